@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# AUTO uses a feature when its packages are there, ON makes their absence an error that names the package, OFF leaves it out.
+set(SONDE_INSTRUMENTS "stem" CACHE STRING "Instruments to build, separated by semicolons")
+set(SONDE_CUDA AUTO CACHE STRING "CUDA kernels: AUTO, ON or OFF")
+set(SONDE_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures with native code; PTX of the first is always added")
+set_property(CACHE SONDE_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(SONDE_THREADS tbb CACHE STRING "parallel_for on tbb or std (std for ThreadSanitizer)")
+set(SONDE_SANITIZE "" CACHE STRING "empty, \"address,undefined\" or \"thread\"")
+option(SONDE_TESTS "Build the tests" ON)
+option(SONDE_FUZZ "Build the fuzzers (needs clang)" OFF)
+option(SONDE_BENCHMARKS "Build the micro-benchmarks" OFF)
+option(SONDE_WERROR "Warnings are errors" OFF)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()

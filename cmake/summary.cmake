@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+message(STATUS "")
+message(STATUS "sonde ${PROJECT_VERSION} (${SONDE_REVISION})")
+message(STATUS "  build type      ${CMAKE_BUILD_TYPE} with ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+message(STATUS "  instruments     ${SONDE_INSTRUMENTS}")
+if(SONDE_CUDA_VERSION)
+  message(STATUS "  CUDA            ${SONDE_CUDA_VERSION}, native code for ${SONDE_CUDA_ARCHITECTURES}")
+else()
+  message(STATUS "  CUDA            no (SONDE_CUDA=${SONDE_CUDA})")
+endif()
+message(STATUS "  parallel loops  ${SONDE_THREADS}")
+message(STATUS "  licence         ${SONDE_LICENCE}")
+message(STATUS "")

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/base/error.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace sonde {
+
+int exit_status(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return 2;
+    case ErrorKind::bad_input:
+      return 3;
+    case ErrorKind::bad_file:
+      return 3;
+    case ErrorKind::budget:
+      return 4;
+    case ErrorKind::io:
+      return 5;
+    case ErrorKind::device:
+      return 6;
+    case ErrorKind::not_converged:
+      return 7;
+    case ErrorKind::not_supported:
+      return 8;
+    case ErrorKind::internal:
+      return 70;
+    case ErrorKind::interrupted:
+      return 130;
+    case ErrorKind::terminated:
+      return 143;
+  }
+  return 70;
+}
+
+Error::Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) { compose(); }
+
+Error Error::several(std::string summary, std::vector<Error> problems) {
+  assert(!problems.empty());
+  const auto first = std::min_element(problems.begin(), problems.end(), [](const Error& a, const Error& b) {
+    return exit_status(a.kind()) < exit_status(b.kind());
+  });
+  Error error(first->kind(), std::move(summary));
+  error.problems_ = std::move(problems);
+  error.compose();
+  return error;
+}
+
+Error& Error::hint(std::string remedy) & {
+  hint_ = std::move(remedy);
+  compose();
+  return *this;
+}
+
+Error&& Error::hint(std::string remedy) && {
+  hint(std::move(remedy));
+  return std::move(*this);
+}
+
+void Error::add_activity(std::string activity) {
+  activities_.push_back(std::move(activity));
+  compose();
+}
+
+void Error::compose() {
+  text_ = "error: " + message_;
+  for (const Error& problem : problems_) {
+    text_ += "\n  - " + problem.message();
+    if (!problem.hint().empty()) text_ += "\n    hint: " + problem.hint();
+  }
+  for (const std::string& activity : activities_) text_ += "\nwhile: " + activity;
+  if (!hint_.empty()) text_ += "\nhint: " + hint_;
+}
+
+void Problems::throw_if_any(const std::string& summary) const {
+  if (errors_.empty()) return;
+  if (errors_.size() == 1) throw errors_.front();
+  throw Error::several(summary, errors_);
+}
+
+}  // namespace sonde

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/base/error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sonde/engine/base/interrupt.h"
+#include "tests/support/errors.h"
+
+namespace sonde {
+namespace {
+
+TEST(Error, TextHoldsMessageActivitiesAndHint) {
+  const std::string text = testing::error_of(ErrorKind::bad_file, [] {
+    during("loading scan", [] {
+      during("reading chunk 3", [] { throw Error(ErrorKind::bad_file, "a.h5: short").hint("copy it again"); });
+    });
+  });
+  EXPECT_EQ(text, "error: a.h5: short\nwhile: reading chunk 3\nwhile: loading scan\nhint: copy it again");
+}
+
+TEST(Error, SeveralProblemsTakeTheSmallestExitStatus) {
+  Problems problems;
+  problems.add(Error(ErrorKind::io, "b: disk full"));
+  problems.add(Error(ErrorKind::bad_file, "a: short").hint("copy it again"));
+  const std::string text = testing::error_of(ErrorKind::bad_file, [&] { problems.throw_if_any("2 problems in scan"); });
+  EXPECT_EQ(text, "error: 2 problems in scan\n  - b: disk full\n  - a: short\n    hint: copy it again");
+}
+
+TEST(Error, OneProblemIsThrownAsItIs) {
+  Problems problems;
+  EXPECT_FALSE(problems.collect([] { throw Error(ErrorKind::io, "b: disk full"); }));
+  EXPECT_TRUE(problems.collect([] {}));
+  EXPECT_EQ(testing::error_of(ErrorKind::io, [&] { problems.throw_if_any("unused"); }), "error: b: disk full");
+}
+
+TEST(Error, NoProblemThrowsNothing) { EXPECT_NO_THROW(Problems().throw_if_any("unused")); }
+
+TEST(Interrupt, SignalsBecomeErrorsOfTheirKind) {
+  request_interrupt(2);
+  testing::error_of(ErrorKind::interrupted, [] { check_interrupt(); });
+  request_interrupt(15);
+  testing::error_of(ErrorKind::terminated, [] { check_interrupt(); });
+  clear_interrupt();
+  EXPECT_NO_THROW(check_interrupt());
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/base/interrupt.h"
+
+#include <atomic>
+#include <csignal>
+
+#include "sonde/engine/base/error.h"
+
+namespace sonde {
+namespace {
+std::atomic<int> requested_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+}  // namespace
+
+void request_interrupt(int signal) noexcept { requested_signal.store(signal, std::memory_order_relaxed); }
+
+void clear_interrupt() noexcept { requested_signal.store(0, std::memory_order_relaxed); }
+
+void check_interrupt() {
+  switch (requested_signal.load(std::memory_order_relaxed)) {
+    case 0:
+      return;
+    case SIGTERM:
+      throw Error(ErrorKind::terminated, "terminated; outputs that were not complete are removed");
+    default:
+      throw Error(ErrorKind::interrupted, "interrupted; outputs that were not complete are removed");
+  }
+}
+
+}  // namespace sonde

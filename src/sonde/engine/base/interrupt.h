@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace sonde {
+
+/// Asks the running work to stop. Async-signal-safe: the program's SIGINT and SIGTERM handlers call it with the signal.
+void request_interrupt(int signal) noexcept;
+
+/// Forgets a request (after it was answered, and between tests).
+void clear_interrupt() noexcept;
+
+/// Throws Error(interrupted) after SIGINT, Error(terminated) after SIGTERM. Long loops call it once per batch, so that
+/// destructors run and nothing half-written stays behind. Costs one relaxed load.
+void check_interrupt();
+
+}  // namespace sonde

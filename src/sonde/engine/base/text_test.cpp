@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/base/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/errors.h"
+
+namespace sonde {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Text, BytesAreRoundedToThreeDigits) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(858), "858 B");
+  EXPECT_EQ(format_bytes(1536), "1.50 KiB");
+  EXPECT_EQ(format_bytes(19327352832.0), "18.0 GiB");
+}
+
+TEST(Text, SizesAreReadWithBinaryUnits) {
+  EXPECT_EQ(parse_bytes("8G"), std::size_t{8} << 30);
+  EXPECT_EQ(parse_bytes("1.5 GiB"), std::size_t{3} << 29);
+  EXPECT_EQ(parse_bytes("512mb"), std::size_t{512} << 20);
+  EXPECT_EQ(parse_bytes("4096"), 4096u);
+}
+
+TEST(Text, NonsenseSizesAreRefused) {
+  for (const char* text : {"", "G", "-1", "8X", "8GG", "1e30"}) {
+    SCOPED_TRACE(text);
+    EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { (void)parse_bytes(text); }),
+                ::testing::HasSubstr("is not a size"));
+  }
+}
+
+TEST(Text, NearMissesAreNamed) {
+  const std::vector<std::string> known = {"detector_bin", "scan_bin", "device"};
+  EXPECT_EQ(did_you_mean("detecter_bin", known), "; did you mean \"detector_bin\"?");
+  EXPECT_EQ(did_you_mean("zzz", known), "");
+}
+
+TEST(Text, NaturalOrderComparesNumbers) {
+  std::vector<std::string> names = {"a10", "a2", "a1", "b1", "a01", "a"};
+  std::sort(names.begin(), names.end(), natural_less);
+  EXPECT_THAT(names, ElementsAre("a", "a01", "a1", "a2", "a10", "b1"));
+}
+
+TEST(Text, SplitKeepsEmptyParts) { EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b")); }
+
+}  // namespace
+}  // namespace sonde
