@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/dtype.h"
+#include "sonde/engine/base/choice.h"
+#include "sonde/engine/base/index.h"
+
+namespace sonde::stem {
+
+/// Who says a calibration value.
+enum class Origin { file, user };
+
+/// A calibration value in the unit its field names, and who says so. Absent values are never guessed.
+struct Quantity {
+  double value = 0;
+  Origin origin = Origin::file;
+};
+
+/// What turns pixels into physical units. Empty fields were not recorded and not given.
+struct Calibration {
+  std::optional<Quantity> high_tension_v;       ///< accelerating voltage, V
+  std::optional<Quantity> camera_length_m;      ///< m
+  std::optional<Quantity> scan_step_row_nm;     ///< distance of scan rows, nm
+  std::optional<Quantity> scan_step_col_nm;     ///< distance of scan columns, nm
+  std::optional<Quantity> scan_rotation;        ///< as stored; the unit is unknown for files, degrees from the user
+  std::optional<Quantity> detector_pixel_m;     ///< physical size of a (square) detector pixel, m
+  std::optional<Quantity> detector_step_mrad;   ///< angle of one detector pixel, mrad, when stored or derivable
+  std::optional<Quantity> detector_step_inv_a;  ///< reciprocal size of one detector pixel, 1/Angstrom
+};
+
+/// Bits of a pixel mask as NXdetector defines them. A pixel is bad when any bit but virtual_pixel is set.
+namespace mask_bit {
+inline constexpr std::uint32_t gap = 1u << 0, dead = 1u << 1, under_responding = 1u << 2, over_responding = 1u << 3,
+                               noisy = 1u << 4, cluster = 1u << 6, user_defined = 1u << 8, virtual_pixel = 1u << 31;
+[[nodiscard]] constexpr bool is_bad(std::uint32_t bits) { return (bits & ~virtual_pixel) != 0; }
+}  // namespace mask_bit
+
+/// How stored frames lie on the scan: which frame belongs to scan position (row, col), and back.
+/// A stored row holds `prescan` frames that are dropped, then `cols` frames. Flips and the transposition act on the
+/// stored grid in the order transpose, then flip.
+struct ScanOrder {
+  Index rows = 0, cols = 0;  ///< the scan as the user sees it, after transposition
+  Index prescan = 0;         ///< frames dropped at the start of every stored row
+  bool flip_rows = false, flip_cols = false, transpose = false;
+
+  /// The stored frame of scan position (row, col); may lie beyond the frames a file has (incomplete scan).
+  [[nodiscard]] Index frame(Index row, Index col) const {
+    if (flip_rows) row = rows - 1 - row;
+    if (flip_cols) col = cols - 1 - col;
+    const Index stored_row = transpose ? col : row, stored_col = transpose ? row : col;
+    return stored_row * (prescan + (transpose ? rows : cols)) + prescan + stored_col;
+  }
+};
+
+/// Everything a file says about one scan, before any pixel is decoded.
+struct Acquisition {
+  std::string path;                ///< as opened (the master)
+  std::string format;              ///< "ARINA", "HDF5", "EMD 1.0", "NPY", "raw", "EMPAD", "MIB", "BLO", "Zarr"
+  std::vector<std::string> files;  ///< every file that holds frames, in order
+  Index frames = 0;                ///< stored frames, dropped ones included
+  Index rows = 0, cols = 0;        ///< detector
+  DType stored = DType::u16;       ///< element type as stored
+  ScanOrder scan;                  ///< rows and cols are filled by the reader
+  std::string scan_because;        ///< which rule gave the scan shape
+  bool allow_incomplete = false;   ///< scan positions without a frame are empty (zero, not valid)
+
+  std::vector<std::uint32_t> pixel_mask;  ///< (rows, cols) NXdetector bits; empty when the file has none that fits
+  /// The value that means "no data" on the stored type, when the format has one (spec 4.1.5).
+  std::optional<std::uint64_t> sentinel;
+  std::optional<std::uint64_t> saturation;  ///< values above are counted as saturated and kept
+  Calibration calibration;
+  std::map<std::string, std::string> original_metadata;  ///< path -> value of every scalar leaf
+  std::vector<Choice<std::string>> notes;  ///< what was repaired, dropped or assumed while opening, with the reason
+};
+
+}  // namespace sonde::stem
