@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/options/toml.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+// Values and syntax errors only: exceptions carry the place in the file.
+#include <toml++/toml.h>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+
+namespace sonde {
+namespace {
+
+/// Dates and times have no use in a setting and are told apart from texts by the error.
+std::optional<Value> value_of(const toml::node& node) {
+  if (const auto* text = node.as_string()) return Value(text->get());
+  if (const auto* whole = node.as_integer()) return Value(whole->get());
+  if (const auto* real = node.as_floating_point()) return Value(real->get());
+  if (const auto* toggle = node.as_boolean()) return Value(toggle->get());
+  if (const auto* array = node.as_array()) {
+    Value list = Value::list();
+    for (const toml::node& item : *array) {
+      auto value = value_of(item);
+      if (!value) return std::nullopt;
+      list.push_back(std::move(*value));
+    }
+    return list;
+  }
+  return std::nullopt;
+}
+
+std::string place_of(const std::string& name, const toml::source_region& source) {
+  return fmt::format("{} line {}", name, source.begin.line);
+}
+
+class Reader {
+ public:
+  Reader(const std::string& name, Fields& fields, std::string_view command)
+      : name_(name), fields_(fields), command_(split(command, ' ')) {}
+
+  /// Keys of this table are settings when its path is a beginning of the command's words ("" for all commands,
+  /// [stem] for all of stem, [stem.load] for one).
+  void read(const toml::table& table, std::size_t depth) {
+    for (auto&& [key, node] : table) {
+      const std::string word(key.str());
+      const toml::table* inner = node.as_table();
+      if (inner == nullptr) {
+        set(word, node);
+      } else if (depth < command_.size() && word == command_[depth]) {
+        nested_.push_back(inner);
+      } else if (fields_.find(word) != nullptr) {
+        problems_.add(Error(ErrorKind::usage, fmt::format("{} in {}: expected a value, found a table", word,
+                                                          place_of(name_, node.source()))));
+      }
+    }
+    // A narrower table counts more, so it is read after everything beside it, wherever it stands.
+    std::vector<const toml::table*> inner;
+    inner.swap(nested_);
+    for (const toml::table* each : inner) read(*each, depth + 1);
+  }
+
+  void finish() const {
+    problems_.throw_if_any(fmt::format("{} settings in {} cannot be used", problems_.errors().size(), name_));
+  }
+
+ private:
+  void set(const std::string& key, const toml::node& node) {
+    const std::string place = place_of(name_, node.source());
+    problems_.collect([&] {
+      const Field* field = fields_.find(key);
+      if (field != nullptr && (field->info.flag_only || field->positional))
+        throw Error(ErrorKind::usage, fmt::format("{} in {}: not allowed in a configuration file", key, place))
+            .hint(field->positional ? "give it as an argument" : "give " + field->flag() + " as a flag");
+      const std::optional<Value> value = value_of(node);
+      if (field != nullptr && !value)
+        throw Error(ErrorKind::usage, fmt::format("{} in {}: a value of this kind is no setting", key, place));
+      fields_.assign(key, value.value_or(Value()), place, Origin::file);
+    });
+  }
+
+  const std::string& name_;
+  Fields& fields_;
+  std::vector<std::string> command_;
+  std::vector<const toml::table*> nested_;
+  Problems problems_;
+};
+
+}  // namespace
+
+void parse_toml(std::string_view text, const std::string& name, Fields& fields, std::string_view command) {
+  toml::table table;
+  try {
+    table = toml::parse(text, std::string_view(name));
+  } catch (const toml::parse_error& error) {
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", place_of(name, error.source()), error.description()));
+  }
+  Reader reader(name, fields, command);
+  reader.read(table, 0);
+  reader.finish();
+}
+
+void read_toml(const std::string& path, Fields& fields, std::string_view command) {
+  if (std::filesystem::is_directory(path))  // a stream opens one and then throws while it reads
+    throw Error(ErrorKind::bad_file, fmt::format("{}: cannot be read: it is a folder", path));
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open() || file.bad())
+    throw Error(ErrorKind::bad_file, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  parse_toml(text, path, fields, command);
+}
+
+}  // namespace sonde

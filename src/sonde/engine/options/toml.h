@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sonde/engine/options/fields.h"
+
+namespace sonde {
+
+/// Reads a configuration file into the fields (origin `file`). Keys are those of the fields; keys below a table header
+/// such as [stem.load] belong to that command alone and are read only when `command` is "stem load", so that one file
+/// can serve several commands. Throws Error(bad_file) when the file cannot be read, Error(usage) with file and line for
+/// bad syntax, unknown keys (naming the nearest) and values that do not fit; all bad keys are reported together.
+void read_toml(const std::string& path, Fields& fields, std::string_view command = "");
+
+/// The same from text; `name` stands for the file in messages.
+void parse_toml(std::string_view text, const std::string& name, Fields& fields, std::string_view command = "");
+
+}  // namespace sonde
