@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/io/codec/bitshuffle_kernels.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sonde/engine/device/device.h"
+
+namespace sonde {
+namespace {
+
+// Elements of uncommon sizes go byte by byte through a strip of this many groups.
+constexpr std::size_t strip_groups = 64;
+
+// How many low bytes of the elements have a set bit anywhere in the block, rounded up to 1, 2 or 4.
+std::size_t live_bytes(const BitshuffleKernels& kernels, const std::byte* planes, std::size_t groups,
+                       std::size_t element_bytes) {
+  std::size_t live = element_bytes;
+  while (live > 1 && kernels.all_zero(planes + 4 * live * groups, 4 * live * groups)) live /= 2;
+  return live;
+}
+
+}  // namespace
+
+const BitshuffleKernels& best_bitshuffle_kernels() { return *usable_bitshuffle_kernels().back(); }
+
+std::vector<const BitshuffleKernels*> usable_bitshuffle_kernels() {
+  std::vector<const BitshuffleKernels*> usable = {&bitshuffle_kernels_portable()};
+#ifdef SONDE_BITSHUFFLE_X86
+  const DeviceFlags& can = Device::cpu().info().can;
+  if (can.avx2) usable.push_back(&bitshuffle_kernels_avx2());
+  if (can.gfni) usable.push_back(&bitshuffle_kernels_avx512());
+#endif
+  return usable;
+}
+
+void elements_from_planes(const BitshuffleKernels& kernels, const std::byte* planes, std::size_t elements,
+                          std::size_t element_bytes, std::byte* out) {
+  const std::size_t groups = elements / 8;
+  if (element_bytes == 1) return kernels.bytes_from_planes(planes, groups, groups, out);
+  if (element_bytes == 2) return kernels.u16_from_planes(planes, groups, live_bytes(kernels, planes, groups, 2), out);
+  if (element_bytes == 4) return kernels.u32_from_planes(planes, groups, live_bytes(kernels, planes, groups, 4), out);
+  std::array<std::byte, 8 * strip_groups> strip;
+  for (std::size_t done = 0; done < groups; done += strip_groups) {
+    const std::size_t now = std::min(strip_groups, groups - done);
+    for (std::size_t k = 0; k < element_bytes; ++k) {
+      kernels.bytes_from_planes(planes + 8 * k * groups + done, groups, now, strip.data());
+      std::byte* to = out + 8 * done * element_bytes + k;
+      for (std::size_t i = 0; i < 8 * now; ++i) to[i * element_bytes] = strip[i];
+    }
+  }
+}
+
+void planes_from_elements(const BitshuffleKernels& kernels, const std::byte* in, std::size_t elements,
+                          std::size_t element_bytes, std::byte* planes) {
+  const std::size_t groups = elements / 8;
+  if (element_bytes == 1) return kernels.planes_from_bytes(in, groups, groups, planes);
+  std::array<std::byte, 8 * strip_groups> strip;
+  for (std::size_t done = 0; done < groups; done += strip_groups) {
+    const std::size_t now = std::min(strip_groups, groups - done);
+    for (std::size_t k = 0; k < element_bytes; ++k) {
+      const std::byte* from = in + 8 * done * element_bytes + k;
+      for (std::size_t i = 0; i < 8 * now; ++i) strip[i] = from[i * element_bytes];
+      kernels.planes_from_bytes(strip.data(), now, groups, planes + 8 * k * groups + done);
+    }
+  }
+}
+
+}  // namespace sonde
