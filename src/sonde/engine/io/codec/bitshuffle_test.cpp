@@ -125,7 +125,7 @@ TEST_P(BitshuffleKernel, SeesASingleBitAnywhere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, BitshuffleKernel, ::testing::Values("portable"),
+INSTANTIATE_TEST_SUITE_P(, BitshuffleKernel, ::testing::Values("portable", "avx2", "avx512"),
                          [](const auto& each) { return std::string(each.param); });
 
 TEST(Bitshuffle, DefaultBlocksAreEightKibibytes) {
