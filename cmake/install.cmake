@@ -1,1 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts in place: the libraries, their headers, the program, and the package description with one
+# component per library, so that a consumer of one instrument needs nothing of another. `product` builds all of it.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sonde)
+get_property(libraries GLOBAL PROPERTY sonde_libraries)
+
+add_custom_target(product)
+if(TARGET sonde)
+  install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  add_dependencies(product sonde)
+endif()
+
+foreach(library IN LISTS libraries)
+  add_dependencies(product sonde_lib_${library})
+  install(TARGETS sonde_lib_${library} EXPORT sonde_${library}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${library})
+  install(EXPORT sonde_${library} NAMESPACE sonde:: FILE sonde-${library}-targets.cmake
+          DESTINATION ${package_dir} COMPONENT ${library})
+
+  # What a consumer must find before it can link this library: its packages, and the libraries it stands on.
+  get_target_property(links sonde_lib_${library} LINK_LIBRARIES)
+  set(dependencies)
+  set(below)
+  foreach(link IN LISTS links)
+    if(link MATCHES "^sonde_lib_(.*)$")
+      string(APPEND below " ${CMAKE_MATCH_1}")
+      continue()
+    endif()
+    get_property(find GLOBAL PROPERTY "sonde_find_${link}")
+    if(NOT find)
+      message(FATAL_ERROR "sonde::${library} links ${link}, which cmake/libraries.cmake does not list")
+    endif()
+    string(APPEND dependencies "${find}")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/package/sonde-${library}-dependencies.cmake @ONLY
+       CONTENT "# Written by CMake: what sonde::@library@ needs.\nset(sonde_@library@_below@below@)\n@dependencies@")
+  install(FILES ${CMAKE_BINARY_DIR}/package/sonde-${library}-dependencies.cmake
+          DESTINATION ${package_dir} COMPONENT ${library})
+endforeach()
+
+get_property(headers GLOBAL PROPERTY sonde_headers)
+foreach(header IN LISTS headers)
+  cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src OUTPUT_VARIABLE name)
+  cmake_path(GET name PARENT_PATH folder)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder} COMPONENT headers)
+endforeach()
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sondeConfig.cmake.in ${CMAKE_BINARY_DIR}/package/sondeConfig.cmake
+                              INSTALL_DESTINATION ${package_dir} NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/sondeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/package/sondeConfig.cmake ${CMAKE_BINARY_DIR}/package/sondeConfigVersion.cmake
+        DESTINATION ${package_dir} COMPONENT package)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT package)
+
+add_custom_target(uninstall
+  COMMAND ${CMAKE_COMMAND} -DMANIFEST=${CMAKE_BINARY_DIR}/install_manifest.txt -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake
+  COMMENT "Removing what install_manifest.txt lists" VERBATIM)

@@ -1,25 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
+# The packages that rooms link to, in one table: the build finds them here, and the installed sondeConfig.cmake asks for
+# those that its libraries link to. A missing one is an error that names the Debian package.
+#   sonde_package(<imported target> <Debian package> CMAKE <find_package name>)
+#   sonde_package(<imported target> <Debian package> PKGCONFIG <prefix> <module>)    target PkgConfig::<prefix>
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)                 # libfmt-dev
+
+macro(sonde_package target debian kind name)
+  if("${kind}" STREQUAL "CMAKE")
+    find_package(${name} QUIET)
+    set_property(GLOBAL PROPERTY "sonde_find_${target}" "find_dependency(${name})\n")
+  else()
+    pkg_check_modules(${name} QUIET IMPORTED_TARGET ${ARGN})
+    set_property(GLOBAL PROPERTY "sonde_find_${target}" "sonde_find_module(${name} ${ARGN})\n")
+  endif()
+  if(NOT ${name}_FOUND)
+    message(FATAL_ERROR "${name} was not found: install ${debian} (`./dev build` installs all that is missing)")
+  endif()
+endmacro()
+
+sonde_package(fmt::fmt                     libfmt-dev          CMAKE fmt)
 if(SONDE_THREADS STREQUAL "tbb")
-  find_package(TBB REQUIRED)               # libtbb-dev
+  sonde_package(TBB::tbb                   libtbb-dev          CMAKE TBB)
 endif()
-find_package(nlohmann_json REQUIRED)       # nlohmann-json3-dev
-find_package(tomlplusplus REQUIRED)        # libtomlplusplus-dev
-find_package(CLI11 REQUIRED)               # libcli11-dev
-find_package(PNG REQUIRED)                 # libpng-dev
-find_package(TIFF REQUIRED)                # libtiff-dev
-find_package(ZLIB REQUIRED)                # zlib1g-dev
-pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5)        # libhdf5-dev
-pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)       # liblz4-dev
-pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)     # libzstd-dev
-pkg_check_modules(BLOSC REQUIRED IMPORTED_TARGET blosc)      # libblosc-dev
-pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash) # libxxhash-dev
+sonde_package(nlohmann_json::nlohmann_json nlohmann-json3-dev  CMAKE nlohmann_json)
+sonde_package(tomlplusplus::tomlplusplus   libtomlplusplus-dev CMAKE tomlplusplus)
+sonde_package(CLI11::CLI11                 libcli11-dev        CMAKE CLI11)
+sonde_package(PNG::PNG                     libpng-dev          CMAKE PNG)
+sonde_package(TIFF::TIFF                   libtiff-dev         CMAKE TIFF)
+sonde_package(ZLIB::ZLIB                   zlib1g-dev          CMAKE ZLIB)
+sonde_package(PkgConfig::HDF5              libhdf5-dev         PKGCONFIG HDF5 hdf5)
+sonde_package(PkgConfig::LZ4               liblz4-dev          PKGCONFIG LZ4 liblz4)
+sonde_package(PkgConfig::ZSTD              libzstd-dev         PKGCONFIG ZSTD libzstd)
+sonde_package(PkgConfig::BLOSC             libblosc-dev        PKGCONFIG BLOSC blosc)
+sonde_package(PkgConfig::XXHASH            libxxhash-dev       PKGCONFIG XXHASH libxxhash)
+set_property(GLOBAL PROPERTY sonde_find_Threads::Threads "find_dependency(Threads)\n")
+set_property(GLOBAL PROPERTY sonde_find_CUDA::cudart_static "find_dependency(CUDAToolkit)\n")
+
 if(SONDE_TESTS)
-  find_package(GTest REQUIRED)             # libgtest-dev, libgmock-dev
+  sonde_package(GTest::gmock "libgtest-dev and libgmock-dev" CMAKE GTest)
   find_library(SONDE_RAPIDCHECK rapidcheck REQUIRED) # librapidcheck-dev
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
 endif()
 if(SONDE_BENCHMARKS)
-  find_package(benchmark REQUIRED)         # libbenchmark-dev
+  sonde_package(benchmark::benchmark_main libbenchmark-dev CMAKE benchmark)
 endif()

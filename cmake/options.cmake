@@ -11,6 +11,17 @@ option(SONDE_FUZZ "Build the fuzzers (needs clang)" OFF)
 option(SONDE_BENCHMARKS "Build the micro-benchmarks" OFF)
 option(SONDE_WERROR "Warnings are errors" OFF)
 
+# Debian's interpreter, not one that happens to come first on PATH: NumPy and h5py belong to it.
+if(NOT DEFINED Python_EXECUTABLE AND EXISTS /usr/bin/python3)
+  set(Python_EXECUTABLE /usr/bin/python3 CACHE FILEPATH "interpreter of the tests")
+endif()
+
+foreach(option SONDE_CUDA)
+  if(NOT "${${option}}" MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "${option}=${${option}}: expected AUTO, ON or OFF")
+  endif()
+endforeach()
+
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
