@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/check_layers on a copy of the sources with one planted include."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class CheckLayers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="sonde-test-")
+        self.addCleanup(folder.cleanup)
+        self.copy = pathlib.Path(folder.name)
+        shutil.copytree(ROOT / "src", self.copy / "src")
+
+    def check(self):
+        return subprocess.run([sys.executable, ROOT / "tools/check_layers", "--root", self.copy],
+                              capture_output=True, text=True, check=False)
+
+    def plant(self, file: str, include: str, text: str = ""):
+        path = self.copy / "src/sonde" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text((path.read_text() if path.exists() else text) + f"\n#include {include}\n")
+
+    def refuses(self, message: str):
+        result = self.check()
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn(message, result.stdout)
+
+    def test_the_sources_are_in_order(self):
+        result = self.check()
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_a_lower_engine_room_may_not_include_a_higher_one(self):
+        self.plant("engine/base/error.cpp", '"sonde/engine/memory/budget.h"')
+        self.refuses("engine/base may not include engine/memory")
+
+    def test_the_engine_may_not_include_an_instrument(self):
+        self.plant("engine/memory/budget.h", '"sonde/instruments/stem/image/mask.h"')
+        self.refuses("engine/memory may not include instruments/stem")
+
+    def test_an_instrument_may_not_include_another(self):
+        self.plant("instruments/ptycho/probe.h", '"sonde/engine/base/index.h"')
+        self.plant("instruments/stem/image/mask.h", '"sonde/instruments/ptycho/probe.h"')
+        self.refuses("instruments/stem may not include instruments/ptycho")
+
+    def test_rooms_on_one_line_may_not_include_each_other(self):
+        self.plant("engine/panel/page.h", '"sonde/engine/base/index.h"')
+        self.plant("engine/figure/chart.h", '"sonde/engine/panel/page.h"')
+        self.refuses("engine/figure may not include engine/panel")
+
+    def test_serve_may_not_include_an_instrument(self):
+        self.plant("app/serve/server.cpp", '"sonde/instruments/stem/image/mask.h"')
+        self.refuses("app/serve may not include instruments/stem")
+
+    def test_a_lower_room_of_an_instrument_may_not_include_a_higher_one(self):
+        self.plant("instruments/stem/layout/resident.h", '"sonde/instruments/stem/read/source.h"')
+        self.refuses("instruments/stem/layout may not include instruments/stem/read")
+
+    def test_a_test_may_use_every_room_of_its_library(self):
+        self.plant("engine/base/error_test.cpp", '"sonde/engine/memory/budget.h"')
+        self.plant("instruments/stem/layout/resident_test.cpp", '"sonde/instruments/stem/read/source.h"')
+        self.assertEqual(self.check().returncode, 0)
+
+    def test_a_test_of_the_engine_may_not_use_an_instrument(self):
+        self.plant("engine/base/error_test.cpp", '"sonde/instruments/stem/image/mask.h"')
+        self.refuses("engine/base may not include instruments/stem")
+
+    def test_heavy_headers_stay_in_their_files(self):
+        self.plant("engine/base/text.cpp", "<nlohmann/json.hpp>")
+        self.refuses("the heavy header <nlohmann/json.hpp> belongs only in sonde/engine/report/json.cpp")
+
+    def test_a_header_that_is_not_there_is_named(self):
+        self.plant("engine/memory/budget.cpp", '"sonde/engine/base/no_such.h"')
+        self.refuses('no such header: "sonde/engine/base/no_such.h"')
+
+    def test_a_room_outside_the_table_is_named(self):
+        self.plant("engine/attic/old.h", '"sonde/engine/base/index.h"')
+        self.refuses("engine/attic is not in the table of rooms")
+
+
+if __name__ == "__main__":
+    unittest.main()
