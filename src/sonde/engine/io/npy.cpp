@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/io/npy.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/byte_order.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t most_header_bytes = std::size_t{1} << 20;  // NumPy itself never writes more than a few hundred
+
+/// The preamble before the text: magic, version, length of the text in two or four bytes.
+struct Preamble {
+  std::size_t text_offset = 0, text_bytes = 0;
+};
+constexpr std::size_t most_preamble_bytes = 12;
+
+Preamble parse_preamble(std::span<const std::byte> start, const std::string& name) {
+  if (start.size() < 10 || std::memcmp(start.data(), magic.data(), magic.size()) != 0)
+    throw Error(ErrorKind::bad_file, name + ": is not an NPY file");
+  const int version = static_cast<int>(start[6]);
+  if (version < 1 || version > 3)
+    throw Error(ErrorKind::not_supported, fmt::format("{}: NPY version {}, versions 1 to 3 are known", name, version));
+  if (version > 1 && start.size() < most_preamble_bytes)
+    throw Error(ErrorKind::bad_file, name + ": ends inside its NPY header");
+  const Preamble preamble = version == 1 ? Preamble{10, load_little<std::uint16_t>(&start[8])}
+                                         : Preamble{12, load_little<std::uint32_t>(&start[8])};
+  if (preamble.text_bytes > most_header_bytes)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: an NPY header of {} bytes", name, preamble.text_bytes));
+  return preamble;
+}
+
+/// The header text: a Python dictionary with the keys 'descr', 'fortran_order' and 'shape' in any order.
+class HeaderText {
+ public:
+  HeaderText(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  NpyHeader parse() {
+    NpyHeader header;
+    std::optional<bool> fortran_order;
+    bool typed = false, shaped = false;
+    expect('{');
+    while (!accept('}')) {
+      const std::string_view key = quoted();
+      expect(':');
+      if (key == "descr" && !typed) {
+        if (peek() == '[') throw Error(ErrorKind::not_supported, name_ + ": structured elements are not read");
+        const NumpyType type = parse_numpy_type(quoted(), name_);
+        header.dtype = type.dtype;
+        header.big_endian = type.big_endian;
+        typed = true;
+      } else if (key == "fortran_order" && !fortran_order) {
+        fortran_order = truth();
+      } else if (key == "shape" && !shaped) {
+        header.shape = shape();
+        shaped = true;
+      } else {
+        throw wrong("an unexpected key");
+      }
+      if (accept('}')) break;
+      expect(',');
+    }
+    if (peek() != '\0') throw wrong("text after the dictionary");
+    if (!typed || !fortran_order || !shaped)
+      throw Error(ErrorKind::bad_file, name_ + ": the NPY header lacks 'descr', 'fortran_order' or 'shape'");
+    if (*fortran_order && header.shape.rank() > 1)
+      throw Error(ErrorKind::not_supported, name_ + ": the array is stored in Fortran order")
+          .hint("store it in C order: numpy.save(path, numpy.ascontiguousarray(array))");
+    return header;
+  }
+
+ private:
+  [[nodiscard]] Error wrong(std::string_view what) const {
+    return Error(ErrorKind::bad_file, fmt::format("{}: {} at character {} of the NPY header", name_, what, at_));
+  }
+
+  /// The next character that is no space; NUL at the end.
+  char peek() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool accept(char wanted) {
+    if (peek() != wanted) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char wanted) {
+    if (!accept(wanted)) throw wrong(fmt::format("no '{}'", wanted));
+  }
+  std::string_view quoted() {
+    const char quote = peek();
+    if (quote != '\'' && quote != '"') throw wrong("no quoted text");
+    const std::size_t begin = at_ + 1, end = text_.find(quote, begin);
+    if (end == std::string_view::npos) throw wrong("a quote without end");
+    at_ = end + 1;
+    return text_.substr(begin, end - begin);
+  }
+  bool truth() {
+    (void)peek();
+    const std::string_view rest = text_.substr(at_);
+    const bool value = rest.starts_with("True");
+    if (!value && !rest.starts_with("False")) throw wrong("neither True nor False");
+    at_ += value ? 4 : 5;
+    return value;
+  }
+  Shape shape() {
+    Shape shape;
+    expect('(');
+    while (!accept(')')) {
+      (void)peek();
+      Index extent = 0;
+      const auto [rest, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), extent);
+      if (status != std::errc() || extent < 0) throw wrong("no extent");
+      at_ = static_cast<std::size_t>(rest - text_.data());
+      (void)accept('L');  // Python 2 wrote long integers so
+      if (shape.rank() == Shape::max_rank)
+        throw Error(ErrorKind::not_supported, fmt::format("{}: more than {} dimensions", name_, Shape::max_rank));
+      shape.append(extent);
+      if (accept(')')) break;
+      expect(',');
+    }
+    return shape;
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+};
+
+NpyHeader parse_header(std::span<const std::byte> text, const Preamble& preamble, std::uint64_t file_bytes,
+                       const std::string& name) {
+  NpyHeader header = HeaderText({reinterpret_cast<const char*>(text.data()), text.size()}, name).parse();
+  header.data_offset = preamble.text_offset + preamble.text_bytes;
+  const std::uint64_t available = file_bytes - header.data_offset;
+  Index bytes = 1;
+  bool fits = !__builtin_mul_overflow(bytes, static_cast<Index>(size_bytes(header.dtype)), &bytes);
+  for (int i = 0; i < header.shape.rank(); ++i) fits = fits && !__builtin_mul_overflow(bytes, header.shape[i], &bytes);
+  if (!fits || static_cast<std::uint64_t>(bytes) > available)
+    throw Error(ErrorKind::bad_file,
+                fmt::format("{}: shape {} of {} needs {} bytes of data, the file has {}", name, header.shape.text(),
+                            sonde::name(header.dtype), fits ? fmt::to_string(bytes) : "more than 2^63", available))
+        .hint("the copy may be incomplete");
+  return header;
+}
+
+}  // namespace
+
+std::uint64_t NpyHeader::data_bytes() const {
+  return static_cast<std::uint64_t>(shape.count()) * static_cast<std::uint64_t>(size_bytes(dtype));
+}
+
+NpyHeader read_npy_header(const File& file) {
+  std::array<std::byte, most_preamble_bytes> start{};
+  const std::size_t start_bytes = std::min<std::uint64_t>(start.size(), file.size());
+  file.read_at(0, std::span(start).first(start_bytes));
+  const Preamble preamble = parse_preamble(std::span(start).first(start_bytes), file.path());
+  std::vector<std::byte> text(preamble.text_bytes);
+  file.read_at(preamble.text_offset, text);
+  return parse_header(text, preamble, file.size(), file.path());
+}
+
+Array read_npy(const std::string& path) {
+  const File file(path);
+  const NpyHeader header = read_npy_header(file);
+  Array array(Device::cpu(), header.shape, header.dtype);
+  const std::span bytes(static_cast<std::byte*>(array.data()), header.data_bytes());
+  file.read_at(header.data_offset, bytes);
+  if (header.big_endian) swap_bytes(bytes, word_bytes(header.dtype));
+  return array;
+}
+
+Array parse_npy(std::span<const std::byte> bytes, const std::string& name) {
+  const Preamble preamble = parse_preamble(bytes.first(std::min(bytes.size(), most_preamble_bytes)), name);
+  if (preamble.text_bytes > bytes.size() - preamble.text_offset)
+    throw Error(ErrorKind::bad_file, name + ": ends inside its NPY header");
+  const NpyHeader header =
+      parse_header(bytes.subspan(preamble.text_offset, preamble.text_bytes), preamble, bytes.size(), name);
+  Array array(Device::cpu(), header.shape, header.dtype);
+  const std::span to(static_cast<std::byte*>(array.data()), header.data_bytes());
+  if (!to.empty()) std::memcpy(to.data(), &bytes[header.data_offset], to.size());
+  if (header.big_endian) swap_bytes(to, word_bytes(header.dtype));
+  return array;
+}
+
+NumpyType parse_numpy_type(std::string_view text, const std::string& name) {
+  static constexpr std::array<std::pair<std::string_view, DType>, 13> known = {{{"u1", DType::u8},
+                                                                                {"b1", DType::u8},
+                                                                                {"u2", DType::u16},
+                                                                                {"u4", DType::u32},
+                                                                                {"u8", DType::u64},
+                                                                                {"i1", DType::i8},
+                                                                                {"i2", DType::i16},
+                                                                                {"i4", DType::i32},
+                                                                                {"i8", DType::i64},
+                                                                                {"f4", DType::f32},
+                                                                                {"f8", DType::f64},
+                                                                                {"c8", DType::c64},
+                                                                                {"c16", DType::c128}}};
+  const char order = text.empty() ? '\0' : text[0];
+  if (order != '<' && order != '>' && order != '|' && order != '=')
+    throw Error(ErrorKind::bad_file, fmt::format("{}: \"{}\" is no NumPy element type", name, text));
+  for (const auto& [code, dtype] : known)
+    if (text.substr(1) == code) return {dtype, order == '>' && word_bytes(dtype) > 1};
+  throw Error(ErrorKind::not_supported, fmt::format("{}: elements of NumPy type \"{}\" are not read", name, text))
+      .hint("convert the array to integers of 1 to 8 bytes, float32, float64 or complex");
+}
+
+std::string numpy_type(DType dtype) {
+  const std::string_view short_name = name(dtype);
+  return fmt::format("{}{}{}", size_bytes(dtype) == 1 ? '|' : '<', short_name[0], size_bytes(dtype));
+}
+
+std::string npy_header(DType dtype, const Shape& shape) {
+  std::string text =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", numpy_type(dtype), shape.text());
+  constexpr std::size_t preamble_bytes = 10, alignment_bytes = 64;
+  const std::size_t total =
+      (preamble_bytes + text.size() + 1 + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+  text.resize(total - preamble_bytes, ' ');
+  text.back() = '\n';
+  std::string header(magic);
+  header += {'\1', '\0', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
+  return header + text;
+}
+
+void write_npy(const std::string& path, const Array& array) {
+  if (!array.device().is_cpu() || !array.contiguous()) {
+    Stream stream(array.device());
+    return write_npy(path, array.copy_to(Device::cpu(), stream));
+  }
+  AtomicFile file(path);
+  file.write(npy_header(array.dtype(), array.shape()));
+  const auto bytes = static_cast<std::size_t>(array.count()) * size_bytes(array.dtype());
+  file.write(std::span(static_cast<const std::byte*>(array.data()), bytes));
+  file.commit();
+}
+
+}  // namespace sonde
