@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/correct/centre.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/index.h"
+#include "tests/support/errors.h"
+
+namespace sonde::stem {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Image {
+  Index rows, cols;
+  std::vector<double> value;
+
+  Image(Index rows_, Index cols_) : rows(rows_), cols(cols_), value(static_cast<std::size_t>(rows_ * cols_), 0) {}
+  double& operator()(Index row, Index col) { return value[static_cast<std::size_t>(row * cols + col)]; }
+  [[nodiscard]] View<const double, 2> view() const { return {value.data(), rows, cols}; }
+  [[nodiscard]] Centre centre(CentreMethod method = CentreMethod::edge, std::vector<std::uint8_t> good = {}) const {
+    return find_centre(view(), good, method);
+  }
+};
+
+/// Fraction of every pixel covered by an ellipse, from 16 x 16 samples.
+Image ellipse(Index rows, Index cols, double row, double col, double down, double across) {
+  Image image(rows, cols);
+  constexpr int n = 16;
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < cols; ++c)
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+          const double y = (static_cast<double>(r) + (i + 0.5) / n - 0.5 - row) / down;
+          const double x = (static_cast<double>(c) + (j + 0.5) / n - 0.5 - col) / across;
+          if (x * x + y * y < 1) image(r, c) += 1.0 / (n * n);
+        }
+  return image;
+}
+
+Image disk(Index rows, Index cols, double row, double col, double radius) {
+  return ellipse(rows, cols, row, col, radius, radius);
+}
+
+/// Poisson counts of an image scaled to `counts` in all.
+Image poisson(Image image, double counts, std::mt19937_64& random) {
+  double sum = 0;
+  for (const double value : image.value) sum += value;
+  for (double& value : image.value)
+    value = value == 0 ? 0 : static_cast<double>(std::poisson_distribution<int>(value / sum * counts)(random));
+  return image;
+}
+
+class CentreOfDisk : public ::testing::TestWithParam<double> {};
+
+// Verification item 7 of the specification.
+TEST_P(CentreOfDisk, IsFoundToATwentiethOfAPixel) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(GetParam()));
+  std::uniform_real_distribution<double> offset(-0.5, 0.5);
+  for (int trial = 0; trial < 4; ++trial) {
+    const double row = 95 + offset(random), col = 96 + offset(random), radius = GetParam() + offset(random) * 0.5;
+    SCOPED_TRACE(::testing::Message() << row << " " << col << " " << radius);
+    const Centre centre = poisson(disk(192, 192, row, col, radius), 1e6, random).centre();
+    EXPECT_LE(std::hypot(centre.row - row, centre.col - col), 0.05);
+    EXPECT_NEAR(centre.radius, radius, 0.1);
+    EXPECT_GE(centre.confidence, 0.9);
+    EXPECT_LE(centre.residual_rms, 0.5);
+    EXPECT_TRUE(centre.notes.empty());
+  }
+}
+INSTANTIATE_TEST_SUITE_P(, CentreOfDisk, ::testing::Values(8, 10, 15, 22, 30, 45, 60));
+
+TEST(CentreByEdge, ToleratesADiskCutByTheRim) {
+  // 20 % of the area lies beyond column 0: the chord is 0.4919 radii from the centre.
+  std::mt19937_64 random(1);
+  for (const double radius : {12.0, 30.0, 55.0}) {
+    SCOPED_TRACE(radius);
+    const double row = 90.3, col = -0.5 + 0.4919 * radius;
+    const Centre centre = poisson(disk(192, 192, row, col, radius), 1e6, random).centre();
+    EXPECT_LE(std::hypot(centre.row - row, centre.col - col), 0.3);
+    EXPECT_NEAR(centre.radius, radius, 0.3);
+    EXPECT_LT(centre.confidence, 0.8);
+  }
+}
+
+TEST(CentreByEdge, ReportsTheMeanRadiusAndRmsOfAnEllipse) {
+  // Semi-axes differ by 5 %: radius(angle) = 40 (1 + 0.025 cos 2 angle) to first order, whose rms is 40 x 0.025 /
+  // sqrt 2.
+  const Centre centre = ellipse(192, 192, 95.2, 94.8, 41, 39).centre();
+  EXPECT_NEAR(centre.row, 95.2, 0.05);
+  EXPECT_NEAR(centre.col, 94.8, 0.05);
+  EXPECT_NEAR(centre.radius, 40, 0.1);
+  EXPECT_NEAR(centre.residual_rms, 40 * 0.025 / std::numbers::sqrt2, 0.05);
+}
+
+TEST(CentreByEdge, IsNotDisturbedByHotPixelsOutside) {
+  Image image = disk(96, 96, 40.3, 50.6, 12);
+  image(5, 80) = 1000;
+  image(90, 3) = 1000;
+  const Centre centre = image.centre();
+  EXPECT_NEAR(centre.row, 40.3, 0.05);
+  EXPECT_NEAR(centre.col, 50.6, 0.05);
+}
+
+TEST(CentreByEdge, LeavesOutBadRegions) {
+  Image image = disk(96, 96, 40.3, 50.6, 15);
+  std::vector<std::uint8_t> good(image.value.size(), 1);
+  for (Index row = 36; row < 42; ++row)  // a beam stop's arm over a quarter of the edge, with a bright reflection on it
+    for (Index col = 0; col < 50; ++col) good[static_cast<std::size_t>(row * 96 + col)] = 0, image(row, col) = 50;
+  const Centre centre = image.centre(CentreMethod::edge, good);
+  EXPECT_NEAR(centre.row, 40.3, 0.1);
+  EXPECT_NEAR(centre.col, 50.6, 0.1);
+  EXPECT_NEAR(centre.radius, 15, 0.1);
+}
+
+TEST(CentreByEdge, FindsTheCentralOfSeveralDisks) {
+  Image image = disk(128, 128, 63.4, 64.2, 9);
+  for (const auto& [row, col] : {std::pair{38.0, 64.0}, {89.0, 64.0}, {63.0, 38.0}, {63.0, 90.0}}) {
+    const Image other = disk(128, 128, row, col, 9);
+    for (std::size_t i = 0; i < image.value.size(); ++i) image.value[i] += 0.6 * other.value[i];
+  }
+  const Centre centre = image.centre();
+  EXPECT_NEAR(centre.row, 63.4, 0.05);
+  EXPECT_NEAR(centre.col, 64.2, 0.05);
+}
+
+TEST(CentreByEdge, HasNoConfidenceInPureNoise) {
+  std::mt19937_64 random(3);
+  for (const double mean : {0.1, 5.0, 1000.0}) {
+    SCOPED_TRACE(mean);
+    Image image(96, 96);
+    for (double& value : image.value) value = static_cast<double>(std::poisson_distribution<int>(mean)(random));
+    try {
+      const Centre centre = image.centre();
+      EXPECT_LT(centre.confidence, 0.5);
+      EXPECT_FALSE(centre.notes.empty());
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("no disk was found"));
+    }
+  }
+}
+
+TEST(CentreByEdge, AFewScatteredCountsAreAnError) {
+  Image image(32, 32);
+  image(3, 4) = 1;
+  image(20, 9) = 1;
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)image.centre(); }),
+              HasSubstr("after a 3x3 median the pattern is flat"));
+}
+
+TEST(Centre, AnEmptyPatternIsAnError) {
+  for (const auto method :
+       {CentreMethod::edge, CentreMethod::threshold, CentreMethod::plateau, CentreMethod::com, CentreMethod::friedel})
+    EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)Image(32, 32).centre(method); }),
+                HasSubstr("every good pixel of the pattern holds 0"));
+}
+
+TEST(Centre, APatternWithoutGoodPixelsIsAnError) {
+  const Image image = disk(32, 32, 16, 16, 5);
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
+                                [&] { (void)image.centre(CentreMethod::com, std::vector<std::uint8_t>(1024, 0)); }),
+              HasSubstr("every pixel of the pattern is bad"));
+}
+
+TEST(Centre, AMaskOfAnotherSizeIsAnError) {
+  const Image image = disk(32, 32, 16, 16, 5);
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
+                                [&] { (void)image.centre(CentreMethod::com, std::vector<std::uint8_t>(7, 1)); }),
+              HasSubstr("7 values for a pattern of 32 x 32 pixels"));
+}
+
+TEST(Centre, ATinyPatternIsAnError) {
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [] { (void)Image(3, 9).centre(); }), HasSubstr("3 x 9"));
+}
+
+TEST(Centre, CountsAndFloatsAgree) {
+  const Image image = disk(48, 48, 22.3, 25.1, 8);
+  std::vector<std::uint64_t> counts;
+  std::vector<double> same;
+  for (const double value : image.value) {
+    counts.push_back(static_cast<std::uint64_t>(std::llround(100 * value)));
+    same.push_back(static_cast<double>(counts.back()));
+  }
+  const Centre a = find_centre(View<const std::uint64_t, 2>(counts.data(), 48, 48), {});
+  const Centre b = find_centre(View<const double, 2>(same.data(), 48, 48), {});
+  EXPECT_EQ(a.row, b.row);
+  EXPECT_EQ(a.radius, b.radius);
+}
+
+TEST(CentreByThreshold, FindsADiskToTheWholePixels) {
+  const Centre centre = disk(96, 96, 47.25, 50.5, 20).centre(CentreMethod::threshold);
+  EXPECT_NEAR(centre.row, 47.25, 0.05);
+  EXPECT_NEAR(centre.col, 50.5, 0.05);
+  EXPECT_NEAR(centre.radius, 20, 0.3);  // whole pixels: the area of the rim
+}
+
+TEST(CentreByThreshold, IsTheCentroidOfThePixelsAboveMeanPlusDeviation) {
+  Image image(8, 8);
+  image(2, 3) = 10;  // mean 18/64, deviation about 1.6: only this one and its right neighbour pass
+  image(2, 4) = 7;
+  image(6, 6) = 1;
+  const Centre centre = image.centre(CentreMethod::threshold);
+  EXPECT_DOUBLE_EQ(centre.row, 2);
+  EXPECT_DOUBLE_EQ(centre.col, 3.5);
+  EXPECT_DOUBLE_EQ(centre.radius, std::sqrt(2 / std::numbers::pi));
+}
+
+TEST(CentreByPlateau, FindsADiskOnABackground) {
+  Image image = disk(96, 96, 47.25, 50.5, 20);
+  for (double& value : image.value) value = 100 * value + 2;
+  const Centre centre = image.centre(CentreMethod::plateau);
+  EXPECT_NEAR(centre.row, 47.25, 0.05);
+  EXPECT_NEAR(centre.col, 50.5, 0.05);
+  EXPECT_NEAR(centre.radius, 20, 0.3);
+}
+
+TEST(CentreOfMass, IsTheFirstMomentOfGoodPixels) {
+  Image image(8, 8);
+  image(1, 2) = 3;
+  image(5, 6) = 1;
+  image(7, 7) = 1000;
+  std::vector<std::uint8_t> good(64, 1);
+  good[63] = 0;
+  const Centre centre = image.centre(CentreMethod::com, good);
+  EXPECT_DOUBLE_EQ(centre.row, (3 * 1 + 5) / 4.0);
+  EXPECT_DOUBLE_EQ(centre.col, (3 * 2 + 6) / 4.0);
+}
+
+TEST(CentreOfMass, GivesTheRadiusOfAUniformDisk) {
+  EXPECT_NEAR(disk(96, 96, 47.25, 50.5, 20).centre(CentreMethod::com).radius, 20, 0.02);
+}
+
+TEST(CentreByFriedel, FindsASpotPatternOffTheDetectorsCentre) {
+  // Pairs of Gaussian spots of unequal brightness about (53.3, 71.6), no central disk; 1e5 counts.
+  std::mt19937_64 random(5);
+  Image image(128, 128);
+  const double row = 53.3, col = 71.6;
+  for (int h = -2; h <= 2; ++h)
+    for (int k = -2; k <= 2; ++k) {
+      if (h == 0 && k == 0) continue;
+      const double strength = 1.0 / (1 + std::abs(3 * h + k));  // equal for +g and -g
+      const double y = row + 15 * h + 4 * k, x = col - 5 * h + 14 * k;
+      for (Index r = 0; r < 128; ++r)
+        for (Index c = 0; c < 128; ++c)
+          image(r, c) +=
+              strength *
+              std::exp(-0.5 * (std::pow(static_cast<double>(r) - y, 2) + std::pow(static_cast<double>(c) - x, 2)) / 4);
+    }
+  const Centre centre = poisson(image, 1e5, random).centre(CentreMethod::friedel);
+  EXPECT_NEAR(centre.row, row, 0.05);
+  EXPECT_NEAR(centre.col, col, 0.05);
+  EXPECT_GT(centre.confidence, 0.9);
+  EXPECT_EQ(centre.radius, 0);
+}
+
+TEST(CentreByFriedel, FindsAHaloThatTheDetectorCuts) {
+  Image image(96, 128);
+  for (Index r = 0; r < 96; ++r)
+    for (Index c = 0; c < 128; ++c)
+      image(r, c) = std::exp(-std::hypot(static_cast<double>(r) - 30.5, static_cast<double>(c) - 80.25) / 8);
+  const Centre centre = image.centre(CentreMethod::friedel);
+  EXPECT_NEAR(centre.row, 30.5, 0.1);
+  EXPECT_NEAR(centre.col, 80.25, 0.1);
+}
+
+TEST(CentreByFriedel, WorksOnLargeDetectors) {
+  const Centre centre = disk(300, 512, 140.5, 260.5, 40).centre(CentreMethod::friedel);
+  EXPECT_NEAR(centre.row, 140.5, 0.05);
+  EXPECT_NEAR(centre.col, 260.5, 0.05);
+}
+
+TEST(CentreMethod, UnknownNamesListTheKnownOnes) {
+  EXPECT_EQ(parse_centre_method("plateau"), CentreMethod::plateau);
+  const std::string text = testing::error_of(ErrorKind::usage, [] { (void)parse_centre_method("edges"); });
+  EXPECT_THAT(text, HasSubstr("did you mean \"edge\"?"));
+  EXPECT_THAT(text, HasSubstr("known: edge, threshold, plateau, com and friedel"));
+}
+
+}  // namespace
+}  // namespace sonde::stem
