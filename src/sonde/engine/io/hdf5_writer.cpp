@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/io/hdf5_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sonde/engine/io/hdf5_library.h"
+
+namespace sonde {
+namespace {
+
+using hdf5::Session;
+
+template <class Answer>
+Answer check(Answer answer, const std::string& file, const char* what) {
+  if (answer < 0) throw hdf5::error(ErrorKind::io, fmt::format("{}: {} cannot be written", file, what));
+  return answer;
+}
+
+Hdf5Handle own(hid_t id, const std::string& file, const char* what) { return Hdf5Handle(check(id, file, what)); }
+
+/// Makes groups on the way to a new object.
+Hdf5Handle with_parents() {
+  Hdf5Handle properties(H5Pcreate(H5P_LINK_CREATE));
+  H5Pset_create_intermediate_group(properties.id(), 1);
+  return properties;
+}
+
+/// Plain values in memory with the library's type for them.
+struct Scalar {
+  explicit Scalar(const Hdf5Value::Scalar& value) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+      type = Hdf5Handle(H5Tcopy(H5T_NATIVE_INT64));
+      data = integer;
+    } else if (const auto* natural = std::get_if<std::uint64_t>(&value)) {
+      type = Hdf5Handle(H5Tcopy(H5T_NATIVE_UINT64));
+      data = natural;
+    } else if (const auto* number = std::get_if<double>(&value)) {
+      type = Hdf5Handle(H5Tcopy(H5T_NATIVE_DOUBLE));
+      data = number;
+    } else {
+      const std::string& text = std::get<std::string>(value);
+      type = Hdf5Handle(H5Tcopy(H5T_C_S1));
+      H5Tset_size(type.id(), text.size() + 1);
+      H5Tset_cset(type.id(), H5T_CSET_UTF8);
+      data = text.c_str();
+    }
+  }
+  Hdf5Handle type;
+  const void* data = nullptr;
+};
+
+Hdf5Handle space_of(const Shape& shape) {
+  if (shape.rank() == 0) return Hdf5Handle(H5Screate(H5S_SCALAR));
+  return Hdf5Handle(H5Screate_simple(shape.rank(), hdf5::sizes(shape).data(), nullptr));
+}
+
+void require_plain(const std::string& file, const Array& array) {
+  if (!array.contiguous() || array.device() != Device::cpu())
+    throw Error(ErrorKind::internal, file + ": only contiguous host arrays are written");
+}
+
+/// No filter plugin is searched for while this lives: a plugin's own settings would replace the client data.
+class WithoutPlugins {
+ public:
+  WithoutPlugins() {
+    H5PLget_loading_state(&state_);
+    H5PLset_loading_state(0);
+  }
+  WithoutPlugins(const WithoutPlugins&) = delete;
+  WithoutPlugins& operator=(const WithoutPlugins&) = delete;
+  ~WithoutPlugins() { H5PLset_loading_state(state_); }
+
+ private:
+  unsigned state_ = 0;
+};
+
+Hdf5Handle creation_properties(const std::string& file, const Hdf5Declaration& declaration) {
+  Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE));
+  const Hdf5Handle type = hdf5::native_type(declaration.dtype);
+  if (!declaration.fill.empty()) {
+    if (declaration.fill.size() != size_bytes(declaration.dtype))
+      throw Error(ErrorKind::internal, file + ": the fill value is not one element");
+    check(H5Pset_fill_value(properties.id(), type.id(), declaration.fill.data()), file, "a fill value");
+  }
+  if (declaration.chunk.rank() == 0) return properties;
+  check(H5Pset_chunk(properties.id(), declaration.chunk.rank(), hdf5::sizes(declaration.chunk).data()), file,
+        "a chunk shape");
+  for (const Hdf5Filter& filter : declaration.filters) {
+    // A filter that the process has loaded would change the client data; it comes back when it is next needed.
+    if (H5Zfilter_avail(filter.id) > 0 && filter.id >= H5Z_FILTER_RESERVED && H5Zunregister(filter.id) < 0)
+      throw Error(ErrorKind::not_supported,
+                  fmt::format("{}: filter {} is in use by another data set of this process", file, filter.id))
+          .hint("close the other data set first");
+    check(H5Pset_filter(properties.id(), filter.id, filter.optional ? H5Z_FLAG_OPTIONAL : H5Z_FLAG_MANDATORY,
+                        filter.client_data.size(), filter.client_data.data()),
+          file, "a filter");
+  }
+  return properties;
+}
+
+}  // namespace
+
+Hdf5Writer::Hdf5Writer(std::string path) : file_(std::move(path)) {
+  const Session session;
+  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_file_locking(access.id(), false, true);
+  handle_ = own(H5Fcreate(file_.partial_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), file_.path(), "it");
+}
+
+void Hdf5Writer::group(const std::string& path) {
+  const Session session;
+  if (H5Oexists_by_name(handle_.id(), path.c_str(), H5P_DEFAULT) > 0) return;
+  const Hdf5Handle links = with_parents();
+  const Hdf5Handle group =
+      own(H5Gcreate2(handle_.id(), path.c_str(), links.id(), H5P_DEFAULT, H5P_DEFAULT), file_.path(), "a group");
+}
+
+void Hdf5Writer::attribute(const std::string& object, const std::string& name, const Hdf5Value::Scalar& value) {
+  const Session session;
+  const Scalar scalar(value);
+  const Hdf5Handle space = space_of({});
+  const Hdf5Handle attribute = own(H5Acreate_by_name(handle_.id(), object.c_str(), name.c_str(), scalar.type.id(),
+                                                     space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                   file_.path(), "an attribute");
+  check(H5Awrite(attribute.id(), scalar.type.id(), scalar.data), file_.path(), "an attribute");
+}
+
+void Hdf5Writer::attribute(const std::string& object, const std::string& name, const Array& values) {
+  require_plain(file_.path(), values);
+  const Session session;
+  const Hdf5Handle type = hdf5::native_type(values.dtype());
+  const Hdf5Handle space = space_of(values.shape());
+  const Hdf5Handle attribute = own(H5Acreate_by_name(handle_.id(), object.c_str(), name.c_str(), type.id(), space.id(),
+                                                     H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                   file_.path(), "an attribute");
+  check(H5Awrite(attribute.id(), type.id(), values.data()), file_.path(), "an attribute");
+}
+
+void Hdf5Writer::value(const std::string& path, const Hdf5Value::Scalar& value) {
+  const Session session;
+  const Scalar scalar(value);
+  const Hdf5Handle space = space_of({});
+  const Hdf5Handle links = with_parents();
+  const Hdf5Handle dataset =
+      own(H5Dcreate2(handle_.id(), path.c_str(), scalar.type.id(), space.id(), links.id(), H5P_DEFAULT, H5P_DEFAULT),
+          file_.path(), "a value");
+  check(H5Dwrite(dataset.id(), scalar.type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, scalar.data), file_.path(), "a value");
+}
+
+void Hdf5Writer::texts(const std::string& path, const std::vector<std::string>& lines) {
+  const Session session;
+  const Hdf5Handle type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  const Hdf5Handle space = space_of({static_cast<Index>(lines.size())});
+  const Hdf5Handle links = with_parents();
+  const Hdf5Handle dataset =
+      own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), H5P_DEFAULT, H5P_DEFAULT),
+          file_.path(), "texts");
+  std::vector<const char*> pointers;
+  for (const std::string& line : lines) pointers.push_back(line.c_str());
+  if (!pointers.empty())
+    check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), file_.path(), "texts");
+}
+
+void Hdf5Writer::array(const std::string& path, const Array& elements) {
+  require_plain(file_.path(), elements);
+  const Session session;
+  const Hdf5Handle type = hdf5::native_type(elements.dtype());
+  const Hdf5Handle space = space_of(elements.shape());
+  const Hdf5Handle links = with_parents();
+  const Hdf5Handle dataset =
+      own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), H5P_DEFAULT, H5P_DEFAULT),
+          file_.path(), "an array");
+  if (elements.count() > 0)
+    check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, elements.data()), file_.path(), "an array");
+}
+
+void Hdf5Writer::soft_link(const std::string& path, const std::string& target) {
+  const Session session;
+  const Hdf5Handle links = with_parents();
+  check(H5Lcreate_soft(target.c_str(), handle_.id(), path.c_str(), links.id(), H5P_DEFAULT), file_.path(), "a link");
+}
+
+void Hdf5Writer::external_link(const std::string& path, const std::string& file, const std::string& object) {
+  const Session session;
+  const Hdf5Handle links = with_parents();
+  check(H5Lcreate_external(file.c_str(), object.c_str(), handle_.id(), path.c_str(), links.id(), H5P_DEFAULT),
+        file_.path(), "a link");
+}
+
+void Hdf5Writer::declare(const std::string& path, const Hdf5Declaration& declaration) {
+  const Session session;
+  const WithoutPlugins guard;
+  const Hdf5Handle type = hdf5::native_type(declaration.dtype);
+  const Hdf5Handle space = space_of(declaration.shape);
+  const Hdf5Handle links = with_parents();
+  const Hdf5Handle properties = creation_properties(file_.path(), declaration);
+  declared_[path] =
+      own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), properties.id(), H5P_DEFAULT),
+          file_.path(), "a data set");
+}
+
+std::int64_t Hdf5Writer::declared(const std::string& path) const {
+  const auto found = declared_.find(path);
+  if (found == declared_.end())
+    throw Error(ErrorKind::internal, fmt::format("{}: {} was not declared", file_.path(), path));
+  return found->second.id();
+}
+
+void Hdf5Writer::write_box(const std::string& path, const Shape& first, const Array& values) {
+  require_plain(file_.path(), values);
+  if (values.count() == 0) return;
+  const Session session;
+  const hid_t dataset = declared(path);
+  const Hdf5Handle type = hdf5::native_type(values.dtype());
+  const Hdf5Handle memory = space_of(values.shape());
+  const Hdf5Handle box = own(H5Dget_space(dataset), file_.path(), "a box");
+  check(H5Sselect_hyperslab(box.id(), H5S_SELECT_SET, hdf5::sizes(first).data(), nullptr,
+                            hdf5::sizes(values.shape()).data(), nullptr),
+        file_.path(), "a box");
+  check(H5Dwrite(dataset, type.id(), memory.id(), box.id(), H5P_DEFAULT, values.data()), file_.path(), "a box");
+}
+
+void Hdf5Writer::write_chunk(const std::string& path, const Shape& first, std::span<const std::byte> bytes,
+                             std::uint32_t filter_mask) {
+  const Session session;
+  check(H5Dwrite_chunk(declared(path), H5P_DEFAULT, filter_mask, hdf5::sizes(first).data(), bytes.size(), bytes.data()),
+        file_.path(), "a chunk");
+}
+
+void Hdf5Writer::finish() {
+  {
+    const Session session;
+    declared_.clear();
+    check(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), file_.path(), "the end of the file");
+    const hid_t id = handle_.id();
+    H5Iinc_ref(id);  // so that the answer of closing can be looked at
+    handle_.close();
+    check(H5Fclose(id), file_.path(), "the end of the file");
+  }
+  file_.commit();
+}
+
+}  // namespace sonde

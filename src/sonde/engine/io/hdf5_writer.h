@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/hdf5.h"
+
+namespace sonde {
+
+/// A data set to be filled box by box or chunk by chunk.
+struct Hdf5Declaration {
+  Shape shape;
+  DType dtype = DType::u16;
+  Shape chunk;                      ///< rank 0: contiguous
+  std::vector<Hdf5Filter> filters;  ///< chunked only; see Hdf5Writer::write_chunk
+  std::vector<std::byte> fill;      ///< one element in native byte order; empty: zero
+};
+
+/// Writes a new HDF5 file that appears under its name only when finish() has succeeded (see AtomicFile). Groups on the
+/// way to an object are made as needed. Files have the oldest layout that holds them (superblock 0, version-1 trees),
+/// which every reader knows. Every failed call throws Error(io) naming the file, for instance on a full disk. Calls
+/// take the same lock as reading; one thread at a time per writer.
+class Hdf5Writer {
+ public:
+  explicit Hdf5Writer(std::string path);
+  Hdf5Writer(Hdf5Writer&&) = default;
+
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
+
+  void group(const std::string& path);
+  /// `object` is "/" or something written before.
+  void attribute(const std::string& object, const std::string& name, const Hdf5Value::Scalar& value);
+  void attribute(const std::string& object, const std::string& name, const Array& values);
+  /// A scalar data set: i64, u64, f64 or a text.
+  void value(const std::string& path, const Hdf5Value::Scalar& value);
+  /// A data set of one line of texts.
+  void texts(const std::string& path, const std::vector<std::string>& lines);
+  /// A contiguous, uncompressed data set of the array's shape and type. The array must be contiguous and on the host.
+  void array(const std::string& path, const Array& elements);
+  void soft_link(const std::string& path, const std::string& target);
+  void external_link(const std::string& path, const std::string& file, const std::string& object);
+
+  void declare(const std::string& path, const Hdf5Declaration& declaration);
+  /// Writes the box of values.shape() elements from `first` of a declared data set without filters.
+  void write_box(const std::string& path, const Shape& first, const Array& values);
+  /// Stores the bytes of one whole chunk as they are: they have already been through the filters (those whose bit is
+  /// set in `filter_mask` left out). No filter of the library runs, so none has to be installed.
+  void write_chunk(const std::string& path, const Shape& first, std::span<const std::byte> bytes,
+                   std::uint32_t filter_mask = 0);
+
+  /// Completes the file and gives it its name.
+  void finish();
+
+ private:
+  std::int64_t declared(const std::string& path) const;
+
+  AtomicFile file_;
+  Hdf5Handle handle_;
+  std::map<std::string, Hdf5Handle> declared_;
+};
+
+}  // namespace sonde
