@@ -6,6 +6,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 set(sonde_warnings -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND sonde_warnings -Wno-restrict) # g++ 12 at -O3 sees an overlap in "text" + std::string&& that is not there
+endif()
 if(SONDE_WERROR)
   list(APPEND sonde_warnings -Werror)
 endif()
