@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/device/cuda_check.h"
+#include "sonde/instruments/stem/image/plane_sum_kernels.h"
+
+namespace sonde::stem::cuda {
+namespace {
+
+constexpr int threads = 256;
+
+unsigned blocks_for(Index positions) { return static_cast<unsigned>((positions + threads - 1) / threads); }
+
+/// A list in device memory.
+template <class T>
+Array upload(Stream& stream, std::span<const T> list) {
+  return Array::from(std::vector<T>(list.begin(), list.end()), {static_cast<Index>(list.size())})
+      .copy_to(stream.device(), stream);
+}
+
+/// One position per thread: a warp reads neighbouring counts of one plane after the other.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    update_positions(View<const T, 2> planes, View<const Index, 1> added, View<const Index, 1> removed,
+                     View<const std::uint64_t, 1> base, View<std::uint64_t, 1> image) {
+  const Index position = Index{blockIdx.x} * threads + threadIdx.x;
+  if (position >= planes.extent[1]) return;
+  std::uint64_t sum = base.data == nullptr ? 0 : base.data[position];
+  for (Index i = 0; i < added.extent[0]; ++i) sum += planes.data[added.data[i] * planes.stride[0] + position];
+  for (Index i = 0; i < removed.extent[0]; ++i) sum -= planes.data[removed.data[i] * planes.stride[0] + position];
+  image.data[position] = sum;
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads) weighted_positions(View<const T, 2> planes, View<const Index, 1> pixels,
+                                                              View<const float, 1> weights, View<double, 1> image) {
+  const Index position = Index{blockIdx.x} * threads + threadIdx.x;
+  if (position >= planes.extent[1]) return;
+  double sum = 0;
+  for (Index i = 0; i < pixels.extent[0]; ++i) {
+    const double value = static_cast<double>(planes.data[pixels.data[i] * planes.stride[0] + position]);
+    sum += weights.extent[0] == 0 ? value : __dmul_rn(static_cast<double>(weights.data[i]), value);
+  }
+  image.data[position] = sum;
+}
+
+}  // namespace
+
+template <class T>
+void plane_update(Stream& stream, View<const T, 2> planes, std::span<const Index> added, std::span<const Index> removed,
+                  View<const std::uint64_t, 1> base, View<std::uint64_t, 1> image) {
+  if (planes.extent[1] == 0) return;
+  const Array plus = upload(stream, added), minus = upload(stream, removed);
+  update_positions<<<blocks_for(planes.extent[1]), threads, 0, static_cast<cudaStream_t>(stream.handle())>>>(
+      planes, plus.view<Index, 1>(), minus.view<Index, 1>(), base, image);
+  sonde::cuda::check_launch("plane_update");
+  stream.synchronise();  // the lists are freed here
+}
+
+template <class T>
+void weighted_plane_sum(Stream& stream, View<const T, 2> planes, std::span<const Index> pixels,
+                        std::span<const float> weights, View<double, 1> image) {
+  if (planes.extent[1] == 0) return;
+  const Array list = upload(stream, pixels), factors = upload(stream, weights);
+  weighted_positions<<<blocks_for(planes.extent[1]), threads, 0, static_cast<cudaStream_t>(stream.handle())>>>(
+      planes, list.view<Index, 1>(), factors.view<float, 1>(), image);
+  sonde::cuda::check_launch("weighted_plane_sum");
+  stream.synchronise();
+}
+
+#define SONDE_INSTANTIATE(T)                                                                                     \
+  template void plane_update<T>(Stream&, View<const T, 2>, std::span<const Index>, std::span<const Index>,       \
+                                View<const std::uint64_t, 1>, View<std::uint64_t, 1>);                           \
+  template void weighted_plane_sum<T>(Stream&, View<const T, 2>, std::span<const Index>, std::span<const float>, \
+                                      View<double, 1>)
+SONDE_INSTANTIATE(std::uint8_t);
+SONDE_INSTANTIATE(std::uint16_t);
+SONDE_INSTANTIATE(std::uint32_t);
+#undef SONDE_INSTANTIATE
+template void weighted_plane_sum<float>(Stream&, View<const float, 2>, std::span<const Index>, std::span<const float>,
+                                        View<double, 1>);
+
+}  // namespace sonde::stem::cuda
