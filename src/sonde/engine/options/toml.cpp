@@ -3,17 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 // Values and syntax errors only: exceptions carry the place in the file.
 #include <toml++/toml.h>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/io/file.h"
 
 namespace sonde {
 namespace {
@@ -107,13 +103,7 @@ void parse_toml(std::string_view text, const std::string& name, Fields& fields, 
 }
 
 void read_toml(const std::string& path, Fields& fields, std::string_view command) {
-  if (std::filesystem::is_directory(path))  // a stream opens one and then throws while it reads
-    throw Error(ErrorKind::bad_file, fmt::format("{}: cannot be read: it is a folder", path));
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad())
-    throw Error(ErrorKind::bad_file, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-  parse_toml(text, path, fields, command);
+  parse_toml(read_text(path), path, fields, command);
 }
 
 }  // namespace sonde

@@ -3,14 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/io/file.h"
 
 namespace sonde {
 namespace {
@@ -84,14 +80,6 @@ Value parse_json(std::string_view text, const std::string& name) {
   }
 }
 
-Value read_json(const std::string& path) {
-  if (std::filesystem::is_directory(path))
-    throw Error(ErrorKind::bad_file, fmt::format("{}: cannot be read: it is a folder", path));
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad())
-    throw Error(ErrorKind::bad_file, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-  return parse_json(text, path);
-}
+Value read_json(const std::string& path) { return parse_json(read_text(path), path); }
 
 }  // namespace sonde

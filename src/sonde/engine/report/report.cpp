@@ -5,17 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/device/pool.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/memory/host_memory.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/spread.h"
@@ -23,22 +20,7 @@
 namespace sonde {
 
 namespace {
-
 constexpr const char* schema = "sonde.report/1";
-
-/// Complete or not at all: a temporary name, then a rename.
-void write_file(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".part";
-  std::ofstream file(temporary, std::ios::binary);
-  file << text << std::flush;
-  const bool written = file.good();
-  file.close();
-  if (written && std::rename(temporary.c_str(), path.c_str()) == 0) return;
-  const std::string reason = std::strerror(errno);
-  std::remove(temporary.c_str());
-  throw Error(ErrorKind::io, fmt::format("{}: cannot be written: {}", path, reason));
-}
-
 }  // namespace
 
 struct Phase::Node {
@@ -218,7 +200,11 @@ Value Report::to_value() const {
 }
 
 void Report::write(const std::string& path) const {
-  during("writing the report", [&] { write_file(path, to_json(to_value()) + "\n"); });
+  during("writing the report", [&] {
+    AtomicFile file(path);
+    file.write(to_json(to_value()) + "\n");
+    file.commit();
+  });
 }
 
 std::string Report::to_text() const { return report_text(to_value()); }

@@ -149,8 +149,7 @@ TEST(Report, IsWrittenAndReadBack) {
 
 TEST(Report, AFolderThatIsNotThereIsAnIoError) {
   EXPECT_THAT(testing::error_of(ErrorKind::io, [] { Report("test").write("/nowhere/run.json"); }),
-              ::testing::AllOf(HasSubstr("/nowhere/run.json"), HasSubstr("No such file or directory"),
-                               HasSubstr("while: writing the report")));
+              ::testing::AllOf(HasSubstr("/nowhere/run.json"), HasSubstr("\nwhile: writing the report\n")));
 }
 
 TEST(Report, ForeignJsonIsNotAReport) {
