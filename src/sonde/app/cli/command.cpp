@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/cli/command.h"
+
+#include "sonde/app/cli/terminal.h"
+
+namespace sonde::cli {
+
+void CommonOptions::describe(Fields& fields) {
+  fields.heading("Settings of every command");
+  fields.add("device", device, {.help = "where to compute", .metavar = "auto|cpu|cuda|cuda:N"});
+  fields.add("threads", threads,
+             {.help = "threads that compute; 0 takes every core this process may use", .min = 0, .max = 4096});
+  fields.add("memory", memory,
+             {.help = "most memory to hold, for instance 8G; unset takes 0.6 of what is free", .min = 1});
+  fields.add("report", report,
+             {.help = "write what was done as JSON (sonde.report/1)", .metavar = "FILE", .flag_only = true});
+  fields.add("config", config,
+             {.help = "read settings from a TOML file; flags count more", .metavar = "FILE", .flag_only = true});
+  fields.add("json", json, {.help = "print the result as JSON on standard output", .flag_only = true});
+  fields.add("dry_run", dry_run,
+             {.help = "print the resolved settings and the choices, do nothing", .flag_only = true});
+  fields.add("quiet", quiet, {.help = "say nothing but warnings and errors", .flag_only = true});
+  fields.heading("");
+}
+
+Device Context::device() {
+  if (!device_) {
+    const Choice<Device> choice = Device::parse(common_.device);
+    device_ = choice.value;
+    report_.set_device(choice.value);
+    report_.add_choice("device", choice.value.name(), choice.because);
+  }
+  return *device_;
+}
+
+Budget Context::budget() {
+  if (!budget_) {
+    std::optional<std::size_t> limit;
+    if (common_.memory) limit = common_.memory->value;
+    budget_ = Budget::automatic(device(), limit);
+    report_.set_memory_limit(device().is_cpu() ? "host" : "device", budget_->limit_bytes(), budget_->because());
+  }
+  return *budget_;
+}
+
+void Context::say(const std::string& text) const {
+  if (!common_.quiet) terminal().print(text);
+}
+
+}  // namespace sonde::cli

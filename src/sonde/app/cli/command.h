@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sonde/engine/device/device.h"
+#include "sonde/engine/memory/budget.h"
+#include "sonde/engine/options/fields.h"
+#include "sonde/engine/report/report.h"
+
+namespace sonde::cli {
+
+/// What every command takes.
+struct CommonOptions {
+  std::string device = "auto";
+  Index threads = 0;
+  std::optional<Bytes> memory;
+  std::optional<std::string> report;
+  std::optional<std::string> config;
+  bool json = false;
+  bool dry_run = false;
+  bool quiet = false;
+  void describe(Fields& fields);
+};
+
+/// What a running command works with. What it finds goes to results(), what it says to people to say().
+class Context {
+ public:
+  Context(const CommonOptions& common, Report& report) : common_(common), report_(report) {}
+
+  [[nodiscard]] Report& report() { return report_; }
+  /// The product of the command: `--json` prints it on standard output, `--report` keeps it.
+  [[nodiscard]] Value& results() { return report_.results(); }
+  /// True when only the choices are wanted: make them, then return before any work.
+  [[nodiscard]] bool dry_run() const { return common_.dry_run; }
+  [[nodiscard]] bool json() const { return common_.json; }
+
+  /// The device of --device; the choice is recorded at the first call. Throws Error(device) when it is not there.
+  Device device();
+  /// What may be held on that device: --memory, else what is free. Recorded at the first call.
+  Budget budget();
+  /// Text for people, on standard error; nothing with --quiet. A line end is added.
+  void say(const std::string& text) const;
+
+ private:
+  const CommonOptions& common_;
+  Report& report_;
+  std::optional<Device> device_;
+  std::optional<Budget> budget_;
+};
+
+/// One use of a command: its options, bound to what runs them.
+class Invocation {
+ public:
+  virtual ~Invocation() = default;
+  virtual void describe(Fields& fields) = 0;
+  virtual void run(Context& context) = 0;
+};
+
+struct Example {
+  std::string line;     ///< "sonde stem load scan_master.h5 --det-bin 2"
+  std::string meaning;  ///< one sentence
+};
+
+/// A command as data: its words, what it does, its options and its function.
+struct Command {
+  std::string name{};     ///< "stem load"
+  std::string summary{};  ///< one line, imperative, without a full stop
+  std::string details{};  ///< paragraphs for `help`, separated by empty lines
+  std::vector<Example> examples{};
+  bool plans = false;  ///< run() honours dry_run(); otherwise a dry run only shows the resolved options
+  std::unique_ptr<Invocation> (*invoke)() = nullptr;
+};
+
+/// Binds an options struct (with describe(Fields&)) and `void run(const Options&, Context&)`.
+template <class Options, void (*run_command)(const Options&, Context&)>
+std::unique_ptr<Invocation> invocation() {
+  class Bound final : public Invocation {
+   public:
+    void describe(Fields& fields) override { options_.describe(fields); }
+    void run(Context& context) override { run_command(options_, context); }
+
+   private:
+    Options options_;
+  };
+  return std::make_unique<Bound>();
+}
+
+/// Options of a command that has none of its own.
+struct NoOptions {
+  void describe(Fields&) {}
+};
+
+/// Every command of the program, in the order of the overview. A new command is one line in commands.cpp.
+[[nodiscard]] const std::vector<Command>& commands();
+
+}  // namespace sonde::cli

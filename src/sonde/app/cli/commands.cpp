@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/cli/commands.h"
+
+namespace sonde::cli {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = {
+      devices_command(),
+      report_show_command(),
+      report_compare_command(),
+      help_command(),
+  };
+  return all;
+}
+
+}  // namespace sonde::cli

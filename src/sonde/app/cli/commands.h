@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function per command file; commands.cpp puts them in order.
+#pragma once
+
+#include "sonde/app/cli/command.h"
+
+namespace sonde::cli {
+
+Command devices_command();
+Command help_command();
+Command report_compare_command();
+Command report_show_command();
+
+}  // namespace sonde::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sonde/app/cli/command.h"
+
+namespace sonde::cli {
+
+/// The list of all commands with their summaries.
+[[nodiscard]] std::string overview();
+
+/// Everything about one command: usage, details, settings, examples.
+[[nodiscard]] std::string command_help(const Command& command);
+
+/// The same as a page of the reference.
+[[nodiscard]] std::string command_page(const Command& command);
+
+}  // namespace sonde::cli

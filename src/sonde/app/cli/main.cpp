@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins parsing, running and reporting; turns every error into a text on standard error and an exit status.
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "sonde/app/cli/help_command.h"
+#include "sonde/app/cli/parse.h"
+#include "sonde/app/cli/terminal.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/version.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/engine/report/json.h"
+
+namespace sonde::cli {
+namespace {
+
+void print_version() {
+  const BuildInfo& build = build_info();
+  print_output(fmt::format("sonde {} ({})\n{}, {}, {}, licence {}\n", build.version, build.revision, build.compiler,
+                           build.build_type, build.cuda.empty() ? "without CUDA" : fmt::format("CUDA {}", build.cuda),
+                           build.licence));
+}
+
+/// Any exception as an Error, so that there is one way out.
+Error as_error(std::exception_ptr thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorKind::budget, "the system gave no more memory").hint("lower --memory, or free some");
+  } catch (const std::exception& error) {
+    return Error(ErrorKind::internal, fmt::format("unexpected: {}", error.what()));
+  } catch (...) {
+    return Error(ErrorKind::internal, "unexpected exception of unknown type");
+  }
+}
+
+void show_plan(const Parsed& parsed, const Report& report) {
+  const Value all = report.to_value();
+  Value plan;
+  plan["options"] = *all.find("options");
+  plan["choices"] = *all.find("choices");
+  if (parsed.common->json) {
+    print_output(to_json(plan) + "\n");
+    return;
+  }
+  std::string text = fmt::format("sonde {} would run with\n", parsed.command->name);
+  for (const Field& field : parsed.fields.all()) {
+    if (field.info.flag_only) continue;
+    const char* origin = field.origin == Origin::file ? " (file)" : field.origin == Origin::caller ? " (given)" : "";
+    text += fmt::format("  {:<20} {}{}\n", field.key, to_json(field.value(), -1), origin);
+  }
+  for (const Value& choice : plan.find("choices")->items())
+    text += fmt::format("  {}: {} ({})\n", choice.find("what")->as_text(), to_json(*choice.find("value"), -1),
+                        choice.find("because")->as_text());
+  terminal().print(text);
+}
+
+void run(Parsed& parsed) {
+  const CommonOptions& common = *parsed.common;
+  attach_terminal(common.quiet);
+  set_thread_count(static_cast<int>(common.threads));
+  Report report(parsed.command->name);
+  report.set_options(parsed.fields.echo());
+  Context context(common, report);
+  try {
+    if (parsed.fields.is_set("device")) context.device();  // a device that is not there is an error of any command
+    if (!common.dry_run || parsed.command->plans) parsed.invocation->run(context);
+    if (common.dry_run)
+      show_plan(parsed, report);
+    else if (common.json)
+      print_output(to_json(report.results()) + "\n");
+  } catch (...) {
+    if (common.report) {
+      report.set_failed(as_error(std::current_exception()).message());
+      try {
+        report.write(*common.report);
+      } catch (const Error& error) {
+        terminal().print(fmt::format("warning: {}", error.message()));
+      }
+    }
+    throw;
+  }
+  if (common.report && !common.dry_run) report.write(*common.report);
+}
+
+int start(const std::vector<std::string>& words) {
+  install_signal_handlers();
+  attach_terminal(false);
+  try {
+    if (words.empty()) {
+      terminal().print(overview());
+      return exit_status(ErrorKind::usage);
+    }
+    if (words.front() == "--version") {
+      print_version();
+    } else if (words.front() == "--help" || words.front() == "-h") {
+      print_output(overview());
+    } else {
+      Parsed parsed = parse(words);
+      if (parsed.wants_help)
+        print_output(command_help(*parsed.command));
+      else
+        run(parsed);
+    }
+    return 0;
+  } catch (...) {
+    const Error error = as_error(std::current_exception());
+    terminal().print(error.what());
+    return exit_status(error.kind());
+  }
+}
+
+}  // namespace
+}  // namespace sonde::cli
+
+int main(int argc, char** argv) { return sonde::cli::start({argv + 1, argv + argc}); }

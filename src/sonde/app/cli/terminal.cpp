@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/cli/terminal.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/text.h"
+
+namespace sonde::cli {
+namespace {
+
+constexpr std::size_t bar_cells = 24;
+
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+std::string progress_line(const Progress& progress, std::size_t columns) {
+  std::string line = progress.stage;
+  if (progress.total > 0) {
+    const double fraction =
+        std::clamp(static_cast<double>(progress.done) / static_cast<double>(progress.total), 0.0, 1.0);
+    const auto filled = static_cast<std::size_t>(fraction * static_cast<double>(bar_cells));
+    line += fmt::format(" [{}{}] {:3.0f} %  {}/{} {}", std::string(filled, '#'), std::string(bar_cells - filled, '-'),
+                        100 * fraction, progress.done, progress.total, progress.unit);
+    if (progress.rate > 0 && progress.done < progress.total)
+      line +=
+          fmt::format("  {} left", format_seconds(static_cast<double>(progress.total - progress.done) / progress.rate));
+  } else {
+    line += fmt::format("  {} {}", progress.done, progress.unit);
+  }
+  if (progress.rate > 0) line += fmt::format("  {:.3g} {}/s", progress.rate, progress.unit);
+  if (line.size() >= columns) line.resize(columns - 1);  // a wrapped bar could not be erased
+  return line;
+}
+
+Terminal::Terminal() : draws_(isatty(STDERR_FILENO) == 1) {}
+
+void Terminal::write(const std::string& text) const {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+void Terminal::print(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  const std::string end = text.ends_with('\n') ? "" : "\n";
+  write(bar_.empty() ? text + end : "\r\x1b[K" + text + end + bar_);
+}
+
+void Terminal::show(const Progress& progress) {
+  const std::lock_guard lock(mutex_);
+  if (!draws_) return;
+  bar_ = progress.finished ? "" : progress_line(progress, terminal_columns());
+  write("\r\x1b[K" + bar_);
+}
+
+Terminal& terminal() {
+  static Terminal the_terminal;
+  return the_terminal;
+}
+
+void attach_terminal(bool quiet) {
+  set_log_sink([quiet](LogLevel level, const std::string& message) {
+    if (level == LogLevel::warning) terminal().print("warning: " + message);
+    if (level == LogLevel::note && !quiet) terminal().print("note: " + message);
+  });
+  if (quiet)
+    set_progress_sink({});
+  else
+    set_progress_sink([](const Progress& progress) { terminal().show(progress); });
+}
+
+void print_output(const std::string& text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  throw Error(ErrorKind::io, fmt::format("standard output: cannot be written: {}", std::strerror(errno)));
+}
+
+void install_signal_handlers() {
+  struct sigaction action {};
+  action.sa_handler = [](int signal) { request_interrupt(signal); };
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGTERM, &action, nullptr);
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second Ctrl-C is not asked, it ends
+  sigaction(SIGINT, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an Error of the write
+}
+
+}  // namespace sonde::cli
