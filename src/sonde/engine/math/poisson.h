@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace sonde {
+
+/// Random numbers of which element i of stream `stream` is always the same, whatever else is drawn: a detector's pixel
+/// i in frame `stream`.
+struct RandomStream {
+  std::uint64_t seed = 0;
+  std::uint64_t stream = 0;
+};
+
+/// counts[i] is drawn from the Poisson distribution of mean rates[i], independently, from element i of the random
+/// stream alone. Exact to double precision for every rate: below 32 by inversion of the cumulative distribution (52
+/// random bits, so that events rarer than 2^-52 do not occur), above by transformed rejection (W. Hoermann, Insurance:
+/// Mathematics and Economics 12 (1993) 39, algorithm PTRS). The counts are the same on every processor. Throws
+/// Error(bad_input) for a rate that is negative, not a number or above 10^9, and when sizes differ. Cost: 1 to 2 ns per
+/// element for rates near 1 and 10 ns near 30, 50 to 100 ns above.
+void draw_poisson(RandomStream random, std::span<const double> rates, std::span<std::uint32_t> counts);
+
+}  // namespace sonde
