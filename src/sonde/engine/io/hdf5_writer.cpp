@@ -212,16 +212,21 @@ std::int64_t Hdf5Writer::declared(const std::string& path) const {
 
 void Hdf5Writer::write_box(const std::string& path, const Shape& first, const Array& values) {
   require_plain(file_.path(), values);
-  if (values.count() == 0) return;
+  write_box(path, first, values.shape(), values.dtype(), values.data());
+}
+
+void Hdf5Writer::write_box(const std::string& path, const Shape& first, const Shape& count, DType dtype,
+                           const void* elements) {
+  if (count.count() == 0) return;
   const Session session;
   const hid_t dataset = declared(path);
-  const Hdf5Handle type = hdf5::native_type(values.dtype());
-  const Hdf5Handle memory = space_of(values.shape());
+  const Hdf5Handle type = hdf5::native_type(dtype);
+  const Hdf5Handle memory = space_of(count);
   const Hdf5Handle box = own(H5Dget_space(dataset), file_.path(), "a box");
-  check(H5Sselect_hyperslab(box.id(), H5S_SELECT_SET, hdf5::sizes(first).data(), nullptr,
-                            hdf5::sizes(values.shape()).data(), nullptr),
+  check(H5Sselect_hyperslab(box.id(), H5S_SELECT_SET, hdf5::sizes(first).data(), nullptr, hdf5::sizes(count).data(),
+                            nullptr),
         file_.path(), "a box");
-  check(H5Dwrite(dataset, type.id(), memory.id(), box.id(), H5P_DEFAULT, values.data()), file_.path(), "a box");
+  check(H5Dwrite(dataset, type.id(), memory.id(), box.id(), H5P_DEFAULT, elements), file_.path(), "a box");
 }
 
 void Hdf5Writer::write_chunk(const std::string& path, const Shape& first, std::span<const std::byte> bytes,

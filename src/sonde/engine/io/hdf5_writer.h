@@ -50,6 +50,8 @@ class Hdf5Writer {
   void declare(const std::string& path, const Hdf5Declaration& declaration);
   /// Writes the box of values.shape() elements from `first` of a declared data set without filters.
   void write_box(const std::string& path, const Shape& first, const Array& values);
+  /// The same for count.count() elements of memory, contiguous and of the declared type.
+  void write_box(const std::string& path, const Shape& first, const Shape& count, DType dtype, const void* elements);
   /// Stores the bytes of one whole chunk as they are: they have already been through the filters (those whose bit is
   /// set in `filter_mask` left out). No filter of the library runs, so none has to be installed.
   void write_chunk(const std::string& path, const Shape& first, std::span<const std::byte> bytes,
