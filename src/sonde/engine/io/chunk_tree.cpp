@@ -64,6 +64,7 @@ class Image {
     return base_ > file_bytes_ || address > file_bytes_ - base_ ? 0 : file_bytes_ - base_ - address;
   }
   void read(std::uint64_t address, std::span<std::byte> bytes) const {
+    if (bytes.empty()) return;
     if (room(address) < bytes.size() || !read_at_(base_ + address, bytes))
       broken(fmt::format("{} bytes at address {} are not inside the file of {} bytes", bytes.size(), address,
                          file_bytes_));
