@@ -25,8 +25,9 @@ struct BitshuffleFormat {
 /// max(128, 8 floor(8192 / element_bytes / 8)): blocks of 8 KiB, which stay in the first-level cache.
 [[nodiscard]] std::size_t default_block_elements(std::size_t element_bytes);
 
-/// What one worker needs between chunks: one block of memory and the compressors' states. It grows to the largest block
-/// seen, never beyond the size of a chunk's elements, and allocates nothing after that. One thread at a time.
+/// What one worker needs between chunks: a decompressed and a compressed block and the compressors' states. It grows to
+/// the largest blocks seen, never beyond the sizes of chunk and elements, and allocates nothing after that. One thread
+/// at a time.
 class BitshuffleScratch {
  public:
   /// Takes the fastest kernels that this processor runs.

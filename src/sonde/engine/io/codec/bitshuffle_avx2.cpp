@@ -138,8 +138,8 @@ bool all_zero(const std::byte* bytes, std::size_t count) {
 }  // namespace
 
 const BitshuffleKernels& bitshuffle_kernels_avx2() {
-  static constexpr BitshuffleKernels kernels = {"avx2",          bytes_from_planes, planes_from_bytes,
-                                                u16_from_planes, u32_from_planes,   all_zero};
+  static constexpr BitshuffleKernels kernels = {
+      "avx2", bytes_from_planes, planes_from_bytes, u16_from_planes, u32_from_planes, all_zero, decompress_lz4_block};
   return kernels;
 }
 

@@ -141,8 +141,9 @@ bool all_zero(const std::byte* bytes, std::size_t count) {
 }  // namespace
 
 const BitshuffleKernels& bitshuffle_kernels_avx512() {
-  static constexpr BitshuffleKernels kernels = {"avx512",        bytes_from_planes, planes_from_bytes,
-                                                u16_from_planes, u32_from_planes,   all_zero};
+  static constexpr BitshuffleKernels kernels = {
+      "avx512",        bytes_from_planes, planes_from_bytes,          u16_from_planes,
+      u32_from_planes, all_zero,          decompress_lz4_block_avx512};
   return kernels;
 }
 

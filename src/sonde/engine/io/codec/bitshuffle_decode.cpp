@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <lz4.h>
 
 #include <cstring>
 #include <string>
@@ -35,12 +34,8 @@ std::size_t read_header(std::span<const std::byte> chunk, const BitshuffleFormat
   return block_bytes / format.element_bytes;
 }
 
-// Returns the number of bytes written, or -1.
-std::int64_t decompress(BitshuffleCodec codec, std::span<const std::byte> from, std::span<std::byte> to,
-                        BitshuffleScratch::State& state) {
-  if (codec == BitshuffleCodec::lz4)
-    return LZ4_decompress_safe(reinterpret_cast<const char*>(from.data()), reinterpret_cast<char*>(to.data()),
-                               static_cast<int>(from.size()), static_cast<int>(to.size()));
+std::int64_t decompress_zstd(std::span<const std::byte> from, std::span<std::byte> to,
+                             BitshuffleScratch::State& state) {
   if (!state.decompressor) state.decompressor.reset(ZSTD_createDCtx());
   if (!state.decompressor) throw std::bad_alloc();
   const std::size_t size =
@@ -88,7 +83,7 @@ class ChunkWalk {
   std::span<std::byte> reserve(const BlockDivision& division) {
     const std::size_t bytes = division.largest_block() * format_.element_bytes;
     if (bytes > largest_block_bytes) fail(fmt::format("byte 8: a block of {} bytes, the largest is 1 GiB", bytes));
-    return state_.planes.at_least(bytes);
+    return state_.planes.at_least(bytes + lz4_padding_bytes).first(bytes);
   }
 
   const std::byte* next_plain(std::size_t bytes) {
@@ -107,13 +102,25 @@ class ChunkWalk {
     offset_ += block_header_bytes;
     if (size > left)
       fail(fmt::format("block {} at byte {}: {} compressed bytes announced, {} are left", block, start, size, left));
-    const std::int64_t decoded = decompress(format_.codec, chunk_.subspan(offset_, size), planes, state_);
+    const std::int64_t decoded = decompress(chunk_.subspan(offset_, size), left - size, planes);
     const char* codec = format_.codec == BitshuffleCodec::lz4 ? "LZ4" : "zstd";
     if (decoded < 0) fail(fmt::format("block {} at byte {}: not valid {} data", block, start, codec));
     if (static_cast<std::size_t>(decoded) != planes.size())
       fail(fmt::format("block {} at byte {}: decodes to {} bytes, expected {}", block, start, decoded, planes.size()));
     offset_ += size;
     return planes.data();
+  }
+
+  // Returns the number of bytes written, or -1; `after` bytes of the chunk follow the block.
+  std::int64_t decompress(std::span<const std::byte> block, std::size_t after, std::span<std::byte> planes) {
+    if (format_.codec == BitshuffleCodec::zstd) return decompress_zstd(block, planes, state_);
+    if (after < lz4_padding_bytes) {  // the last block: a padded copy
+      const std::span<std::byte> copy = state_.compressed.at_least(block.size() + lz4_padding_bytes);
+      std::memcpy(copy.data(), block.data(), block.size());
+      std::memset(copy.data() + block.size(), 0, lz4_padding_bytes);
+      block = copy.first(block.size());
+    }
+    return state_.kernels->decompress_lz4(block.data(), block.size(), planes.data(), planes.size());
   }
 
   template <class OnTail>

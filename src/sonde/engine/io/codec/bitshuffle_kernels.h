@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private: the bit transpositions of one block, once per instruction set. A block of n elements of E bytes is 8 E
+// Private: what the codec does to one block, once per instruction set. A block of n elements of E bytes is 8 E
 // planes of n / 8 bytes; a group is the eight elements that share one byte of every plane.
 #pragma once
 
 #include <cstddef>
 #include <vector>
+
+#include "sonde/engine/io/codec/lz4_block.h"
 
 namespace sonde {
 
@@ -21,6 +23,8 @@ struct BitshuffleKernels {
   void (*u32_from_planes)(const std::byte* planes, std::size_t groups, std::size_t live_bytes, std::byte* elements);
 
   bool (*all_zero)(const std::byte* bytes, std::size_t count);
+
+  DecompressLz4* decompress_lz4;
 };
 
 const BitshuffleKernels& bitshuffle_kernels_portable();

@@ -70,7 +70,8 @@ bool all_zero(const std::byte* bytes, std::size_t count) {
 
 const BitshuffleKernels& bitshuffle_kernels_portable() {
   static constexpr BitshuffleKernels kernels = {
-      "portable", bytes_from_planes, planes_from_bytes, widened_from_planes<2>, widened_from_planes<4>, all_zero};
+      "portable", bytes_from_planes,   planes_from_bytes, widened_from_planes<2>, widened_from_planes<4>,
+      all_zero,   decompress_lz4_block};
   return kernels;
 }
 

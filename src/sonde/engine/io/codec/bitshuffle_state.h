@@ -41,7 +41,7 @@ struct BitshuffleScratch::State {
 
   const BitshuffleKernels* kernels;
   GrowingBytes planes;      // one decompressed block
-  GrowingBytes compressed;  // one compressed block, when encoding
+  GrowingBytes compressed;  // one compressed block: all when encoding, the last of a chunk when decoding
 
   struct Free {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
