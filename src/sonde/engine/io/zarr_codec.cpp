@@ -2,13 +2,13 @@
 #include <blosc.h>
 #include <fmt/format.h>
 #include <lz4.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include <cstring>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/byte_order.h"
+#include "sonde/engine/io/inflate.h"
 #include "sonde/engine/io/zarr.h"
 
 namespace sonde {
@@ -16,18 +16,7 @@ namespace {
 
 /// Each returns the number of bytes it produced, or -1 for broken input; none writes beyond `to`.
 std::int64_t inflate_all(std::span<const std::byte> from, std::span<std::byte> to) {
-  z_stream stream{};
-  constexpr int zlib_or_gzip = 15 + 32;
-  if (inflateInit2(&stream, zlib_or_gzip) != Z_OK) return -1;
-  // A chunk is below 2 GiB, and so is anything that could inflate to one.
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(from.data()));
-  stream.avail_in = static_cast<uInt>(from.size());
-  stream.next_out = reinterpret_cast<Bytef*>(to.data());
-  stream.avail_out = static_cast<uInt>(to.size());
-  const int status = inflate(&stream, Z_FINISH);
-  const auto produced = static_cast<std::int64_t>(stream.total_out);
-  inflateEnd(&stream);
-  return status == Z_STREAM_END ? produced : -1;
+  return inflate_exactly(from, to, DeflateFraming::zlib_or_gzip) ? static_cast<std::int64_t>(to.size()) : -1;
 }
 
 std::int64_t lz4_all(std::span<const std::byte> from, std::span<std::byte> to) {
