@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/engine/base/index.h"
+#include "sonde/instruments/stem/image/mask.h"
+
+namespace sonde::stem {
+
+/// The detector that an expression is about: the resident (binned) one, lengths in its pixels, pixel centres at whole
+/// numbers.
+struct DetectorGeometry {
+  Index rows = 0, cols = 0;
+  std::optional<double> centre_row, centre_col;  ///< of the bright-field disk; `auto` and the presets need them
+  std::optional<double> radius;                  ///< rho, of the bright-field disk
+  std::vector<std::uint8_t> good;                ///< (rows, cols), zero where a pixel is bad; empty: all are good
+};
+
+/// A detector coordinate, and a length, of the unbinned detector on one that is binned by `bin`.
+[[nodiscard]] constexpr double binned_coordinate(double unbinned, Index bin) {
+  return (unbinned - (static_cast<double>(bin) - 1) / 2) / static_cast<double>(bin);
+}
+[[nodiscard]] constexpr double binned_length(double unbinned, Index bin) { return unbinned / static_cast<double>(bin); }
+
+/// A mask that a file holds: zero is outside, one inside, anything else a weight.
+struct MaskImage {
+  Index rows = 0, cols = 0;
+  std::vector<float> weights;
+};
+
+/// What decides whether a pixel belongs to a shape.
+struct MembershipRules {
+  /// A pixel at distance d belongs to an annulus when r_in <= d < r_out, so that adjacent annuli share no pixel.
+  /// Inclusive: r_in <= d <= r_out, as some other programs have it.
+  bool inclusive = false;
+  /// Weight = share of the pixel's area inside, by 8 x 8 points. rect, point and file still take whole pixels.
+  bool antialias = false;
+  /// Reads the mask of file(path). Without it file() is an error.
+  std::function<MaskImage(const std::string& path)> load;
+};
+
+/// A detector in words, such as `annulus(95.5,95.5,40,90) & !rect(0,0,96,192)`. Names in any case.
+///
+///   circle(row,col,r)                            d < r
+///   annulus(row,col,r_in,r_out)                  r_in <= d < r_out
+///   segment(row,col,r_in,r_out,k,n[,phi0])       piece k (from 0) of n of that annulus, counted from the angle phi0
+///                                                in radians; angles are atan2(y,x) with rows downwards: clockwise
+///   rect(row0,col0,row1,col1)                    rows row0 <= row < row1, columns col0 <= col < col1
+///   point(row,col)                               the pixel that holds this place
+///   polygon(row,col,row,col,row,col,...)         even-odd; a pixel centre on an edge belongs to what lies right of or
+///                                                below the edge
+///   file(path)                                   a mask from a file; quote a path that holds ) or a comma
+///   bf  abf  adf  haadf  all                     annuli about the centre (presets.h); every pixel
+///   ! & - ^ | ( )                                not; and; but not; either but not both; or: from tightest to loosest
+///                                                (& and - bind alike, from the left)
+///
+/// A number is in pixels, with the suffix `rho` in bright-field radii (`1.5rho`, or `rho` alone), with `deg` an angle
+/// in degrees. `auto` as row or col is the centre of the bright-field disk.
+class DetectorExpression {
+ public:
+  /// Throws Error(usage) that shows the text with a caret under the place.
+  static DetectorExpression parse(std::string_view text);
+  DetectorExpression(DetectorExpression&&) noexcept;
+  DetectorExpression& operator=(DetectorExpression&&) noexcept;
+  ~DetectorExpression();
+
+  [[nodiscard]] const std::string& text() const;
+  /// Whether `auto`, `rho` or a preset is used: the mask then depends on the bright-field disk.
+  [[nodiscard]] bool needs_disk() const;
+
+  /// The good pixels that belong to it; weights only with antialias or from a file. Throws Error(usage) like parse()
+  /// when centre or radius are needed and unknown, Error(bad_input) when a mask file has another size. Costs a few
+  /// operations per pixel and shape.
+  [[nodiscard]] Mask mask(const DetectorGeometry& geometry, const MembershipRules& rules = {}) const;
+
+  struct Tree;
+
+ private:
+  explicit DetectorExpression(std::unique_ptr<Tree> tree);
+  std::unique_ptr<Tree> tree_;
+};
+
+/// parse() and mask() in one.
+[[nodiscard]] Mask detector_mask(std::string_view expression, const DetectorGeometry& geometry,
+                                 const MembershipRules& rules = {});
+
+}  // namespace sonde::stem

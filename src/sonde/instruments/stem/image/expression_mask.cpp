@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tree to mask.
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "sonde/instruments/stem/image/expression_tree.h"
+#include "sonde/instruments/stem/image/shapes.h"
+
+namespace sonde::stem {
+namespace {
+
+constexpr int fine = 8;  // points per pixel and direction
+
+class Evaluation {
+ public:
+  Evaluation(const DetectorExpression::Tree& tree, const DetectorGeometry& geometry, const MembershipRules& rules)
+      : tree_(tree), geometry_(geometry), rules_(rules) {}
+
+  [[nodiscard]] SampleSet samples(const Node& node, const SampleGrid& grid) {
+    switch (node.kind) {
+      case NodeKind::negation:
+        return combine(samples(*node.left, grid), SampleSet(grid.count(), 1), [](auto a, auto b) { return a ^ b; });
+      case NodeKind::both:
+        return combine(samples(*node.left, grid), samples(*node.right, grid), [](auto a, auto b) { return a & b; });
+      case NodeKind::without:
+        return combine(samples(*node.left, grid), samples(*node.right, grid), [](auto a, auto b) { return a & ~b; });
+      case NodeKind::either:
+        return combine(samples(*node.left, grid), samples(*node.right, grid), [](auto a, auto b) { return a ^ b; });
+      case NodeKind::any:
+        return combine(samples(*node.left, grid), samples(*node.right, grid), [](auto a, auto b) { return a | b; });
+      default:
+        return shape(node, grid);
+    }
+  }
+
+  /// The mask of a file as it is: the only part of an expression that may hold weights of its own.
+  [[nodiscard]] MaskImage load(const Node& node) const {
+    if (!rules_.load) throw expression_error("files cannot be read here", tree_.text, node.place);
+    MaskImage image = during("reading the mask " + node.path, [&] { return rules_.load(node.path); });
+    if (image.rows != geometry_.rows || image.cols != geometry_.cols)
+      throw Error(ErrorKind::bad_input, fmt::format("{}: a mask of {} x {} pixels, the detector has {} x {}", node.path,
+                                                    image.rows, image.cols, geometry_.rows, geometry_.cols))
+          .hint("bin the mask like the data");
+    assert(image.weights.size() == static_cast<std::size_t>(image.rows * image.cols));
+    return image;
+  }
+
+ private:
+  template <class Operation>
+  static SampleSet combine(SampleSet left, const SampleSet& right, Operation operation) {
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = static_cast<std::uint8_t>(operation(left[i], right[i]) & 1);
+    return left;
+  }
+
+  [[nodiscard]] double need(const std::optional<double>& value, std::string_view what, std::size_t place) const {
+    if (value) return *value;
+    throw expression_error(fmt::format("the {} is not known", what), tree_.text, place)
+        .hint("find the bright-field disk with --centre auto, or give numbers in pixels");
+  }
+
+  [[nodiscard]] double row(const Number& number) const {
+    return number.unit == Unit::automatic ? need(geometry_.centre_row, "centre", number.place) : number.value;
+  }
+  [[nodiscard]] double col(const Number& number) const {
+    return number.unit == Unit::automatic ? need(geometry_.centre_col, "centre", number.place) : number.value;
+  }
+  [[nodiscard]] double radius(const Number& number) const {
+    if (number.unit != Unit::rho) return number.value;
+    return number.value * need(geometry_.radius, "radius of the bright-field disk", number.place);
+  }
+
+  [[nodiscard]] Ring ring(const Node& node, double r_in, double r_out) const {
+    if (r_in > r_out) throw expression_error("the inner radius is larger than the outer one", tree_.text, node.place);
+    return {row(node.numbers[0]), col(node.numbers[1]), r_in, r_out, rules_.inclusive};
+  }
+
+  [[nodiscard]] SampleSet shape(const Node& node, const SampleGrid& grid) {
+    const auto& numbers = node.numbers;
+    switch (node.kind) {
+      case NodeKind::circle:
+        return ring_samples(grid, ring(node, 0, radius(numbers[2])));
+      case NodeKind::annulus:
+        return ring_samples(grid, ring(node, radius(numbers[2]), radius(numbers[3])));
+      case NodeKind::segment: {
+        const double phi0 = numbers.size() < 7                ? 0
+                            : numbers[6].unit == Unit::degree ? numbers[6].value * std::numbers::pi / 180
+                                                              : numbers[6].value;
+        return segment_samples(grid, ring(node, radius(numbers[2]), radius(numbers[3])), numbers[4].value,
+                               numbers[5].value, phi0);
+      }
+      case NodeKind::rect:
+        return rect_samples(grid, numbers[0].value, numbers[1].value, numbers[2].value, numbers[3].value);
+      case NodeKind::point: {
+        const double at_row = std::floor(row(numbers[0]) + 0.5), at_col = std::floor(col(numbers[1]) + 0.5);
+        return rect_samples(grid, at_row, at_col, at_row + 1, at_col + 1);
+      }
+      case NodeKind::polygon: {
+        std::vector<double> vertices;
+        for (const Number& number : numbers) vertices.push_back(number.value);
+        return polygon_samples(grid, vertices);
+      }
+      case NodeKind::preset:
+        return ring_samples(
+            grid, {need(geometry_.centre_row, "centre", node.place), need(geometry_.centre_col, "centre", node.place),
+                   radius(numbers[0]), radius(numbers[1]), rules_.inclusive});
+      case NodeKind::file:
+        return file_samples(node);
+      default:
+        return SampleSet(grid.count(), 1);
+    }
+  }
+
+  [[nodiscard]] SampleSet file_samples(const Node& node) {
+    // One file is read once, however many points a pixel has.
+    for (const auto& [known, set] : files_)
+      if (known == &node) return set;
+    const MaskImage image = load(node);
+    SampleSet set(image.weights.size());
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      if (image.weights[i] != 0 && image.weights[i] != 1)
+        throw Error(ErrorKind::bad_input, fmt::format("{}: a weighted mask cannot be combined with others", node.path))
+            .hint("give file(...) alone, or a mask of zeros and ones");
+      set[i] = image.weights[i] != 0;
+    }
+    files_.emplace_back(&node, set);
+    return set;
+  }
+
+  const DetectorExpression::Tree& tree_;
+  const DetectorGeometry& geometry_;
+  const MembershipRules& rules_;
+  std::vector<std::pair<const Node*, SampleSet>> files_;
+};
+
+/// Pixels with a weight other than zero that are good.
+Mask weighted_mask(const DetectorGeometry& geometry, const std::vector<float>& weights) {
+  std::vector<Index> pixels;
+  std::vector<float> kept;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] == 0 || (!geometry.good.empty() && geometry.good[i] == 0)) continue;
+    pixels.push_back(static_cast<Index>(i));
+    kept.push_back(weights[i]);
+  }
+  return make_mask(geometry.rows, geometry.cols, std::move(pixels), std::move(kept));
+}
+
+}  // namespace
+
+Mask DetectorExpression::mask(const DetectorGeometry& geometry, const MembershipRules& rules) const {
+  if (geometry.rows < 0 || geometry.cols < 0 ||
+      (!geometry.good.empty() && static_cast<Index>(geometry.good.size()) != geometry.rows * geometry.cols))
+    throw Error(ErrorKind::bad_input, fmt::format("a detector of {} x {} pixels with {} pixel flags", geometry.rows,
+                                                  geometry.cols, geometry.good.size()));
+  Evaluation evaluation(*tree_, geometry, rules);
+  if (tree_->root->kind == NodeKind::file) return weighted_mask(geometry, evaluation.load(*tree_->root).weights);
+  SampleGrid grid{geometry.rows, geometry.cols};
+  std::vector<float> weights(grid.count(), 0);
+  const int points = rules.antialias ? fine : 1;
+  for (int i = 0; i < points; ++i)
+    for (int j = 0; j < points; ++j) {
+      grid.shift_row = (i + 0.5) / points - 0.5;
+      grid.shift_col = (j + 0.5) / points - 0.5;
+      const SampleSet inside = evaluation.samples(*tree_->root, grid);
+      for (std::size_t k = 0; k < inside.size(); ++k) weights[k] += inside[k];
+    }
+  for (float& weight : weights) weight /= static_cast<float>(points * points);
+  return weighted_mask(geometry, weights);
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private: what the parser of detector expressions hands to their evaluation.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/image/expression.h"
+
+namespace sonde::stem {
+
+enum class Unit { pixel, rho, degree, automatic };
+
+struct Number {
+  double value = 0;
+  Unit unit = Unit::pixel;
+  std::size_t place = 0;  // where it stands in the text
+};
+
+enum class NodeKind {
+  circle,
+  annulus,
+  segment,
+  rect,
+  point,
+  polygon,
+  file,
+  preset,
+  all,
+  negation,
+  both,
+  without,
+  either,
+  any
+};
+
+struct Node {
+  NodeKind kind = NodeKind::all;
+  std::size_t place = 0;
+  std::vector<Number> numbers;  // arguments of a shape; the two radii of a preset
+  std::string path;             // of file()
+  std::unique_ptr<Node> left, right;
+};
+
+struct DetectorExpression::Tree {
+  std::string text;
+  std::unique_ptr<Node> root;
+  bool needs_disk = false;
+};
+
+/// Error(usage): the message, the text and a caret under `place`.
+[[nodiscard]] Error expression_error(const std::string& message, std::string_view text, std::size_t place);
+
+}  // namespace sonde::stem
