@@ -10,7 +10,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/instruments/stem/read/acquisition.h"
+#include "sonde/instruments/stem/correct/mask_bit.h"
 
 namespace sonde::stem {
 namespace {

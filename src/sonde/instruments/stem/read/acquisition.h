@@ -10,6 +10,7 @@
 #include "sonde/engine/array/dtype.h"
 #include "sonde/engine/base/choice.h"
 #include "sonde/engine/base/index.h"
+#include "sonde/instruments/stem/correct/mask_bit.h"
 
 namespace sonde::stem {
 
@@ -33,13 +34,6 @@ struct Calibration {
   std::optional<Quantity> detector_step_mrad;   ///< angle of one detector pixel, mrad, when stored or derivable
   std::optional<Quantity> detector_step_inv_a;  ///< reciprocal size of one detector pixel, 1/Angstrom
 };
-
-/// Bits of a pixel mask as NXdetector defines them. A pixel is bad when any bit but virtual_pixel is set.
-namespace mask_bit {
-inline constexpr std::uint32_t gap = 1u << 0, dead = 1u << 1, under_responding = 1u << 2, over_responding = 1u << 3,
-                               noisy = 1u << 4, cluster = 1u << 6, user_defined = 1u << 8, virtual_pixel = 1u << 31;
-[[nodiscard]] constexpr bool is_bad(std::uint32_t bits) { return (bits & ~virtual_pixel) != 0; }
-}  // namespace mask_bit
 
 /// How stored frames lie on the scan: which frame belongs to scan position (row, col), and back.
 /// A stored row holds `prescan` frames that are dropped, then `cols` frames. Flips and the transposition act on the
