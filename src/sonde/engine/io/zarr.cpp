@@ -9,7 +9,6 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
 
@@ -235,13 +234,8 @@ std::vector<std::string> find_zarr_arrays(const std::string& folder) {
 std::map<std::string, std::string> read_zarr_attributes(const std::string& folder) {
   const std::string path = (fs::path(folder) / ".zattrs").string();
   std::error_code ignored;
-  std::map<std::string, std::string> attributes;
-  if (!fs::exists(path, ignored)) return attributes;
-  const auto root = nlohmann::json::parse(read_text(path), nullptr, /*allow_exceptions=*/false);
-  if (!root.is_object()) throw Error(ErrorKind::bad_file, path + ": is no JSON object");
-  for (const auto& [key, value] : root.items())
-    if (value.is_primitive()) attributes[key] = value.is_string() ? value.get<std::string>() : value.dump();
-  return attributes;
+  if (!fs::exists(path, ignored)) return {};
+  return parse_zarr_attributes(read_text(path), path);
 }
 
 }  // namespace sonde

@@ -35,6 +35,9 @@ struct ZarrMetadata {
 /// Error(not_supported) for Fortran order, filters, other codecs, other versions and structured elements.
 [[nodiscard]] ZarrMetadata parse_zarr_metadata(std::string_view json, const std::string& name);
 
+/// The members of a `.zattrs` text that are texts, numbers or truth values, as text. Throws Error(bad_file).
+[[nodiscard]] std::map<std::string, std::string> parse_zarr_attributes(std::string_view json, const std::string& name);
+
 /// Decompresses one chunk into exactly `elements`, native byte order. Throws Error(bad_file).
 void decode_zarr_chunk(const ZarrMetadata& metadata, std::span<const std::byte> stored, std::span<std::byte> elements,
                        const std::string& name);

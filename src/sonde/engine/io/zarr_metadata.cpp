@@ -191,4 +191,13 @@ ZarrMetadata parse_zarr_metadata(std::string_view text, const std::string& name)
   return metadata;
 }
 
+std::map<std::string, std::string> parse_zarr_attributes(std::string_view text, const std::string& name) {
+  const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!root.is_object()) throw Error(ErrorKind::bad_file, name + ": is no JSON object");
+  std::map<std::string, std::string> attributes;
+  for (const auto& [key, value] : root.items())
+    if (value.is_primitive()) attributes[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  return attributes;
+}
+
 }  // namespace sonde
