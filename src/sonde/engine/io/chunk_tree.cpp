@@ -64,7 +64,6 @@ class Image {
     return base_ > file_bytes_ || address > file_bytes_ - base_ ? 0 : file_bytes_ - base_ - address;
   }
   void read(std::uint64_t address, std::span<std::byte> bytes) const {
-    if (bytes.empty()) return;
     if (room(address) < bytes.size() || !read_at_(base_ + address, bytes))
       broken(fmt::format("{} bytes at address {} are not inside the file of {} bytes", bytes.size(), address,
                          file_bytes_));
@@ -73,7 +72,7 @@ class Image {
     if (room(address) < count)
       broken(fmt::format("{} bytes at address {} are not inside the file of {} bytes", count, address, file_bytes_));
     std::vector<std::byte> bytes(count);
-    read(address, bytes);
+    if (count > 0) read(address, bytes);
     return bytes;
   }
 
@@ -112,7 +111,7 @@ class HeaderReader {
   explicit HeaderReader(const Image& image) : image_(image) {}
 
   std::vector<std::byte> find_layout(std::uint64_t address) {
-    const std::uint64_t room = std::min<std::uint64_t>(image_.room(address), 32);
+    const std::uint64_t room = std::clamp<std::uint64_t>(image_.room(address), 1, 32);
     const std::vector<std::byte> prefix = image_.read(address, room);
     Cursor cursor(prefix);
     if (cursor.take_if("OHDR"))
@@ -224,7 +223,7 @@ class TreeReader {
 
   void read_node(std::uint64_t address, std::optional<unsigned> expected_level) {
     // Most nodes have at most 64 children (the default) and fit into one read of a page.
-    std::vector<std::byte> bytes(std::min<std::uint64_t>(image_.room(address), 4096));
+    std::vector<std::byte> bytes(std::clamp<std::uint64_t>(image_.room(address), 1, 4096));
     image_.read(address, bytes);
     const Head head = read_head(address, bytes);
     if (expected_level && head.level != *expected_level)

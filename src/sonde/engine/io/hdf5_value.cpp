@@ -45,7 +45,7 @@ std::optional<std::string> Hdf5Value::text() const {
 }
 
 std::string Hdf5Value::printed() const {
-  if (shape.rank() == 0 && elements.size() == 1) return print(elements[0]);
+  if (elements.size() == 1) return print(elements[0]);  // many programs store scalars as arrays of one
   std::string all = "[";
   for (const Scalar& element : elements) all += (all.size() > 1 ? ", " : "") + print(element);
   return all + "]";
