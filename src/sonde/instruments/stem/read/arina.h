@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the reader of ARINA acquisitions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sonde/engine/base/choice.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/instruments/stem/read/hdf5_frames.h"
+
+namespace sonde::stem::arina {
+
+inline constexpr const char* data_group = "/entry/data";
+inline constexpr const char* frames_path = "/entry/data/data";
+
+/// The frames that a master leads to, every part checked.
+struct Files {
+  std::vector<Hdf5Frames> parts;
+  std::vector<std::string> paths;          ///< of the files that hold them, each once
+  std::vector<Choice<std::string>> notes;  ///< repairs
+  bool complete = true;                    ///< false: parts are missing, so the number of frames is unknown
+};
+
+/// Whether a name in /entry/data is one of data_000001, data_000002, ...
+[[nodiscard]] bool is_numbered(const std::string& name);
+
+/// "scan" for "/x/scan_master.h5" and "/x/scan_data_000001.h5".
+[[nodiscard]] std::string base_name(const std::string& path);
+
+/// Opens all parts in numeric order and compares them; everything that is wrong is added to `problems`.
+[[nodiscard]] Files open_files(const Hdf5File& master, Problems& problems);
+
+}  // namespace sonde::stem::arina

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/index.h"
+#include "sonde/engine/io/chunk_index.h"
+#include "sonde/engine/io/codec/bitshuffle.h"
+#include "sonde/engine/io/file.h"
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/instruments/stem/read/source.h"
+
+namespace sonde::stem {
+
+/// An HDF5 data set seen as consecutive frames: its last two dimensions are the detector, the one or two before count
+/// frames. Chooses the fastest way to the frames that the file allows, and knows every byte range before reading.
+class Hdf5Frames {
+ public:
+  /// How frames come out of the file.
+  enum class Way {
+    chunks,     ///< one frame per chunk, plain or bitshuffled: fetched as stored, decoded by the workers
+    block,      ///< contiguous and plain: fetched as stored
+    assembled,  ///< bitshuffled chunks of another shape: decoded and put together while reading
+    library,    ///< anything else that the HDF5 library can read
+  };
+
+  /// Throws Error(not_supported) for elements that are no plain numbers, for other numbers of dimensions and for
+  /// filters that nothing here can undo, Error(bad_file) for a broken index.
+  explicit Hdf5Frames(Hdf5Dataset dataset);
+
+  [[nodiscard]] const Hdf5Dataset& dataset() const { return dataset_; }
+  [[nodiscard]] Index frames() const { return frames_; }
+  [[nodiscard]] Index rows() const { return rows_; }
+  [[nodiscard]] Index cols() const { return cols_; }
+  [[nodiscard]] DType dtype() const { return dtype_; }
+  [[nodiscard]] Way way() const { return way_; }
+  [[nodiscard]] std::size_t frame_bytes() const { return frame_bytes_; }
+  /// Frames that were never written; they have the fill value.
+  [[nodiscard]] Index absent_frames() const;
+  /// Set when the bytes of every frame are one bitshuffle chunk.
+  [[nodiscard]] std::optional<BitshuffleFormat> packing() const;
+
+  /// Adds an Error(bad_file) with the first byte range that does not lie inside the file.
+  void check_ranges(Problems& problems) const;
+
+  /// Bytes that a frame takes in a batch.
+  [[nodiscard]] std::size_t stored_bytes(Index frame) const;
+  /// Fetches frames [first, last) to the places that `pieces` name in `bytes`, and sets their filter masks.
+  void read(Index first, Index last, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes) const;
+  /// From the fetched bytes of one frame to its elements in native byte order. Thread-safe.
+  void decode(Index frame, const RawBatch::Piece& piece, std::span<const std::byte> bytes, DecodeScratch& scratch,
+              std::span<std::byte> elements) const;
+
+ private:
+  void choose_way();
+  void check_sources(Problems& problems) const;
+  void read_chunks(Index first, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes) const;
+  void assemble(Index first, Index last, std::span<std::byte> bytes) const;
+  void assemble_chunk(Index number, Index first, Index last, std::span<const std::byte> chunk,
+                      std::span<std::byte> frames) const;
+  void read_by_library(Index first, Index last, std::span<std::byte> bytes) const;
+  void unpack(const ChunkEntry& entry, std::span<const std::byte> bytes, std::size_t logical_bytes,
+              BitshuffleScratch& scratch, std::span<std::byte> elements) const;
+  void fill(std::span<std::byte> elements) const;
+  [[nodiscard]] std::string what() const { return dataset_.file_path() + ", " + dataset_.path(); }
+
+  Hdf5Dataset dataset_;
+  Index frames_ = 0, rows_ = 0, cols_ = 0;
+  DType dtype_ = DType::u16;
+  std::size_t frame_bytes_ = 0;
+  Way way_ = Way::library;
+  bool packed_ = false;  ///< chunks went through filter 32008
+  BitshuffleFormat format_;
+  ChunkIndex index_;
+  std::unique_ptr<File> file_;  ///< of the ways that fetch bytes themselves
+};
+
+}  // namespace sonde::stem
