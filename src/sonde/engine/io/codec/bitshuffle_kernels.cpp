@@ -20,6 +20,17 @@ std::size_t live_bytes(const BitshuffleKernels& kernels, const std::byte* planes
   return live;
 }
 
+// Byte k of `count` elements; a constant size lets the compiler vectorise.
+template <std::size_t constant_bytes>
+void gather_byte(const std::byte* from, std::size_t count, std::size_t element_bytes, std::byte* to) {
+  if constexpr (constant_bytes != 0) element_bytes = constant_bytes;
+  for (std::size_t i = 0; i < count; ++i) to[i] = from[i * element_bytes];
+}
+
+auto* byte_gatherer(std::size_t element_bytes) {
+  return element_bytes == 2 ? gather_byte<2> : element_bytes == 4 ? gather_byte<4> : gather_byte<0>;
+}
+
 }  // namespace
 
 const BitshuffleKernels& best_bitshuffle_kernels() { return *usable_bitshuffle_kernels().back(); }
@@ -55,12 +66,12 @@ void planes_from_elements(const BitshuffleKernels& kernels, const std::byte* in,
                           std::size_t element_bytes, std::byte* planes) {
   const std::size_t groups = elements / 8;
   if (element_bytes == 1) return kernels.planes_from_bytes(in, groups, groups, planes);
+  auto* const gather = byte_gatherer(element_bytes);
   std::array<std::byte, 8 * strip_groups> strip;
   for (std::size_t done = 0; done < groups; done += strip_groups) {
     const std::size_t now = std::min(strip_groups, groups - done);
     for (std::size_t k = 0; k < element_bytes; ++k) {
-      const std::byte* from = in + 8 * done * element_bytes + k;
-      for (std::size_t i = 0; i < 8 * now; ++i) strip[i] = from[i * element_bytes];
+      gather(in + 8 * done * element_bytes + k, 8 * now, element_bytes, strip.data());
       kernels.planes_from_bytes(strip.data(), now, groups, planes + 8 * k * groups + done);
     }
   }
