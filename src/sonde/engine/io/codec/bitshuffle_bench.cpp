@@ -80,7 +80,7 @@ void decode(benchmark::State& state, const std::string& name, std::size_t elemen
     for (std::size_t f = 0; f < frames; ++f)
       decode_bitshuffle(data.chunks[f % data.chunks.size()], {element_bytes, 0}, scratch,
                         std::span(out).subspan(f * pixels * element_bytes, pixels * element_bytes));
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * out.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(out.size()));
   state.counters["ratio"] =
       static_cast<double>(64 * pixels * element_bytes) / static_cast<double>(data.compressed_bytes);
 }
@@ -93,7 +93,7 @@ void visit(benchmark::State& state) {
       visit_bit_planes(
           data.chunks[f % data.chunks.size()], {2, 0}, 2 * pixels, scratch,
           [](const BitPlanes& block) { benchmark::DoNotOptimize(block.nonzero); }, [](const BitshuffleTail&) {});
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * frames * pixels * 2));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(frames * pixels * 2));
 }
 
 // One block of 8 KiB that stays in the first-level cache: the transposition alone.
@@ -106,7 +106,7 @@ void transpose(benchmark::State& state, const std::string& name, std::size_t ele
     elements_from_planes(*kernels, planes.data(), 8192 / element_bytes, element_bytes, out.data());
     benchmark::ClobberMemory();
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * out.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(out.size()));
 }
 
 void encode(benchmark::State& state) {
@@ -119,12 +119,12 @@ void encode(benchmark::State& state) {
     encode_bitshuffle(elements, {2, 0}, scratch, chunk);
     benchmark::DoNotOptimize(chunk.data());
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * elements.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(elements.size()));
 }
 
 [[maybe_unused]] const bool registered = [] {
   for (const char* name : {"portable", "avx2", "avx512"})
-    for (const std::size_t size : {1, 2, 4}) {
+    for (const std::size_t size : {1u, 2u, 4u}) {
       const std::string what = "/" + std::string(name) + "/u" + std::to_string(8 * size);
       benchmark::RegisterBenchmark(("decode" + what).c_str(), decode, name, size)->Arg(100)->Arg(10);
       benchmark::RegisterBenchmark(("transpose" + what).c_str(), transpose, name, size)

@@ -87,8 +87,8 @@ TEST_P(BitshuffleKernel, TransposesTheWorkedExample) {
 }
 
 TEST_P(BitshuffleKernel, AgreesWithTheDefinitionForEverySizeAndLength) {
-  for (const std::size_t element_bytes : {1, 2, 3, 4, 5, 6, 8, 10, 16})
-    for (const std::size_t count : {8, 16, 64, 248, 256, 504, 512, 520, 1032, 4096, 8192})
+  for (const std::size_t element_bytes : {1u, 2u, 3u, 4u, 5u, 6u, 8u, 10u, 16u})
+    for (const std::size_t count : {8u, 16u, 64u, 248u, 256u, 504u, 512u, 520u, 1032u, 4096u, 8192u})
       for (const int live_bytes : {1, 2, 99}) {
         SCOPED_TRACE(std::to_string(count) + " elements of " + std::to_string(element_bytes) + " bytes, " +
                      std::to_string(live_bytes) + " of them not zero");
@@ -105,7 +105,7 @@ TEST_P(BitshuffleKernel, AgreesWithTheDefinitionForEverySizeAndLength) {
 TEST_P(BitshuffleKernel, TransposesWhatLiesAcrossCacheLines) {
   const Bytes elements = random_elements(1024, 2, 8);
   Bytes planes = planes_by_definition(elements, 2);
-  for (const std::size_t shift : {1, 3, 63}) {
+  for (const std::size_t shift : {1u, 3u, 63u}) {
     Bytes from(shift), out(elements.size() + shift);
     from.insert(from.end(), planes.begin(), planes.end());
     elements_from_planes(*kernels, from.data() + shift, 1024, 2, out.data() + shift);
@@ -114,7 +114,7 @@ TEST_P(BitshuffleKernel, TransposesWhatLiesAcrossCacheLines) {
 }
 
 TEST_P(BitshuffleKernel, SeesASingleBitAnywhere) {
-  for (std::size_t count : {1, 7, 63, 64, 65, 512}) {
+  for (const std::size_t count : {1u, 7u, 63u, 64u, 65u, 512u}) {
     Bytes bytes(count);
     EXPECT_TRUE(kernels->all_zero(bytes.data(), count));
     for (std::size_t i = 0; i < count; ++i) {

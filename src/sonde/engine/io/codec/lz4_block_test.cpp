@@ -73,7 +73,7 @@ class Lz4Block : public ::testing::TestWithParam<const char*> {
 
 TEST_P(Lz4Block, RepeatsEveryOffsetForEveryLength) {
   for (std::size_t offset = 1; offset <= 200; ++offset)
-    for (const std::size_t length : {4, 5, 18, 19, 31, 63, 64, 65, 127, 128, 129, 200, 273, 274, 1000}) {
+    for (const std::size_t length : {4u, 5u, 18u, 19u, 31u, 63u, 64u, 65u, 127u, 128u, 129u, 200u, 273u, 274u, 1000u}) {
       SCOPED_TRACE("offset " + std::to_string(offset) + ", length " + std::to_string(length));
       const Block block = Block().sequence(200, offset, length).sequence(3, offset, 7).sequence(0, offset, 4).end();
       ASSERT_EQ(decoded(block.bytes, block.content.size()), block.content);
@@ -110,7 +110,7 @@ TEST_P(Lz4Block, RestoresWhatEachLevelCompressed) {
 }
 
 TEST_P(Lz4Block, RefusesMatchesFromBeforeTheStart) {
-  for (const std::size_t offset : {41, 63, 64, 65, 100, 65535})
+  for (const std::size_t offset : {41u, 63u, 64u, 65u, 100u, 65535u})
     EXPECT_TRUE(decoded(Block().sequence(40, offset, 8).end().bytes, 60).empty()) << "offset " << offset;
 }
 
