@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/simulate/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/version.h"
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/engine/io/hdf5_writer.h"
+#include "sonde/engine/options/fields.h"
+#include "sonde/engine/report/json.h"
+#include "sonde/engine/report/progress.h"
+#include "sonde/instruments/stem/simulate/expectation.h"
+#include "sonde/instruments/stem/simulate/frames.h"
+#include "sonde/instruments/stem/write/write_arina.h"
+
+namespace sonde::stem {
+namespace {
+
+constexpr std::string_view master_ending = "_master.h5";
+constexpr const char* schema = "sonde.truth/1";
+constexpr std::size_t batch_bytes = std::size_t{32} << 20;  // frames made before they are written
+
+std::string parameters_of(SimulateOptions options) { return to_json(Fields(options).echo()); }
+
+ArinaDescription describe_file(const SimulateOptions& options, const Model& model) {
+  ArinaDescription description;
+  description.scan_rows = model.scan_rows();
+  description.scan_cols = model.scan_cols();
+  description.rows = model.optics().rows;
+  description.cols = model.optics().cols;
+  description.dtype = options.dtype;
+  description.frames_per_file = options.frames_per_file;
+  description.sentinels = true;
+  description.saturation = max_value(options.dtype) - 1;
+  description.pixel_mask.assign(static_cast<std::size_t>(model.pixels()), 0);
+  for (const Defect& defect : model.defects())
+    description.pixel_mask[static_cast<std::size_t>(defect.row * description.cols + defect.col)] = defect.mask_bits;
+  description.calibration.high_tension_v = {{.value = 1000 * options.voltage}};
+  description.calibration.camera_length_m = {{.value = options.camera_length}};
+  description.calibration.scan_step_row_nm = {{.value = options.scan_step}};
+  description.calibration.scan_step_col_nm = {{.value = options.scan_step}};
+  description.calibration.detector_pixel_m = {{.value = 1e-4}};
+  description.description = fmt::format("simulated by sonde {}", build_info().version);
+  description.attributes["sonde_simulation"] = parameters_of(options);
+  return description;
+}
+
+/// Pixels at a distance of [inner, outer) from the true centre.
+Mask annulus(const Optics& optics, double inner, double outer) {
+  std::vector<Index> pixels;
+  for (Index row = 0; row < optics.rows; ++row) {
+    for (Index col = 0; col < optics.cols; ++col) {
+      const double distance =
+          std::hypot(static_cast<double>(row) - optics.centre_row, static_cast<double>(col) - optics.centre_col);
+      if (distance >= inner && distance < outer) pixels.push_back(row * optics.cols + col);
+    }
+  }
+  return make_mask(optics.rows, optics.cols, std::move(pixels));
+}
+
+Array line_of(const Array& lines, Index line, const Shape& shape) {
+  Array copy(Device::cpu(), shape, DType::f64);
+  std::copy_n(static_cast<const double*>(lines.data()) + line * shape.count(), shape.count(),
+              static_cast<double*>(copy.data()));
+  return copy;
+}
+
+void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& model) {
+  const Optics& optics = model.optics();
+  const double radius = optics.disk_radius;
+  const std::pair<const char*, Mask> detectors[] = {{"bf", annulus(optics, 0, radius)},
+                                                    {"abf", annulus(optics, radius / 2, radius)},
+                                                    {"adf", annulus(optics, radius, 2 * radius)},
+                                                    {"haadf", annulus(optics, 2 * radius, 4 * radius)}};
+  std::vector<Mask> masks;
+  for (const auto& [name, mask] : detectors) masks.push_back(mask);
+  Expectation expected = expect(model, masks);
+
+  const Shape scan = {model.scan_rows(), model.scan_cols()};
+  file.attribute("/", "schema", schema);
+  file.value("/parameters", parameters_of(options));
+  file.value("/dose", optics.dose);
+  for (std::size_t i = 0; i < masks.size(); ++i)
+    file.array(fmt::format("/images/{}", detectors[i].first), line_of(expected.images, static_cast<Index>(i), scan));
+  file.array("/total", std::move(expected.total).reshaped(scan));
+  file.array("/moment_row", std::move(expected.moment_row).reshaped(scan));
+  file.array("/moment_col", std::move(expected.moment_col).reshaped(scan));
+  file.array("/pattern", expected.pattern);
+  Array beam(Device::cpu(), {model.scan_rows(), model.scan_cols(), 2}, DType::f64);
+  for (Index position = 0; position < model.positions(); ++position) {
+    const Beam here = model.beam(position);
+    auto* at = static_cast<double*>(beam.data()) + 2 * position;
+    at[0] = optics.centre_row + here.shift_row;
+    at[1] = optics.centre_col + here.shift_col;
+  }
+  file.array("/beam", beam);
+  file.array("/good", Array::from(model.good(), {optics.rows, optics.cols}));
+}
+
+/// Sum over a batch of frames of what good pixels counted.
+double sum_of(const Array& frames, const std::vector<std::uint8_t>& good) {
+  double sum = 0;
+  visit_counts<3>(frames, [&](auto counts) {
+    for (Index i = 0; i < counts.count(); ++i)
+      if (good[static_cast<std::size_t>(i) % good.size()] != 0) sum += static_cast<double>(counts.data[i]);
+  });
+  return sum;
+}
+
+}  // namespace
+
+std::string truth_path(const std::string& master) {
+  if (!master.ends_with(master_ending))
+    throw Error(ErrorKind::usage, fmt::format("{}: an ARINA acquisition is named after its master", master))
+        .hint("give a name that ends in _master.h5");
+  return master.substr(0, master.size() - master_ending.size()) + "_truth.h5";
+}
+
+Simulated simulate(const SimulateOptions& options) {
+  const std::string beside = truth_path(options.output);
+  const Model model = model_of(options);
+  const auto good = model.good();
+  // Both files are opened before any work, so that a folder that cannot be written ends the run at once.
+  ArinaWriter writer(options.output, describe_file(options, model));
+  std::unique_ptr<Hdf5Writer> truth = options.truth ? std::make_unique<Hdf5Writer>(beside) : nullptr;
+
+  const std::size_t frame_bytes = static_cast<std::size_t>(model.pixels()) * size_bytes(options.dtype);
+  const Index batch = std::max<Index>(1, static_cast<Index>(batch_bytes / frame_bytes));
+  Simulated result;
+  result.frames = model.positions();
+  {
+    ProgressMeter progress("simulating", model.positions(), "frames");
+    for (Index first = 0; first < model.positions(); first += batch) {
+      const Index count = std::min(batch, model.positions() - first);
+      const Array frames =
+          simulate_frames(model, static_cast<std::uint64_t>(options.seed), first, count, options.dtype);
+      result.counts_per_frame += sum_of(frames, good) / static_cast<double>(model.positions());
+      writer.append(frames);
+      progress.advance(count);
+    }
+  }
+  if (truth) write_truth(*truth, options, model);
+  result.files = writer.finish();
+  double stored = 0;
+  for (const std::string& file : result.files)
+    if (file.find("_data_") != std::string::npos) stored += static_cast<double>(std::filesystem::file_size(file));
+  result.ratio = static_cast<double>(frame_bytes) * static_cast<double>(model.positions()) / stored;
+  if (truth) {
+    truth->finish();
+    result.files.push_back(beside);
+  }
+  return result;
+}
+
+SimulateOptions read_truth(const std::string& path) {
+  const Hdf5File file = Hdf5File::open(path);
+  const std::optional<Hdf5Value> kind = file.attribute("/", "schema");
+  if (!kind || kind->text() != schema)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: not the truth of a simulated scan", path))
+        .hint("`sonde stem simulate X_master.h5` writes X_truth.h5");
+  const auto parameters = file.value("/parameters");
+  if (!parameters || !parameters->text())
+    throw Error(ErrorKind::bad_file, fmt::format("{}: the parameters of the simulation are missing", path));
+  return options_from<SimulateOptions>(parse_json(*parameters->text(), path), path);
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/dtype.h"
+#include "sonde/engine/base/index.h"
+#include "sonde/instruments/stem/simulate/model.h"
+
+namespace sonde {
+class Fields;
+}
+
+namespace sonde::stem {
+
+/// What lies under the beam: nanoparticles on a film (specimen.h), or nothing at all, with the beam shifted by -1, 0
+/// and +1 times the deflection in turn (the pattern of the benchmarks).
+enum class Sample { particles, vacuum };
+
+/// Everything that decides a simulated scan; two runs with equal options give equal files.
+struct SimulateOptions {
+  std::string output = "scan_master.h5";
+  std::string scan_shape = "128,128";
+  std::string detector_shape = "192,192";
+  Sample sample = Sample::particles;
+  double dose = 1;
+  std::optional<std::string> centre;
+  double disk_radius = 16;
+  double edge_width = 0.8;
+  double halo_length = 22;
+  double wide_length = 60;
+  double halo_fraction = 0.15;
+  double deflection = 1;
+  double descan = 0.6;
+  Index masked_pixels = 4;
+  Index hot_pixels = 2;
+  Index seed = 1;
+  DType dtype = DType::u16;
+  Index frames_per_file = 5000;
+  double voltage = 200;
+  double camera_length = 0.115;
+  double scan_step = 0.5;
+  bool truth = true;
+
+  void describe(Fields& fields);
+};
+
+/// The model these options describe. Throws Error(usage) for shapes and centres that cannot be read, Error(bad_input)
+/// for numbers that make no sense.
+[[nodiscard]] Model model_of(const SimulateOptions& options);
+
+/// Where the expected values of an acquisition are kept: "<base>_truth.h5" for "<base>_master.h5".
+[[nodiscard]] std::string truth_path(const std::string& master);
+
+/// What was written.
+struct Simulated {
+  std::vector<std::string> files;  ///< master first, the truth last
+  Index frames = 0;
+  double counts_per_frame = 0;  ///< mean over all frames, sentinels left out
+  double ratio = 0;             ///< bytes of the frames as stored in memory to bytes of the data files
+};
+
+/// Writes the scan in the layout of a DECTRIS ARINA: master, data files, microscope's sidecar, pixel mask and
+/// sentinels, and beside it the truth. The masked pixels say "no data" in every frame and are marked in the mask; the
+/// hot pixels count some hundred electrons too many and are marked nowhere. The truth is an HDF5 file with the options
+/// as JSON
+/// (`parameters`) and in float64 the expected `images/bf`, `abf`, `adf`, `haadf` about the true centre, `total`,
+/// `moment_row`, `moment_col`, `pattern`, the `beam` position of every pattern, and `good`, the pixels that count.
+/// Nothing has its name before all of it is complete. Reports progress, answers interrupts. Needs about 100 MB beside
+/// the truth's arrays. Throws Error(usage), Error(bad_input) and Error(io).
+Simulated simulate(const SimulateOptions& options);
+
+/// The options a truth file was made with; model_of() of them gives the model, expect() of that what any detector
+/// should see. Throws Error(bad_file) when it is no truth file.
+[[nodiscard]] SimulateOptions read_truth(const std::string& path);
+
+}  // namespace sonde::stem

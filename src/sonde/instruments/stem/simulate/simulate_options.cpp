@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the options to the model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/math/philox.h"
+#include "sonde/engine/options/fields.h"
+#include "sonde/instruments/stem/read/acquisition.h"
+#include "sonde/instruments/stem/simulate/simulate.h"
+#include "sonde/instruments/stem/simulate/specimen.h"
+
+namespace sonde::stem {
+namespace {
+
+template <class T>
+std::pair<T, T> pair_of(const std::string& text, const char* what) {
+  const std::vector<std::string> parts = split(text, ',');
+  std::pair<T, T> values{};
+  bool fine = parts.size() == 2;
+  for (int i = 0; fine && i < 2; ++i) {
+    const std::string_view part = trim(parts[static_cast<std::size_t>(i)]);
+    const auto [end, problem] =
+        std::from_chars(part.data(), part.data() + part.size(), i == 0 ? values.first : values.second);
+    fine = problem == std::errc() && end == part.data() + part.size();
+  }
+  if (!fine)
+    throw Error(ErrorKind::usage, fmt::format("{} \"{}\", expected two numbers with a comma between", what, text));
+  return values;
+}
+
+/// Masked and hot pixels at places that the seed decides, each pixel once.
+std::vector<Defect> defects_of(const SimulateOptions& options, const Optics& optics) {
+  const Index wanted = options.masked_pixels + options.hot_pixels;
+  if (options.masked_pixels < 0 || options.hot_pixels < 0 || 4 * wanted > optics.rows * optics.cols)
+    throw Error(ErrorKind::bad_input, fmt::format("{} masked and {} hot pixels on a detector of {} x {}",
+                                                  options.masked_pixels, options.hot_pixels, optics.rows, optics.cols))
+        .hint("at most a quarter of the pixels can be bad");
+  // Five times what the brightest pixel of the undeflected disk could count.
+  const double hot_rate = 20 + 5 * optics.dose / (3 * optics.disk_radius * optics.disk_radius);
+  const auto seed = static_cast<std::uint64_t>(options.seed);
+  std::vector<Defect> defects;
+  for (std::uint32_t attempt = 0; static_cast<Index>(defects.size()) < wanted; ++attempt) {
+    // A stream that no frame uses.
+    const auto bits =
+        philox({attempt, 0, ~0u, ~0u}, {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+    Defect defect;
+    defect.row = static_cast<Index>(unit_interval(bits[0], bits[1]) * static_cast<double>(optics.rows));
+    defect.col = static_cast<Index>(unit_interval(bits[2], bits[3]) * static_cast<double>(optics.cols));
+    // Neighbours of bad pixels stay good, so that each hot pixel stands alone.
+    const bool crowded = std::any_of(defects.begin(), defects.end(), [&](const Defect& other) {
+      return std::abs(other.row - defect.row) <= 1 && std::abs(other.col - defect.col) <= 1;
+    });
+    if (crowded && attempt < 100 * wanted) continue;
+    const bool taken = std::any_of(defects.begin(), defects.end(), [&](const Defect& other) {
+      return other.row == defect.row && other.col == defect.col;
+    });
+    if (taken) continue;
+    if (static_cast<Index>(defects.size()) < options.masked_pixels) {
+      defect.kind = Defect::Kind::sentinel;
+      // Real masks of this detector hold these two values.
+      defect.mask_bits = defects.size() % 2 == 0 ? mask_bit::noisy : mask_bit::noisy | mask_bit::under_responding;
+    } else {
+      defect.kind = Defect::Kind::hot;
+      defect.rate = hot_rate;
+    }
+    defects.push_back(defect);
+  }
+  return defects;
+}
+
+/// No specimen: nine beam shifts in turn.
+Model::BeamAt shifted_in_turn(Index scan_cols, double halo_fraction, double deflection) {
+  return [=](Index scan_row, Index scan_col) {
+    const Index turn = (scan_row * scan_cols + scan_col) % 9;
+    Beam beam;
+    beam.shift_row = deflection * static_cast<double>(turn / 3 - 1);
+    beam.shift_col = deflection * static_cast<double>(turn % 3 - 1);
+    beam.disk = 1 - halo_fraction;
+    beam.halo = halo_fraction;
+    return beam;
+  };
+}
+
+// Diffracted disks lie a little less than two radii from the direct one, so that they touch.
+constexpr double spots_per_radius = 1.875;
+constexpr double strongest_deflection = 5;  // px, of the demonstration's specimen at deflection 1
+
+}  // namespace
+
+void SimulateOptions::describe(Fields& fields) {
+  fields.positional("output", output, {.help = "master file to write, its name ends in _master.h5", .optional = true});
+  fields.add("scan_shape", scan_shape, {.help = "scan positions", .metavar = "ROWS,COLS"});
+  fields.add("detector_shape", detector_shape, {.help = "detector pixels", .metavar = "ROWS,COLS"});
+  fields.choice("sample", sample, {{"particles", Sample::particles}, {"vacuum", Sample::vacuum}},
+                {.help = "what the beam passes: nanoparticles on a film, or nothing, with nine beam shifts in turn"});
+  fields.add("dose", dose,
+             {.help = "mean counts of a detector pixel in one frame", .unit = "counts", .min = 1e-6, .max = 1e6});
+  fields.add(
+      "centre", centre,
+      {.help = "undeflected beam; unset: near the middle", .unit = "px", .metavar = "ROW,COL", .alias = "center"});
+  fields.add("disk_radius", disk_radius, {.help = "radius of the bright-field disk", .unit = "px", .min = 0.1});
+  fields.add("edge_width", edge_width, {.help = "width of the disk's logistic edge", .unit = "px", .min = 0.01});
+  fields.add("halo_length", halo_length, {.help = "decay length of the halo", .unit = "px", .min = 0.1});
+  fields.add("wide_length", wide_length,
+             {.help = "decay length of scattering to high angles", .unit = "px", .min = 0.1});
+  fields.add("halo_fraction", halo_fraction,
+             {.help = "share of the dose in the halo, for vacuum only", .min = 0, .max = 1});
+  fields.add("deflection", deflection,
+             {.help = "scale of the beam deflections: vacuum shifts by this many pixels, particles by up to five times",
+              .min = -100,
+              .max = 100});
+  fields.add("descan", descan, {.help = "drift of the beam over the scan of particles", .unit = "px"});
+  fields.add("masked_pixels", masked_pixels,
+             {.help = "pixels that say \"no data\" and are marked in the mask", .min = 0});
+  fields.add("hot_pixels", hot_pixels, {.help = "pixels that count too much and are marked nowhere", .min = 0});
+  fields.add("seed", seed, {.help = "start of the random numbers", .min = 0});
+  fields.choice("dtype", dtype, {{"u8", DType::u8}, {"u16", DType::u16}, {"u32", DType::u32}},
+                {.help = "element type of the frames"});
+  fields.add("frames_per_file", frames_per_file, {.help = "frames in one data file", .unit = "frames", .min = 1});
+  fields.add("voltage", voltage, {.help = "acceleration voltage to record", .unit = "kV", .min = 1, .max = 2000});
+  fields.add("camera_length", camera_length, {.help = "camera length to record", .unit = "m", .min = 1e-6});
+  fields.add("scan_step", scan_step, {.help = "distance of scan positions to record", .unit = "nm", .min = 1e-6});
+  fields.add("truth", truth, {.help = "write the expected values beside the scan"});
+}
+
+Model model_of(const SimulateOptions& options) {
+  const auto [scan_rows, scan_cols] = pair_of<Index>(options.scan_shape, "scan shape");
+  Optics optics;
+  std::tie(optics.rows, optics.cols) = pair_of<Index>(options.detector_shape, "detector shape");
+  optics.dose = options.dose * static_cast<double>(optics.rows) * static_cast<double>(optics.cols);
+  if (options.centre) {
+    std::tie(optics.centre_row, optics.centre_col) = pair_of<double>(*options.centre, "centre");
+  } else if (options.sample == Sample::vacuum) {
+    optics.centre_row = static_cast<double>(optics.rows - 1) / 2;
+    optics.centre_col = static_cast<double>(optics.cols - 1) / 2;
+  } else {  // no microscope is aligned to the pixel
+    optics.centre_row = static_cast<double>(optics.rows - 1) / 2 + 0.37;
+    optics.centre_col = static_cast<double>(optics.cols - 1) / 2 - 0.62;
+  }
+  optics.disk_radius = options.disk_radius;
+  optics.edge_width = options.edge_width;
+  optics.halo_length = options.halo_length;
+  optics.wide_length = options.wide_length;
+  std::vector<Defect> defects = defects_of(options, optics);
+  Model::BeamAt beam =
+      options.sample == Sample::vacuum
+          ? shifted_in_turn(scan_cols, options.halo_fraction, options.deflection)
+          : scan_over(Specimen(spots_per_radius * options.disk_radius, strongest_deflection * options.deflection),
+                      scan_rows, scan_cols, options.descan);
+  return Model(optics, scan_rows, scan_cols, std::move(beam), std::move(defects));
+}
+
+}  // namespace sonde::stem
