@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// All elements of a source, by the slow and simple way.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "sonde/instruments/stem/read/source.h"
+
+namespace sonde::testing {
+
+/// The elements of all frames, unsigned types only, read in batches of `batch_frames`.
+inline std::vector<std::uint64_t> frames_of(stem::Source& source, Index batch_frames = 7) {
+  const stem::Acquisition& a = source.acquisition();
+  const std::size_t element = size_bytes(a.stored);
+  std::vector<std::byte> frame(static_cast<std::size_t>(a.rows * a.cols) * element);
+  std::vector<std::uint64_t> all;
+  stem::RawBatch batch;
+  stem::DecodeScratch scratch;
+  for (Index first = 0; first < a.frames; first += batch_frames) {
+    const Index last = std::min(first + batch_frames, a.frames);
+    source.read(first, last, batch);
+    for (Index n = first; n < last; ++n) {
+      source.decode(batch, n, scratch, frame);
+      for (std::size_t i = 0; i < frame.size(); i += element) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, frame.data() + i, element);
+        all.push_back(value);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace sonde::testing
