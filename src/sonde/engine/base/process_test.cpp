@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/base/process.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/files.h"
+
+namespace sonde {
+namespace {
+
+TEST(Process, OutputIsReturned) { EXPECT_EQ(program_output({"echo", "one two"}), "one two\n"); }
+
+TEST(Process, LongOutputIsWhole) {
+  EXPECT_EQ(program_output({"sh", "-c", "head -c 300000 /dev/zero"})->size(), 300000u);
+}
+
+TEST(Process, AnAbsentProgramGivesNothing) { EXPECT_EQ(program_output({"sonde-no-such-program"}), std::nullopt); }
+
+TEST(Process, AFailureGivesNothing) {
+  EXPECT_EQ(program_output({"sh", "-c", "echo partly; exit 1"}), std::nullopt);
+  EXPECT_EQ(program_output({"sh", "-c", "kill -9 $$"}), std::nullopt);
+  EXPECT_EQ(program_output({}), std::nullopt);
+}
+
+TEST(Process, RunsInTheFolder) {
+  const testing::TemporaryFolder folder;
+  EXPECT_EQ(program_output({"pwd", "-P"}, folder.path().string()),
+            std::filesystem::canonical(folder.path()).string() + "\n");
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/bench/case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/process.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/memory/host_memory.h"
+#include "sonde/engine/report/json.h"
+
+namespace sonde {
+namespace {
+
+double limit_of(const MachineRates& machine, Traffic traffic) {
+  switch (traffic) {
+    case Traffic::memory:
+      return machine.memory_bytes_per_s;
+    case Traffic::disk:
+      return machine.disk_bytes_per_s;
+    case Traffic::link:
+      return machine.link_bytes_per_s;
+  }
+  return 0;
+}
+
+Value operation_value(const Operation& operation, const Measured& measured, const MachineRates& machine) {
+  const Spread steady = measured.steady();
+  Value value;
+  value["name"] = operation.name;
+  value["first_s"] = measured.first_s;
+  value["steady_s"] = steady.to_value();
+  value["mode_s"] = half_sample_mode(measured.samples);
+  if (operation.bytes > 0 && steady.median > 0) {
+    value["bytes"] = operation.bytes;
+    value["bytes_per_s"] = operation.bytes / steady.median;
+    if (const double limit = limit_of(machine, operation.traffic); limit > 0)
+      value["bandwidth_fraction"] = operation.bytes / steady.median / limit;
+  }
+  if (operation.flops > 0 && steady.median > 0) {
+    value["flops"] = operation.flops;
+    value["flops_per_s"] = operation.flops / steady.median;
+    if (machine.flops_per_s > 0) value["flops_fraction"] = operation.flops / steady.median / machine.flops_per_s;
+  }
+  if (operation.difference) value["difference"] = operation.difference();
+  return value;
+}
+
+/// The "seconds" of a peer's last line.
+double peer_seconds(const Peer& peer) {
+  const std::optional<std::string> output = program_output(peer.command);
+  if (!output) throw Error(ErrorKind::not_supported, fmt::format("`{}` could not be run", peer.command.front()));
+  const std::vector<std::string> lines = split(trim(*output), '\n');
+  const Value said = parse_json(lines.empty() ? "" : lines.back(), peer.name);
+  const Value* seconds = said.find("seconds");
+  if (seconds == nullptr || !seconds->is_number())
+    throw Error(ErrorKind::bad_file, fmt::format("{}: no \"seconds\" in its last line", peer.name));
+  return seconds->as_real();
+}
+
+std::string text_of(const Value& object, const char* key) {
+  const Value* value = object.find(key);
+  return value != nullptr && value->is_text() ? value->as_text() : "";
+}
+
+double number_of(const Value& object, const char* key) {
+  const Value* value = object.find(key);
+  return value != nullptr && value->is_number() ? value->as_real() : 0;
+}
+
+double median_of(const Value& operation) {
+  const Value* steady = operation.find("steady_s");
+  return steady == nullptr ? 0 : number_of(*steady, "median");
+}
+
+}  // namespace
+
+Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, const MachineRates& machine,
+                      const Sampling& sampling) {
+  const Stopwatch watch;
+  PreparedCase prepared = bench_case.prepare(point);
+  Value value;
+  value["size"] = point.size;
+  value["device"] = point.device.name();
+  value["workers"] = point.workers;
+  value["input"] = prepared.input;
+  value["prepare_s"] = watch.seconds();
+
+  std::vector<std::function<double()>> calls;
+  for (const Operation& operation : prepared.operations)
+    calls.push_back([&operation] {
+      operation.run();
+      return -1.0;
+    });
+  Value peers = Value::list();
+  std::vector<const Peer*> present;
+  for (const Peer& peer : prepared.peers) {
+    try {
+      (void)peer_seconds(peer);
+      present.push_back(&peer);
+      calls.push_back([&peer] { return peer_seconds(peer); });
+    } catch (const Error& error) {
+      Value absent;
+      absent["name"] = peer.name;
+      absent["absent"] = error.message();
+      peers.push_back(std::move(absent));
+    }
+  }
+  const std::vector<Measured> measured = measure_in_turns(calls, sampling);
+  value["operations"] = Value::list();
+  for (std::size_t i = 0; i < prepared.operations.size(); ++i)
+    value["operations"].push_back(operation_value(prepared.operations[i], measured[i], machine));
+  for (std::size_t i = 0; i < present.size(); ++i) {
+    const Spread steady = measured[prepared.operations.size() + i].steady();
+    Value row;
+    row["name"] = present[i]->name;
+    row["steady_s"] = steady.to_value();
+    if (measured.front().steady().median > 0) row["ratio"] = steady.median / measured.front().steady().median;
+    peers.push_back(std::move(row));
+  }
+  value["peers"] = std::move(peers);
+  value["peak_rss_bytes"] = resident_memory().peak;
+  return value;
+}
+
+Value crossovers(const Value& points) {
+  // Fastest series at each size, sizes in the order in which they were run.
+  std::vector<std::string> sizes;
+  std::map<std::string, std::pair<double, std::string>> fastest;
+  for (const Value& point : points.items()) {
+    const std::string size = text_of(point, "size");
+    const Value* operations = point.find("operations");
+    if (operations == nullptr || operations->size() == 0) continue;
+    const double median = median_of(operations->items().front());
+    const std::string series = fmt::format("{} x {:.0f}", text_of(point, "device"), number_of(point, "workers"));
+    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+    const auto [entry, added] = fastest.try_emplace(size, median, series);
+    if (!added && median < entry->second.first) entry->second = {median, series};
+  }
+  Value found = Value::list();
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+    const std::string &before = fastest[sizes[i]].second, &after = fastest[sizes[i + 1]].second;
+    if (before == after) continue;
+    Value crossing;
+    crossing["between"].push_back(sizes[i]);
+    crossing["between"].push_back(sizes[i + 1]);
+    crossing["from"] = before;
+    crossing["to"] = after;
+    found.push_back(std::move(crossing));
+  }
+  return found;
+}
+
+std::string bench_text(const Value& points) {
+  std::string text =
+      fmt::format("{:<14} {:<8} {:>7}  {:<30} {:>10} {:>10} {:>7} {:>11} {:>8} {:>10}\n", "size", "device", "workers",
+                  "operation", "first", "median", "spread", "rate", "machine", "peak");
+  const auto percent = [](double fraction) { return fraction > 0 ? fmt::format("{:.0f} %", 100 * fraction) : ""; };
+  for (const Value& point : points.items()) {
+    const auto row = [&](const std::string& name, const Value& operation, const std::string& rate,
+                         const std::string& share) {
+      const double median = median_of(operation);
+      const Value* steady = operation.find("steady_s");
+      const double mad = steady == nullptr ? 0 : number_of(*steady, "mad");
+      const double first_s = number_of(operation, "first_s");
+      text += fmt::format("{:<14} {:<8} {:>7.0f}  {:<30} {:>10} {:>10} {:>7} {:>11} {:>8} {:>10}\n",
+                          text_of(point, "size"), text_of(point, "device"), number_of(point, "workers"), name,
+                          first_s > 0 ? format_seconds(first_s) : "", format_seconds(median),
+                          median > 0 ? fmt::format("{:.1f} %", 100 * mad / median) : "", rate, share,
+                          format_bytes(number_of(point, "peak_rss_bytes")));
+    };
+    for (const Value& operation : point.find("operations")->items()) {
+      const double bytes_per_s = number_of(operation, "bytes_per_s"), flops_per_s = number_of(operation, "flops_per_s");
+      const std::string rate = bytes_per_s > 0   ? fmt::format("{:.3g} GB/s", bytes_per_s / 1e9)
+                               : flops_per_s > 0 ? fmt::format("{:.3g} GF/s", flops_per_s / 1e9)
+                                                 : "";
+      row(text_of(operation, "name"), operation, rate,
+          percent(std::max(number_of(operation, "bandwidth_fraction"), number_of(operation, "flops_fraction"))));
+    }
+    for (const Value& peer : point.find("peers")->items()) {
+      if (peer.find("absent") != nullptr)
+        text += fmt::format("{:<31}  {}: not run, {}\n", "", text_of(peer, "name"), text_of(peer, "absent"));
+      else
+        row(text_of(peer, "name"), peer, fmt::format("{:.1f} x time", number_of(peer, "ratio")), "");
+    }
+  }
+  return text;
+}
+
+}  // namespace sonde

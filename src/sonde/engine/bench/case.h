@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/bench/measure.h"
+#include "sonde/engine/device/device.h"
+#include "sonde/engine/options/value.h"
+#include "sonde/engine/report/report.h"
+
+namespace sonde {
+
+/// One point of a benchmark: where and how much.
+struct BenchPoint {
+  std::string size;  ///< one of the case's sizes, or what the user gave
+  Device device;
+  int workers = 1;  ///< threads; already set when a case is prepared
+};
+
+/// One operation to be timed, with what it must move and compute at least.
+struct Operation {
+  std::string name;           ///< "decode", "decode, plain loop"
+  std::function<void()> run;  ///< one call, complete when it returns (synchronise streams)
+  double bytes = 0;           ///< that one call must read and write
+  Traffic traffic = Traffic::memory;
+  double flops = 0;
+  std::function<double()> difference{};  ///< largest difference from the serial reference after a call; may be empty
+};
+
+/// Another program that does the same work. It prints one JSON object per run, {"seconds": 0.123}, on its last line:
+/// its own time without start-up and input.
+struct Peer {
+  std::string name;                  ///< "h5py + hdf5plugin"
+  std::vector<std::string> command;  ///< words, found on PATH
+};
+
+/// What a case makes ready before its clock starts.
+struct PreparedCase {
+  std::vector<Operation> operations;  ///< timed in turns
+  std::vector<Peer> peers{};          ///< timed in the same turns
+  std::string input{};                ///< the input in words, "16384 frames of 192x192 u16, density 0.42"
+};
+
+/// A benchmark as data.
+struct BenchCase {
+  std::string name;  ///< "stem-decode"
+  std::string summary;
+  std::vector<std::string> sizes;   ///< default sizes, smallest first
+  std::vector<DeviceKind> devices;  ///< where it can run
+  std::function<PreparedCase(const BenchPoint&)> prepare;
+};
+
+/// Runs one point. Peak memory is that of the process so far, so start the largest point last. A peer that cannot be
+/// run is left out with the reason. Returns
+///   {"size", "device", "workers", "input", "prepare_s", "peak_rss_bytes",
+///    "operations": [{"name", "first_s", "steady_s": {...}, "mode_s", "bytes", "rate", "bandwidth_fraction", "flops",
+///                    "flops_fraction", "difference"}], "peers": [{"name", "steady_s", "ratio"} or {"name", "absent"}]}
+/// with `ratio` = the peer's median over that of the first operation.
+[[nodiscard]] Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, const MachineRates& machine,
+                                    const Sampling& sampling = {});
+
+/// Sizes at which the fastest of the series changes: {"operation", "between": [size, size], "from", "to"} for the first
+/// operation's medians over devices and worker counts. `points` are results of run_bench_point.
+[[nodiscard]] Value crossovers(const Value& points);
+
+/// Points as a table for people.
+[[nodiscard]] std::string bench_text(const Value& points);
+
+}  // namespace sonde

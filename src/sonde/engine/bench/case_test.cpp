@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/bench/case.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sonde/engine/report/json.h"
+
+namespace sonde {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Sampling quick{.least = 3, .most = 3};
+
+BenchCase counting_case(std::vector<Peer> peers = {}) {
+  return {.name = "count",
+          .summary = "Count",
+          .sizes = {"small"},
+          .devices = {DeviceKind::cpu},
+          .prepare = [peers](const BenchPoint&) {
+            PreparedCase prepared;
+            prepared.input = "nothing";
+            prepared.peers = peers;
+            prepared.operations = {
+                {.name = "plain", .run = [] {}, .bytes = 1000, .flops = 10, .difference = [] { return 0.5; }},
+                {.name = "from disk", .run = [] {}, .bytes = 1000, .traffic = Traffic::disk}};
+            return prepared;
+          }};
+}
+
+TEST(BenchPoint, HoldsRatesAndFractions) {
+  const Value point = run_bench_point(counting_case(), {"small", Device::cpu(), 2},
+                                      {.memory_bytes_per_s = 1e9, .disk_bytes_per_s = 1e6, .flops_per_s = 1e12}, quick);
+  EXPECT_EQ(point.find("size")->as_text(), "small");
+  EXPECT_EQ(point.find("device")->as_text(), "cpu");
+  EXPECT_EQ(point.find("workers")->as_whole(), 2);
+  EXPECT_EQ(point.find("input")->as_text(), "nothing");
+  EXPECT_GT(point.find("peak_rss_bytes")->as_whole(), 0);
+  const Value& plain = point.find("operations")->items()[0];
+  const double median = plain.find("steady_s")->find("median")->as_real();
+  EXPECT_DOUBLE_EQ(plain.find("bytes_per_s")->as_real(), 1000 / median);
+  EXPECT_DOUBLE_EQ(plain.find("bandwidth_fraction")->as_real(), 1000 / median / 1e9);
+  EXPECT_DOUBLE_EQ(plain.find("flops_fraction")->as_real(), 10 / median / 1e12);
+  EXPECT_EQ(plain.find("difference")->as_real(), 0.5);
+  const Value& disk = point.find("operations")->items()[1];
+  EXPECT_DOUBLE_EQ(disk.find("bandwidth_fraction")->as_real(), disk.find("bytes_per_s")->as_real() / 1e6);
+  EXPECT_EQ(disk.find("difference"), nullptr);
+}
+
+TEST(BenchPoint, PeersAreTimedByTheirOwnClock) {
+  const Peer peer{"other program", {"sh", "-c", "echo chatter; echo '{\"seconds\": 2.5}'"}};
+  const Value point = run_bench_point(counting_case({peer}), {"small", Device::cpu(), 1}, {}, quick);
+  const Value& row = point.find("peers")->items().front();
+  EXPECT_EQ(row.find("steady_s")->find("median")->as_real(), 2.5);
+  EXPECT_GT(row.find("ratio")->as_real(), 1);
+}
+
+TEST(BenchPoint, AbsentPeersAreLeftOutWithTheReason) {
+  const std::vector<Peer> peers = {
+      {"not there", {"sonde-no-such-program"}}, {"fails", {"sh", "-c", "exit 3"}}, {"mute", {"sh", "-c", "echo '{}'"}}};
+  const Value point = run_bench_point(counting_case(peers), {"small", Device::cpu(), 1}, {}, quick);
+  const Value& rows = *point.find("peers");
+  EXPECT_EQ(rows.items()[0].find("absent")->as_text(), "`sonde-no-such-program` could not be run");
+  EXPECT_EQ(rows.items()[1].find("absent")->as_text(), "`sh` could not be run");
+  EXPECT_EQ(rows.items()[2].find("absent")->as_text(), "mute: no \"seconds\" in its last line");
+}
+
+Value point(const char* size, const char* device, int workers, double median) {
+  Value operation;
+  operation["name"] = "plain";
+  operation["steady_s"]["median"] = median;
+  Value value;
+  value["size"] = size;
+  value["device"] = device;
+  value["workers"] = workers;
+  value["operations"].push_back(operation);
+  value["peers"] = Value::list();
+  return value;
+}
+
+TEST(Crossovers, AreFoundBetweenSizes) {
+  Value points = Value::list();
+  points.push_back(point("1", "cpu", 1, 1.0));
+  points.push_back(point("1", "cuda:0", 1, 3.0));
+  points.push_back(point("2", "cpu", 1, 2.0));
+  points.push_back(point("2", "cuda:0", 1, 3.0));
+  points.push_back(point("4", "cpu", 1, 4.0));
+  points.push_back(point("4", "cuda:0", 1, 3.1));
+  EXPECT_EQ(to_json(crossovers(points), -1), R"([{"between":["2","4"],"from":"cpu x 1","to":"cuda:0 x 1"}])");
+}
+
+TEST(BenchText, ShowsEveryOperation) {
+  Value points = Value::list();
+  points.push_back(run_bench_point(counting_case({{"not there", {"sonde-no-such-program"}}}),
+                                   {"small", Device::cpu(), 1}, {}, quick));
+  const std::string text = bench_text(points);
+  EXPECT_THAT(text, HasSubstr("plain"));
+  EXPECT_THAT(text, HasSubstr("from disk"));
+  EXPECT_THAT(text, HasSubstr("GB/s"));
+  EXPECT_THAT(text, HasSubstr("not there: not run, `sonde-no-such-program` could not be run"));
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/figure/chart.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/process.h"
+#include "sonde/engine/report/json.h"
+#include "tests/support/errors.h"
+#include "tests/support/files.h"
+
+namespace sonde {
+namespace {
+
+using ::testing::HasSubstr;
+
+Chart example() {
+  Facet lines{
+      .title = "time against size",
+      .x = {.title = "frames", .log = true},
+      .y = {.title = "time", .unit = "s", .log = true},
+      .series = {{.name = "one_thread", .x = {1, 10, 100}, .y = {0.1, 1, 10}},
+                 {.name = "O'Brien", .x = {1, 10, 100}, .y = {0.2, NAN, 5}, .low = {0.1, 1, 4}, .high = {0.3, 2, 6}}},
+      .references = {{.value = 2, .label = "limit"}}};
+  Facet bars{.x = {.title = "rate", .unit = "GB/s"},
+             .series = {{.name = "now", .y = {1, 2}, .mark = Mark::bars}},
+             .categories = {"read", "decode"},
+             .references = {{.value = 1.5, .label = "machine"}}};
+  return {.title = "example", .facets = {lines, bars}};
+}
+
+bool gnuplot_is_there() { return program_output({"gnuplot", "--version"}).has_value(); }
+
+TEST(Chart, ScriptNamesItsPicturesAndKeepsTheNumbers) {
+  const std::string script = chart_script(example(), "speed");
+  EXPECT_THAT(script, HasSubstr("set output 'speed.png'"));
+  EXPECT_THAT(script, HasSubstr("set output 'speed.pdf'"));
+  EXPECT_THAT(script, HasSubstr("$facet0_0 << EOD\n1 0.1\n10 1\n100 10\nEOD\n"));
+  EXPECT_THAT(script, HasSubstr("$facet0_1 << EOD\n1 0.2 0.1 0.3\n\n100 5 4 6\nEOD\n"));
+}
+
+TEST(Chart, TextsLoseTheirSpecialMeanings) {
+  const std::string script = chart_script(example(), "speed");
+  EXPECT_THAT(script, HasSubstr("title 'one\\_thread'"));
+  EXPECT_THAT(script, HasSubstr("title 'O''Brien'"));
+}
+
+TEST(Chart, AReferenceBeyondTheDataIsInsideTheAxis) {
+  Chart chart = example();
+  chart.facets[1].references = {{.value = 20, .label = "machine"}};
+  EXPECT_THAT(chart_script(chart, "x"), HasSubstr("set xrange [0:21.2]"));
+}
+
+TEST(Chart, ValueHoldsEverySeries) {
+  const Value value = chart_value(example());
+  EXPECT_EQ(value.find("facets")->items()[1].find("categories")->items()[1].as_text(), "decode");
+  EXPECT_EQ(to_json(*value.find("facets")->items()[0].find("series")->items()[0].find("y"), -1), "[0.1,1.0,10.0]");
+}
+
+TEST(Chart, IsDrawnAsPngAndPdf) {
+  if (!gnuplot_is_there()) GTEST_SKIP() << "no gnuplot";
+  const testing::TemporaryFolder folder;
+  const ChartFiles files = write_chart(folder.file("speed.png"), example());
+  ASSERT_EQ(files.pictures.size(), 2u);
+  EXPECT_GT(std::filesystem::file_size(folder.file("speed.png")), 5000u);
+  const auto pdf = testing::read_bytes(folder.file("speed.pdf"));
+  EXPECT_EQ(std::string(pdf.begin(), pdf.begin() + 5), "%PDF-");
+  EXPECT_EQ(read_json(files.data).find("title")->as_text(), "example");
+  // Two pictures, data and script; no work folder is left.
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 4);
+}
+
+TEST(Chart, WithoutGnuplotScriptAndDataAreWritten) {
+  const testing::TemporaryFolder folder;
+  const std::string path = std::getenv("PATH");
+  std::string note;
+  const LogSink before = set_log_sink([&](LogLevel, const std::string& message) { note = message; });
+  setenv("PATH", "/nowhere", 1);
+  const ChartFiles files = write_chart(folder.file("speed"), example());
+  setenv("PATH", path.c_str(), 1);
+  set_log_sink(before);
+  EXPECT_TRUE(files.pictures.empty());
+  EXPECT_TRUE(std::filesystem::exists(files.script));
+  EXPECT_TRUE(std::filesystem::exists(files.data));
+  EXPECT_THAT(note, HasSubstr("gnuplot-nox"));
+}
+
+TEST(Chart, PartsThatDifferInLengthAreNamed) {
+  Chart chart = example();
+  chart.facets[0].series[0].y.pop_back();
+  EXPECT_EQ(testing::error_of(ErrorKind::bad_input, [&] { (void)chart_script(chart, "x"); }),
+            "error: series \"one_thread\": 2 values for 3 positions, 0 and 0 ends of error bars");
+}
+
+TEST(Chart, WithoutFacetsIsRefused) {
+  EXPECT_EQ(testing::error_of(ErrorKind::bad_input, [] { (void)chart_script({}, "x"); }),
+            "error: a chart without facets");
+}
+
+TEST(Chart, AFacetWithoutDataSaysSo) {
+  if (!gnuplot_is_there()) GTEST_SKIP() << "no gnuplot";
+  const testing::TemporaryFolder folder;
+  EXPECT_EQ(write_chart(folder.file("empty"), {.facets = {Facet{.title = "nothing"}}}).pictures.size(), 2u);
+}
+
+TEST(Chart, AMissingFolderIsAnIoError) {
+  testing::error_of(ErrorKind::io, [] { (void)write_chart("/nowhere/speed", example()); });
+}
+
+}  // namespace
+}  // namespace sonde
