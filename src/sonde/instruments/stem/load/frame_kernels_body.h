@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Included once by each frame_kernels_<level>.cpp with SONDE_LEVEL set to a namespace name. Only plain loops and no
+// standard library: an inline function shared with other files could be merged across instruction sets by the linker.
+#include "sonde/instruments/stem/load/frame_kernels.h"
+
+namespace sonde::stem::cpu::SONDE_LEVEL {
+namespace {
+
+template <class T>
+inline bool is_sentinel(T value, T sentinel) {
+  return value == sentinel;
+}
+template <>
+inline bool is_sentinel(float value, float) {
+  return value != value;
+}
+template <>
+inline bool is_sentinel(double value, double) {
+  return value != value;
+}
+
+template <class T>
+Index clear_sentinels(T* frame, Index n, T sentinel, std::uint32_t* per_pixel) {
+  // Sentinels are rare: blocks without one cost one vectorised count.
+  constexpr Index block = 128;
+  Index found = 0;
+  for (Index begin = 0; begin < n; begin += block) {
+    const Index end = begin + block < n ? begin + block : n;
+    std::uint32_t hits = 0;
+    for (Index i = begin; i < end; ++i) hits += is_sentinel(frame[i], sentinel) ? 1u : 0u;
+    if (hits == 0) continue;
+    found += hits;
+    for (Index i = begin; i < end; ++i)
+      if (is_sentinel(frame[i], sentinel)) {
+        frame[i] = 0;
+        ++per_pixel[i];
+      }
+  }
+  return found;
+}
+
+template <class T>
+Index count_above(const T* frame, Index n, T limit) {
+  Index count = 0;
+  for (Index i = 0; i < n; ++i) count += frame[i] > limit ? 1 : 0;
+  return count;
+}
+
+/// Sums of eight frames stay exact in this type: 32 bits for u8 and u16.
+template <class T>
+struct ShortSumOf {
+  using type = sum_of<T>;
+};
+template <>
+struct ShortSumOf<std::uint8_t> {
+  using type = std::uint32_t;
+};
+template <>
+struct ShortSumOf<std::uint16_t> {
+  using type = std::uint32_t;
+};
+
+template <class T, int Count>
+void add_statistics_of(const T* __restrict__ frames, Index n, sum_of<T>* __restrict__ sum, T* __restrict__ largest,
+                       std::uint32_t* __restrict__ nonzero) {
+  for (Index i = 0; i < n; ++i) {
+    typename ShortSumOf<T>::type s = 0;
+    T most = largest[i];
+    std::uint32_t hits = 0;
+    for (int k = 0; k < Count; ++k) {
+      const T value = frames[k * n + i];
+      s += value;
+      most = value > most ? value : most;
+      hits += value != 0 ? 1u : 0u;
+    }
+    sum[i] += s;
+    largest[i] = most;
+    nonzero[i] += hits;
+  }
+}
+
+template <class T>
+void add_statistics(const T* frames, int count, Index n, sum_of<T>* sum, T* largest, std::uint32_t* nonzero) {
+  if (count == 8) return add_statistics_of<T, 8>(frames, n, sum, largest, nonzero);
+  for (int k = 0; k < count; ++k) add_statistics_of<T, 1>(frames + k * n, n, sum, largest, nonzero);
+}
+
+template <class T, int Count>
+void add_sum_of(const T* __restrict__ frames, Index n, sum_of<T>* __restrict__ sum) {
+  for (Index i = 0; i < n; ++i) {
+    typename ShortSumOf<T>::type s = 0;
+    for (int k = 0; k < Count; ++k) s += frames[k * n + i];
+    sum[i] += s;
+  }
+}
+
+template <class T>
+void add_sum(const T* frames, int count, Index n, sum_of<T>* sum) {
+  if (count == 8) return add_sum_of<T, 8>(frames, n, sum);
+  for (int k = 0; k < count; ++k) add_sum_of<T, 1>(frames + k * n, n, sum);
+}
+
+/// `Narrow` is u32 when a row and a column of the largest values stay below 2^32, else the exact sum type.
+template <class T, class Narrow>
+FrameSums<sum_of<T>> moments_in(const T* __restrict__ frame, Index rows, Index cols, Narrow* __restrict__ column_sums) {
+  using Sum = sum_of<T>;
+  FrameSums<Sum> sums;
+  for (Index col = 0; col < cols; ++col) column_sums[col] = 0;
+  for (Index row = 0; row < rows; ++row) {
+    const T* __restrict__ line = frame + row * cols;
+    Narrow row_sum = 0;
+    for (Index col = 0; col < cols; ++col) {
+      const Narrow value = static_cast<Narrow>(line[col]);
+      row_sum += value;
+      column_sums[col] += value;
+    }
+    sums.total += row_sum;
+    sums.moment_row += static_cast<Sum>(row) * static_cast<Sum>(row_sum);
+  }
+  for (Index col = 0; col < cols; ++col) sums.moment_col += static_cast<Sum>(col) * static_cast<Sum>(column_sums[col]);
+  return sums;
+}
+
+template <class T>
+FrameSums<sum_of<T>> moments(const T* frame, Index rows, Index cols, sum_of<T>* column_sums) {
+  if constexpr (sizeof(T) <= 2)
+    if (rows <= 65536 && cols <= 65536)
+      return moments_in<T>(frame, rows, cols, reinterpret_cast<std::uint32_t*>(column_sums));
+  return moments_in<T>(frame, rows, cols, column_sums);
+}
+
+template <class T, class Sum, int Bin>
+void bin_add_fixed(const T* __restrict__ frame, Index cols, Index bin, Index rows_used, Index whole_cols,
+                   Index out_cols, Sum* __restrict__ sums) {
+  const Index step = Bin > 0 ? Bin : bin;
+  for (Index row = 0; row < rows_used; ++row) {
+    const T* line = frame + row * cols;
+    Sum* to = sums + row / step * out_cols;
+    for (Index out = 0; out < whole_cols; ++out) {
+      Sum s = 0;
+      for (Index k = 0; k < step; ++k) s += static_cast<Sum>(line[out * step + k]);
+      to[out] += s;
+    }
+    for (Index col = whole_cols * step; whole_cols < out_cols && col < cols; ++col)
+      to[whole_cols] += static_cast<Sum>(line[col]);
+  }
+}
+
+template <class T, class Sum>
+void bin_add(const T* frame, Index rows, Index cols, Index bin, Index out_rows, Index out_cols, Sum* sums) {
+  const Index rows_used = rows < out_rows * bin ? rows : out_rows * bin;
+  const Index whole_cols = cols / bin < out_cols ? cols / bin : out_cols;
+  switch (bin) {
+    case 1:
+      return bin_add_fixed<T, Sum, 1>(frame, cols, bin, rows_used, whole_cols, out_cols, sums);
+    case 2:
+      return bin_add_fixed<T, Sum, 2>(frame, cols, bin, rows_used, whole_cols, out_cols, sums);
+    case 4:
+      return bin_add_fixed<T, Sum, 4>(frame, cols, bin, rows_used, whole_cols, out_cols, sums);
+    case 8:
+      return bin_add_fixed<T, Sum, 8>(frame, cols, bin, rows_used, whole_cols, out_cols, sums);
+    default:
+      return bin_add_fixed<T, Sum, 0>(frame, cols, bin, rows_used, whole_cols, out_cols, sums);
+  }
+}
+
+template <class T, class Out>
+T store(const T* __restrict__ frame, Index n, Out* __restrict__ to) {
+  constexpr bool can_exceed = sizeof(T) > sizeof(Out) || (T(0.5) != T(0) && Out(0.5) == Out(0));
+  constexpr T limit = can_exceed ? static_cast<T>(static_cast<Out>(~Out(0))) : T(0);
+  T most = 0;
+  for (Index i = 0; i < n; ++i) {
+    const T value = frame[i];
+    most = value > most ? value : most;
+    if constexpr (can_exceed)
+      to[i] = static_cast<Out>(value < limit ? value : limit);
+    else
+      to[i] = static_cast<Out>(value);
+  }
+  return most;
+}
+
+template <class T>
+T store_f32(const T* frame, Index n, float* to) {
+  T most = 0;
+  for (Index i = 0; i < n; ++i) {
+    most = frame[i] > most ? frame[i] : most;
+    to[i] = static_cast<float>(frame[i]);
+  }
+  return most;
+}
+
+template <class T>
+constexpr FrameKernels<T> table{clear_sentinels<T>,
+                                count_above<T>,
+                                add_statistics<T>,
+                                add_sum<T>,
+                                moments<T>,
+                                bin_add<T, std::uint32_t>,
+                                bin_add<T, sum_of<T>>,
+                                store<T, std::uint8_t>,
+                                store<T, std::uint16_t>,
+                                store<T, std::uint32_t>,
+                                store_f32<T>};
+
+}  // namespace
+
+extern const FrameKernels<std::uint8_t> kernels_u8;
+extern const FrameKernels<std::uint16_t> kernels_u16;
+extern const FrameKernels<std::uint32_t> kernels_u32;
+extern const FrameKernels<std::uint64_t> kernels_u64;
+extern const FrameKernels<float> kernels_f32;
+extern const FrameKernels<double> kernels_f64;
+const FrameKernels<std::uint8_t> kernels_u8 = table<std::uint8_t>;
+const FrameKernels<std::uint16_t> kernels_u16 = table<std::uint16_t>;
+const FrameKernels<std::uint32_t> kernels_u32 = table<std::uint32_t>;
+const FrameKernels<std::uint64_t> kernels_u64 = table<std::uint64_t>;
+const FrameKernels<float> kernels_f32 = table<float>;
+const FrameKernels<double> kernels_f64 = table<double>;
+
+}  // namespace sonde::stem::cpu::SONDE_LEVEL
