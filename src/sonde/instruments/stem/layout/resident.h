@@ -26,7 +26,7 @@ struct Moments {
   Array moment_row;   ///< Mr (position): sum of row * I over good pixels, rows of the resident (binned) detector
   Array moment_col;   ///< Mc (position)
   Array pattern_sum;  ///< S (row, col): sum over positions, resident detector
-  Array pattern_max;  ///< (row, col) u32 or f32: largest value over positions
+  Array pattern_max;  ///< (row, col) u64 or f32: largest value over positions
   Array nonzero;      ///< (row, col) u64: positions with a value other than zero
 };
 

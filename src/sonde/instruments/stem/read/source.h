@@ -56,6 +56,7 @@ struct RawBatch {
 /// Scratch of one worker while decoding.
 struct DecodeScratch {
   BitshuffleScratch bitshuffle;
+  std::vector<std::byte> adapted;  ///< elements before a change of type or orientation
 };
 
 /// An opened and validated scan: the reader thread fetches bytes, any worker decodes frames from them.

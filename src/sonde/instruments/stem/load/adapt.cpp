@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/load/adapt.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+
+namespace sonde::stem {
+namespace {
+
+/// Passes everything on to another source; the two adapters change what decode() writes.
+class AdaptedSource : public Source {
+ public:
+  explicit AdaptedSource(std::unique_ptr<Source> inner) : inner_(std::move(inner)) { acquisition_ = inner_->acquisition(); }
+  [[nodiscard]] std::size_t stored_bytes(Index frame) const override { return inner_->stored_bytes(frame); }
+  void read(Index first, Index last, RawBatch& batch) override { inner_->read(first, last, batch); }
+
+ protected:
+  /// The elements of one frame as the inner source gives them.
+  [[nodiscard]] std::span<std::byte> decode_inner(const RawBatch& batch, Index frame, DecodeScratch& scratch) const {
+    const Acquisition& inner = inner_->acquisition();
+    scratch.adapted.resize(static_cast<std::size_t>(inner.rows * inner.cols) * size_bytes(inner.stored));
+    // The inner decode may be an adapter too: it must not find our buffer in the scratch it gets.
+    std::vector<std::byte> buffer = std::move(scratch.adapted);
+    inner_->decode(batch, frame, scratch, buffer);
+    scratch.adapted = std::move(buffer);
+    return scratch.adapted;
+  }
+
+  std::unique_ptr<Source> inner_;
+};
+
+template <class From, class To>
+void convert(std::span<const std::byte> from, std::span<std::byte> to, const Acquisition& acquisition, Index frame) {
+  const std::size_t count = from.size() / sizeof(From);
+  for (std::size_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, from.data() + i * sizeof(From), sizeof value);
+    if constexpr (std::is_integral_v<From>) {
+      const bool negative = std::is_signed_v<From> && value < From(0);
+      const bool too_large = static_cast<std::uint64_t>(value) > std::numeric_limits<To>::max();
+      if (negative || too_large)
+        throw Error(ErrorKind::bad_file,
+                    fmt::format("{}: frame {} holds {} at row {}, column {}; counts lie between 0 and {}", acquisition.path, frame, value,
+                                static_cast<Index>(i) / acquisition.cols, static_cast<Index>(i) % acquisition.cols, std::numeric_limits<To>::max()))
+            .hint("counts are expected; check the element type (for raw files --raw-dtype)");
+    }
+    const To converted = static_cast<To>(value);
+    std::memcpy(to.data() + i * sizeof(To), &converted, sizeof converted);
+  }
+}
+
+class WorkingTypeSource : public AdaptedSource {
+ public:
+  explicit WorkingTypeSource(std::unique_ptr<Source> inner) : AdaptedSource(std::move(inner)), from_(acquisition_.stored) {
+    switch (from_) {
+      case DType::i8: set(DType::u8, convert<std::int8_t, std::uint8_t>); break;
+      case DType::i16: set(DType::u16, convert<std::int16_t, std::uint16_t>); break;
+      case DType::i32: set(DType::u32, convert<std::int32_t, std::uint32_t>); break;
+      case DType::i64: set(DType::u32, convert<std::int64_t, std::uint32_t>); break;
+      case DType::u64: set(DType::u32, convert<std::uint64_t, std::uint32_t>); break;
+      case DType::f64:
+        set(DType::f32, convert<double, float>);
+        acquisition_.notes.push_back({"stored f64 values are held as f32", "virtual images sum them in f64"});
+        break;
+      default:
+        throw Error(ErrorKind::not_supported, fmt::format("{}: elements of type {} are not detector counts", acquisition_.path, name(from_)));
+    }
+  }
+
+  void decode(const RawBatch& batch, Index frame, DecodeScratch& scratch, std::span<std::byte> elements) const override {
+    convert_(decode_inner(batch, frame, scratch), elements, acquisition_, frame);
+  }
+
+ private:
+  using Convert = void (*)(std::span<const std::byte>, std::span<std::byte>, const Acquisition&, Index);
+  void set(DType to, Convert convert) {
+    acquisition_.stored = to;
+    convert_ = convert;
+  }
+  DType from_;
+  Convert convert_ = nullptr;
+};
+
+class TransposedSource : public AdaptedSource {
+ public:
+  explicit TransposedSource(std::unique_ptr<Source> inner) : AdaptedSource(std::move(inner)) {
+    std::swap(acquisition_.rows, acquisition_.cols);
+    const std::vector<std::uint32_t>& mask = inner_->acquisition().pixel_mask;
+    if (!mask.empty())
+      for (Index row = 0; row < acquisition_.rows; ++row)
+        for (Index col = 0; col < acquisition_.cols; ++col)
+          acquisition_.pixel_mask[static_cast<std::size_t>(row * acquisition_.cols + col)] =
+              mask[static_cast<std::size_t>(col * acquisition_.rows + row)];
+  }
+
+  void decode(const RawBatch& batch, Index frame, DecodeScratch& scratch, std::span<std::byte> elements) const override {
+    const std::span<const std::byte> from = decode_inner(batch, frame, scratch);
+    switch (size_bytes(acquisition_.stored)) {
+      case 1: return transpose<std::uint8_t>(from, elements);
+      case 2: return transpose<std::uint16_t>(from, elements);
+      case 4: return transpose<std::uint32_t>(from, elements);
+      default: return transpose<std::uint64_t>(from, elements);
+    }
+  }
+
+ private:
+  template <class T>
+  void transpose(std::span<const std::byte> from, std::span<std::byte> to) const {
+    for (Index row = 0; row < acquisition_.rows; ++row)
+      for (Index col = 0; col < acquisition_.cols; ++col)
+        std::memcpy(to.data() + static_cast<std::size_t>(row * acquisition_.cols + col) * sizeof(T),
+                    from.data() + static_cast<std::size_t>(col * acquisition_.rows + row) * sizeof(T), sizeof(T));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Source> with_working_type(std::unique_ptr<Source> source) {
+  switch (source->acquisition().stored) {
+    case DType::u8:
+    case DType::u16:
+    case DType::u32:
+    case DType::f32: return source;
+    default: return std::make_unique<WorkingTypeSource>(std::move(source));
+  }
+}
+
+std::unique_ptr<Source> with_transposed_detector(std::unique_ptr<Source> source) {
+  return std::make_unique<TransposedSource>(std::move(source));
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/load/dataset.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/device/pool.h"
+#include "sonde/engine/memory/host_memory.h"
+#include "sonde/instruments/stem/load/dataset_state.h"
+
+namespace sonde::stem {
+namespace {
+
+template <class T>
+void gather_planes(const Array& planes, Index position, Array& pattern) {
+  const auto from = planes.view<T, 2>();
+  T* to = static_cast<T*>(pattern.data());
+  for (Index pixel = 0; pixel < from.extent[0]; ++pixel) to[pixel] = from.data[pixel * from.stride[0] + position];
+}
+
+}  // namespace
+
+Value Exactness::to_value() const {
+  Value value;
+  value["exact"] = exact();
+  value["largest"] = largest;
+  value["largest_before_correction"] = stored_largest;
+  value["narrowest_lossless_dtype"] = name(narrowest);
+  value["sentinels"] = sentinels;
+  value["masked_sentinels"] = masked_sentinels;
+  value["saturated"] = saturated;
+  value["clipped"] = clipped;
+  value["failed_frames"] = failed_frames;
+  return value;
+}
+
+Dataset::Dataset() : state_(std::make_unique<State>()) {}
+Dataset::Dataset(Dataset&&) noexcept = default;
+Dataset& Dataset::operator=(Dataset&&) noexcept = default;
+Dataset::~Dataset() = default;
+
+const Acquisition& Dataset::acquisition() const { return state_->source->acquisition(); }
+const LoadOptions& Dataset::options() const { return state_->options; }
+
+Shape Dataset::shape() const {
+  const PassSettings& s = state_->settings;
+  return {s.scan.out_rows, s.scan.out_cols, s.detector.out_rows, s.detector.out_cols};
+}
+
+Index Dataset::positions() const { return state_->settings.scan.positions(); }
+DType Dataset::dtype() const { return state_->settings.out; }
+LayoutChoice Dataset::layout() const { return state_->estimate.layout; }
+Index Dataset::det_bin() const { return state_->settings.detector.bin; }
+Index Dataset::scan_bin() const { return state_->settings.scan.bin; }
+const Calibration& Dataset::calibration() const { return state_->calibration; }
+
+const Array& Dataset::array() const {
+  require_resident();
+  if (state_->array.empty())
+    throw Error(ErrorKind::bad_input, fmt::format("the scan is held {}, not as an array", layout_name(layout()))).hint("load it with --layout pixel or --layout frame");
+  return state_->array;
+}
+
+const Moments& Dataset::moments() const {
+  require_resident();
+  return state_->moments;
+}
+
+const std::vector<std::uint32_t>& Dataset::mask_bits() const { return state_->mask_bits; }
+const std::vector<std::uint8_t>& Dataset::good() const { return state_->good; }
+const std::vector<std::uint8_t>& Dataset::valid() const { return state_->valid; }
+const std::vector<BadPixel>& Dataset::bad_pixels() const { return state_->bad_pixels; }
+const Exactness& Dataset::exactness() const { return state_->exactness; }
+const LoadEstimate& Dataset::estimate() const { return state_->estimate; }
+const StageSeconds& Dataset::seconds() const { return state_->seconds; }
+const std::vector<Choice<std::string>>& Dataset::choices() const { return state_->choices; }
+const std::vector<FailedFrame>& Dataset::failed_frames() const { return state_->failed; }
+int Dataset::passes() const { return state_->passes; }
+std::size_t Dataset::stored_bytes() const { return state_->stored_bytes; }
+std::uint64_t Dataset::content_hash() const { return state_->content_hash; }
+
+Array Dataset::pattern(Index scan_row, Index scan_col) const {
+  require_resident();
+  const PassSettings& settings = state_->settings;
+  const ScanGrid& scan = settings.scan;
+  if (scan_row < 0 || scan_col < 0 || scan_row >= scan.out_rows || scan_col >= scan.out_cols)
+    throw Error(ErrorKind::bad_input, fmt::format("scan position {},{} is outside the scan of {} x {}", scan_row, scan_col, scan.out_rows, scan.out_cols));
+  const Index position = scan_row * scan.out_cols + scan_col;
+  Array pattern(Device::cpu(), {settings.detector.out_rows, settings.detector.out_cols}, settings.out);
+  if (layout() == LayoutChoice::frame) {
+    std::memcpy(pattern.data(), static_cast<const std::byte*>(state_->array.data()) + static_cast<std::size_t>(position) * pattern.allocated_bytes(),
+                pattern.allocated_bytes());
+  } else if (layout() == LayoutChoice::pixel) {
+    switch (settings.out) {
+      case DType::u8: gather_planes<std::uint8_t>(state_->array, position, pattern); break;
+      case DType::u16: gather_planes<std::uint16_t>(state_->array, position, pattern); break;
+      case DType::u32: gather_planes<std::uint32_t>(state_->array, position, pattern); break;
+      default: gather_planes<float>(state_->array, position, pattern);
+    }
+  } else {
+    PassSettings one = settings;
+    one.destination = Destination::frames;
+    const Index row = scan.region.row_first + scan_row * scan.bin, col = scan.region.col_first + scan_col * scan.bin;
+    one.scan.region = {row, std::min(row + scan.bin, scan.region.row_last), col, std::min(col + scan.bin, scan.region.col_last)};
+    one.scan.out_rows = one.scan.out_cols = 1;
+    (void)run_pass(*state_->source, one, pattern);
+  }
+  return pattern;
+}
+
+void Dataset::require_resident() const {
+  if (state_->released) throw Error(ErrorKind::bad_input, "the data set was released").hint("load it again");
+}
+
+void Dataset::release() {
+  state_->array.free();
+  state_->moments = Moments();
+  state_->compressed = {};
+  state_->valid = {};
+  state_->reservation.free();
+  state_->released = true;
+  Pool::of(Device::cpu()).release();
+}
+
+bool Dataset::released() const { return state_->released; }
+
+Value Dataset::memory_report() const {
+  std::size_t compressed = 0;
+  for (const RawBatch& batch : state_->compressed) compressed += batch.bytes.capacity();
+  const Moments& m = state_->moments;
+  std::size_t moments = 0;
+  for (const Array* array : {&m.total, &m.moment_row, &m.moment_col, &m.pattern_sum, &m.pattern_max, &m.nonzero}) moments += array->allocated_bytes();
+  const ResidentMemory process = resident_memory();
+  Value report;
+  report["host"]["resident"] = state_->array.allocated_bytes();
+  report["host"]["compressed"] = compressed;
+  report["host"]["moments"] = moments;
+  report["host"]["budget"] = state_->budget.limit_bytes();
+  report["host"]["budget_because"] = state_->budget.because();
+  report["device"]["resident"] = 0;
+  report["disk"]["resident"] = 0;
+  report["process"]["resident"] = process.now;
+  report["process"]["peak"] = process.peak;
+  return report;
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what a Dataset holds.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sonde/instruments/stem/load/dataset.h"
+
+namespace sonde::stem {
+
+struct Dataset::State {
+  std::unique_ptr<Source> source;
+  LoadOptions options;
+  PassSettings settings;  // as in the last pass: what pattern() and images from compressed bytes repeat
+  LoadEstimate estimate;
+  Budget budget{0, "none"};
+  Reservation reservation;
+
+  Array array;
+  std::vector<RawBatch> compressed;  // LayoutChoice::compressed
+  Moments moments;
+  std::vector<std::uint32_t> mask_bits;
+  std::vector<std::uint8_t> good, valid;
+  std::vector<BadPixel> bad_pixels;
+  Exactness exactness;
+  Calibration calibration;
+  StageSeconds seconds;
+  std::vector<Choice<std::string>> choices;
+  std::vector<FailedFrame> failed;
+  std::size_t stored_bytes = 0;
+  std::uint64_t content_hash = 0;
+  int passes = 0;
+  bool released = false;
+};
+
+}  // namespace sonde::stem

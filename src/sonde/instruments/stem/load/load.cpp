@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/stem/load/adapt.h"
+#include "sonde/instruments/stem/load/dataset_state.h"
+#include "sonde/instruments/stem/load/mask_file.h"
+#include "sonde/instruments/stem/load/zero_in_place.h"
+
+namespace sonde::stem {
+namespace {
+
+constexpr std::size_t batch_bytes = std::size_t{64} << 20;
+
+std::unique_ptr<Source> open(const std::string& path, const LoadOptions& options) {
+  std::unique_ptr<Source> source = with_working_type(open_source(path, options.read_options()));
+  if (options.transpose_detector) source = with_transposed_detector(std::move(source));
+  return source;
+}
+
+LoadSizes sizes_of(const Source& source, const ScanGrid& scan) {
+  const Acquisition& acquisition = source.acquisition();
+  LoadSizes sizes;
+  sizes.scan_rows = scan.out_rows;
+  sizes.scan_cols = scan.out_cols;
+  sizes.rows = acquisition.rows;
+  sizes.cols = acquisition.cols;
+  sizes.frames = acquisition.frames;
+  sizes.stored = acquisition.stored;
+  sizes.workers = worker_limit();
+  const Schedule schedule = make_schedule(scan, source, batch_bytes);
+  sizes.stored_bytes = schedule.total_bytes;
+  sizes.largest_batch_bytes = schedule.largest_bytes;
+  return sizes;
+}
+
+std::vector<std::uint32_t> mask_of(const Acquisition& acquisition, const LoadOptions& options) {
+  std::vector<std::uint32_t> bits = acquisition.pixel_mask;
+  bits.resize(static_cast<std::size_t>(acquisition.rows * acquisition.cols));
+  if (!options.mask_file.empty()) add_mask_file(options.mask_file, acquisition.rows, acquisition.cols, bits);
+  return bits;
+}
+
+Calibration calibration_of(const Acquisition& acquisition, const LoadOptions& options) {
+  Calibration calibration = acquisition.calibration;
+  const auto given = [](std::optional<Quantity>& quantity, std::optional<double> value, double factor) {
+    if (value) quantity = Quantity{*value * factor, Origin::user};
+  };
+  given(calibration.high_tension_v, options.voltage, 1e3);
+  given(calibration.camera_length_m, options.camera_length, 1);
+  given(calibration.scan_step_row_nm, options.scan_step, 1);
+  given(calibration.scan_step_col_nm, options.scan_step, 1);
+  given(calibration.scan_rotation, options.rotation, 1);
+  return calibration;
+}
+
+DType type_asked(ResultType type) {
+  switch (type) {
+    case ResultType::u8: return DType::u8;
+    case ResultType::u16: return DType::u16;
+    case ResultType::f32: return DType::f32;
+    default: return DType::u32;
+  }
+}
+
+/// The element type to try first, and whether a larger value clips (the user chose the type) or widens it.
+Choice<DType> first_type(Source& source, const PassSettings& settings, const LoadOptions& options) {
+  const bool float_input = source.acquisition().stored == DType::f32;
+  if (options.bin_mode == BinMode::mean) {
+    if (options.dtype != ResultType::automatic && options.dtype != ResultType::f32)
+      throw Error(ErrorKind::bad_input, "means of bins are f32, not integers").hint("give --bin-mode sum for exact integers, or --dtype f32");
+    return {DType::f32, "means are not whole numbers"};
+  }
+  if (float_input) {
+    if (options.dtype != ResultType::automatic && options.dtype != ResultType::f32)
+      throw Error(ErrorKind::bad_input, "the file holds floating-point values, which no integer type holds exactly").hint("give --dtype f32 or leave it out");
+    return {DType::f32, "stored as floating point"};
+  }
+  if (options.dtype != ResultType::automatic) return {type_asked(options.dtype), "asked for"};
+  const double largest = sample_largest(source, settings, 32);
+  return {std::min(narrowest_unsigned(static_cast<std::uint64_t>(largest)), DType::u32), fmt::format("largest of 32 sampled frames is {:.0f}", largest)};
+}
+
+/// The destination for the layout; empty for layouts without an array.
+Array make_destination(const PassSettings& settings) {
+  const DetectorGrid& grid = settings.detector;
+  if (settings.destination == Destination::frames) return make_frames(Device::cpu(), settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
+  if (settings.destination == Destination::planes) return make_planes(Device::cpu(), settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
+  return {};
+}
+
+/// One scan on its way from the file to a Dataset.
+class Loader {
+ public:
+  Loader(Dataset::State& state, std::unique_ptr<Source> source) : state_(state), source_(*source) { state_.source = std::move(source); }
+
+  void run(const LoadOptions& options, Budget budget) {
+    const Acquisition& acquisition = source_.acquisition();
+    state_.options = options;
+    state_.budget = budget;
+    state_.calibration = calibration_of(acquisition, options);
+    for (const auto& note : acquisition.notes) state_.choices.push_back(note);
+    choose("scan shape", fmt::format("{} x {}", acquisition.scan.rows, acquisition.scan.cols), acquisition.scan_because);
+
+    PassSettings& settings = state_.settings;
+    settings.scan = ScanGrid::make(acquisition, options.region(), options.scan_bin, options.edge);
+    settings.mask_bits = mask_of(acquisition, options);
+    settings.mode = options.bin_mode;
+    settings.on_error = options.on_error;
+    settings.batch_bytes = batch_bytes;
+    const LoadSizes sizes = sizes_of(source_, settings.scan);
+    auto [estimate, because] = choose_load(sizes, options.detector_bin(), options.edge, options.scan_bin, options.layout, options.dtype, budget.available_bytes());
+    state_.estimate = estimate;
+    choose("detector bin and layout", fmt::format("{}, {}", estimate.det_bin, layout_name(estimate.layout)), because);
+    settings.detector = DetectorGrid::make(acquisition.rows, acquisition.cols, estimate.det_bin, options.edge);
+    settings.destination = estimate.layout == LayoutChoice::frame   ? Destination::frames
+                           : estimate.layout == LayoutChoice::pixel ? Destination::planes
+                                                                    : Destination::none;
+    state_.reservation = budget.reserve(estimate.predicted_peak_bytes, "loading " + acquisition.path, "give --det-bin auto, or more --memory");
+
+    const auto [type, type_because] = first_type(source_, settings, options);
+    settings.out = type;
+    settings.saturate = options.dtype != ResultType::automatic;
+    state_.exactness = {};
+    PassResult result = pass_until_it_fits(type_because);
+    state_.exactness.stored_largest = result.largest;
+    result = correct(std::move(result), options.hot_pixels);
+    finish(std::move(result));
+    if (estimate.layout == LayoutChoice::compressed) keep_compressed();
+  }
+
+ private:
+  void choose(std::string what, std::string value, std::string because) {
+    state_.choices.push_back({what + ": " + value, std::move(because)});
+  }
+
+  PassResult pass() {
+    state_.array.free();
+    state_.array = make_destination(state_.settings);
+    state_.settings.stage = state_.passes == 0 ? "loading" : "loading again";
+    PassResult result = run_pass(source_, state_.settings, state_.array);
+    ++state_.passes;
+    state_.seconds.add(result.seconds);
+    return result;
+  }
+
+  /// Runs the pass, and once more in the type that the exact maximum needs when the first try was too narrow.
+  PassResult pass_until_it_fits(const std::string& because) {
+    PassSettings& settings = state_.settings;
+    PassResult result = pass();
+    if (!result.overflow) {
+      choose("element type", std::string(name(settings.out)), because);
+      return result;
+    }
+    const auto largest = static_cast<std::uint64_t>(result.largest);
+    if (largest > max_value(DType::u32))
+      throw Error(ErrorKind::not_supported, fmt::format("{}: sums of bins reach {}, beyond 32 bits", source_.acquisition().path, largest))
+          .hint("give a smaller --det-bin or --scan-bin");
+    const DType tried = settings.out;
+    settings.out = narrowest_unsigned(largest);
+    choose("element type", std::string(name(settings.out)), fmt::format("the largest value is {}; {} was tried first ({}), all frames were decoded again", largest, name(tried), because));
+    return pass();
+  }
+
+  /// Finds bad pixels in the exact sums and takes them out: in place where a pixel is its own bin, else by another pass.
+  PassResult correct(PassResult result, BadPixelAction action) {
+    PassSettings& settings = state_.settings;
+    if (result.input_sum.dtype() != DType::u64) {
+      choose("bad pixels", "not looked for", "the file holds floating-point values, not counts");
+      return result;
+    }
+    if (action == BadPixelAction::none) {
+      choose("bad pixels", "not looked for", "--hot-pixels none");
+      return result;
+    }
+    const DetectorGrid& grid = settings.detector;
+    std::vector<std::uint8_t> good(settings.mask_bits.size());
+    for (std::size_t i = 0; i < good.size(); ++i) good[i] = mask_bit::is_bad(settings.mask_bits[i]) ? 0 : 1;
+    PixelStatistics statistics;
+    statistics.sum = std::as_const(result.input_sum).view<std::uint64_t, 2>();
+    statistics.good = good;
+    statistics.sentinels = result.sentinels_per_pixel;
+    statistics.frames = static_cast<Index>(result.frames);
+    state_.bad_pixels = find_bad_pixels(statistics);
+    if (state_.bad_pixels.empty()) return result;
+
+    std::vector<Index> bad;
+    for (const BadPixel& pixel : state_.bad_pixels) {
+      const Index flat = pixel.row * grid.cols + pixel.col;
+      bad.push_back(flat);
+      good[static_cast<std::size_t>(flat)] = 0;
+      settings.mask_bits[static_cast<std::size_t>(flat)] |= mask_bits(pixel.reason);
+    }
+    const std::string why = "exact sums over all frames against their neighbours";
+    const bool may_narrow = settings.out != DType::f32 && !settings.saturate;
+    const bool own_bins = grid.bin == 1 && grid.out_pixels() == grid.pixels();
+    if (action == BadPixelAction::zero && own_bins && settings.destination != Destination::none) {
+      const double before = result.largest;
+      if (largest_without(result.moments, bad) > before_type_limit(settings.out) || !may_narrow) {
+        zero_in_place(bad, settings.destination, state_.array, result);
+        choose("bad pixels", fmt::format("{} found, zeroed in place", bad.size()), why);
+        choose("element type", std::string(name(settings.out)), fmt::format("the largest value is {:.0f} without bad pixels, {:.0f} with them", result.largest, before));
+        return result;
+      }
+    }
+    if (action == BadPixelAction::interpolate) {
+      settings.interpolations = interpolation_plan(grid.rows, grid.cols, good, bad);
+      // Interpolated pixels hold good values again: they are no longer zeroed as bad, but stay flagged in the result.
+      interpolated_bits_.assign(settings.mask_bits.size(), 0);
+      for (const Index flat : bad) {
+        interpolated_bits_[static_cast<std::size_t>(flat)] = settings.mask_bits[static_cast<std::size_t>(flat)];
+        settings.mask_bits[static_cast<std::size_t>(flat)] = mask_bit::virtual_pixel;
+      }
+    }
+    choose("bad pixels", fmt::format("{} found, {}", bad.size(), name(action)), why + "; all frames were decoded again without them");
+    if (may_narrow) {
+      const double largest = own_bins ? largest_without(result.moments, bad) : sample_largest(source_, settings, 32);
+      settings.out = std::min(narrowest_unsigned(static_cast<std::uint64_t>(largest)), DType::u32);
+    }
+    PassResult corrected = pass();
+    if (corrected.overflow) {
+      settings.out = narrowest_unsigned(static_cast<std::uint64_t>(corrected.largest));
+      corrected = pass();
+    }
+    choose("element type", std::string(name(settings.out)), fmt::format("the largest value is {:.0f} without bad pixels, {:.0f} with them", corrected.largest, result.largest));
+    return corrected;
+  }
+
+  /// The largest value over all pixels but these.
+  static double largest_without(const Moments& moments, const std::vector<Index>& bad) {
+    const auto* most = static_cast<const std::uint64_t*>(moments.pattern_max.data());
+    std::vector<std::uint64_t> kept(most, most + moments.pattern_max.count());
+    for (const Index pixel : bad) kept[static_cast<std::size_t>(pixel)] = 0;
+    return static_cast<double>(*std::max_element(kept.begin(), kept.end()));
+  }
+
+  /// The largest value that would fit a narrower type than `type`: above it, `type` is the narrowest already.
+  static double before_type_limit(DType type) {
+    return type == DType::u8 ? -1.0 : static_cast<double>(max_value(type == DType::u16 ? DType::u8 : DType::u16));
+  }
+
+  void finish(PassResult result) {
+    PassSettings& settings = state_.settings;
+    const DetectorGrid& grid = settings.detector;
+    state_.mask_bits = grid.bin_mask(settings.mask_bits);
+    state_.good.resize(state_.mask_bits.size());
+    const std::vector<std::uint32_t> good = grid.good_per_bin(settings.mask_bits);
+    for (std::size_t i = 0; i < good.size(); ++i) state_.good[i] = good[i] > 0 ? 1 : 0;
+    if (!interpolated_bits_.empty() && grid.bin == 1)
+      for (std::size_t i = 0; i < state_.mask_bits.size(); ++i) state_.mask_bits[i] |= interpolated_bits_[i] | (interpolated_bits_[i] != 0 ? mask_bit::virtual_pixel : 0);
+    Exactness& exactness = state_.exactness;
+    exactness.largest = result.largest;
+    exactness.narrowest = settings.out == DType::f32 ? DType::f32 : narrowest_unsigned(static_cast<std::uint64_t>(result.largest));
+    exactness.sentinels = result.sentinels;
+    exactness.masked_sentinels = result.masked_sentinels;
+    exactness.saturated = result.saturated;
+    exactness.clipped = result.clipped;
+    exactness.failed_frames = result.failed.size();
+    state_.moments = std::move(result.moments);
+    state_.valid = std::move(result.valid);
+    state_.failed = std::move(result.failed);
+    state_.stored_bytes = result.stored_bytes;
+    state_.content_hash = result.content_hash;
+    state_.estimate.dtype = settings.out;
+    if (exactness.clipped > 0) log_warning(fmt::format("{} values exceed {} and were set to its maximum", exactness.clipped, name(settings.out)));
+    if (!state_.failed.empty()) log_warning(fmt::format("{} broken frames are zero", state_.failed.size()));
+  }
+
+  void keep_compressed() {
+    for (const Batch& batch : make_schedule(state_.settings.scan, source_, batch_bytes).batches) {
+      RawBatch& raw = state_.compressed.emplace_back();
+      source_.read(batch.first_frame, batch.last_frame, raw);
+    }
+  }
+
+  Dataset::State& state_;
+  Source& source_;
+  std::vector<std::uint32_t> interpolated_bits_;
+};
+
+}  // namespace
+
+Dataset load(const std::string& path, const LoadOptions& options, Budget budget) {
+  return during("loading " + path, [&] {
+    Dataset dataset;
+    Loader(dataset.state(), open(path, options)).run(options, std::move(budget));
+    return dataset;
+  });
+}
+
+LoadPreview preview_load(const std::string& path, const LoadOptions& options, const Budget& budget) {
+  const std::unique_ptr<Source> source = open(path, options);
+  const ScanGrid scan = ScanGrid::make(source->acquisition(), options.region(), options.scan_bin, options.edge);
+  LoadPreview preview{source->acquisition(), sizes_of(*source, scan), {}};
+  preview.acquisition.calibration = calibration_of(preview.acquisition, options);
+  preview.estimate = choose_load(preview.sizes, options.detector_bin(), options.edge, options.scan_bin, options.layout, options.dtype, budget.available_bytes()).value;
+  return preview;
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/base/index.h"
+
+namespace sonde::stem {
+
+/// Sets the user_defined bit of every pixel that is non-zero in an image of the detector (NPY, TIFF or PNG by extension).
+/// `bits` is (rows, cols). Throws Error(bad_file) when the image has another size or cannot be read.
+void add_mask_file(const std::string& path, Index rows, Index cols, std::vector<std::uint32_t>& bits);
+
+}  // namespace sonde::stem

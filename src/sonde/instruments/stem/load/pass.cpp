@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/load/pass.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/engine/io/feed.h"
+#include "sonde/engine/report/progress.h"
+#include "sonde/instruments/stem/load/frame_worker.h"
+
+namespace sonde::stem {
+namespace {
+
+constexpr std::size_t ring_buffers = 3;  // one being decoded, one ready, one being read
+
+/// A batch and how long reading it took.
+struct TimedBatch {
+  RawBatch raw;
+  const Batch* plan = nullptr;
+  double read_s = 0;
+};
+
+/// Identity of what was read: sizes and bytes of every frame, in stored order.
+class ContentHash {
+ public:
+  ContentHash() : state_(XXH3_createState()) { XXH3_64bits_reset(state_); }
+  ContentHash(const ContentHash&) = delete;
+  ContentHash& operator=(const ContentHash&) = delete;
+  ~ContentHash() { XXH3_freeState(state_); }
+  void add(const RawBatch& batch) {
+    for (std::size_t i = 0; i < batch.pieces.size(); ++i) {
+      const auto bytes = batch.frame_bytes(batch.first + static_cast<Index>(i));
+      const std::uint64_t size = bytes.size();
+      XXH3_64bits_update(state_, &size, sizeof size);
+      XXH3_64bits_update(state_, bytes.data(), bytes.size());
+    }
+  }
+  [[nodiscard]] std::uint64_t value() const { return XXH3_64bits_digest(state_); }
+
+ private:
+  XXH3_state_t* state_;
+};
+
+Array zeros(Shape shape, DType dtype) { return Array::zeros(Device::cpu(), std::move(shape), dtype); }
+
+template <class In, class Acc>
+void join(const FrameWorker<In, Acc>& worker, PassResult& result, bool plain) {
+  auto* input = static_cast<cpu::sum_of<In>*>(result.input_sum.data());
+  for (std::size_t i = 0; i < worker.input_sum.size(); ++i) input[i] += worker.input_sum[i];
+  for (std::size_t i = 0; i < worker.sentinels_per_pixel.size(); ++i) result.sentinels_per_pixel[i] += worker.sentinels_per_pixel[i];
+
+  auto* nonzero = static_cast<std::uint64_t*>(result.moments.nonzero.data());
+  for (std::size_t i = 0; i < worker.nonzero.size(); ++i) nonzero[i] += worker.nonzero[i];
+  const auto join_largest = [&](const auto& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (result.moments.pattern_max.dtype() == DType::f32) {
+        float& most = static_cast<float*>(result.moments.pattern_max.data())[i];
+        most = std::max(most, static_cast<float>(values[i]));
+      } else {
+        std::uint64_t& most = static_cast<std::uint64_t*>(result.moments.pattern_max.data())[i];
+        most = std::max(most, static_cast<std::uint64_t>(values[i]));
+      }
+    }
+  };
+  const auto join_sum = [&](const auto& values) {
+    using Sum = typename std::decay_t<decltype(values)>::value_type;
+    auto* sum = static_cast<Sum*>(result.moments.pattern_sum.data());
+    for (std::size_t i = 0; i < values.size(); ++i) sum[i] += values[i];
+  };
+  if (plain) {
+    join_largest(worker.largest_in);
+    join_sum(worker.input_sum);
+  } else {
+    join_largest(worker.largest_acc);
+    join_sum(worker.out_sum);
+  }
+
+  result.largest = std::max(result.largest, worker.largest);
+  result.clipped += worker.clipped;
+  result.sentinels += worker.sentinels;
+  result.masked_sentinels += worker.masked_sentinels;
+  result.saturated += worker.saturated;
+  result.frames += worker.frames;
+  result.seconds.add(worker.seconds);
+}
+
+template <class In, class Acc>
+PassResult run(Source& source, const PassSettings& settings, Array& destination) {
+  const Stopwatch watch;
+  const DetectorGrid& detector = settings.detector;
+  const ScanGrid& scan = settings.scan;
+  const bool counts = std::is_integral_v<In>;
+  const DType sum_type = counts ? DType::u64 : DType::f64;
+
+  PassResult result;
+  const Index positions = scan.positions();
+  result.moments.total = zeros({positions}, sum_type);
+  result.moments.moment_row = zeros({positions}, sum_type);
+  result.moments.moment_col = zeros({positions}, sum_type);
+  result.moments.pattern_sum = zeros({detector.out_rows, detector.out_cols}, sum_type);
+  result.moments.pattern_max = zeros({detector.out_rows, detector.out_cols}, counts ? DType::u64 : DType::f32);
+  result.moments.nonzero = zeros({detector.out_rows, detector.out_cols}, DType::u64);
+  result.input_sum = zeros({detector.rows, detector.cols}, sum_type);
+  result.sentinels_per_pixel.resize(static_cast<std::size_t>(detector.pixels()));
+  result.valid.resize(static_cast<std::size_t>(positions));
+
+  PassShared shared;
+  shared.source = &source;
+  shared.settings = &settings;
+  shared.destination = &destination;
+  shared.result = &result;
+  for (Index pixel = 0; pixel < detector.pixels(); ++pixel)
+    if (mask_bit::is_bad(settings.mask_bits[static_cast<std::size_t>(pixel)])) shared.bad_pixels.push_back(pixel);
+  if (settings.mode == BinMode::mean)
+    for (const std::uint32_t good : detector.good_per_bin(settings.mask_bits))
+      shared.mean_scale.push_back(good == 0 ? 0.0f : 1.0f / static_cast<float>(good));
+
+  const Schedule schedule = make_schedule(scan, source, settings.batch_bytes);
+  PerWorker<FrameWorker<In, Acc>> workers([&] { return FrameWorker<In, Acc>(shared); });
+
+  std::size_t next_batch = 0;
+  ContentHash hash;
+  Feed<TimedBatch> feed(std::vector<TimedBatch>(ring_buffers), [&](TimedBatch& batch) {
+    if (next_batch == schedule.batches.size()) return false;
+    const Stopwatch reading;
+    batch.plan = &schedule.batches[next_batch++];
+    source.read(batch.plan->first_frame, batch.plan->last_frame, batch.raw);
+    hash.add(batch.raw);
+    batch.read_s = reading.seconds();
+    return true;
+  });
+  ProgressMeter progress(settings.stage, positions, "positions");
+
+  while (const auto batch = feed.next()) {
+    check_interrupt();
+    const std::span<const Index> order =
+        std::span(schedule.order).subspan(static_cast<std::size_t>(batch->plan->first), static_cast<std::size_t>(batch->plan->last - batch->plan->first));
+    // Pieces of work: positions of one tile, so that a cache line of a plane has one writer.
+    constexpr Index tile = FrameWorker<In, Acc>::tile_positions;
+    std::vector<std::size_t> starts = {0};
+    for (std::size_t i = 1; i < order.size(); ++i)
+      if (order[i] / tile != order[i - 1] / tile) starts.push_back(i);
+    starts.push_back(order.size());
+    parallel_for(static_cast<Index>(starts.size()) - 1, 1, [&](Index first, Index last, Worker& worker) {
+      for (Index piece = first; piece < last; ++piece) {
+        const std::size_t begin = starts[static_cast<std::size_t>(piece)], end = starts[static_cast<std::size_t>(piece) + 1];
+        workers[worker].load(batch->raw, order.subspan(begin, end - begin));
+      }
+    });
+    result.seconds.read += batch->read_s;
+    result.stored_bytes += batch->plan->bytes;
+    progress.advance(static_cast<Index>(order.size()));
+  }
+
+  const bool plain = workers.begin()->get()->is_plain();
+  for (const auto& worker : workers) join(*worker, result, plain);
+  result.overflow = shared.overflow;
+  result.content_hash = hash.value();
+  std::sort(result.failed.begin(), result.failed.end(), [](const FailedFrame& a, const FailedFrame& b) { return a.frame < b.frame; });
+  result.seconds.wall = watch.seconds();
+  return result;
+}
+
+/// Sums of bins stay exact in 32 bits when the largest possible value times the frames and pixels summed does.
+bool wide_sums(const PassSettings& settings, DType stored) {
+  const auto members = static_cast<double>(settings.detector.bin * settings.detector.bin * settings.scan.bin * settings.scan.bin);
+  return members * static_cast<double>(max_value(stored)) >= 4294967296.0;
+}
+
+template <class In>
+PassResult run_counts(Source& source, const PassSettings& settings, Array& destination) {
+  if (wide_sums(settings, dtype_of<In>)) return run<In, std::uint64_t>(source, settings, destination);
+  return run<In, std::uint32_t>(source, settings, destination);
+}
+
+/// The largest bin of one position, computed plainly. A broken frame counts as zero: the pass itself reports it.
+template <class In>
+double sample_largest_of(Source& source, const PassSettings& settings, Index samples) {
+  const DetectorGrid& detector = settings.detector;
+  const auto& kernels = cpu::frame_kernels<In>();
+  const auto& sentinel = source.acquisition().sentinel;
+  std::vector<In> frame(static_cast<std::size_t>(detector.pixels()));
+  std::vector<cpu::sum_of<In>> sums(static_cast<std::size_t>(detector.out_pixels()));
+  std::vector<std::uint32_t> ignored(frame.size());
+  std::vector<Index> frames;
+  RawBatch batch;
+  DecodeScratch scratch;
+  double largest = 0;
+  const Index positions = settings.scan.positions();
+  samples = std::min(samples, positions);
+  for (Index i = 0; i < samples; ++i) {
+    settings.scan.frames_of(i * positions / samples, frames);
+    std::fill(sums.begin(), sums.end(), cpu::sum_of<In>(0));
+    for (const Index stored : frames) {
+      try {
+        source.read(stored, stored + 1, batch);
+        source.decode(batch, stored, scratch, std::as_writable_bytes(std::span(frame)));
+      } catch (const Error&) {
+        continue;
+      }
+      for (std::size_t pixel = 0; pixel < frame.size(); ++pixel)
+        if (mask_bit::is_bad(settings.mask_bits[pixel])) frame[pixel] = In(0);
+      if (sentinel || !std::is_integral_v<In>)
+        kernels.clear_sentinels(frame.data(), detector.pixels(), static_cast<In>(sentinel.value_or(0)), ignored.data());
+      kernels.bin_add_wide(frame.data(), detector.rows, detector.cols, detector.bin, detector.out_rows, detector.out_cols, sums.data());
+    }
+    for (const auto sum : sums) largest = std::max(largest, static_cast<double>(sum));
+  }
+  return largest;
+}
+
+}  // namespace
+
+void StageSeconds::add(const StageSeconds& other) {
+  read += other.read;
+  decode += other.decode;
+  mask += other.mask;
+  moments += other.moments;
+  bin += other.bin;
+  place += other.place;
+  wall += other.wall;
+}
+
+PassResult run_pass(Source& source, const PassSettings& settings, Array& destination) {
+  switch (source.acquisition().stored) {
+    case DType::u8: return run_counts<std::uint8_t>(source, settings, destination);
+    case DType::u16: return run_counts<std::uint16_t>(source, settings, destination);
+    case DType::u32: return run<std::uint32_t, std::uint64_t>(source, settings, destination);
+    case DType::f32: return run<float, double>(source, settings, destination);
+    default: throw Error(ErrorKind::internal, "the loading pass was given elements it has no loops for");
+  }
+}
+
+std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes, int workers) {
+  const auto pixels = static_cast<std::size_t>(settings.detector.pixels());
+  const auto out_pixels = static_cast<std::size_t>(settings.detector.out_pixels());
+  const auto positions = static_cast<std::size_t>(settings.scan.positions());
+  const std::size_t sums = 8 * (pixels + 3 * out_pixels) + 4 * pixels + positions * (3 * 8 + 1);
+  const std::size_t schedule = 3 * 8 * positions;
+  const std::size_t scratch = 8 * pixels * size_bytes(stored)        // a group of frames
+                              + (8 + 4) * pixels                     // S and sentinels
+                              + (8 + 8 + 8 + 4) * out_pixels         // accumulator, sum, largest, nonzero
+                              + 64 * out_pixels * size_bytes(settings.out)  // a tile
+                              + pixels * size_bytes(stored);         // decoding
+  return ring_buffers * largest_batch_bytes + sums + schedule + static_cast<std::size_t>(workers) * scratch;
+}
+
+double sample_largest(Source& source, const PassSettings& settings, Index samples) {
+  switch (source.acquisition().stored) {
+    case DType::u8: return sample_largest_of<std::uint8_t>(source, settings, samples);
+    case DType::u16: return sample_largest_of<std::uint16_t>(source, settings, samples);
+    case DType::u32: return sample_largest_of<std::uint32_t>(source, settings, samples);
+    default: return sample_largest_of<float>(source, settings, samples);
+  }
+}
+
+}  // namespace sonde::stem

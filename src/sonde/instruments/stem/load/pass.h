@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/instruments/stem/correct/bad_pixels.h"
+#include "sonde/instruments/stem/layout/resident.h"
+#include "sonde/instruments/stem/load/grid.h"
+#include "sonde/instruments/stem/read/source.h"
+
+namespace sonde::stem {
+
+/// Where a pass puts the resident elements.
+enum class Destination { none, frames, planes };
+
+enum class BinMode { sum, mean };
+enum class OnError { fail, zero };
+
+/// One walk over all stored frames: what is done to them and where they go.
+struct PassSettings {
+  DetectorGrid detector;
+  ScanGrid scan;
+  std::vector<std::uint32_t> mask_bits;       ///< (rows, cols) of the stored detector; bad pixels become zero first
+  std::vector<Interpolation> interpolations;  ///< then these are filled in
+  BinMode mode = BinMode::sum;
+  OnError on_error = OnError::fail;
+  DType out = DType::u16;                     ///< u8, u16, u32 or f32
+  bool saturate = false;                      ///< values beyond `out` are clipped and counted; else the pass reports overflow
+  Destination destination = Destination::none;
+  std::size_t batch_bytes = std::size_t{64} << 20;
+  std::string stage = "loading";              ///< what progress is called
+};
+
+/// Seconds of work in each stage, summed over threads (reading runs beside the others), and the time of the whole pass.
+struct StageSeconds {
+  double read = 0, decode = 0, mask = 0, moments = 0, bin = 0, place = 0, wall = 0;
+  void add(const StageSeconds& other);
+};
+
+struct FailedFrame {
+  Index frame = 0;
+  std::string reason;
+};
+
+/// What a pass found. Sums are exact for counts; all are over good pixels.
+struct PassResult {
+  Moments moments;                      ///< on the resident grids
+  Array input_sum;                      ///< (rows, cols) u64 or f64: S on the stored detector, before binning
+  std::vector<std::uint64_t> sentinels_per_pixel;  ///< (rows, cols) of the stored detector
+  std::vector<std::uint8_t> valid;      ///< (position): 0 where no frame exists or all failed
+  double largest = 0;                   ///< largest resident value (exact below 2^53)
+  bool overflow = false;                ///< `largest` does not fit into `out` and nothing was clipped: elements are not usable
+  std::uint64_t clipped = 0;            ///< resident values set to the maximum of `out`
+  std::uint64_t sentinels = 0;          ///< "no data" values in good pixels
+  std::uint64_t masked_sentinels = 0;   ///< and in masked ones
+  std::uint64_t saturated = 0;          ///< good values above the detector's saturation value
+  std::uint64_t frames = 0;             ///< stored frames decoded
+  std::vector<FailedFrame> failed;      ///< with on_error zero
+  std::size_t stored_bytes = 0;
+  std::uint64_t content_hash = 0;       ///< XXH3 of the sizes and bytes of all frames read, in stored order
+  StageSeconds seconds;
+};
+
+/// Reads all batches (a reader thread keeps ahead), decodes, masks, bins and sums on all cores, and writes resident elements
+/// into `destination` (made by make_frames or make_planes with type `out`; ignored for Destination::none).
+/// Throws what the source throws, and Error(interrupted) between batches.
+[[nodiscard]] PassResult run_pass(Source& source, const PassSettings& settings, Array& destination);
+
+/// Bytes a pass holds besides the destination: ring of compressed buffers, schedule, sums, scratch of every worker.
+[[nodiscard]] std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes, int workers);
+
+/// The largest good value of `samples` frames spread over the scan, with the pass's mask and bins: a lower bound of the
+/// true maximum, from which the first element type is tried.
+[[nodiscard]] double sample_largest(Source& source, const PassSettings& settings, Index samples);
+
+}  // namespace sonde::stem
