@@ -16,7 +16,9 @@ namespace {
 /// Passes everything on to another source; the two adapters change what decode() writes.
 class AdaptedSource : public Source {
  public:
-  explicit AdaptedSource(std::unique_ptr<Source> inner) : inner_(std::move(inner)) { acquisition_ = inner_->acquisition(); }
+  explicit AdaptedSource(std::unique_ptr<Source> inner) : inner_(std::move(inner)) {
+    acquisition_ = inner_->acquisition();
+  }
   [[nodiscard]] std::size_t stored_bytes(Index frame) const override { return inner_->stored_bytes(frame); }
   void read(Index first, Index last, RawBatch& batch) override { inner_->read(first, last, batch); }
 
@@ -46,8 +48,9 @@ void convert(std::span<const std::byte> from, std::span<std::byte> to, const Acq
       const bool too_large = static_cast<std::uint64_t>(value) > std::numeric_limits<To>::max();
       if (negative || too_large)
         throw Error(ErrorKind::bad_file,
-                    fmt::format("{}: frame {} holds {} at row {}, column {}; counts lie between 0 and {}", acquisition.path, frame, value,
-                                static_cast<Index>(i) / acquisition.cols, static_cast<Index>(i) % acquisition.cols, std::numeric_limits<To>::max()))
+                    fmt::format("{}: frame {} holds {} at row {}, column {}; counts lie between 0 and {}",
+                                acquisition.path, frame, value, static_cast<Index>(i) / acquisition.cols,
+                                static_cast<Index>(i) % acquisition.cols, std::numeric_limits<To>::max()))
             .hint("counts are expected; check the element type (for raw files --raw-dtype)");
     }
     const To converted = static_cast<To>(value);
@@ -57,23 +60,36 @@ void convert(std::span<const std::byte> from, std::span<std::byte> to, const Acq
 
 class WorkingTypeSource : public AdaptedSource {
  public:
-  explicit WorkingTypeSource(std::unique_ptr<Source> inner) : AdaptedSource(std::move(inner)), from_(acquisition_.stored) {
+  explicit WorkingTypeSource(std::unique_ptr<Source> inner)
+      : AdaptedSource(std::move(inner)), from_(acquisition_.stored) {
     switch (from_) {
-      case DType::i8: set(DType::u8, convert<std::int8_t, std::uint8_t>); break;
-      case DType::i16: set(DType::u16, convert<std::int16_t, std::uint16_t>); break;
-      case DType::i32: set(DType::u32, convert<std::int32_t, std::uint32_t>); break;
-      case DType::i64: set(DType::u32, convert<std::int64_t, std::uint32_t>); break;
-      case DType::u64: set(DType::u32, convert<std::uint64_t, std::uint32_t>); break;
+      case DType::i8:
+        set(DType::u8, convert<std::int8_t, std::uint8_t>);
+        break;
+      case DType::i16:
+        set(DType::u16, convert<std::int16_t, std::uint16_t>);
+        break;
+      case DType::i32:
+        set(DType::u32, convert<std::int32_t, std::uint32_t>);
+        break;
+      case DType::i64:
+        set(DType::u32, convert<std::int64_t, std::uint32_t>);
+        break;
+      case DType::u64:
+        set(DType::u32, convert<std::uint64_t, std::uint32_t>);
+        break;
       case DType::f64:
         set(DType::f32, convert<double, float>);
         acquisition_.notes.push_back({"stored f64 values are held as f32", "virtual images sum them in f64"});
         break;
       default:
-        throw Error(ErrorKind::not_supported, fmt::format("{}: elements of type {} are not detector counts", acquisition_.path, name(from_)));
+        throw Error(ErrorKind::not_supported,
+                    fmt::format("{}: elements of type {} are not detector counts", acquisition_.path, name(from_)));
     }
   }
 
-  void decode(const RawBatch& batch, Index frame, DecodeScratch& scratch, std::span<std::byte> elements) const override {
+  void decode(const RawBatch& batch, Index frame, DecodeScratch& scratch,
+              std::span<std::byte> elements) const override {
     convert_(decode_inner(batch, frame, scratch), elements, acquisition_, frame);
   }
 
@@ -99,13 +115,18 @@ class TransposedSource : public AdaptedSource {
               mask[static_cast<std::size_t>(col * acquisition_.rows + row)];
   }
 
-  void decode(const RawBatch& batch, Index frame, DecodeScratch& scratch, std::span<std::byte> elements) const override {
+  void decode(const RawBatch& batch, Index frame, DecodeScratch& scratch,
+              std::span<std::byte> elements) const override {
     const std::span<const std::byte> from = decode_inner(batch, frame, scratch);
     switch (size_bytes(acquisition_.stored)) {
-      case 1: return transpose<std::uint8_t>(from, elements);
-      case 2: return transpose<std::uint16_t>(from, elements);
-      case 4: return transpose<std::uint32_t>(from, elements);
-      default: return transpose<std::uint64_t>(from, elements);
+      case 1:
+        return transpose<std::uint8_t>(from, elements);
+      case 2:
+        return transpose<std::uint16_t>(from, elements);
+      case 4:
+        return transpose<std::uint32_t>(from, elements);
+      default:
+        return transpose<std::uint64_t>(from, elements);
     }
   }
 
@@ -126,8 +147,10 @@ std::unique_ptr<Source> with_working_type(std::unique_ptr<Source> source) {
     case DType::u8:
     case DType::u16:
     case DType::u32:
-    case DType::f32: return source;
-    default: return std::make_unique<WorkingTypeSource>(std::move(source));
+    case DType::f32:
+      return source;
+    default:
+      return std::make_unique<WorkingTypeSource>(std::move(source));
   }
 }
 

@@ -7,9 +7,9 @@
 
 namespace sonde::stem {
 
-/// A source whose elements are u8, u16, u32 or f32, the types the loading pass works on. Returns `source` itself when they
-/// already are. i8, i16, i32 become unsigned (a negative value is an Error(bad_file) that names frame and pixel, as is a
-/// value of u64 or i64 beyond u32); f64 becomes f32, which is noted in the acquisition.
+/// A source whose elements are u8, u16, u32 or f32, the types the loading pass works on. Returns `source` itself when
+/// they already are. i8, i16, i32 become unsigned (a negative value is an Error(bad_file) that names frame and pixel,
+/// as is a value of u64 or i64 beyond u32); f64 becomes f32, which is noted in the acquisition.
 [[nodiscard]] std::unique_ptr<Source> with_working_type(std::unique_ptr<Source> source);
 
 /// A source whose detector rows and columns are exchanged (--transpose-detector), pixel mask included.

@@ -60,7 +60,8 @@ const Calibration& Dataset::calibration() const { return state_->calibration; }
 const Array& Dataset::array() const {
   require_resident();
   if (state_->array.empty())
-    throw Error(ErrorKind::bad_input, fmt::format("the scan is held {}, not as an array", layout_name(layout()))).hint("load it with --layout pixel or --layout frame");
+    throw Error(ErrorKind::bad_input, fmt::format("the scan is held {}, not as an array", layout_name(layout())))
+        .hint("load it with --layout pixel or --layout frame");
   return state_->array;
 }
 
@@ -87,24 +88,35 @@ Array Dataset::pattern(Index scan_row, Index scan_col) const {
   const PassSettings& settings = state_->settings;
   const ScanGrid& scan = settings.scan;
   if (scan_row < 0 || scan_col < 0 || scan_row >= scan.out_rows || scan_col >= scan.out_cols)
-    throw Error(ErrorKind::bad_input, fmt::format("scan position {},{} is outside the scan of {} x {}", scan_row, scan_col, scan.out_rows, scan.out_cols));
+    throw Error(ErrorKind::bad_input, fmt::format("scan position {},{} is outside the scan of {} x {}", scan_row,
+                                                  scan_col, scan.out_rows, scan.out_cols));
   const Index position = scan_row * scan.out_cols + scan_col;
   Array pattern(Device::cpu(), {settings.detector.out_rows, settings.detector.out_cols}, settings.out);
   if (layout() == LayoutChoice::frame) {
-    std::memcpy(pattern.data(), static_cast<const std::byte*>(state_->array.data()) + static_cast<std::size_t>(position) * pattern.allocated_bytes(),
+    std::memcpy(pattern.data(),
+                static_cast<const std::byte*>(state_->array.data()) +
+                    static_cast<std::size_t>(position) * pattern.allocated_bytes(),
                 pattern.allocated_bytes());
   } else if (layout() == LayoutChoice::pixel) {
     switch (settings.out) {
-      case DType::u8: gather_planes<std::uint8_t>(state_->array, position, pattern); break;
-      case DType::u16: gather_planes<std::uint16_t>(state_->array, position, pattern); break;
-      case DType::u32: gather_planes<std::uint32_t>(state_->array, position, pattern); break;
-      default: gather_planes<float>(state_->array, position, pattern);
+      case DType::u8:
+        gather_planes<std::uint8_t>(state_->array, position, pattern);
+        break;
+      case DType::u16:
+        gather_planes<std::uint16_t>(state_->array, position, pattern);
+        break;
+      case DType::u32:
+        gather_planes<std::uint32_t>(state_->array, position, pattern);
+        break;
+      default:
+        gather_planes<float>(state_->array, position, pattern);
     }
   } else {
     PassSettings one = settings;
     one.destination = Destination::frames;
     const Index row = scan.region.row_first + scan_row * scan.bin, col = scan.region.col_first + scan_col * scan.bin;
-    one.scan.region = {row, std::min(row + scan.bin, scan.region.row_last), col, std::min(col + scan.bin, scan.region.col_last)};
+    one.scan.region = {row, std::min(row + scan.bin, scan.region.row_last), col,
+                       std::min(col + scan.bin, scan.region.col_last)};
     one.scan.out_rows = one.scan.out_cols = 1;
     (void)run_pass(*state_->source, one, pattern);
   }
@@ -132,7 +144,8 @@ Value Dataset::memory_report() const {
   for (const RawBatch& batch : state_->compressed) compressed += batch.bytes.capacity();
   const Moments& m = state_->moments;
   std::size_t moments = 0;
-  for (const Array* array : {&m.total, &m.moment_row, &m.moment_col, &m.pattern_sum, &m.pattern_max, &m.nonzero}) moments += array->allocated_bytes();
+  for (const Array* array : {&m.total, &m.moment_row, &m.moment_col, &m.pattern_sum, &m.pattern_max, &m.nonzero})
+    moments += array->allocated_bytes();
   const ResidentMemory process = resident_memory();
   Value report;
   report["host"]["resident"] = state_->array.allocated_bytes();

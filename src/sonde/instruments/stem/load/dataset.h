@@ -23,12 +23,12 @@ namespace sonde::stem {
 
 /// What is certain about the numbers of a loaded scan.
 struct Exactness {
-  double stored_largest = 0;    ///< largest resident value before bad pixels were corrected
-  double largest = 0;           ///< and after: the true maximum
-  DType narrowest = DType::u8;  ///< smallest type that holds it without loss
+  double stored_largest = 0;                          ///< largest resident value before bad pixels were corrected
+  double largest = 0;                                 ///< and after: the true maximum
+  DType narrowest = DType::u8;                        ///< smallest type that holds it without loss
   std::uint64_t sentinels = 0, masked_sentinels = 0;  ///< "no data" values in good and in masked pixels
-  std::uint64_t saturated = 0;  ///< values above the detector's saturation, kept
-  std::uint64_t clipped = 0;    ///< values cut by a --dtype too small
+  std::uint64_t saturated = 0;                        ///< values above the detector's saturation, kept
+  std::uint64_t clipped = 0;                          ///< values cut by a --dtype too small
   std::uint64_t failed_frames = 0;
   /// Every resident value is the exact sum of the good stored counts it stands for.
   [[nodiscard]] bool exact() const { return clipped == 0 && failed_frames == 0; }
@@ -98,9 +98,11 @@ class Dataset {
 };
 
 /// Validates, decides, decodes, corrects and sums one scan. All phases and choices are kept in the data set.
-/// Throws the errors of open_source, Error(budget) before any work when it does not fit, Error(bad_input) for impossible
-/// bins and regions, Error(bad_file) for broken frames (see --on-error), Error(interrupted).
+/// Throws the errors of open_source, Error(budget) before any work when it does not fit, Error(bad_input) for
+/// impossible bins and regions, Error(bad_file) for broken frames (see --on-error), Error(interrupted).
 [[nodiscard]] Dataset load(const std::string& path, const LoadOptions& options, Budget budget);
+/// The same for a source that is already open; what `options` say of reading has no effect then.
+[[nodiscard]] Dataset load(std::unique_ptr<Source> source, const LoadOptions& options, Budget budget);
 
 /// What load() would do: opened and validated, nothing decoded.
 struct LoadPreview {

@@ -14,11 +14,16 @@ namespace {
 
 DType assumed_type(DType stored, ResultType asked) {
   switch (asked) {
-    case ResultType::u8: return DType::u8;
-    case ResultType::u16: return DType::u16;
-    case ResultType::u32: return DType::u32;
-    case ResultType::f32: return DType::f32;
-    case ResultType::automatic: break;
+    case ResultType::u8:
+      return DType::u8;
+    case ResultType::u16:
+      return DType::u16;
+    case ResultType::u32:
+      return DType::u32;
+    case ResultType::f32:
+      return DType::f32;
+    case ResultType::automatic:
+      break;
   }
   if (is_float(stored)) return DType::f32;
   return size_bytes(stored) == 1 ? DType::u8 : DType::u16;
@@ -30,14 +35,19 @@ std::string bytes_text(std::size_t bytes) { return format_bytes(static_cast<doub
 
 std::string_view layout_name(LayoutChoice layout) {
   switch (layout) {
-    case LayoutChoice::frame: return "frame-major";
-    case LayoutChoice::compressed: return "compressed";
-    case LayoutChoice::file: return "on file";
-    default: return "pixel-major";
+    case LayoutChoice::frame:
+      return "frame-major";
+    case LayoutChoice::compressed:
+      return "compressed";
+    case LayoutChoice::file:
+      return "on file";
+    default:
+      return "pixel-major";
   }
 }
 
-LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Index scan_bin, LayoutChoice layout, ResultType dtype) {
+LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Index scan_bin, LayoutChoice layout,
+                           ResultType dtype) {
   const DetectorGrid grid = DetectorGrid::make(sizes.rows, sizes.cols, det_bin, edge);
   LoadEstimate estimate;
   estimate.det_bin = det_bin;
@@ -46,16 +56,24 @@ LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Ind
   estimate.layout = layout;
   estimate.dtype = assumed_type(sizes.stored, dtype);
   // A sum of bins of u8 counts needs more than u8 unless the user says otherwise.
-  if (estimate.dtype == DType::u8 && dtype == ResultType::automatic && det_bin * scan_bin > 1) estimate.dtype = DType::u16;
+  if (estimate.dtype == DType::u8 && dtype == ResultType::automatic && det_bin * scan_bin > 1)
+    estimate.dtype = DType::u16;
 
   const auto positions = static_cast<std::size_t>(sizes.scan_rows * sizes.scan_cols);
   const auto pixels = static_cast<std::size_t>(grid.out_pixels());
   const std::size_t element_bytes = size_bytes(estimate.dtype);
   switch (layout) {
-    case LayoutChoice::frame: estimate.resident_bytes = positions * pixels * element_bytes; break;
-    case LayoutChoice::compressed: estimate.resident_bytes = sizes.stored_bytes; break;
-    case LayoutChoice::file: estimate.resident_bytes = 0; break;
-    default: estimate.resident_bytes = pixels * ((positions * element_bytes + 63) / 64 * 64);
+    case LayoutChoice::frame:
+      estimate.resident_bytes = positions * pixels * element_bytes;
+      break;
+    case LayoutChoice::compressed:
+      estimate.resident_bytes = sizes.stored_bytes;
+      break;
+    case LayoutChoice::file:
+      estimate.resident_bytes = 0;
+      break;
+    default:
+      estimate.resident_bytes = pixels * ((positions * element_bytes + 63) / 64 * 64);
   }
   PassSettings pass;
   pass.detector = grid;
@@ -64,12 +82,13 @@ LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Ind
   pass.scan.out_cols = sizes.scan_cols;
   pass.out = estimate.dtype;
   const std::size_t index = 24 * static_cast<std::size_t>(sizes.frames);
-  estimate.predicted_peak_bytes = estimate.resident_bytes + index + pass_bytes(pass, sizes.stored, sizes.largest_batch_bytes, sizes.workers);
+  estimate.predicted_peak_bytes =
+      estimate.resident_bytes + index + pass_bytes(pass, sizes.stored, sizes.largest_batch_bytes, sizes.workers);
   return estimate;
 }
 
-Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> det_bin, Edge edge, Index scan_bin, LayoutChoice layout,
-                                 ResultType dtype, std::size_t budget_bytes) {
+Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> det_bin, Edge edge, Index scan_bin,
+                                 LayoutChoice layout, ResultType dtype, std::size_t budget_bytes) {
   std::vector<Index> bins = {1, 2, 4, 8, 16};
   if (det_bin) bins = {*det_bin};
   std::vector<LayoutChoice> layouts = {layout};
@@ -86,23 +105,27 @@ Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> de
       LoadEstimate estimate = estimate_load(sizes, bin, edge, scan_bin, each, dtype);
       if (!smallest || estimate.predicted_peak_bytes < smallest->predicted_peak_bytes) smallest = estimate;
       if (estimate.predicted_peak_bytes > budget_bytes) continue;
-      estimate.because = fmt::format("bin {} {}: {} x {} x {} x {} {}, resident {}, predicted peak {}, budget {}", bin, layout_name(each),
-                                     sizes.scan_rows, sizes.scan_cols, estimate.rows, estimate.cols, name(estimate.dtype),
-                                     bytes_text(estimate.resident_bytes), bytes_text(estimate.predicted_peak_bytes), bytes_text(budget_bytes));
+      estimate.because = fmt::format("bin {} {}: {} x {} x {} x {} {}, resident {}, predicted peak {}, budget {}", bin,
+                                     layout_name(each), sizes.scan_rows, sizes.scan_cols, estimate.rows, estimate.cols,
+                                     name(estimate.dtype), bytes_text(estimate.resident_bytes),
+                                     bytes_text(estimate.predicted_peak_bytes), bytes_text(budget_bytes));
       return {estimate, estimate.because};
     }
-  if (!smallest) throw Error(ErrorKind::bad_input, fmt::format("no detector bin suits {} x {} pixels", sizes.rows, sizes.cols));
-  throw Error(ErrorKind::budget, fmt::format("the scan does not fit: the smallest need is {} (bin {}, {}), the budget is {}",
-                                             bytes_text(smallest->predicted_peak_bytes), smallest->det_bin, layout_name(smallest->layout),
-                                             bytes_text(budget_bytes)))
-      .hint(det_bin ? "give --det-bin auto, a smaller --scan-region, or more --memory" : "give a --scan-bin, a smaller --scan-region, or more --memory");
+  if (!smallest)
+    throw Error(ErrorKind::bad_input, fmt::format("no detector bin suits {} x {} pixels", sizes.rows, sizes.cols));
+  throw Error(ErrorKind::budget,
+              fmt::format("the scan does not fit: the smallest need is {} (bin {}, {}), the budget is {}",
+                          bytes_text(smallest->predicted_peak_bytes), smallest->det_bin, layout_name(smallest->layout),
+                          bytes_text(budget_bytes)))
+      .hint(det_bin ? "give --det-bin auto, a smaller --scan-region, or more --memory"
+                    : "give a --scan-bin, a smaller --scan-region, or more --memory");
 }
 
 std::vector<std::pair<Index, double>> float32_table(const LoadSizes& sizes) {
   std::vector<std::pair<Index, double>> rows;
   for (const Index bin : {1, 2, 4, 8})
-    rows.emplace_back(bin, static_cast<double>(sizes.scan_rows * sizes.scan_cols) * static_cast<double>(sizes.rows * sizes.cols) /
-                               static_cast<double>(bin * bin) * 4.0);
+    rows.emplace_back(bin, static_cast<double>(sizes.scan_rows * sizes.scan_cols) *
+                               static_cast<double>(sizes.rows * sizes.cols) / static_cast<double>(bin * bin) * 4.0);
   return rows;
 }
 

@@ -23,7 +23,7 @@ struct LoadSizes {
   Index rows = 0, cols = 0;            ///< stored detector
   Index frames = 0;                    ///< stored frames
   DType stored = DType::u16;
-  std::size_t stored_bytes = 0;        ///< of all frames, compressed as they are
+  std::size_t stored_bytes = 0;  ///< of all frames, compressed as they are
   std::size_t largest_batch_bytes = 0;
   int workers = 1;
 };
@@ -34,24 +34,26 @@ struct LoadSizes {
 /// What a load will hold. Before decoding the true maximum is unknown: counts are assumed to fit u16 (spec 5.6).
 struct LoadEstimate {
   Index det_bin = 1;
-  Index rows = 0, cols = 0;           ///< resident detector
-  DType dtype = DType::u16;           ///< assumed
+  Index rows = 0, cols = 0;  ///< resident detector
+  DType dtype = DType::u16;  ///< assumed
   LayoutChoice layout = LayoutChoice::pixel;
-  std::size_t resident_bytes = 0;     ///< the scan itself, padding included
+  std::size_t resident_bytes = 0;        ///< the scan itself, padding included
   std::size_t predicted_peak_bytes = 0;  ///< with ring buffers, index, moments and scratch
-  std::string because;                ///< of bin and layout together
+  std::string because;                   ///< of bin and layout together
 };
 
 /// Peak memory for one detector bin and layout: a pure function of sizes.
 ///   resident   planes: Q ceil64(R E); frames: R Q E; compressed: stored bytes; file: nothing
 ///   others     3 largest batches + 24 B per stored frame + moments 8 B (5 Q + 4 R) + scratch of every worker
-[[nodiscard]] LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Index scan_bin, LayoutChoice layout, ResultType dtype);
+[[nodiscard]] LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Index scan_bin,
+                                         LayoutChoice layout, ResultType dtype);
 
-/// The smallest detector bin of 1, 2, 4, 8, 16 (or `det_bin` when given) and the layout (the given one; automatic prefers
-/// pixel-major, then compressed) whose predicted peak fits the budget.
-/// Throws Error(budget) naming the smallest need when nothing fits.
-[[nodiscard]] Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> det_bin, Edge edge, Index scan_bin,
-                                               LayoutChoice layout, ResultType dtype, std::size_t budget_bytes);
+/// The smallest detector bin of 1, 2, 4, 8, 16 (or `det_bin` when given) and the layout (the given one; automatic
+/// prefers pixel-major, then compressed) whose predicted peak fits the budget. Throws Error(budget) naming the smallest
+/// need when nothing fits.
+[[nodiscard]] Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> det_bin, Edge edge,
+                                               Index scan_bin, LayoutChoice layout, ResultType dtype,
+                                               std::size_t budget_bytes);
 
 /// Resident bytes as float32 for detector bins 1, 2, 4, 8: Ry Rx (Q / b^2) 4, the table `info` prints.
 [[nodiscard]] std::vector<std::pair<Index, double>> float32_table(const LoadSizes& sizes);

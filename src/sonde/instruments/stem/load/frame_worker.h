@@ -24,10 +24,10 @@ namespace sonde::stem {
 struct PassShared {
   const Source* source = nullptr;
   const PassSettings* settings = nullptr;
-  std::vector<Index> bad_pixels;            ///< of the stored detector
-  std::vector<float> mean_scale;            ///< (out pixel) one over the number of good pixels, for BinMode::mean
+  std::vector<Index> bad_pixels;  ///< of the stored detector
+  std::vector<float> mean_scale;  ///< (out pixel) one over the number of good pixels, for BinMode::mean
   Array* destination = nullptr;
-  PassResult* result = nullptr;             ///< per-position outputs: every position belongs to one worker
+  PassResult* result = nullptr;  ///< per-position outputs: every position belongs to one worker
   std::atomic<bool> overflow{false};
   std::mutex failed_mutex;
 };
@@ -46,18 +46,23 @@ class StageClock {
   double last_ = 0;
 };
 
-/// Scratch and private sums of one worker. In: stored type u8, u16, u32 or f32. Positions whose frames are summed in bins go
-/// through an accumulator of type Acc (u32, u64 or f64); without binning frames go straight from In to the resident type.
+/// Scratch and private sums of one worker. In: stored type u8, u16, u32 or f32. Positions whose frames are summed in
+/// bins go through an accumulator of type Acc (u32, u64 or f64); without binning frames go straight from In to the
+/// resident type.
 template <class In, class Acc>
 class FrameWorker {
  public:
-  static constexpr int group_size = 8;        // frames whose statistics are taken together, so that the sums are touched once
+  static constexpr int group_size = 8;  // frames whose statistics are taken together, so that the sums are touched once
   static constexpr Index tile_positions = 64;  // positions that share a cache line of a u8 plane
 
   explicit FrameWorker(PassShared& shared)
-      : shared_(shared), settings_(*shared.settings), in_kernels_(cpu::frame_kernels<In>()), acc_kernels_(cpu::frame_kernels<Acc>()) {
+      : shared_(shared),
+        settings_(*shared.settings),
+        in_kernels_(cpu::frame_kernels<In>()),
+        acc_kernels_(cpu::frame_kernels<Acc>()) {
     const DetectorGrid& detector = settings_.detector;
-    plain_ = detector.bin == 1 && settings_.scan.bin == 1 && settings_.mode == BinMode::sum && detector.out_pixels() == detector.pixels();
+    plain_ = detector.bin == 1 && settings_.scan.bin == 1 && settings_.mode == BinMode::sum &&
+             detector.out_pixels() == detector.pixels();
     in_.resize(static_cast<std::size_t>(group_size * detector.pixels()));
     input_sum.resize(static_cast<std::size_t>(detector.pixels()));
     sentinels_per_pixel.resize(input_sum.size());
@@ -72,7 +77,8 @@ class FrameWorker {
       out_sum.resize(out_pixels);
       largest_acc.resize(out_pixels);
     }
-    if (settings_.destination == Destination::planes) tile_.resize(out_pixels * tile_positions * size_bytes(settings_.out));
+    if (settings_.destination == Destination::planes)
+      tile_.resize(out_pixels * tile_positions * size_bytes(settings_.out));
   }
 
   /// Loads positions order[0..n), ascending and of one 64-position tile, from a batch that holds all their frames.
@@ -87,10 +93,17 @@ class FrameWorker {
         std::size_t end = i + 1;
         while (end < positions.size() && positions[end] == positions[end - 1] + 1) ++end;
         switch (settings_.out) {
-          case DType::u8: place<std::uint8_t>(i, end, positions[i]); break;
-          case DType::u16: place<std::uint16_t>(i, end, positions[i]); break;
-          case DType::u32: place<std::uint32_t>(i, end, positions[i]); break;
-          default: place<float>(i, end, positions[i]);
+          case DType::u8:
+            place<std::uint8_t>(i, end, positions[i]);
+            break;
+          case DType::u16:
+            place<std::uint16_t>(i, end, positions[i]);
+            break;
+          case DType::u32:
+            place<std::uint32_t>(i, end, positions[i]);
+            break;
+          default:
+            place<float>(i, end, positions[i]);
         }
         i = end;
       }
@@ -105,9 +118,9 @@ class FrameWorker {
   std::vector<cpu::sum_of<In>> input_sum;
   std::vector<std::uint32_t> sentinels_per_pixel;
   std::vector<std::uint32_t> nonzero;
-  std::vector<In> largest_in;                     // plain
-  std::vector<cpu::sum_of<Acc>> out_sum;          // binned
-  std::vector<Acc> largest_acc;                   // binned
+  std::vector<In> largest_in;             // plain
+  std::vector<cpu::sum_of<Acc>> out_sum;  // binned
+  std::vector<Acc> largest_acc;           // binned
   double largest = 0;
   std::uint64_t clipped = 0, sentinels = 0, masked_sentinels = 0, saturated = 0, frames = 0;
   StageSeconds seconds;
@@ -119,8 +132,9 @@ class FrameWorker {
   template <class T>
   void place(std::size_t begin, std::size_t end, Index first_position) {
     const Index n = settings_.detector.out_pixels();
-    const auto* frames = reinterpret_cast<const T*>(tile_.data()) + static_cast<Index>(begin) * n;
-    place_frames<T, T>(View<const T, 2>(frames, static_cast<Index>(end - begin), n), shared_.destination->template view<T, 2>(), first_position);
+    const auto* slots = reinterpret_cast<const T*>(tile_.data()) + static_cast<Index>(begin) * n;
+    place_frames<T, T>(View<const T, 2>(slots, static_cast<Index>(end - begin), n),
+                       shared_.destination->template view<T, 2>(), first_position);
   }
 
   /// Decodes one stored frame, counts and zeroes what is not data. False when the frame is broken and stands as zeros.
@@ -143,13 +157,15 @@ class FrameWorker {
     const auto& sentinel = shared_.source->acquisition().sentinel;
     if constexpr (std::is_integral_v<In>) {
       if (sentinel) {
-        for (const Index pixel : shared_.bad_pixels) masked_sentinels += to[pixel] == static_cast<In>(*sentinel) ? 1 : 0;
+        for (const Index pixel : shared_.bad_pixels)
+          masked_sentinels += to[pixel] == static_cast<In>(*sentinel) ? 1 : 0;
       }
     }
     for (const Index pixel : shared_.bad_pixels) to[pixel] = 0;
     if (sentinel || !std::is_integral_v<In>) {
       const In value = static_cast<In>(sentinel.value_or(0));  // floats: NaN, whatever the value
-      sentinels += static_cast<std::uint64_t>(in_kernels_.clear_sentinels(to, pixels(), value, sentinels_per_pixel.data()));
+      sentinels +=
+          static_cast<std::uint64_t>(in_kernels_.clear_sentinels(to, pixels(), value, sentinels_per_pixel.data()));
     }
     if constexpr (std::is_integral_v<In>)  // bad pixels are found in counts only
       for (const Interpolation& each : settings_.interpolations) to[each.pixel] = median(to, each.neighbours);
@@ -199,16 +215,19 @@ class FrameWorker {
         valid |= load_frame(batch, stored_frames_[begin + static_cast<std::size_t>(k)], frame, clock);
         if (shared_.source->acquisition().saturation) count_saturated(frame);
         if constexpr (std::is_same_v<Acc, std::uint32_t>)
-          in_kernels_.bin_add_u32(frame, detector.rows, detector.cols, detector.bin, detector.out_rows, detector.out_cols, acc_.data());
+          in_kernels_.bin_add_u32(frame, detector.rows, detector.cols, detector.bin, detector.out_rows,
+                                  detector.out_cols, acc_.data());
         else
-          in_kernels_.bin_add_wide(frame, detector.rows, detector.cols, detector.bin, detector.out_rows, detector.out_cols, acc_.data());
+          in_kernels_.bin_add_wide(frame, detector.rows, detector.cols, detector.bin, detector.out_rows,
+                                   detector.out_cols, acc_.data());
         clock.mark(seconds.bin);
       }
       in_kernels_.add_sum(in_.data(), count, pixels(), input_sum.data());
       clock.mark(seconds.moments);
     }
     shared_.result->valid[static_cast<std::size_t>(position)] = valid ? 1 : 0;
-    acc_kernels_.add_statistics(acc_.data(), 1, detector.out_pixels(), out_sum.data(), largest_acc.data(), nonzero.data());
+    acc_kernels_.add_statistics(acc_.data(), 1, detector.out_pixels(), out_sum.data(), largest_acc.data(),
+                                nonzero.data());
     finish(acc_kernels_, acc_.data(), position, slot, acc_column_sums_.data(), clock);
   }
 
@@ -221,7 +240,8 @@ class FrameWorker {
 
   /// Moments of a finished resident frame, and its elements in the resident type at their place.
   template <class T>
-  void finish(const cpu::FrameKernels<T>& kernels, const T* frame, Index position, Index slot, cpu::sum_of<T>* column_sums, StageClock& clock) {
+  void finish(const cpu::FrameKernels<T>& kernels, const T* frame, Index position, Index slot,
+              cpu::sum_of<T>* column_sums, StageClock& clock) {
     const DetectorGrid& detector = settings_.detector;
     using Sum = cpu::sum_of<T>;
     const auto sums = kernels.moments(frame, detector.out_rows, detector.out_cols, column_sums);
@@ -235,9 +255,15 @@ class FrameWorker {
     T most = 0;
     void* to = target(position, slot);
     switch (settings_.out) {
-      case DType::u8: most = kernels.store_u8(frame, n, static_cast<std::uint8_t*>(to)); break;
-      case DType::u16: most = kernels.store_u16(frame, n, static_cast<std::uint16_t*>(to)); break;
-      case DType::u32: most = kernels.store_u32(frame, n, static_cast<std::uint32_t*>(to)); break;
+      case DType::u8:
+        most = kernels.store_u8(frame, n, static_cast<std::uint8_t*>(to));
+        break;
+      case DType::u16:
+        most = kernels.store_u16(frame, n, static_cast<std::uint16_t*>(to));
+        break;
+      case DType::u32:
+        most = kernels.store_u32(frame, n, static_cast<std::uint32_t*>(to));
+        break;
       default:
         most = kernels.store_f32(frame, n, static_cast<float*>(to));
         if (settings_.mode == BinMode::mean)
@@ -256,13 +282,18 @@ class FrameWorker {
     clock.mark(seconds.place);
   }
 
-  /// Where the resident elements of a position are written: its frame, a slot of the tile, or scratch that is thrown away.
+  /// Where the resident elements of a position are written: its frame, a slot of the tile, or scratch that is thrown
+  /// away.
   [[nodiscard]] void* target(Index position, Index slot) {
-    const std::size_t frame_bytes = static_cast<std::size_t>(settings_.detector.out_pixels()) * size_bytes(settings_.out);
+    const std::size_t frame_bytes =
+        static_cast<std::size_t>(settings_.detector.out_pixels()) * size_bytes(settings_.out);
     switch (settings_.destination) {
-      case Destination::frames: return static_cast<std::byte*>(shared_.destination->data()) + static_cast<std::size_t>(position) * frame_bytes;
-      case Destination::planes: return tile_.data() + static_cast<std::size_t>(slot) * frame_bytes;
-      case Destination::none: break;
+      case Destination::frames:
+        return static_cast<std::byte*>(shared_.destination->data()) + static_cast<std::size_t>(position) * frame_bytes;
+      case Destination::planes:
+        return tile_.data() + static_cast<std::size_t>(slot) * frame_bytes;
+      case Destination::none:
+        break;
     }
     tile_.resize(frame_bytes);
     return tile_.data();
@@ -274,8 +305,8 @@ class FrameWorker {
   const cpu::FrameKernels<Acc>& acc_kernels_;
   bool plain_ = true;
   DecodeScratch scratch_;
-  std::vector<In> in_;        // a group of stored frames
-  std::vector<Acc> acc_;      // the resident frame being summed
+  std::vector<In> in_;           // a group of stored frames
+  std::vector<Acc> acc_;         // the resident frame being summed
   std::vector<std::byte> tile_;  // resident frames of one tile of positions, to be transposed
   std::vector<cpu::sum_of<In>> column_sums_;
   std::vector<cpu::sum_of<Acc>> acc_column_sums_;

@@ -18,7 +18,8 @@ Index bins(Index extent, Index bin, Edge edge) { return edge == Edge::keep ? (ex
 
 DetectorGrid DetectorGrid::make(Index rows, Index cols, Index bin, Edge edge) {
   if (bin < 1 || bin > 64)
-    throw Error(ErrorKind::bad_input, fmt::format("detector bin {} is outside 1 to 64", bin)).hint("give --det-bin 1, 2, 4, 8 or auto");
+    throw Error(ErrorKind::bad_input, fmt::format("detector bin {} is outside 1 to 64", bin))
+        .hint("give --det-bin 1, 2, 4, 8 or auto");
   DetectorGrid grid{rows, cols, bin, bins(rows, bin, edge), bins(cols, bin, edge)};
   if (grid.out_rows < 1 || grid.out_cols < 1)
     throw Error(ErrorKind::bad_input, fmt::format("detector bin {} leaves nothing of {} x {} pixels", bin, rows, cols))
@@ -50,25 +51,29 @@ ScanGrid ScanGrid::make(const Acquisition& acquisition, std::optional<ScanRegion
   const ScanOrder& scan = acquisition.scan;
   const ScanRegion whole{0, scan.rows, 0, scan.cols};
   const ScanRegion r = region.value_or(whole);
-  if (r.row_first < 0 || r.col_first < 0 || r.row_last > scan.rows || r.col_last > scan.cols || r.row_first >= r.row_last ||
-      r.col_first >= r.col_last)
-    throw Error(ErrorKind::bad_input, fmt::format("scan region {},{},{},{} is empty or outside the scan of {} x {} positions", r.row_first,
-                                                  r.row_last, r.col_first, r.col_last, scan.rows, scan.cols))
+  if (r.row_first < 0 || r.col_first < 0 || r.row_last > scan.rows || r.col_last > scan.cols ||
+      r.row_first >= r.row_last || r.col_first >= r.col_last)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("scan region {},{},{},{} is empty or outside the scan of {} x {} positions", r.row_first,
+                            r.row_last, r.col_first, r.col_last, scan.rows, scan.cols))
         .hint("give --scan-region ROW_FIRST,ROW_LAST,COL_FIRST,COL_LAST, the last ones exclusive");
   const Index region_rows = r.row_last - r.row_first, region_cols = r.col_last - r.col_first;
   if (bin < 1 || bin > std::max(region_rows, region_cols))
-    throw Error(ErrorKind::bad_input, fmt::format("scan bin {} does not suit {} x {} positions", bin, region_rows, region_cols))
+    throw Error(ErrorKind::bad_input,
+                fmt::format("scan bin {} does not suit {} x {} positions", bin, region_rows, region_cols))
         .hint("give a --scan-bin of at least 1 that is not larger than the scan");
   ScanGrid grid{scan, r, bin, acquisition.frames, bins(region_rows, bin, edge), bins(region_cols, bin, edge)};
   if (grid.positions() == 0)
-    throw Error(ErrorKind::bad_input, fmt::format("scan bin {} leaves nothing of {} x {} positions", bin, region_rows, region_cols))
+    throw Error(ErrorKind::bad_input,
+                fmt::format("scan bin {} leaves nothing of {} x {} positions", bin, region_rows, region_cols))
         .hint("give a smaller --scan-bin, or --edge keep");
   return grid;
 }
 
 void ScanGrid::frames_of(Index position, std::vector<Index>& frames) const {
   frames.clear();
-  const Index row_first = region.row_first + position / out_cols * bin, col_first = region.col_first + position % out_cols * bin;
+  const Index row_first = region.row_first + position / out_cols * bin,
+              col_first = region.col_first + position % out_cols * bin;
   for (Index row = row_first; row < std::min(row_first + bin, region.row_last); ++row)
     for (Index col = col_first; col < std::min(col_first + bin, region.col_last); ++col) {
       const Index frame = order.frame(row, col);
@@ -85,7 +90,8 @@ Schedule make_schedule(const ScanGrid& grid, const Source& source, std::size_t t
 
   // First and last stored frame of every position; empty positions go last.
   constexpr Index never = std::numeric_limits<Index>::max();
-  std::vector<Index> lowest(static_cast<std::size_t>(positions), never), highest(static_cast<std::size_t>(positions), -1);
+  std::vector<Index> lowest(static_cast<std::size_t>(positions), never),
+      highest(static_cast<std::size_t>(positions), -1);
   std::vector<Index> frames;
   for (Index n = 0; n < positions; ++n) {
     grid.frames_of(n, frames);

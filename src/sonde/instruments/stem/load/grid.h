@@ -17,7 +17,7 @@ enum class Edge { keep, drop };
 
 /// How detector pixels (rows, cols) fall into bins of bin x bin: J[Y, X] sums I[bin Y + i, bin X + j].
 struct DetectorGrid {
-  Index rows = 0, cols = 0;          ///< stored detector
+  Index rows = 0, cols = 0;  ///< stored detector
   Index bin = 1;
   Index out_rows = 0, out_cols = 0;  ///< resident detector: ceil (keep) or floor (drop) of the extent over the bin
 
@@ -27,7 +27,8 @@ struct DetectorGrid {
   [[nodiscard]] Index out_pixels() const { return out_rows * out_cols; }
   /// Number of good pixels in every bin.
   [[nodiscard]] std::vector<std::uint32_t> good_per_bin(std::span<const std::uint32_t> mask_bits) const;
-  /// NXdetector bits of every bin: those of its pixels joined, when none of them is good; else 0 (the bad ones add nothing).
+  /// NXdetector bits of every bin: those of its pixels joined, when none of them is good; else 0 (the bad ones add
+  /// nothing).
   [[nodiscard]] std::vector<std::uint32_t> bin_mask(std::span<const std::uint32_t> mask_bits) const;
 };
 
@@ -47,8 +48,8 @@ struct ScanGrid {
   /// Throws Error(bad_input) when the region is empty or outside the scan, or the bin is below 1 or above the region.
   static ScanGrid make(const Acquisition& acquisition, std::optional<ScanRegion> region, Index bin, Edge edge);
   [[nodiscard]] Index positions() const { return out_rows * out_cols; }
-  /// Appends the stored frames of a resident position to `frames` (cleared first), ascending; those beyond the file are left
-  /// out.
+  /// Appends the stored frames of a resident position to `frames` (cleared first), ascending; those beyond the file are
+  /// left out.
   void frames_of(Index position, std::vector<Index>& frames) const;
 };
 
@@ -59,8 +60,8 @@ struct Batch {
   std::size_t bytes = 0;
 };
 
-/// In which order positions are loaded. Batches end where no position needs frames of both sides, so every stored frame is
-/// read once, front to back; inside a batch positions are in resident order.
+/// In which order positions are loaded. Batches end where no position needs frames of both sides, so every stored frame
+/// is read once, front to back; inside a batch positions are in resident order.
 struct Schedule {
   std::vector<Index> order;
   std::vector<Batch> batches;

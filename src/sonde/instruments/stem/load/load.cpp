@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t batch_bytes = std::size_t{64} << 20;
 
-std::unique_ptr<Source> open(const std::string& path, const LoadOptions& options) {
-  std::unique_ptr<Source> source = with_working_type(open_source(path, options.read_options()));
+std::unique_ptr<Source> adapt(std::unique_ptr<Source> source, const LoadOptions& options) {
+  source = with_working_type(std::move(source));
   if (options.transpose_detector) source = with_transposed_detector(std::move(source));
   return source;
 }
@@ -62,10 +62,14 @@ Calibration calibration_of(const Acquisition& acquisition, const LoadOptions& op
 
 DType type_asked(ResultType type) {
   switch (type) {
-    case ResultType::u8: return DType::u8;
-    case ResultType::u16: return DType::u16;
-    case ResultType::f32: return DType::f32;
-    default: return DType::u32;
+    case ResultType::u8:
+      return DType::u8;
+    case ResultType::u16:
+      return DType::u16;
+    case ResultType::f32:
+      return DType::f32;
+    default:
+      return DType::u32;
   }
 }
 
@@ -74,31 +78,38 @@ Choice<DType> first_type(Source& source, const PassSettings& settings, const Loa
   const bool float_input = source.acquisition().stored == DType::f32;
   if (options.bin_mode == BinMode::mean) {
     if (options.dtype != ResultType::automatic && options.dtype != ResultType::f32)
-      throw Error(ErrorKind::bad_input, "means of bins are f32, not integers").hint("give --bin-mode sum for exact integers, or --dtype f32");
+      throw Error(ErrorKind::bad_input, "means of bins are f32, not integers")
+          .hint("give --bin-mode sum for exact integers, or --dtype f32");
     return {DType::f32, "means are not whole numbers"};
   }
   if (float_input) {
     if (options.dtype != ResultType::automatic && options.dtype != ResultType::f32)
-      throw Error(ErrorKind::bad_input, "the file holds floating-point values, which no integer type holds exactly").hint("give --dtype f32 or leave it out");
+      throw Error(ErrorKind::bad_input, "the file holds floating-point values, which no integer type holds exactly")
+          .hint("give --dtype f32 or leave it out");
     return {DType::f32, "stored as floating point"};
   }
   if (options.dtype != ResultType::automatic) return {type_asked(options.dtype), "asked for"};
   const double largest = sample_largest(source, settings, 32);
-  return {std::min(narrowest_unsigned(static_cast<std::uint64_t>(largest)), DType::u32), fmt::format("largest of 32 sampled frames is {:.0f}", largest)};
+  return {std::min(narrowest_unsigned(static_cast<std::uint64_t>(largest)), DType::u32),
+          fmt::format("largest of 32 sampled frames is {:.0f}", largest)};
 }
 
 /// The destination for the layout; empty for layouts without an array.
 Array make_destination(const PassSettings& settings) {
   const DetectorGrid& grid = settings.detector;
-  if (settings.destination == Destination::frames) return make_frames(Device::cpu(), settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
-  if (settings.destination == Destination::planes) return make_planes(Device::cpu(), settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
+  if (settings.destination == Destination::frames)
+    return make_frames(Device::cpu(), settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
+  if (settings.destination == Destination::planes)
+    return make_planes(Device::cpu(), settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
   return {};
 }
 
 /// One scan on its way from the file to a Dataset.
 class Loader {
  public:
-  Loader(Dataset::State& state, std::unique_ptr<Source> source) : state_(state), source_(*source) { state_.source = std::move(source); }
+  Loader(Dataset::State& state, std::unique_ptr<Source> source) : state_(state), source_(*source) {
+    state_.source = std::move(source);
+  }
 
   void run(const LoadOptions& options, Budget budget) {
     const Acquisition& acquisition = source_.acquisition();
@@ -106,7 +117,8 @@ class Loader {
     state_.budget = budget;
     state_.calibration = calibration_of(acquisition, options);
     for (const auto& note : acquisition.notes) state_.choices.push_back(note);
-    choose("scan shape", fmt::format("{} x {}", acquisition.scan.rows, acquisition.scan.cols), acquisition.scan_because);
+    choose("scan shape", fmt::format("{} x {}", acquisition.scan.rows, acquisition.scan.cols),
+           acquisition.scan_because);
 
     PassSettings& settings = state_.settings;
     settings.scan = ScanGrid::make(acquisition, options.region(), options.scan_bin, options.edge);
@@ -115,14 +127,16 @@ class Loader {
     settings.on_error = options.on_error;
     settings.batch_bytes = batch_bytes;
     const LoadSizes sizes = sizes_of(source_, settings.scan);
-    auto [estimate, because] = choose_load(sizes, options.detector_bin(), options.edge, options.scan_bin, options.layout, options.dtype, budget.available_bytes());
+    auto [estimate, because] = choose_load(sizes, options.detector_bin(), options.edge, options.scan_bin,
+                                           options.layout, options.dtype, budget.available_bytes());
     state_.estimate = estimate;
     choose("detector bin and layout", fmt::format("{}, {}", estimate.det_bin, layout_name(estimate.layout)), because);
     settings.detector = DetectorGrid::make(acquisition.rows, acquisition.cols, estimate.det_bin, options.edge);
     settings.destination = estimate.layout == LayoutChoice::frame   ? Destination::frames
                            : estimate.layout == LayoutChoice::pixel ? Destination::planes
                                                                     : Destination::none;
-    state_.reservation = budget.reserve(estimate.predicted_peak_bytes, "loading " + acquisition.path, "give --det-bin auto, or more --memory");
+    state_.reservation = budget.reserve(estimate.predicted_peak_bytes, "loading " + acquisition.path,
+                                        "give --det-bin auto, or more --memory");
 
     const auto [type, type_because] = first_type(source_, settings, options);
     settings.out = type;
@@ -160,15 +174,19 @@ class Loader {
     }
     const auto largest = static_cast<std::uint64_t>(result.largest);
     if (largest > max_value(DType::u32))
-      throw Error(ErrorKind::not_supported, fmt::format("{}: sums of bins reach {}, beyond 32 bits", source_.acquisition().path, largest))
+      throw Error(ErrorKind::not_supported,
+                  fmt::format("{}: sums of bins reach {}, beyond 32 bits", source_.acquisition().path, largest))
           .hint("give a smaller --det-bin or --scan-bin");
     const DType tried = settings.out;
     settings.out = narrowest_unsigned(largest);
-    choose("element type", std::string(name(settings.out)), fmt::format("the largest value is {}; {} was tried first ({}), all frames were decoded again", largest, name(tried), because));
+    choose("element type", std::string(name(settings.out)),
+           fmt::format("the largest value is {}; {} was tried first ({}), all frames were decoded again", largest,
+                       name(tried), because));
     return pass();
   }
 
-  /// Finds bad pixels in the exact sums and takes them out: in place where a pixel is its own bin, else by another pass.
+  /// Finds bad pixels in the exact sums and takes them out: in place where a pixel is its own bin, else by another
+  /// pass.
   PassResult correct(PassResult result, BadPixelAction action) {
     PassSettings& settings = state_.settings;
     if (result.input_sum.dtype() != DType::u64) {
@@ -205,7 +223,8 @@ class Loader {
       if (largest_without(result.moments, bad) > before_type_limit(settings.out) || !may_narrow) {
         zero_in_place(bad, settings.destination, state_.array, result);
         choose("bad pixels", fmt::format("{} found, zeroed in place", bad.size()), why);
-        choose("element type", std::string(name(settings.out)), fmt::format("the largest value is {:.0f} without bad pixels, {:.0f} with them", result.largest, before));
+        choose("element type", std::string(name(settings.out)),
+               fmt::format("the largest value is {:.0f} without bad pixels, {:.0f} with them", result.largest, before));
         return result;
       }
     }
@@ -218,7 +237,8 @@ class Loader {
         settings.mask_bits[static_cast<std::size_t>(flat)] = mask_bit::virtual_pixel;
       }
     }
-    choose("bad pixels", fmt::format("{} found, {}", bad.size(), name(action)), why + "; all frames were decoded again without them");
+    choose("bad pixels", fmt::format("{} found, {}", bad.size(), name(action)),
+           why + "; all frames were decoded again without them");
     if (may_narrow) {
       const double largest = own_bins ? largest_without(result.moments, bad) : sample_largest(source_, settings, 32);
       settings.out = std::min(narrowest_unsigned(static_cast<std::uint64_t>(largest)), DType::u32);
@@ -228,7 +248,9 @@ class Loader {
       settings.out = narrowest_unsigned(static_cast<std::uint64_t>(corrected.largest));
       corrected = pass();
     }
-    choose("element type", std::string(name(settings.out)), fmt::format("the largest value is {:.0f} without bad pixels, {:.0f} with them", corrected.largest, result.largest));
+    choose("element type", std::string(name(settings.out)),
+           fmt::format("the largest value is {:.0f} without bad pixels, {:.0f} with them", corrected.largest,
+                       result.largest));
     return corrected;
   }
 
@@ -253,10 +275,12 @@ class Loader {
     const std::vector<std::uint32_t> good = grid.good_per_bin(settings.mask_bits);
     for (std::size_t i = 0; i < good.size(); ++i) state_.good[i] = good[i] > 0 ? 1 : 0;
     if (!interpolated_bits_.empty() && grid.bin == 1)
-      for (std::size_t i = 0; i < state_.mask_bits.size(); ++i) state_.mask_bits[i] |= interpolated_bits_[i] | (interpolated_bits_[i] != 0 ? mask_bit::virtual_pixel : 0);
+      for (std::size_t i = 0; i < state_.mask_bits.size(); ++i)
+        state_.mask_bits[i] |= interpolated_bits_[i] | (interpolated_bits_[i] != 0 ? mask_bit::virtual_pixel : 0);
     Exactness& exactness = state_.exactness;
     exactness.largest = result.largest;
-    exactness.narrowest = settings.out == DType::f32 ? DType::f32 : narrowest_unsigned(static_cast<std::uint64_t>(result.largest));
+    exactness.narrowest =
+        settings.out == DType::f32 ? DType::f32 : narrowest_unsigned(static_cast<std::uint64_t>(result.largest));
     exactness.sentinels = result.sentinels;
     exactness.masked_sentinels = result.masked_sentinels;
     exactness.saturated = result.saturated;
@@ -268,7 +292,9 @@ class Loader {
     state_.stored_bytes = result.stored_bytes;
     state_.content_hash = result.content_hash;
     state_.estimate.dtype = settings.out;
-    if (exactness.clipped > 0) log_warning(fmt::format("{} values exceed {} and were set to its maximum", exactness.clipped, name(settings.out)));
+    if (exactness.clipped > 0)
+      log_warning(
+          fmt::format("{} values exceed {} and were set to its maximum", exactness.clipped, name(settings.out)));
     if (!state_.failed.empty()) log_warning(fmt::format("{} broken frames are zero", state_.failed.size()));
   }
 
@@ -287,19 +313,25 @@ class Loader {
 }  // namespace
 
 Dataset load(const std::string& path, const LoadOptions& options, Budget budget) {
-  return during("loading " + path, [&] {
+  return load(open_source(path, options.read_options()), options, std::move(budget));
+}
+
+Dataset load(std::unique_ptr<Source> source, const LoadOptions& options, Budget budget) {
+  return during("loading " + source->acquisition().path, [&] {
     Dataset dataset;
-    Loader(dataset.state(), open(path, options)).run(options, std::move(budget));
+    Loader(dataset.state(), adapt(std::move(source), options)).run(options, std::move(budget));
     return dataset;
   });
 }
 
 LoadPreview preview_load(const std::string& path, const LoadOptions& options, const Budget& budget) {
-  const std::unique_ptr<Source> source = open(path, options);
+  const std::unique_ptr<Source> source = adapt(open_source(path, options.read_options()), options);
   const ScanGrid scan = ScanGrid::make(source->acquisition(), options.region(), options.scan_bin, options.edge);
   LoadPreview preview{source->acquisition(), sizes_of(*source, scan), {}};
   preview.acquisition.calibration = calibration_of(preview.acquisition, options);
-  preview.estimate = choose_load(preview.sizes, options.detector_bin(), options.edge, options.scan_bin, options.layout, options.dtype, budget.available_bytes()).value;
+  preview.estimate = choose_load(preview.sizes, options.detector_bin(), options.edge, options.scan_bin, options.layout,
+                                 options.dtype, budget.available_bytes())
+                         .value;
   return preview;
 }
 

@@ -16,14 +16,17 @@ Index parse_index(std::string_view text, std::string_view flag, std::string_view
   Index value = 0;
   const auto [end, status] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), value);
   if (status != std::errc() || end != trimmed.data() + trimmed.size())
-    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not a whole number", flag, text)).hint(fmt::format("write for instance {} {}", flag, example));
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not a whole number", flag, text))
+        .hint(fmt::format("write for instance {} {}", flag, example));
   return value;
 }
 
-std::vector<Index> parse_list(const std::string& text, std::size_t count, std::string_view flag, std::string_view example) {
+std::vector<Index> parse_list(const std::string& text, std::size_t count, std::string_view flag,
+                              std::string_view example) {
   const std::vector<std::string> parts = split(text, ',');
   if (parts.size() != count)
-    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" has {} numbers, {} are needed", flag, text, parts.size(), count))
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: \"{}\" has {} numbers, {} are needed", flag, text, parts.size(), count))
         .hint(fmt::format("write for instance {} {}", flag, example));
   std::vector<Index> values;
   for (const std::string& part : parts) values.push_back(parse_index(part, flag, example));
@@ -34,17 +37,23 @@ std::vector<Index> parse_list(const std::string& text, std::size_t count, std::s
 
 void LoadOptions::describe(Fields& fields) {
   fields.heading("What the file does not say");
-  fields.add("scan_shape", scan_shape, {.help = "scan rows and columns; one of them may be auto", .metavar = "ROWS,COLS|auto"});
-  fields.choice("scan_flip", scan_flip,
-                {{"none", ScanFlip::none}, {"rows", ScanFlip::rows}, {"cols", ScanFlip::cols}, {"both", ScanFlip::both}},
-                {.help = "mirror the scan"});
+  fields.add("scan_shape", scan_shape,
+             {.help = "scan rows and columns; one of them may be auto", .metavar = "ROWS,COLS|auto"});
+  fields.choice(
+      "scan_flip", scan_flip,
+      {{"none", ScanFlip::none}, {"rows", ScanFlip::rows}, {"cols", ScanFlip::cols}, {"both", ScanFlip::both}},
+      {.help = "mirror the scan"});
   fields.add("transpose_scan", transpose_scan, {.help = "exchange scan rows and columns"});
   fields.add("transpose_detector", transpose_detector, {.help = "exchange detector rows and columns"});
-  fields.add("allow_incomplete", allow_incomplete, {.help = "load a scan that ended early; missing positions are zero and marked"});
+  fields.add("allow_incomplete", allow_incomplete,
+             {.help = "load a scan that ended early; missing positions are zero and marked"});
   fields.add("drop_extra", drop_extra, {.help = "leave frames out that are more than the scan has positions"});
   fields.add("ignore_mask", ignore_mask, {.help = "do not use the pixel mask of the file"});
-  fields.add("mask_file", mask_file, {.help = "further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)", .metavar = "FILE"});
-  fields.add("sentinel", sentinel, {.help = "stored value that means no data, for formats that declare none", .min = 0});
+  fields.add("mask_file", mask_file,
+             {.help = "further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)",
+              .metavar = "FILE"});
+  fields.add("sentinel", sentinel,
+             {.help = "stored value that means no data, for formats that declare none", .min = 0});
   fields.add("dataset", dataset, {.help = "object inside an HDF5 file or a Zarr folder", .metavar = "PATH"});
   fields.add("raw_shape", raw_shape, {.help = "shape of a raw file", .metavar = "RY,RX,QY,QX", .alias = "shape"});
   fields.add("raw_dtype", raw_dtype, {.help = "element type of a raw file", .metavar = "u1|u2|u4|i2|f4|f8"});
@@ -56,24 +65,40 @@ void LoadOptions::describe(Fields& fields) {
   fields.add("voltage", voltage, {.help = "accelerating voltage", .unit = "kV", .min = 1, .max = 3000});
   fields.add("camera_length", camera_length, {.help = "camera length", .unit = "m", .min = 1e-4, .max = 1e3});
   fields.add("scan_step", scan_step, {.help = "distance of scan positions", .unit = "nm", .min = 1e-6, .max = 1e6});
-  fields.add("rotation", rotation, {.help = "rotation between scan and detector", .unit = "degrees", .min = -360, .max = 360});
+  fields.add("rotation", rotation,
+             {.help = "rotation between scan and detector", .unit = "degrees", .min = -360, .max = 360});
   fields.heading("What is kept");
-  fields.add("det_bin", det_bin, {.help = "sum N x N detector pixels; auto takes the smallest bin that fits the memory", .metavar = "N|auto"});
+  fields.add(
+      "det_bin", det_bin,
+      {.help = "sum N x N detector pixels; auto takes the smallest bin that fits the memory", .metavar = "N|auto"});
   fields.choice("bin_mode", bin_mode, {{"sum", BinMode::sum}, {"mean", BinMode::mean}},
                 {.help = "exact sums of counts, or means over good pixels in f32"});
   fields.choice("edge", edge, {{"keep", Edge::keep}, {"drop", Edge::drop}}, {.help = "incomplete bins at the edge"});
   fields.add("scan_bin", scan_bin, {.help = "sum N x N scan positions", .min = 1, .max = 4096});
-  fields.add("scan_region", scan_region, {.help = "load these positions only; the last ones are exclusive", .metavar = "ROW0,ROW1,COL0,COL1"});
-  fields.choice("dtype", dtype,
-                {{"auto", ResultType::automatic}, {"u8", ResultType::u8}, {"u16", ResultType::u16}, {"u32", ResultType::u32}, {"f32", ResultType::f32}},
-                {.help = "element type held; auto is the narrowest that loses nothing, a given one clips and counts what it clips"});
+  fields.add("scan_region", scan_region,
+             {.help = "load these positions only; the last ones are exclusive", .metavar = "ROW0,ROW1,COL0,COL1"});
+  fields.choice(
+      "dtype", dtype,
+      {{"auto", ResultType::automatic},
+       {"u8", ResultType::u8},
+       {"u16", ResultType::u16},
+       {"u32", ResultType::u32},
+       {"f32", ResultType::f32}},
+      {.help =
+           "element type held; auto is the narrowest that loses nothing, a given one clips and counts what it clips"});
   fields.choice("layout", layout,
-                {{"auto", LayoutChoice::automatic}, {"frame", LayoutChoice::frame}, {"pixel", LayoutChoice::pixel}, {"compressed", LayoutChoice::compressed}, {"file", LayoutChoice::file}},
+                {{"auto", LayoutChoice::automatic},
+                 {"frame", LayoutChoice::frame},
+                 {"pixel", LayoutChoice::pixel},
+                 {"compressed", LayoutChoice::compressed},
+                 {"file", LayoutChoice::file}},
                 {.help = "how the scan is held in memory"});
-  fields.choice("hot_pixels", hot_pixels,
-                {{"zero", BadPixelAction::zero}, {"interpolate", BadPixelAction::interpolate}, {"none", BadPixelAction::none}},
-                {.help = "what is done to bad pixels that the mask does not name"});
-  fields.choice("on_error", on_error, {{"fail", OnError::fail}, {"zero", OnError::zero}}, {.help = "a broken frame ends the load, or is zeroed and listed"});
+  fields.choice(
+      "hot_pixels", hot_pixels,
+      {{"zero", BadPixelAction::zero}, {"interpolate", BadPixelAction::interpolate}, {"none", BadPixelAction::none}},
+      {.help = "what is done to bad pixels that the mask does not name"});
+  fields.choice("on_error", on_error, {{"fail", OnError::fail}, {"zero", OnError::zero}},
+                {.help = "a broken frame ends the load, or is zeroed and listed"});
   fields.heading("");
 }
 
@@ -82,11 +107,13 @@ ReadOptions LoadOptions::read_options() const {
   if (scan_shape != "auto") {
     const std::vector<std::string> parts = split(scan_shape, ',');
     if (parts.size() != 2)
-      throw Error(ErrorKind::usage, fmt::format("--scan-shape: \"{}\" is not ROWS,COLS", scan_shape)).hint("write for instance --scan-shape 256,256 or --scan-shape 255,auto");
+      throw Error(ErrorKind::usage, fmt::format("--scan-shape: \"{}\" is not ROWS,COLS", scan_shape))
+          .hint("write for instance --scan-shape 256,256 or --scan-shape 255,auto");
     if (parts[0] != "auto") read.scan_rows = parse_index(parts[0], "--scan-shape", "256,256");
     if (parts[1] != "auto") read.scan_cols = parse_index(parts[1], "--scan-shape", "256,256");
     for (const auto& extent : {read.scan_rows, read.scan_cols})
-      if (extent && *extent < 1) throw Error(ErrorKind::usage, fmt::format("--scan-shape: {} is not a number of positions", *extent));
+      if (extent && *extent < 1)
+        throw Error(ErrorKind::usage, fmt::format("--scan-shape: {} is not a number of positions", *extent));
     read.scan_shape_auto = !read.scan_rows && !read.scan_cols;
   }
   read.flip_rows = scan_flip == ScanFlip::rows || scan_flip == ScanFlip::both;

@@ -14,8 +14,8 @@
 
 namespace sonde::stem {
 
-/// How the scan is held. `automatic` takes the first that fits the budget of: pixel (fast images), compressed (the stored
-/// bytes in memory, decoded for every image), file (nothing held, every image reads the file).
+/// How the scan is held. `automatic` takes the first that fits the budget of: pixel (fast images), compressed (the
+/// stored bytes in memory, decoded for every image), file (nothing held, every image reads the file).
 enum class LayoutChoice { automatic, frame, pixel, compressed, file };
 enum class ResultType { automatic, u8, u16, u32, f32 };
 enum class ScanFlip { none, rows, cols, both };

@@ -9,8 +9,8 @@
 
 namespace sonde::stem {
 
-/// Sets the user_defined bit of every pixel that is non-zero in an image of the detector (NPY, TIFF or PNG by extension).
-/// `bits` is (rows, cols). Throws Error(bad_file) when the image has another size or cannot be read.
+/// Sets the user_defined bit of every pixel that is non-zero in an image of the detector (NPY, TIFF or PNG by
+/// extension). `bits` is (rows, cols). Throws Error(bad_file) when the image has another size or cannot be read.
 void add_mask_file(const std::string& path, Index rows, Index cols, std::vector<std::uint32_t>& bits);
 
 }  // namespace sonde::stem

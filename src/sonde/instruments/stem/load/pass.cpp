@@ -53,7 +53,8 @@ template <class In, class Acc>
 void join(const FrameWorker<In, Acc>& worker, PassResult& result, bool plain) {
   auto* input = static_cast<cpu::sum_of<In>*>(result.input_sum.data());
   for (std::size_t i = 0; i < worker.input_sum.size(); ++i) input[i] += worker.input_sum[i];
-  for (std::size_t i = 0; i < worker.sentinels_per_pixel.size(); ++i) result.sentinels_per_pixel[i] += worker.sentinels_per_pixel[i];
+  for (std::size_t i = 0; i < worker.sentinels_per_pixel.size(); ++i)
+    result.sentinels_per_pixel[i] += worker.sentinels_per_pixel[i];
 
   auto* nonzero = static_cast<std::uint64_t*>(result.moments.nonzero.data());
   for (std::size_t i = 0; i < worker.nonzero.size(); ++i) nonzero[i] += worker.nonzero[i];
@@ -139,8 +140,9 @@ PassResult run(Source& source, const PassSettings& settings, Array& destination)
 
   while (const auto batch = feed.next()) {
     check_interrupt();
-    const std::span<const Index> order =
-        std::span(schedule.order).subspan(static_cast<std::size_t>(batch->plan->first), static_cast<std::size_t>(batch->plan->last - batch->plan->first));
+    const std::span<const Index> order = std::span(schedule.order)
+                                             .subspan(static_cast<std::size_t>(batch->plan->first),
+                                                      static_cast<std::size_t>(batch->plan->last - batch->plan->first));
     // Pieces of work: positions of one tile, so that a cache line of a plane has one writer.
     constexpr Index tile = FrameWorker<In, Acc>::tile_positions;
     std::vector<std::size_t> starts = {0};
@@ -149,7 +151,8 @@ PassResult run(Source& source, const PassSettings& settings, Array& destination)
     starts.push_back(order.size());
     parallel_for(static_cast<Index>(starts.size()) - 1, 1, [&](Index first, Index last, Worker& worker) {
       for (Index piece = first; piece < last; ++piece) {
-        const std::size_t begin = starts[static_cast<std::size_t>(piece)], end = starts[static_cast<std::size_t>(piece) + 1];
+        const std::size_t begin = starts[static_cast<std::size_t>(piece)],
+                          end = starts[static_cast<std::size_t>(piece) + 1];
         workers[worker].load(batch->raw, order.subspan(begin, end - begin));
       }
     });
@@ -162,14 +165,16 @@ PassResult run(Source& source, const PassSettings& settings, Array& destination)
   for (const auto& worker : workers) join(*worker, result, plain);
   result.overflow = shared.overflow;
   result.content_hash = hash.value();
-  std::sort(result.failed.begin(), result.failed.end(), [](const FailedFrame& a, const FailedFrame& b) { return a.frame < b.frame; });
+  std::sort(result.failed.begin(), result.failed.end(),
+            [](const FailedFrame& a, const FailedFrame& b) { return a.frame < b.frame; });
   result.seconds.wall = watch.seconds();
   return result;
 }
 
 /// Sums of bins stay exact in 32 bits when the largest possible value times the frames and pixels summed does.
 bool wide_sums(const PassSettings& settings, DType stored) {
-  const auto members = static_cast<double>(settings.detector.bin * settings.detector.bin * settings.scan.bin * settings.scan.bin);
+  const auto members =
+      static_cast<double>(settings.detector.bin * settings.detector.bin * settings.scan.bin * settings.scan.bin);
   return members * static_cast<double>(max_value(stored)) >= 4294967296.0;
 }
 
@@ -208,7 +213,8 @@ double sample_largest_of(Source& source, const PassSettings& settings, Index sam
         if (mask_bit::is_bad(settings.mask_bits[pixel])) frame[pixel] = In(0);
       if (sentinel || !std::is_integral_v<In>)
         kernels.clear_sentinels(frame.data(), detector.pixels(), static_cast<In>(sentinel.value_or(0)), ignored.data());
-      kernels.bin_add_wide(frame.data(), detector.rows, detector.cols, detector.bin, detector.out_rows, detector.out_cols, sums.data());
+      kernels.bin_add_wide(frame.data(), detector.rows, detector.cols, detector.bin, detector.out_rows,
+                           detector.out_cols, sums.data());
     }
     for (const auto sum : sums) largest = std::max(largest, static_cast<double>(sum));
   }
@@ -229,11 +235,16 @@ void StageSeconds::add(const StageSeconds& other) {
 
 PassResult run_pass(Source& source, const PassSettings& settings, Array& destination) {
   switch (source.acquisition().stored) {
-    case DType::u8: return run_counts<std::uint8_t>(source, settings, destination);
-    case DType::u16: return run_counts<std::uint16_t>(source, settings, destination);
-    case DType::u32: return run<std::uint32_t, std::uint64_t>(source, settings, destination);
-    case DType::f32: return run<float, double>(source, settings, destination);
-    default: throw Error(ErrorKind::internal, "the loading pass was given elements it has no loops for");
+    case DType::u8:
+      return run_counts<std::uint8_t>(source, settings, destination);
+    case DType::u16:
+      return run_counts<std::uint16_t>(source, settings, destination);
+    case DType::u32:
+      return run<std::uint32_t, std::uint64_t>(source, settings, destination);
+    case DType::f32:
+      return run<float, double>(source, settings, destination);
+    default:
+      throw Error(ErrorKind::internal, "the loading pass was given elements it has no loops for");
   }
 }
 
@@ -243,20 +254,24 @@ std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t l
   const auto positions = static_cast<std::size_t>(settings.scan.positions());
   const std::size_t sums = 8 * (pixels + 3 * out_pixels) + 4 * pixels + positions * (3 * 8 + 1);
   const std::size_t schedule = 3 * 8 * positions;
-  const std::size_t scratch = 8 * pixels * size_bytes(stored)        // a group of frames
-                              + (8 + 4) * pixels                     // S and sentinels
-                              + (8 + 8 + 8 + 4) * out_pixels         // accumulator, sum, largest, nonzero
+  const std::size_t scratch = 8 * pixels * size_bytes(stored)               // a group of frames
+                              + (8 + 4) * pixels                            // S and sentinels
+                              + (8 + 8 + 8 + 4) * out_pixels                // accumulator, sum, largest, nonzero
                               + 64 * out_pixels * size_bytes(settings.out)  // a tile
-                              + pixels * size_bytes(stored);         // decoding
+                              + pixels * size_bytes(stored);                // decoding
   return ring_buffers * largest_batch_bytes + sums + schedule + static_cast<std::size_t>(workers) * scratch;
 }
 
 double sample_largest(Source& source, const PassSettings& settings, Index samples) {
   switch (source.acquisition().stored) {
-    case DType::u8: return sample_largest_of<std::uint8_t>(source, settings, samples);
-    case DType::u16: return sample_largest_of<std::uint16_t>(source, settings, samples);
-    case DType::u32: return sample_largest_of<std::uint32_t>(source, settings, samples);
-    default: return sample_largest_of<float>(source, settings, samples);
+    case DType::u8:
+      return sample_largest_of<std::uint8_t>(source, settings, samples);
+    case DType::u16:
+      return sample_largest_of<std::uint16_t>(source, settings, samples);
+    case DType::u32:
+      return sample_largest_of<std::uint32_t>(source, settings, samples);
+    default:
+      return sample_largest_of<float>(source, settings, samples);
   }
 }
 

@@ -27,11 +27,11 @@ struct PassSettings {
   std::vector<Interpolation> interpolations;  ///< then these are filled in
   BinMode mode = BinMode::sum;
   OnError on_error = OnError::fail;
-  DType out = DType::u16;                     ///< u8, u16, u32 or f32
-  bool saturate = false;                      ///< values beyond `out` are clipped and counted; else the pass reports overflow
+  DType out = DType::u16;  ///< u8, u16, u32 or f32
+  bool saturate = false;   ///< values beyond `out` are clipped and counted; else the pass reports overflow
   Destination destination = Destination::none;
   std::size_t batch_bytes = std::size_t{64} << 20;
-  std::string stage = "loading";              ///< what progress is called
+  std::string stage = "loading";  ///< what progress is called
 };
 
 /// Seconds of work in each stage, summed over threads (reading runs beside the others), and the time of the whole pass.
@@ -47,30 +47,31 @@ struct FailedFrame {
 
 /// What a pass found. Sums are exact for counts; all are over good pixels.
 struct PassResult {
-  Moments moments;                      ///< on the resident grids
-  Array input_sum;                      ///< (rows, cols) u64 or f64: S on the stored detector, before binning
+  Moments moments;  ///< on the resident grids
+  Array input_sum;  ///< (rows, cols) u64 or f64: S on the stored detector, before binning
   std::vector<std::uint64_t> sentinels_per_pixel;  ///< (rows, cols) of the stored detector
-  std::vector<std::uint8_t> valid;      ///< (position): 0 where no frame exists or all failed
-  double largest = 0;                   ///< largest resident value (exact below 2^53)
-  bool overflow = false;                ///< `largest` does not fit into `out` and nothing was clipped: elements are not usable
-  std::uint64_t clipped = 0;            ///< resident values set to the maximum of `out`
-  std::uint64_t sentinels = 0;          ///< "no data" values in good pixels
-  std::uint64_t masked_sentinels = 0;   ///< and in masked ones
-  std::uint64_t saturated = 0;          ///< good values above the detector's saturation value
-  std::uint64_t frames = 0;             ///< stored frames decoded
-  std::vector<FailedFrame> failed;      ///< with on_error zero
+  std::vector<std::uint8_t> valid;                 ///< (position): 0 where no frame exists or all failed
+  double largest = 0;                              ///< largest resident value (exact below 2^53)
+  bool overflow = false;        ///< `largest` does not fit into `out` and nothing was clipped: elements are not usable
+  std::uint64_t clipped = 0;    ///< resident values set to the maximum of `out`
+  std::uint64_t sentinels = 0;  ///< "no data" values in good pixels
+  std::uint64_t masked_sentinels = 0;  ///< and in masked ones
+  std::uint64_t saturated = 0;         ///< good values above the detector's saturation value
+  std::uint64_t frames = 0;            ///< stored frames decoded
+  std::vector<FailedFrame> failed;     ///< with on_error zero
   std::size_t stored_bytes = 0;
-  std::uint64_t content_hash = 0;       ///< XXH3 of the sizes and bytes of all frames read, in stored order
+  std::uint64_t content_hash = 0;  ///< XXH3 of the sizes and bytes of all frames read, in stored order
   StageSeconds seconds;
 };
 
-/// Reads all batches (a reader thread keeps ahead), decodes, masks, bins and sums on all cores, and writes resident elements
-/// into `destination` (made by make_frames or make_planes with type `out`; ignored for Destination::none).
+/// Reads all batches (a reader thread keeps ahead), decodes, masks, bins and sums on all cores, and writes resident
+/// elements into `destination` (made by make_frames or make_planes with type `out`; ignored for Destination::none).
 /// Throws what the source throws, and Error(interrupted) between batches.
 [[nodiscard]] PassResult run_pass(Source& source, const PassSettings& settings, Array& destination);
 
 /// Bytes a pass holds besides the destination: ring of compressed buffers, schedule, sums, scratch of every worker.
-[[nodiscard]] std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes, int workers);
+[[nodiscard]] std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes,
+                                     int workers);
 
 /// The largest good value of `samples` frames spread over the scan, with the pass's mask and bins: a lower bound of the
 /// true maximum, from which the first element type is tried.

@@ -20,7 +20,8 @@ struct Totals {
 
 /// `step` from one position to the next, `pixel_step` from one pixel to the next, in elements.
 template <class T>
-void zero_pixels(std::span<const Index> pixels, T* elements, Index step, Index pixel_step, Index positions, Index cols, const Totals& totals) {
+void zero_pixels(std::span<const Index> pixels, T* elements, Index step, Index pixel_step, Index positions, Index cols,
+                 const Totals& totals) {
   parallel_for(positions, 4096, [&](Index first, Index last, Worker&) {
     for (const Index pixel : pixels)
       for (Index position = first; position < last; ++position) {
@@ -41,9 +42,14 @@ void zero_in_place(std::span<const Index> pixels, Destination destination, Array
   const bool planes = destination == Destination::planes;
   const Index step = planes ? 1 : array.stride(0), pixel_step = planes ? array.stride(0) : 1;
   switch (array.dtype()) {
-    case DType::u8: zero_pixels(pixels, static_cast<std::uint8_t*>(array.data()), step, pixel_step, positions, cols, totals); break;
-    case DType::u16: zero_pixels(pixels, static_cast<std::uint16_t*>(array.data()), step, pixel_step, positions, cols, totals); break;
-    default: zero_pixels(pixels, static_cast<std::uint32_t*>(array.data()), step, pixel_step, positions, cols, totals);
+    case DType::u8:
+      zero_pixels(pixels, static_cast<std::uint8_t*>(array.data()), step, pixel_step, positions, cols, totals);
+      break;
+    case DType::u16:
+      zero_pixels(pixels, static_cast<std::uint16_t*>(array.data()), step, pixel_step, positions, cols, totals);
+      break;
+    default:
+      zero_pixels(pixels, static_cast<std::uint32_t*>(array.data()), step, pixel_step, positions, cols, totals);
   }
 
   auto* sum = static_cast<std::uint64_t*>(moments.pattern_sum.data());
