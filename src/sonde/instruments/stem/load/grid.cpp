@@ -109,7 +109,7 @@ Schedule make_schedule(const ScanGrid& grid, const Source& source, std::size_t t
   Index end_frame = -1;  // one past the highest frame any position of the batch needs
   const auto close = [&](Index next) {
     batch.last = next;
-    if (end_frame < 0) batch.first_frame = end_frame = 0;
+    if (end_frame < 0) batch.first_frame = end_frame = grid.stored_frames;  // positions without frames
     batch.last_frame = end_frame;
     schedule.total_bytes += batch.bytes;
     schedule.largest_bytes = std::max(schedule.largest_bytes, batch.bytes);
