@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/load/series.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/text.h"
+
+namespace sonde::stem {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view master_ending = "_master.h5";
+
+/// Whether `name` contains `pattern`, in which * stands for anything.
+bool matches(std::string_view name, std::string_view pattern) {
+  std::size_t at = 0;
+  for (const std::string& part : split(pattern, '*')) {
+    const std::size_t found = name.find(part, at);
+    if (found == std::string_view::npos) return false;
+    at = found + part.size();
+  }
+  return true;
+}
+
+std::string label_of(const std::string& path) {
+  std::string name = fs::path(path).filename().string();
+  if (name.ends_with(master_ending)) name.resize(name.size() - master_ending.size());
+  return name;
+}
+
+template <class Iterator>
+void collect(const fs::path& folder, const SeriesOptions& options, std::vector<std::string>& found) {
+  std::error_code failed;
+  for (Iterator each(folder, failed), end; !failed && each != end; each.increment(failed)) {
+    const std::string name = each->path().filename().string();
+    if (name.ends_with(master_ending) && matches(name, options.pattern)) found.push_back(each->path().string());
+  }
+  if (failed)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: the folder cannot be read: {}", folder.string(), failed.message())).hint("check its permissions");
+}
+
+}  // namespace
+
+void SeriesOptions::describe(Fields& fields) {
+  fields.heading("Which scans of a folder");
+  fields.add("pattern", pattern, {.help = "take scans whose name contains this; * stands for anything", .metavar = "TEXT"});
+  fields.add("recursive", recursive, {.help = "look into sub-folders too"});
+  fields.add("max_files", max_files, {.help = "take at most this many scans; 0 takes all", .min = 0});
+  fields.add("series_shape", shape, {.help = "take scans of this stored shape; else that of the first", .metavar = "RY,RX,QY,QX"});
+  fields.heading("");
+}
+
+std::vector<std::string> find_scans(const std::vector<std::string>& paths, const SeriesOptions& options) {
+  std::vector<std::string> found;
+  for (const std::string& path : paths) {
+    if (!fs::is_directory(path)) {
+      found.push_back(path);
+      continue;
+    }
+    std::vector<std::string> inside;
+    if (options.recursive)
+      collect<fs::recursive_directory_iterator>(path, options, inside);
+    else
+      collect<fs::directory_iterator>(path, options, inside);
+    std::sort(inside.begin(), inside.end(), natural_less);
+    if (inside.empty())
+      throw Error(ErrorKind::bad_file, fmt::format("{}: the folder holds no *_master.h5{}", path, options.pattern.empty() ? "" : fmt::format(" with \"{}\" in its name", options.pattern)))
+          .hint(options.recursive ? "name the files themselves" : "name the files themselves, or give --recursive");
+    found.insert(found.end(), inside.begin(), inside.end());
+  }
+  if (options.max_files > 0 && static_cast<Index>(found.size()) > options.max_files) found.resize(static_cast<std::size_t>(options.max_files));
+  return found;
+}
+
+/// The items in memory, most recently used first, and the thread that loads ahead.
+struct Series::Held {
+  explicit Held(Budget limit) : budget(std::move(limit)) {}
+
+  Budget budget;
+  mutable std::mutex mutex;
+  std::list<std::pair<Index, std::shared_ptr<const Dataset>>> recent;
+  std::mutex loading;  // one load at a time: the budget is shared
+  std::optional<std::jthread> background;
+  Index background_item = -1;
+  std::size_t capacity = 1;  // items that fit at once
+
+  std::shared_ptr<const Dataset> find(Index i) {
+    const std::lock_guard lock(mutex);
+    for (auto each = recent.begin(); each != recent.end(); ++each)
+      if (each->first == i) {
+        recent.splice(recent.begin(), recent, each);
+        return recent.front().second;
+      }
+    return nullptr;
+  }
+
+  /// Makes room for one more; the least recently used go first.
+  void make_room() {
+    const std::lock_guard lock(mutex);
+    while (recent.size() >= capacity) recent.pop_back();
+  }
+
+  std::shared_ptr<const Dataset> load_item(Index i, const std::string& path, const LoadOptions& options) {
+    const std::lock_guard lock(loading);
+    if (auto held = find(i)) return held;
+    make_room();
+    auto dataset = std::make_shared<const Dataset>(load(path, options, budget));
+    const std::lock_guard guard(mutex);
+    recent.emplace_front(i, dataset);
+    return dataset;
+  }
+};
+
+Series::Series() = default;
+Series::Series(Series&&) noexcept = default;
+Series& Series::operator=(Series&&) noexcept = default;
+
+Series::~Series() {
+  if (held_) wait();
+}
+
+Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options, Budget budget) {
+  Series made;
+  made.options_ = options;
+  std::vector<SeriesItem> candidates;
+  for (const std::string& path : find_scans(paths, series)) {
+    try {
+      LoadPreview preview = preview_load(path, options, budget);
+      const Acquisition& a = preview.acquisition;
+      candidates.push_back({path, label_of(path), Shape{a.scan.rows, a.scan.cols, a.rows, a.cols}, preview.sizes});
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::budget) throw;
+      std::string reason = error.message();
+      for (const Error& problem : error.problems()) reason += "; " + problem.message();
+      made.skipped_.push_back({path, reason});
+    }
+  }
+
+  Shape wanted;
+  if (!series.shape.empty())
+    for (const std::string& extent : split(series.shape, ',')) wanted.append(std::atoll(extent.c_str()));
+  else if (!candidates.empty())
+    wanted = candidates.front().shape;
+  std::map<std::string, Index> shapes;
+  for (SeriesItem& candidate : candidates) {
+    ++shapes[candidate.shape.text()];
+    if (candidate.shape == wanted)
+      made.items_.push_back(std::move(candidate));
+    else
+      made.skipped_.push_back({candidate.path, fmt::format("shape {}, the series has {}", candidate.shape.text(), wanted.text())});
+  }
+  for (const SkippedScan& scan : made.skipped_) log_warning(fmt::format("left out {}: {}", scan.path, scan.reason));
+  if (made.items_.empty()) {
+    std::vector<std::string> found;
+    for (const auto& [shape, count] : shapes) found.push_back(fmt::format("{} of {}", count, shape));
+    std::vector<Error> problems;
+    for (const SkippedScan& scan : made.skipped_) problems.emplace_back(ErrorKind::bad_file, fmt::format("{}: {}", scan.path, scan.reason));
+    const std::string summary = found.empty() ? "no scan could be opened" : fmt::format("no scan has shape {}; found {}", wanted.text(), join_words(found));
+    throw Error::several(summary, std::move(problems)).hint(found.empty() ? "`sonde stem validate` checks one scan in detail" : "give --series-shape with one of the shapes found");
+  }
+
+  // Whether all fit is decided from the estimates of their loads, which hold peak memory, not only the result.
+  std::size_t sum = 0, largest = 0;
+  for (const SeriesItem& item : made.items_) {
+    const LoadEstimate estimate = choose_load(item.sizes, options.detector_bin(), options.edge, options.scan_bin, options.layout, options.dtype, budget.available_bytes()).value;
+    sum += estimate.resident_bytes;
+    largest = std::max(largest, estimate.predicted_peak_bytes);
+  }
+  const std::size_t available = budget.available_bytes();
+  made.held_ = std::make_unique<Held>(budget);
+  made.held_->capacity = std::max<std::size_t>(1, available / std::max<std::size_t>(1, largest));
+  made.eager_ = sum + largest <= available || made.held_->capacity >= made.items_.size();
+  if (made.eager_) made.held_->capacity = made.items_.size();
+  made.eager_because_ = fmt::format("{} scans need {}, the budget is {}{}", made.items_.size(), format_bytes(static_cast<double>(sum)), format_bytes(static_cast<double>(available)),
+                                    made.eager_ ? "" : fmt::format(": the {} most recently used are held", made.held_->capacity));
+  return made;
+}
+
+std::shared_ptr<const Dataset> Series::item(Index i) {
+  if (i < 0 || i >= size()) throw Error(ErrorKind::bad_input, fmt::format("item {} of a series of {}", i, size()));
+  std::shared_ptr<const Dataset> dataset = held_->find(i);
+  if (!dataset) dataset = held_->load_item(i, items_[static_cast<std::size_t>(i)].path, options_);
+  return dataset;
+}
+
+bool Series::held(Index i) const {
+  const std::lock_guard lock(held_->mutex);
+  return std::any_of(held_->recent.begin(), held_->recent.end(), [i](const auto& each) { return each.first == i; });
+}
+
+void Series::prefetch(Index i) {
+  if (i < 0 || i >= size() || held(i) || held_->capacity < 2) return;
+  wait();
+  held_->background_item = i;
+  held_->background.emplace([held = held_.get(), i, path = items_[static_cast<std::size_t>(i)].path, options = options_] {
+    try {
+      (void)held->load_item(i, path, options);
+    } catch (const Error& error) {
+      log_note(fmt::format("loading ahead failed: {}", error.message()));  // item() tries again and throws
+    }
+  });
+}
+
+void Series::wait() { held_->background.reset(); }
+
+void Series::release() {
+  wait();
+  const std::lock_guard lock(held_->mutex);
+  held_->recent.clear();
+}
+
+}  // namespace sonde::stem

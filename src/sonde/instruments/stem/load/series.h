@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/base/index.h"
+#include "sonde/engine/memory/budget.h"
+#include "sonde/instruments/stem/load/dataset.h"
+
+namespace sonde::stem {
+
+/// Which scans of a folder form a series.
+struct SeriesOptions {
+  std::string pattern;        ///< part of the file name; a * stands for anything; empty: every scan
+  bool recursive = false;
+  Index max_files = 0;        ///< 0: all
+  std::string shape;          ///< "Ry,Rx,Qy,Qx" as stored: only scans of this shape; empty: that of the first
+  void describe(Fields& fields);
+};
+
+/// One scan of a series before it is loaded.
+struct SeriesItem {
+  std::string path;
+  std::string label;          ///< file name without "_master.h5"
+  Shape shape;                ///< as stored: scan rows, scan cols, rows, cols
+  LoadSizes sizes;
+};
+
+/// A scan that was left out, and why.
+struct SkippedScan {
+  std::string path, reason;
+};
+
+/// Scans of one shape along a further axis (tilts, times). Every item is a data set of its own; all are held when their sum
+/// fits the budget, else the recently used ones, with the neighbours of the current one loaded ahead. Switching never
+/// copies: it is a pointer. Thread-safe.
+class Series {
+ public:
+  /// Naturally sorted *_master.h5 files of a folder, or a list of files. Every one is opened and validated; nothing is
+  /// decoded. Throws Error(bad_file) listing the shapes that were found, with a suggestion, when no scan is left, and
+  /// Error(budget) when not even one fits.
+  static Series open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options, Budget budget);
+
+  [[nodiscard]] Index size() const { return static_cast<Index>(items_.size()); }
+  [[nodiscard]] const std::vector<SeriesItem>& items() const { return items_; }
+  [[nodiscard]] const std::vector<SkippedScan>& skipped() const { return skipped_; }
+  /// All items fit at once.
+  [[nodiscard]] bool eager() const { return eager_; }
+  [[nodiscard]] const std::string& eager_because() const { return eager_because_; }
+
+  /// The item, loaded now unless it is held. The pointer stays valid while it is kept, even when the series lets go.
+  [[nodiscard]] std::shared_ptr<const Dataset> item(Index i);
+  /// Whether item(i) would return at once.
+  [[nodiscard]] bool held(Index i) const;
+  /// Starts loading an item in the background (no effect when held or when it would push out the current one).
+  void prefetch(Index i);
+  /// Waits for background loading; an item that failed is loaded again, with its error, by item().
+  void wait();
+  /// Lets go of everything.
+  void release();
+
+  Series(Series&&) noexcept;
+  Series& operator=(Series&&) noexcept;
+  ~Series();
+
+ private:
+  Series();
+  struct Held;
+  std::vector<SeriesItem> items_;
+  std::vector<SkippedScan> skipped_;
+  LoadOptions options_;
+  bool eager_ = true;
+  std::string eager_because_;
+  std::unique_ptr<Held> held_;
+};
+
+/// Finds the scans of folders and files: *_master.h5 in natural order, else any file named.
+[[nodiscard]] std::vector<std::string> find_scans(const std::vector<std::string>& paths, const SeriesOptions& options);
+
+}  // namespace sonde::stem
