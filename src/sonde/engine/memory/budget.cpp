@@ -40,6 +40,14 @@ Reservation& Reservation::operator=(Reservation&& other) noexcept {
   return *this;
 }
 
+void Reservation::shrink_to(std::size_t bytes) {
+  if (!ledger_ || bytes >= bytes_) return;
+  const std::lock_guard lock(ledger_->mutex);
+  ledger_->reserved -= bytes_ - bytes;
+  ledger_->entries[entry_].bytes = bytes;
+  bytes_ = bytes;
+}
+
 void Reservation::free() {
   if (!ledger_) return;
   {

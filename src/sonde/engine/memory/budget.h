@@ -24,6 +24,8 @@ class Reservation {
   Reservation& operator=(Reservation&& other) noexcept;
   ~Reservation() { free(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// Hands back all but `bytes`, for work that needs more while it runs than it leaves behind.
+  void shrink_to(std::size_t bytes);
   void free();
 
  private:

@@ -26,6 +26,19 @@ TEST(Budget, ReservationsAreHandedBack) {
   EXPECT_EQ(budget.peak_bytes(), 600u);
 }
 
+TEST(Budget, AShrunkReservationHandsBackTheDifference) {
+  Budget budget(1000, "test");
+  {
+    Reservation work = budget.reserve(600, "frames");
+    work.shrink_to(200);
+    EXPECT_EQ(budget.available_bytes(), 800u);
+    EXPECT_EQ(budget.holders()[0].bytes, 200u);
+    work.shrink_to(500);  // only ever less
+    EXPECT_EQ(work.bytes(), 200u);
+  }
+  EXPECT_EQ(budget.available_bytes(), 1000u);
+}
+
 TEST(Budget, ExceedingNamesTheLargestHoldersAndTheRemedy) {
   Budget budget(2048, "test");
   const Reservation frames = budget.reserve(1024, "frames");

@@ -130,7 +130,7 @@ void Dataset::require_resident() const {
 void Dataset::release() {
   state_->array.free();
   state_->moments = Moments();
-  state_->compressed = {};
+  state_->source->release();
   state_->valid = {};
   state_->reservation.free();
   state_->released = true;
@@ -140,8 +140,6 @@ void Dataset::release() {
 bool Dataset::released() const { return state_->released; }
 
 Value Dataset::memory_report() const {
-  std::size_t compressed = 0;
-  for (const RawBatch& batch : state_->compressed) compressed += batch.bytes.capacity();
   const Moments& m = state_->moments;
   std::size_t moments = 0;
   for (const Array* array : {&m.total, &m.moment_row, &m.moment_col, &m.pattern_sum, &m.pattern_max, &m.nonzero})
@@ -149,7 +147,7 @@ Value Dataset::memory_report() const {
   const ResidentMemory process = resident_memory();
   Value report;
   report["host"]["resident"] = state_->array.allocated_bytes();
-  report["host"]["compressed"] = compressed;
+  report["host"]["compressed"] = state_->source->held_bytes();
   report["host"]["moments"] = moments;
   report["host"]["budget"] = state_->budget.limit_bytes();
   report["host"]["budget_because"] = state_->budget.because();

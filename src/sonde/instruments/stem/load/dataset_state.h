@@ -18,7 +18,6 @@ struct Dataset::State {
   Reservation reservation;
 
   Array array;
-  std::vector<RawBatch> compressed;  // LayoutChoice::compressed
   Moments moments;
   std::vector<std::uint32_t> mask_bits;
   std::vector<std::uint8_t> good, valid;

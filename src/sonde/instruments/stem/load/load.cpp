@@ -10,6 +10,7 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/load/adapt.h"
 #include "sonde/instruments/stem/load/dataset_state.h"
+#include "sonde/instruments/stem/load/held_source.h"
 #include "sonde/instruments/stem/load/mask_file.h"
 #include "sonde/instruments/stem/load/zero_in_place.h"
 
@@ -146,7 +147,7 @@ class Loader {
     state_.exactness.stored_largest = result.largest;
     result = correct(std::move(result), options.hot_pixels);
     finish(std::move(result));
-    if (estimate.layout == LayoutChoice::compressed) keep_compressed();
+    settle();
   }
 
  private:
@@ -298,11 +299,17 @@ class Loader {
     if (!state_.failed.empty()) log_warning(fmt::format("{} broken frames are zero", state_.failed.size()));
   }
 
-  void keep_compressed() {
-    for (const Batch& batch : make_schedule(state_.settings.scan, source_, batch_bytes).batches) {
-      RawBatch& raw = state_.compressed.emplace_back();
-      source_.read(batch.first_frame, batch.last_frame, raw);
-    }
+  /// From now on stored bytes come from memory; and what only the pass needed is handed back.
+  void settle() {
+    if (state_.estimate.layout == LayoutChoice::compressed)
+      state_.source =
+          hold_in_memory(std::move(state_.source), make_schedule(state_.settings.scan, source_, batch_bytes));
+    const Moments& m = state_.moments;
+    std::size_t kept = state_.array.allocated_bytes() + state_.source->held_bytes() +
+                       24 * static_cast<std::size_t>(source_.acquisition().frames);
+    for (const Array* array : {&m.total, &m.moment_row, &m.moment_col, &m.pattern_sum, &m.pattern_max, &m.nonzero})
+      kept += array->allocated_bytes();
+    state_.reservation.shrink_to(kept);
   }
 
   Dataset::State& state_;

@@ -386,8 +386,9 @@ TEST(Load, FloatDataKeepTheirValues) {
 }
 
 TEST(Load, SignedCountsLoadAndNegativeOnesAreRefused) {
-  const Dataset dataset = load(
-      std::make_unique<MemorySource<std::int16_t>>(1, 1, 2, 2, std::vector<std::int16_t>{300, 200, 300, 400}), {}, plenty());
+  const Dataset dataset =
+      load(std::make_unique<MemorySource<std::int16_t>>(1, 1, 2, 2, std::vector<std::int16_t>{300, 200, 300, 400}), {},
+           plenty());
   EXPECT_EQ(dataset.dtype(), DType::u16);
   const std::string text = sonde::testing::error_of(ErrorKind::bad_file, [&] {
     (void)load(std::make_unique<MemorySource<std::int32_t>>(1, 1, 2, 2, std::vector<std::int32_t>{1, 2, -3, 4}), {},

@@ -13,6 +13,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/stem/load/parse_numbers.h"
 
 namespace sonde::stem {
 namespace {
@@ -45,17 +46,21 @@ void collect(const fs::path& folder, const SeriesOptions& options, std::vector<s
     if (name.ends_with(master_ending) && matches(name, options.pattern)) found.push_back(each->path().string());
   }
   if (failed)
-    throw Error(ErrorKind::bad_file, fmt::format("{}: the folder cannot be read: {}", folder.string(), failed.message())).hint("check its permissions");
+    throw Error(ErrorKind::bad_file,
+                fmt::format("{}: the folder cannot be read: {}", folder.string(), failed.message()))
+        .hint("check its permissions");
 }
 
 }  // namespace
 
 void SeriesOptions::describe(Fields& fields) {
   fields.heading("Which scans of a folder");
-  fields.add("pattern", pattern, {.help = "take scans whose name contains this; * stands for anything", .metavar = "TEXT"});
+  fields.add("pattern", pattern,
+             {.help = "take scans whose name contains this; * stands for anything", .metavar = "TEXT"});
   fields.add("recursive", recursive, {.help = "look into sub-folders too"});
   fields.add("max_files", max_files, {.help = "take at most this many scans; 0 takes all", .min = 0});
-  fields.add("series_shape", shape, {.help = "take scans of this stored shape; else that of the first", .metavar = "RY,RX,QY,QX"});
+  fields.add("series_shape", shape,
+             {.help = "take scans of this stored shape; else that of the first", .metavar = "RY,RX,QY,QX"});
   fields.heading("");
 }
 
@@ -73,11 +78,14 @@ std::vector<std::string> find_scans(const std::vector<std::string>& paths, const
       collect<fs::directory_iterator>(path, options, inside);
     std::sort(inside.begin(), inside.end(), natural_less);
     if (inside.empty())
-      throw Error(ErrorKind::bad_file, fmt::format("{}: the folder holds no *_master.h5{}", path, options.pattern.empty() ? "" : fmt::format(" with \"{}\" in its name", options.pattern)))
+      throw Error(ErrorKind::bad_file,
+                  fmt::format("{}: the folder holds no *_master.h5{}", path,
+                              options.pattern.empty() ? "" : fmt::format(" with \"{}\" in its name", options.pattern)))
           .hint(options.recursive ? "name the files themselves" : "name the files themselves, or give --recursive");
     found.insert(found.end(), inside.begin(), inside.end());
   }
-  if (options.max_files > 0 && static_cast<Index>(found.size()) > options.max_files) found.resize(static_cast<std::size_t>(options.max_files));
+  if (options.max_files > 0 && static_cast<Index>(found.size()) > options.max_files)
+    found.resize(static_cast<std::size_t>(options.max_files));
   return found;
 }
 
@@ -128,7 +136,8 @@ Series::~Series() {
   if (held_) wait();
 }
 
-Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options, Budget budget) {
+Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options,
+                    Budget budget) {
   Series made;
   made.options_ = options;
   std::vector<SeriesItem> candidates;
@@ -147,7 +156,7 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
 
   Shape wanted;
   if (!series.shape.empty())
-    for (const std::string& extent : split(series.shape, ',')) wanted.append(std::atoll(extent.c_str()));
+    for (const Index extent : parse_list(series.shape, 4, "--series-shape", "256,256,192,192")) wanted.append(extent);
   else if (!candidates.empty())
     wanted = candidates.front().shape;
   std::map<std::string, Index> shapes;
@@ -156,22 +165,30 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
     if (candidate.shape == wanted)
       made.items_.push_back(std::move(candidate));
     else
-      made.skipped_.push_back({candidate.path, fmt::format("shape {}, the series has {}", candidate.shape.text(), wanted.text())});
+      made.skipped_.push_back(
+          {candidate.path, fmt::format("shape {}, the series has {}", candidate.shape.text(), wanted.text())});
   }
   for (const SkippedScan& scan : made.skipped_) log_warning(fmt::format("left out {}: {}", scan.path, scan.reason));
   if (made.items_.empty()) {
     std::vector<std::string> found;
     for (const auto& [shape, count] : shapes) found.push_back(fmt::format("{} of {}", count, shape));
     std::vector<Error> problems;
-    for (const SkippedScan& scan : made.skipped_) problems.emplace_back(ErrorKind::bad_file, fmt::format("{}: {}", scan.path, scan.reason));
-    const std::string summary = found.empty() ? "no scan could be opened" : fmt::format("no scan has shape {}; found {}", wanted.text(), join_words(found));
-    throw Error::several(summary, std::move(problems)).hint(found.empty() ? "`sonde stem validate` checks one scan in detail" : "give --series-shape with one of the shapes found");
+    for (const SkippedScan& scan : made.skipped_)
+      problems.emplace_back(ErrorKind::bad_file, fmt::format("{}: {}", scan.path, scan.reason));
+    const std::string summary = found.empty()
+                                    ? "no scan could be opened"
+                                    : fmt::format("no scan has shape {}; found {}", wanted.text(), join_words(found));
+    throw Error::several(summary, std::move(problems))
+        .hint(found.empty() ? "`sonde stem validate` checks one scan in detail"
+                            : "give --series-shape with one of the shapes found");
   }
 
   // Whether all fit is decided from the estimates of their loads, which hold peak memory, not only the result.
   std::size_t sum = 0, largest = 0;
   for (const SeriesItem& item : made.items_) {
-    const LoadEstimate estimate = choose_load(item.sizes, options.detector_bin(), options.edge, options.scan_bin, options.layout, options.dtype, budget.available_bytes()).value;
+    const LoadEstimate estimate = choose_load(item.sizes, options.detector_bin(), options.edge, options.scan_bin,
+                                              options.layout, options.dtype, budget.available_bytes())
+                                      .value;
     sum += estimate.resident_bytes;
     largest = std::max(largest, estimate.predicted_peak_bytes);
   }
@@ -180,8 +197,10 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
   made.held_->capacity = std::max<std::size_t>(1, available / std::max<std::size_t>(1, largest));
   made.eager_ = sum + largest <= available || made.held_->capacity >= made.items_.size();
   if (made.eager_) made.held_->capacity = made.items_.size();
-  made.eager_because_ = fmt::format("{} scans need {}, the budget is {}{}", made.items_.size(), format_bytes(static_cast<double>(sum)), format_bytes(static_cast<double>(available)),
-                                    made.eager_ ? "" : fmt::format(": the {} most recently used are held", made.held_->capacity));
+  made.eager_because_ =
+      fmt::format("{} scans need {}, the budget is {}{}", made.items_.size(), format_bytes(static_cast<double>(sum)),
+                  format_bytes(static_cast<double>(available)),
+                  made.eager_ ? "" : fmt::format(": the {} most recently used are held", made.held_->capacity));
   return made;
 }
 
@@ -201,13 +220,14 @@ void Series::prefetch(Index i) {
   if (i < 0 || i >= size() || held(i) || held_->capacity < 2) return;
   wait();
   held_->background_item = i;
-  held_->background.emplace([held = held_.get(), i, path = items_[static_cast<std::size_t>(i)].path, options = options_] {
-    try {
-      (void)held->load_item(i, path, options);
-    } catch (const Error& error) {
-      log_note(fmt::format("loading ahead failed: {}", error.message()));  // item() tries again and throws
-    }
-  });
+  held_->background.emplace(
+      [held = held_.get(), i, path = items_[static_cast<std::size_t>(i)].path, options = options_] {
+        try {
+          (void)held->load_item(i, path, options);
+        } catch (const Error& error) {
+          log_note(fmt::format("loading ahead failed: {}", error.message()));  // item() tries again and throws
+        }
+      });
 }
 
 void Series::wait() { held_->background.reset(); }

@@ -16,18 +16,18 @@ namespace sonde::stem {
 
 /// Which scans of a folder form a series.
 struct SeriesOptions {
-  std::string pattern;        ///< part of the file name; a * stands for anything; empty: every scan
+  std::string pattern;  ///< part of the file name; a * stands for anything; empty: every scan
   bool recursive = false;
-  Index max_files = 0;        ///< 0: all
-  std::string shape;          ///< "Ry,Rx,Qy,Qx" as stored: only scans of this shape; empty: that of the first
+  Index max_files = 0;  ///< 0: all
+  std::string shape;    ///< "Ry,Rx,Qy,Qx" as stored: only scans of this shape; empty: that of the first
   void describe(Fields& fields);
 };
 
 /// One scan of a series before it is loaded.
 struct SeriesItem {
   std::string path;
-  std::string label;          ///< file name without "_master.h5"
-  Shape shape;                ///< as stored: scan rows, scan cols, rows, cols
+  std::string label;  ///< file name without "_master.h5"
+  Shape shape;        ///< as stored: scan rows, scan cols, rows, cols
   LoadSizes sizes;
 };
 
@@ -36,15 +36,16 @@ struct SkippedScan {
   std::string path, reason;
 };
 
-/// Scans of one shape along a further axis (tilts, times). Every item is a data set of its own; all are held when their sum
-/// fits the budget, else the recently used ones, with the neighbours of the current one loaded ahead. Switching never
-/// copies: it is a pointer. Thread-safe.
+/// Scans of one shape along a further axis (tilts, times). Every item is a data set of its own; all are held when their
+/// sum fits the budget, else the recently used ones, with the neighbours of the current one loaded ahead. Switching
+/// never copies: it is a pointer. Thread-safe.
 class Series {
  public:
   /// Naturally sorted *_master.h5 files of a folder, or a list of files. Every one is opened and validated; nothing is
   /// decoded. Throws Error(bad_file) listing the shapes that were found, with a suggestion, when no scan is left, and
   /// Error(budget) when not even one fits.
-  static Series open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options, Budget budget);
+  static Series open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options,
+                     Budget budget);
 
   [[nodiscard]] Index size() const { return static_cast<Index>(items_.size()); }
   [[nodiscard]] const std::vector<SeriesItem>& items() const { return items_; }

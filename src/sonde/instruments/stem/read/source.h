@@ -82,6 +82,10 @@ class Source {
   /// Set when the bytes of every frame are one whole bitshuffle chunk of that frame: bit-plane imaging works on them.
   [[nodiscard]] virtual std::optional<BitshuffleFormat> packing() const { return std::nullopt; }
 
+  /// Bytes of frames that the source itself keeps in memory (most keep none), and letting go of them.
+  [[nodiscard]] virtual std::size_t held_bytes() const { return 0; }
+  virtual void release() {}
+
  protected:
   Acquisition acquisition_;
 };
