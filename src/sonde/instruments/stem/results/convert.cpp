@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/results/convert.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/npy.h"
+#include "sonde/engine/report/json.h"
+#include "sonde/instruments/stem/load/blocks.h"
+#include "sonde/instruments/stem/results/provenance.h"
+#include "sonde/instruments/stem/write/write_arina.h"
+#include "sonde/instruments/stem/write/write_emd.h"
+
+namespace sonde::stem {
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{256} << 20;
+
+/// Calibration of the resident pixels: steps grow with the bins.
+Calibration binned(const Dataset& dataset) {
+  Calibration calibration = dataset.calibration();
+  const auto scale = [](std::optional<Quantity>& quantity, Index bin) {
+    if (quantity) quantity->value *= static_cast<double>(bin);
+  };
+  scale(calibration.scan_step_row_nm, dataset.scan_bin());
+  scale(calibration.scan_step_col_nm, dataset.scan_bin());
+  scale(calibration.detector_pixel_m, dataset.det_bin());
+  scale(calibration.detector_step_mrad, dataset.det_bin());
+  scale(calibration.detector_step_inv_a, dataset.det_bin());
+  return calibration;
+}
+
+std::vector<std::string> to_npy(Dataset& dataset, const std::string& path) {
+  AtomicFile file(path);
+  file.write(npy_header(dataset.dtype(), dataset.shape()));
+  for_each_block(dataset, block_bytes, [&](const Array& frames, Index) {
+    check_interrupt();
+    file.write(std::span(static_cast<const std::byte*>(frames.data()), frames.allocated_bytes()));
+  });
+  file.commit();
+  return {path};
+}
+
+std::vector<std::string> to_emd(Dataset& dataset, const std::string& path) {
+  EmdWriter writer(path, dataset.shape(), dataset.dtype(), binned(dataset),
+                   {{"sonde_provenance", to_json(provenance(dataset), -1)}});
+  for_each_block(dataset, block_bytes, [&](const Array& frames, Index) {
+    check_interrupt();
+    writer.append(frames);
+  });
+  writer.finish();
+  return {path};
+}
+
+std::vector<std::string> to_arina(Dataset& dataset, const std::string& path) {
+  if (dataset.dtype() == DType::f32)
+    throw Error(ErrorKind::bad_input, fmt::format("{}: the ARINA layout holds counts, not floating-point values", path))
+        .hint("write .npy or .emd instead");
+  ArinaDescription description;
+  description.scan_rows = dataset.shape()[0];
+  description.scan_cols = dataset.shape()[1];
+  description.rows = dataset.shape()[2];
+  description.cols = dataset.shape()[3];
+  description.dtype = dataset.dtype();
+  description.pixel_mask = dataset.mask_bits();
+  description.calibration = binned(dataset);
+  description.description = "converted from " + dataset.acquisition().format;
+  description.attributes = {{"sonde_provenance", to_json(provenance(dataset), -1)}};
+  ArinaWriter writer(path, std::move(description));
+  for_each_block(dataset, block_bytes, [&](const Array& frames, Index) {
+    check_interrupt();
+    writer.append(frames);
+  });
+  return writer.finish();
+}
+
+}  // namespace
+
+std::vector<std::string> convert(Dataset& dataset, const std::string& path) {
+  const std::string name = to_lower(path);
+  if (name.ends_with("_master.h5")) return to_arina(dataset, path);
+  if (name.ends_with(".npy")) return to_npy(dataset, path);
+  if (name.ends_with(".h5") || name.ends_with(".emd") || name.ends_with(".hdf5")) return to_emd(dataset, path);
+  throw Error(ErrorKind::usage, fmt::format("{}: no format for this ending", path))
+      .hint("end the name in .npy, .emd, .h5 or _master.h5");
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/results/detector_images.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/instruments/stem/image/masked_sum.h"
+#include "sonde/instruments/stem/image/plane_sum.h"
+#include "sonde/instruments/stem/load/mask_file.h"
+#include "sonde/instruments/stem/results/compressed_images.h"
+
+namespace sonde::stem {
+namespace {
+
+constexpr std::string_view com_row = "com-row", com_col = "com-col";
+
+bool is_moment(std::string_view detector) { return detector == com_row || detector == com_col; }
+
+bool needs_disk(const DetectorOptions& options) {
+  return std::any_of(options.detector.begin(), options.detector.end(), [](const std::string& text) {
+    return !is_moment(to_lower(trim(text))) && DetectorExpression::parse(text).needs_disk();
+  });
+}
+
+/// Counts as u64, floats and weighted sums as f64: what the sums of every layout give.
+DType image_type(const Dataset& dataset, const Mask& mask) {
+  return mask.boolean() && dataset.dtype() != DType::f32 ? DType::u64 : DType::f64;
+}
+
+/// First moment over total, in resident pixels.
+Array centre_of_mass(const Dataset& dataset, const Array& moment) {
+  Array image(Device::cpu(), dataset.shape().first(2), DType::f64);
+  auto* to = static_cast<double*>(image.data());
+  const auto divide = [&](const auto* sums, const auto* totals) {
+    for (Index p = 0; p < dataset.positions(); ++p)
+      to[p] = totals[p] == 0 ? std::numeric_limits<double>::quiet_NaN()
+                             : static_cast<double>(sums[p]) / static_cast<double>(totals[p]);
+  };
+  const Array& total = dataset.moments().total;
+  if (total.dtype() == DType::u64)
+    divide(static_cast<const std::uint64_t*>(moment.data()), static_cast<const std::uint64_t*>(total.data()));
+  else
+    divide(static_cast<const double*>(moment.data()), static_cast<const double*>(total.data()));
+  return image;
+}
+
+void divide_by_area(DetectorImage& result) {
+  Array scaled(Device::cpu(), result.image.shape(), DType::f64);
+  const double area = std::max<double>(1, static_cast<double>(result.area));
+  auto* to = static_cast<double*>(scaled.data());
+  for (Index p = 0; p < scaled.count(); ++p)
+    to[p] = (result.image.dtype() == DType::u64
+                 ? static_cast<double>(static_cast<const std::uint64_t*>(result.image.data())[p])
+                 : static_cast<const double*>(result.image.data())[p]) /
+            area;
+  result.image = std::move(scaled);
+}
+
+MaskImage load_mask(const std::string& path, Index rows, Index cols) {
+  const Array image = read_detector_image(path, rows, cols);
+  MaskImage mask{rows, cols, std::vector<float>(static_cast<std::size_t>(rows * cols))};
+  const auto copy = [&](const auto* from) {
+    std::transform(from, from + mask.weights.size(), mask.weights.begin(),
+                   [](auto v) { return static_cast<float>(v); });
+  };
+  switch (image.dtype()) {
+    case DType::u8:
+      copy(static_cast<const std::uint8_t*>(image.data()));
+      break;
+    case DType::u16:
+      copy(static_cast<const std::uint16_t*>(image.data()));
+      break;
+    case DType::u32:
+      copy(static_cast<const std::uint32_t*>(image.data()));
+      break;
+    case DType::f32:
+      copy(static_cast<const float*>(image.data()));
+      break;
+    case DType::f64:
+      copy(static_cast<const double*>(image.data()));
+      break;
+    case DType::i32:
+      copy(static_cast<const std::int32_t*>(image.data()));
+      break;
+    case DType::i64:
+      copy(static_cast<const std::int64_t*>(image.data()));
+      break;
+    default:
+      throw Error(ErrorKind::not_supported, fmt::format("{}: a mask of type {}", path, name(image.dtype())))
+          .hint("store it as u8 or f32");
+  }
+  return mask;
+}
+
+}  // namespace
+
+void DetectorOptions::describe(Fields& fields) {
+  fields.heading("Detectors");
+  fields.add("detector", detector,
+             {.help = "bf, abf, adf, haadf, com-row, com-col, or an expression such as 'annulus(auto,auto,40,90)'; may "
+                      "be repeated",
+              .metavar = "EXPRESSION",
+              .letter = 'd'});
+  fields.add("centre", centre,
+             {.help = "centre of the pattern in pixels after binning; auto finds it in the mean pattern",
+              .metavar = "ROW,COL|auto",
+              .alias = "center"});
+  fields.add(
+      "radius", radius,
+      {.help = "radius of the bright-field disk after binning; else found with the centre", .unit = "px", .min = 0});
+  fields.choice("centre_method", centre_method,
+                {{"edge", CentreMethod::edge},
+                 {"threshold", CentreMethod::threshold},
+                 {"plateau", CentreMethod::plateau},
+                 {"com", CentreMethod::com},
+                 {"friedel", CentreMethod::friedel}},
+                {.help = "how the centre is found", .alias = "center_method"});
+  fields.add("inclusive", inclusive,
+             {.help = "pixels exactly on the outer radius belong to an annulus, as in some other programs"});
+  fields.add("antialias", antialias, {.help = "weight edge pixels by their area inside"});
+  fields.choice("normalise", normalise, {{"none", Normalise::none}, {"area", Normalise::area}},
+                {.help = "divide by the number of good pixels of the detector"});
+  fields.heading("");
+}
+
+Array mean_pattern(const Dataset& dataset) {
+  const Array& sum = dataset.moments().pattern_sum;
+  Array mean(Device::cpu(), sum.shape(), DType::f64);
+  const auto& valid = dataset.valid();
+  const double positions =
+      std::max<double>(1, static_cast<double>(std::count(valid.begin(), valid.end(), std::uint8_t{1})));
+  auto* to = static_cast<double*>(mean.data());
+  for (Index q = 0; q < mean.count(); ++q)
+    to[q] = (sum.dtype() == DType::u64 ? static_cast<double>(static_cast<const std::uint64_t*>(sum.data())[q])
+                                       : static_cast<const double*>(sum.data())[q]) /
+            positions;
+  return mean;
+}
+
+DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions& options,
+                                   std::optional<Centre>& centre) {
+  DetectorGeometry geometry;
+  geometry.rows = dataset.shape()[2];
+  geometry.cols = dataset.shape()[3];
+  geometry.good = dataset.good();
+  geometry.radius = options.radius;
+  const bool automatic = options.centre == "auto";
+  if (!automatic) {
+    const std::vector<std::string> parts = split(options.centre, ',');
+    char *end_row = nullptr, *end_col = nullptr;
+    const double row = parts.size() == 2 ? std::strtod(parts[0].c_str(), &end_row) : 0,
+                 col = parts.size() == 2 ? std::strtod(parts[1].c_str(), &end_col) : 0;
+    if (parts.size() != 2 || end_row == parts[0].c_str() || end_col == parts[1].c_str() || *end_row != '\0' ||
+        *end_col != '\0')
+      throw Error(ErrorKind::usage, fmt::format("--centre: \"{}\" is not ROW,COL", options.centre))
+          .hint("write for instance --centre 95.5,95.5 or --centre auto");
+    geometry.centre_row = row;
+    geometry.centre_col = col;
+  }
+  if ((!automatic && options.radius) || !needs_disk(options)) return geometry;
+  const Array mean = mean_pattern(dataset);
+  centre = find_centre(mean.view<double, 2>(), dataset.good(), options.centre_method);
+  if (automatic) {
+    geometry.centre_row = centre->row;
+    geometry.centre_col = centre->col;
+  }
+  if (!options.radius && centre->radius > 0) geometry.radius = centre->radius;
+  return geometry;
+}
+
+std::vector<DetectorImage> mask_images(Dataset& dataset, std::span<const Mask> masks) {
+  if (dataset.layout() == LayoutChoice::compressed || dataset.layout() == LayoutChoice::file)
+    return compressed_images(dataset, masks);
+  Stream stream(dataset.array().device());
+  std::vector<DetectorImage> images;
+  for (const Mask& mask : masks) {
+    DetectorImage& result = images.emplace_back();
+    result.area = mask.area();
+    result.mask_hash = mask.hash;
+    Array flat(stream.device(), {dataset.positions()}, image_type(dataset, mask));
+    const bool planes = dataset.layout() == LayoutChoice::pixel;
+    result.path = planes ? "planes" : "frames";
+    if (planes)
+      plane_sum(stream, dataset.array(), mask, flat);
+    else
+      masked_sum(stream, dataset.array(), mask, flat);
+    result.image = flat.copy_to(Device::cpu(), stream).reshaped(dataset.shape().first(2));
+  }
+  return images;
+}
+
+std::vector<DetectorImage> detector_images(Dataset& dataset, const DetectorOptions& options,
+                                           const DetectorGeometry& geometry) {
+  const MembershipRules rules{options.inclusive, options.antialias,
+                              [&](const std::string& path) { return load_mask(path, geometry.rows, geometry.cols); }};
+  std::vector<Mask> masks;
+  for (const std::string& text : options.detector)
+    if (!is_moment(to_lower(trim(text)))) masks.push_back(DetectorExpression::parse(text).mask(geometry, rules));
+  std::vector<DetectorImage> from_masks = mask_images(dataset, masks);
+
+  std::vector<DetectorImage> images;
+  std::size_t next = 0;
+  for (const std::string& text : options.detector) {
+    const std::string word = to_lower(trim(text));
+    if (is_moment(word)) {
+      const Moments& moments = dataset.moments();
+      const Index good = std::count(dataset.good().begin(), dataset.good().end(), std::uint8_t{1});
+      images.push_back({word, "moments", good, 0,
+                        centre_of_mass(dataset, word == com_row ? moments.moment_row : moments.moment_col)});
+    } else {
+      images.push_back(std::move(from_masks[next++]));
+      images.back().detector = text;
+      if (options.normalise == Normalise::area) divide_by_area(images.back());
+    }
+  }
+  return images;
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/options/fields.h"
+#include "sonde/instruments/stem/correct/centre.h"
+#include "sonde/instruments/stem/image/expression.h"
+#include "sonde/instruments/stem/image/mask.h"
+#include "sonde/instruments/stem/load/dataset.h"
+
+namespace sonde::stem {
+
+enum class Normalise { none, area };
+
+/// Which images are made of a scan.
+struct DetectorOptions {
+  std::vector<std::string> detector = {"bf"};  ///< expressions, or com-row, com-col
+  std::string centre = "auto";                 ///< "auto" or "ROW,COL" in resident (binned) pixels
+  std::optional<double> radius;  ///< of the bright-field disk, resident pixels; else found with the centre
+  CentreMethod centre_method = CentreMethod::edge;
+  bool inclusive = false, antialias = false;
+  Normalise normalise = Normalise::none;
+  void describe(Fields& fields);
+};
+
+/// The detector as expressions see it: size, good pixels, and the centre and radius given or found in the mean pattern.
+/// `centre` receives what was found when anything had to be. Throws what find_centre throws.
+[[nodiscard]] DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions& options,
+                                                 std::optional<Centre>& centre);
+
+/// One virtual image: (scan rows, scan cols), u64 for boolean masks on counts, else f64.
+struct DetectorImage {
+  std::string detector;  ///< the expression
+  std::string path;      ///< how it was computed: "planes", "frames", "bit planes", "decoded frames", "moments"
+  Index area = 0;        ///< good pixels that count
+  std::uint64_t mask_hash = 0;
+  Array image;
+};
+
+/// Images of masks from whatever layout the data set has; all layouts give the same integers. From compressed bytes all
+/// masks are computed in one walk over them.
+[[nodiscard]] std::vector<DetectorImage> mask_images(Dataset& dataset, std::span<const Mask> masks);
+
+/// The images of the options: masks, and com-row, com-col as first moments over the total, f64, NaN where nothing was
+/// counted. Coordinates are resident pixels.
+[[nodiscard]] std::vector<DetectorImage> detector_images(Dataset& dataset, const DetectorOptions& options,
+                                                         const DetectorGeometry& geometry);
+
+/// S over the number of valid positions: the mean pattern, (rows, cols) f64.
+[[nodiscard]] Array mean_pattern(const Dataset& dataset);
+
+}  // namespace sonde::stem

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/results/provenance.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/version.h"
+
+namespace sonde::stem {
+namespace {
+
+std::string hash_text(std::uint64_t hash) { return fmt::format("xxh3:{:016x}", hash); }
+
+void add(Value& all, const char* key, const std::optional<Quantity>& quantity) {
+  if (!quantity) return;
+  all[key]["value"] = quantity->value;
+  all[key]["from"] = quantity->origin == Origin::user ? "user" : "file";
+}
+
+const Value& member(const Value& record, std::string_view key, const std::string& where) {
+  const Value* found = record.find(key);
+  if (found == nullptr)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: no \"{}\", so it is not a record of a result", where, key))
+        .hint("give the .json that was written beside an image");
+  return *found;
+}
+
+}  // namespace
+
+Value calibration_value(const Calibration& calibration) {
+  Value all = Value::object();
+  add(all, "high_tension_v", calibration.high_tension_v);
+  add(all, "camera_length_m", calibration.camera_length_m);
+  add(all, "scan_step_row_nm", calibration.scan_step_row_nm);
+  add(all, "scan_step_col_nm", calibration.scan_step_col_nm);
+  add(all, "scan_rotation", calibration.scan_rotation);
+  add(all, "detector_pixel_m", calibration.detector_pixel_m);
+  add(all, "detector_step_mrad", calibration.detector_step_mrad);
+  add(all, "detector_step_inv_a", calibration.detector_step_inv_a);
+  return all;
+}
+
+Value input_identity(const Dataset& dataset) {
+  Value input;
+  input["path"] = std::filesystem::absolute(dataset.acquisition().path).string();
+  input["format"] = dataset.acquisition().format;
+  input["files"] = Value::list();
+  for (const std::string& file : dataset.acquisition().files) {
+    std::error_code failed;
+    const auto size = std::filesystem::file_size(file, failed);
+    Value entry;
+    entry["path"] = file;
+    entry["bytes"] = failed ? Value() : Value(size);
+    input["files"].push_back(std::move(entry));
+  }
+  input["stored_bytes"] = dataset.stored_bytes();
+  input["hash"] = hash_text(dataset.content_hash());
+  return input;
+}
+
+Value provenance(const Dataset& dataset) {
+  Value record;
+  record["schema"] = "sonde.result/1";
+  record["version"] = build_info().version;
+  record["revision"] = build_info().revision;
+  record["input"] = input_identity(dataset);
+  LoadOptions resolved = dataset.options();
+  resolved.det_bin = std::to_string(dataset.det_bin());
+  record["load"] = Fields(resolved).echo();
+  record["shape"] = Value::list();
+  for (int i = 0; i < 4; ++i) record["shape"].push_back(dataset.shape()[i]);
+  record["dtype"] = name(dataset.dtype());
+  record["layout"] = layout_name(dataset.layout());
+  record["calibration"] = calibration_value(dataset.calibration());
+  record["exactness"] = dataset.exactness().to_value();
+  record["bad_pixels"] = Value::list();
+  for (const BadPixel& pixel : dataset.bad_pixels()) {
+    Value entry;
+    entry["row"] = pixel.row;
+    entry["col"] = pixel.col;
+    entry["sum"] = pixel.sum;
+    entry["neighbour_max"] = pixel.neighbour_max;
+    entry["reason"] = name(pixel.reason);
+    record["bad_pixels"].push_back(std::move(entry));
+  }
+  record["choices"] = Value::list();
+  for (const auto& choice : dataset.choices()) {
+    Value entry;
+    entry["value"] = choice.value;
+    entry["because"] = choice.because;
+    record["choices"].push_back(std::move(entry));
+  }
+  return record;
+}
+
+LoadOptions load_options_from(const Value& record, const std::string& where) {
+  const Value& schema = member(record, "schema", where);
+  if (!schema.is_text() || schema.as_text() != "sonde.result/1")
+    throw Error(ErrorKind::bad_file, fmt::format("{}: schema is not sonde.result/1", where))
+        .hint("give the .json that was written beside an image");
+  return options_from<LoadOptions>(member(record, "load", where), where);
+}
+
+void require_same_input(const Dataset& dataset, const Value& record, const std::string& where) {
+  const Value& input = member(record, "input", where);
+  const std::string expected = member(input, "hash", where).as_text(), found = hash_text(dataset.content_hash());
+  if (expected != found)
+    throw Error(ErrorKind::bad_input, fmt::format("{}: the frames differ from those of {} ({} instead of {})",
+                                                  dataset.acquisition().path, where, found, expected))
+        .hint("the record belongs to other data; leave --from out to make a new image");
+}
+
+}  // namespace sonde::stem

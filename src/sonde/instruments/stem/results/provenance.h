@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sonde/engine/options/value.h"
+#include "sonde/instruments/stem/load/dataset.h"
+
+namespace sonde::stem {
+
+/// What identifies the input of a result: path, files with their sizes, bytes read and their XXH3.
+[[nodiscard]] Value input_identity(const Dataset& dataset);
+
+/// Everything that a result needs to be understood and repeated: program version, input, load options as resolved (an
+/// automatic detector bin as the number it became), calibration with its origin, masks, choices and exactness.
+[[nodiscard]] Value provenance(const Dataset& dataset);
+
+/// Calibration as data: {"high_tension_v": {"value": 300000, "from": "file"}, ...}; absent values are left out.
+[[nodiscard]] Value calibration_value(const Calibration& calibration);
+
+/// Load options of a provenance record. Throws Error(bad_file) naming `where` when it is none.
+[[nodiscard]] LoadOptions load_options_from(const Value& record, const std::string& where);
+
+/// Throws Error(bad_input) when the data set was not read from the same bytes as the record says.
+void require_same_input(const Dataset& dataset, const Value& record, const std::string& where);
+
+}  // namespace sonde::stem

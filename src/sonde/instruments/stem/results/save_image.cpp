@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/results/save_image.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/figure/image.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/hdf5_writer.h"
+#include "sonde/engine/io/npy.h"
+#include "sonde/engine/io/tiff.h"
+#include "sonde/engine/report/json.h"
+
+namespace sonde::stem {
+namespace {
+
+/// TIFF readers know no 64-bit integers: u32 when every value fits, else f32, which rounds above 2^24.
+Array for_tiff(const Array& image, Value& record) {
+  if (image.dtype() != DType::u64 && image.dtype() != DType::f64) return image.clone();
+  const Index count = image.count();
+  const auto convert = [&](const auto* from, auto zero, DType dtype) {
+    using To = decltype(zero);
+    Array made(Device::cpu(), image.shape(), dtype);
+    std::transform(from, from + count, static_cast<To*>(made.data()),
+                   [](auto value) { return static_cast<To>(value); });
+    record["stored_as"] = name(dtype);
+    return made;
+  };
+  if (image.dtype() == DType::f64) return convert(static_cast<const double*>(image.data()), 0.0f, DType::f32);
+  const auto* values = static_cast<const std::uint64_t*>(image.data());
+  if (count == 0 || *std::max_element(values, values + count) <= max_value(DType::u32))
+    return convert(values, std::uint32_t{0}, DType::u32);
+  record["rounded"] = "values above 2^32 are stored as f32";
+  return convert(values, 0.0f, DType::f32);
+}
+
+void save_png(const std::string& path, const Array& image, const ImageScale& scale, const PictureOptions& picture,
+              const std::string& record) {
+  ImageStyle style;
+  style.colours = picture.map;
+  if (!picture.range.empty()) {
+    const std::vector<std::string> ends = split(picture.range, ',');
+    char* end = nullptr;
+    for (std::size_t i = 0; i < ends.size() && ends.size() == 2; ++i) {
+      const double value = std::strtod(ends[i].c_str(), &end);
+      if (end == ends[i].c_str() || *end != '\0') break;
+      (i == 0 ? style.low : style.high) = value;
+    }
+    if (!style.low || !style.high || !(*style.low < *style.high))
+      throw Error(ErrorKind::usage, fmt::format("--range: \"{}\" is not LOW,HIGH", picture.range))
+          .hint("write for instance --range 0,1000");
+  }
+  if (scale.col_step && scale.unit != "px") {
+    style.pixel_size = scale.col_step;
+    style.unit = scale.unit;
+  }
+  write_image(path, image, style, record);
+}
+
+void save_hdf5(const std::string& path, const Array& image, const ImageScale& scale, const std::string& record) {
+  Hdf5Writer writer(path);
+  writer.array("/image", image);
+  writer.attribute("/image", "axes", std::string("row,col"));
+  writer.attribute("/image", "unit", scale.unit);
+  if (scale.row_step) writer.attribute("/image", "row_step", *scale.row_step);
+  if (scale.col_step) writer.attribute("/image", "col_step", *scale.col_step);
+  writer.attribute("/image", "provenance", record);
+  writer.finish();
+}
+
+}  // namespace
+
+void PictureOptions::describe(Fields& fields) {
+  fields.add("range", range,
+             {.help = "values shown as darkest and brightest in a PNG; else the 0.5 and 99.5 % percentiles",
+              .metavar = "LOW,HIGH"});
+  fields.choice("map", map, colour_map_names(), {.help = "colour map of a PNG"});
+}
+
+ImageScale scan_scale(const Calibration& calibration, Index scan_bin) {
+  ImageScale scale{std::nullopt, std::nullopt, "px"};
+  if (!calibration.scan_step_row_nm || !calibration.scan_step_col_nm) return scale;
+  scale.row_step = calibration.scan_step_row_nm->value * static_cast<double>(scan_bin);
+  scale.col_step = calibration.scan_step_col_nm->value * static_cast<double>(scan_bin);
+  scale.unit = "nm";
+  return scale;
+}
+
+ImageScale detector_scale(const Calibration& calibration, Index det_bin) {
+  ImageScale scale{std::nullopt, std::nullopt, "px"};
+  std::optional<double> step_mrad;
+  if (calibration.detector_step_mrad)
+    step_mrad = calibration.detector_step_mrad->value;
+  else if (calibration.detector_pixel_m && calibration.camera_length_m && calibration.camera_length_m->value > 0)
+    step_mrad = 1e3 * calibration.detector_pixel_m->value / calibration.camera_length_m->value;
+  if (step_mrad) {
+    scale.row_step = scale.col_step = *step_mrad * static_cast<double>(det_bin);
+    scale.unit = "mrad";
+  } else if (calibration.detector_step_inv_a) {
+    scale.row_step = scale.col_step = calibration.detector_step_inv_a->value * static_cast<double>(det_bin);
+    scale.unit = "1/A";
+  }
+  return scale;
+}
+
+void save_image(const std::string& path, const Array& image, const ImageScale& scale, const PictureOptions& picture,
+                Value record) {
+  namespace fs = std::filesystem;
+  const std::string ending = to_lower(fs::path(path).extension().string());
+  if (ending == ".tif" || ending == ".tiff") {
+    const Array stored = for_tiff(image, record);
+    write_tiff(path, stored,
+               {scale.row_step, scale.col_step, scale.unit == "px" ? "" : scale.unit, to_json(record, -1)});
+  } else if (ending == ".npy") {
+    write_npy(path, image);
+  } else if (ending == ".png") {
+    save_png(path, image, scale, picture, to_json(record, -1));
+  } else if (ending == ".h5" || ending == ".hdf5") {
+    save_hdf5(path, image, scale, to_json(record, -1));
+  } else {
+    throw Error(ErrorKind::usage, fmt::format("{}: images are not written as \"{}\"", path, ending))
+        .hint("end the name in .npy, .tif, .png or .h5");
+  }
+  AtomicFile sidecar(fs::path(path).replace_extension(".json").string());
+  sidecar.write(to_json(record) + "\n");
+  sidecar.commit();
+}
+
+}  // namespace sonde::stem
