@@ -5,6 +5,11 @@ namespace sonde::cli {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
+      stem_info_command(),
+      stem_validate_command(),
+      stem_load_command(),
+      stem_image_command(),
+      stem_convert_command(),
       devices_command(),
       report_show_command(),
       report_compare_command(),

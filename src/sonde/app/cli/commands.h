@@ -10,5 +10,10 @@ Command devices_command();
 Command help_command();
 Command report_compare_command();
 Command report_show_command();
+Command stem_convert_command();
+Command stem_image_command();
+Command stem_info_command();
+Command stem_load_command();
+Command stem_validate_command();
 
 }  // namespace sonde::cli

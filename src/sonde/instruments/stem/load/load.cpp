@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
@@ -127,7 +128,9 @@ class Loader {
     settings.mode = options.bin_mode;
     settings.on_error = options.on_error;
     settings.batch_bytes = batch_bytes;
+    const Stopwatch watch;
     const LoadSizes sizes = sizes_of(source_, settings.scan);
+    state_.seconds.index = watch.seconds();
     auto [estimate, because] = choose_load(sizes, options.detector_bin(), options.edge, options.scan_bin,
                                            options.layout, options.dtype, budget.available_bytes());
     state_.estimate = estimate;
@@ -320,7 +323,13 @@ class Loader {
 }  // namespace
 
 Dataset load(const std::string& path, const LoadOptions& options, Budget budget) {
-  return load(open_source(path, options.read_options()), options, std::move(budget));
+  const Stopwatch watch;
+  std::unique_ptr<Source> source = open_source(path, options.read_options());
+  const double validate_s = watch.seconds();
+  Dataset dataset = load(std::move(source), options, std::move(budget));
+  dataset.state().seconds.validate += validate_s;
+  dataset.state().seconds.wall += validate_s;
+  return dataset;
 }
 
 Dataset load(std::unique_ptr<Source> source, const LoadOptions& options, Budget budget) {

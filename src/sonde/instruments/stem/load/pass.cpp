@@ -224,6 +224,8 @@ double sample_largest_of(Source& source, const PassSettings& settings, Index sam
 }  // namespace
 
 void StageSeconds::add(const StageSeconds& other) {
+  validate += other.validate;
+  index += other.index;
   read += other.read;
   decode += other.decode;
   mask += other.mask;

@@ -34,9 +34,10 @@ struct PassSettings {
   std::string stage = "loading";  ///< what progress is called
 };
 
-/// Seconds of work in each stage, summed over threads (reading runs beside the others), and the time of the whole pass.
+/// Seconds of work in each stage, summed over threads (reading runs beside the others), and the time of the whole load.
+/// validate is opening and checking the files, index the order of reading.
 struct StageSeconds {
-  double read = 0, decode = 0, mask = 0, moments = 0, bin = 0, place = 0, wall = 0;
+  double validate = 0, index = 0, read = 0, decode = 0, mask = 0, moments = 0, bin = 0, place = 0, wall = 0;
   void add(const StageSeconds& other);
 };
 

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/stem_text.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/report/json.h"
+#include "sonde/instruments/stem/load/series.h"
+#include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/provenance.h"
+#include "sonde/instruments/stem/results/save_image.h"
+
+namespace sonde::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ImageCommandOptions {
+  std::vector<std::string> input;
+  std::string output = "";
+  std::string from;
+  bool all = false;
+  stem::DetectorOptions detectors;
+  stem::PictureOptions picture;
+  stem::LoadOptions load;
+  stem::SeriesOptions series;
+  void describe(Fields& fields) {
+    fields.positional("input", input,
+                      {.help = "scans, or folders of *_master.h5; left out with --from", .optional = true});
+    fields.add("output", output,
+               {.help = "FILE.npy, .tif, .png or .h5; a folder for several images (then .tif)",
+                .metavar = "FILE|DIR",
+                .letter = 'o'});
+    fields.add("from", from, {.help = "repeat the image of this record, bit for bit", .metavar = "RESULT.json"});
+    fields.add("all", all, {.help = "every scan of a folder; else the first"});
+    detectors.describe(fields);
+    picture.describe(fields);
+    load.describe(fields);
+    series.describe(fields);
+  }
+};
+
+/// A file name for an image: the scan's label and the detector, without characters that shells dislike.
+std::string file_name(const std::string& label, const std::string& detector, bool several_detectors) {
+  std::string word;
+  for (const char c : detector)
+    word += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' ? c : '_';
+  return several_detectors || label.empty() ? label + (label.empty() ? "" : "_") + word : label;
+}
+
+/// What makes one image: kept beside it, and read back by --from.
+Value image_record(const stem::Dataset& dataset, const stem::DetectorImage& image, const stem::DetectorOptions& options,
+                   const stem::DetectorGeometry& geometry, const std::optional<stem::Centre>& centre) {
+  Value record = stem::provenance(dataset);
+  stem::DetectorOptions resolved = options;
+  resolved.detector = {image.detector};
+  if (geometry.centre_row) resolved.centre = fmt::format("{:.17g},{:.17g}", *geometry.centre_row, *geometry.centre_col);
+  resolved.radius = geometry.radius;
+  record["image"] = Fields(resolved).echo();
+  Value& detail = record["detector"];
+  detail["expression"] = image.detector;
+  detail["area_pixels"] = image.area;
+  detail["mask_hash"] = fmt::format("xxh3:{:016x}", image.mask_hash);
+  detail["computed_from"] = image.path;
+  detail["accumulated_as"] = name(image.image.dtype());
+  if (centre) {
+    detail["centre_found"]["row"] = centre->row;
+    detail["centre_found"]["col"] = centre->col;
+    detail["centre_found"]["radius"] = centre->radius;
+    detail["centre_found"]["confidence"] = centre->confidence;
+    detail["centre_found"]["residual_rms"] = centre->residual_rms;
+  }
+  return record;
+}
+
+struct Job {
+  const ImageCommandOptions& options;
+  stem::DetectorOptions detectors;
+  stem::LoadOptions load;
+  std::optional<Value> record;  // of --from
+};
+
+void make_images(const std::string& path, const Job& job, bool several_scans, Context& context) {
+  stem::Dataset dataset = stem::load(path, job.load, context.budget());
+  if (job.record) stem::require_same_input(dataset, *job.record, job.options.from);
+  report_load(context, dataset);
+
+  auto phase = context.report().phase("images");
+  std::optional<stem::Centre> centre;
+  const stem::DetectorGeometry geometry = stem::detector_geometry(dataset, job.detectors, centre);
+  if (centre) {
+    context.report().add_choice(
+        "centre", fmt::format("row {:.3f}, col {:.3f}, radius {:.3f}", centre->row, centre->col, centre->radius),
+        fmt::format("{} on the mean pattern, confidence {:.2f}", name(centre->method), centre->confidence));
+    context.say(fmt::format("centre    row {:.3f}, col {:.3f}, radius {:.3f} px (confidence {:.2f})", centre->row,
+                            centre->col, centre->radius, centre->confidence));
+  }
+  const std::vector<stem::DetectorImage> images = stem::detector_images(dataset, job.detectors, geometry);
+  phase.end();
+
+  const bool folder = several_scans || images.size() > 1 || job.options.output.ends_with('/');
+  std::string label = fs::path(path).filename().string();
+  for (const std::string_view ending : {"_master.h5", ".h5", ".npy", ".mib", ".blo", ".emd", ".zarr", ".raw"})
+    if (label.ends_with(ending)) {
+      label.resize(label.size() - ending.size());
+      break;
+    }
+  for (const stem::DetectorImage& image : images) {
+    Value entry;
+    entry["scan"] = path;
+    entry["detector"] = image.detector;
+    entry["area_pixels"] = image.area;
+    entry["computed_from"] = image.path;
+    if (!job.options.output.empty()) {
+      const std::string file =
+          folder
+              ? (fs::path(job.options.output) / (file_name(label, image.detector, images.size() > 1) + ".tif")).string()
+              : job.options.output;
+      if (folder) fs::create_directories(job.options.output);
+      stem::save_image(file, image.image, stem::scan_scale(dataset.calibration(), dataset.scan_bin()),
+                       job.options.picture, image_record(dataset, image, job.detectors, geometry, centre));
+      entry["file"] = file;
+      context.say(fmt::format("wrote     {} ({}, {} pixels, from {})", file, image.detector, image.area, image.path));
+    }
+    context.results()["images"].push_back(std::move(entry));
+  }
+}
+
+void run_image(const ImageCommandOptions& options, Context& context) {
+  Job job{options, options.detectors, options.load, std::nullopt};
+  std::vector<std::string> scans;
+  if (!options.from.empty()) {
+    job.record = read_json(options.from);
+    job.load = stem::load_options_from(*job.record, options.from);
+    const Value* image = job.record->find("image");
+    if (image == nullptr)
+      throw Error(ErrorKind::bad_file,
+                  fmt::format("{}: no \"image\", so it is not the record of an image", options.from))
+          .hint("give the .json that was written beside an image");
+    job.detectors = options_from<stem::DetectorOptions>(*image, options.from);
+    scans = options.input.empty() ? std::vector<std::string>{(*job.record)["input"]["path"].as_text()} : options.input;
+  } else {
+    if (options.input.empty())
+      throw Error(ErrorKind::usage, "no scan was named").hint("give a master file, a folder, or --from RESULT.json");
+    scans = stem::find_scans(options.input, options.series);
+    if (!options.all && options.input.size() == 1) scans.resize(1);
+  }
+  if (options.output.empty() && !context.json() && !context.dry_run())
+    throw Error(ErrorKind::usage, "no output was named").hint("give -o image.tif (or .npy, .png, .h5)");
+  for (const std::string& text : job.detectors.detector)
+    if (to_lower(trim(text)) != "com-row" && to_lower(trim(text)) != "com-col")
+      (void)stem::DetectorExpression::parse(text);  // before any work
+  if (context.dry_run()) {
+    for (const std::string& path : scans)
+      context.report().add_choice("load " + path,
+                                  Value(stem::preview_load(path, job.load, context.budget()).estimate.because),
+                                  "the estimate before decoding");
+    return;
+  }
+  context.results()["images"] = Value::list();
+  for (const std::string& path : scans) make_images(path, job, scans.size() > 1, context);
+}
+
+}  // namespace
+
+Command stem_image_command() {
+  return {.name = "stem image",
+          .summary = "Make virtual images with any detectors",
+          .details =
+              "Detectors are bf, abf, adf, haadf (in units of the bright-field disk), com-row and com-col (first "
+              "moments), or expressions of circle, annulus, rect, point, "
+              "polygon, segment and file joined by & | ! and parentheses. Boolean detectors give exact integers. "
+              "Beside every image a .json record is written that "
+              "repeats it bit for bit with --from.",
+          .examples = {{"sonde stem image scan_master.h5 --detector haadf --center auto --det-bin 2 -o haadf.tif",
+                        "A high-angle annular dark-field image"},
+                       {"sonde stem image DIR --pattern tilt --detector 'annulus(auto,auto,40,90)' --all -o out/",
+                        "One image of every scan of a series"},
+                       {"sonde stem image scan_master.h5 -d bf -d adf -d com-row -o images/",
+                        "Several detectors from one load"},
+                       {"sonde stem image --from haadf.json -o again.tif", "The same image again"}},
+          .plans = true,
+          .invoke = invocation<ImageCommandOptions, run_image>};
+}
+
+}  // namespace sonde::cli

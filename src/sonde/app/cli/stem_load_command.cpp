@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/stem_text.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/io/hdf5_writer.h"
+#include "sonde/engine/io/npz.h"
+#include "sonde/engine/report/json.h"
+#include "sonde/instruments/stem/load/series.h"
+#include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/provenance.h"
+
+namespace sonde::cli {
+namespace {
+
+struct LoadCommandOptions {
+  std::vector<std::string> input;
+  std::string output;
+  stem::SeriesOptions series;
+  stem::CentreMethod centre_method = stem::CentreMethod::edge;
+  stem::LoadOptions load;
+  void describe(Fields& fields) {
+    fields.positional("input", input, {.help = "scans, or folders of *_master.h5"});
+    fields.add("output", output,
+               {.help = "write sums, moments, mask and centre to this .h5 file", .metavar = "FILE.h5", .letter = 'o'});
+    fields.choice("centre_method", centre_method,
+                  {{"edge", stem::CentreMethod::edge},
+                   {"threshold", stem::CentreMethod::threshold},
+                   {"plateau", stem::CentreMethod::plateau},
+                   {"com", stem::CentreMethod::com},
+                   {"friedel", stem::CentreMethod::friedel}},
+                  {.help = "how the centre is found", .alias = "center_method"});
+    load.describe(fields);
+    series.describe(fields);
+  }
+};
+
+Value centre_value(const stem::Centre& centre) {
+  Value value;
+  value["row"] = centre.row;
+  value["col"] = centre.col;
+  value["radius"] = centre.radius;
+  value["residual_rms"] = centre.residual_rms;
+  value["confidence"] = centre.confidence;
+  value["method"] = name(centre.method);
+  value["notes"] = centre.notes;
+  return value;
+}
+
+/// The centre, or why there is none: a scan without a beam still loads.
+Value find_and_say_centre(const stem::Dataset& dataset, stem::CentreMethod method, Context& context) {
+  const Array mean = stem::mean_pattern(dataset);
+  try {
+    const stem::Centre centre = stem::find_centre(mean.view<double, 2>(), dataset.good(), method);
+    context.say(fmt::format("centre    row {:.3f}, col {:.3f}, radius {:.3f} px (confidence {:.2f}, {})", centre.row,
+                            centre.col, centre.radius, centre.confidence, name(method)));
+    for (const std::string& note : centre.notes) context.say("          " + note);
+    return centre_value(centre);
+  } catch (const Error& error) {
+    context.say("centre    not found: " + error.message());
+    Value value;
+    value["error"] = error.message();
+    return value;
+  }
+}
+
+void write_summary(const std::string& path, const stem::Dataset& dataset, const Value& centre) {
+  const Shape scan = dataset.shape().first(2);
+  const stem::Moments& m = dataset.moments();
+  Hdf5Writer writer(path);
+  writer.array("/pattern/mean", stem::mean_pattern(dataset));
+  writer.array("/pattern/sum", m.pattern_sum);
+  writer.array("/pattern/max", m.pattern_max);
+  writer.array("/pattern/nonzero", m.nonzero);
+  writer.array("/scan/total", m.total.clone().reshaped(scan));
+  writer.array("/scan/moment_row", m.moment_row.clone().reshaped(scan));
+  writer.array("/scan/moment_col", m.moment_col.clone().reshaped(scan));
+  writer.array("/scan/valid", Array::from(dataset.valid(), scan));
+  writer.array("/pattern/mask", Array::from(dataset.mask_bits(), dataset.shape().last(2)));
+  writer.attribute("/pattern", "centre", to_json(centre, -1));
+  writer.attribute("/", "provenance", to_json(stem::provenance(dataset), -1));
+  writer.finish();
+}
+
+void load_one(const std::string& path, const std::string& output, const LoadCommandOptions& options, Context& context) {
+  const stem::Dataset dataset = stem::load(path, options.load, context.budget());
+  report_load(context, dataset);
+  Value& results = context.results();
+  results["shape"] = Value::list();
+  for (int i = 0; i < 4; ++i) results["shape"].push_back(dataset.shape()[i]);
+  results["dtype"] = name(dataset.dtype());
+  results["layout"] = stem::layout_name(dataset.layout());
+  results["exactness"] = dataset.exactness().to_value();
+  const Value centre = find_and_say_centre(dataset, options.centre_method, context);
+  results["centre"] = centre;
+  const Value record = stem::provenance(dataset);
+  results["bad_pixels"] = *record.find("bad_pixels");
+  results["input"] = *record.find("input");
+  results["memory"] = dataset.memory_report();
+  for (const stem::BadPixel& pixel : dataset.bad_pixels())
+    context.say(fmt::format("bad pixel row {}, col {}: {} (sum {}, brightest neighbour {})", pixel.row, pixel.col,
+                            name(pixel.reason), pixel.sum, pixel.neighbour_max));
+  if (!output.empty()) {
+    write_summary(output, dataset, centre);
+    context.say("wrote     " + output);
+  }
+}
+
+void run_load(const LoadCommandOptions& options, Context& context) {
+  const std::vector<std::string> scans = stem::find_scans(options.input, options.series);
+  if (!options.output.empty() && !options.output.ends_with(".h5"))
+    throw Error(ErrorKind::usage, fmt::format("-o {}: the summary is an .h5 file", options.output))
+        .hint("images are made by `sonde stem image`, data sets by `sonde stem convert`");
+  if (context.dry_run()) {
+    for (const std::string& path : scans)
+      context.report().add_choice("load " + path,
+                                  Value(stem::preview_load(path, options.load, context.budget()).estimate.because),
+                                  "the estimate before decoding");
+    return;
+  }
+  if (scans.size() == 1) return load_one(scans.front(), options.output, options, context);
+  if (!options.output.empty())
+    throw Error(ErrorKind::usage, "-o names one file, but there are several scans").hint("load them one by one");
+  stem::Series series = stem::Series::open(options.input, options.series, options.load, context.budget());
+  context.say(
+      fmt::format("{} scans of {} ({})", series.size(), series.items().front().shape.text(), series.eager_because()));
+  Value& results = context.results();
+  results["items"] = Value::list();
+  for (Index i = 0; i < series.size(); ++i) {
+    const auto dataset = series.item(i);
+    Value entry;
+    entry["path"] = series.items()[static_cast<std::size_t>(i)].path;
+    entry["seconds"] = dataset->seconds().wall;
+    entry["exactness"] = dataset->exactness().to_value();
+    results["items"].push_back(std::move(entry));
+    context.say(fmt::format("  {} {}", series.items()[static_cast<std::size_t>(i)].label,
+                            dataset->exactness().exact() ? "exact" : "NOT exact"));
+  }
+  results["skipped"] = Value::list();
+  for (const stem::SkippedScan& scan : series.skipped()) results["skipped"].push_back(scan.path + ": " + scan.reason);
+}
+
+}  // namespace
+
+Command stem_load_command() {
+  return {.name = "stem load",
+          .summary = "Load a scan, correct it and say what was found",
+          .details =
+              "Decodes every frame once, finds bad pixels and the centre of the pattern, and reports sums, moments, "
+              "exactness and memory. "
+              "A folder is loaded as a series of scans of one shape.",
+          .examples = {{"sonde stem load scan_master.h5 --det-bin auto --memory 8G",
+                        "The smallest detector bin that fits 8 GiB"},
+                       {"sonde stem load scan_master.h5 -o summary.h5", "Mean pattern, moments and masks as a file"}},
+          .plans = true,
+          .invoke = invocation<LoadCommandOptions, run_load>};
+}
+
+}  // namespace sonde::cli
