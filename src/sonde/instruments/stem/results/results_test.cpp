@@ -203,7 +203,7 @@ TEST(Convert, UnknownEndingsAreRefused) {
 TEST(Scales, BinsMakePixelsLarger) {
   Calibration calibration;
   calibration.scan_step_row_nm = calibration.scan_step_col_nm = Quantity{0.2};
-  EXPECT_DOUBLE_EQ(*scan_scale(calibration, 3).row_step, 0.6000000000000001);
+  EXPECT_DOUBLE_EQ(*scan_scale(calibration, 3).row_step, 0.6);
   EXPECT_EQ(scan_scale({}, 3).unit, "px");
   calibration.detector_pixel_m = Quantity{1e-4};
   calibration.camera_length_m = Quantity{0.1};
