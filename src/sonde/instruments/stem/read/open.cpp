@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place that knows all formats.
-#include <fmt/format.h>
-
-#include <array>
-#include <cstring>
-
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/io/file.h"
+#include "sonde/instruments/stem/read/blo.h"
+#include "sonde/instruments/stem/read/empad.h"
 #include "sonde/instruments/stem/read/hdf5_source.h"
+#include "sonde/instruments/stem/read/mib.h"
+#include "sonde/instruments/stem/read/npy.h"
+#include "sonde/instruments/stem/read/raw.h"
+#include "sonde/instruments/stem/read/recognise.h"
 #include "sonde/instruments/stem/read/source.h"
+#include "sonde/instruments/stem/read/zarr.h"
 
 namespace sonde::stem {
-namespace {
-
-/// At byte 0, or behind a user block of 512, 1024, 2048, ... bytes.
-bool is_hdf5(const File& file) {
-  constexpr char signature[] = "\x89HDF\r\n\x1a\n";
-  std::array<std::byte, 8> bytes{};
-  for (std::uint64_t at = 0; at + bytes.size() <= file.size(); at = at == 0 ? 512 : 2 * at) {
-    file.read_at(at, bytes);
-    if (std::memcmp(bytes.data(), signature, bytes.size()) == 0) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 std::unique_ptr<Source> open_source(const std::string& path, const ReadOptions& options) {
-  if (is_hdf5(File(path))) return open_hdf5(path, options);
-  throw Error(ErrorKind::bad_file, fmt::format("{}: the format is not recognised", path));
+  switch (recognise(path, options)) {
+    case ScanFormat::hdf5:
+      return open_hdf5(path, options);
+    case ScanFormat::npy:
+      return open_npy(path, options);
+    case ScanFormat::zarr:
+      return open_zarr(path, options);
+    case ScanFormat::mib:
+      return open_mib(path, options);
+    case ScanFormat::blo:
+      return open_blo(path, options);
+    case ScanFormat::empad:
+      return open_empad(path, options);
+    case ScanFormat::raw:
+      return open_raw(path, options);
+  }
+  throw Error(ErrorKind::internal, path + ": a format without a reader");
 }
 
 }  // namespace sonde::stem
