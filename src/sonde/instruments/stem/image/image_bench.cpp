@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/stem/image/imager.h"
 #include "sonde/instruments/stem/image/masked_sum.h"
 #include "sonde/instruments/stem/image/plane_sum.h"
 #include "sonde/instruments/stem/layout/resident.h"
@@ -80,10 +81,56 @@ BENCHMARK_CAPTURE(plane_image, adf_cold, 10, 19.7, true)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(10);
 
+/// A disk of radius 10 that moves by one pixel along a path that never comes back: about 40 planes a step.
+void drag_step(benchmark::State& state) {
+  set_thread_count(static_cast<int>(state.range(0)));
+  Stream stream;
+  VirtualImager imager({rows, cols, &planes(), nullptr, nullptr, {}});
+  std::vector<Mask> masks;
+  for (int step = -30; step <= 30; ++step) masks.push_back(make_mask(rows, cols, ring(0, 10, step)));
+  std::size_t step = 0;
+  Index read = 0;
+  for (auto _ : state) {
+    if (step == 0) {
+      state.PauseTiming();
+      imager.reset();
+      (void)imager.compute(stream, masks[0]);
+      state.ResumeTiming();
+    }
+    read = imager.compute(stream, masks[step + 1]).pixels_read;
+    step = (step + 1) % (masks.size() - 1);
+  }
+  state.counters["pixels"] = static_cast<double>(read);
+  set_thread_count(0);
+}
+BENCHMARK(drag_step)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+/// An annulus whose outer radius moves along the grid of the radial prefix planes.
+void radius_step(benchmark::State& state) {
+  set_thread_count(static_cast<int>(state.range(0)));
+  Stream stream;
+  VirtualImager imager({rows, cols, &planes(), nullptr, nullptr, {}});
+  imager.build_prefix(stream, 47.5, 47.5);
+  std::vector<Mask> masks;
+  for (int step = 0; step < 20; ++step) masks.push_back(make_mask(rows, cols, ring(10, 20 + step)));
+  std::size_t step = 0;
+  for (auto _ : state) {
+    imager.reset();
+    benchmark::DoNotOptimize(imager.compute(stream, masks[step]).image);
+    step = (step + 1) % masks.size();
+  }
+  set_thread_count(0);
+}
+BENCHMARK(radius_step)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+
 void frame_image(benchmark::State& state) {
   set_thread_count(static_cast<int>(state.range(0)));
   Stream stream;
-  static Array frames = Array::zeros(Device::cpu(), {positions, rows, cols}, DType::u8);
+  static const Array frames = [] {
+    Array array = make_frames(Device::cpu(), positions, rows, cols, DType::u8);
+    std::memset(array.data(), 1, array.allocated_bytes());  // untouched pages would all be one
+    return array;
+  }();
   Array image(Device::cpu(), {positions}, DType::u64);
   const Mask mask = make_mask(rows, cols, ring(0, 10));
   for (auto _ : state) masked_sum(stream, frames, mask, image);

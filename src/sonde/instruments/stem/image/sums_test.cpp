@@ -105,6 +105,28 @@ TEST_P(SumsOnEach, UpdateAddsAndRemovesInOnePass) {
   EXPECT_EQ(host_elements<std::uint64_t>(image), scan.image(after)) << "from frames, in place";
 }
 
+TEST_P(SumsOnEach, BinningTheDetectorAndTheMaskGivesTheSameImage) {
+  Stream stream(device());
+  const Index bin = 3, rows = 12, cols = 15;
+  const auto fine = random_scan<std::uint8_t>(60, rows, cols, 10);
+  TestScan<std::uint16_t> coarse{60, rows / bin, cols / bin, std::vector<std::uint16_t>(60 * 4 * 5, 0)};
+  for (Index position = 0; position < 60; ++position)
+    for (Index pixel = 0; pixel < rows * cols; ++pixel) {
+      const Index bins = pixel / cols / bin * (cols / bin) + pixel % cols / bin;
+      auto& sum = coarse.counts[static_cast<std::size_t>(position * 20 + bins)];
+      sum = static_cast<std::uint16_t>(sum + fine.at(position, pixel));
+    }
+  const Mask bins = make_mask(4, 5, {1, 2, 7, 13, 19});
+  std::vector<Index> pixels;
+  for (Index pixel = 0; pixel < rows * cols; ++pixel)
+    if (std::binary_search(bins.pixels.begin(), bins.pixels.end(), pixel / cols / bin * 5 + pixel % cols / bin))
+      pixels.push_back(pixel);
+  Array image(device(), {60}, DType::u64), binned(device(), {60}, DType::u64);
+  plane_sum(stream, fine.planes(stream), make_mask(rows, cols, pixels), image);
+  plane_sum(stream, coarse.planes(stream), bins, binned);
+  EXPECT_EQ(host_elements<std::uint64_t>(binned), host_elements<std::uint64_t>(image));
+}
+
 TEST(MaskedSum, TakesStridedFrames) {
   Stream stream;
   auto scan = random_scan<std::uint16_t>(30, 8, 10, 7);
