@@ -10,6 +10,7 @@ const std::vector<Command>& commands() {
       stem_load_command(),
       stem_image_command(),
       stem_convert_command(),
+      stem_simulate_command(),
       devices_command(),
       report_show_command(),
       report_compare_command(),

@@ -14,6 +14,7 @@ Command stem_convert_command();
 Command stem_image_command();
 Command stem_info_command();
 Command stem_load_command();
+Command stem_simulate_command();
 Command stem_validate_command();
 
 }  // namespace sonde::cli

@@ -139,4 +139,45 @@ double reduced_chi_square(std::span<const double> measured, std::span<const doub
   return count > 0 ? sum / count : 0;
 }
 
+double reduced_chi_square(const Array& measured, const Array& expected, const Array& variance, Index line) {
+  const Index count = measured.count();
+  const auto line_of = [&](const Array& lines) {
+    if (lines.dtype() != DType::f64 || !lines.contiguous() || (line + 1) * count > lines.count())
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("chi-square of an image of {} values with line {} of {} values of {}", count, line,
+                              lines.count(), name(lines.dtype())));
+    return std::span(static_cast<const double*>(lines.data()) + line * count, static_cast<std::size_t>(count));
+  };
+  const Array dense = measured.contiguous() ? Array() : measured.clone();
+  const Array& source = measured.contiguous() ? measured : dense;
+  std::vector<double> values(static_cast<std::size_t>(count));
+  const auto copy = [&](auto type) {
+    const auto* from = static_cast<const decltype(type)*>(source.data());
+    std::transform(from, from + count, values.begin(), [](auto value) { return static_cast<double>(value); });
+  };
+  switch (measured.dtype()) {
+    case DType::u8:
+      copy(std::uint8_t{});
+      break;
+    case DType::u16:
+      copy(std::uint16_t{});
+      break;
+    case DType::u32:
+      copy(std::uint32_t{});
+      break;
+    case DType::u64:
+      copy(std::uint64_t{});
+      break;
+    case DType::f32:
+      copy(float{});
+      break;
+    case DType::f64:
+      copy(double{});
+      break;
+    default:
+      throw Error(ErrorKind::bad_input, fmt::format("chi-square of an image of {}", name(measured.dtype())));
+  }
+  return reduced_chi_square(values, line_of(expected), line_of(variance));
+}
+
 }  // namespace sonde::stem

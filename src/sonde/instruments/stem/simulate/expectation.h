@@ -36,5 +36,9 @@ struct Expectation {
 /// infinity. Throws Error(bad_input) when the sizes differ.
 [[nodiscard]] double reduced_chi_square(std::span<const double> measured, std::span<const double> expected,
                                         std::span<const double> variance);
+/// The same for an image of any unsigned or floating type with one element per position, against line `line` of an
+/// Expectation's (lines, positions) or (positions) arrays.
+[[nodiscard]] double reduced_chi_square(const Array& measured, const Array& expected, const Array& variance,
+                                        Index line = 0);
 
 }  // namespace sonde::stem

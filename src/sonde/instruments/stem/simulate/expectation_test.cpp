@@ -157,6 +157,23 @@ TEST(ReducedChiSquare, IsInfiniteWhereTheImpossibleHappened) {
   EXPECT_EQ(reduced_chi_square(measured, expected, variance), std::numeric_limits<double>::infinity());
 }
 
+TEST(ReducedChiSquare, TakesImagesOfEveryType) {
+  const Array expected = Array::from<double>({9, 9, 4, 16}, {2, 2});
+  EXPECT_DOUBLE_EQ(reduced_chi_square(Array::from<std::uint64_t>({6, 20}, {2}), expected, expected, 1), 1);
+  EXPECT_DOUBLE_EQ(reduced_chi_square(Array::from<std::uint8_t>({6, 20}, {1, 2}), expected, expected, 1), 1);
+  EXPECT_DOUBLE_EQ(reduced_chi_square(Array::from<float>({6, 12}, {2}), expected, expected), 1);
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
+                                [&] {
+                                  (void)reduced_chi_square(Array::from<std::int8_t>({6, 20}, {2}), expected, expected);
+                                }),
+              HasSubstr("chi-square of an image of i8"));
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
+                                [&] {
+                                  (void)reduced_chi_square(Array::from<float>({6, 20}, {2}), expected, expected, 2);
+                                }),
+              HasSubstr("line 2 of 4 values of f64"));
+}
+
 TEST(ReducedChiSquare, SizesMustAgree) {
   const std::vector<double> one = {1}, two = {1, 2};
   EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)reduced_chi_square(one, two, two); }),

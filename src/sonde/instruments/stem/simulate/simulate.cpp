@@ -106,12 +106,15 @@ void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& 
 
 /// Sum over a batch of frames of what good pixels counted.
 double sum_of(const Array& frames, const std::vector<std::uint8_t>& good) {
-  double sum = 0;
+  std::uint64_t sum = 0;
   visit_counts<3>(frames, [&](auto counts) {
-    for (Index i = 0; i < counts.count(); ++i)
-      if (good[static_cast<std::size_t>(i) % good.size()] != 0) sum += static_cast<double>(counts.data[i]);
+    const auto pixels = static_cast<Index>(good.size());
+    for (Index frame = 0; frame < counts.extent[0]; ++frame) {
+      const auto* count = counts.data + frame * pixels;
+      for (Index i = 0; i < pixels; ++i) sum += good[static_cast<std::size_t>(i)] != 0 ? count[i] : 0;
+    }
   });
-  return sum;
+  return static_cast<double>(sum);
 }
 
 }  // namespace
