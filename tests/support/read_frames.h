@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// All elements of a source, by the slow and simple way.
+// Elements of a source, by the slow and simple way.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "sonde/instruments/stem/read/source.h"
@@ -31,6 +36,30 @@ inline std::vector<std::uint64_t> frames_of(stem::Source& source, Index batch_fr
     }
   }
   return all;
+}
+
+/// The elements of one stored frame in their own type.
+template <class T>
+std::vector<T> frame_of(stem::Source& source, Index frame) {
+  const stem::Acquisition& scan = source.acquisition();
+  EXPECT_EQ(scan.stored, dtype_of<T>);
+  std::vector<T> elements(static_cast<std::size_t>(scan.rows * scan.cols));
+  stem::RawBatch batch;
+  stem::DecodeScratch scratch;
+  source.read(frame, frame + 1, batch);
+  source.decode(batch, frame, scratch, std::as_writable_bytes(std::span(elements)));
+  return elements;
+}
+
+/// The sum of each frame.
+template <class T>
+std::vector<double> frame_sums(stem::Source& source) {
+  std::vector<double> sums;
+  for (Index frame = 0; frame < source.acquisition().frames; ++frame) {
+    const std::vector<T> elements = frame_of<T>(source, frame);
+    sums.push_back(std::accumulate(elements.begin(), elements.end(), 0.0));
+  }
+  return sums;
 }
 
 }  // namespace sonde::testing

@@ -5,15 +5,16 @@
 #include <gtest/gtest.h>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/stem/read/test_frames.h"
 #include "tests/support/data.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/read_frames.h"
 
 namespace sonde::stem {
 namespace {
 
 using sonde::testing::error_of;
+using sonde::testing::frame_sums;
 using sonde::testing::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
