@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <string_view>
 
 namespace sonde {
 
@@ -94,6 +95,10 @@ std::vector<Hdf5Value::Scalar> read_enumeration(hid_t object, bool is_attribute,
 }  // namespace
 
 Session::Session() : lock_(library_mutex()) {
+  // Closing everything at exit crashes the library (1.10.8) after a file that could not be closed, for instance on a
+  // full disk. Nothing of ours is open by then.
+  static const herr_t no_closing_at_exit = H5dont_atexit();
+  static_cast<void>(no_closing_at_exit);
   H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
@@ -103,7 +108,12 @@ Session::~Session() { H5Eset_auto2(H5E_DEFAULT, print_, print_data_); }
 std::string innermost_message() {
   std::string message;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_message, &message);
-  return message;
+  // "file write failed: time = ..., errno = 28, error message = 'No space left on device', buf = ...": what counts
+  constexpr std::string_view reason_mark = "error message = '";
+  const std::size_t details = message.find(": time = "), reason = message.find(reason_mark);
+  if (details == std::string::npos || reason == std::string::npos) return message;
+  const std::size_t first = reason + reason_mark.size();
+  return message.substr(0, details) + ": " + message.substr(first, message.find('\'', first) - first);
 }
 
 Error error(ErrorKind kind, const std::string& what) {

@@ -2,6 +2,7 @@
 #include "sonde/engine/io/hdf5_writer.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -107,6 +108,18 @@ Hdf5Writer::Hdf5Writer(std::string path) : file_(std::move(path)) {
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_file_locking(access.id(), false, true);
   handle_ = own(H5Fcreate(file_.partial_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), file_.path(), "it");
+}
+
+Hdf5Writer::~Hdf5Writer() {
+  if (!handle_.valid()) return;
+  const Session session;
+  // Given up: the library still writes its caches when it closes, and on a full disk that would fail again and keep the
+  // file open. An empty file has room.
+  void* descriptor = nullptr;
+  if (H5Fget_vfd_handle(handle_.id(), H5P_DEFAULT, &descriptor) >= 0 && descriptor != nullptr)
+    static_cast<void>(::ftruncate(*static_cast<const int*>(descriptor), 0) == 0);
+  declared_.clear();
+  handle_.close();
 }
 
 void Hdf5Writer::group(const std::string& path) {

@@ -31,6 +31,7 @@ class Hdf5Writer {
  public:
   explicit Hdf5Writer(std::string path);
   Hdf5Writer(Hdf5Writer&&) = default;
+  ~Hdf5Writer();
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
 

@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 #include "sonde/engine/io/chunk_index.h"
@@ -120,6 +124,50 @@ TEST(Hdf5Writer, NothingAppearsBeforeFinish) {
     writer.array("/x", Array::from<float>({1}, {1}));
     EXPECT_FALSE(std::filesystem::exists(folder.file("x.h5")));
   }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+/// In a child, because the limit (it stands for a full disk) cannot be lifted again.
+int write_beyond_limit(const std::string& path, bool chunks) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {1 << 20, 1 << 20};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    int status = 2;
+    try {
+      Hdf5Writer writer(path);
+      writer.declare("/d", {.shape = {64, 65536}, .dtype = DType::u8, .chunk = {1, 65536}, .filters = {}, .fill = {}});
+      const std::vector<std::byte> chunk(65536, std::byte{1});
+      if (!chunks) writer.array("/a", Array::zeros(Device::cpu(), {1 << 22}, DType::u8));
+      for (Index i = 0; chunks && i < 64; ++i) writer.write_chunk("/d", {i, 0}, chunk);
+      writer.finish();
+    } catch (const Error& error) {
+      const std::string text = error.message();
+      status = error.kind() == ErrorKind::io && text.find("x.h5") != std::string::npos &&
+                       text.find("File too large") != std::string::npos
+                   ? 0
+                   : 1;
+      if (status != 0) std::fprintf(stderr, "%s\n", error.what());
+    }
+    {  // the library still works, and the process ends without a crash
+      Hdf5Writer second(path + ".second");
+      second.value("/x", 1.5);
+      second.finish();
+      if (Hdf5File::open(path + ".second").value("/x")->number() != 1.5) status = 3;
+      std::filesystem::remove(path + ".second");
+    }
+    std::exit(status);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Hdf5Writer, AFullDiskIsAnErrorAndLeavesNothing) {
+  const testing::TemporaryFolder folder;
+  EXPECT_EQ(write_beyond_limit(folder.file("x.h5"), true), 0);
+  EXPECT_EQ(write_beyond_limit(folder.file("x.h5"), false), 0);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
