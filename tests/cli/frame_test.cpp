@@ -43,7 +43,7 @@ TEST(Program, VersionGoesToStandardOutput) {
 TEST(Program, HelpListsEveryCommand) {
   const Ended ended = run({"help"});
   EXPECT_EQ(ended.status, 0);
-  for (const char* command : {"devices", "report show", "report compare", "help"})
+  for (const char* command : {"devices", "machine", "bench", "report show", "report compare", "help"})
     EXPECT_THAT(ended.out, HasSubstr(std::string("\n  ") + command));
   EXPECT_EQ(run({"--help"}).out, ended.out);
 }

@@ -4,6 +4,8 @@
 namespace sonde::cli {
 
 const std::vector<Command>& commands() {
+  // One command per line, in the order of the overview.
+  // clang-format off
   static const std::vector<Command> all = {
       stem_info_command(),
       stem_validate_command(),
@@ -12,10 +14,13 @@ const std::vector<Command>& commands() {
       stem_convert_command(),
       stem_simulate_command(),
       devices_command(),
+      machine_command(),
+      bench_command(),
       report_show_command(),
       report_compare_command(),
       help_command(),
   };
+  // clang-format on
   return all;
 }
 

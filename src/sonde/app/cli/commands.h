@@ -6,8 +6,10 @@
 
 namespace sonde::cli {
 
+Command bench_command();
 Command devices_command();
 Command help_command();
+Command machine_command();
 Command report_compare_command();
 Command report_show_command();
 Command stem_convert_command();

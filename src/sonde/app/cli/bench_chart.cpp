@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/cli/bench_chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/bench/machine.h"
+
+namespace sonde::cli {
+namespace {
+
+double number_of(const Value& object, const char* key) {
+  const Value* value = object.find(key);
+  return value != nullptr && value->is_number() ? value->as_real() : 0;
+}
+
+std::string series_name(const Value& point, const std::string& operation) {
+  const std::string device = point.find("device")->as_text();
+  const Index workers = point.find("workers")->as_whole();
+  return fmt::format("{}, {}", operation, device == "cpu" ? fmt::format("cpu × {}", workers) : device);
+}
+
+/// One measured row in the form a chart needs.
+struct Row {
+  std::string name;
+  double size = 0, seconds = 0, mad = 0, bytes = 0;
+};
+
+std::optional<double> size_number(const std::string& size) {
+  try {
+    return static_cast<double>(parse_bytes(size));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<Row> rows_of(const Value& points) {
+  std::vector<Row> rows;
+  for (const Value& point : points.items()) {
+    const double size = size_number(point.find("size")->as_text()).value_or(0);
+    double bytes = 0;
+    const auto add = [&](const std::string& name, const Value& operation) {
+      const Value& steady = *operation.find("steady_s");
+      rows.push_back({name, size, number_of(steady, "median"), number_of(steady, "mad"), bytes});
+    };
+    for (const Value& operation : point.find("operations")->items()) {
+      bytes = number_of(operation, "bytes");
+      add(series_name(point, operation.find("name")->as_text()), operation);
+    }
+    // A peer does the same work as the first operation.
+    bytes = number_of(point.find("operations")->items().front(), "bytes");
+    for (const Value& peer : point.find("peers")->items())
+      if (peer.find("steady_s") != nullptr) add(peer.find("name")->as_text(), peer);
+  }
+  return rows;
+}
+
+Facet curves(const std::vector<Row>& rows, bool as_rate) {
+  Facet facet;
+  facet.x = {.title = "size", .log = true};
+  facet.y = as_rate ? Axis{.title = "rate", .unit = "GB/s", .low = 0}
+                    : Axis{.title = "median time", .unit = "s", .log = true};
+  for (const Row& row : rows) {
+    if (!(row.seconds > 0)) continue;
+    auto series =
+        std::find_if(facet.series.begin(), facet.series.end(), [&](const Series& s) { return s.name == row.name; });
+    if (series == facet.series.end()) series = facet.series.insert(facet.series.end(), Series{.name = row.name});
+    const auto shown = [&](double seconds) { return as_rate ? row.bytes / seconds / 1e9 : seconds; };
+    series->x.push_back(row.size);
+    series->y.push_back(shown(row.seconds));
+    // Never below zero time: a spread as large as the median has no lower end that a logarithm could show.
+    series->low.push_back(shown(as_rate ? row.seconds + row.mad : std::max(row.seconds - row.mad, row.seconds / 10)));
+    series->high.push_back(shown(as_rate ? std::max(row.seconds - row.mad, row.seconds / 10) : row.seconds + row.mad));
+  }
+  return facet;
+}
+
+Facet bars(const std::vector<Row>& rows, bool as_rate) {
+  Facet facet;
+  facet.x = as_rate ? Axis{.title = "rate", .unit = "GB/s"} : Axis{.title = "median time", .unit = "ms"};
+  Series series{.name = "", .mark = Mark::bars};
+  for (const Row& row : rows) {
+    facet.categories.push_back(row.name);
+    series.y.push_back(as_rate ? row.bytes / row.seconds / 1e9 : row.seconds * 1e3);
+  }
+  facet.series.push_back(std::move(series));
+  return facet;
+}
+
+}  // namespace
+
+Chart bench_chart(const BenchCase& bench_case, const Value& points, const Value& machine) {
+  const std::vector<Row> rows = rows_of(points);
+  std::map<double, int> sizes;
+  for (const Row& row : rows) ++sizes[row.size];
+  const bool over_sizes = sizes.size() > 1;
+  const bool has_rates = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.bytes > 0; });
+
+  Chart chart;
+  chart.title = fmt::format("{}: {}", bench_case.name, bench_case.summary);
+  chart.facets.push_back(over_sizes ? curves(rows, false) : bars(rows, false));
+  if (!has_rates) return chart;
+  Facet rates = over_sizes ? curves(rows, true) : bars(rows, true);
+  int workers = 1;
+  for (const Value& point : points.items()) workers = std::max(workers, static_cast<int>(number_of(point, "workers")));
+  if (const double limit = machine_rates(machine, workers).memory_bytes_per_s; limit > 0)
+    rates.references.push_back({.value = limit / 1e9, .label = fmt::format("memory, {} threads", workers)});
+  chart.facets.push_back(std::move(rates));
+  return chart;
+}
+
+}  // namespace sonde::cli

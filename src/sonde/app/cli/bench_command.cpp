@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "sonde/app/cli/bench_cases.h"
+#include "sonde/app/cli/bench_chart.h"
+#include "sonde/app/cli/commands.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/bench/machine.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/engine/figure/chart.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/report/json.h"
+#include "sonde/engine/report/progress.h"
+
+namespace sonde::cli {
+namespace {
+
+struct BenchOptions {
+  std::string bench_case;
+  std::string sizes;
+  std::string devices = "auto";
+  std::string workers = "1,all";
+  double seconds = 3;
+  Index samples = 201;
+  std::optional<std::string> output;
+  bool files = true;
+  void describe(Fields& fields) {
+    fields.positional(
+        "case", bench_case,
+        {.help = "case, or the beginning of several; without one the cases are listed", .optional = true});
+    fields.add("sizes", sizes, {.help = "sizes, smallest first; empty takes those of the case", .metavar = "A,B,..."});
+    fields.add("devices", devices,
+               {.help = "where to run; auto takes every device that can", .metavar = "auto|cpu,cuda"});
+    fields.add("workers", workers, {.help = "threads on the CPU, one curve each", .metavar = "1,2,all"});
+    fields.add("seconds", seconds,
+               {.help = "time for each point once the fewest samples are there", .unit = "s", .min = 0, .max = 3600});
+    fields.add("samples", samples, {.help = "most samples of each point", .min = 3, .max = 1e6});
+    fields.add("output", output,
+               {.help = "beginning of the names of the files (.json, .png, .pdf); unset takes sonde-bench-CASE here",
+                .metavar = "PATH",
+                .letter = 'o'});
+    fields.add("files", files, {.help = "write files at all"});
+  }
+};
+
+std::vector<const BenchCase*> chosen_cases(const std::string& wanted) {
+  std::vector<const BenchCase*> chosen;
+  std::vector<std::string> names;
+  for (const BenchCase& each : bench_cases()) {
+    names.push_back(each.name);
+    if (each.name == wanted || each.name.starts_with(wanted + "-")) chosen.push_back(&each);
+  }
+  if (chosen.empty())
+    throw Error(ErrorKind::usage, fmt::format("unknown case \"{}\"{}", wanted, did_you_mean(wanted, names)))
+        .hint("`sonde bench` lists the cases");
+  return chosen;
+}
+
+std::vector<int> worker_counts(const std::string& text) {
+  const int all = Device::cpu().info().compute_units;
+  std::set<int> counts;  // once each, in order
+  for (const std::string& word : split(text, ',')) {
+    int count = 0;
+    const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), count);
+    if (word == "all")
+      count = all;
+    else if (status != std::errc() || end != word.data() + word.size() || count < 1 || count > 4096)
+      throw Error(ErrorKind::usage, fmt::format("--workers: \"{}\" is not a number of threads", word))
+          .hint("write for instance 1,2,all");
+    counts.insert(count);
+  }
+  if (counts.empty()) throw Error(ErrorKind::usage, "--workers is empty").hint("write for instance 1,2,all");
+  return {counts.begin(), counts.end()};
+}
+
+bool can_run(const BenchCase& bench_case, Device device) {
+  return std::find(bench_case.devices.begin(), bench_case.devices.end(), device.kind()) != bench_case.devices.end();
+}
+
+std::vector<Device> chosen_devices(const BenchCase& bench_case, const std::string& text) {
+  std::vector<Device> devices;
+  if (text == "auto") {
+    for (const Device& device : Device::all())
+      if (can_run(bench_case, device)) devices.push_back(device);
+    return devices;
+  }
+  for (const std::string& word : split(text, ',')) {
+    const Device device = Device::parse(word).value;
+    if (can_run(bench_case, device))
+      devices.push_back(device);
+    else
+      log_warning(fmt::format("case {} does not run on {}", bench_case.name, device.name()));
+  }
+  return devices;
+}
+
+Value machine_limits(Context& context) {
+  if (auto machine = cached_machine()) return *machine;
+  log_note("measuring this machine once, for the fractions (`sonde machine` shows the numbers)");
+  auto phase = context.report().phase("machine");
+  Value machine = measure_machine();
+  try {
+    cache_machine(machine);
+  } catch (const Error& error) {  // the numbers hold for this run all the same
+    log_warning(error.message());
+  }
+  return machine;
+}
+
+void write_files(const std::string& stem, const Value& result, const Chart& chart, Context& context) {
+  const ChartFiles files = write_chart(stem + "-chart", chart);
+  AtomicFile file(stem + ".json");
+  file.write(to_json(result) + "\n");
+  file.commit();
+  context.say("written: " + stem + ".json" + (files.pictures.empty() ? "" : ", " + join_words(files.pictures, ", ")));
+}
+
+void run_case(const BenchCase& bench_case, const BenchOptions& options, const Value& machine, Context& context) {
+  const std::vector<std::string> sizes = options.sizes.empty() ? bench_case.sizes : split(options.sizes, ',');
+  Sampling sampling{.most = options.samples, .most_s = options.seconds};
+  sampling.least = std::min(sampling.least, sampling.most);
+
+  std::vector<BenchPoint> points;
+  for (const std::string& size : sizes)
+    for (const Device& device : chosen_devices(bench_case, options.devices))
+      if (device.is_cpu())
+        for (const int workers : worker_counts(options.workers)) points.push_back({size, device, workers});
+      else
+        points.push_back({size, device, 1});
+  if (points.empty())
+    throw Error(ErrorKind::device, fmt::format("case {} runs on none of the devices", bench_case.name));
+
+  auto phase = context.report().phase(bench_case.name);
+  Value measured = Value::list();
+  {
+    ProgressMeter meter("bench " + bench_case.name, static_cast<Index>(points.size()), "points");
+    const int threads = thread_count();
+    for (const BenchPoint& point : points) {
+      set_thread_count(point.workers);
+      measured.push_back(run_bench_point(bench_case, point, machine_rates(machine, point.workers), sampling));
+      meter.advance();
+    }
+    set_thread_count(threads);
+  }
+  Value result;
+  result["case"] = bench_case.name;
+  result["summary"] = bench_case.summary;
+  result["machine"] = *machine.find("identity");
+  result["points"] = measured;
+  result["crossovers"] = crossovers(measured);
+  context.say(fmt::format("{}: {}\n{}", bench_case.name, bench_case.summary, bench_text(measured)));
+  for (const Value& crossing : result.find("crossovers")->items())
+    context.say(fmt::format("between {} and {} the fastest changes from {} to {}",
+                            crossing.find("between")->items()[0].as_text(),
+                            crossing.find("between")->items()[1].as_text(), crossing.find("from")->as_text(),
+                            crossing.find("to")->as_text()));
+  if (options.files) {
+    const std::string stem = options.output ? *options.output : "sonde-bench";
+    // With several cases, or without a name, each case adds its own.
+    const bool alone = options.output && bench_case.name == options.bench_case;
+    write_files(alone ? stem : stem + "-" + bench_case.name, result, bench_chart(bench_case, measured, machine),
+                context);
+  }
+  context.results()["cases"].push_back(std::move(result));
+}
+
+void run_bench(const BenchOptions& options, Context& context) {
+  if (options.bench_case.empty()) {
+    context.results()["cases"] = Value::list();
+    for (const BenchCase& each : bench_cases()) {
+      Value row;
+      row["case"] = each.name;
+      row["summary"] = each.summary;
+      row["sizes"] = each.sizes;
+      context.results()["cases"].push_back(std::move(row));
+      context.say(fmt::format("{:<20} {} (sizes {})", each.name, each.summary, join_words(each.sizes, ", ")));
+    }
+    return;
+  }
+  const std::vector<const BenchCase*> chosen = chosen_cases(options.bench_case);
+  (void)worker_counts(options.workers);  // before anything is measured
+  const Value machine = machine_limits(context);
+  for (const BenchCase* each : chosen) run_case(*each, options, machine, context);
+}
+
+}  // namespace
+
+Command bench_command() {
+  return {
+      .name = "bench",
+      .summary = "Measure how fast this program is on this machine",
+      .details =
+          "Prepares an input of known size, calls each operation once (the first call is reported apart), then all of\n"
+          "them in turns until their medians are known to one percent. Rates are given as fractions of the limits "
+          "that\n"
+          "`sonde machine` measured. Other programs that do the same work run in the same turns where they are "
+          "installed.\n"
+          "Writes JSON, PNG and PDF.",
+      .examples = {{"sonde bench", "List the cases"},
+                   {"sonde bench copy --sizes 1M,256M --workers 1,2",
+                    "One case with sizes and threads of your choice"}},
+      .invoke = invocation<BenchOptions, run_bench>};
+}
+
+}  // namespace sonde::cli

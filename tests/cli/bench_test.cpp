@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sonde machine` and `sonde bench`: what they write, keep and refuse. No test looks at a speed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "sonde/engine/report/json.h"
+#include "tests/cli/program.h"
+
+namespace sonde {
+namespace {
+
+using testing::Ended;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// Keeps the cache of the machine's numbers in the test's own folder.
+class Bench : public ::testing::Test {
+ protected:
+  void SetUp() override { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); }
+  void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
+
+  Ended machine(std::vector<std::string> more = {}) const {
+    std::vector<std::string> words = {"machine", "--seconds", "0.001", "--array", "1M", "--file", "1M", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return testing::sonde(words);
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(Bench, MachineMeasuresOnceAndKeepsTheNumbers) {
+  const Ended first = machine();
+  EXPECT_EQ(first.status, 0) << first.err;
+  EXPECT_THAT(first.err, HasSubstr("kept in " + folder_.file("sonde/machine.json")));
+  const Ended second = machine();
+  EXPECT_THAT(second.err, HasSubstr("cached in "));
+  EXPECT_EQ(second.out, first.out);
+  EXPECT_THAT(machine({"--refresh"}).err, HasSubstr("kept in "));
+}
+
+TEST_F(Bench, MachineNamesAFolderThatCannotBeWritten) {
+  const Ended ended = machine({"--folder", "/nowhere"});
+  EXPECT_EQ(ended.status, 5);
+  EXPECT_THAT(ended.err, StartsWith("error: /nowhere: no file can be made there"));
+}
+
+TEST_F(Bench, WithoutACaseListsThem) {
+  const Ended ended = testing::sonde({"bench"});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.err, HasSubstr("copy "));
+}
+
+TEST_F(Bench, UnknownCasesNameTheNearest) {
+  const Ended ended = testing::sonde({"bench", "cpoy"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_EQ(ended.err, "error: unknown case \"cpoy\"; did you mean \"copy\"?\nhint: `sonde bench` lists the cases\n");
+}
+
+TEST_F(Bench, WorkersThatAreNoNumbersAreRefused) {
+  EXPECT_THAT(testing::sonde({"bench", "copy", "--workers", "1,some"}).err,
+              StartsWith("error: --workers: \"some\" is not a number of threads\n"));
+}
+
+TEST_F(Bench, WritesPointsAndChart) {
+  machine();
+  const std::string stem = folder_.file("copy");
+  const Ended ended = testing::sonde({"bench", "copy", "--sizes", "64k,128k", "--workers", "1", "--samples", "3",
+                                      "--json", "-o", stem, "--devices", "cpu"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const Value result = read_json(stem + ".json");
+  ASSERT_EQ(result.find("points")->size(), 2u);
+  const Value& operation = result.find("points")->items().front().find("operations")->items().front();
+  EXPECT_EQ(operation.find("bytes")->as_real(), 2 * 65536);
+  EXPECT_EQ(operation.find("difference")->as_real(), 0);
+  EXPECT_GT(operation.find("bandwidth_fraction")->as_real(), 0);
+  EXPECT_TRUE(std::filesystem::exists(stem + "-chart.gp"));
+  EXPECT_EQ(*parse_json(ended.out, "out").find("cases")->items().front().find("points"), *result.find("points"));
+  EXPECT_THAT(ended.err, HasSubstr("written: " + stem + ".json"));
+}
+
+TEST_F(Bench, WritesNothingWhenToldSo) {
+  machine();
+  const Ended ended =
+      testing::sonde({"bench", "copy", "--sizes", "64k", "--workers", "1", "--samples", "3", "--no-files"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, ::testing::Not(HasSubstr("written")));
+}
+
+}  // namespace
+}  // namespace sonde
