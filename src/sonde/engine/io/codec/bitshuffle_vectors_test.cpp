@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "sonde/engine/io/codec/bitshuffle.h"
 #include "sonde/engine/io/codec/bitshuffle_kernels.h"
+#include "sonde/engine/io/codec/decode_serially.h"
 #include "tests/support/data.h"
 #include "tests/support/files.h"
 
@@ -112,6 +114,41 @@ TEST(BitshuffleVectors, AllDecodeToTheOriginalBytes) {
         if (kernels == usable_bitshuffle_kernels().front()) ++checked;
       }
   EXPECT_EQ(checked, 63);
+}
+
+template <class T>
+void expect_original_from_device_logic(const Vector& vector) {
+  const std::size_t block_elements =
+      vector.format.block_elements != 0 ? vector.format.block_elements : default_block_elements(sizeof(T));
+  const ChunkForm form = vector.format.codec == BitshuffleCodec::lz4 ? ChunkForm::lz4 : ChunkForm::planes;
+  testing::Bytes chunk(vector.chunk.size());
+  std::memcpy(chunk.data(), vector.chunk.data(), chunk.size());
+  const auto result =
+      testing::decode_serially<T>(chunk, form, vector.original.size() / sizeof(T), vector.format.block_elements,
+                                  block_elements * sizeof(T), 3, StepOrder::backwards);
+  EXPECT_EQ(result.fault, no_chunk_fault);
+  EXPECT_EQ(0, std::memcmp(result.elements.data(), vector.original.data(), vector.original.size()));
+}
+
+// The vectors have elements of other sizes and codecs too, which a GPU leaves to the CPU.
+TEST(BitshuffleVectors, ThoseThatAGpuTakesDecodeToTheOriginalBytes) {
+  SONDE_NEED_DATA(data);
+  int checked = 0;
+  for (const char* name : {"regression_0.1.3.h5", "regression_0.4.0.h5"})
+    for (const Vector& vector : vectors_of(data / "stem/bitshuffle" / name)) {
+      if (vector.format.codec == BitshuffleCodec::zstd) continue;
+      SCOPED_TRACE(std::string(name) + ": " + vector.name);
+      if (vector.format.element_bytes == 1)
+        expect_original_from_device_logic<std::uint8_t>(vector);
+      else if (vector.format.element_bytes == 2)
+        expect_original_from_device_logic<std::uint16_t>(vector);
+      else if (vector.format.element_bytes == 4)
+        expect_original_from_device_logic<std::uint32_t>(vector);
+      else
+        continue;
+      ++checked;
+    }
+  EXPECT_GT(checked, 10);
 }
 
 // Debian's package bitshuffle brings the filter as a plugin of the serial HDF5 library.
