@@ -19,9 +19,10 @@ constexpr int ray_count = 360;
 constexpr double ray_step = 0.25;  // pixels between samples of a ray
 // Two crossings closer than this are one edge with noise on it; farther apart, the ray has no clean edge.
 constexpr double edge_jitter = 1.5;
-// Standard errors by which the disk's mean must exceed its surroundings; patches of pure noise, picked by the threshold
-// and joined by the median filter, reach about 10.
-constexpr double least_significance = 15;
+// Standard errors by which the disk's level must exceed its surroundings. Patches of pure noise, picked by the
+// threshold and joined by the median filter, reached 16 in 480 patterns of 24^2 to 192^2 pixels with 0.02 to 10^5
+// counts per pixel.
+constexpr double least_significance = 20;
 
 /// The 3x3 median of the valid pixels. An invalid pixel with at least five valid neighbours becomes valid.
 Pattern median_filtered(const Pattern& pattern) {
