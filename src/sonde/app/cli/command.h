@@ -38,6 +38,9 @@ class Context {
   /// True when only the choices are wanted: make them, then return before any work.
   [[nodiscard]] bool dry_run() const { return common_.dry_run; }
   [[nodiscard]] bool json() const { return common_.json; }
+  /// Lets --json print results() also when the command fails: for commands whose findings are the result.
+  void print_results_of_failure() { prints_results_of_failure_ = true; }
+  [[nodiscard]] bool prints_results_of_failure() const { return prints_results_of_failure_; }
 
   /// The device of --device; the choice is recorded at the first call. Throws Error(device) when it is not there.
   Device device();
@@ -51,6 +54,7 @@ class Context {
   Report& report_;
   std::optional<Device> device_;
   std::optional<Budget> budget_;
+  bool prints_results_of_failure_ = false;
 };
 
 /// One use of a command: its options, bound to what runs them.

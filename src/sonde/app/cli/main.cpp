@@ -76,6 +76,8 @@ void run(Parsed& parsed) {
     else if (common.json)
       print_output(to_json(report.results()) + "\n");
   } catch (...) {
+    if (common.json && !common.dry_run && context.prints_results_of_failure())
+      print_output(to_json(report.results()) + "\n");
     if (common.report) {
       report.set_failed(as_error(std::current_exception()).message());
       try {

@@ -21,6 +21,7 @@ struct ConvertOptions {
 };
 
 void run_convert(const ConvertOptions& options, Context& context) {
+  stem::require_conversion_name(options.output);
   if (context.dry_run()) {
     context.report().add_choice(
         "load", Value(stem::preview_load(options.input, options.load, context.budget()).estimate.because),

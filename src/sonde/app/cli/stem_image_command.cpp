@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <system_error>
+#include <type_traits>
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/stem_text.h"
@@ -11,6 +14,7 @@
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/stem/load/series.h"
 #include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/results/provenance.h"
 #include "sonde/instruments/stem/results/save_image.h"
 
@@ -52,11 +56,27 @@ std::string file_name(const std::string& label, const std::string& detector, boo
   return several_detectors || label.empty() ? label + (label.empty() ? "" : "_") + word : label;
 }
 
-/// What makes one image: kept beside it, and read back by --from.
-Value image_record(const stem::Dataset& dataset, const stem::DetectorImage& image, const stem::DetectorOptions& options,
+struct Job {
+  const ImageCommandOptions& options;
+  stem::DetectorOptions detectors;
+  stem::PictureOptions picture;
+  stem::LoadOptions load;
+  std::optional<Value> record;  // of --from
+  bool one_file = true;         // -o names the image, else a folder of images
+};
+
+/// What makes one image: kept beside it, and read back by --from. A repeated image tells how the first one came about.
+Value image_record(const stem::Dataset& dataset, const stem::DetectorImage& image, const Job& job,
                    const stem::DetectorGeometry& geometry, const std::optional<stem::Centre>& centre) {
   Value record = stem::provenance(dataset);
-  stem::DetectorOptions resolved = options;
+  stem::PictureOptions picture = job.picture;
+  record["picture"] = Fields(picture).echo();
+  if (job.record) {
+    for (const char* same : {"image", "detector", "choices"})
+      if (const Value* before = job.record->find(same)) record[same] = *before;
+    return record;
+  }
+  stem::DetectorOptions resolved = job.detectors;
   resolved.detector = {image.detector};
   if (geometry.centre_row) resolved.centre = fmt::format("{:.17g},{:.17g}", *geometry.centre_row, *geometry.centre_col);
   resolved.radius = geometry.radius;
@@ -77,14 +97,37 @@ Value image_record(const stem::Dataset& dataset, const stem::DetectorImage& imag
   return record;
 }
 
-struct Job {
-  const ImageCommandOptions& options;
-  stem::DetectorOptions detectors;
-  stem::LoadOptions load;
-  std::optional<Value> record;  // of --from
-};
+/// Least, largest and total value; whole numbers for counts. NaN (com-row and com-col of empty patterns) is left out.
+void describe_values(const Array& image, Value& entry) {
+  const auto describe = [&](const auto* values) {
+    using T = std::decay_t<decltype(*values)>;
+    std::optional<T> least, largest;
+    T total = 0;
+    for (Index p = 0; p < image.count(); ++p) {
+      if (values[p] != values[p]) continue;
+      least = std::min(least.value_or(values[p]), values[p]);
+      largest = std::max(largest.value_or(values[p]), values[p]);
+      total += values[p];
+    }
+    entry["min"] = least ? Value(*least) : Value();
+    entry["max"] = largest ? Value(*largest) : Value();
+    entry["total"] = total;
+  };
+  if (image.dtype() == DType::u64)
+    describe(static_cast<const std::uint64_t*>(image.data()));
+  else
+    describe(static_cast<const double*>(image.data()));
+}
 
-void make_images(const std::string& path, const Job& job, bool several_scans, Context& context) {
+void make_folder(const std::string& path) {
+  std::error_code failed;
+  fs::create_directories(path, failed);
+  if (!fs::is_directory(path))
+    throw Error(ErrorKind::io, fmt::format("{}: no folder can be made: {}", path, failed.message()))
+        .hint("give another -o");
+}
+
+void make_images(const std::string& path, const Job& job, Context& context) {
   stem::Dataset dataset = stem::load(path, job.load, context.budget());
   if (job.record) stem::require_same_input(dataset, *job.record, job.options.from);
   report_load(context, dataset);
@@ -102,7 +145,7 @@ void make_images(const std::string& path, const Job& job, bool several_scans, Co
   const std::vector<stem::DetectorImage> images = stem::detector_images(dataset, job.detectors, geometry);
   phase.end();
 
-  const bool folder = several_scans || images.size() > 1 || job.options.output.ends_with('/');
+  const bool folder = !job.one_file;
   std::string label = fs::path(path).filename().string();
   for (const std::string_view ending : {"_master.h5", ".h5", ".npy", ".mib", ".blo", ".emd", ".zarr", ".raw"})
     if (label.ends_with(ending)) {
@@ -115,14 +158,16 @@ void make_images(const std::string& path, const Job& job, bool several_scans, Co
     entry["detector"] = image.detector;
     entry["area_pixels"] = image.area;
     entry["computed_from"] = image.path;
+    describe_values(image.image, entry);
     if (!job.options.output.empty()) {
       const std::string file =
           folder
               ? (fs::path(job.options.output) / (file_name(label, image.detector, images.size() > 1) + ".tif")).string()
               : job.options.output;
-      if (folder) fs::create_directories(job.options.output);
-      stem::save_image(file, image.image, stem::scan_scale(dataset.calibration(), dataset.scan_bin()),
-                       job.options.picture, image_record(dataset, image, job.detectors, geometry, centre));
+      if (folder) make_folder(job.options.output);
+      stem::require_not_input(file, dataset.acquisition());
+      stem::save_image(file, image.image, stem::scan_scale(dataset.calibration(), dataset.scan_bin()), job.picture,
+                       image_record(dataset, image, job, geometry, centre));
       entry["file"] = file;
       context.say(fmt::format("wrote     {} ({}, {} pixels, from {})", file, image.detector, image.area, image.path));
     }
@@ -130,19 +175,53 @@ void make_images(const std::string& path, const Job& job, bool several_scans, Co
   }
 }
 
+template <class Options>
+bool as_by_default(Options options) {
+  Options untouched;
+  return Fields(options).echo() == Fields(untouched).echo();
+}
+
+/// Settings and scan of --from; what the command line says beside it must not be silently without effect.
+std::vector<std::string> take_record(Job& job) {
+  const ImageCommandOptions& options = job.options;
+  if (!as_by_default(options.detectors) || !as_by_default(options.load))
+    throw Error(ErrorKind::usage, "--from takes detectors and loading from the record")
+        .hint("leave their flags out, or leave --from out");
+  if (options.input.size() > 1)
+    throw Error(ErrorKind::usage, fmt::format("--from repeats one image, but {} scans are named", options.input.size()))
+        .hint("name no scan, or where it lies now");
+  job.record = read_json(options.from);
+  job.load = stem::load_options_from(*job.record, options.from);
+  const Value* image = job.record->find("image");
+  const Value* input = job.record->find("input");
+  const Value* path = input == nullptr ? nullptr : input->find("path");
+  if (image == nullptr || path == nullptr)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: not the record of an image", options.from))
+        .hint("give the .json that was written beside an image");
+  job.detectors = options_from<stem::DetectorOptions>(*image, options.from);
+  if (const Value* picture = job.record->find("picture"); picture != nullptr && as_by_default(options.picture))
+    job.picture = options_from<stem::PictureOptions>(*picture, options.from);
+  return options.input.empty() ? std::vector<std::string>{path->as_text()} : options.input;
+}
+
+/// Whether -o names one file or a folder, and that it can be written, before any work.
+void check_output(Job& job, std::size_t images) {
+  const std::string& output = job.options.output;
+  if (output.empty()) return;
+  job.one_file = images == 1 && !output.ends_with('/') && !fs::is_directory(output);
+  if (job.one_file) return stem::require_image_name(output);
+  if (fs::path(output).has_extension() && !output.ends_with('/') && !fs::is_directory(output))
+    throw Error(ErrorKind::usage, fmt::format("-o {} names one file, but there are {} images", output, images))
+        .hint("give a folder, for instance -o images/");
+  if (fs::exists(output) && !fs::is_directory(output))
+    throw Error(ErrorKind::io, fmt::format("{}: is not a folder", output)).hint("give another -o");
+}
+
 void run_image(const ImageCommandOptions& options, Context& context) {
-  Job job{options, options.detectors, options.load, std::nullopt};
+  Job job{options, options.detectors, options.picture, options.load, std::nullopt};
   std::vector<std::string> scans;
   if (!options.from.empty()) {
-    job.record = read_json(options.from);
-    job.load = stem::load_options_from(*job.record, options.from);
-    const Value* image = job.record->find("image");
-    if (image == nullptr)
-      throw Error(ErrorKind::bad_file,
-                  fmt::format("{}: no \"image\", so it is not the record of an image", options.from))
-          .hint("give the .json that was written beside an image");
-    job.detectors = options_from<stem::DetectorOptions>(*image, options.from);
-    scans = options.input.empty() ? std::vector<std::string>{(*job.record)["input"]["path"].as_text()} : options.input;
+    scans = take_record(job);
   } else {
     if (options.input.empty())
       throw Error(ErrorKind::usage, "no scan was named").hint("give a master file, a folder, or --from RESULT.json");
@@ -154,6 +233,7 @@ void run_image(const ImageCommandOptions& options, Context& context) {
   for (const std::string& text : job.detectors.detector)
     if (to_lower(trim(text)) != "com-row" && to_lower(trim(text)) != "com-col")
       (void)stem::DetectorExpression::parse(text);  // before any work
+  check_output(job, scans.size() * job.detectors.detector.size());
   if (context.dry_run()) {
     for (const std::string& path : scans)
       context.report().add_choice("load " + path,
@@ -162,7 +242,7 @@ void run_image(const ImageCommandOptions& options, Context& context) {
     return;
   }
   context.results()["images"] = Value::list();
-  for (const std::string& path : scans) make_images(path, job, scans.size() > 1, context);
+  for (const std::string& path : scans) make_images(path, job, context);
 }
 
 }  // namespace

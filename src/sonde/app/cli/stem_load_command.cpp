@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <numeric>
 #include <utility>
 
 #include "sonde/app/cli/commands.h"
@@ -12,6 +13,7 @@
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/stem/load/series.h"
 #include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/results/provenance.h"
 
 namespace sonde::cli {
@@ -49,6 +51,14 @@ Value centre_value(const stem::Centre& centre) {
   value["method"] = name(centre.method);
   value["notes"] = centre.notes;
   return value;
+}
+
+/// The sum of all good values: whole for counts.
+Value total_of(const stem::Dataset& dataset) {
+  const Array& sum = dataset.moments().pattern_sum;
+  const auto add = [&](const auto* values, auto zero) { return std::accumulate(values, values + sum.count(), zero); };
+  if (sum.dtype() == DType::u64) return Value(add(static_cast<const std::uint64_t*>(sum.data()), std::uint64_t{0}));
+  return Value(add(static_cast<const double*>(sum.data()), 0.0));
 }
 
 /// The centre, or why there is none: a scan without a beam still loads.
@@ -95,6 +105,7 @@ void load_one(const std::string& path, const std::string& output, const LoadComm
   results["dtype"] = name(dataset.dtype());
   results["layout"] = stem::layout_name(dataset.layout());
   results["exactness"] = dataset.exactness().to_value();
+  results["total"] = total_of(dataset);
   const Value centre = find_and_say_centre(dataset, options.centre_method, context);
   results["centre"] = centre;
   const Value record = stem::provenance(dataset);
@@ -105,6 +116,7 @@ void load_one(const std::string& path, const std::string& output, const LoadComm
     context.say(fmt::format("bad pixel row {}, col {}: {} (sum {}, brightest neighbour {})", pixel.row, pixel.col,
                             name(pixel.reason), pixel.sum, pixel.neighbour_max));
   if (!output.empty()) {
+    stem::require_not_input(output, dataset.acquisition());
     write_summary(output, dataset, centre);
     context.say("wrote     " + output);
   }
@@ -115,6 +127,7 @@ void run_load(const LoadCommandOptions& options, Context& context) {
   if (!options.output.empty() && !options.output.ends_with(".h5"))
     throw Error(ErrorKind::usage, fmt::format("-o {}: the summary is an .h5 file", options.output))
         .hint("images are made by `sonde stem image`, data sets by `sonde stem convert`");
+  if (!options.output.empty()) stem::require_folder(options.output);
   if (context.dry_run()) {
     for (const std::string& path : scans)
       context.report().add_choice("load " + path,

@@ -93,15 +93,18 @@ void report_load(Context& context, const stem::Dataset& dataset) {
   load["seconds"] = s.wall;
   load["passes"] = dataset.passes();
   load["decoded_gb_per_s"] = s.wall > 0 ? 1e-9 * passes * decoded / s.wall : 0.0;
-  context.say(fmt::format("loaded    {} as {} {} in {} ({:.2f} GB/s decoded), {} of {} bytes", shape.text(),
+  context.say(fmt::format("loaded    {} as {} {} in {} ({:.2f} GB/s decoded), {} from {} stored", shape.text(),
                           stem::layout_name(dataset.layout()), name(dataset.dtype()), format_seconds(s.wall),
                           s.wall > 0 ? 1e-9 * passes * decoded / s.wall : 0.0, format_bytes(resident),
                           format_bytes(stored)));
   const stem::Exactness& e = dataset.exactness();
-  context.say(
-      fmt::format("exactness {}: largest value {:.0f}, {} saturated, {} sentinels, {} clipped, {} broken frames",
-                  e.exact() ? "every count is exact" : "NOT exact", e.largest, e.saturated,
-                  e.sentinels + e.masked_sentinels, e.clipped, e.failed_frames));
+  const bool counts = dataset.dtype() != DType::f32;
+  context.say(fmt::format(
+      "exactness {}: largest value {:.{}g}, {} saturated, {} sentinels, {} clipped, {} broken frames",
+      !e.exact() ? "NOT exact"
+      : counts   ? "every count is exact"
+                 : "floating-point values",
+      e.largest, counts ? 17 : 6, e.saturated, e.sentinels + e.masked_sentinels, e.clipped, e.failed_frames));
 }
 
 }  // namespace sonde::cli

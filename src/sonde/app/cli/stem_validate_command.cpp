@@ -29,6 +29,7 @@ struct ValidateOptions {
 void check_scan(const std::string& path, const ValidateOptions& options, Context& context, Problems& problems) {
   Value entry;
   entry["path"] = path;
+  const std::size_t before = problems.errors().size();
   try {
     if (!options.decode) {
       const stem::LoadPreview preview = stem::preview_load(path, options.load, context.budget());
@@ -49,7 +50,7 @@ void check_scan(const std::string& path, const ValidateOptions& options, Context
       if (dataset.failed_frames().empty())
         context.say(fmt::format("ok    {}: all {} frames decode", path, dataset.acquisition().frames));
     }
-    entry["status"] = "ok";
+    entry["status"] = problems.errors().size() == before ? "ok" : "failed";
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated) throw;
     if (error.problems().empty()) problems.add(error);
@@ -61,6 +62,7 @@ void check_scan(const std::string& path, const ValidateOptions& options, Context
 }
 
 void run_validate(const ValidateOptions& options, Context& context) {
+  context.print_results_of_failure();  // the list of problems is the result
   Problems problems;
   for (const std::string& path : stem::find_scans(options.input, options.series))
     check_scan(path, options, context, problems);

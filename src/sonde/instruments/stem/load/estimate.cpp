@@ -91,6 +91,10 @@ Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> de
                                  LayoutChoice layout, ResultType dtype, std::size_t budget_bytes) {
   std::vector<Index> bins = {1, 2, 4, 8, 16};
   if (det_bin) bins = {*det_bin};
+  if (det_bin && *det_bin > std::min(sizes.rows, sizes.cols))
+    throw Error(ErrorKind::bad_input, fmt::format("detector bin {} is larger than the detector of {} x {} pixels",
+                                                  *det_bin, sizes.rows, sizes.cols))
+        .hint("give --det-bin 1, 2, 4, 8 or auto");
   std::vector<LayoutChoice> layouts = {layout};
   if (layout == LayoutChoice::automatic) {
     layouts = {LayoutChoice::pixel};

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <span>
+#include <string_view>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
@@ -12,6 +14,7 @@
 #include "sonde/engine/io/npy.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/stem/load/blocks.h"
+#include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/results/provenance.h"
 #include "sonde/instruments/stem/write/write_arina.h"
 #include "sonde/instruments/stem/write/write_emd.h"
@@ -79,15 +82,37 @@ std::vector<std::string> to_arina(Dataset& dataset, const std::string& path) {
   return writer.finish();
 }
 
-}  // namespace
+enum class Format { npy, emd, arina };
 
-std::vector<std::string> convert(Dataset& dataset, const std::string& path) {
+Format format_of(const std::string& path) {
   const std::string name = to_lower(path);
-  if (name.ends_with("_master.h5")) return to_arina(dataset, path);
-  if (name.ends_with(".npy")) return to_npy(dataset, path);
-  if (name.ends_with(".h5") || name.ends_with(".emd") || name.ends_with(".hdf5")) return to_emd(dataset, path);
+  if (name.ends_with("_master.h5")) return Format::arina;
+  if (name.ends_with(".npy")) return Format::npy;
+  if (name.ends_with(".h5") || name.ends_with(".emd") || name.ends_with(".hdf5")) return Format::emd;
   throw Error(ErrorKind::usage, fmt::format("{}: no format for this ending", path))
       .hint("end the name in .npy, .emd, .h5 or _master.h5");
+}
+
+}  // namespace
+
+void require_conversion_name(const std::string& path) {
+  (void)format_of(path);
+  require_folder(path);
+}
+
+std::vector<std::string> convert(Dataset& dataset, const std::string& path) {
+  const Format format = format_of(path);
+  require_not_input(path, dataset.acquisition());
+  if (format == Format::npy) return to_npy(dataset, path);
+  if (format == Format::emd) return to_emd(dataset, path);
+  // All files of an acquisition begin with the name of its master.
+  const std::string base = path.substr(0, path.size() - std::string_view("_master.h5").size());
+  require_not_input(base + ".h5", dataset.acquisition());
+  for (const std::string& file : dataset.acquisition().files)
+    if (const std::string name = std::filesystem::path(file).filename().string();
+        name.starts_with(std::filesystem::path(base).filename().string() + "_data_"))
+      require_not_input((std::filesystem::path(path).parent_path() / name).string(), dataset.acquisition());
+  return to_arina(dataset, path);
 }
 
 }  // namespace sonde::stem

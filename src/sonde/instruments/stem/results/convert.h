@@ -14,7 +14,12 @@ namespace sonde::stem {
 ///   _master.h5     the ARINA layout: one bitshuffle + LZ4 chunk per frame, with pixel mask and sidecar; counts only
 /// Frames are decoded block after block, so that the whole scan need not fit into memory. Element type and bad pixels
 /// are those of the data set. Returns the files written. Nothing has its name before everything is complete. Throws
-/// Error(usage) for other endings, Error(bad_input) for floats in the ARINA layout, Error(io).
+/// Error(usage) for other endings, Error(bad_input) for floats in the ARINA layout and when the
+/// files of the scan itself would be replaced, Error(io).
 [[nodiscard]] std::vector<std::string> convert(Dataset& dataset, const std::string& path);
+
+/// Throws what convert() would throw for the name alone: Error(usage) for other endings, Error(io) when its folder is
+/// not there.
+void require_conversion_name(const std::string& path);
 
 }  // namespace sonde::stem

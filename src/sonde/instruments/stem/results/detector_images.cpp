@@ -201,7 +201,13 @@ std::vector<DetectorImage> detector_images(Dataset& dataset, const DetectorOptio
                               [&](const std::string& path) { return load_mask(path, geometry.rows, geometry.cols); }};
   std::vector<Mask> masks;
   for (const std::string& text : options.detector)
-    if (!is_moment(to_lower(trim(text)))) masks.push_back(DetectorExpression::parse(text).mask(geometry, rules));
+    if (!is_moment(to_lower(trim(text)))) {
+      masks.push_back(DetectorExpression::parse(text).mask(geometry, rules));
+      if (masks.back().area() == 0)
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("the detector {} covers no good pixel of {} x {}", text, geometry.rows, geometry.cols))
+            .hint("coordinates are pixels after binning, rows before columns");
+    }
   std::vector<DetectorImage> from_masks = mask_images(dataset, masks);
 
   std::vector<DetectorImage> images;

@@ -48,7 +48,7 @@ struct DetectorImage {
 [[nodiscard]] std::vector<DetectorImage> mask_images(Dataset& dataset, std::span<const Mask> masks);
 
 /// The images of the options: masks, and com-row, com-col as first moments over the total, f64, NaN where nothing was
-/// counted. Coordinates are resident pixels.
+/// counted. Coordinates are resident pixels. Throws Error(bad_input) for a detector that covers no good pixel.
 [[nodiscard]] std::vector<DetectorImage> detector_images(Dataset& dataset, const DetectorOptions& options,
                                                          const DetectorGeometry& geometry);
 

@@ -68,6 +68,7 @@ Value provenance(const Dataset& dataset) {
   record["input"] = input_identity(dataset);
   LoadOptions resolved = dataset.options();
   resolved.det_bin = std::to_string(dataset.det_bin());
+  resolved.layout = dataset.layout();  // sums of floats are rounded in the order of the layout
   record["load"] = Fields(resolved).echo();
   record["shape"] = Value::list();
   for (int i = 0; i < 4; ++i) record["shape"].push_back(dataset.shape()[i]);

@@ -12,7 +12,7 @@ namespace sonde::stem {
 [[nodiscard]] Value input_identity(const Dataset& dataset);
 
 /// Everything that a result needs to be understood and repeated: program version, input, load options as resolved (an
-/// automatic detector bin as the number it became), calibration with its origin, masks, choices and exactness.
+/// automatic detector bin and layout as what they became), calibration with its origin, masks, choices and exactness.
 [[nodiscard]] Value provenance(const Dataset& dataset);
 
 /// Calibration as data: {"high_tension_v": {"value": 300000, "from": "file"}, ...}; absent values are left out.

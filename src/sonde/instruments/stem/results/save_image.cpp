@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -16,9 +17,12 @@
 #include "sonde/engine/io/npy.h"
 #include "sonde/engine/io/tiff.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/stem/results/output_path.h"
 
 namespace sonde::stem {
 namespace {
+
+std::string ending_of(const std::string& path) { return to_lower(std::filesystem::path(path).extension().string()); }
 
 /// TIFF readers know no 64-bit integers: u32 when every value fits, else f32, which rounds above 2^24.
 Array for_tiff(const Array& image, Value& record) {
@@ -109,10 +113,18 @@ ImageScale detector_scale(const Calibration& calibration, Index det_bin) {
   return scale;
 }
 
+void require_image_name(const std::string& path) {
+  const std::string ending = ending_of(path);
+  for (const std::string_view known : {".tif", ".tiff", ".npy", ".png", ".h5", ".hdf5"})
+    if (ending == known) return require_folder(path);
+  throw Error(ErrorKind::usage, fmt::format("{}: images are not written as \"{}\"", path, ending))
+      .hint("end the name in .npy, .tif, .png or .h5");
+}
+
 void save_image(const std::string& path, const Array& image, const ImageScale& scale, const PictureOptions& picture,
                 Value record) {
-  namespace fs = std::filesystem;
-  const std::string ending = to_lower(fs::path(path).extension().string());
+  require_image_name(path);
+  const std::string ending = ending_of(path);
   if (ending == ".tif" || ending == ".tiff") {
     const Array stored = for_tiff(image, record);
     write_tiff(path, stored,
@@ -121,13 +133,10 @@ void save_image(const std::string& path, const Array& image, const ImageScale& s
     write_npy(path, image);
   } else if (ending == ".png") {
     save_png(path, image, scale, picture, to_json(record, -1));
-  } else if (ending == ".h5" || ending == ".hdf5") {
-    save_hdf5(path, image, scale, to_json(record, -1));
   } else {
-    throw Error(ErrorKind::usage, fmt::format("{}: images are not written as \"{}\"", path, ending))
-        .hint("end the name in .npy, .tif, .png or .h5");
+    save_hdf5(path, image, scale, to_json(record, -1));
   }
-  AtomicFile sidecar(fs::path(path).replace_extension(".json").string());
+  AtomicFile sidecar(std::filesystem::path(path).replace_extension(".json").string());
   sidecar.write(to_json(record) + "\n");
   sidecar.commit();
 }

@@ -38,4 +38,7 @@ struct ImageScale {
 void save_image(const std::string& path, const Array& image, const ImageScale& scale, const PictureOptions& picture,
                 Value record);
 
+/// save_image() for the name alone: Error(usage) for other endings, Error(io) when the folder is not there.
+void require_image_name(const std::string& path);
+
 }  // namespace sonde::stem
