@@ -110,6 +110,9 @@ class Hdf5Dataset {
   [[nodiscard]] std::optional<Hdf5Value> attribute(const std::string& name) const;
   [[nodiscard]] std::vector<Hdf5VirtualPart> virtual_parts() const;
 
+  /// Lets go of the file; info() and the names stay, nothing can be read any more. A scan may have a thousand files.
+  void close() noexcept { handle_.close(); }
+
  private:
   friend class Hdf5File;
   Hdf5Handle handle_;

@@ -249,16 +249,19 @@ void Hdf5Writer::write_chunk(const std::string& path, const Shape& first, std::s
         file_.path(), "a chunk");
 }
 
+void Hdf5Writer::close() {
+  if (!handle_.valid()) return;
+  const Session session;
+  declared_.clear();
+  check(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), file_.path(), "the end of the file");
+  const hid_t id = handle_.id();
+  H5Iinc_ref(id);  // so that the answer of closing can be looked at
+  handle_.close();
+  check(H5Fclose(id), file_.path(), "the end of the file");
+}
+
 void Hdf5Writer::finish() {
-  {
-    const Session session;
-    declared_.clear();
-    check(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), file_.path(), "the end of the file");
-    const hid_t id = handle_.id();
-    H5Iinc_ref(id);  // so that the answer of closing can be looked at
-    handle_.close();
-    check(H5Fclose(id), file_.path(), "the end of the file");
-  }
+  close();
   file_.commit();
 }
 

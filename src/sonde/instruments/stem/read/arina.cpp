@@ -81,15 +81,18 @@ void read_pixel_mask(const Hdf5File& master, const ReadOptions& options, Acquisi
   }
 }
 
-bool says_no_sentinels(const Hdf5File& master, const Hdf5Dataset& frames) {
-  for (const auto& value :
-       {master.attribute(arina::data_group, "sonde_sentinels"), frames.attribute("sonde_sentinels")})
+std::optional<Hdf5Value> attribute_of(const Hdf5Frames& frames, const std::string& name) {
+  return Hdf5File::open(frames.file_path()).attribute(frames.path(), name);
+}
+
+bool says_no_sentinels(const Hdf5File& master, const std::optional<Hdf5Value>& of_frames) {
+  for (const auto& value : {master.attribute(arina::data_group, "sonde_sentinels"), of_frames})
     if (value && value->integer() == 0) return true;
   return false;
 }
 
 /// The rule of "no data" values: judged on the stored type.
-void choose_sentinel(const Hdf5File& master, const Hdf5Dataset& frames, const ReadOptions& options, Acquisition& a) {
+void choose_sentinel(const Hdf5File& master, const Hdf5Frames& frames, const ReadOptions& options, Acquisition& a) {
   const auto saturation = integer(master, detector + "/saturation_value");
   if (saturation && *saturation > 0) a.saturation = static_cast<std::uint64_t>(*saturation);
   if (options.sentinel) {
@@ -97,7 +100,7 @@ void choose_sentinel(const Hdf5File& master, const Hdf5Dataset& frames, const Re
     a.notes.push_back({fmt::format("{} means no data", *options.sentinel), "--sentinel"});
     return;
   }
-  if (!is_unsigned(a.stored) || says_no_sentinels(master, frames)) return;
+  if (!is_unsigned(a.stored) || says_no_sentinels(master, attribute_of(frames, "sonde_sentinels"))) return;
   const std::uint64_t largest = max_value(a.stored);
   auto limit = saturation;
   if (!limit || *limit <= 0) limit = integer(master, specific + "/countrate_correction_count_cutoff");
@@ -126,11 +129,11 @@ void read_metadata(const Hdf5File& master, const std::optional<Sidecar>& sidecar
   for (const auto& [name, value] : sidecar->metadata) a.original_metadata.emplace("sidecar@" + name, value);
 }
 
-ScanFacts scan_facts(const Hdf5File& master, const Hdf5Dataset& frames, const std::optional<Sidecar>& sidecar,
+ScanFacts scan_facts(const Hdf5File& master, const Hdf5Frames& frames, const std::optional<Sidecar>& sidecar,
                      Index count) {
   ScanFacts facts;
   facts.frames = count;
-  facts.attribute = grid_of(frames.attribute("scan_shape"), "attribute scan_shape of the frames");
+  facts.attribute = grid_of(attribute_of(frames, "scan_shape"), "attribute scan_shape of the frames");
   if (!facts.attribute)
     facts.attribute = grid_of(master.attribute(arina::data_group, "scan_shape"), "attribute scan_shape of /entry/data");
   if (sidecar) facts.sidecar = sidecar->grid;
@@ -193,14 +196,14 @@ std::unique_ptr<Source> open_arina(const Hdf5File& file, const ReadOptions& opti
     // With parts missing the number of frames means nothing; their absence is already a problem.
     if (files.complete)
       problems.collect([&] {
-        const ScanShape shape = choose_scan_shape(scan_facts(file, first.dataset(), sidecar, a.frames), options);
+        const ScanShape shape = choose_scan_shape(scan_facts(file, first, sidecar, a.frames), options);
         a.scan = scan_order(shape, options);
         a.scan_because = shape.because;
         if (shape.prescan > 0)
           a.notes.push_back({fmt::format("{} prescan columns dropped", shape.prescan), shape.because});
       });
     problems.collect([&] { read_pixel_mask(file, options, a); });
-    choose_sentinel(file, first.dataset(), options, a);
+    choose_sentinel(file, first, options, a);
     read_calibration(file, sidecar, a.calibration);
     read_metadata(file, sidecar, a);
     note_parts(files.parts, a);

@@ -62,17 +62,17 @@ std::string filters_text(const Hdf5DatasetInfo& info) {
 
 /// Adds what distinguishes a part from the first one.
 void compare(const Hdf5Frames& first, const Hdf5Frames& part, Problems& problems) {
-  const Hdf5Dataset &a = first.dataset(), &b = part.dataset();
+  const Hdf5DatasetInfo &a = first.info(), &b = part.info();
   const auto differ = [&](const std::string& here, const std::string& there) {
-    problems.add(Error(ErrorKind::bad_file, fmt::format("{}: {}, but {} has {}", b.file_path(), here,
-                                                        fs::path(a.file_path()).filename().string(), there))
+    problems.add(Error(ErrorKind::bad_file, fmt::format("{}: {}, but {} has {}", part.file_path(), here,
+                                                        fs::path(first.file_path()).filename().string(), there))
                      .hint("all data files of an acquisition have one type, shape and filter"));
   };
   const auto frame = [](const Hdf5Frames& x) { return fmt::format("frames of {} x {}", x.rows(), x.cols()); };
   if (part.rows() != first.rows() || part.cols() != first.cols()) differ(frame(part), frame(first));
-  if (part.dtype() != first.dtype() || a.info().big_endian != b.info().big_endian)
-    differ("elements of type " + b.info().type_text, a.info().type_text);
-  if (filters_text(a.info()) != filters_text(b.info())) differ(filters_text(b.info()), filters_text(a.info()));
+  if (part.dtype() != first.dtype() || a.big_endian != b.big_endian)
+    differ("elements of type " + b.type_text, a.type_text);
+  if (filters_text(a) != filters_text(b)) differ(filters_text(b), filters_text(a));
 }
 
 }  // namespace
@@ -103,12 +103,11 @@ Files open_files(const Hdf5File& master, Problems& problems) {
   for (const Hdf5Link& link : links) {
     const bool opened = problems.collect([&] {
       Hdf5Frames part(follow(master, link, files));
-      if (part.dataset().info().shape.rank() != 3)
-        throw Error(ErrorKind::bad_file,
-                    fmt::format("{}, {}: shape {}, expected frames (n, rows, cols)", part.dataset().file_path(),
-                                part.dataset().path(), part.dataset().info().shape.text()));
+      if (part.info().shape.rank() != 3)
+        throw Error(ErrorKind::bad_file, fmt::format("{}, {}: shape {}, expected frames (n, rows, cols)",
+                                                     part.file_path(), part.path(), part.info().shape.text()));
       part.check_ranges(problems);
-      const std::string& path = part.dataset().file_path();
+      const std::string& path = part.file_path();
       if (std::find(files.paths.begin(), files.paths.end(), path) == files.paths.end()) files.paths.push_back(path);
       files.parts.push_back(std::move(part));
     });

@@ -71,10 +71,18 @@ void Hdf5Frames::choose_way() {
       index_ = read_chunk_index(dataset_);
     }
   }
-  if (way_ != Way::library) {
+  if (way_ == Way::library) return;
+  file_bytes_ = file().size();
+  rest();
+  if (index_.has_offsets) dataset_.close();
+}
+
+const File& Hdf5Frames::file() {
+  if (file_ == nullptr) {
     file_ = std::make_unique<File>(dataset_.file_path());
     file_->advise(Advice::sequential);
   }
+  return *file_;
 }
 
 Index Hdf5Frames::absent_frames() const {
@@ -89,17 +97,17 @@ std::optional<BitshuffleFormat> Hdf5Frames::packing() const {
 void Hdf5Frames::check_ranges(Problems& problems) const {
   const auto beyond = [&](const std::string& object, std::uint64_t begin, std::uint64_t size) {
     problems.add(Error(ErrorKind::bad_file, fmt::format("{}: {} is bytes {} to {} of a file of {} bytes", what(),
-                                                        object, begin, begin + size, file_->size()))
+                                                        object, begin, begin + size, file_bytes_))
                      .hint("the file is incomplete: copy it again"));
   };
   if (way_ == Way::block) {
     const std::uint64_t begin = *dataset_.info().data_offset;
     const std::uint64_t size = static_cast<std::uint64_t>(frames_) * frame_bytes_;
-    if (begin > file_->size() || size > file_->size() - begin) beyond("the data", begin, size);
+    if (begin > file_bytes_ || size > file_bytes_ - begin) beyond("the data", begin, size);
     return;
   }
   if (way_ == Way::library) return check_sources(problems);
-  const std::vector<Index> outside = index_.outside(file_->size());
+  const std::vector<Index> outside = index_.outside(file_bytes_);
   if (!outside.empty()) {
     const ChunkEntry& entry = index_.entries[static_cast<std::size_t>(outside[0])];
     beyond(fmt::format("chunk {} (the first of {} that lie outside)", outside[0], outside.size()), entry.offset,
@@ -133,7 +141,7 @@ std::size_t Hdf5Frames::stored_bytes(Index frame) const {
   return way_ == Way::chunks ? index_.entries[static_cast<std::size_t>(frame)].stored_bytes : frame_bytes_;
 }
 
-void Hdf5Frames::read(Index first, Index last, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes) const {
+void Hdf5Frames::read(Index first, Index last, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes) {
   const std::span<std::byte> all =
       bytes.subspan(pieces.empty() ? 0 : pieces[0].offset,
                     way_ == Way::chunks ? 0 : static_cast<std::size_t>(last - first) * frame_bytes_);
@@ -141,7 +149,7 @@ void Hdf5Frames::read(Index first, Index last, std::span<RawBatch::Piece> pieces
     case Way::chunks:
       return read_chunks(first, pieces, bytes);
     case Way::block:
-      return file_->read_at(*dataset_.info().data_offset + static_cast<std::uint64_t>(first) * frame_bytes_, all);
+      return file().read_at(*dataset_.info().data_offset + static_cast<std::uint64_t>(first) * frame_bytes_, all);
     case Way::assembled:
       return assemble(first, last, all);
     case Way::library:
@@ -149,7 +157,7 @@ void Hdf5Frames::read(Index first, Index last, std::span<RawBatch::Piece> pieces
   }
 }
 
-void Hdf5Frames::read_chunks(Index first, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes) const {
+void Hdf5Frames::read_chunks(Index first, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes) {
   std::vector<FilePiece> wanted;
   std::uint64_t end = 0, total = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -167,8 +175,8 @@ void Hdf5Frames::read_chunks(Index first, std::span<RawBatch::Piece> pieces, std
     total += entry.stored_bytes;
   }
   if (wanted.empty()) return;
-  read_pieces(*file_, wanted);
-  file_->advise(Advice::will_need, end, total);  // most likely the next batch
+  read_pieces(file(), wanted);
+  file().advise(Advice::will_need, end, total);  // most likely the next batch
 }
 
 void Hdf5Frames::fill(std::span<std::byte> elements) const {
@@ -204,7 +212,7 @@ void Hdf5Frames::decode(Index frame, const RawBatch::Piece& piece, std::span<con
   if (dataset_.info().big_endian && way_ != Way::library) swap_bytes(elements, size_bytes(dtype_));
 }
 
-void Hdf5Frames::assemble(Index first, Index last, std::span<std::byte> bytes) const {
+void Hdf5Frames::assemble(Index first, Index last, std::span<std::byte> bytes) {
   // Chunks whose slowest index touches the wanted frames; with a scan (four dimensions) that is a range of scan rows.
   const Shape& shape = dataset_.info().shape;
   const Index per_slowest = frames_ / shape[0];
@@ -231,7 +239,7 @@ void Hdf5Frames::assemble(Index first, Index last, std::span<std::byte> bytes) c
     else
       masks.back() = dataset_.read_chunk(index_.first_element(i), into);
   }
-  read_pieces(*file_, wanted);
+  read_pieces(file(), wanted);
 
   const std::size_t chunk_bytes = static_cast<std::size_t>(index_.chunk.count()) * size_bytes(dtype_);
   struct Scratch {

@@ -33,7 +33,10 @@ class Hdf5Frames {
   /// filters that nothing here can undo, Error(bad_file) for a broken index.
   explicit Hdf5Frames(Hdf5Dataset dataset);
 
-  [[nodiscard]] const Hdf5Dataset& dataset() const { return dataset_; }
+  /// What the data set says of itself. Its file may be closed already.
+  [[nodiscard]] const Hdf5DatasetInfo& info() const { return dataset_.info(); }
+  [[nodiscard]] const std::string& file_path() const { return dataset_.file_path(); }
+  [[nodiscard]] const std::string& path() const { return dataset_.path(); }
   [[nodiscard]] Index frames() const { return frames_; }
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index cols() const { return cols_; }
@@ -51,7 +54,9 @@ class Hdf5Frames {
   /// Bytes that a frame takes in a batch.
   [[nodiscard]] std::size_t stored_bytes(Index frame) const;
   /// Fetches frames [first, last) to the places that `pieces` name in `bytes`, and sets their filter masks.
-  void read(Index first, Index last, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes) const;
+  void read(Index first, Index last, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes);
+  /// Closes the file until the next read.
+  void rest() { file_.reset(); }
   /// From the fetched bytes of one frame to its elements in native byte order. Thread-safe.
   void decode(Index frame, const RawBatch::Piece& piece, std::span<const std::byte> bytes, DecodeScratch& scratch,
               std::span<std::byte> elements) const;
@@ -59,8 +64,9 @@ class Hdf5Frames {
  private:
   void choose_way();
   void check_sources(Problems& problems) const;
-  void read_chunks(Index first, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes) const;
-  void assemble(Index first, Index last, std::span<std::byte> bytes) const;
+  const File& file();
+  void read_chunks(Index first, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes);
+  void assemble(Index first, Index last, std::span<std::byte> bytes);
   void assemble_chunk(Index number, Index first, Index last, std::span<const std::byte> chunk,
                       std::span<std::byte> frames) const;
   void read_by_library(Index first, Index last, std::span<std::byte> bytes) const;
@@ -77,7 +83,8 @@ class Hdf5Frames {
   bool packed_ = false;  ///< chunks went through filter 32008
   BitshuffleFormat format_;
   ChunkIndex index_;
-  std::unique_ptr<File> file_;  ///< of the ways that fetch bytes themselves
+  std::uint64_t file_bytes_ = 0;  ///< size of the file, for the ways that fetch bytes themselves
+  std::unique_ptr<File> file_;    ///< open while its frames are being read
 };
 
 }  // namespace sonde::stem

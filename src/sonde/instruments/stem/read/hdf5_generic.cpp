@@ -59,12 +59,12 @@ Candidate named_dataset(const Hdf5File& file, std::string path) {
   return {path, file.dataset(path).info().shape};
 }
 
-ScanShape scan_of(const Hdf5Frames& frames, const ReadOptions& options) {
+ScanShape scan_of(const Hdf5File& file, const Hdf5Frames& frames, const ReadOptions& options) {
   ScanFacts facts;
   facts.frames = frames.frames();
-  const Shape& shape = frames.dataset().info().shape;
+  const Shape& shape = frames.info().shape;
   if (shape.rank() == 4) facts.attribute = ScanGrid{shape[0], shape[1], 0, "the shape of the data set"};
-  if (const auto value = frames.dataset().attribute("scan_shape"); !facts.attribute && value) {
+  if (const auto value = file.attribute(frames.path(), "scan_shape"); !facts.attribute && value) {
     const auto at = [&](std::size_t i) { return Hdf5Value{{}, {value->elements[i]}}.integer().value_or(0); };
     if (value->elements.size() == 2 && at(0) > 0 && at(1) > 0)
       facts.attribute = ScanGrid{at(0), at(1), 0, "attribute scan_shape of the frames"};
@@ -85,7 +85,7 @@ std::unique_ptr<Source> open_hdf5_generic(const Hdf5File& file, const ReadOption
   const Hdf5Frames& frames = parts.front();
   frames.check_ranges(problems);
   a.format = emd_format(file, chosen.path);
-  a.files = {frames.dataset().file_path()};
+  a.files = {frames.file_path()};
   a.frames = frames.frames();
   a.rows = frames.rows();
   a.cols = frames.cols();
@@ -93,7 +93,7 @@ std::unique_ptr<Source> open_hdf5_generic(const Hdf5File& file, const ReadOption
   a.allow_incomplete = options.allow_incomplete;
   a.sentinel = options.sentinel;
   problems.collect([&] {
-    const ScanShape shape = scan_of(frames, options);
+    const ScanShape shape = scan_of(file, frames, options);
     a.scan = scan_order(shape, options);
     a.scan_because = shape.because;
   });
@@ -102,7 +102,7 @@ std::unique_ptr<Source> open_hdf5_generic(const Hdf5File& file, const ReadOption
   if (chosen.shape.rank() == 4) a.calibration = emd_calibration(file, chosen.path);
   derive_detector_steps(a.calibration);
   for (const auto& [path, value] : file.small_values()) a.original_metadata.emplace(path, value.printed());
-  if (frames.way() == Hdf5Frames::Way::library && frames.dataset().info().layout != Hdf5DatasetInfo::Layout::compact) {
+  if (frames.way() == Hdf5Frames::Way::library && frames.info().layout != Hdf5DatasetInfo::Layout::compact) {
     a.notes.push_back({"read through the HDF5 library, slowly", "chunks or filters that are not read directly"});
     log_warning(a.path + ": read through the HDF5 library, slowly: chunks or filters that are not read directly");
   }

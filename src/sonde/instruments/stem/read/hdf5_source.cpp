@@ -44,6 +44,7 @@ void Hdf5Source::read(Index first, Index last, RawBatch& batch) {
         frame - firsts_[part], end - firsts_[part],
         std::span(batch.pieces).subspan(static_cast<std::size_t>(frame - first), static_cast<std::size_t>(end - frame)),
         batch.bytes);
+    if (end == firsts_[part + 1]) parts_[part].rest();  // scans have more files than a process may open
     frame = end;
   }
 }

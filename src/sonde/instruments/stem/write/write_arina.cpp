@@ -100,7 +100,7 @@ void ArinaWriter::State::append_group(const std::byte* first, Index count) {
     if (written % d.frames_per_file == 0) begin_file();
     data_files.back().write_chunk(frames_path, {written % d.frames_per_file, 0, 0},
                                   packed[static_cast<std::size_t>(i)]);
-    ++written;
+    if (++written % d.frames_per_file == 0) data_files.back().close();
   }
 }
 

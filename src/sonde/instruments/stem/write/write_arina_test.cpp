@@ -3,12 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 
+#include "sonde/instruments/stem/read/source.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/python.h"
+#include "tests/support/read_frames.h"
 
 namespace sonde::stem {
 namespace {
@@ -70,6 +73,79 @@ print(s['NumPixelsY'], s['NumPixelsX'], s['Pixel Size'], s['High Tension'])
             "['data_000001', 'data_000002', 'data_000003', 'data_000004'] [(4, 7, 9), (4, 7, 9), (4, 7, 9), (3, 7, 9)] "
             "(1, 7, 9)\nTrue uint16\n[(1, 4), (5, 8), (9, 12), (13, 15)]\n28452 15 [[1, 1]]\n300000.0 0.0001 1e-05\n"
             "3 5 0.25 300000.0\n");
+}
+
+/// Every value of the type occurs, the largest as well.
+Array all_bytes(Index frames) {
+  std::vector<std::uint8_t> elements;
+  for (Index i = 0; i < frames * 16 * 16; ++i) elements.push_back(static_cast<std::uint8_t>(i));
+  return Array::from(elements, {frames, 16, 16});
+}
+
+TEST(ArinaWriter, OwnReaderGivesBackFramesAndDescription) {
+  const testing::TemporaryFolder folder;
+  ArinaDescription d;
+  d.scan_rows = 2;
+  d.scan_cols = 3;
+  d.rows = d.cols = 16;
+  d.dtype = DType::u8;
+  d.frames_per_file = 4;
+  d.saturation = 200;  // below 255: without the attribute of our files 255 would mean "no data"
+  d.pixel_mask.assign(256, 0);
+  d.pixel_mask[17] = mask_bit::noisy;
+  d.calibration.scan_step_row_nm = Quantity{0.5, Origin::user};
+  d.calibration.scan_step_col_nm = Quantity{0.25, Origin::user};
+  d.calibration.camera_length_m = Quantity{0.115, Origin::user};
+  d.calibration.detector_pixel_m = Quantity{1e-4, Origin::user};
+  d.attributes["sonde_seed"] = std::int64_t{7};
+  for (const bool sidecar : {true, false}) {
+    SCOPED_TRACE(sidecar);
+    d.sidecar = sidecar;
+    const std::string master = folder.file(sidecar ? "with_master.h5" : "without_master.h5");
+    ArinaWriter writer(master, d);
+    writer.append(all_bytes(6));
+    (void)writer.finish();
+    const auto source = open_source(master, {});
+    const Acquisition& a = source->acquisition();
+    EXPECT_EQ(a.scan.rows, 2);
+    EXPECT_EQ(a.scan.cols, 3);
+    EXPECT_THAT(a.scan_because, HasSubstr(sidecar ? "the sidecar with.h5" : "attribute scan_shape"));
+    EXPECT_FALSE(a.sentinel.has_value());
+    EXPECT_EQ(a.saturation, 200u);
+    EXPECT_EQ(a.pixel_mask, d.pixel_mask);
+    EXPECT_EQ(a.original_metadata.at("/entry/data@sonde_seed"), "7");
+    EXPECT_TRUE(source->packing().has_value());
+    if (sidecar) {
+      EXPECT_EQ(a.calibration.scan_step_row_nm->value, 0.5);
+      EXPECT_EQ(a.calibration.scan_step_col_nm->value, 0.25);
+      EXPECT_DOUBLE_EQ(a.calibration.detector_step_mrad->value, 0.1 / 0.115);
+    }
+    const auto frames = testing::frames_of(*source);
+    for (std::size_t i = 0; i < frames.size(); ++i) ASSERT_EQ(frames[i], i % 256);
+  }
+}
+
+TEST(ArinaWriter, ScansMayHaveMoreFilesThanAProcessMayOpen) {
+  const testing::TemporaryFolder folder;
+  ArinaDescription d = small_scan();
+  d.scan_rows = 20;
+  d.frames_per_file = 1;
+  std::size_t files = 0;
+  {
+    ArinaWriter writer(folder.file("scan_master.h5"), d);
+    for (Index n = 0; n < 100; ++n) writer.append(counted(n % 15, 1));
+    files = writer.finish().size();
+  }
+  EXPECT_EQ(files, 102u);
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few = {48, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &few);
+  std::vector<std::uint64_t> frames;
+  EXPECT_NO_THROW(frames = testing::frames_of(*open_source(folder.file("scan_master.h5"), {}), 30));
+  setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_EQ(frames.size(), 100u * 63u);
+  EXPECT_EQ(frames[99 * 63], 1000u * (99 % 15));
 }
 
 TEST(ArinaWriter, NothingHasItsNameBeforeFinish) {
