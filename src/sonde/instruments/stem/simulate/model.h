@@ -81,7 +81,7 @@ class Model {
     std::vector<double> profile;
   };
   /// rate(position, q) for all pixels, row after row; hot and dead pixels as they count, sentinels as if they were
-  /// good. About 40 us for 192 x 192 pixels.
+  /// good. About 70 us for 192 x 192 pixels.
   void rates(Index position, Scratch& scratch, std::span<double> rate) const;
 
  private:
