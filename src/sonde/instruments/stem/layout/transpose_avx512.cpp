@@ -4,10 +4,23 @@
 // No function of another header is instantiated here: the linker could keep the version that needs AVX-512.
 #include <immintrin.h>
 
+#include <cstdint>
+
 #include "sonde/instruments/stem/layout/transpose_kernels.h"
 
 namespace sonde::stem {
 namespace {
+
+/// The places of every second element of two registers.
+template <int Out>
+struct alignas(64) Places {
+  std::uint8_t bytes[64] = {};
+  constexpr Places() {
+    for (int i = 0; i < 64 / Out; ++i) bytes[i * Out] = static_cast<std::uint8_t>(2 * i);  // little-endian
+  }
+};
+template <int Out>
+constexpr Places<Out> lower_halves;
 
 template <int In, int Out>
 inline __m512i load_row(const std::byte* from) {
@@ -15,10 +28,10 @@ inline __m512i load_row(const std::byte* from) {
   if constexpr (In == Out) {
     return a;
   } else if constexpr (In == 2 * Out) {
+    // One shuffle of two registers takes the lower halves; converting and joining them would take four operations.
     const __m512i b = _mm512_loadu_si512(from + 64);
-    if constexpr (Out == 2)
-      return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(a)), _mm512_cvtepi32_epi16(b), 1);
-    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(a)), _mm512_cvtepi16_epi8(b), 1);
+    const __m512i halves = _mm512_load_si512(&lower_halves<Out>);
+    return Out == 2 ? _mm512_permutex2var_epi16(a, halves, b) : _mm512_permutex2var_epi8(a, halves, b);
   } else {
     __m512i row = _mm512_castsi128_si512(_mm512_cvtepi32_epi8(a));
     row = _mm512_inserti32x4(row, _mm512_cvtepi32_epi8(_mm512_loadu_si512(from + 64)), 1);
