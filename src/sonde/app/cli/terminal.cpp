@@ -97,6 +97,7 @@ void install_signal_handlers() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second Ctrl-C is not asked, it ends
   sigaction(SIGINT, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an Error of the write
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a file that grows beyond the limit (ulimit -f)
 }
 
 }  // namespace sonde::cli
