@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes are a scan of Merlin frames, every one of which decodes, or an Error. What follows the first line feed-free
-// header block is payload; the text after the last zero byte stands in for the .hdr file.
+// Any bytes are a header whose payload decodes, or an Error. The text after the last zero byte stands in for the .hdr
+// file, and the bytes themselves, over and over, for the payload.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
