@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
@@ -128,29 +128,47 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
 }
 
 Value crossovers(const Value& points) {
-  // Fastest series at each size, sizes in the order in which they were run.
-  std::vector<std::string> sizes;
-  std::map<std::string, std::pair<double, std::string>> fastest;
+  struct Entry {
+    std::string series;
+    double median = 0, deviation = 0;
+  };
+  std::vector<std::pair<std::string, std::vector<Entry>>> sizes;  // in the order in which they were run
   for (const Value& point : points.items()) {
-    const std::string size = text_of(point, "size");
     const Value* operations = point.find("operations");
     if (operations == nullptr || operations->size() == 0) continue;
-    const double median = median_of(operations->items().front());
-    const std::string series = fmt::format("{} x {:.0f}", text_of(point, "device"), number_of(point, "workers"));
-    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
-    const auto [entry, added] = fastest.try_emplace(size, median, series);
-    if (!added && median < entry->second.first) entry->second = {median, series};
+    const Value& first = operations->items().front();
+    const Value* steady = first.find("steady_s");
+    if (steady == nullptr) continue;
+    const Spread spread{number_of(*steady, "median"), number_of(*steady, "min"), number_of(*steady, "mad"),
+                        static_cast<Index>(number_of(*steady, "samples"))};
+    const std::string size = text_of(point, "size");
+    if (sizes.empty() || sizes.back().first != size) sizes.push_back({size, {}});
+    sizes.back().second.push_back({fmt::format("{} x {:.0f}", text_of(point, "device"), number_of(point, "workers")),
+                                   spread.median, spread.uncertainty()});
   }
   Value found = Value::list();
-  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
-    const std::string &before = fastest[sizes[i]].second, &after = fastest[sizes[i + 1]].second;
-    if (before == after) continue;
-    Value crossing;
-    crossing["between"].push_back(sizes[i]);
-    crossing["between"].push_back(sizes[i + 1]);
-    crossing["from"] = before;
-    crossing["to"] = after;
-    found.push_back(std::move(crossing));
+  std::string leader, leader_size;
+  for (const auto& [size, entries] : sizes) {
+    const auto faster = [](const Entry& a, const Entry& b) { return a.median < b.median; };
+    const Entry& fastest = *std::min_element(entries.begin(), entries.end(), faster);
+    const auto before =
+        std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.series == leader; });
+    // Noise does not change the leader: it must be beaten by three deviations and three per cent, as in compare.h.
+    const double margin = before == entries.end()
+                              ? 0
+                              : std::max(3 * std::hypot(before->deviation, fastest.deviation), 0.03 * before->median);
+    if (before == entries.end() || before->median - fastest.median > margin) {
+      if (!leader.empty()) {
+        Value crossing;
+        crossing["between"].push_back(leader_size);
+        crossing["between"].push_back(size);
+        crossing["from"] = leader;
+        crossing["to"] = fastest.series;
+        found.push_back(std::move(crossing));
+      }
+      leader = fastest.series;
+    }
+    leader_size = size;
   }
   return found;
 }

@@ -62,8 +62,9 @@ struct BenchCase {
 [[nodiscard]] Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, const MachineRates& machine,
                                     const Sampling& sampling = {});
 
-/// Sizes at which the fastest of the series changes: {"operation", "between": [size, size], "from", "to"} for the first
-/// operation's medians over devices and worker counts. `points` are results of run_bench_point.
+/// Sizes between which another device or number of workers becomes clearly the fastest (by more than noise, as in
+/// report/compare.h): {"between": [size, size], "from": "cpu x 1", "to": "cuda:0 x 1"}. Looks at the first operation.
+/// `points` are results of run_bench_point, sizes in order.
 [[nodiscard]] Value crossovers(const Value& points);
 
 /// Points as a table for people.

@@ -90,6 +90,15 @@ TEST(Crossovers, AreFoundBetweenSizes) {
   EXPECT_EQ(to_json(crossovers(points), -1), R"([{"between":["2","4"],"from":"cpu x 1","to":"cuda:0 x 1"}])");
 }
 
+TEST(Crossovers, NoiseIsNoCrossover) {
+  Value points = Value::list();
+  points.push_back(point("1", "cpu", 1, 1.00));
+  points.push_back(point("1", "cpu", 2, 1.01));
+  points.push_back(point("2", "cpu", 1, 2.01));
+  points.push_back(point("2", "cpu", 2, 2.00));
+  EXPECT_EQ(crossovers(points).size(), 0u);
+}
+
 TEST(BenchText, ShowsEveryOperation) {
   Value points = Value::list();
   points.push_back(run_bench_point(counting_case({{"not there", {"sonde-no-such-program"}}}),
