@@ -7,6 +7,7 @@
 namespace sonde::cli {
 
 Command bench_command();
+Command demo_command();
 Command devices_command();
 Command help_command();
 Command machine_command();

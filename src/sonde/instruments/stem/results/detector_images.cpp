@@ -10,8 +10,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/instruments/stem/image/masked_sum.h"
-#include "sonde/instruments/stem/image/plane_sum.h"
+#include "sonde/instruments/stem/image/imager.h"
 #include "sonde/instruments/stem/load/mask_file.h"
 #include "sonde/instruments/stem/results/compressed_images.h"
 
@@ -26,11 +25,6 @@ bool needs_disk(const DetectorOptions& options) {
   return std::any_of(options.detector.begin(), options.detector.end(), [](const std::string& text) {
     return !is_moment(to_lower(trim(text))) && DetectorExpression::parse(text).needs_disk();
   });
-}
-
-/// Counts as u64, floats and weighted sums as f64: what the sums of every layout give.
-DType image_type(const Dataset& dataset, const Mask& mask) {
-  return mask.boolean() && dataset.dtype() != DType::f32 ? DType::u64 : DType::f64;
 }
 
 /// First moment over total, in resident pixels.
@@ -177,20 +171,19 @@ DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions
 std::vector<DetectorImage> mask_images(Dataset& dataset, std::span<const Mask> masks) {
   if (dataset.layout() == LayoutChoice::compressed || dataset.layout() == LayoutChoice::file)
     return compressed_images(dataset, masks);
+  const bool planes = dataset.layout() == LayoutChoice::pixel;
+  VirtualImager imager({.rows = dataset.shape()[2],
+                        .cols = dataset.shape()[3],
+                        .planes = planes ? &dataset.array() : nullptr,
+                        .frames = planes ? nullptr : &dataset.array(),
+                        .total = &dataset.moments().total,
+                        .good = dataset.good()});
   Stream stream(dataset.array().device());
   std::vector<DetectorImage> images;
   for (const Mask& mask : masks) {
-    DetectorImage& result = images.emplace_back();
-    result.area = mask.area();
-    result.mask_hash = mask.hash;
-    Array flat(stream.device(), {dataset.positions()}, image_type(dataset, mask));
-    const bool planes = dataset.layout() == LayoutChoice::pixel;
-    result.path = planes ? "planes" : "frames";
-    if (planes)
-      plane_sum(stream, dataset.array(), mask, flat);
-    else
-      masked_sum(stream, dataset.array(), mask, flat);
-    result.image = flat.copy_to(Device::cpu(), stream).reshaped(dataset.shape().first(2));
+    const VirtualImage made = imager.compute(stream, mask);
+    images.push_back({"", std::string(name(made.path)), mask.area(), mask.hash,
+                      made.image->copy_to(Device::cpu(), stream).reshaped(dataset.shape().first(2))});
   }
   return images;
 }
