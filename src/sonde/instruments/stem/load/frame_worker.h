@@ -121,7 +121,7 @@ class FrameWorker {
   std::vector<In> largest_in;             // plain
   std::vector<cpu::sum_of<Acc>> out_sum;  // binned
   std::vector<Acc> largest_acc;           // binned
-  double largest = 0;
+  double largest = 0, suspects_largest = 0;
   std::uint64_t clipped = 0, sentinels = 0, masked_sentinels = 0, saturated = 0, frames = 0;
   StageSeconds seconds;
 
@@ -162,6 +162,15 @@ class FrameWorker {
       }
     }
     for (const Index pixel : shared_.bad_pixels) to[pixel] = 0;
+    if constexpr (std::is_integral_v<In>) {
+      // Their values are judged after the pass; "no data" is not a value.
+      for (const Index pixel : settings_.suspects) {
+        if (sentinel && to[pixel] == static_cast<In>(*sentinel)) continue;
+        input_sum[static_cast<std::size_t>(pixel)] += to[pixel];
+        suspects_largest = std::max(suspects_largest, static_cast<double>(to[pixel]));
+        to[pixel] = 0;
+      }
+    }
     if (sentinel || !std::is_integral_v<In>) {
       const In value = static_cast<In>(sentinel.value_or(0));  // floats: NaN, whatever the value
       sentinels +=

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "sonde/engine/base/clock.h"
@@ -19,6 +20,7 @@ namespace sonde::stem {
 namespace {
 
 constexpr std::size_t batch_bytes = std::size_t{64} << 20;
+constexpr Index sampled_frames = 32;
 
 std::unique_ptr<Source> adapt(std::unique_ptr<Source> source, const LoadOptions& options) {
   source = with_working_type(std::move(source));
@@ -91,9 +93,9 @@ Choice<DType> first_type(Source& source, const PassSettings& settings, const Loa
     return {DType::f32, "stored as floating point"};
   }
   if (options.dtype != ResultType::automatic) return {type_asked(options.dtype), "asked for"};
-  const double largest = sample_largest(source, settings, 32);
+  const double largest = sample_scan(source, settings, sampled_frames).largest;
   return {std::min(narrowest_unsigned(static_cast<std::uint64_t>(largest)), DType::u32),
-          fmt::format("largest of 32 sampled frames is {:.0f}", largest)};
+          fmt::format("largest of {} sampled frames is {:.0f}", sampled_frames, largest)};
 }
 
 /// The destination for the layout; empty for layouts without an array.
@@ -142,12 +144,13 @@ class Loader {
     state_.reservation = budget.reserve(estimate.predicted_peak_bytes, "loading " + acquisition.path,
                                         "give --det-bin auto, or more --memory");
 
+    suspect(options.hot_pixels);
     const auto [type, type_because] = first_type(source_, settings, options);
     settings.out = type;
     settings.saturate = options.dtype != ResultType::automatic;
     state_.exactness = {};
     PassResult result = pass_until_it_fits(type_because);
-    state_.exactness.stored_largest = result.largest;
+    state_.exactness.stored_largest = std::max(result.largest, result.suspects_largest);
     result = correct(std::move(result), options.hot_pixels);
     finish(std::move(result));
     settle();
@@ -189,10 +192,29 @@ class Loader {
     return pass();
   }
 
-  /// Finds bad pixels in the exact sums and takes them out: in place where a pixel is its own bin, else by another
-  /// pass.
+  /// Judges by what is known of every pixel; `good` is that of the mask.
+  [[nodiscard]] std::vector<BadPixel> judge(const Array& sum, const std::vector<std::uint64_t>& sentinels,
+                                            Index frames) const {
+    PixelStatistics statistics;
+    const std::vector<std::uint8_t> good = good_of(state_.settings.mask_bits);
+    statistics.sum = sum.view<std::uint64_t, 2>();
+    statistics.good = good;
+    statistics.sentinels = sentinels;
+    statistics.frames = frames;
+    return find_bad_pixels(statistics);
+  }
+
+  /// Pixels that already look bad in a few frames are zeroed from the start, so that they neither widen the element
+  /// type nor cost another pass; whether they are bad is decided by the sums over all frames.
+  void suspect(BadPixelAction action) {
+    if (action != BadPixelAction::zero || source_.acquisition().stored == DType::f32) return;
+    const ScanSample sample = sample_scan(source_, state_.settings, sampled_frames);
+    for (const BadPixel& pixel : judge(sample.sum, {}, sample.frames)) state_.settings.suspects.push_back(flat(pixel));
+  }
+
+  /// Finds bad pixels in the exact sums and takes them out: nothing is left to do for suspects, others are zeroed in
+  /// place where a pixel is its own bin, else by another pass.
   PassResult correct(PassResult result, BadPixelAction action) {
-    PassSettings& settings = state_.settings;
     if (result.input_sum.dtype() != DType::u64) {
       choose("bad pixels", "not looked for", "the file holds floating-point values, not counts");
       return result;
@@ -201,61 +223,70 @@ class Loader {
       choose("bad pixels", "not looked for", "--hot-pixels none");
       return result;
     }
-    const DetectorGrid& grid = settings.detector;
-    std::vector<std::uint8_t> good(settings.mask_bits.size());
-    for (std::size_t i = 0; i < good.size(); ++i) good[i] = mask_bit::is_bad(settings.mask_bits[i]) ? 0 : 1;
-    PixelStatistics statistics;
-    statistics.sum = std::as_const(result.input_sum).view<std::uint64_t, 2>();
-    statistics.good = good;
-    statistics.sentinels = result.sentinels_per_pixel;
-    statistics.frames = static_cast<Index>(result.frames);
-    state_.bad_pixels = find_bad_pixels(statistics);
-    if (state_.bad_pixels.empty()) return result;
+    PassSettings& settings = state_.settings;
+    state_.bad_pixels = judge(result.input_sum, result.sentinels_per_pixel, static_cast<Index>(result.frames));
+    std::vector<Index> bad, unexpected;
+    for (const BadPixel& pixel : state_.bad_pixels) bad.push_back(flat(pixel));
+    std::set_difference(bad.begin(), bad.end(), settings.suspects.begin(), settings.suspects.end(),
+                        std::back_inserter(unexpected));
+    if (bad.size() - unexpected.size() != settings.suspects.size()) {
+      settings.suspects.clear();
+      return correct(pass_until_it_fits("pixels that looked bad in a few frames are not, over all frames"), action);
+    }
+    for (const BadPixel& pixel : state_.bad_pixels)
+      settings.mask_bits[static_cast<std::size_t>(flat(pixel))] |= mask_bits(pixel.reason);
+    settings.suspects.clear();  // the mask names them now
+    if (bad.empty()) return result;
 
-    std::vector<Index> bad;
-    for (const BadPixel& pixel : state_.bad_pixels) {
-      const Index flat = pixel.row * grid.cols + pixel.col;
-      bad.push_back(flat);
-      good[static_cast<std::size_t>(flat)] = 0;
-      settings.mask_bits[static_cast<std::size_t>(flat)] |= mask_bits(pixel.reason);
-    }
     const std::string why = "exact sums over all frames against their neighbours";
-    const bool may_narrow = settings.out != DType::f32 && !settings.saturate;
+    const DetectorGrid& grid = settings.detector;
     const bool own_bins = grid.bin == 1 && grid.out_pixels() == grid.pixels();
-    if (action == BadPixelAction::zero && own_bins && settings.destination != Destination::none) {
-      const double before = result.largest;
-      if (largest_without(result.moments, bad) > before_type_limit(settings.out) || !may_narrow) {
-        zero_in_place(bad, settings.destination, state_.array, result);
-        choose("bad pixels", fmt::format("{} found, zeroed in place", bad.size()), why);
-        choose("element type", std::string(name(settings.out)),
-               fmt::format("the largest value is {:.0f} without bad pixels, {:.0f} with them", result.largest, before));
-        return result;
-      }
+    const bool may_narrow = settings.out != DType::f32 && !settings.saturate;
+    const bool resident = settings.destination != Destination::none;
+    if (action == BadPixelAction::zero && unexpected.empty()) {
+      choose("bad pixels", fmt::format("{} found, zero", bad.size()), why);
+      return result;
     }
-    if (action == BadPixelAction::interpolate) {
-      settings.interpolations = interpolation_plan(grid.rows, grid.cols, good, bad);
-      // Interpolated pixels hold good values again: they are no longer zeroed as bad, but stay flagged in the result.
-      interpolated_bits_.assign(settings.mask_bits.size(), 0);
-      for (const Index flat : bad) {
-        interpolated_bits_[static_cast<std::size_t>(flat)] = settings.mask_bits[static_cast<std::size_t>(flat)];
-        settings.mask_bits[static_cast<std::size_t>(flat)] = mask_bit::virtual_pixel;
-      }
+    if (action == BadPixelAction::zero && own_bins && resident &&
+        (!may_narrow || largest_without(result.moments, unexpected) > largest_of_narrower(settings.out))) {
+      zero_in_place(unexpected, settings.destination, state_.array, result);
+      choose("bad pixels", fmt::format("{} found, zeroed in place", bad.size()), why);
+      return result;
     }
+    if (action == BadPixelAction::interpolate) interpolate(bad);
     choose("bad pixels", fmt::format("{} found, {}", bad.size(), name(action)),
            why + "; all frames were decoded again without them");
     if (may_narrow) {
-      const double largest = own_bins ? largest_without(result.moments, bad) : sample_largest(source_, settings, 32);
+      const double largest =
+          own_bins ? largest_without(result.moments, bad) : sample_scan(source_, settings, sampled_frames).largest;
       settings.out = std::min(narrowest_unsigned(static_cast<std::uint64_t>(largest)), DType::u32);
     }
-    PassResult corrected = pass();
-    if (corrected.overflow) {
-      settings.out = narrowest_unsigned(static_cast<std::uint64_t>(corrected.largest));
-      corrected = pass();
+    return pass_until_it_fits(fmt::format("the largest value was {:.0f} with the bad pixels", result.largest));
+  }
+
+  /// From the next pass on these pixels hold the median of their good neighbours: they are no longer zeroed as bad, but
+  /// stay flagged in the result.
+  void interpolate(const std::vector<Index>& bad) {
+    PassSettings& settings = state_.settings;
+    settings.interpolations =
+        interpolation_plan(settings.detector.rows, settings.detector.cols, good_of(settings.mask_bits), bad);
+    interpolated_bits_.assign(settings.mask_bits.size(), 0);
+    for (const Index pixel : bad) {
+      const auto i = static_cast<std::size_t>(pixel);
+      interpolated_bits_[i] = settings.mask_bits[i];
+      settings.mask_bits[i] = mask_bit::virtual_pixel;
     }
-    choose("element type", std::string(name(settings.out)),
-           fmt::format("the largest value is {:.0f} without bad pixels, {:.0f} with them", corrected.largest,
-                       result.largest));
-    return corrected;
+  }
+
+  [[nodiscard]] Index flat(const BadPixel& pixel) const {
+    return pixel.row * state_.settings.detector.cols + pixel.col;
+  }
+
+  static std::vector<std::uint8_t> good_of(const std::vector<std::uint32_t>& bits) {
+    std::vector<std::uint8_t> good(bits.size());
+    std::transform(bits.begin(), bits.end(), good.begin(),
+                   [](std::uint32_t each) { return mask_bit::is_bad(each) ? 0 : 1; });
+    return good;
   }
 
   /// The largest value over all pixels but these.
@@ -266,8 +297,8 @@ class Loader {
     return static_cast<double>(*std::max_element(kept.begin(), kept.end()));
   }
 
-  /// The largest value that would fit a narrower type than `type`: above it, `type` is the narrowest already.
-  static double before_type_limit(DType type) {
+  /// The largest value of the next narrower type; -1 for the narrowest.
+  static double largest_of_narrower(DType type) {
     return type == DType::u8 ? -1.0 : static_cast<double>(max_value(type == DType::u16 ? DType::u8 : DType::u16));
   }
 

@@ -83,6 +83,7 @@ void join(const FrameWorker<In, Acc>& worker, PassResult& result, bool plain) {
   }
 
   result.largest = std::max(result.largest, worker.largest);
+  result.suspects_largest = std::max(result.suspects_largest, worker.suspects_largest);
   result.clipped += worker.clipped;
   result.sentinels += worker.sentinels;
   result.masked_sentinels += worker.masked_sentinels;
@@ -163,6 +164,9 @@ PassResult run(Source& source, const PassSettings& settings, Array& destination)
 
   const bool plain = workers.begin()->get()->is_plain();
   for (const auto& worker : workers) join(*worker, result, plain);
+  if (plain)  // S of the stored detector is that of the resident one, where suspects hold zeros
+    for (const Index pixel : settings.suspects)
+      static_cast<cpu::sum_of<In>*>(result.moments.pattern_sum.data())[pixel] = 0;
   result.overflow = shared.overflow;
   result.content_hash = hash.value();
   std::sort(result.failed.begin(), result.failed.end(),
@@ -184,24 +188,26 @@ PassResult run_counts(Source& source, const PassSettings& settings, Array& desti
   return run<In, std::uint32_t>(source, settings, destination);
 }
 
-/// The largest bin of one position, computed plainly. A broken frame counts as zero: the pass itself reports it.
+/// Plainly, frame by frame. A broken frame counts as zero: the pass itself reports it.
 template <class In>
-double sample_largest_of(Source& source, const PassSettings& settings, Index samples) {
+ScanSample sample(Source& source, const PassSettings& settings, Index samples) {
+  using Sum = cpu::sum_of<In>;
   const DetectorGrid& detector = settings.detector;
   const auto& kernels = cpu::frame_kernels<In>();
   const auto& sentinel = source.acquisition().sentinel;
   std::vector<In> frame(static_cast<std::size_t>(detector.pixels()));
-  std::vector<cpu::sum_of<In>> sums(static_cast<std::size_t>(detector.out_pixels()));
+  std::vector<Sum> bins(static_cast<std::size_t>(detector.out_pixels()));
   std::vector<std::uint32_t> ignored(frame.size());
   std::vector<Index> frames;
   RawBatch batch;
   DecodeScratch scratch;
-  double largest = 0;
+  ScanSample result;
+  result.sum = zeros({detector.rows, detector.cols}, dtype_of<Sum>);
   const Index positions = settings.scan.positions();
   samples = std::min(samples, positions);
   for (Index i = 0; i < samples; ++i) {
     settings.scan.frames_of(i * positions / samples, frames);
-    std::fill(sums.begin(), sums.end(), cpu::sum_of<In>(0));
+    std::fill(bins.begin(), bins.end(), Sum(0));
     for (const Index stored : frames) {
       try {
         source.read(stored, stored + 1, batch);
@@ -209,16 +215,19 @@ double sample_largest_of(Source& source, const PassSettings& settings, Index sam
       } catch (const Error&) {
         continue;
       }
+      ++result.frames;
       for (std::size_t pixel = 0; pixel < frame.size(); ++pixel)
         if (mask_bit::is_bad(settings.mask_bits[pixel])) frame[pixel] = In(0);
       if (sentinel || !std::is_integral_v<In>)
         kernels.clear_sentinels(frame.data(), detector.pixels(), static_cast<In>(sentinel.value_or(0)), ignored.data());
+      kernels.add_sum(frame.data(), 1, detector.pixels(), static_cast<Sum*>(result.sum.data()));
+      for (const Index pixel : settings.suspects) frame[static_cast<std::size_t>(pixel)] = In(0);
       kernels.bin_add_wide(frame.data(), detector.rows, detector.cols, detector.bin, detector.out_rows,
-                           detector.out_cols, sums.data());
+                           detector.out_cols, bins.data());
     }
-    for (const auto sum : sums) largest = std::max(largest, static_cast<double>(sum));
+    for (const Sum bin : bins) result.largest = std::max(result.largest, static_cast<double>(bin));
   }
-  return largest;
+  return result;
 }
 
 }  // namespace
@@ -264,16 +273,16 @@ std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t l
   return ring_buffers * largest_batch_bytes + sums + schedule + static_cast<std::size_t>(workers) * scratch;
 }
 
-double sample_largest(Source& source, const PassSettings& settings, Index samples) {
+ScanSample sample_scan(Source& source, const PassSettings& settings, Index samples) {
   switch (source.acquisition().stored) {
     case DType::u8:
-      return sample_largest_of<std::uint8_t>(source, settings, samples);
+      return sample<std::uint8_t>(source, settings, samples);
     case DType::u16:
-      return sample_largest_of<std::uint16_t>(source, settings, samples);
+      return sample<std::uint16_t>(source, settings, samples);
     case DType::u32:
-      return sample_largest_of<std::uint32_t>(source, settings, samples);
+      return sample<std::uint32_t>(source, settings, samples);
     default:
-      return sample_largest_of<float>(source, settings, samples);
+      return sample<float>(source, settings, samples);
   }
 }
 

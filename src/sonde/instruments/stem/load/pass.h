@@ -25,6 +25,9 @@ struct PassSettings {
   ScanGrid scan;
   std::vector<std::uint32_t> mask_bits;       ///< (rows, cols) of the stored detector; bad pixels become zero first
   std::vector<Interpolation> interpolations;  ///< then these are filled in
+  /// Pixels that a sample says are bad, ascending: zeroed like the masked ones, but their own sums still go into
+  /// input_sum, so that the exact rule can judge them after the pass.
+  std::vector<Index> suspects;
   BinMode mode = BinMode::sum;
   OnError on_error = OnError::fail;
   DType out = DType::u16;  ///< u8, u16, u32 or f32
@@ -52,6 +55,7 @@ struct PassResult {
   Array input_sum;  ///< (rows, cols) u64 or f64: S on the stored detector, before binning
   std::vector<std::uint64_t> sentinels_per_pixel;  ///< (rows, cols) of the stored detector
   std::vector<std::uint8_t> valid;                 ///< (position): 0 where no frame exists or all failed
+  double suspects_largest = 0;                     ///< largest stored value of a suspect
   double largest = 0;                              ///< largest resident value (exact below 2^53)
   bool overflow = false;        ///< `largest` does not fit into `out` and nothing was clipped: elements are not usable
   std::uint64_t clipped = 0;    ///< resident values set to the maximum of `out`
@@ -74,8 +78,12 @@ struct PassResult {
 [[nodiscard]] std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes,
                                      int workers);
 
-/// The largest good value of `samples` frames spread over the scan, with the pass's mask and bins: a lower bound of the
-/// true maximum, from which the first element type is tried.
-[[nodiscard]] double sample_largest(Source& source, const PassSettings& settings, Index samples);
+/// What a few frames spread over the scan say before the pass.
+struct ScanSample {
+  double largest = 0;  ///< largest resident value with the pass's mask, suspects and bins: at most the true maximum
+  Array sum;           ///< (rows, cols) u64 or f64: S over the sampled frames, suspects included
+  Index frames = 0;
+};
+[[nodiscard]] ScanSample sample_scan(Source& source, const PassSettings& settings, Index samples);
 
 }  // namespace sonde::stem
