@@ -231,6 +231,8 @@ class Loader {
                         std::back_inserter(unexpected));
     if (bad.size() - unexpected.size() != settings.suspects.size()) {
       settings.suspects.clear();
+      if (settings.out != DType::f32 && !settings.saturate)
+        settings.out = std::max(settings.out, narrowest_unsigned(static_cast<std::uint64_t>(result.suspects_largest)));
       return correct(pass_until_it_fits("pixels that looked bad in a few frames are not, over all frames"), action);
     }
     for (const BadPixel& pixel : state_.bad_pixels)
