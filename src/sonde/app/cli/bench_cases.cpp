@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/device/pinned.h"
+#include "sonde/instruments/stem/bench/cases.h"
 
 namespace sonde::cli {
 namespace {
@@ -57,9 +59,11 @@ BenchCase copy_bench_case() {
 }
 
 const std::vector<BenchCase>& bench_cases() {
-  static const std::vector<BenchCase> cases = {
-      copy_bench_case(),
-  };
+  static const std::vector<BenchCase> cases = [] {
+    std::vector<BenchCase> all = {copy_bench_case()};
+    for (BenchCase& each : stem::bench_cases()) all.push_back(std::move(each));
+    return all;
+  }();
   return cases;
 }
 

@@ -93,8 +93,10 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
   std::vector<std::function<double()>> calls;
   for (const Operation& operation : prepared.operations)
     calls.push_back([&operation] {
+      if (operation.before) operation.before();
+      const Stopwatch call;
       operation.run();
-      return -1.0;
+      return call.seconds();
     });
   Value peers = Value::list();
   std::vector<const Peer*> present;

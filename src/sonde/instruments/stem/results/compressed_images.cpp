@@ -1,21 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/stem/results/compressed_images.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "sonde/instruments/stem/image/bitplane.h"
 #include "sonde/instruments/stem/image/masked_sum.h"
 #include "sonde/instruments/stem/load/blocks.h"
+#include "sonde/instruments/stem/load/stored_frames.h"
 
 namespace sonde::stem {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{256} << 20;
 
-std::vector<Array> from_decoded_blocks(Dataset& dataset, std::span<const Mask> masks) {
+bool counts(const Dataset& dataset, const Mask& mask) { return mask.boolean() && dataset.dtype() != DType::f32; }
+
+std::vector<Array> empty_images(const Dataset& dataset, std::span<const Mask> masks) {
   std::vector<Array> images;
   for (const Mask& mask : masks)
-    images.emplace_back(Device::cpu(), Shape{dataset.positions()},
-                        mask.boolean() && dataset.dtype() != DType::f32 ? DType::u64 : DType::f64);
+    images.push_back(
+        Array::zeros(Device::cpu(), {dataset.positions()}, counts(dataset, mask) ? DType::u64 : DType::f64));
+  return images;
+}
+
+std::vector<Array> from_decoded_blocks(Dataset& dataset, std::span<const Mask> masks) {
+  std::vector<Array> images = empty_images(dataset, masks);
   Stream stream;
   for_each_block(dataset, block_bytes, [&](const Array& frames, Index first_position) {
     for (std::size_t i = 0; i < masks.size(); ++i) {
@@ -27,13 +38,53 @@ std::vector<Array> from_decoded_blocks(Dataset& dataset, std::span<const Mask> m
   return images;
 }
 
+/// Stored frames are resident frames bit for bit, but for masked pixels: what AND and popcount on their planes need.
+bool planes_suffice(const Dataset& dataset, std::span<const Mask> masks) {
+  return dataset.det_bin() == 1 && dataset.options().hot_pixels != BadPixelAction::interpolate &&
+         dataset.exactness().exact() &&
+         std::all_of(masks.begin(), masks.end(), [&](const Mask& mask) { return counts(dataset, mask); });
+}
+
+std::vector<Array> from_bit_planes(Dataset& dataset, std::span<const Mask> masks) {
+  std::vector<Array> images = empty_images(dataset, masks);
+  const Acquisition& acquisition = dataset.acquisition();
+  BitplaneMasks::Options options;
+  options.good = dataset.good();
+  options.sentinel = acquisition.sentinel;
+  for (std::size_t first = 0; first < masks.size(); first += BitplaneSums::most_masks) {
+    const auto group = masks.subspan(first, std::min(BitplaneSums::most_masks, masks.size() - first));
+    const BitplaneMasks planes =
+        BitplaneMasks::prepare(acquisition.rows, acquisition.cols, size_bytes(acquisition.stored), group, options);
+    for_each_stored_frame(dataset,
+                          [&](const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>& elements) {
+                            BitplaneSums sums;
+                            // A chunk that skipped its filter, and a frame where a good pixel has no data, are decoded
+                            // instead.
+                            bool decoded = (frame.filter_mask & 1u) != 0;
+                            if (!decoded) {
+                              planes.evaluate(frame.bytes, *frame.format, scratch.bitshuffle, sums);
+                              decoded = sums.sentinel;
+                            }
+                            if (decoded) {
+                              frame.decode(scratch, elements);
+                              for (std::size_t i = 0; i < group.size(); ++i)
+                                sums.masks[i] = sum_of_pixels(elements, acquisition, options.good, group[i]);
+                            }
+                            for (std::size_t i = 0; i < group.size(); ++i)
+                              static_cast<std::uint64_t*>(images[first + i].data())[frame.position] += sums.masks[i];
+                          });
+  }
+  return images;
+}
+
 }  // namespace
 
 std::vector<DetectorImage> compressed_images(Dataset& dataset, std::span<const Mask> masks) {
-  std::vector<Array> images = from_decoded_blocks(dataset, masks);
+  const bool planes = has_bit_planes(dataset) && planes_suffice(dataset, masks);
+  std::vector<Array> images = planes ? from_bit_planes(dataset, masks) : from_decoded_blocks(dataset, masks);
   std::vector<DetectorImage> results;
   for (std::size_t i = 0; i < masks.size(); ++i)
-    results.push_back({"", "decoded frames", masks[i].area(), masks[i].hash,
+    results.push_back({"", planes ? "bit planes" : "decoded frames", masks[i].area(), masks[i].hash,
                        std::move(images[i]).reshaped(dataset.shape().first(2))});
   return results;
 }

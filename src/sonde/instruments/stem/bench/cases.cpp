@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/bench/cases.h"
+
+#include "sonde/instruments/stem/bench/prepare.h"
+
+namespace sonde::stem {
+
+std::vector<BenchCase> bench_cases() {
+  const std::vector<DeviceKind> cpu = {DeviceKind::cpu};
+  return {
+      {.name = "stem-decode",
+       .summary = "Decode a scan whose stored bytes are in memory",
+       .sizes = {"w1", "w2"},
+       .devices = cpu,
+       .prepare = prepare_decode},
+      {.name = "stem-load",
+       .summary = "Load a scan from its file into fresh memory",
+       .sizes = {"w1"},
+       .devices = cpu,
+       .prepare = prepare_load},
+      {.name = "stem-bin",
+       .summary = "Decode, mask and bin by two",
+       .sizes = {"w1"},
+       .devices = cpu,
+       .prepare = prepare_bin},
+      {.name = "stem-bitplane",
+       .summary = "Bright field straight from compressed bytes",
+       .sizes = {"w1"},
+       .devices = cpu,
+       .prepare = prepare_bitplane},
+      {.name = "stem-index",
+       .summary = "Find the chunks of a file",
+       .sizes = {"10000"},
+       .devices = cpu,
+       .prepare = prepare_index},
+      {.name = "stem-image",
+       .summary = "Virtual images of a resident scan",
+       .sizes = {"w3"},
+       .devices = cpu,
+       .prepare = prepare_image},
+  };
+}
+
+}  // namespace sonde::stem

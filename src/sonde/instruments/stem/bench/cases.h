@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sonde/engine/bench/case.h"
+
+namespace sonde::stem {
+
+/// Every case of `sonde bench stem`, with floors (bytes) and packaged peers:
+///   stem-decode    stored bytes in memory to elements in a touched buffer
+///   stem-load      file to data set in fresh memory, frame-major and pixel-major
+///   stem-bin       decode, mask and bin into a touched buffer
+///   stem-bitplane  bright-field image straight from compressed bytes
+///   stem-index     chunk index of 10,000 frames
+///   stem-image     virtual images and drag steps on a resident scan
+[[nodiscard]] std::vector<BenchCase> bench_cases();
+
+}  // namespace sonde::stem

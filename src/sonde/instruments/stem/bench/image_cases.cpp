@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+
+#include "sonde/engine/device/parallel.h"
+#include "sonde/engine/io/chunk_index.h"
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/instruments/stem/bench/inputs.h"
+#include "sonde/instruments/stem/bench/prepare.h"
+#include "sonde/instruments/stem/image/bitplane.h"
+#include "sonde/instruments/stem/image/expression.h"
+#include "sonde/instruments/stem/image/imager.h"
+#include "sonde/instruments/stem/write/write_arina.h"
+
+namespace sonde::stem {
+namespace {
+
+/// The good pixels of a square detector between two radii.
+Mask annulus(Index side, double row, double col, double r_in, double r_out) {
+  DetectorGeometry geometry;
+  geometry.rows = geometry.cols = side;
+  return detector_mask(fmt::format("annulus({},{},{},{})", row, col, r_in, r_out), geometry);
+}
+
+Mask bright_field(Index side, double row, double col, double radius) { return annulus(side, row, col, 0, radius); }
+
+/// Reads more memory than any cache holds, so that what comes next comes from memory.
+struct CacheFlush {
+  std::vector<std::uint64_t> block = std::vector<std::uint64_t>(std::size_t{1} << 27, 1);
+  std::uint64_t sum = 0;
+  void operator()() {
+    std::array<std::uint64_t, 64> parts{};
+    const auto piece = static_cast<Index>(block.size() / parts.size());
+    parallel_for(static_cast<Index>(parts.size()), 1, [&](Index first, Index last, Worker&) {
+      for (Index i = first; i < last; ++i)
+        parts[static_cast<std::size_t>(i)] =
+            std::accumulate(block.begin() + i * piece, block.begin() + (i + 1) * piece, std::uint64_t{0});
+    });
+    sum += std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
+  }
+};
+
+}  // namespace
+
+PreparedCase prepare_bitplane(const BenchPoint& point) {
+  auto held = hold_scan(Workload::w1);
+  const Acquisition& acquisition = held->source->acquisition();
+  const BitshuffleFormat format = *held->source->packing();
+  BitplaneMasks::Options options;
+  for (const std::uint32_t bits : acquisition.pixel_mask) options.good.push_back(mask_bit::is_bad(bits) ? 0 : 1);
+  options.sentinel = acquisition.sentinel;
+  const Mask mask = bright_field(192, 95.5, 95.5, 30);
+  auto masks = std::make_shared<BitplaneMasks>(BitplaneMasks::prepare(192, 192, 2, std::span(&mask, 1), options));
+  auto scratch = std::make_shared<PerWorker<DecodeScratch>>();
+  auto image = std::make_shared<std::vector<std::uint64_t>>(static_cast<std::size_t>(held->frames()));
+  auto decoded_image = std::make_shared<std::vector<std::uint64_t>>(image->size());
+  auto frames =
+      std::make_shared<PerWorker<std::vector<std::uint16_t>>>([] { return std::vector<std::uint16_t>(192 * 192); });
+  auto pixels = std::make_shared<std::vector<Index>>();
+  for (const Index pixel : mask.pixels)
+    if (options.good[static_cast<std::size_t>(pixel)] != 0) pixels->push_back(pixel);
+
+  PreparedCase prepared;
+  prepared.input = fmt::format("{}: {} frames, bright field of {} pixels", point.size, held->frames(), mask.area());
+  prepared.operations.push_back({.name = "bit planes",
+                                 .run =
+                                     [=] {
+                                       parallel_for(held->frames(), 16, [&](Index first, Index last, Worker& worker) {
+                                         BitplaneSums sums;
+                                         for (Index frame = first; frame < last; ++frame) {
+                                           masks->evaluate(held->batch.frame_bytes(frame), format,
+                                                           (*scratch)[worker].bitshuffle, sums);
+                                           (*image)[static_cast<std::size_t>(frame)] = sums.masks[0];
+                                         }
+                                       });
+                                     },
+                                 .bytes = held->decoded_bytes()});
+  prepared.operations.push_back({.name = "decode, then sum",
+                                 .run =
+                                     [=] {
+                                       parallel_for(held->frames(), 16, [&](Index first, Index last, Worker& worker) {
+                                         std::vector<std::uint16_t>& counts = (*frames)[worker];
+                                         for (Index frame = first; frame < last; ++frame) {
+                                           held->source->decode(held->batch, frame, (*scratch)[worker],
+                                                                std::as_writable_bytes(std::span(counts)));
+                                           std::uint64_t sum = 0;
+                                           for (const Index pixel : *pixels)
+                                             sum += counts[static_cast<std::size_t>(pixel)];
+                                           (*decoded_image)[static_cast<std::size_t>(frame)] = sum;
+                                         }
+                                       });
+                                     },
+                                 .bytes = held->decoded_bytes(),
+                                 .difference = [=] { return *image == *decoded_image ? 0.0 : 1.0; }});
+  return prepared;
+}
+
+PreparedCase prepare_index(const BenchPoint& point) {
+  const Index frames = std::stoll(point.size);
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "sonde-bench";
+  std::filesystem::create_directories(folder);
+  const std::string master = (folder / fmt::format("index{}_master.h5", frames)).string();
+  const std::string data = (folder / fmt::format("index{}_data_000001.h5", frames)).string();
+  if (!std::filesystem::exists(master)) {
+    ArinaDescription description;
+    description.scan_rows = 1;
+    description.scan_cols = description.frames_per_file = frames;
+    description.rows = description.cols = 8;
+    ArinaWriter writer(master, description);
+    writer.append(Array::zeros(Device::cpu(), {frames, 8, 8}, DType::u16));
+    (void)writer.finish();
+  }
+  PreparedCase prepared;
+  prepared.input = fmt::format("{} chunks in one file", frames);
+  auto file = std::make_shared<Hdf5File>(Hdf5File::open(data));
+  auto dataset = std::make_shared<Hdf5Dataset>(file->dataset("/entry/data/data"));
+  prepared.operations.push_back({.name = "own walk of the tree", .run = [=] {
+                                   (void)read_chunk_index(*dataset);
+                                   (void)file;
+                                 }});
+  prepared.operations.push_back({.name = "sizes from the library", .run = [=] { (void)ask_chunk_sizes(*dataset); }});
+  prepared.peers.push_back(python_peer("h5py get_chunk_info by coordinate", "h5py_index.py", {data}));
+  return prepared;
+}
+
+PreparedCase prepare_image(const BenchPoint& point) {
+  auto scan = resident_scan();
+  ImagerSources sources;
+  sources.rows = sources.cols = 96;
+  sources.planes = &scan->planes;
+  sources.total = &scan->total;
+  auto imager = std::make_shared<VirtualImager>(sources);
+  auto stream = std::make_shared<Stream>();
+  auto step = std::make_shared<int>(0);
+  const double positions = 65536;
+
+  PreparedCase prepared;
+  prepared.input = fmt::format("{}: 256 x 256 x 96 x 96 u8 in memory", point.size);
+  const auto full = [&](const char* name, double r_in, double r_out, bool cold) {
+    // A new centre each time, so that no part of the answer is known; the expression is parsed outside the clock.
+    auto mask = std::make_shared<Mask>();
+    auto flush = cold ? std::make_shared<CacheFlush>() : nullptr;
+    const double pixels = 3.14159265 * (r_out * r_out - r_in * r_in);
+    prepared.operations.push_back({.name = name,
+                                   .run =
+                                       [=] {
+                                         (void)imager->compute(*stream, *mask);
+                                         (void)scan;
+                                       },
+                                   .bytes = pixels * positions,
+                                   .before =
+                                       [=] {
+                                         const int k = (*step)++;
+                                         *mask = annulus(96, 40.5 + k % 16, 41.5 + k / 16 % 16, r_in, r_out);
+                                         imager->reset();
+                                         if (flush) (*flush)();
+                                       }});
+  };
+  full("bright field, 316 pixels, warm", 0, 10.03, false);
+  full("annular dark field, 908 pixels, warm", 10, 19.72, false);
+  full("bright field, 316 pixels, cold", 0, 10.03, true);
+
+  // Along a path that never comes back: the history holds the step before, and nothing nearer.
+  auto dragged = std::make_shared<Mask>();
+  auto drag_step = std::make_shared<int>(0);
+  prepared.operations.push_back({.name = "drag step, radius 10 by 1 pixel",
+                                 .run = [=] { (void)imager->compute(*stream, *dragged); },
+                                 .bytes = 40 * positions,
+                                 .before =
+                                     [=] {
+                                       const int k = (*drag_step)++;
+                                       const int lap = k % 4096, row = lap / 64,
+                                                 col = row % 2 == 0 ? lap % 64 : 63 - lap % 64;
+                                       if (lap == 0) imager->reset();
+                                       const Mask before =
+                                           bright_field(96, 16 + row, 16 + col - (row % 2 == 0 ? 1 : -1), 10);
+                                       (void)imager->compute(*stream, before);
+                                       *dragged = bright_field(96, 16 + row, 16 + col, 10);
+                                     }});
+  auto prefixed = std::make_shared<VirtualImager>(sources);
+  prefixed->build_prefix(*stream, 47.5, 47.5);
+  auto ring = std::make_shared<Mask>();
+  auto radius_step = std::make_shared<int>(0);
+  prepared.operations.push_back({.name = "radius step, prefix planes",
+                                 .run = [=] { (void)prefixed->compute(*stream, *ring); },
+                                 .bytes = 3 * 4 * positions,
+                                 .before =
+                                     [=] {
+                                       const int k = (*radius_step)++;
+                                       prefixed->reset();
+                                       *ring = annulus(96, 47.5, 47.5, 5 + k % 10, 20 + k % 25);
+                                     }});
+  prepared.peers.push_back(python_peer("NumPy tensordot, bright field", "numpy_image.py", {"bf"}));
+  return prepared;
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/bench/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/stem/layout/resident.h"
+#include "sonde/instruments/stem/layout/transpose.h"
+#include "sonde/instruments/stem/simulate/frames.h"
+#include "sonde/instruments/stem/write/write_arina.h"
+
+namespace sonde::stem {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What the specification says of a workload's compression.
+struct Ratio {
+  double expected, tolerance;
+};
+
+Ratio ratio_of(Workload which) { return which == Workload::w1 ? Ratio{9.7, 0.3} : Ratio{23, 1}; }
+
+void write_workload(Workload which, const std::string& master) {
+  const Model model = workload(which);
+  ArinaDescription description;
+  description.scan_rows = model.scan_rows();
+  description.scan_cols = model.scan_cols();
+  description.rows = model.optics().rows;
+  description.cols = model.optics().cols;
+  description.dtype = workload_dtype(which);
+  description.sentinels = true;
+  description.saturation = 65534;
+  description.pixel_mask.resize(static_cast<std::size_t>(model.pixels()));
+  for (const Defect& defect : model.defects())
+    description.pixel_mask[static_cast<std::size_t>(defect.row * model.optics().cols + defect.col)] = mask_bit::dead;
+  ArinaWriter writer(master, description);
+  constexpr Index block = 512;
+  for (Index first = 0; first < model.positions(); first += block)
+    writer.append(
+        simulate_frames(model, workload_seed, first, std::min(block, model.positions() - first), description.dtype));
+  (void)writer.finish();
+}
+
+}  // namespace
+
+std::string workload_file(Workload which) {
+  const fs::path folder = fs::temp_directory_path() / "sonde-bench";
+  fs::create_directories(folder);
+  const std::string master = (folder / (which == Workload::w1 ? "w1_master.h5" : "w2_master.h5")).string();
+  if (!fs::exists(master)) write_workload(which, master);
+  const auto source = open_source(master, {});
+  double stored = 0;
+  for (Index frame = 0; frame < source->acquisition().frames; ++frame)
+    stored += static_cast<double>(source->stored_bytes(frame));
+  const Acquisition& a = source->acquisition();
+  const double ratio = static_cast<double>(a.frames * a.rows * a.cols) * 2 / stored;
+  const Ratio allowed = ratio_of(which);
+  if (std::abs(ratio - allowed.expected) > allowed.tolerance)
+    throw Error(ErrorKind::bad_input, fmt::format("{} compresses {:.2f} : 1, but {} +- {} : 1 is asked for", master,
+                                                  ratio, allowed.expected, allowed.tolerance))
+        .hint("remove the file, so that it is written again");
+  return master;
+}
+
+std::size_t HeldScan::frame_bytes() const {
+  const Acquisition& a = source->acquisition();
+  return static_cast<std::size_t>(a.rows * a.cols) * size_bytes(a.stored);
+}
+
+double HeldScan::decoded_bytes() const { return static_cast<double>(frames()) * static_cast<double>(frame_bytes()); }
+
+std::shared_ptr<HeldScan> hold_scan(Workload which) {
+  auto held = std::make_shared<HeldScan>();
+  held->source = open_source(workload_file(which), {});
+  held->source->read(0, held->frames(), held->batch);
+  return held;
+}
+
+std::shared_ptr<ResidentScan> resident_scan() {
+  const Model model = workload(Workload::w3);
+  const Index rows = model.optics().rows, cols = model.optics().cols;
+  auto scan = std::make_shared<ResidentScan>();
+  scan->planes = make_planes(Device::cpu(), model.positions(), rows, cols, DType::u8);
+  scan->total = Array::zeros(Device::cpu(), {model.positions()}, DType::u64);
+  const auto planes = scan->planes.view<std::uint8_t, 2>();
+  auto* total = static_cast<std::uint64_t*>(scan->total.data());
+  constexpr Index block = 4096;
+  for (Index first = 0; first < model.positions(); first += block) {
+    const Array frames =
+        simulate_frames(model, workload_seed, first, std::min(block, model.positions() - first), DType::u8);
+    const auto* counts = static_cast<const std::uint8_t*>(frames.data());
+    parallel_for(frames.shape()[0] / 64, 1, [&](Index begin, Index end, Worker&) {
+      for (Index tile = begin; tile < end; ++tile) {
+        const std::uint8_t* from = counts + tile * 64 * rows * cols;
+        place_frames<std::uint8_t, std::uint8_t>(View<const std::uint8_t, 2>(from, 64, rows * cols), planes,
+                                                 first + tile * 64);
+        for (Index k = 0; k < 64; ++k)
+          for (Index q = 0; q < rows * cols; ++q) total[first + tile * 64 + k] += from[k * rows * cols + q];
+      }
+    });
+  }
+  return scan;
+}
+
+Peer python_peer(const std::string& name, const std::string& script, const std::vector<std::string>& arguments) {
+  const char* folder = std::getenv("SONDE_PEERS");
+  Peer peer{name, {"/usr/bin/python3", (fs::path(folder != nullptr ? folder : "bench/peers") / script).string()}};
+  peer.command.insert(peer.command.end(), arguments.begin(), arguments.end());
+  return peer;
+}
+
+}  // namespace sonde::stem

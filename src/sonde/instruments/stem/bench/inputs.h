@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/bench/case.h"
+#include "sonde/instruments/stem/read/source.h"
+#include "sonde/instruments/stem/simulate/presets.h"
+
+namespace sonde::stem {
+
+/// The master file of a reference scan (128 x 128 x 192 x 192 u16), written once into the folder of temporary files.
+/// Throws Error(bad_input) when it compresses more easily or less easily than the specification says (W1 9.7 +- 0.3 :
+/// 1, W2 23 +- 1 : 1): a benchmark on easier data would be worth nothing.
+[[nodiscard]] std::string workload_file(Workload which);
+
+/// An opened scan with all stored bytes in memory.
+struct HeldScan {
+  std::unique_ptr<Source> source;
+  RawBatch batch;
+  [[nodiscard]] Index frames() const { return source->acquisition().frames; }
+  [[nodiscard]] std::size_t frame_bytes() const;
+  [[nodiscard]] double decoded_bytes() const;
+};
+[[nodiscard]] std::shared_ptr<HeldScan> hold_scan(Workload which);
+
+/// W3 (256 x 256 x 96 x 96 u8), pixel-major in memory: planes, and the total of every position.
+struct ResidentScan {
+  Array planes, total;
+};
+[[nodiscard]] std::shared_ptr<ResidentScan> resident_scan();
+
+/// A script of bench/peers/ run by Debian's Python; SONDE_PEERS names the folder, else bench/peers below the current
+/// one.
+[[nodiscard]] Peer python_peer(const std::string& name, const std::string& script,
+                               const std::vector<std::string>& arguments);
+
+}  // namespace sonde::stem

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include "sonde/engine/bench/case.h"
+
+namespace sonde::stem {
+
+PreparedCase prepare_decode(const BenchPoint& point);
+PreparedCase prepare_load(const BenchPoint& point);
+PreparedCase prepare_bin(const BenchPoint& point);
+PreparedCase prepare_bitplane(const BenchPoint& point);
+PreparedCase prepare_index(const BenchPoint& point);
+PreparedCase prepare_image(const BenchPoint& point);
+
+}  // namespace sonde::stem

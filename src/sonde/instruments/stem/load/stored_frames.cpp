@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/load/stored_frames.h"
+
+#include <cstring>
+
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/engine/io/feed.h"
+#include "sonde/instruments/stem/load/dataset_state.h"
+
+namespace sonde::stem {
+namespace {
+
+struct PlannedBatch {
+  RawBatch raw;
+  const Batch* plan = nullptr;
+};
+
+/// What one worker needs between frames.
+struct FrameScratch {
+  DecodeScratch decode;
+  std::vector<std::byte> elements;
+  std::vector<Index> frames;
+};
+
+template <class T>
+std::uint64_t sum_of(const T* elements, const Acquisition& acquisition, std::span<const std::uint8_t> good,
+                     const Mask& mask) {
+  std::uint64_t sum = 0;
+  for (const Index pixel : mask.pixels) {
+    const T value = elements[pixel];
+    if (good[static_cast<std::size_t>(pixel)] != 0 && !(acquisition.sentinel && value == *acquisition.sentinel))
+      sum += value;
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool has_bit_planes(const Dataset& dataset) { return dataset.state().source->packing().has_value(); }
+
+void for_each_stored_frame(
+    Dataset& dataset, const std::function<void(const StoredFrame&, DecodeScratch&, std::vector<std::byte>&)>& body) {
+  Dataset::State& state = dataset.state();
+  Source& source = *state.source;
+  const ScanGrid& scan = state.settings.scan;
+  const std::optional<BitshuffleFormat> format = source.packing();
+  const auto frame_bytes = static_cast<std::size_t>(source.acquisition().rows * source.acquisition().cols) *
+                           size_bytes(source.acquisition().stored);
+  const Schedule schedule = make_schedule(scan, source, state.settings.batch_bytes);
+  PerWorker<FrameScratch> workers;
+
+  std::size_t next_batch = 0;
+  Feed<PlannedBatch> feed(std::vector<PlannedBatch>(3), [&](PlannedBatch& batch) {
+    if (next_batch == schedule.batches.size()) return false;
+    batch.plan = &schedule.batches[next_batch++];
+    source.read(batch.plan->first_frame, batch.plan->last_frame, batch.raw);
+    return true;
+  });
+  while (const auto batch = feed.next()) {
+    check_interrupt();
+    const RawBatch& raw = batch->raw;
+    parallel_for(batch->plan->last - batch->plan->first, 16, [&](Index first, Index last, Worker& worker) {
+      FrameScratch& scratch = workers[worker];
+      StoredFrame stored;
+      stored.format = format;
+      stored.decode = [&](DecodeScratch& decode, std::vector<std::byte>& elements) {
+        elements.resize(frame_bytes);
+        source.decode(raw, stored.frame, decode, elements);
+      };
+      for (Index i = first; i < last; ++i) {
+        stored.position = schedule.order[static_cast<std::size_t>(batch->plan->first + i)];
+        scan.frames_of(stored.position, scratch.frames);
+        for (const Index frame : scratch.frames) {
+          stored.frame = frame;
+          stored.bytes = raw.frame_bytes(frame);
+          stored.filter_mask = raw.piece(frame).filter_mask;
+          if (!stored.bytes.empty()) body(stored, scratch.decode, scratch.elements);
+        }
+      }
+    });
+  }
+}
+
+std::uint64_t sum_of_pixels(std::span<const std::byte> elements, const Acquisition& acquisition,
+                            std::span<const std::uint8_t> good, const Mask& mask) {
+  const void* data = elements.data();
+  switch (acquisition.stored) {
+    case DType::u8:
+      return sum_of(static_cast<const std::uint8_t*>(data), acquisition, good, mask);
+    case DType::u16:
+      return sum_of(static_cast<const std::uint16_t*>(data), acquisition, good, mask);
+    default:
+      return sum_of(static_cast<const std::uint32_t*>(data), acquisition, good, mask);
+  }
+}
+
+}  // namespace sonde::stem

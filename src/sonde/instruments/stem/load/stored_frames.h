@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sonde/engine/io/codec/bitshuffle.h"
+#include "sonde/instruments/stem/image/mask.h"
+#include "sonde/instruments/stem/load/dataset.h"
+
+namespace sonde::stem {
+
+/// One stored frame on its way past: the bytes of its chunk, and the resident position that it is part of.
+struct StoredFrame {
+  Index frame = 0, position = 0;
+  std::span<const std::byte> bytes;
+  std::uint32_t filter_mask = 0;
+  std::optional<BitshuffleFormat> format;  ///< set when `bytes` are one bitshuffle chunk
+  /// The frame's elements as stored, into `elements` (resized).
+  std::function<void(DecodeScratch& scratch, std::vector<std::byte>& elements)> decode;
+};
+
+/// Whether the stored frames of a data set are bitshuffle chunks of one frame each.
+[[nodiscard]] bool has_bit_planes(const Dataset& dataset);
+
+/// Calls body for every stored frame of the data set's scan region, from memory or file, on all cores; the frames of
+/// one position come to one worker, one after another. Missing frames are left out.
+void for_each_stored_frame(
+    Dataset& dataset, const std::function<void(const StoredFrame&, DecodeScratch&, std::vector<std::byte>&)>& body);
+
+/// Sum of the good pixels of a boolean mask over one frame's stored elements (u8, u16 or u32); "no data" counts as
+/// nothing.
+[[nodiscard]] std::uint64_t sum_of_pixels(std::span<const std::byte> elements, const Acquisition& acquisition,
+                                          std::span<const std::uint8_t> good, const Mask& mask);
+
+}  // namespace sonde::stem
