@@ -7,10 +7,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sonde)
 get_property(libraries GLOBAL PROPERTY sonde_libraries)
 
 add_custom_target(product)
-if(TARGET sonde)
-  install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
-  add_dependencies(product sonde)
-endif()
+install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+add_dependencies(product sonde)
 
 foreach(library IN LISTS libraries)
   add_dependencies(product sonde_lib_${library})
