@@ -71,7 +71,11 @@ void report_load(Context& context, const stem::Dataset& dataset) {
   const double decoded =
       static_cast<double>(dataset.acquisition().frames * dataset.acquisition().rows * dataset.acquisition().cols) *
       static_cast<double>(size_bytes(dataset.acquisition().stored));
+  const bool array = dataset.layout() == stem::LayoutChoice::pixel || dataset.layout() == stem::LayoutChoice::frame;
   const double resident = static_cast<double>(shape.count()) * static_cast<double>(size_bytes(dataset.dtype()));
+  const std::string held = array                                                ? format_bytes(resident)
+                           : dataset.layout() == stem::LayoutChoice::compressed ? format_bytes(stored)
+                                                                                : "nothing";
   Value& stages = context.results()["stages"];
   const auto stage = [&](const char* name, double seconds, double bytes_in, double bytes_out) {
     Value& entry = stages[name];
@@ -93,10 +97,9 @@ void report_load(Context& context, const stem::Dataset& dataset) {
   load["seconds"] = s.wall;
   load["passes"] = dataset.passes();
   load["decoded_gb_per_s"] = s.wall > 0 ? 1e-9 * passes * decoded / s.wall : 0.0;
-  context.say(fmt::format("loaded    {} as {} {} in {} ({:.2f} GB/s decoded), {} from {} stored", shape.text(),
+  context.say(fmt::format("loaded    {} as {} {} in {} ({:.2f} GB/s decoded), {} held of {} stored", shape.text(),
                           stem::layout_name(dataset.layout()), name(dataset.dtype()), format_seconds(s.wall),
-                          s.wall > 0 ? 1e-9 * passes * decoded / s.wall : 0.0, format_bytes(resident),
-                          format_bytes(stored)));
+                          s.wall > 0 ? 1e-9 * passes * decoded / s.wall : 0.0, held, format_bytes(stored)));
   const stem::Exactness& e = dataset.exactness();
   const bool counts = dataset.dtype() != DType::f32;
   context.say(fmt::format(
