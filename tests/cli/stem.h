@@ -27,7 +27,8 @@ inline Value json_of(std::vector<std::string> arguments) {
   return ended.status == 0 ? parse_json(ended.out, "standard output") : Value::object();
 }
 
-/// A member reached by several keys; the test fails and null is returned where one is missing. Lives as long as `value`.
+/// A member reached by several keys; the test fails and null is returned where one is missing. Lives as long as
+/// `value`.
 inline const Value& at(const Value& value, const std::vector<std::string>& keys) {
   const Value* found = &value;
   for (const std::string& key : keys) {

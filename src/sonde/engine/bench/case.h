@@ -27,7 +27,7 @@ struct Operation {
   double bytes = 0;           ///< that one call must read and write
   Traffic traffic = Traffic::memory;
   double flops = 0;
-  std::function<void()> before{};  ///< made ready again before every call, outside the clock; may be empty
+  std::function<void()> before{};        ///< made ready again before every call, outside the clock; may be empty
   std::function<double()> difference{};  ///< largest difference from the serial reference after a call; may be empty
 };
 
