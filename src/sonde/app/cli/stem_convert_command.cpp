@@ -31,7 +31,7 @@ void run_convert(const ConvertOptions& options, Context& context) {
   stem::LoadOptions load = options.load;
   // Frames go from file to file: the first pass finds type and bad pixels, the second writes.
   if (load.layout == stem::LayoutChoice::automatic && load.det_bin != "auto") load.layout = stem::LayoutChoice::file;
-  stem::Dataset dataset = stem::load(options.input, load, context.budget());
+  stem::Dataset dataset = stem::load(options.input, load, context.budget(), context.device());
   report_load(context, dataset);
   auto phase = context.report().phase("write");
   const std::vector<std::string> files = stem::convert(dataset, options.output);

@@ -128,7 +128,7 @@ void make_folder(const std::string& path) {
 }
 
 void make_images(const std::string& path, const Job& job, Context& context) {
-  stem::Dataset dataset = stem::load(path, job.load, context.budget());
+  stem::Dataset dataset = stem::load(path, job.load, context.budget(), context.device());
   if (job.record) stem::require_same_input(dataset, *job.record, job.options.from);
   report_load(context, dataset);
 

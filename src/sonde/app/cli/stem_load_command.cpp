@@ -97,7 +97,7 @@ void write_summary(const std::string& path, const stem::Dataset& dataset, const 
 }
 
 void load_one(const std::string& path, const std::string& output, const LoadCommandOptions& options, Context& context) {
-  const stem::Dataset dataset = stem::load(path, options.load, context.budget());
+  const stem::Dataset dataset = stem::load(path, options.load, context.budget(), context.device());
   report_load(context, dataset);
   Value& results = context.results();
   results["shape"] = Value::list();

@@ -42,7 +42,7 @@ void check_scan(const std::string& path, const ValidateOptions& options, Context
       load.layout = stem::LayoutChoice::file;
       load.on_error = stem::OnError::zero;
       load.hot_pixels = stem::BadPixelAction::none;
-      const stem::Dataset dataset = stem::load(path, load, context.budget());
+      const stem::Dataset dataset = stem::load(path, load, context.budget(), context.device());
       entry["frames"] = dataset.acquisition().frames;
       for (const stem::FailedFrame& frame : dataset.failed_frames())
         problems.add(Error(ErrorKind::bad_file, fmt::format("{}: frame {}: {}", path, frame.frame, frame.reason))

@@ -11,8 +11,9 @@
 
 namespace sonde {
 
-/// How the elements of a chunk are stored: as they are, as bit planes (codec 0), or as bit planes in LZ4 blocks.
-enum class ChunkForm : std::uint32_t { plain, planes, lz4 };
+/// How the elements of a chunk are stored: as they are, as bit planes (codec 0), or as bit planes in LZ4 blocks. Absent
+/// chunks are zeros without a fault.
+enum class ChunkForm : std::uint32_t { plain, planes, lz4, absent };
 
 /// One chunk in a buffer of many.
 struct ChunkPiece {

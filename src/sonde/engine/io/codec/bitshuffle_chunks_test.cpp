@@ -107,6 +107,16 @@ TEST_P(ChunksOnEach, ABrokenChunkIsZerosAndTheOthersAreWhole) {
   EXPECT_EQ(results.faults, faults);
 }
 
+TEST_P(ChunksOnEach, AnAbsentChunkIsZerosWithoutAFault) {
+  Chunks<std::uint16_t> chunks;
+  chunks.add(500, {2, 64, BitshuffleCodec::lz4}, ChunkForm::lz4, 1);
+  chunks.pieces.push_back({0, 0, ChunkForm::absent});
+  chunks.elements.resize(1000);
+  const auto results = decode_on(device(), chunks, 500, 0, 128);
+  EXPECT_EQ(results.elements, chunks.elements);
+  EXPECT_EQ(results.faults, std::vector<std::uint64_t>(2, no_chunk_fault));
+}
+
 TEST_P(ChunksOnEach, NoChunksAreNoWork) {
   EXPECT_TRUE(decode_on(device(), Chunks<std::uint16_t>(), 64, 0, 128).elements.empty());
 }

@@ -162,13 +162,14 @@ struct DecodeChunks {
       T* out = elements.data + chunk * elements.stride[0];
       const ChunkPiece piece = pieces.data[chunk];
       block.once([&] { *fault = no_chunk_fault; });
+      const bool absent = piece.form == ChunkForm::absent;
       if (piece.form == ChunkForm::plain)
         copy_elements(block, piece, out, fault);
-      else
+      else if (!absent)
         block.each_warp([&](const auto& warp, std::uint32_t w, std::uint32_t warps) {
           walk(warp, w, warps, piece, block.scratch() + static_cast<std::size_t>(w) * staging_bytes, out, fault);
         });
-      if (*fault != no_chunk_fault) block.each(elements.extent[1], [&](Index i) { out[i] = 0; });
+      if (absent || *fault != no_chunk_fault) block.each(elements.extent[1], [&](Index i) { out[i] = 0; });
     }
   }
 

@@ -47,6 +47,41 @@ bool dense_pixels(const Array& frames) { return frames.stride(2) == 1 && frames.
 
 }  // namespace
 
+template <class T>
+void place_frames(Stream& stream, View<const T, 2> frames, View<T, 2> planes, Index first_position) {
+  if constexpr (built_with_cuda) {
+    if (!stream.device().is_cpu()) {
+      if (frames.extent[0] == 0 || frames.extent[1] == 0) return;
+      planes.data += first_position * planes.stride[1];
+      planes.extent[1] = frames.extent[0];
+      return cuda::transpose(stream, frames, planes);
+    }
+  }
+  place_frames<T, T>(frames, planes, first_position);
+}
+
+template <class T>
+void gather_frame(Stream& stream, View<const T, 2> planes, Index position, View<T, 1> frame) {
+  if constexpr (built_with_cuda) {
+    if (!stream.device().is_cpu()) {
+      if (planes.extent[0] == 0) return;
+      planes.data += position * planes.stride[1];
+      planes.extent[1] = 1;
+      return cuda::transpose(stream, planes, View<T, 2>(frame.data, Index{1}, frame.extent[0]));
+    }
+  }
+  for (Index pixel = 0; pixel < planes.extent[0]; ++pixel) frame(pixel) = planes(pixel, position);
+}
+
+#define SONDE_INSTANTIATE(T)                                                \
+  template void place_frames(Stream&, View<const T, 2>, View<T, 2>, Index); \
+  template void gather_frame(Stream&, View<const T, 2>, Index, View<T, 1>)
+SONDE_INSTANTIATE(std::uint8_t);
+SONDE_INSTANTIATE(std::uint16_t);
+SONDE_INSTANTIATE(std::uint32_t);
+SONDE_INSTANTIATE(float);
+#undef SONDE_INSTANTIATE
+
 void to_pixel_major(Stream& stream, const Array& frames, Array& planes) {
   check_shapes(frames, planes);
   require_on(stream, frames, planes);

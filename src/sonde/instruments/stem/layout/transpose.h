@@ -18,6 +18,14 @@ namespace sonde::stem {
 template <class In, class Out>
 void place_frames(View<const In, 2> frames, View<Out, 2> planes, Index first_position);
 
+/// The same without narrowing on the stream's device, where both lie; on a GPU it is queued to the stream.
+template <class T>
+void place_frames(Stream& stream, View<const T, 2> frames, View<T, 2> planes, Index first_position);
+
+/// frame(q) = planes(q, position), both on the stream's device and dense in their last dimension.
+template <class T>
+void gather_frame(Stream& stream, View<const T, 2> planes, Index position, View<T, 1> frame);
+
 /// planes = frames transposed: (R, rows, cols) to (rows * cols, R), see Layout. Element types as for place_frames, or
 /// equal. Frames may be strided. Throws Error(bad_input) when shapes or types do not belong together. Reads and writes
 /// every element once, on all threads.

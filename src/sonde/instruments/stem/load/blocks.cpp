@@ -8,7 +8,7 @@
 namespace sonde::stem {
 
 void for_each_block(Dataset& dataset, std::size_t block_bytes, const std::function<void(const Array&, Index)>& body) {
-  if (dataset.layout() == LayoutChoice::frame) return body(dataset.array(), 0);
+  if (dataset.layout() == LayoutChoice::frame && dataset.array().device().is_cpu()) return body(dataset.array(), 0);
   Dataset::State& state = dataset.state();
   const ScanGrid& scan = state.settings.scan;
   const DetectorGrid& detector = state.settings.detector;

@@ -9,8 +9,9 @@
 namespace sonde::stem {
 
 /// Calls body(frames, first position) for consecutive whole scan rows of a data set, in order: frames is (n, rows,
-/// cols) of dtype(). A frame-major data set is passed in place, the others are decoded again (they hold the same
-/// elements), block after block of at most about `block_bytes`, at least one scan row. Throws what a load throws.
+/// cols) of dtype(). A frame-major data set in host memory is passed in place, the others are decoded again (they hold
+/// the same elements), block after block of at most about `block_bytes`, at least one scan row. Throws what a load
+/// throws.
 void for_each_block(Dataset& dataset, std::size_t block_bytes,
                     const std::function<void(const Array& frames, Index first_position)>& body);
 

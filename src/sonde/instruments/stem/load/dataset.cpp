@@ -3,22 +3,24 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/pool.h"
+#include "sonde/engine/device/stream.h"
 #include "sonde/engine/memory/host_memory.h"
+#include "sonde/instruments/stem/layout/transpose.h"
 #include "sonde/instruments/stem/load/dataset_state.h"
 
 namespace sonde::stem {
 namespace {
 
+/// One column of the planes, gathered on their device, then brought to the host.
 template <class T>
-void gather_planes(const Array& planes, Index position, Array& pattern) {
-  const auto from = planes.view<T, 2>();
-  T* to = static_cast<T*>(pattern.data());
-  for (Index pixel = 0; pixel < from.extent[0]; ++pixel) to[pixel] = from.data[pixel * from.stride[0] + position];
+void gather_planes(Stream& stream, const Array& planes, Index position, Array& pattern) {
+  Array column(stream.device(), {planes.shape()[0]}, planes.dtype());
+  gather_frame<T>(stream, planes.view<T, 2>(), position, column.view<T, 1>());
+  stream.copy(pattern.data(), column.data(), column.allocated_bytes());
 }
 
 }  // namespace
@@ -93,24 +95,28 @@ Array Dataset::pattern(Index scan_row, Index scan_col) const {
   const Index position = scan_row * scan.out_cols + scan_col;
   Array pattern(Device::cpu(), {settings.detector.out_rows, settings.detector.out_cols}, settings.out);
   if (layout() == LayoutChoice::frame) {
-    std::memcpy(pattern.data(),
+    Stream stream(state_->array.device());
+    stream.copy(pattern.data(),
                 static_cast<const std::byte*>(state_->array.data()) +
                     static_cast<std::size_t>(position) * pattern.allocated_bytes(),
                 pattern.allocated_bytes());
+    stream.synchronise();
   } else if (layout() == LayoutChoice::pixel) {
+    Stream stream(state_->array.device());
     switch (settings.out) {
       case DType::u8:
-        gather_planes<std::uint8_t>(state_->array, position, pattern);
+        gather_planes<std::uint8_t>(stream, state_->array, position, pattern);
         break;
       case DType::u16:
-        gather_planes<std::uint16_t>(state_->array, position, pattern);
+        gather_planes<std::uint16_t>(stream, state_->array, position, pattern);
         break;
       case DType::u32:
-        gather_planes<std::uint32_t>(state_->array, position, pattern);
+        gather_planes<std::uint32_t>(stream, state_->array, position, pattern);
         break;
       default:
-        gather_planes<float>(state_->array, position, pattern);
+        gather_planes<float>(stream, state_->array, position, pattern);
     }
+    stream.synchronise();
   } else {
     PassSettings one = settings;
     one.destination = Destination::frames;
@@ -128,6 +134,7 @@ void Dataset::require_resident() const {
 }
 
 void Dataset::release() {
+  const Device device = state_->array.device();
   state_->array.free();
   state_->moments = Moments();
   state_->source->release();
@@ -135,6 +142,7 @@ void Dataset::release() {
   state_->reservation.free();
   state_->released = true;
   Pool::of(Device::cpu()).release();
+  if (!device.is_cpu()) Pool::of(device).release();
 }
 
 bool Dataset::released() const { return state_->released; }
@@ -146,12 +154,13 @@ Value Dataset::memory_report() const {
     moments += array->allocated_bytes();
   const ResidentMemory process = resident_memory();
   Value report;
-  report["host"]["resident"] = state_->array.allocated_bytes();
+  const bool on_host = state_->array.device().is_cpu();
+  report["host"]["resident"] = on_host ? state_->array.allocated_bytes() : 0;
   report["host"]["compressed"] = state_->source->held_bytes();
   report["host"]["moments"] = moments;
   report["host"]["budget"] = state_->budget.limit_bytes();
   report["host"]["budget_because"] = state_->budget.because();
-  report["device"]["resident"] = 0;
+  report["device"]["resident"] = on_host ? 0 : state_->array.allocated_bytes();
   report["disk"]["resident"] = 0;
   report["process"]["resident"] = process.now;
   report["process"]["peak"] = process.peak;

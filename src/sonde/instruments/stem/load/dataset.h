@@ -56,6 +56,7 @@ class Dataset {
   [[nodiscard]] const Calibration& calibration() const;
 
   /// The resident array: planes(pixel, position) for the pixel layout, frames(position, row, col) for the frame layout.
+  /// It lies on the device that the scan was loaded to.
   /// Throws Error(bad_input) for the other layouts and after release().
   [[nodiscard]] const Array& array() const;
   [[nodiscard]] const Moments& moments() const;
@@ -100,9 +101,13 @@ class Dataset {
 /// Validates, decides, decodes, corrects and sums one scan. All phases and choices are kept in the data set.
 /// Throws the errors of open_source, Error(budget) before any work when it does not fit, Error(bad_input) for
 /// impossible bins and regions, Error(bad_file) for broken frames (see --on-error), Error(interrupted).
-[[nodiscard]] Dataset load(const std::string& path, const LoadOptions& options, Budget budget);
+/// The resident array lies on `device`, whose budget it is; what a GPU has no kernels for is done by the CPU, and one
+/// of the choices says so.
+[[nodiscard]] Dataset load(const std::string& path, const LoadOptions& options, Budget budget,
+                           Device device = Device::cpu());
 /// The same for a source that is already open; what `options` say of reading has no effect then.
-[[nodiscard]] Dataset load(std::unique_ptr<Source> source, const LoadOptions& options, Budget budget);
+[[nodiscard]] Dataset load(std::unique_ptr<Source> source, const LoadOptions& options, Budget budget,
+                           Device device = Device::cpu());
 
 /// What load() would do: opened and validated, nothing decoded.
 struct LoadPreview {

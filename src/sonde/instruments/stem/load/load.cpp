@@ -99,19 +99,20 @@ Choice<DType> first_type(Source& source, const PassSettings& settings, const Loa
 }
 
 /// The destination for the layout; empty for layouts without an array.
-Array make_destination(const PassSettings& settings) {
+Array make_destination(Device device, const PassSettings& settings) {
   const DetectorGrid& grid = settings.detector;
   if (settings.destination == Destination::frames)
-    return make_frames(Device::cpu(), settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
+    return make_frames(device, settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
   if (settings.destination == Destination::planes)
-    return make_planes(Device::cpu(), settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
+    return make_planes(device, settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
   return {};
 }
 
 /// One scan on its way from the file to a Dataset.
 class Loader {
  public:
-  Loader(Dataset::State& state, std::unique_ptr<Source> source) : state_(state), source_(*source) {
+  Loader(Dataset::State& state, std::unique_ptr<Source> source, Device device)
+      : state_(state), source_(*source), stream_(device) {
     state_.source = std::move(source);
   }
 
@@ -163,9 +164,13 @@ class Loader {
 
   PassResult pass() {
     state_.array.free();
-    state_.array = make_destination(state_.settings);
+    state_.array = make_destination(stream_.device(), state_.settings);
     state_.settings.stage = state_.passes == 0 ? "loading" : "loading again";
-    PassResult result = run_pass(source_, state_.settings, state_.array);
+    if (!stream_.device().is_cpu()) {
+      const auto [way, why] = pass_way(stream_.device(), source_, state_.settings);
+      choose(state_.settings.stage, way, why);
+    }
+    PassResult result = run_pass(stream_, source_, state_.settings, state_.array);
     ++state_.passes;
     state_.seconds.add(result.seconds);
     return result;
@@ -350,25 +355,26 @@ class Loader {
 
   Dataset::State& state_;
   Source& source_;
+  Stream stream_;  // of the device that the data set lies on
   std::vector<std::uint32_t> interpolated_bits_;
 };
 
 }  // namespace
 
-Dataset load(const std::string& path, const LoadOptions& options, Budget budget) {
+Dataset load(const std::string& path, const LoadOptions& options, Budget budget, Device device) {
   const Stopwatch watch;
   std::unique_ptr<Source> source = open_source(path, options.read_options());
   const double validate_s = watch.seconds();
-  Dataset dataset = load(std::move(source), options, std::move(budget));
+  Dataset dataset = load(std::move(source), options, std::move(budget), device);
   dataset.state().seconds.validate += validate_s;
   dataset.state().seconds.wall += validate_s;
   return dataset;
 }
 
-Dataset load(std::unique_ptr<Source> source, const LoadOptions& options, Budget budget) {
+Dataset load(std::unique_ptr<Source> source, const LoadOptions& options, Budget budget, Device device) {
   return during("loading " + source->acquisition().path, [&] {
     Dataset dataset;
-    Loader(dataset.state(), adapt(std::move(source), options)).run(options, std::move(budget));
+    Loader(dataset.state(), adapt(std::move(source), options), device).run(options, std::move(budget));
     return dataset;
   });
 }

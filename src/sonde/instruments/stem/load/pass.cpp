@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/stem/load/pass.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -10,42 +8,13 @@
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
-#include "sonde/engine/io/feed.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/stem/load/batch_feed.h"
+#include "sonde/instruments/stem/load/device_pass.h"
 #include "sonde/instruments/stem/load/frame_worker.h"
 
 namespace sonde::stem {
 namespace {
-
-constexpr std::size_t ring_buffers = 3;  // one being decoded, one ready, one being read
-
-/// A batch and how long reading it took.
-struct TimedBatch {
-  RawBatch raw;
-  const Batch* plan = nullptr;
-  double read_s = 0;
-};
-
-/// Identity of what was read: sizes and bytes of every frame, in stored order.
-class ContentHash {
- public:
-  ContentHash() : state_(XXH3_createState()) { XXH3_64bits_reset(state_); }
-  ContentHash(const ContentHash&) = delete;
-  ContentHash& operator=(const ContentHash&) = delete;
-  ~ContentHash() { XXH3_freeState(state_); }
-  void add(const RawBatch& batch) {
-    for (std::size_t i = 0; i < batch.pieces.size(); ++i) {
-      const auto bytes = batch.frame_bytes(batch.first + static_cast<Index>(i));
-      const std::uint64_t size = bytes.size();
-      XXH3_64bits_update(state_, &size, sizeof size);
-      XXH3_64bits_update(state_, bytes.data(), bytes.size());
-    }
-  }
-  [[nodiscard]] std::uint64_t value() const { return XXH3_64bits_digest(state_); }
-
- private:
-  XXH3_state_t* state_;
-};
 
 Array zeros(Shape shape, DType dtype) { return Array::zeros(Device::cpu(), std::move(shape), dtype); }
 
@@ -126,17 +95,7 @@ PassResult run(Source& source, const PassSettings& settings, Array& destination)
   const Schedule schedule = make_schedule(scan, source, settings.batch_bytes);
   PerWorker<FrameWorker<In, Acc>> workers([&] { return FrameWorker<In, Acc>(shared); });
 
-  std::size_t next_batch = 0;
-  ContentHash hash;
-  Feed<TimedBatch> feed(std::vector<TimedBatch>(ring_buffers), [&](TimedBatch& batch) {
-    if (next_batch == schedule.batches.size()) return false;
-    const Stopwatch reading;
-    batch.plan = &schedule.batches[next_batch++];
-    source.read(batch.plan->first_frame, batch.plan->last_frame, batch.raw);
-    hash.add(batch.raw);
-    batch.read_s = reading.seconds();
-    return true;
-  });
+  BatchFeed feed(source, schedule);
   ProgressMeter progress(settings.stage, positions, "positions");
 
   while (const auto batch = feed.next()) {
@@ -168,7 +127,7 @@ PassResult run(Source& source, const PassSettings& settings, Array& destination)
     for (const Index pixel : settings.suspects)
       static_cast<cpu::sum_of<In>*>(result.moments.pattern_sum.data())[pixel] = 0;
   result.overflow = shared.overflow;
-  result.content_hash = hash.value();
+  result.content_hash = feed.content_hash();
   std::sort(result.failed.begin(), result.failed.end(),
             [](const FailedFrame& a, const FailedFrame& b) { return a.frame < b.frame; });
   result.seconds.wall = watch.seconds();
@@ -259,6 +218,31 @@ PassResult run_pass(Source& source, const PassSettings& settings, Array& destina
   }
 }
 
+Choice<std::string> pass_way(Device device, const Source& source, const PassSettings& settings) {
+  if (device.is_cpu()) return {"decoded and summed on the CPU", "the data set lies there"};
+  if (const std::string why = why_not_on_gpu(source, settings); !why.empty())
+    return {"decoded and summed on the CPU, then copied to " + device.name(), why};
+  if (const std::string why = why_decoded_on_cpu(source); !why.empty())
+    return {"decoded on the CPU, summed on " + device.name(), why};
+  return {"decoded and summed on " + device.name(), "the data set lies there"};
+}
+
+PassResult run_pass(Stream& stream, Source& source, const PassSettings& settings, Array& destination) {
+  if (stream.device().is_cpu()) return run_pass(source, settings, destination);
+  if (why_not_on_gpu(source, settings).empty()) return run_device_pass(stream, source, settings, destination);
+  const DetectorGrid& grid = settings.detector;
+  const Index positions = settings.scan.positions();
+  Array host;
+  if (settings.destination == Destination::frames)
+    host = make_frames(Device::cpu(), positions, grid.out_rows, grid.out_cols, settings.out);
+  else if (settings.destination == Destination::planes)
+    host = make_planes(Device::cpu(), positions, grid.out_rows, grid.out_cols, settings.out);
+  PassResult result = run_pass(source, settings, host);
+  stream.copy(destination.data(), host.data(), host.allocated_bytes());  // one layout on every device
+  stream.synchronise();
+  return result;
+}
+
 std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes, int workers) {
   const auto pixels = static_cast<std::size_t>(settings.detector.pixels());
   const auto out_pixels = static_cast<std::size_t>(settings.detector.out_pixels());
@@ -270,7 +254,7 @@ std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t l
                               + (8 + 8 + 8 + 4) * out_pixels                // accumulator, sum, largest, nonzero
                               + 64 * out_pixels * size_bytes(settings.out)  // a tile
                               + pixels * size_bytes(stored);                // decoding
-  return ring_buffers * largest_batch_bytes + sums + schedule + static_cast<std::size_t>(workers) * scratch;
+  return BatchFeed::ring_buffers * largest_batch_bytes + sums + schedule + static_cast<std::size_t>(workers) * scratch;
 }
 
 ScanSample sample_scan(Source& source, const PassSettings& settings, Index samples) {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "sonde/engine/array/array.h"
+#include "sonde/engine/base/choice.h"
+#include "sonde/engine/device/stream.h"
 #include "sonde/instruments/stem/correct/bad_pixels.h"
 #include "sonde/instruments/stem/layout/resident.h"
 #include "sonde/instruments/stem/load/grid.h"
@@ -73,6 +75,13 @@ struct PassResult {
 /// elements into `destination` (made by make_frames or make_planes with type `out`; ignored for Destination::none).
 /// Throws what the source throws, and Error(interrupted) between batches.
 [[nodiscard]] PassResult run_pass(Source& source, const PassSettings& settings, Array& destination);
+
+/// The same with the destination (and so the sums) on the stream's device; pass_way tells how. Moments and all else
+/// come back to the host.
+[[nodiscard]] PassResult run_pass(Stream& stream, Source& source, const PassSettings& settings, Array& destination);
+/// Which processor decodes and sums in such a pass, and why: what a GPU has no kernels for is done by the CPU and
+/// copied.
+[[nodiscard]] Choice<std::string> pass_way(Device device, const Source& source, const PassSettings& settings);
 
 /// Bytes a pass holds besides the destination: ring of compressed buffers, schedule, sums, scratch of every worker.
 [[nodiscard]] std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes,

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/device/stream.h"
+#include "sonde/instruments/stem/load/device_pass.h"
 
 namespace sonde::stem {
 namespace {
@@ -32,10 +34,7 @@ void zero_pixels(std::span<const Index> pixels, T* elements, Index step, Index p
   });
 }
 
-}  // namespace
-
-void zero_in_place(std::span<const Index> pixels, Destination destination, Array& array, PassResult& result) {
-  Moments& moments = result.moments;
+void zero_on_host(std::span<const Index> pixels, Destination destination, Array& array, Moments& moments) {
   const Index positions = moments.total.count(), cols = moments.pattern_sum.shape()[1];
   const Totals totals{moments.total.view<std::uint64_t, 1>().data, moments.moment_row.view<std::uint64_t, 1>().data,
                       moments.moment_col.view<std::uint64_t, 1>().data};
@@ -50,6 +49,18 @@ void zero_in_place(std::span<const Index> pixels, Destination destination, Array
       break;
     default:
       zero_pixels(pixels, static_cast<std::uint32_t*>(array.data()), step, pixel_step, positions, cols, totals);
+  }
+}
+
+}  // namespace
+
+void zero_in_place(std::span<const Index> pixels, Destination destination, Array& array, PassResult& result) {
+  Moments& moments = result.moments;
+  if (array.device().is_cpu()) {
+    zero_on_host(pixels, destination, array, moments);
+  } else {
+    Stream stream(array.device());
+    zero_on_device(stream, pixels, destination, array, moments);
   }
 
   auto* sum = static_cast<std::uint64_t*>(moments.pattern_sum.data());

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: the batches of a pass, read ahead by a thread of their own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sonde/engine/io/feed.h"
+#include "sonde/instruments/stem/load/grid.h"
+#include "sonde/instruments/stem/read/source.h"
+
+namespace sonde::stem {
+
+/// A batch and how long reading it took.
+struct TimedBatch {
+  RawBatch raw;
+  const Batch* plan = nullptr;
+  double read_s = 0;
+};
+
+/// Reads every batch of the schedule once, in order, at most `ring_buffers` ahead. Source and schedule must outlive it.
+class BatchFeed {
+ public:
+  static constexpr std::size_t ring_buffers = 3;  // one being decoded, one ready, one being read
+
+  BatchFeed(Source& source, const Schedule& schedule);
+  ~BatchFeed();
+
+  /// Empty after the last batch. Throws what the source throws.
+  [[nodiscard]] Feed<TimedBatch>::Lease next() { return feed_->next(); }
+  /// After the last batch: XXH3 of the sizes and bytes of all frames read, in stored order.
+  [[nodiscard]] std::uint64_t content_hash() const;
+
+ private:
+  class ContentHash;
+  std::unique_ptr<ContentHash> hash_;
+  std::size_t next_batch_ = 0;
+  std::unique_ptr<Feed<TimedBatch>> feed_;  // last: its thread uses the others
+};
+
+}  // namespace sonde::stem
