@@ -80,6 +80,18 @@ class SerialWarp {
     each(n, [&](std::uint32_t i) { found |= body(i); });
     return found;
   }
+  /// The sum of body(i) over i in [0, n).
+  template <class Body>
+  std::uint64_t sum(std::uint32_t n, Body&& body) const {
+    std::uint64_t total = 0;
+    each(n, [&](std::uint32_t i) { total += body(i); });
+    return total;
+  }
+  /// body() by one lane.
+  template <class Body>
+  void once(Body&& body) const {
+    body();
+  }
 
  private:
   StepOrder order_;

@@ -30,6 +30,18 @@ class Warp {
     for (std::uint32_t i = threadIdx.x % warp_threads; i < n; i += warp_threads) found |= body(i);
     return __any_sync(all_lanes, found) != 0;
   }
+  template <class Body>
+  __device__ std::uint64_t sum(std::uint32_t n, Body&& body) const {
+    unsigned long long total = 0;
+    for (std::uint32_t i = threadIdx.x % warp_threads; i < n; i += warp_threads) total += body(i);
+    for (unsigned step = warp_threads / 2; step > 0; step /= 2) total += __shfl_xor_sync(all_lanes, total, step);
+    return total;
+  }
+  template <class Body>
+  __device__ void once(Body&& body) const {
+    if (threadIdx.x % warp_threads == 0) body();
+    __syncwarp();
+  }
 };
 
 class ThreadBlock {

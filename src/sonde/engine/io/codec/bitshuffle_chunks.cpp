@@ -23,13 +23,6 @@ std::size_t scratch_limit(Device device) {
   return device.is_cpu() ? std::size_t{1} << 32 : device.info().shared_memory_bytes;
 }
 
-// As many warps as a chunk has blocks; with more blocks than warps, as many to each.
-std::uint32_t warps_for(std::size_t blocks, std::size_t staging_bytes, std::size_t limit_bytes) {
-  const std::size_t most = std::clamp<std::size_t>(limit_bytes / staging_bytes, 1, most_warps);
-  const std::size_t rounds = (blocks + most - 1) / most;
-  return static_cast<std::uint32_t>(rounds == 0 ? 1 : (blocks + rounds - 1) / rounds);
-}
-
 const char* reason(ChunkFault fault) {
   switch (fault) {
     case ChunkFault::header:
@@ -62,6 +55,30 @@ bool can_decode_blocks(Device device, std::size_t largest_block_bytes) {
   return staging_bytes_for(largest_block_bytes) <= scratch_limit(device);
 }
 
+device::ChunkShape device::chunk_shape(std::uint64_t elements, std::size_t element_bytes, std::size_t block_elements,
+                                       std::size_t largest_block_bytes) {
+  ChunkShape shape;
+  shape.elements = elements;
+  shape.element_bytes = static_cast<std::uint32_t>(element_bytes);
+  shape.default_block_elements = static_cast<std::uint32_t>(default_block_elements(element_bytes));
+  shape.block_elements =
+      block_elements != 0 ? static_cast<std::uint32_t>(block_elements) : shape.default_block_elements;
+  shape.staging_bytes = static_cast<std::uint32_t>(staging_bytes_for(largest_block_bytes));
+  return shape;
+}
+
+LaunchSize device::chunk_launch(Device where, Index chunks, const ChunkShape& shape) {
+  // As many warps as a chunk has blocks; with more blocks than warps, as many to each.
+  const std::size_t blocks = (shape.elements * shape.element_bytes + shape.staging_bytes - 1) / shape.staging_bytes;
+  const std::size_t most = std::clamp<std::size_t>(scratch_limit(where) / shape.staging_bytes, 1, most_warps);
+  const std::size_t rounds = std::max<std::size_t>(1, (blocks + most - 1) / most);
+  LaunchSize size;
+  size.blocks = chunks;
+  size.warps = static_cast<std::uint32_t>(std::max<std::size_t>(1, (blocks + rounds - 1) / rounds));
+  size.scratch_bytes = std::size_t{size.warps} * shape.staging_bytes;
+  return size;
+}
+
 namespace cpu {
 template <class T>
 void decode_chunks(const LaunchSize& size, const device::DecodeChunks<T>& body) {
@@ -81,18 +98,11 @@ void decode_chunks(Stream& stream, View<const std::uint8_t, 1> bytes, View<const
   device::DecodeChunks<T> body;
   body.bytes = bytes;
   body.pieces = pieces;
-  body.default_block_elements = static_cast<std::uint32_t>(default_block_elements(sizeof(T)));
-  body.block_elements = block_elements != 0 ? static_cast<std::uint32_t>(block_elements) : body.default_block_elements;
-  body.staging_bytes = static_cast<std::uint32_t>(staging_bytes_for(largest_block_bytes));
+  body.shape = device::chunk_shape(static_cast<std::uint64_t>(elements.extent[1]), sizeof(T), block_elements,
+                                   largest_block_bytes);
   body.elements = elements;
   body.faults = faults;
-
-  const std::size_t chunk_bytes = static_cast<std::size_t>(elements.extent[1]) * sizeof(T);
-  LaunchSize size;
-  size.blocks = pieces.extent[0];
-  size.warps = warps_for((chunk_bytes + body.staging_bytes - 1) / body.staging_bytes, body.staging_bytes,
-                         scratch_limit(stream.device()));
-  size.scratch_bytes = std::size_t{size.warps} * body.staging_bytes;
+  const LaunchSize size = device::chunk_launch(stream.device(), pieces.extent[0], body.shape);
   SONDE_DISPATCH(stream, decode_chunks, size, body);
 }
 

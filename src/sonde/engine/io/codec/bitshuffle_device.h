@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private: decoding of bitshuffle chunks by the warps of a GPU, as templates over the team (engine/device/team.h), so
-// that the same lines are tested on the CPU. Nothing is read outside a chunk or written outside its elements, whatever
-// the bytes are.
+// For kernels and their tests: decoding of bitshuffle chunks by the warps of a GPU, as templates over the team
+// (engine/device/team.h), so that the same lines are tested on the CPU. Nothing is read outside a chunk or written
+// outside its elements, whatever the bytes are.
 #pragma once
 
 #include <cstdint>
@@ -142,16 +142,88 @@ SONDE_DEVICE T little_endian(const std::uint8_t* bytes) {
   return value;
 }
 
-/// All chunks of a buffer, one thread block per chunk and one warp per bit-transposed block; see decode_chunks.
-/// The blocks' starts are found by following their lengths; every warp does so, which needs no memory and costs one
-/// short load per block. Each warp has `staging_bytes` of the block's scratch for one decompressed block.
+/// How all chunks of a buffer divide into blocks.
+struct ChunkShape {
+  std::uint64_t elements = 0;
+  std::uint32_t element_bytes = 1;
+  std::uint32_t block_elements = 0;          // of chunks without header
+  std::uint32_t default_block_elements = 0;  // where a header leaves it open
+  std::uint32_t staging_bytes = 0;           // for one decompressed block; a multiple of 16
+};
+
+/// The shape that `block_elements` of a format (0: the default) and the largest block of all chunks make.
+[[nodiscard]] ChunkShape chunk_shape(std::uint64_t elements, std::size_t element_bytes, std::size_t block_elements,
+                                     std::size_t largest_block_bytes);
+/// Thread blocks for that many chunks, with staging for every warp.
+[[nodiscard]] LaunchSize chunk_launch(Device where, Index chunks, const ChunkShape& shape);
+
+template <class Warp>
+SONDE_DEVICE ChunkFault unpack_block(const Warp& warp, bool framed, const std::uint8_t* stored,
+                                     std::uint32_t stored_bytes, std::uint8_t* staging, std::uint32_t block_bytes) {
+  if (framed) return decode_lz4(warp, stored, stored_bytes, staging, block_bytes);
+  warp.each(block_bytes, [&](std::uint32_t i) { staging[i] = stored[i]; });
+  return ChunkFault::none;
+}
+
+/// Follows a chunk from block to block and decompresses those that fall to warp `w` of `warps`:
+/// on_block(planes, elements, first element), then on_tail(bytes, elements, first element) by warp 0 when there are
+/// loose elements. Every warp follows the lengths of all blocks, which needs no memory and costs one short load per
+/// block. Returns what chunk_fault makes of the first fault that this warp meets, else no_chunk_fault; the same for all
+/// lanes.
+template <class Warp, class OnBlock, class OnTail>
+SONDE_DEVICE std::uint64_t walk_chunk(const Warp& warp, std::uint32_t w, std::uint32_t warps, const std::uint8_t* chunk,
+                                      const ChunkPiece& piece, const ChunkShape& shape, std::uint8_t* staging,
+                                      OnBlock&& on_block, OnTail&& on_tail) {
+  const std::uint64_t element_bytes = shape.element_bytes;
+  const bool framed = piece.form == ChunkForm::lz4;
+  std::uint64_t block_size = shape.block_elements, at = 0;  // elements; offset in the chunk
+  if (framed) {
+    if (piece.bytes < 12 || big_endian(chunk, 8) != shape.elements * element_bytes)
+      return chunk_fault(0, ChunkFault::header);
+    const std::uint64_t block_bytes = big_endian(chunk + 8, 4);
+    if (block_bytes % (8 * element_bytes) != 0) return chunk_fault(0, ChunkFault::header);
+    block_size = block_bytes != 0 ? block_bytes / element_bytes : shape.default_block_elements;
+    at = 12;
+  } else if (piece.bytes != shape.elements * element_bytes) {
+    return chunk_fault(0, ChunkFault::header);
+  }
+
+  const std::uint64_t whole = shape.elements / 8 * 8;  // the last elements, fewer than eight, are stored as they are
+  std::uint64_t first = 0;
+  for (std::uint32_t block = 0; first < whole; ++block) {
+    const std::uint64_t now = whole - first < block_size ? whole - first : block_size;
+    const std::uint64_t block_bytes = now * element_bytes;
+    if (block_bytes > shape.staging_bytes) return chunk_fault(block, ChunkFault::too_large);
+    std::uint64_t stored = block_bytes;
+    if (framed) {
+      if (piece.bytes - at < 4) return chunk_fault(block, ChunkFault::length);
+      stored = big_endian(chunk + at, 4);
+      at += 4;
+      if (stored > piece.bytes - at) return chunk_fault(block, ChunkFault::length);
+    }
+    if (block % warps == w) {
+      const ChunkFault found = unpack_block(warp, framed, chunk + at, static_cast<std::uint32_t>(stored), staging,
+                                            static_cast<std::uint32_t>(block_bytes));
+      if (found != ChunkFault::none) return chunk_fault(block, found);
+      on_block(staging, static_cast<std::uint32_t>(now), first);
+    }
+    at += stored;
+    first += now;
+  }
+  constexpr std::uint32_t behind_all_blocks = 0xffffffu;
+  const auto loose = static_cast<std::uint32_t>(shape.elements - whole);
+  if (piece.bytes - at != loose * element_bytes) return chunk_fault(behind_all_blocks, ChunkFault::tail);
+  if (w == 0 && loose > 0) on_tail(chunk + at, loose, whole);
+  return no_chunk_fault;
+}
+
+/// All chunks of a buffer, one thread block per chunk and one warp per bit-transposed block; see decode_chunks. Each
+/// warp has the shape's `staging_bytes` of the block's scratch.
 template <class T>
 struct DecodeChunks {
   View<const std::uint8_t, 1> bytes;
   View<const ChunkPiece, 1> pieces;
-  std::uint32_t block_elements = 0;          // of chunks without header
-  std::uint32_t default_block_elements = 0;  // where a header leaves it open
-  std::uint32_t staging_bytes = 0;           // a multiple of 16
+  ChunkShape shape;
   View<T, 2> elements;
   View<std::uint64_t, 1> faults;
 
@@ -162,14 +234,13 @@ struct DecodeChunks {
       T* out = elements.data + chunk * elements.stride[0];
       const ChunkPiece piece = pieces.data[chunk];
       block.once([&] { *fault = no_chunk_fault; });
-      const bool absent = piece.form == ChunkForm::absent;
       if (piece.form == ChunkForm::plain)
         copy_elements(block, piece, out, fault);
-      else if (!absent)
-        block.each_warp([&](const auto& warp, std::uint32_t w, std::uint32_t warps) {
-          walk(warp, w, warps, piece, block.scratch() + static_cast<std::size_t>(w) * staging_bytes, out, fault);
-        });
-      if (absent || *fault != no_chunk_fault) block.each(elements.extent[1], [&](Index i) { out[i] = 0; });
+      else if (piece.form != ChunkForm::absent)
+        decode(block, piece, out, fault);
+      // A broken chunk is zeros all over; of the faults that warps have met, the one in the first block remains.
+      if (piece.form == ChunkForm::absent || *fault != no_chunk_fault)
+        block.each(elements.extent[1], [&](Index i) { out[i] = 0; });
     }
   }
 
@@ -185,64 +256,20 @@ struct DecodeChunks {
     block.each(count, [&](Index i) { out[i] = little_endian<T>(from + i * static_cast<Index>(sizeof(T))); });
   }
 
-  /// Follows the chunk from block to block, and decodes those that fall to warp `w`.
-  template <class Warp>
-  SONDE_DEVICE void walk(const Warp& warp, std::uint32_t w, std::uint32_t warps, const ChunkPiece& piece,
-                         std::uint8_t* staging, T* out, std::uint64_t* fault) const {
-    const std::uint8_t* chunk = bytes.data + piece.offset;
-    const auto count = static_cast<std::uint64_t>(elements.extent[1]);
-    const bool framed = piece.form == ChunkForm::lz4;
-    std::uint64_t block_size = block_elements, at = 0;  // elements; offset in the chunk
-    if (framed) {
-      if (piece.bytes < 12 || big_endian(chunk, 8) != count * sizeof(T)) return record(fault, 0, ChunkFault::header);
-      const std::uint64_t block_bytes = big_endian(chunk + 8, 4);
-      if (block_bytes % (8 * sizeof(T)) != 0) return record(fault, 0, ChunkFault::header);
-      block_size = block_bytes != 0 ? block_bytes / sizeof(T) : default_block_elements;
-      at = 12;
-    } else if (piece.bytes != count * sizeof(T)) {
-      return record(fault, 0, ChunkFault::header);
-    }
-
-    const std::uint64_t whole = count / 8 * 8;  // the last elements, fewer than eight, are stored as they are
-    std::uint64_t first = 0;
-    for (std::uint32_t block = 0; first < whole; ++block) {
-      const std::uint64_t left_elements = whole - first;
-      const auto now = static_cast<std::uint32_t>(left_elements < block_size ? left_elements : block_size);
-      if (now * sizeof(T) > staging_bytes) return record(fault, block, ChunkFault::too_large);
-      std::uint64_t stored = now * sizeof(T);
-      if (framed) {
-        if (piece.bytes - at < 4) return record(fault, block, ChunkFault::length);
-        stored = big_endian(chunk + at, 4);
-        at += 4;
-        if (stored > piece.bytes - at) return record(fault, block, ChunkFault::length);
-      }
-      if (block % warps == w) {
-        const ChunkFault found = unpack(warp, framed, chunk + at, static_cast<std::uint32_t>(stored), staging,
-                                        static_cast<std::uint32_t>(now * sizeof(T)));
-        if (found != ChunkFault::none) return record(fault, block, found);
-        elements_from_planes<T>(warp, staging, now, reinterpret_cast<Eight<T>*>(out + first));
-      }
-      at += stored;
-      first += now;
-    }
-    if (piece.bytes - at != (count - whole) * sizeof(T)) return record(fault, last_block, ChunkFault::tail);
-    if (w == 0)
-      warp.each(static_cast<std::uint32_t>(count - whole),
-                [&](std::uint32_t i) { out[whole + i] = little_endian<T>(chunk + at + i * sizeof(T)); });
-  }
-
-  template <class Warp>
-  SONDE_DEVICE static ChunkFault unpack(const Warp& warp, bool framed, const std::uint8_t* stored,
-                                        std::uint32_t stored_bytes, std::uint8_t* staging, std::uint32_t block_bytes) {
-    if (framed) return decode_lz4(warp, stored, stored_bytes, staging, block_bytes);
-    warp.each(block_bytes, [&](std::uint32_t i) { staging[i] = stored[i]; });
-    return ChunkFault::none;
-  }
-
-  static constexpr std::uint32_t last_block = 0xffffffu;
-  /// The fault of the first block remains, whichever warp comes first.
-  SONDE_DEVICE static void record(std::uint64_t* fault, std::uint32_t block, ChunkFault found) {
-    shared_min(fault, chunk_fault(block, found));
+  template <class Block>
+  SONDE_DEVICE void decode(Block& block, const ChunkPiece& piece, T* out, std::uint64_t* fault) const {
+    block.each_warp([&](const auto& warp, std::uint32_t w, std::uint32_t warps) {
+      std::uint8_t* staging = block.scratch() + static_cast<std::size_t>(w) * shape.staging_bytes;
+      const std::uint64_t found = walk_chunk(
+          warp, w, warps, bytes.data + piece.offset, piece, shape, staging,
+          [&](const std::uint8_t* planes, std::uint32_t count, std::uint64_t first) {
+            elements_from_planes<T>(warp, planes, count, reinterpret_cast<Eight<T>*>(out + first));
+          },
+          [&](const std::uint8_t* loose, std::uint32_t count, std::uint64_t first) {
+            warp.each(count, [&](std::uint32_t i) { out[first + i] = little_endian<T>(loose + i * sizeof(T)); });
+          });
+      if (found != no_chunk_fault) shared_min(fault, found);
+    });
   }
 };
 

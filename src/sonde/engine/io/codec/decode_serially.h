@@ -31,12 +31,10 @@ Decoded<T> decode_serially(const Bytes& chunk, ChunkForm form, std::size_t eleme
   device::DecodeChunks<T> body;
   body.bytes = View<const std::uint8_t, 1>(chunk.data(), static_cast<Index>(chunk.size()));
   body.pieces = View<const ChunkPiece, 1>(&piece, 1);
-  body.default_block_elements = static_cast<std::uint32_t>(default_block_elements(sizeof(T)));
-  body.block_elements = block_elements != 0 ? static_cast<std::uint32_t>(block_elements) : body.default_block_elements;
-  body.staging_bytes = static_cast<std::uint32_t>((largest_block_bytes + 15) / 16 * 16);
+  body.shape = device::chunk_shape(elements, sizeof(T), block_elements, largest_block_bytes);
   body.elements = View<T, 2>(reinterpret_cast<T*>(out.get()), 1, static_cast<Index>(elements));
   body.faults = View<std::uint64_t, 1>(&result.fault, 1);
-  run_serially({1, warps, std::size_t{warps} * body.staging_bytes}, body, order);
+  run_serially({1, warps, std::size_t{warps} * body.shape.staging_bytes}, body, order);
   const T* first = reinterpret_cast<const T*>(out.get());
   result.elements.assign(first, first + elements);
   return result;
