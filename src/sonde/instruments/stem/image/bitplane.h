@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "sonde/engine/base/index.h"
+#include "sonde/engine/device/stream.h"
 #include "sonde/engine/io/codec/bitshuffle.h"
+#include "sonde/engine/io/codec/bitshuffle_chunks.h"
 #include "sonde/instruments/stem/image/mask.h"
 
 namespace sonde::stem {
@@ -19,6 +21,9 @@ struct BitplaneKernels;
 /// What one frame's chunk says.
 struct BitplaneSums {
   static constexpr std::size_t most_masks = 16;
+  /// Where the sums of many chunks lie in a row: those of the masks, then these.
+  static constexpr std::uint32_t total_slot = most_masks, moment_row_slot = 17, moment_col_slot = 18,
+                                 sentinel_slot = 19, slots = 20;
 
   std::array<std::uint64_t, most_masks> masks{};  ///< sum over the pixels of each mask
   std::uint64_t total = 0;                        ///< over the pixels of the moments' mask: sum of I,
@@ -54,6 +59,13 @@ class BitplaneMasks {
   /// With given kernels; tests force each in turn.
   void evaluate(const BitplaneKernels& kernels, std::span<const std::byte> chunk, const BitshuffleFormat& format,
                 BitshuffleScratch& scratch, BitplaneSums& sums) const;
+
+  /// Many chunks in one call, on the stream's device, where all views lie: sums(chunk, slot) as BitplaneSums names the
+  /// slots; the sentinel's counts the blocks that hold one in a good pixel. Pieces, sizes of blocks and faults as in
+  /// decode_chunks; broken and absent chunks sum to zero. Returns when the sums are there.
+  void evaluate(Stream& stream, View<const std::uint8_t, 1> bytes, View<const ChunkPiece, 1> pieces,
+                std::size_t block_elements, std::size_t largest_block_bytes, View<std::uint64_t, 2> sums,
+                View<std::uint64_t, 1> faults) const;
 
   [[nodiscard]] std::size_t count() const { return masks_; }
 

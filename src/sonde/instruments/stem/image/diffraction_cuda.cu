@@ -14,7 +14,7 @@ namespace {
 constexpr int threads = 256;
 
 unsigned blocks_for(Index count) { return static_cast<unsigned>((count + threads - 1) / threads); }
-cudaStream_t queue(Stream& stream) { return static_cast<cudaStream_t>(stream.handle()); }
+cudaStream_t queue(Stream& stream) { return sonde::cuda::launch_on(stream); }
 
 template <class T>
 __global__ void __launch_bounds__(threads)

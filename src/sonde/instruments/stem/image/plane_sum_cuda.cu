@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/device/cuda_check.h"
+#include "sonde/engine/device/team_cuda.h"
+#include "sonde/instruments/stem/image/plane_sum_device.h"
 #include "sonde/instruments/stem/image/plane_sum_kernels.h"
 
 namespace sonde::stem::cuda {
@@ -22,19 +23,6 @@ Array upload(Stream& stream, std::span<const T> list) {
       .copy_to(stream.device(), stream);
 }
 
-/// One position per thread: a warp reads neighbouring counts of one plane after the other.
-template <class T>
-__global__ void __launch_bounds__(threads)
-    update_positions(View<const T, 2> planes, View<const Index, 1> added, View<const Index, 1> removed,
-                     View<const std::uint64_t, 1> base, View<std::uint64_t, 1> image) {
-  const Index position = Index{blockIdx.x} * threads + threadIdx.x;
-  if (position >= planes.extent[1]) return;
-  std::uint64_t sum = base.data == nullptr ? 0 : base.data[position];
-  for (Index i = 0; i < added.extent[0]; ++i) sum += planes.data[added.data[i] * planes.stride[0] + position];
-  for (Index i = 0; i < removed.extent[0]; ++i) sum -= planes.data[removed.data[i] * planes.stride[0] + position];
-  image.data[position] = sum;
-}
-
 template <class T>
 __global__ void __launch_bounds__(threads) weighted_positions(View<const T, 2> planes, View<const Index, 1> pixels,
                                                               View<const float, 1> weights, View<double, 1> image) {
@@ -48,6 +36,13 @@ __global__ void __launch_bounds__(threads) weighted_positions(View<const T, 2> p
   image.data[position] = sum;
 }
 
+template <class T, int Width>
+void run(Stream& stream, View<const T, 2> planes, const Array& added, const Array& removed,
+         View<const std::uint64_t, 1> base, View<std::uint64_t, 1> image) {
+  const device::PlaneUpdate<T, Width> body{planes, added.view<Index, 1>(), removed.view<Index, 1>(), base, image};
+  sonde::cuda::launch(stream, {body.pieces()}, body, "plane_update");
+}
+
 }  // namespace
 
 template <class T>
@@ -55,9 +50,10 @@ void plane_update(Stream& stream, View<const T, 2> planes, std::span<const Index
                   View<const std::uint64_t, 1> base, View<std::uint64_t, 1> image) {
   if (planes.extent[1] == 0) return;
   const Array plus = upload(stream, added), minus = upload(stream, removed);
-  update_positions<<<blocks_for(planes.extent[1]), threads, 0, static_cast<cudaStream_t>(stream.handle())>>>(
-      planes, plus.view<Index, 1>(), minus.view<Index, 1>(), base, image);
-  sonde::cuda::check_launch("plane_update");
+  if (device::planes_allow_groups(planes))
+    run<T, 4>(stream, planes, plus, minus, base, image);
+  else
+    run<T, 1>(stream, planes, plus, minus, base, image);
   stream.synchronise();  // the lists are freed here
 }
 
@@ -66,7 +62,7 @@ void weighted_plane_sum(Stream& stream, View<const T, 2> planes, std::span<const
                         std::span<const float> weights, View<double, 1> image) {
   if (planes.extent[1] == 0) return;
   const Array list = upload(stream, pixels), factors = upload(stream, weights);
-  weighted_positions<<<blocks_for(planes.extent[1]), threads, 0, static_cast<cudaStream_t>(stream.handle())>>>(
+  weighted_positions<<<blocks_for(planes.extent[1]), threads, 0, sonde::cuda::launch_on(stream)>>>(
       planes, list.view<Index, 1>(), factors.view<float, 1>(), image);
   sonde::cuda::check_launch("weighted_plane_sum");
   stream.synchronise();

@@ -38,7 +38,7 @@ template <class In, class Out>
 void transpose(Stream& stream, View<const In, 2> in, View<Out, 2> out) {
   const Index tiles = ((in.extent[1] + tile - 1) / tile) * ((in.extent[0] + tile - 1) / tile);
   const auto blocks = static_cast<unsigned>(std::min(tiles, most_blocks));
-  transpose_tiles<<<blocks, dim3(tile, tile_rows), 0, static_cast<cudaStream_t>(stream.handle())>>>(in, out);
+  transpose_tiles<<<blocks, dim3(tile, tile_rows), 0, sonde::cuda::launch_on(stream)>>>(in, out);
   sonde::cuda::check_launch("transpose");
 }
 
