@@ -36,12 +36,13 @@ struct FrameKernels {
   /// Sets elements equal to `sentinel` to zero (NaN elements for floats), counts them, and counts them per pixel.
   Index (*clear_sentinels)(T* frame, Index n, T sentinel, std::uint32_t* per_pixel);
   Index (*count_above)(const T* frame, Index n, T limit);
-  /// Adds `frames` (1 to 8 of them, `n` apart) to sum, largest and nonzero.
-  void (*add_statistics)(const T* frames, int count, Index n, sum_of<T>* sum, T* largest, std::uint32_t* nonzero);
+  /// Adds `frames` (any number of them, `n` apart), none above `most`, to sum, largest and nonzero.
+  void (*add_statistics)(const T* frames, int count, Index n, T most, sum_of<T>* sum, T* largest,
+                         std::uint32_t* nonzero);
   /// Adds frames to sum alone.
   void (*add_sum)(const T* frames, int count, Index n, sum_of<T>* sum);
-  /// `column_sums` is scratch of `cols` elements.
-  FrameSums<sum_of<T>> (*moments)(const T* frame, Index rows, Index cols, sum_of<T>* column_sums);
+  /// No element is above `most`: small values are summed in narrow lanes. `column_sums` is scratch of `cols` elements.
+  FrameSums<sum_of<T>> (*moments)(const T* frame, Index rows, Index cols, T most, sum_of<T>* column_sums);
   /// Adds every pixel to its bin of the `out_cols` wide sums; pixels beyond the last bin are left out.
   void (*bin_add_u32)(const T* frame, Index rows, Index cols, Index bin, Index out_rows, Index out_cols,
                       std::uint32_t* sums);

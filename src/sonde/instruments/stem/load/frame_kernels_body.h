@@ -6,6 +6,10 @@
 namespace sonde::stem::cpu::SONDE_LEVEL {
 namespace {
 
+/// Whether T counts (floats do not).
+template <class T>
+constexpr bool is_count = T(0.5) == T(0);
+
 template <class T>
 inline bool is_sentinel(T value, T sentinel) {
   return value == sentinel;
@@ -46,7 +50,7 @@ Index count_above(const T* frame, Index n, T limit) {
   return count;
 }
 
-/// Sums of eight frames stay exact in this type: 32 bits for u8 and u16.
+/// Sums of a few frames stay exact in this type: 32 bits for u8 and u16.
 template <class T>
 struct ShortSumOf {
   using type = sum_of<T>;
@@ -60,29 +64,38 @@ struct ShortSumOf<std::uint16_t> {
   using type = std::uint32_t;
 };
 
-template <class T, int Count>
+/// `Lane` holds the sum of Count elements: the narrower, the more of them one vector adds.
+template <class T, class Lane, int Count>
 void add_statistics_of(const T* __restrict__ frames, Index n, sum_of<T>* __restrict__ sum, T* __restrict__ largest,
                        std::uint32_t* __restrict__ nonzero) {
   for (Index i = 0; i < n; ++i) {
-    typename ShortSumOf<T>::type s = 0;
+    Lane s = 0;
     T most = largest[i];
-    std::uint32_t hits = 0;
+    T hits = 0;
     for (int k = 0; k < Count; ++k) {
       const T value = frames[k * n + i];
-      s += value;
+      s = static_cast<Lane>(s + static_cast<Lane>(value));
       most = value > most ? value : most;
-      hits += value != 0 ? 1u : 0u;
+      hits = static_cast<T>(hits + (value != 0 ? T(1) : T(0)));
     }
     sum[i] += s;
     largest[i] = most;
-    nonzero[i] += hits;
+    nonzero[i] += static_cast<std::uint32_t>(hits);
   }
 }
 
+template <class T, int Count>
+void add_statistics_in(const T* frames, Index n, T most, sum_of<T>* sum, T* largest, std::uint32_t* nonzero) {
+  if constexpr (is_count<T> && (sizeof(T) == 2 || sizeof(T) == 4))
+    if (most <= static_cast<T>(~T(0)) / Count) return add_statistics_of<T, T, Count>(frames, n, sum, largest, nonzero);
+  add_statistics_of<T, typename ShortSumOf<T>::type, Count>(frames, n, sum, largest, nonzero);
+}
+
 template <class T>
-void add_statistics(const T* frames, int count, Index n, sum_of<T>* sum, T* largest, std::uint32_t* nonzero) {
-  if (count == 8) return add_statistics_of<T, 8>(frames, n, sum, largest, nonzero);
-  for (int k = 0; k < count; ++k) add_statistics_of<T, 1>(frames + k * n, n, sum, largest, nonzero);
+void add_statistics(const T* frames, int count, Index n, T most, sum_of<T>* sum, T* largest, std::uint32_t* nonzero) {
+  int k = 0;
+  for (; k + 4 <= count; k += 4) add_statistics_in<T, 4>(frames + k * n, n, most, sum, largest, nonzero);
+  for (; k < count; ++k) add_statistics_in<T, 1>(frames + k * n, n, most, sum, largest, nonzero);
 }
 
 template <class T, int Count>
@@ -96,11 +109,12 @@ void add_sum_of(const T* __restrict__ frames, Index n, sum_of<T>* __restrict__ s
 
 template <class T>
 void add_sum(const T* frames, int count, Index n, sum_of<T>* sum) {
-  if (count == 8) return add_sum_of<T, 8>(frames, n, sum);
-  for (int k = 0; k < count; ++k) add_sum_of<T, 1>(frames + k * n, n, sum);
+  int k = 0;
+  for (; k + 4 <= count; k += 4) add_sum_of<T, 4>(frames + k * n, n, sum);
+  for (; k < count; ++k) add_sum_of<T, 1>(frames + k * n, n, sum);
 }
 
-/// `Narrow` is u32 when a row and a column of the largest values stay below 2^32, else the exact sum type.
+/// `Narrow` holds the sum of a row and of a column.
 template <class T, class Narrow>
 FrameSums<sum_of<T>> moments_in(const T* __restrict__ frame, Index rows, Index cols, Narrow* __restrict__ column_sums) {
   using Sum = sum_of<T>;
@@ -111,8 +125,8 @@ FrameSums<sum_of<T>> moments_in(const T* __restrict__ frame, Index rows, Index c
     Narrow row_sum = 0;
     for (Index col = 0; col < cols; ++col) {
       const Narrow value = static_cast<Narrow>(line[col]);
-      row_sum += value;
-      column_sums[col] += value;
+      row_sum = static_cast<Narrow>(row_sum + value);
+      column_sums[col] = static_cast<Narrow>(column_sums[col] + value);
     }
     sums.total += row_sum;
     sums.moment_row += static_cast<Sum>(row) * static_cast<Sum>(row_sum);
@@ -122,10 +136,13 @@ FrameSums<sum_of<T>> moments_in(const T* __restrict__ frame, Index rows, Index c
 }
 
 template <class T>
-FrameSums<sum_of<T>> moments(const T* frame, Index rows, Index cols, sum_of<T>* column_sums) {
-  if constexpr (sizeof(T) <= 2)
-    if (rows <= 65536 && cols <= 65536)
+FrameSums<sum_of<T>> moments(const T* frame, Index rows, Index cols, T most, sum_of<T>* column_sums) {
+  if constexpr (is_count<T>) {
+    const auto longest = static_cast<std::uint64_t>(rows > cols ? rows : cols);
+    if (most <= 65535 / longest) return moments_in<T>(frame, rows, cols, reinterpret_cast<std::uint16_t*>(column_sums));
+    if (most <= 0xffffffffu / longest)
       return moments_in<T>(frame, rows, cols, reinterpret_cast<std::uint32_t*>(column_sums));
+  }
   return moments_in<T>(frame, rows, cols, column_sums);
 }
 
@@ -166,7 +183,7 @@ void bin_add(const T* frame, Index rows, Index cols, Index bin, Index out_rows, 
 
 template <class T, class Out>
 T store(const T* __restrict__ frame, Index n, Out* __restrict__ to) {
-  constexpr bool can_exceed = sizeof(T) > sizeof(Out) || (T(0.5) != T(0) && Out(0.5) == Out(0));
+  constexpr bool can_exceed = sizeof(T) > sizeof(Out) || (!is_count<T> && is_count<Out>);
   constexpr T limit = can_exceed ? static_cast<T>(static_cast<Out>(~Out(0))) : T(0);
   T most = 0;
   for (Index i = 0; i < n; ++i) {

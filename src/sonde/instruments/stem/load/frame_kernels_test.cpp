@@ -37,7 +37,8 @@ TYPED_TEST(FrameKernelsOf, MomentsAreThePlainSums) {
       SCOPED_TRACE(::testing::Message() << "level " << level << " " << rows << " x " << cols);
       const auto frame = TestFixture::random(rows * cols, 1);
       std::vector<sum_of<TypeParam>> scratch(static_cast<std::size_t>(cols));
-      const auto sums = frame_kernels<TypeParam>(level).moments(frame.data(), rows, cols, scratch.data());
+      const TypeParam most = *std::max_element(frame.begin(), frame.end());
+      const auto sums = frame_kernels<TypeParam>(level).moments(frame.data(), rows, cols, most, scratch.data());
       double total = 0, moment_row = 0, moment_col = 0;  // whole numbers below 2^53: exact in any order
       for (Index row = 0; row < rows; ++row)
         for (Index col = 0; col < cols; ++col) {
@@ -61,8 +62,9 @@ TYPED_TEST(FrameKernelsOf, StatisticsOfAGroupAreThoseOfItsFrames) {
       std::vector<sum_of<TypeParam>> sum(n, 1), sum_alone(n, 1);
       std::vector<TypeParam> largest(n, 2);
       std::vector<std::uint32_t> nonzero(n, 3);
-      frame_kernels<TypeParam>(level).add_statistics(frames.data(), count, n, sum.data(), largest.data(),
-                                                     nonzero.data());
+      frame_kernels<TypeParam>(level).add_statistics(frames.data(), count, n,
+                                                     *std::max_element(frames.begin(), frames.end()), sum.data(),
+                                                     largest.data(), nonzero.data());
       frame_kernels<TypeParam>(level).add_sum(frames.data(), count, n, sum_alone.data());
       for (std::size_t i = 0; i < n; ++i) {
         sum_of<TypeParam> expected = 1;
@@ -122,6 +124,35 @@ TYPED_TEST(FrameKernelsOf, StoringClipsAndTellsTheLargest) {
       above += frame[i] > TypeParam(100) ? 1 : 0;
     }
     EXPECT_EQ(frame_kernels<TypeParam>(level).count_above(frame.data(), 1000, TypeParam(100)), above);
+  }
+}
+
+/// Frames of one value at the limits between lane widths: a lane too narrow would wrap.
+TEST(FrameKernels, LanesHoldTheirLargestSums) {
+  constexpr Index rows = 5, cols = 64;
+  for (int level = 0; level <= frame_kernel_level(); ++level)
+    for (const std::uint32_t value : {1023u, 1024u, 16383u, 16384u, 65535u}) {
+      SCOPED_TRACE(::testing::Message() << "level " << level << " value " << value);
+      const std::vector<std::uint16_t> frames(8 * rows * cols, static_cast<std::uint16_t>(value));
+      std::vector<std::uint64_t> sum(rows * cols), scratch(cols);
+      std::vector<std::uint16_t> largest(rows * cols);
+      std::vector<std::uint32_t> nonzero(rows * cols);
+      const auto& kernels = frame_kernels<std::uint16_t>(level);
+      kernels.add_statistics(frames.data(), 8, rows * cols, frames[0], sum.data(), largest.data(), nonzero.data());
+      EXPECT_EQ(sum[7], 8u * value);
+      EXPECT_EQ(nonzero[7], 8u);
+      EXPECT_EQ(kernels.moments(frames.data(), rows, cols, frames[0], scratch.data()).total, value * rows * cols);
+    }
+  for (const std::uint32_t value : {1023u, 1024u, 67108863u, 67108864u, 1073741823u, 1073741824u, 4294967295u}) {
+    SCOPED_TRACE(value);
+    const std::vector<std::uint32_t> frames(8 * rows * cols, value);
+    std::vector<std::uint64_t> sum(rows * cols), scratch(cols);
+    std::vector<std::uint32_t> largest(rows * cols), nonzero(rows * cols);
+    const auto& kernels = frame_kernels<std::uint32_t>();
+    kernels.add_statistics(frames.data(), 8, rows * cols, value, sum.data(), largest.data(), nonzero.data());
+    EXPECT_EQ(sum[7], std::uint64_t{8} * value);
+    EXPECT_EQ(kernels.moments(frames.data(), rows, cols, value, scratch.data()).total,
+              std::uint64_t{value} * rows * cols);
   }
 }
 

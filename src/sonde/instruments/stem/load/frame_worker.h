@@ -52,7 +52,9 @@ class StageClock {
 template <class In, class Acc>
 class FrameWorker {
  public:
-  static constexpr int group_size = 8;  // frames whose statistics are taken together, so that the sums are touched once
+  /// Frames whose sums over positions are taken together. Four frames of 192 x 192 u16 and those sums (0.8 MiB) stay in
+  /// a second-level cache of 1 MiB; eight do not.
+  static constexpr int group_size = 4;
   static constexpr Index tile_positions = 64;  // positions that share a cache line of a u8 plane
 
   explicit FrameWorker(PassShared& shared)
@@ -68,26 +70,39 @@ class FrameWorker {
     sentinels_per_pixel.resize(input_sum.size());
     column_sums_.resize(static_cast<std::size_t>(std::max(detector.cols, detector.out_cols)));
     acc_column_sums_.resize(column_sums_.size());
-    const auto out_pixels = static_cast<std::size_t>(detector.out_pixels());
-    nonzero.resize(out_pixels);
+    const auto out_count = static_cast<std::size_t>(detector.out_pixels());
+    nonzero.resize(out_count);
     if (plain_) {
-      largest_in.resize(out_pixels);
+      largest_in.resize(out_count);
     } else {
-      acc_.resize(out_pixels);
-      out_sum.resize(out_pixels);
-      largest_acc.resize(out_pixels);
+      acc_.resize(group_size * out_count);
+      out_sum.resize(out_count);
+      largest_acc.resize(out_count);
     }
     if (settings_.destination == Destination::planes)
-      tile_.resize(out_pixels * tile_positions * size_bytes(settings_.out));
+      tile_.resize(out_count * tile_positions * size_bytes(settings_.out));
   }
 
   /// Loads positions order[0..n), ascending and of one 64-position tile, from a batch that holds all their frames.
   void load(const RawBatch& batch, std::span<const Index> positions) {
     StageClock clock;
-    if (plain_)
-      load_plain(batch, positions, clock);
-    else
-      for (std::size_t i = 0; i < positions.size(); ++i) load_binned(batch, positions[i], static_cast<Index>(i), clock);
+    for (std::size_t begin = 0; begin < positions.size(); begin += group_size) {
+      const auto group = positions.subspan(begin, std::min<std::size_t>(group_size, positions.size() - begin));
+      for (std::size_t k = 0; k < group.size(); ++k) {
+        const bool valid =
+            plain_ ? load_position(batch, group[k], in_.data() + static_cast<Index>(k) * pixels(), clock)
+                   : sum_position(batch, group[k], acc_.data() + static_cast<Index>(k) * out_pixels(), clock);
+        shared_.result->valid[static_cast<std::size_t>(group[k])] = valid ? 1 : 0;
+      }
+      const auto first_slot = static_cast<Index>(begin);
+      if (plain_)
+        finish(in_kernels_, in_.data(), group, first_slot, {input_sum.data(), largest_in.data(), column_sums_.data()},
+               clock);
+      else
+        finish(acc_kernels_, acc_.data(), group, first_slot,
+               {out_sum.data(), largest_acc.data(), acc_column_sums_.data()}, clock);
+    }
+    flush_input_sum(clock);
     if (settings_.destination == Destination::planes && !shared_.overflow.load(std::memory_order_relaxed)) {
       for (std::size_t i = 0; i < positions.size();) {
         std::size_t end = i + 1;
@@ -127,6 +142,7 @@ class FrameWorker {
 
  private:
   [[nodiscard]] Index pixels() const { return settings_.detector.pixels(); }
+  [[nodiscard]] Index out_pixels() const { return settings_.detector.out_pixels(); }
 
   /// Slots [begin, end) of the tile become consecutive positions of all planes.
   template <class T>
@@ -188,56 +204,41 @@ class FrameWorker {
     return static_cast<In>(rounded_median(neighbour_counts_));
   }
 
-  void load_plain(const RawBatch& batch, std::span<const Index> positions, StageClock& clock) {
-    for (std::size_t begin = 0; begin < positions.size(); begin += group_size) {
-      const int count = static_cast<int>(std::min<std::size_t>(group_size, positions.size() - begin));
-      for (int k = 0; k < count; ++k) {
-        In* frame = in_.data() + k * pixels();
-        const Index position = positions[begin + static_cast<std::size_t>(k)];
-        settings_.scan.frames_of(position, stored_frames_);
-        bool valid = false;
-        if (stored_frames_.empty())
-          std::memset(frame, 0, static_cast<std::size_t>(pixels()) * sizeof(In));
-        else
-          valid = load_frame(batch, stored_frames_.front(), frame, clock);
-        shared_.result->valid[static_cast<std::size_t>(position)] = valid ? 1 : 0;
-      }
-      in_kernels_.add_statistics(in_.data(), count, pixels(), input_sum.data(), largest_in.data(), nonzero.data());
-      clock.mark(seconds.moments);
-      for (int k = 0; k < count; ++k) {
-        const In* frame = in_.data() + k * pixels();
-        const std::size_t slot = begin + static_cast<std::size_t>(k);
-        finish(in_kernels_, frame, positions[slot], static_cast<Index>(slot), column_sums_.data(), clock);
-      }
-    }
+  /// The one stored frame of a position; zeros when it has none.
+  bool load_position(const RawBatch& batch, Index position, In* to, StageClock& clock) {
+    settings_.scan.frames_of(position, stored_frames_);
+    if (!stored_frames_.empty()) return load_frame(batch, stored_frames_.front(), to, clock);
+    std::memset(to, 0, static_cast<std::size_t>(pixels()) * sizeof(In));
+    return false;
   }
 
-  void load_binned(const RawBatch& batch, Index position, Index slot, StageClock& clock) {
+  /// All stored frames of a position, summed into its bins.
+  bool sum_position(const RawBatch& batch, Index position, Acc* to, StageClock& clock) {
     const DetectorGrid& detector = settings_.detector;
-    std::memset(acc_.data(), 0, acc_.size() * sizeof(Acc));
+    std::memset(to, 0, static_cast<std::size_t>(out_pixels()) * sizeof(Acc));
     settings_.scan.frames_of(position, stored_frames_);
     bool valid = false;
-    for (std::size_t begin = 0; begin < stored_frames_.size(); begin += group_size) {
-      const int count = static_cast<int>(std::min<std::size_t>(group_size, stored_frames_.size() - begin));
-      for (int k = 0; k < count; ++k) {
-        In* frame = in_.data() + k * pixels();
-        valid |= load_frame(batch, stored_frames_[begin + static_cast<std::size_t>(k)], frame, clock);
-        if (shared_.source->acquisition().saturation) count_saturated(frame);
-        if constexpr (std::is_same_v<Acc, std::uint32_t>)
-          in_kernels_.bin_add_u32(frame, detector.rows, detector.cols, detector.bin, detector.out_rows,
-                                  detector.out_cols, acc_.data());
-        else
-          in_kernels_.bin_add_wide(frame, detector.rows, detector.cols, detector.bin, detector.out_rows,
-                                   detector.out_cols, acc_.data());
-        clock.mark(seconds.bin);
-      }
-      in_kernels_.add_sum(in_.data(), count, pixels(), input_sum.data());
-      clock.mark(seconds.moments);
+    for (const Index stored : stored_frames_) {
+      if (waiting_ == group_size) flush_input_sum(clock);
+      In* frame = in_.data() + waiting_++ * pixels();
+      valid |= load_frame(batch, stored, frame, clock);
+      if (shared_.source->acquisition().saturation) count_saturated(frame);
+      if constexpr (std::is_same_v<Acc, std::uint32_t>)
+        in_kernels_.bin_add_u32(frame, detector.rows, detector.cols, detector.bin, detector.out_rows, detector.out_cols,
+                                to);
+      else
+        in_kernels_.bin_add_wide(frame, detector.rows, detector.cols, detector.bin, detector.out_rows,
+                                 detector.out_cols, to);
+      clock.mark(seconds.bin);
     }
-    shared_.result->valid[static_cast<std::size_t>(position)] = valid ? 1 : 0;
-    acc_kernels_.add_statistics(acc_.data(), 1, detector.out_pixels(), out_sum.data(), largest_acc.data(),
-                                nonzero.data());
-    finish(acc_kernels_, acc_.data(), position, slot, acc_column_sums_.data(), clock);
+    return valid;
+  }
+
+  /// S of stored frames that went into bins is taken for a group at a time.
+  void flush_input_sum(StageClock& clock) {
+    in_kernels_.add_sum(in_.data(), waiting_, pixels(), input_sum.data());
+    waiting_ = 0;
+    clock.mark(seconds.moments);
   }
 
   void count_saturated(const In* frame) {
@@ -247,22 +248,44 @@ class FrameWorker {
         saturated += static_cast<std::uint64_t>(in_kernels_.count_above(frame, pixels(), static_cast<In>(limit)));
   }
 
-  /// Moments of a finished resident frame, and its elements in the resident type at their place.
+  /// Where the sums of resident frames of T go.
   template <class T>
-  void finish(const cpu::FrameKernels<T>& kernels, const T* frame, Index position, Index slot,
-              cpu::sum_of<T>* column_sums, StageClock& clock) {
+  struct Totals {
+    cpu::sum_of<T>* sum;
+    T* largest;
+    cpu::sum_of<T>* column_sums;
+  };
+
+  /// A group of finished resident frames, one after another: their elements in the resident type at their places, their
+  /// moments, and their part in the sums over positions.
+  template <class T>
+  void finish(const cpu::FrameKernels<T>& kernels, const T* group, std::span<const Index> positions, Index first_slot,
+              const Totals<T>& totals, StageClock& clock) {
     const DetectorGrid& detector = settings_.detector;
     using Sum = cpu::sum_of<T>;
-    const auto sums = kernels.moments(frame, detector.out_rows, detector.out_cols, column_sums);
     Moments& moments = shared_.result->moments;
-    static_cast<Sum*>(moments.total.data())[position] = sums.total;
-    static_cast<Sum*>(moments.moment_row.data())[position] = sums.moment_row;
-    static_cast<Sum*>(moments.moment_col.data())[position] = sums.moment_col;
+    T group_most = 0;
+    for (std::size_t k = 0; k < positions.size(); ++k) {
+      const T* frame = group + static_cast<Index>(k) * out_pixels();
+      const T most = store(kernels, frame, target(positions[k], first_slot + static_cast<Index>(k)));
+      group_most = std::max(group_most, most);
+      clock.mark(seconds.place);
+      const auto sums = kernels.moments(frame, detector.out_rows, detector.out_cols, most, totals.column_sums);
+      static_cast<Sum*>(moments.total.data())[positions[k]] = sums.total;
+      static_cast<Sum*>(moments.moment_row.data())[positions[k]] = sums.moment_row;
+      static_cast<Sum*>(moments.moment_col.data())[positions[k]] = sums.moment_col;
+      clock.mark(seconds.moments);
+    }
+    kernels.add_statistics(group, static_cast<int>(positions.size()), out_pixels(), group_most, totals.sum,
+                           totals.largest, nonzero.data());
     clock.mark(seconds.moments);
+  }
 
-    const Index n = detector.out_pixels();
+  /// Converts one resident frame and returns its largest value; counts what is saturated, clipped or too large.
+  template <class T>
+  T store(const cpu::FrameKernels<T>& kernels, const T* frame, void* to) {
+    const Index n = out_pixels();
     T most = 0;
-    void* to = target(position, slot);
     switch (settings_.out) {
       case DType::u8:
         most = kernels.store_u8(frame, n, static_cast<std::uint8_t*>(to));
@@ -279,16 +302,16 @@ class FrameWorker {
           for (Index i = 0; i < n; ++i) static_cast<float*>(to)[i] *= shared_.mean_scale[static_cast<std::size_t>(i)];
     }
     largest = std::max(largest, static_cast<double>(most));
-    if (plain_ && shared_.source->acquisition().saturation &&
-        static_cast<double>(most) > static_cast<double>(*shared_.source->acquisition().saturation))
-      if constexpr (std::is_same_v<T, In>) count_saturated(frame);
+    const auto& saturation = shared_.source->acquisition().saturation;
+    if constexpr (std::is_same_v<T, In>)
+      if (plain_ && saturation && static_cast<double>(most) > static_cast<double>(*saturation)) count_saturated(frame);
     if (settings_.out != DType::f32 && static_cast<double>(most) > static_cast<double>(max_value(settings_.out))) {
       if (settings_.saturate)
         clipped += static_cast<std::uint64_t>(kernels.count_above(frame, n, static_cast<T>(max_value(settings_.out))));
       else
         shared_.overflow.store(true, std::memory_order_relaxed);
     }
-    clock.mark(seconds.place);
+    return most;
   }
 
   /// Where the resident elements of a position are written: its frame, a slot of the tile, or scratch that is thrown
@@ -315,7 +338,8 @@ class FrameWorker {
   bool plain_ = true;
   DecodeScratch scratch_;
   std::vector<In> in_;           // a group of stored frames
-  std::vector<Acc> acc_;         // the resident frame being summed
+  int waiting_ = 0;              // of them already in bins, but not yet in input_sum
+  std::vector<Acc> acc_;         // a group of resident frames being summed
   std::vector<std::byte> tile_;  // resident frames of one tile of positions, to be transposed
   std::vector<cpu::sum_of<In>> column_sums_;
   std::vector<cpu::sum_of<Acc>> acc_column_sums_;

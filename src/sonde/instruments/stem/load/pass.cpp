@@ -249,9 +249,9 @@ std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t l
   const auto positions = static_cast<std::size_t>(settings.scan.positions());
   const std::size_t sums = 8 * (pixels + 3 * out_pixels) + 4 * pixels + positions * (3 * 8 + 1);
   const std::size_t schedule = 3 * 8 * positions;
-  const std::size_t scratch = 8 * pixels * size_bytes(stored)               // a group of frames
+  const std::size_t scratch = 4 * pixels * size_bytes(stored)               // a group of frames
                               + (8 + 4) * pixels                            // S and sentinels
-                              + (8 + 8 + 8 + 4) * out_pixels                // accumulator, sum, largest, nonzero
+                              + (4 * 8 + 8 + 8 + 4) * out_pixels            // accumulator, sum, largest, nonzero
                               + 64 * out_pixels * size_bytes(settings.out)  // a tile
                               + pixels * size_bytes(stored);                // decoding
   return BatchFeed::ring_buffers * largest_batch_bytes + sums + schedule + static_cast<std::size_t>(workers) * scratch;
