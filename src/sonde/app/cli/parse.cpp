@@ -192,7 +192,12 @@ Parsed parse(const std::vector<std::string>& words) {
   Problems problems;
   for (const Given& given : all_given)
     if (given.field->key == "config") problems.collect([&] { assign_given(given, fields); });
-  if (parsed.common->config) problems.collect([&] { read_toml(*parsed.common->config, fields, command.name); });
+  if (parsed.common->config)
+    problems.collect([&] {
+      std::vector<std::string> names;
+      for (const Command& each : commands()) names.push_back(each.name);
+      read_toml(*parsed.common->config, fields, command.name, names);
+    });
   for (const Given& given : all_given) {
     if (given.field->positional && !given.field->info.optional && given.texts.empty())
       problems.add(Error(ErrorKind::usage, fmt::format("{} is missing", given.field->key))

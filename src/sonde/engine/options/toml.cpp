@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 // Values and syntax errors only: exceptions carry the place in the file.
 #include <toml++/toml.h>
@@ -38,8 +39,16 @@ std::string place_of(const std::string& name, const toml::source_region& source)
 
 class Reader {
  public:
-  Reader(const std::string& name, Fields& fields, std::string_view command)
-      : name_(name), fields_(fields), command_(split(command, ' ')) {}
+  Reader(const std::string& name, Fields& fields, std::string_view command, const std::vector<std::string>& commands)
+      : name_(name), fields_(fields), command_(split(command, ' ')) {
+    for (const std::string& each : commands) {
+      std::string table;
+      for (const std::string& word : split(each, ' ')) {
+        table += (table.empty() ? "" : ".") + word;
+        known_tables_.push_back(table);
+      }
+    }
+  }
 
   /// Keys of this table are settings when its path is a beginning of the command's words ("" for all commands,
   /// [stem] for all of stem, [stem.load] for one).
@@ -54,6 +63,8 @@ class Reader {
       } else if (fields_.find(word) != nullptr) {
         problems_.add(Error(ErrorKind::usage, fmt::format("{} in {}: expected a value, found a table", word,
                                                           place_of(name_, node.source()))));
+      } else {
+        check_known(word, depth, node);
       }
     }
     // A narrower table counts more, so it is read after everything beside it, wherever it stands.
@@ -67,6 +78,18 @@ class Reader {
   }
 
  private:
+  /// A table that is not for this command must at least be for another one.
+  void check_known(const std::string& word, std::size_t depth, const toml::node& node) {
+    std::string table;
+    for (std::size_t i = 0; i < depth; ++i) table += command_[i] + ".";
+    table += word;
+    if (known_tables_.empty() || std::find(known_tables_.begin(), known_tables_.end(), table) != known_tables_.end())
+      return;
+    problems_.add(
+        Error(ErrorKind::usage, fmt::format("unknown table [{}] in {}{}", table, place_of(name_, node.source()),
+                                            did_you_mean(table, known_tables_))));
+  }
+
   void set(const std::string& key, const toml::node& node) {
     const std::string place = place_of(name_, node.source());
     problems_.collect([&] {
@@ -84,26 +107,29 @@ class Reader {
   const std::string& name_;
   Fields& fields_;
   std::vector<std::string> command_;
+  std::vector<std::string> known_tables_;
   std::vector<const toml::table*> nested_;
   Problems problems_;
 };
 
 }  // namespace
 
-void parse_toml(std::string_view text, const std::string& name, Fields& fields, std::string_view command) {
+void parse_toml(std::string_view text, const std::string& name, Fields& fields, std::string_view command,
+                const std::vector<std::string>& commands) {
   toml::table table;
   try {
     table = toml::parse(text, std::string_view(name));
   } catch (const toml::parse_error& error) {
     throw Error(ErrorKind::usage, fmt::format("{}: {}", place_of(name, error.source()), error.description()));
   }
-  Reader reader(name, fields, command);
+  Reader reader(name, fields, command, commands);
   reader.read(table, 0);
   reader.finish();
 }
 
-void read_toml(const std::string& path, Fields& fields, std::string_view command) {
-  parse_toml(read_text(path), path, fields, command);
+void read_toml(const std::string& path, Fields& fields, std::string_view command,
+               const std::vector<std::string>& commands) {
+  parse_toml(read_text(path), path, fields, command, commands);
 }
 
 }  // namespace sonde

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sonde/engine/options/fields.h"
 
@@ -10,11 +11,15 @@ namespace sonde {
 
 /// Reads a configuration file into the fields (origin `file`). Keys are those of the fields; keys below a table header
 /// such as [stem.load] belong to that command alone and are read only when `command` is "stem load", so that one file
-/// can serve several commands. Throws Error(bad_file) when the file cannot be read, Error(usage) with file and line for
-/// bad syntax, unknown keys (naming the nearest) and values that do not fit; all bad keys are reported together.
-void read_toml(const std::string& path, Fields& fields, std::string_view command = "");
+/// can serve several commands. `commands` are all that exist ("stem load", ...): a table of none of them is an error
+/// too; empty: tables of others are left alone. Throws Error(bad_file) when the file cannot be read, Error(usage) with
+/// file and line for bad syntax, unknown keys and tables (naming the nearest) and values that do not fit; all bad keys
+/// are reported together.
+void read_toml(const std::string& path, Fields& fields, std::string_view command = "",
+               const std::vector<std::string>& commands = {});
 
 /// The same from text; `name` stands for the file in messages.
-void parse_toml(std::string_view text, const std::string& name, Fields& fields, std::string_view command = "");
+void parse_toml(std::string_view text, const std::string& name, Fields& fields, std::string_view command = "",
+                const std::vector<std::string>& commands = {});
 
 }  // namespace sonde

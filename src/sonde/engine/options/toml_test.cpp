@@ -104,5 +104,15 @@ TEST(Toml, AFileIsRead) {
   EXPECT_EQ(options.dose, 4.0);
 }
 
+TEST(Toml, ATableOfNoCommandIsNamedWithTheNearest) {
+  ExampleOptions options;
+  Fields fields(options);
+  const std::vector<std::string> commands = {"stem load", "stem image", "devices"};
+  EXPECT_NO_THROW(parse_toml("[stem.image]\nanything = 1\n", "run.toml", fields, "stem load", commands));
+  EXPECT_EQ(error_of(ErrorKind::usage,
+                     [&] { parse_toml("[stem.laod]\nframes = 1\n", "run.toml", fields, "stem load", commands); }),
+            "error: unknown table [stem.laod] in run.toml line 1; did you mean \"stem.load\"?");
+}
+
 }  // namespace
 }  // namespace sonde
