@@ -6,22 +6,22 @@
 namespace sonde::stem {
 
 std::vector<BenchCase> bench_cases() {
-  const std::vector<DeviceKind> cpu = {DeviceKind::cpu};
+  const std::vector<DeviceKind> cpu = {DeviceKind::cpu}, both = {DeviceKind::cpu, DeviceKind::cuda};
   return {
       {.name = "stem-decode",
        .summary = "Decode a scan whose stored bytes are in memory",
        .sizes = {"w1", "w2"},
-       .devices = cpu,
+       .devices = both,
        .prepare = prepare_decode},
       {.name = "stem-load",
        .summary = "Load a scan from its file into fresh memory",
        .sizes = {"w1"},
-       .devices = cpu,
+       .devices = both,
        .prepare = prepare_load},
       {.name = "stem-bin",
        .summary = "Decode, mask and bin by two",
        .sizes = {"w1"},
-       .devices = cpu,
+       .devices = both,
        .prepare = prepare_bin},
       {.name = "stem-bitplane",
        .summary = "Bright field straight from compressed bytes",
@@ -36,7 +36,7 @@ std::vector<BenchCase> bench_cases() {
       {.name = "stem-image",
        .summary = "Virtual images of a resident scan",
        .sizes = {"w3"},
-       .devices = cpu,
+       .devices = both,
        .prepare = prepare_image},
   };
 }

@@ -130,12 +130,15 @@ PreparedCase prepare_index(const BenchPoint& point) {
 
 PreparedCase prepare_image(const BenchPoint& point) {
   auto scan = resident_scan();
+  auto stream = std::make_shared<Stream>(point.device);
+  if (!point.device.is_cpu())
+    scan = std::make_shared<ResidentScan>(
+        ResidentScan{scan->planes.copy_to(point.device, *stream), scan->total.copy_to(point.device, *stream)});
   ImagerSources sources;
   sources.rows = sources.cols = 96;
   sources.planes = &scan->planes;
   sources.total = &scan->total;
   auto imager = std::make_shared<VirtualImager>(sources);
-  auto stream = std::make_shared<Stream>();
   auto step = std::make_shared<int>(0);
   const double positions = 65536;
 
@@ -150,6 +153,7 @@ PreparedCase prepare_image(const BenchPoint& point) {
                                    .run =
                                        [=] {
                                          (void)imager->compute(*stream, *mask);
+                                         stream->synchronise();
                                          (void)scan;
                                        },
                                    .bytes = pixels * positions,
@@ -169,7 +173,11 @@ PreparedCase prepare_image(const BenchPoint& point) {
   auto dragged = std::make_shared<Mask>();
   auto drag_step = std::make_shared<int>(0);
   prepared.operations.push_back({.name = "drag step, radius 10 by 1 pixel",
-                                 .run = [=] { (void)imager->compute(*stream, *dragged); },
+                                 .run =
+                                     [=] {
+                                       (void)imager->compute(*stream, *dragged);
+                                       stream->synchronise();
+                                     },
                                  .bytes = 40 * positions,
                                  .before =
                                      [=] {
@@ -187,7 +195,11 @@ PreparedCase prepare_image(const BenchPoint& point) {
   auto ring = std::make_shared<Mask>();
   auto radius_step = std::make_shared<int>(0);
   prepared.operations.push_back({.name = "radius step, prefix planes",
-                                 .run = [=] { (void)prefixed->compute(*stream, *ring); },
+                                 .run =
+                                     [=] {
+                                       (void)prefixed->compute(*stream, *ring);
+                                       stream->synchronise();
+                                     },
                                  .bytes = 3 * 4 * positions,
                                  .before =
                                      [=] {

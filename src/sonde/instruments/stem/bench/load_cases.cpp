@@ -3,9 +3,13 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/device/stream.h"
+#include "sonde/engine/io/codec/bitshuffle_chunks.h"
 #include "sonde/instruments/stem/bench/inputs.h"
 #include "sonde/instruments/stem/bench/prepare.h"
 #include "sonde/instruments/stem/load/adapt.h"
@@ -38,11 +42,46 @@ PassSettings settings_of(const Source& source, Index det_bin, DType out, Destina
   return settings;
 }
 
+/// The kernels alone: compressed bytes lie on the device before, elements after.
+PreparedCase decode_on_gpu(const BenchPoint& point, const std::shared_ptr<HeldScan>& held) {
+  struct Resident {
+    explicit Resident(Device device) : stream(device) {}
+    Stream stream;
+    Array bytes, pieces, elements, faults;
+  };
+  auto there = std::make_shared<Resident>(point.device);
+  const Index frames = held->frames();
+  std::vector<ChunkPiece> pieces;
+  for (const RawBatch::Piece& piece : held->batch.pieces) pieces.push_back({piece.offset, piece.size, ChunkForm::lz4});
+  there->bytes = Array(point.device, {static_cast<Index>(held->batch.bytes.size())}, DType::u8);
+  there->pieces = Array(point.device, {frames * static_cast<Index>(sizeof(ChunkPiece))}, DType::u8);
+  there->elements = Array(point.device, {frames, 192 * 192}, DType::u16);
+  there->faults = Array(point.device, {frames}, DType::u64);
+  there->stream.copy(there->bytes.data(), held->batch.bytes.data(), held->batch.bytes.size());
+  there->stream.copy(there->pieces.data(), pieces.data(), there->pieces.allocated_bytes());
+  there->stream.synchronise();
+  PreparedCase prepared;
+  prepared.input = describe(*held, point.size);
+  prepared.operations.push_back(
+      {.name = "decode",
+       .run =
+           [=] {
+             decode_chunks<std::uint16_t>(
+                 there->stream, std::as_const(there->bytes).view<std::uint8_t, 1>(),
+                 View<const ChunkPiece, 1>(static_cast<const ChunkPiece*>(there->pieces.data()), frames), 0, 8192,
+                 there->elements.view<std::uint16_t, 2>(), there->faults.view<std::uint64_t, 1>());
+             there->stream.synchronise();
+           },
+       .bytes = held->decoded_bytes() + static_cast<double>(held->batch.bytes.size())});
+  return prepared;
+}
+
 }  // namespace
 
 PreparedCase prepare_decode(const BenchPoint& point) {
   const Workload which = workload_of(point.size);
   auto held = hold_scan(which);
+  if (!point.device.is_cpu()) return decode_on_gpu(point, held);
   auto elements = std::make_shared<Array>(Array::zeros(Device::cpu(), {held->frames(), 192, 192}, DType::u16));
   auto scratch = std::make_shared<PerWorker<DecodeScratch>>();
   PreparedCase prepared;
@@ -74,9 +113,10 @@ PreparedCase prepare_load(const BenchPoint& point) {
     LoadOptions options;
     options.layout = layout;
     options.dtype = type;
-    prepared.operations.push_back({.name = name,
-                                   .run = [=] { (void)load(master, options, Budget::automatic(Device::cpu())); },
-                                   .bytes = 16384.0 * 192 * 192 * 2});
+    prepared.operations.push_back(
+        {.name = name,
+         .run = [=, device = point.device] { (void)load(master, options, Budget::automatic(device), device); },
+         .bytes = 16384.0 * 192 * 192 * 2});
   };
   load_as("load, frame-major u16", LayoutChoice::frame, ResultType::u16);
   load_as("load, pixel-major u8", LayoutChoice::pixel, ResultType::automatic);
@@ -90,14 +130,15 @@ PreparedCase prepare_bin(const BenchPoint& point) {
   PreparedCase prepared;
   prepared.input = describe(*hold_scan(which), point.size);
   const double decoded = 16384.0 * 192 * 192 * 2;
+  auto stream = std::make_shared<Stream>(point.device);
   for (const Index bin : {2, 1}) {
     auto source = std::shared_ptr<Source>(with_working_type(open_source(master, {})));
     auto settings = std::make_shared<PassSettings>(settings_of(*source, bin, DType::u16, Destination::frames));
     auto frames = std::make_shared<Array>(Array::zeros(
-        Device::cpu(), {settings->scan.positions(), settings->detector.out_rows, settings->detector.out_cols},
+        point.device, {settings->scan.positions(), settings->detector.out_rows, settings->detector.out_cols},
         DType::u16));
     prepared.operations.push_back({.name = fmt::format("decode + moments, det_bin {}", bin),
-                                   .run = [=] { (void)run_pass(*source, *settings, *frames); },
+                                   .run = [=] { (void)run_pass(*stream, *source, *settings, *frames); },
                                    .bytes = decoded});
   }
   prepared.peers.push_back(python_peer("h5py + float mean of 2 x 2", "h5py_bin.py", {master}));
