@@ -163,10 +163,10 @@ TYPED_TEST_SUITE(ChunkDevice, Types);
 
 TYPED_TEST(ChunkDevice, UndoesTheEncoder) {
   unsigned seed = 0;
-  for (const std::size_t count : {0, 1, 7, 8, 9, 40, 5 * 7, 193 * 191, 96 * 96, 192 * 192})
-    for (const std::size_t block_elements : {0, 8, 64, 1000, 65536})
+  for (const std::size_t count : {0u, 1u, 7u, 8u, 9u, 40u, 35u, 193u * 191u, 96u * 96u, 192u * 192u})
+    for (const std::size_t block_elements : {0u, 8u, 64u, 1000u, 65536u})
       for (const BitshuffleCodec codec : {BitshuffleCodec::lz4, BitshuffleCodec::none})
-        for (const std::size_t live_bytes : {1, 4}) {
+        for (const std::size_t live_bytes : {1u, 4u}) {
           SCOPED_TRACE(::testing::Message() << count << " elements in blocks of " << block_elements << ", codec "
                                             << static_cast<int>(codec) << ", " << live_bytes << " live bytes");
           const Bytes bytes = counts(count, sizeof(TypeParam), live_bytes, ++seed);

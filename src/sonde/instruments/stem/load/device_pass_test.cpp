@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/load/memory_source.h"
 #include "sonde/instruments/stem/load/zero_in_place.h"
 #include "tests/support/devices.h"
@@ -317,6 +318,35 @@ TEST_P(DevicePassOnEach, ZeroedPixelsLeaveNoTrace) {
     EXPECT_EQ(bytes_of(result.moments.moment_row), bytes_of(cpu.moments.moment_row));
     EXPECT_EQ(bytes_of(result.moments.moment_col), bytes_of(cpu.moments.moment_col));
   }
+}
+
+/// A whole load, with a hot pixel to be found: what a GPU does itself, and what it leaves to the CPU.
+TEST_P(DevicePassOnEach, ADataSetIsTheSameOnEveryDevice) {
+  for (const LayoutChoice layout : {LayoutChoice::pixel, LayoutChoice::frame})
+    for (const Index scan_bin : {1, 2}) {
+      SCOPED_TRACE(::testing::Message() << layout_name(layout) << ", scan bin " << scan_bin);
+      LoadOptions options;
+      options.layout = layout;
+      options.scan_bin = scan_bin;
+      options.det_bin = "1";
+      const auto load_to = [&](Device where) {
+        auto counts = random_counts<std::uint16_t>(frames * pixels, 9, 200);
+        for (Index frame = 0; frame < frames; ++frame) counts[static_cast<std::size_t>(frame * pixels + 100)] = 60000;
+        return load(
+            std::make_unique<PackedSource<std::uint16_t>>(scan_rows, scan_cols, detector_rows, detector_cols, counts,
+                                                          BitshuffleFormat{2, 64, BitshuffleCodec::lz4}),
+            options, Budget(std::size_t{1} << 30, "test"), where);
+      };
+      const Dataset cpu = load_to(Device::cpu()), dataset = load_to(device());
+      EXPECT_EQ(dataset.array().device(), device());
+      EXPECT_EQ(dataset.dtype(), cpu.dtype());
+      EXPECT_EQ(dataset.mask_bits(), cpu.mask_bits());
+      EXPECT_EQ(dataset.exactness().largest, cpu.exactness().largest);
+      EXPECT_EQ(bytes_of(dataset.array()), bytes_of(cpu.array()));
+      EXPECT_EQ(bytes_of(dataset.moments().total), bytes_of(cpu.moments().total));
+      EXPECT_EQ(bytes_of(dataset.moments().pattern_sum), bytes_of(cpu.moments().pattern_sum));
+      EXPECT_EQ(bytes_of(dataset.pattern(1, 3)), bytes_of(cpu.pattern(1, 3)));
+    }
 }
 
 TEST(DevicePass, SaysWhatAGpuLeavesToTheCpu) {
