@@ -42,9 +42,10 @@ class MemorySource : public Source {
     batch.first = first;
     batch.pieces.clear();
     batch.bytes.resize(size * static_cast<std::size_t>(last - first));
-    std::memcpy(batch.bytes.data(),
-                reinterpret_cast<const std::byte*>(elements_.data()) + size * static_cast<std::size_t>(first),
-                batch.bytes.size());
+    if (first < last)
+      std::memcpy(batch.bytes.data(),
+                  reinterpret_cast<const std::byte*>(elements_.data()) + size * static_cast<std::size_t>(first),
+                  batch.bytes.size());
     for (Index frame = first; frame < last; ++frame)
       batch.pieces.push_back({size * static_cast<std::size_t>(frame - first), size, 0});
   }
