@@ -77,8 +77,15 @@ class WithoutPlugins {
   unsigned state_ = 0;
 };
 
-Hdf5Handle creation_properties(const std::string& file, const Hdf5Declaration& declaration) {
+/// A data set without the time of its writing: equal contents give equal files.
+Hdf5Handle timeless() {
   Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_obj_track_times(properties.id(), false);
+  return properties;
+}
+
+Hdf5Handle creation_properties(const std::string& file, const Hdf5Declaration& declaration) {
+  Hdf5Handle properties = timeless();
   const Hdf5Handle type = hdf5::native_type(declaration.dtype);
   if (!declaration.fill.empty()) {
     if (declaration.fill.size() != size_bytes(declaration.dtype))
@@ -156,9 +163,9 @@ void Hdf5Writer::value(const std::string& path, const Hdf5Value::Scalar& value) 
   const Scalar scalar(value);
   const Hdf5Handle space = space_of({});
   const Hdf5Handle links = with_parents();
-  const Hdf5Handle dataset =
-      own(H5Dcreate2(handle_.id(), path.c_str(), scalar.type.id(), space.id(), links.id(), H5P_DEFAULT, H5P_DEFAULT),
-          file_.path(), "a value");
+  const Hdf5Handle dataset = own(
+      H5Dcreate2(handle_.id(), path.c_str(), scalar.type.id(), space.id(), links.id(), timeless().id(), H5P_DEFAULT),
+      file_.path(), "a value");
   check(H5Dwrite(dataset.id(), scalar.type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, scalar.data), file_.path(), "a value");
 }
 
@@ -170,7 +177,7 @@ void Hdf5Writer::texts(const std::string& path, const std::vector<std::string>& 
   const Hdf5Handle space = space_of({static_cast<Index>(lines.size())});
   const Hdf5Handle links = with_parents();
   const Hdf5Handle dataset =
-      own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), H5P_DEFAULT, H5P_DEFAULT),
+      own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), timeless().id(), H5P_DEFAULT),
           file_.path(), "texts");
   std::vector<const char*> pointers;
   for (const std::string& line : lines) pointers.push_back(line.c_str());
@@ -185,7 +192,7 @@ void Hdf5Writer::array(const std::string& path, const Array& elements) {
   const Hdf5Handle space = space_of(elements.shape());
   const Hdf5Handle links = with_parents();
   const Hdf5Handle dataset =
-      own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), H5P_DEFAULT, H5P_DEFAULT),
+      own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), timeless().id(), H5P_DEFAULT),
           file_.path(), "an array");
   if (elements.count() > 0)
     check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, elements.data()), file_.path(), "an array");
