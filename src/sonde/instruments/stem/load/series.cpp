@@ -32,6 +32,12 @@ bool matches(std::string_view name, std::string_view pattern) {
   return true;
 }
 
+/// What a loaded scan holds: elements, index and moments.
+std::size_t held_bytes(const LoadEstimate& estimate, const LoadSizes& sizes) {
+  const Index sums = sizes.scan_rows * sizes.scan_cols + estimate.rows * estimate.cols;
+  return estimate.resident_bytes + 24 * static_cast<std::size_t>(sizes.frames + sums);
+}
+
 std::string label_of(const std::string& path) {
   std::string name = fs::path(path).filename().string();
   if (name.ends_with(master_ending)) name.resize(name.size() - master_ending.size());
@@ -99,7 +105,8 @@ struct Series::Held {
   std::mutex loading;  // one load at a time: the budget is shared
   std::optional<std::jthread> background;
   Index background_item = -1;
-  std::size_t capacity = 1;  // items that fit at once
+  std::size_t capacity = 1;    // items that fit at once
+  std::size_t peak_bytes = 0;  // of the largest load
 
   std::shared_ptr<const Dataset> find(Index i) {
     const std::lock_guard lock(mutex);
@@ -111,16 +118,17 @@ struct Series::Held {
     return nullptr;
   }
 
-  /// Makes room for one more; the least recently used go first.
-  void make_room() {
+  /// Makes room for one more, whose load needs `bytes` at its peak; the least recently used go first, `keep` stay.
+  void make_room(std::size_t bytes, std::size_t keep) {
     const std::lock_guard lock(mutex);
-    while (recent.size() >= capacity) recent.pop_back();
+    while (recent.size() > keep && (recent.size() >= capacity || budget.available_bytes() < bytes)) recent.pop_back();
   }
 
-  std::shared_ptr<const Dataset> load_item(Index i, const std::string& path, const LoadOptions& options) {
+  std::shared_ptr<const Dataset> load_item(Index i, const std::string& path, const LoadOptions& options,
+                                           std::size_t keep) {
     const std::lock_guard lock(loading);
     if (auto held = find(i)) return held;
-    make_room();
+    make_room(peak_bytes, keep);
     auto dataset = std::make_shared<const Dataset>(load(path, options, budget));
     const std::lock_guard guard(mutex);
     recent.emplace_front(i, dataset);
@@ -183,31 +191,31 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
                             : "give --series-shape with one of the shapes found");
   }
 
-  // Whether all fit is decided from the estimates of their loads, which hold peak memory, not only the result.
-  std::size_t sum = 0, largest = 0;
+  // An item is loaded beside those that are held: its load takes its peak, they what is left of theirs.
+  std::size_t largest = 1, peak = 0;
   for (const SeriesItem& item : made.items_) {
     const LoadEstimate estimate = choose_load(item.sizes, options.detector_bin(), options.edge, options.scan_bin,
                                               options.layout, options.dtype, budget.available_bytes())
                                       .value;
-    sum += estimate.resident_bytes;
-    largest = std::max(largest, estimate.predicted_peak_bytes);
+    largest = std::max(largest, held_bytes(estimate, item.sizes));
+    peak = std::max(peak, estimate.predicted_peak_bytes);
   }
   const std::size_t available = budget.available_bytes();
   made.held_ = std::make_unique<Held>(budget);
-  made.held_->capacity = std::max<std::size_t>(1, available / std::max<std::size_t>(1, largest));
-  made.eager_ = sum + largest <= available || made.held_->capacity >= made.items_.size();
-  if (made.eager_) made.held_->capacity = made.items_.size();
-  made.eager_because_ =
-      fmt::format("{} scans need {}, the budget is {}{}", made.items_.size(), format_bytes(static_cast<double>(sum)),
-                  format_bytes(static_cast<double>(available)),
-                  made.eager_ ? "" : fmt::format(": the {} most recently used are held", made.held_->capacity));
+  made.held_->peak_bytes = peak;
+  made.held_->capacity = 1 + (available - std::min(available, peak)) / largest;
+  made.eager_ = made.held_->capacity >= made.items_.size();
+  made.eager_because_ = fmt::format(
+      "{} scans need {}, the budget is {}{}", made.items_.size(),
+      format_bytes(static_cast<double>(made.items_.size() * largest)), format_bytes(static_cast<double>(available)),
+      made.eager_ ? "" : fmt::format(": the {} most recently used are held", made.held_->capacity));
   return made;
 }
 
 std::shared_ptr<const Dataset> Series::item(Index i) {
   if (i < 0 || i >= size()) throw Error(ErrorKind::bad_input, fmt::format("item {} of a series of {}", i, size()));
   std::shared_ptr<const Dataset> dataset = held_->find(i);
-  if (!dataset) dataset = held_->load_item(i, items_[static_cast<std::size_t>(i)].path, options_);
+  if (!dataset) dataset = held_->load_item(i, items_[static_cast<std::size_t>(i)].path, options_, 0);
   return dataset;
 }
 
@@ -223,7 +231,7 @@ void Series::prefetch(Index i) {
   held_->background.emplace(
       [held = held_.get(), i, path = items_[static_cast<std::size_t>(i)].path, options = options_] {
         try {
-          (void)held->load_item(i, path, options);
+          (void)held->load_item(i, path, options, 1);
         } catch (const Error& error) {
           log_note(fmt::format("loading ahead failed: {}", error.message()));  // item() tries again and throws
         }
