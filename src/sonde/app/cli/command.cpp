@@ -43,6 +43,12 @@ Budget Context::budget() {
   return *budget_;
 }
 
+std::string Context::given_flag(std::string_view key) const {
+  for (const Field& field : fields_.all())
+    if (field.key == key && field.origin == Origin::caller) return field.flag();
+  return "";
+}
+
 void Context::say(const std::string& text) const {
   if (!common_.quiet) terminal().print(text);
 }

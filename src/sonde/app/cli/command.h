@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,8 @@ struct CommonOptions {
 /// What a running command works with. What it finds goes to results(), what it says to people to say().
 class Context {
  public:
-  Context(const CommonOptions& common, Report& report) : common_(common), report_(report) {}
+  Context(const CommonOptions& common, const Fields& fields, Report& report)
+      : common_(common), fields_(fields), report_(report) {}
 
   [[nodiscard]] Report& report() { return report_; }
   /// The product of the command: `--json` prints it on standard output, `--report` keeps it.
@@ -38,6 +40,8 @@ class Context {
   /// True when only the choices are wanted: make them, then return before any work.
   [[nodiscard]] bool dry_run() const { return common_.dry_run; }
   [[nodiscard]] bool json() const { return common_.json; }
+  /// The flag that set this option, or an empty text when the command line left it alone.
+  [[nodiscard]] std::string given_flag(std::string_view key) const;
   /// Lets --json print results() also when the command fails: for commands whose findings are the result.
   void print_results_of_failure() { prints_results_of_failure_ = true; }
   [[nodiscard]] bool prints_results_of_failure() const { return prints_results_of_failure_; }
@@ -51,6 +55,7 @@ class Context {
 
  private:
   const CommonOptions& common_;
+  const Fields& fields_;
   Report& report_;
   std::optional<Device> device_;
   std::optional<Budget> budget_;

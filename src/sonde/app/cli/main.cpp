@@ -67,7 +67,7 @@ void run(Parsed& parsed) {
   set_thread_count(static_cast<int>(common.threads));
   Report report(parsed.command->name);
   report.set_options(parsed.fields.echo());
-  Context context(common, report);
+  Context context(common, parsed.fields, report);
   try {
     if (parsed.fields.is_set("device")) context.device();  // a device that is not there is an error of any command
     if (!common.dry_run || parsed.command->plans) parsed.invocation->run(context);

@@ -175,18 +175,25 @@ void make_images(const std::string& path, const Job& job, Context& context) {
   }
 }
 
+/// Flags of these options that the command line gave.
 template <class Options>
-bool as_by_default(Options options) {
-  Options untouched;
-  return Fields(options).echo() == Fields(untouched).echo();
+std::vector<std::string> given(Options options, const Context& context) {
+  std::vector<std::string> flags;
+  const Fields fields(options);
+  for (const Field& field : fields.all())
+    if (const std::string flag = context.given_flag(field.key); !flag.empty()) flags.push_back(flag);
+  return flags;
 }
 
 /// Settings and scan of --from; what the command line says beside it must not be silently without effect.
-std::vector<std::string> take_record(Job& job) {
+std::vector<std::string> take_record(Job& job, const Context& context) {
   const ImageCommandOptions& options = job.options;
-  if (!as_by_default(options.detectors) || !as_by_default(options.load))
-    throw Error(ErrorKind::usage, "--from takes detectors and loading from the record")
-        .hint("leave their flags out, or leave --from out");
+  std::vector<std::string> flags = given(options.detectors, context);
+  for (std::string& flag : given(options.load, context)) flags.push_back(std::move(flag));
+  if (!flags.empty())
+    throw Error(ErrorKind::usage, fmt::format("--from takes detectors and loading from the record, but {} given",
+                                              join_words(flags) + (flags.size() == 1 ? " is" : " are")))
+        .hint("leave out either --from or the others");
   if (options.input.size() > 1)
     throw Error(ErrorKind::usage, fmt::format("--from repeats one image, but {} scans are named", options.input.size()))
         .hint("name no scan, or where it lies now");
@@ -199,7 +206,7 @@ std::vector<std::string> take_record(Job& job) {
     throw Error(ErrorKind::bad_file, fmt::format("{}: not the record of an image", options.from))
         .hint("give the .json that was written beside an image");
   job.detectors = options_from<stem::DetectorOptions>(*image, options.from);
-  if (const Value* picture = job.record->find("picture"); picture != nullptr && as_by_default(options.picture))
+  if (const Value* picture = job.record->find("picture"); picture != nullptr && given(options.picture, context).empty())
     job.picture = options_from<stem::PictureOptions>(*picture, options.from);
   return options.input.empty() ? std::vector<std::string>{path->as_text()} : options.input;
 }
@@ -221,7 +228,7 @@ void run_image(const ImageCommandOptions& options, Context& context) {
   Job job{options, options.detectors, options.picture, options.load, std::nullopt};
   std::vector<std::string> scans;
   if (!options.from.empty()) {
-    scans = take_record(job);
+    scans = take_record(job, context);
   } else {
     if (options.input.empty())
       throw Error(ErrorKind::usage, "no scan was named").hint("give a master file, a folder, or --from RESULT.json");

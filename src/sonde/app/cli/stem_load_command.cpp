@@ -106,6 +106,14 @@ void load_one(const std::string& path, const std::string& output, const LoadComm
   results["layout"] = stem::layout_name(dataset.layout());
   results["exactness"] = dataset.exactness().to_value();
   results["total"] = total_of(dataset);
+  results["failed_frames"] = Value::list();
+  for (const stem::FailedFrame& frame : dataset.failed_frames()) {
+    context.say(fmt::format("broken    frame {}: {}", frame.frame, frame.reason));
+    Value entry;
+    entry["frame"] = frame.frame;
+    entry["reason"] = frame.reason;
+    results["failed_frames"].push_back(std::move(entry));
+  }
   const Value centre = find_and_say_centre(dataset, options.centre_method, context);
   results["centre"] = centre;
   const Value record = stem::provenance(dataset);

@@ -33,8 +33,8 @@ void check_scan(const std::string& path, const ValidateOptions& options, Context
   try {
     if (!options.decode) {
       const stem::LoadPreview preview = stem::preview_load(path, options.load, context.budget());
-      context.say(fmt::format("ok    {}: {} frames in {} files, {} stored", path, preview.acquisition.frames,
-                              preview.acquisition.files.size(),
+      context.say(fmt::format("ok    {}: {} frames in {} file{}, {} stored", path, preview.acquisition.frames,
+                              preview.acquisition.files.size(), preview.acquisition.files.size() == 1 ? "" : "s",
                               format_bytes(static_cast<double>(preview.sizes.stored_bytes))));
       entry["frames"] = preview.acquisition.frames;
     } else {

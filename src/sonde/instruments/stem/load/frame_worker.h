@@ -161,11 +161,17 @@ class FrameWorker {
     bool good = true;
     try {
       shared_.source->decode(batch, frame, scratch_, elements);
-    } catch (const Error& error) {
-      if (settings_.on_error == OnError::fail) throw;
+    } catch (Error& error) {
+      if (settings_.on_error == OnError::fail) {
+        if (error.hint().empty())
+          error.hint("--on-error zero leaves broken frames out; `sonde stem validate --decode` lists all of them");
+        throw;
+      }
       std::memset(to, 0, elements.size());
+      std::string reason = error.message();
+      for (const std::string& activity : error.activities()) reason += ", " + activity;
       const std::lock_guard lock(shared_.failed_mutex);
-      shared_.result->failed.push_back({frame, error.message()});
+      shared_.result->failed.push_back({frame, std::move(reason)});
       good = false;
     }
     clock.mark(seconds.decode);

@@ -337,7 +337,10 @@ class Loader {
     if (exactness.clipped > 0)
       log_warning(
           fmt::format("{} values exceed {} and were set to its maximum", exactness.clipped, name(settings.out)));
-    if (!state_.failed.empty()) log_warning(fmt::format("{} broken frames are zero", state_.failed.size()));
+    if (!state_.failed.empty())
+      log_warning(fmt::format("{} zero", state_.failed.size() == 1
+                                             ? "one broken frame is"
+                                             : fmt::format("{} broken frames are", state_.failed.size())));
   }
 
   /// From now on stored bytes come from memory; and what only the pass needed is handed back.

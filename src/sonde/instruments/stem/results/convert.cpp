@@ -45,6 +45,7 @@ std::vector<std::string> to_npy(Dataset& dataset, const std::string& path) {
     check_interrupt();
     file.write(std::span(static_cast<const std::byte*>(frames.data()), frames.allocated_bytes()));
   });
+  check_interrupt();
   file.commit();
   return {path};
 }
@@ -56,6 +57,7 @@ std::vector<std::string> to_emd(Dataset& dataset, const std::string& path) {
     check_interrupt();
     writer.append(frames);
   });
+  check_interrupt();
   writer.finish();
   return {path};
 }
@@ -79,6 +81,7 @@ std::vector<std::string> to_arina(Dataset& dataset, const std::string& path) {
     check_interrupt();
     writer.append(frames);
   });
+  check_interrupt();
   return writer.finish();
 }
 

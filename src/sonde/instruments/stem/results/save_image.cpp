@@ -125,9 +125,14 @@ void save_image(const std::string& path, const Array& image, const ImageScale& s
                 Value record) {
   require_image_name(path);
   const std::string ending = ending_of(path);
-  if (ending == ".tif" || ending == ".tiff") {
-    const Array stored = for_tiff(image, record);
-    write_tiff(path, stored,
+  const bool tiff = ending == ".tif" || ending == ".tiff";
+  Array for_readers;
+  if (tiff) for_readers = for_tiff(image, record);
+  // The record is on the disk before the image gets its name: no image without its record.
+  AtomicFile sidecar(std::filesystem::path(path).replace_extension(".json").string());
+  sidecar.write(to_json(record) + "\n");
+  if (tiff) {
+    write_tiff(path, for_readers,
                {scale.row_step, scale.col_step, scale.unit == "px" ? "" : scale.unit, to_json(record, -1)});
   } else if (ending == ".npy") {
     write_npy(path, image);
@@ -136,8 +141,6 @@ void save_image(const std::string& path, const Array& image, const ImageScale& s
   } else {
     save_hdf5(path, image, scale, to_json(record, -1));
   }
-  AtomicFile sidecar(std::filesystem::path(path).replace_extension(".json").string());
-  sidecar.write(to_json(record) + "\n");
   sidecar.commit();
 }
 
