@@ -120,7 +120,7 @@ void DeviceBatch::copy_pieces(const RawBatch& raw, PerWorker<DecodeScratch>& scr
         if (settings_.on_error == OnError::fail) throw;
         std::memset(bytes, 0, frame_bytes_);
         const std::lock_guard lock(failed_mutex);
-        note_failure(i, error.message(), result);
+        note_failure(i, failure_reason(error), result);
       }
     }
   });
@@ -162,7 +162,7 @@ void DeviceBatch::explain(std::size_t i, std::uint64_t fault, PassResult& result
     source_.decode(alone, alone.first, scratch, elements);
   } catch (const Error& error) {
     if (settings_.on_error == OnError::fail) throw;
-    return note_failure(i, error.message(), result);
+    return note_failure(i, failure_reason(error), result);
   }
   throw Error(ErrorKind::bad_file,
               fmt::format("{}: frame {}: {}; the decoder of {} is stricter than that of the CPU",

@@ -168,10 +168,8 @@ class FrameWorker {
         throw;
       }
       std::memset(to, 0, elements.size());
-      std::string reason = error.message();
-      for (const std::string& activity : error.activities()) reason += ", " + activity;
       const std::lock_guard lock(shared_.failed_mutex);
-      shared_.result->failed.push_back({frame, std::move(reason)});
+      shared_.result->failed.push_back({frame, failure_reason(error)});
       good = false;
     }
     clock.mark(seconds.decode);

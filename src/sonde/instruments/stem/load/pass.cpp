@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/report/progress.h"
@@ -190,6 +191,12 @@ ScanSample sample(Source& source, const PassSettings& settings, Index samples) {
 }
 
 }  // namespace
+
+std::string failure_reason(const Error& error) {
+  std::string reason = error.message();
+  for (const std::string& activity : error.activities()) reason += ", " + activity;
+  return reason;
+}
 
 void StageSeconds::add(const StageSeconds& other) {
   validate += other.validate;

@@ -13,6 +13,10 @@
 #include "sonde/instruments/stem/load/grid.h"
 #include "sonde/instruments/stem/read/source.h"
 
+namespace sonde {
+class Error;
+}
+
 namespace sonde::stem {
 
 /// Where a pass puts the resident elements.
@@ -48,8 +52,11 @@ struct StageSeconds {
 
 struct FailedFrame {
   Index frame = 0;
-  std::string reason;
+  std::string reason;  ///< what is wrong and where: block, file, offset
 };
+
+/// What a decoding error says, in one line.
+[[nodiscard]] std::string failure_reason(const Error& error);
 
 /// What a pass found. Sums are exact for counts; all are over good pixels.
 struct PassResult {

@@ -162,7 +162,7 @@ TEST_F(ArrayFiles, RawDescriptionsThatDoNotFitAreErrors) {
 
 TEST_F(ArrayFiles, RawDescriptionsThatAreIncompleteAreErrors) {
   EXPECT_THAT(error(ErrorKind::usage, "plain.raw", raw({2, 3, 4, 5}, "")),
-              AllOf(HasSubstr("raw frames need an element type"), HasSubstr("--dtype")));
+              AllOf(HasSubstr("raw frames need an element type"), HasSubstr("--raw-dtype")));
   EXPECT_THAT(error(ErrorKind::usage, "plain.raw", raw({2, 3, 4, 5}, "u3")), HasSubstr("\"u3\""));
   EXPECT_THAT(error(ErrorKind::usage, "plain.raw", raw({2, 3, 4}, "u2")), HasSubstr("--shape 2,3,4: expected four"));
   EXPECT_THAT(error(ErrorKind::usage, "plain.raw", raw({2, 0, 4, 5}, "u2")), HasSubstr("positive"));

@@ -25,7 +25,7 @@ DType raw_dtype(const ReadOptions& options) {
   const std::string what = options.raw_dtype.empty()
                                ? "raw frames need an element type"
                                : fmt::format("unknown element type \"{}\" of raw frames", options.raw_dtype);
-  throw Error(ErrorKind::usage, what).hint("give --dtype u1, u2, u4, i2, f4 or f8");
+  throw Error(ErrorKind::usage, what).hint("give --raw-dtype u1, u2, u4, i2, f4 or f8");
 }
 
 Shape raw_shape(const ReadOptions& options) {

@@ -105,7 +105,8 @@ ScanFormat recognise(const std::string& path, const ReadOptions& options) {
   const bool described_as_raw = !options.raw_shape.empty() || !options.raw_dtype.empty();
   if (const auto format = by_content(file, start)) {
     if (described_as_raw)
-      throw Error(ErrorKind::usage, path + ": --shape and --dtype describe raw frames, but this file says them itself")
+      throw Error(ErrorKind::usage,
+                  path + ": --shape and --raw-dtype describe raw frames, but this file says them itself")
           .hint("leave them away; --scan-shape gives the shape of the scan");
     return *format;
   }
@@ -123,7 +124,7 @@ ScanFormat recognise(const std::string& path, const ReadOptions& options) {
     throw Error(ErrorKind::bad_file, path + ": is the text header of a Merlin scan")
         .hint("name the .mib file beside it");
   throw Error(ErrorKind::bad_file, path + ": is in no format that is known")
-      .hint("for raw frames give --shape Ry,Rx,Qy,Qx and --dtype, or --preset empad");
+      .hint("for raw frames give --shape Ry,Rx,Qy,Qx and --raw-dtype, or --preset empad");
 }
 
 }  // namespace sonde::stem

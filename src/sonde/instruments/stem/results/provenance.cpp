@@ -51,7 +51,7 @@ Value input_identity(const Dataset& dataset) {
     std::error_code failed;
     const auto size = std::filesystem::file_size(file, failed);
     Value entry;
-    entry["path"] = file;
+    entry["path"] = std::filesystem::absolute(file).string();
     entry["bytes"] = failed ? Value() : Value(size);
     input["files"].push_back(std::move(entry));
   }

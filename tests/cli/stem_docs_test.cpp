@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every command that the user guide shows runs, in its order, in one folder.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/stem.h"
+
+namespace sonde {
+namespace {
+
+using testing::TemporaryFolder;
+
+/// The lines in code blocks of a page that begin with "sonde ".
+std::vector<std::string> commands_of(const std::string& page) {
+  std::ifstream file(page);
+  std::vector<std::string> commands;
+  bool in_block = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("```")) in_block = !in_block;
+    if (in_block && line.starts_with("sonde ")) commands.push_back(line);
+  }
+  return commands;
+}
+
+/// Runs a line in a shell in `folder`; its output, and whether it succeeded.
+std::pair<std::string, bool> shell(const std::string& folder, const std::string& line) {
+  std::FILE* pipe = popen(("cd '" + folder + "' && " + line + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return {"cannot start a shell", false};
+  std::string output;
+  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) output += static_cast<char>(c);
+  const int status = pclose(pipe);
+  return {output, WIFEXITED(status) && WEXITSTATUS(status) == 0};
+}
+
+TEST(UserGuide, EveryCommandOfStemRuns) {
+  const TemporaryFolder folder;
+  // FOLDER on the page: a series of three tilts.
+  std::filesystem::create_directory(folder.path() / "FOLDER");
+  for (const char* tilt : {"tilt_1", "tilt_2", "tilt_10"})
+    testing::make_small_scan(folder, std::string("FOLDER/") + tilt);
+  const std::vector<std::string> commands = commands_of(SONDE_SOURCE_DIR "/docs/stem.md");
+  EXPECT_GT(commands.size(), 12u);
+  for (const std::string& command : commands) {
+    const auto [output, fine] =
+        shell(folder.path().string(), SONDE_PROGRAM + command.substr(std::string("sonde").size()));
+    EXPECT_TRUE(fine) << command << "\n" << output;
+  }
+  EXPECT_EQ(testing::read_bytes(folder.file("haadf.tif")), testing::read_bytes(folder.file("again.tif")));
+}
+
+}  // namespace
+}  // namespace sonde
