@@ -207,7 +207,8 @@ PreparedCase prepare_image(const BenchPoint& point) {
                                        prefixed->reset();
                                        *ring = annulus(96, 47.5, 47.5, 5 + k % 10, 20 + k % 25);
                                      }});
-  prepared.peers.push_back(python_peer("NumPy tensordot, bright field", "numpy_image.py", {"bf"}));
+  prepared.peers.push_back(python_peer("NumPy, bright field", "numpy_image.py", {"bf"}));
+  prepared.peers.push_back(python_peer("PyTorch, bright field", "torch_image.py", {"bf"}));
   return prepared;
 }
 
