@@ -38,6 +38,16 @@ std::vector<BenchCase> bench_cases() {
        .sizes = {"w3"},
        .devices = both,
        .prepare = prepare_image},
+      {.name = "stem-density",
+       .summary = "Where dense, sparse and complement cross: masks of some percent of the detector",
+       .sizes = {"1", "5", "20", "50", "80", "100"},
+       .devices = cpu,
+       .prepare = prepare_density},
+      {.name = "stem-dose",
+       .summary = "Decoding and bit planes by the mean counts per pixel",
+       .sizes = {"0.01", "0.1", "1", "10", "100"},
+       .devices = cpu,
+       .prepare = prepare_dose},
   };
 }
 

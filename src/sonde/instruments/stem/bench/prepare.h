@@ -12,5 +12,7 @@ PreparedCase prepare_bin(const BenchPoint& point);
 PreparedCase prepare_bitplane(const BenchPoint& point);
 PreparedCase prepare_index(const BenchPoint& point);
 PreparedCase prepare_image(const BenchPoint& point);
+PreparedCase prepare_density(const BenchPoint& point);
+PreparedCase prepare_dose(const BenchPoint& point);
 
 }  // namespace sonde::stem
