@@ -329,7 +329,8 @@ with h5py.File('scan.h5', 'w') as f:
     a = f.create_group('STEM Metadata').attrs
     a['NumPixelsY'] = 2; a['NumPixelsX'] = 4; a['NumPixelsPrescan'] = np.array([2], 'u4'); a['Pixel Size'] = [0.5]
 )");
-  const Acquisition& a = open(master())->acquisition();
+  const auto source = open(master());
+  const Acquisition& a = source->acquisition();
   EXPECT_EQ(a.scan.rows, 2);
   EXPECT_EQ(a.scan.cols, 4);
   EXPECT_EQ(a.scan.prescan, 2);
