@@ -2,6 +2,8 @@
 // Compiled with -ffp-contract=fast, so that a multiplication and an addition become one instruction where it exists.
 #include "sonde/engine/bench/machine_kernels.h"
 
+#include <atomic>
+
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/device/multiversion.h"
 
@@ -28,25 +30,25 @@ SONDE_MULTIVERSION double sum(const double* from, Index count) {
 namespace {
 
 /// Results go here, so that the compiler cannot leave the work out.
-volatile double kept = 0;
+std::atomic<double> kept{0};
 
 // Twelve chains keep two units with four cycles of latency busy, and with their two factors they fit into sixteen
 // registers. A factor below one keeps the values away from overflow and from denormal numbers.
-#define SONDE_MULTIPLY_ADD(function, element, vector_bytes, target_name)                                         \
-  target_name double function(Index rounds) {                                                                    \
-    typedef element Vector __attribute__((vector_size(vector_bytes)));                                           \
-    constexpr int lanes = vector_bytes / static_cast<int>(sizeof(element));                                      \
-    const Vector factor = Vector{} + static_cast<element>(0.999), term = Vector{} + static_cast<element>(0.001); \
-    Vector a = term, b = a + a, c = b + a, d = c + a, e = d + a, f = e + a;                                      \
-    Vector g = f + a, h = g + a, i = h + a, j = i + a, k = j + a, l = k + a;                                     \
-    for (Index round = 0; round < rounds; ++round) {                                                             \
-      a = a * factor + term, b = b * factor + term, c = c * factor + term, d = d * factor + term;                \
-      e = e * factor + term, f = f * factor + term, g = g * factor + term, h = h * factor + term;                \
-      i = i * factor + term, j = j * factor + term, k = k * factor + term, l = l * factor + term;                \
-    }                                                                                                            \
-    const Vector all = a + b + c + d + e + f + g + h + i + j + k + l;                                            \
-    for (int lane = 0; lane < lanes; ++lane) kept = static_cast<double>(all[lane]);                              \
-    return static_cast<double>(rounds) * 12 * lanes * 2;                                                         \
+#define SONDE_MULTIPLY_ADD(function, element, vector_bytes, target_name)                                            \
+  target_name double function(Index rounds) {                                                                       \
+    typedef element Vector __attribute__((vector_size(vector_bytes)));                                              \
+    constexpr int lanes = vector_bytes / static_cast<int>(sizeof(element));                                         \
+    const Vector factor = Vector{} + static_cast<element>(0.999), term = Vector{} + static_cast<element>(0.001);    \
+    Vector a = term, b = a + a, c = b + a, d = c + a, e = d + a, f = e + a;                                         \
+    Vector g = f + a, h = g + a, i = h + a, j = i + a, k = j + a, l = k + a;                                        \
+    for (Index round = 0; round < rounds; ++round) {                                                                \
+      a = a * factor + term, b = b * factor + term, c = c * factor + term, d = d * factor + term;                   \
+      e = e * factor + term, f = f * factor + term, g = g * factor + term, h = h * factor + term;                   \
+      i = i * factor + term, j = j * factor + term, k = k * factor + term, l = l * factor + term;                   \
+    }                                                                                                               \
+    const Vector all = a + b + c + d + e + f + g + h + i + j + k + l;                                               \
+    for (int lane = 0; lane < lanes; ++lane) kept.store(static_cast<double>(all[lane]), std::memory_order_relaxed); \
+    return static_cast<double>(rounds) * 12 * lanes * 2;                                                            \
   }
 
 SONDE_MULTIPLY_ADD(f32_narrow, float, 16, )
