@@ -39,7 +39,7 @@ struct PassSettings {
   DType out = DType::u16;  ///< u8, u16, u32 or f32
   bool saturate = false;   ///< values beyond `out` are clipped and counted; else the pass reports overflow
   Destination destination = Destination::none;
-  std::size_t batch_bytes = std::size_t{64} << 20;
+  std::size_t batch_bytes = std::size_t{8} << 20;
   std::string stage = "loading";  ///< what progress is called
 };
 
