@@ -19,7 +19,8 @@
 namespace sonde::stem {
 namespace {
 
-// Three of these circulate: 24 MiB stay in a third-level cache, and decoding starts early. The specification allows 64 MiB.
+// Three of these circulate: 24 MiB stay in a third-level cache, and decoding starts early. The specification allows 64
+// MiB.
 constexpr std::size_t batch_bytes = std::size_t{8} << 20;
 constexpr Index sampled_frames = 32;
 
