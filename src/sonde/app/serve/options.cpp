@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/serve/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "sonde/engine/base/error.h"
+
+namespace sonde::serve {
+namespace {
+
+// 16 letters and digits of 64 kinds are 96 bits; the token that is made here has 128.
+constexpr std::size_t shortest_token = 16;
+
+bool is_word_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+void check_origin(std::string_view origin) {
+  std::string_view rest = origin;
+  const bool known = rest.starts_with("http://") || rest.starts_with("https://");
+  if (known) rest.remove_prefix(rest.find("//") + 2);
+  const bool plain = !rest.empty() && std::all_of(rest.begin(), rest.end(), [](char c) {
+    return is_word_character(c) || c == '.' || c == ':' || c == '[' || c == ']';
+  });
+  if (!known || !plain)
+    throw Error(ErrorKind::usage, fmt::format("--embed-in: \"{}\" is not an origin", origin))
+        .hint("an origin is a scheme, a host and a port without a path: http://localhost:8888");
+}
+
+}  // namespace
+
+void ServeOptions::describe(Fields& fields) {
+  fields.add("host", host, {.help = "address to listen on; another than the loopback is not encrypted"});
+  fields.add("port", port, {.help = "port to listen on; 0 takes a free one", .min = 0, .max = 65535});
+  fields.add("token", token,
+             {.help = "secret in the address; auto makes one of 128 random bits", .metavar = "TEXT|auto"});
+  fields.add("embed_in", embed_in,
+             {.help = "origin whose pages may show the viewer in a frame, such as a Jupyter server; may be repeated",
+              .metavar = "ORIGIN"});
+}
+
+void ServeOptions::check() const {
+  if (token != "auto" && (token.size() < shortest_token || !std::all_of(token.begin(), token.end(), is_word_character)))
+    throw Error(ErrorKind::usage, fmt::format("--token: expected at least {} letters, digits, \"-\" or \"_\", got {}",
+                                              shortest_token, token.size()))
+        .hint("--token auto makes a good one");
+  for (const std::string& origin : embed_in) check_origin(origin);
+}
+
+}  // namespace sonde::serve

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sonde/engine/base/index.h"
+#include "sonde/engine/options/fields.h"
+
+namespace sonde::serve {
+
+/// Where a page is shown, and to whom.
+struct ServeOptions {
+  std::string host = "127.0.0.1";
+  Index port = 0;
+  std::string token = "auto";
+  std::vector<std::string> embed_in{};
+
+  void describe(Fields& fields);
+  /// Throws Error(usage) for a token that could be guessed or does not fit into an address, and for an origin that is
+  /// not "http://host:port".
+  void check() const;
+};
+
+}  // namespace sonde::serve
