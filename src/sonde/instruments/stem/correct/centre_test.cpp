@@ -13,93 +13,15 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/index.h"
 #include "tests/support/errors.h"
+#include "tests/support/patterns.h"
 
 namespace sonde::stem {
 namespace {
 
+using sonde::testing::disk;
+using sonde::testing::Image;
+using sonde::testing::poisson;
 using ::testing::HasSubstr;
-
-struct Image {
-  Index rows, cols;
-  std::vector<double> value;
-
-  Image(Index rows_, Index cols_) : rows(rows_), cols(cols_), value(static_cast<std::size_t>(rows_ * cols_), 0) {}
-  double& operator()(Index row, Index col) { return value[static_cast<std::size_t>(row * cols + col)]; }
-  [[nodiscard]] View<const double, 2> view() const { return {value.data(), rows, cols}; }
-  [[nodiscard]] Centre centre(CentreMethod method = CentreMethod::edge, std::vector<std::uint8_t> good = {}) const {
-    return find_centre(view(), good, method);
-  }
-};
-
-/// Fraction of every pixel covered by an ellipse, from 16 x 16 samples.
-Image ellipse(Index rows, Index cols, double row, double col, double down, double across) {
-  Image image(rows, cols);
-  constexpr int n = 16;
-  for (Index r = 0; r < rows; ++r)
-    for (Index c = 0; c < cols; ++c)
-      for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) {
-          const double y = (static_cast<double>(r) + (i + 0.5) / n - 0.5 - row) / down;
-          const double x = (static_cast<double>(c) + (j + 0.5) / n - 0.5 - col) / across;
-          if (x * x + y * y < 1) image(r, c) += 1.0 / (n * n);
-        }
-  return image;
-}
-
-Image disk(Index rows, Index cols, double row, double col, double radius) {
-  return ellipse(rows, cols, row, col, radius, radius);
-}
-
-/// Poisson counts of an image scaled to `counts` in all.
-Image poisson(Image image, double counts, std::mt19937_64& random) {
-  double sum = 0;
-  for (const double value : image.value) sum += value;
-  for (double& value : image.value)
-    value = value == 0 ? 0 : static_cast<double>(std::poisson_distribution<int>(value / sum * counts)(random));
-  return image;
-}
-
-class CentreOfDisk : public ::testing::TestWithParam<double> {};
-
-// Verification item 7 of the specification.
-TEST_P(CentreOfDisk, IsFoundToATwentiethOfAPixel) {
-  std::mt19937_64 random(static_cast<std::uint64_t>(GetParam()));
-  std::uniform_real_distribution<double> offset(-0.5, 0.5);
-  for (int trial = 0; trial < 4; ++trial) {
-    const double row = 95 + offset(random), col = 96 + offset(random), radius = GetParam() + offset(random) * 0.5;
-    SCOPED_TRACE(::testing::Message() << row << " " << col << " " << radius);
-    const Centre centre = poisson(disk(192, 192, row, col, radius), 1e6, random).centre();
-    EXPECT_LE(std::hypot(centre.row - row, centre.col - col), 0.05);
-    EXPECT_NEAR(centre.radius, radius, 0.1);
-    EXPECT_GE(centre.confidence, 0.9);
-    EXPECT_LE(centre.residual_rms, 0.5);
-    EXPECT_TRUE(centre.notes.empty());
-  }
-}
-INSTANTIATE_TEST_SUITE_P(, CentreOfDisk, ::testing::Values(8, 10, 15, 22, 30, 45, 60));
-
-TEST(CentreByEdge, ToleratesADiskCutByTheRim) {
-  // 20 % of the area lies beyond column 0: the chord is 0.4919 radii from the centre.
-  std::mt19937_64 random(1);
-  for (const double radius : {12.0, 30.0, 55.0}) {
-    SCOPED_TRACE(radius);
-    const double row = 90.3, col = -0.5 + 0.4919 * radius;
-    const Centre centre = poisson(disk(192, 192, row, col, radius), 1e6, random).centre();
-    EXPECT_LE(std::hypot(centre.row - row, centre.col - col), 0.3);
-    EXPECT_NEAR(centre.radius, radius, 0.3);
-    EXPECT_LT(centre.confidence, 0.8);
-  }
-}
-
-TEST(CentreByEdge, ReportsTheMeanRadiusAndRmsOfAnEllipse) {
-  // Semi-axes differ by 5 %: radius(angle) = 40 (1 + 0.025 cos 2 angle) to first order, whose rms is 40 x 0.025 /
-  // sqrt 2.
-  const Centre centre = ellipse(192, 192, 95.2, 94.8, 41, 39).centre();
-  EXPECT_NEAR(centre.row, 95.2, 0.05);
-  EXPECT_NEAR(centre.col, 94.8, 0.05);
-  EXPECT_NEAR(centre.radius, 40, 0.1);
-  EXPECT_NEAR(centre.residual_rms, 40 * 0.025 / std::numbers::sqrt2, 0.05);
-}
 
 TEST(CentreByEdge, IsNotDisturbedByHotPixelsOutside) {
   Image image = disk(96, 96, 40.3, 50.6, 12);

@@ -160,6 +160,29 @@ TEST(Load, EveryBinAndEdgeEqualsTheDefinition) {
     }
 }
 
+/// The resident elements of a scan of 3 x 4 positions after this bin.
+std::vector<std::uint16_t> binned(Index rows, Index cols, const std::vector<std::uint16_t>& stored, const char* bin) {
+  LoadOptions options;
+  options.det_bin = bin;
+  options.dtype = ResultType::u16;
+  options.layout = LayoutChoice::frame;
+  options.hot_pixels = BadPixelAction::none;
+  const Dataset dataset =
+      load(std::make_unique<MemorySource<std::uint16_t>>(3, 4, rows, cols, stored), options, plenty());
+  std::vector<std::uint16_t> elements;
+  for (Index position = 0; position < dataset.positions(); ++position) {
+    const Array pattern = dataset.pattern(position / 4, position % 4);
+    const auto* first = static_cast<const std::uint16_t*>(pattern.data());
+    elements.insert(elements.end(), first, first + pattern.count());
+  }
+  return elements;
+}
+
+TEST(Load, BinsOfBinsAreBins) {
+  const auto stored = random_counts<std::uint16_t>(3 * 4 * 11 * 9, 5, 4000);  // 16 of them are below 65536
+  EXPECT_EQ(binned(6, 5, binned(11, 9, stored, "2"), "2"), binned(11, 9, stored, "4"));
+}
+
 TEST(Load, EveryLayoutHoldsTheSameElements) {
   for (const LayoutChoice layout :
        {LayoutChoice::pixel, LayoutChoice::frame, LayoutChoice::compressed, LayoutChoice::file})
