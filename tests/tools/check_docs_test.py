@@ -55,6 +55,15 @@ class Checks(unittest.TestCase):
         self.assertIn("README.md: `sonde stem fly` is not a command", result.stdout)
         self.assertNotIn("stem load", result.stdout)
 
+    def test_a_row_that_names_no_test_is_named(self):
+        self.write("src/a_test.cpp", "TEST(Load, EveryBin) {\nTYPED_TEST(Kernels, Bins) {\n")
+        self.write("src/b_fuzz.cpp", "")
+        self.write("docs/verification.md", "| 5 | sums | unit | `Load.Every\\|Kernels.*Bins\\|b_fuzz_replay\\|Load.Gone` |\n")
+        result = self.run_tool("check_docs")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("docs/verification.md: no test is called Load.Gone", result.stdout)
+        self.assertIn("documentation: 1 findings", result.stdout)
+
     def test_a_source_without_its_licence_line_is_named(self):
         self.write("src/a.h", "// SPDX-License-Identifier: Apache-2.0\n#pragma once\n")
         self.write("src/b.h", "#pragma once\n")
