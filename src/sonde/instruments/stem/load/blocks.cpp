@@ -7,9 +7,10 @@
 
 namespace sonde::stem {
 
-void for_each_block(Dataset& dataset, std::size_t block_bytes, const std::function<void(const Array&, Index)>& body) {
+void for_each_block(const Dataset& dataset, std::size_t block_bytes,
+                    const std::function<void(const Array&, Index)>& body) {
   if (dataset.layout() == LayoutChoice::frame && dataset.array().device().is_cpu()) return body(dataset.array(), 0);
-  Dataset::State& state = dataset.state();
+  const Dataset::State& state = dataset.state();
   const ScanGrid& scan = state.settings.scan;
   const DetectorGrid& detector = state.settings.detector;
   const std::size_t row_bytes =
@@ -25,7 +26,10 @@ void for_each_block(Dataset& dataset, std::size_t block_bytes, const std::functi
     part.scan.out_rows = last - row;
     Array frames =
         make_frames(Device::cpu(), (last - row) * scan.out_cols, detector.out_rows, detector.out_cols, dataset.dtype());
-    (void)run_pass(*state.source, part, frames);
+    {
+      const std::lock_guard lock(state.reading);
+      (void)run_pass(*state.source, part, frames);
+    }
     body(frames, row * scan.out_cols);
   }
 }

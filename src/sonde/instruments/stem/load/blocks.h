@@ -12,7 +12,7 @@ namespace sonde::stem {
 /// cols) of dtype(). A frame-major data set in host memory is passed in place, the others are decoded again (they hold
 /// the same elements), block after block of at most about `block_bytes`, at least one scan row. Throws what a load
 /// throws.
-void for_each_block(Dataset& dataset, std::size_t block_bytes,
+void for_each_block(const Dataset& dataset, std::size_t block_bytes,
                     const std::function<void(const Array& frames, Index first_position)>& body);
 
 }  // namespace sonde::stem

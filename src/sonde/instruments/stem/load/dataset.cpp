@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
@@ -21,6 +22,18 @@ void gather_planes(Stream& stream, const Array& planes, Index position, Array& p
   Array column(stream.device(), {planes.shape()[0]}, planes.dtype());
   gather_frame<T>(stream, planes.view<T, 2>(), position, column.view<T, 1>());
   stream.copy(pattern.data(), column.data(), column.allocated_bytes());
+}
+
+/// The settings of a pass over some resident positions only.
+PassSettings part_of(PassSettings settings, const ScanRegion& part) {
+  ScanGrid& scan = settings.scan;
+  const ScanRegion all = scan.region;
+  scan.region = {
+      all.row_first + part.row_first * scan.bin, std::min(all.row_first + part.row_last * scan.bin, all.row_last),
+      all.col_first + part.col_first * scan.bin, std::min(all.col_first + part.col_last * scan.bin, all.col_last)};
+  scan.out_rows = part.row_last - part.row_first;
+  scan.out_cols = part.col_last - part.col_first;
+  return settings;
 }
 
 }  // namespace
@@ -118,15 +131,28 @@ Array Dataset::pattern(Index scan_row, Index scan_col) const {
     }
     stream.synchronise();
   } else {
-    PassSettings one = settings;
+    PassSettings one = part_of(settings, {scan_row, scan_row + 1, scan_col, scan_col + 1});
     one.destination = Destination::frames;
-    const Index row = scan.region.row_first + scan_row * scan.bin, col = scan.region.col_first + scan_col * scan.bin;
-    one.scan.region = {row, std::min(row + scan.bin, scan.region.row_last), col,
-                       std::min(col + scan.bin, scan.region.col_last)};
-    one.scan.out_rows = one.scan.out_cols = 1;
+    const std::lock_guard lock(state_->reading);
     (void)run_pass(*state_->source, one, pattern);
   }
   return pattern;
+}
+
+Moments Dataset::moments_of(const ScanRegion& part) const {
+  require_resident();
+  const ScanGrid& scan = state_->settings.scan;
+  if (part.row_first < 0 || part.col_first < 0 || part.row_first >= part.row_last || part.col_first >= part.col_last ||
+      part.row_last > scan.out_rows || part.col_last > scan.out_cols)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("rows {} to {} and columns {} to {} are no part of a scan of {} x {}", part.row_first,
+                            part.row_last, part.col_first, part.col_last, scan.out_rows, scan.out_cols));
+  PassSettings settings = part_of(state_->settings, part);
+  settings.destination = Destination::none;
+  settings.stage = "decoding";
+  Array nowhere;
+  const std::lock_guard lock(state_->reading);
+  return run_pass(*state_->source, settings, nowhere).moments;
 }
 
 void Dataset::require_resident() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "sonde/instruments/stem/load/dataset.h"
@@ -11,6 +12,7 @@ namespace sonde::stem {
 
 struct Dataset::State {
   std::unique_ptr<Source> source;
+  mutable std::mutex reading;  // a Source reads for one thread at a time; const access to a Dataset is thread-safe
   LoadOptions options;
   PassSettings settings;  // as in the last pass: what pattern() and images from compressed bytes repeat
   LoadEstimate estimate;

@@ -236,6 +236,36 @@ TEST(Load, AnUnexpectedMaximumWidensAndLosesNothing) {
   }
 }
 
+TEST(Load, PartsOfAScanHaveTheirOwnMoments) {
+  const std::vector<std::uint16_t> stored = random_counts<std::uint16_t>(6 * 7 * 4 * 3, 3, 500);
+  for (const Index scan_bin : {1, 2}) {
+    LoadOptions options;
+    options.scan_bin = scan_bin;
+    options.hot_pixels = BadPixelAction::none;
+    const Dataset dataset = load(std::make_unique<MemorySource<std::uint16_t>>(6, 7, 4, 3, stored), options, plenty());
+    // Rows 1 to 2 and columns 2 to 3: with bins of two the last bin of columns is incomplete.
+    const Moments part = dataset.moments_of({1, 3, 2, 4});
+    for (Index q = 0; q < 12; ++q) {
+      std::uint64_t sum = 0, most = 0;
+      for (const Index row : {1, 2})
+        for (const Index col : {2, 3}) {
+          const std::uint64_t value = element(dataset.pattern(row, col), q);
+          sum += value;
+          most = std::max(most, value);
+        }
+      EXPECT_EQ((part.pattern_sum.view<std::uint64_t, 2>()(q / 3, q % 3)), sum);
+      EXPECT_EQ((part.pattern_max.view<std::uint64_t, 2>()(q / 3, q % 3)), most);
+    }
+    EXPECT_EQ(part.total.shape(), (Shape{4}));
+  }
+  const Dataset whole = load(std::make_unique<MemorySource<std::uint16_t>>(6, 7, 4, 3, stored), {}, plenty());
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] {
+                                         (void)whole.moments_of({0, 1, 3, 8});
+                                       }),
+              HasSubstr("rows 0 to 1 and columns 3 to 8 are no part of a scan of 6 x 7"));
+}
+
 TEST(Load, AChosenTypeClipsAndSaysHowOften) {
   LoadOptions options;
   options.dtype = ResultType::u8;

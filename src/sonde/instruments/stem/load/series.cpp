@@ -44,6 +44,13 @@ std::string label_of(const std::string& path) {
   return name;
 }
 
+/// Opened and validated, nothing decoded.
+SeriesItem examine(const std::string& path, const LoadOptions& options, const Budget& budget) {
+  const LoadPreview preview = preview_load(path, options, budget);
+  const Acquisition& a = preview.acquisition;
+  return {path, label_of(path), Shape{a.scan.rows, a.scan.cols, a.rows, a.cols}, preview.sizes};
+}
+
 template <class Iterator>
 void collect(const fs::path& folder, const SeriesOptions& options, std::vector<std::string>& found) {
   std::error_code failed;
@@ -97,9 +104,10 @@ std::vector<std::string> find_scans(const std::vector<std::string>& paths, const
 
 /// The items in memory, most recently used first, and the thread that loads ahead.
 struct Series::Held {
-  explicit Held(Budget limit) : budget(std::move(limit)) {}
+  Held(Budget limit, Device where) : budget(std::move(limit)), device(where) {}
 
   Budget budget;
+  Device device;
   mutable std::mutex mutex;
   std::list<std::pair<Index, std::shared_ptr<const Dataset>>> recent;
   std::mutex loading;  // one load at a time: the budget is shared
@@ -129,7 +137,7 @@ struct Series::Held {
     const std::lock_guard lock(loading);
     if (auto held = find(i)) return held;
     make_room(peak_bytes, keep);
-    auto dataset = std::make_shared<const Dataset>(load(path, options, budget));
+    auto dataset = std::make_shared<const Dataset>(load(path, options, budget, device));
     const std::lock_guard guard(mutex);
     recent.emplace_front(i, dataset);
     return dataset;
@@ -145,15 +153,13 @@ Series::~Series() {
 }
 
 Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options,
-                    Budget budget) {
+                    Budget budget, Device device) {
   Series made;
   made.options_ = options;
   std::vector<SeriesItem> candidates;
   for (const std::string& path : find_scans(paths, series)) {
     try {
-      LoadPreview preview = preview_load(path, options, budget);
-      const Acquisition& a = preview.acquisition;
-      candidates.push_back({path, label_of(path), Shape{a.scan.rows, a.scan.cols, a.rows, a.cols}, preview.sizes});
+      candidates.push_back(examine(path, options, budget));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::budget) throw;
       std::string reason = error.message();
@@ -201,7 +207,7 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
     peak = std::max(peak, estimate.predicted_peak_bytes);
   }
   const std::size_t available = budget.available_bytes();
-  made.held_ = std::make_unique<Held>(budget);
+  made.held_ = std::make_unique<Held>(budget, device);
   made.held_->peak_bytes = peak;
   made.held_->capacity = 1 + (available - std::min(available, peak)) / largest;
   made.eager_ = made.held_->capacity >= made.items_.size();
@@ -219,9 +225,20 @@ std::shared_ptr<const Dataset> Series::item(Index i) {
   return dataset;
 }
 
+std::shared_ptr<const Dataset> Series::held_item(Index i) { return held_->find(i); }
+
 bool Series::held(Index i) const {
   const std::lock_guard lock(held_->mutex);
   return std::any_of(held_->recent.begin(), held_->recent.end(), [i](const auto& each) { return each.first == i; });
+}
+
+void Series::append(const std::string& path) {
+  // What is held now does not count: the least recently used makes room when the item is loaded.
+  SeriesItem item = examine(path, options_, Budget(held_->budget.limit_bytes(), held_->budget.because()));
+  if (item.shape != items_.front().shape)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: shape {}, the series has {}", path, item.shape.text(), items_.front().shape.text()));
+  items_.push_back(std::move(item));
 }
 
 void Series::prefetch(Index i) {
@@ -244,6 +261,12 @@ void Series::release() {
   wait();
   const std::lock_guard lock(held_->mutex);
   held_->recent.clear();
+}
+
+void Series::release(Index i) {
+  wait();
+  const std::lock_guard lock(held_->mutex);
+  held_->recent.remove_if([i](const auto& each) { return each.first == i; });
 }
 
 }  // namespace sonde::stem

@@ -45,7 +45,7 @@ class Series {
   /// decoded. Throws Error(bad_file) listing the shapes that were found, with a suggestion, when no scan is left, and
   /// Error(budget) when not even one fits.
   static Series open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options,
-                     Budget budget);
+                     Budget budget, Device device = Device::cpu());
 
   [[nodiscard]] Index size() const { return static_cast<Index>(items_.size()); }
   [[nodiscard]] const std::vector<SeriesItem>& items() const { return items_; }
@@ -58,12 +58,18 @@ class Series {
   [[nodiscard]] std::shared_ptr<const Dataset> item(Index i);
   /// Whether item(i) would return at once.
   [[nodiscard]] bool held(Index i) const;
+  /// The item when it is held, else nullptr; never waits for a load.
+  [[nodiscard]] std::shared_ptr<const Dataset> held_item(Index i);
+  /// Validates one more scan and makes it the last item. Throws what opening throws, and Error(bad_input) for another
+  /// shape than that of the series. Not while another thread uses items() or size().
+  void append(const std::string& path);
   /// Starts loading an item in the background (no effect when held or when it would push out the current one).
   void prefetch(Index i);
   /// Waits for background loading; an item that failed is loaded again, with its error, by item().
   void wait();
-  /// Lets go of everything.
+  /// Lets go of everything, or of one item.
   void release();
+  void release(Index i);
 
   Series(Series&&) noexcept;
   Series& operator=(Series&&) noexcept;

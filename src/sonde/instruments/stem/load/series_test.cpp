@@ -209,6 +209,27 @@ TEST_F(SeriesOf, ReleaseLetsGoButPointersStayValid) {
   EXPECT_EQ(budget.reserved_bytes(), 0u);
 }
 
+TEST_F(SeriesOf, OneItemIsReleasedAlone) {
+  for (const char* name : {"a", "b"}) write(name, 1);
+  Series series = open();
+  (void)series.item(0);
+  (void)series.item(1);
+  series.release(0);
+  EXPECT_EQ(series.held_item(0), nullptr);
+  EXPECT_NE(series.held_item(1), nullptr);
+}
+
+TEST_F(SeriesOf, ScansOfTheSameShapeAreAppended) {
+  write("a", 1);
+  Series series = open();
+  series.append(write("b", 9));
+  ASSERT_EQ(series.size(), 2);
+  EXPECT_EQ(first_count(*series.item(1)), 9);
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { series.append(write("c", 1, 5, 2)); }),
+              HasSubstr("shape (5, 2, 8, 6), the series has (3, 4, 8, 6)"));
+  EXPECT_EQ(series.size(), 2);
+}
+
 TEST_F(SeriesOf, ItemsOutsideAreRefused) {
   write("a", 1);
   Series series = open();

@@ -40,8 +40,10 @@ std::uint64_t sum_of(const T* elements, const Acquisition& acquisition, std::spa
 bool has_bit_planes(const Dataset& dataset) { return dataset.state().source->packing().has_value(); }
 
 void for_each_stored_frame(
-    Dataset& dataset, const std::function<void(const StoredFrame&, DecodeScratch&, std::vector<std::byte>&)>& body) {
-  Dataset::State& state = dataset.state();
+    const Dataset& dataset,
+    const std::function<void(const StoredFrame&, DecodeScratch&, std::vector<std::byte>&)>& body) {
+  const Dataset::State& state = dataset.state();
+  const std::lock_guard lock(state.reading);
   Source& source = *state.source;
   const ScanGrid& scan = state.settings.scan;
   const std::optional<BitshuffleFormat> format = source.packing();

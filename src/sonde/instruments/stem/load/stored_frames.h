@@ -30,7 +30,8 @@ struct StoredFrame {
 /// Calls body for every stored frame of the data set's scan region, from memory or file, on all cores; the frames of
 /// one position come to one worker, one after another. Missing frames are left out.
 void for_each_stored_frame(
-    Dataset& dataset, const std::function<void(const StoredFrame&, DecodeScratch&, std::vector<std::byte>&)>& body);
+    const Dataset& dataset,
+    const std::function<void(const StoredFrame&, DecodeScratch&, std::vector<std::byte>&)>& body);
 
 /// Sum of the good pixels of a boolean mask over one frame's stored elements (u8, u16 or u32); "no data" counts as
 /// nothing.

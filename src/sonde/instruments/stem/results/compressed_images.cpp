@@ -25,7 +25,7 @@ std::vector<Array> empty_images(const Dataset& dataset, std::span<const Mask> ma
   return images;
 }
 
-std::vector<Array> from_decoded_blocks(Dataset& dataset, std::span<const Mask> masks) {
+std::vector<Array> from_decoded_blocks(const Dataset& dataset, std::span<const Mask> masks) {
   std::vector<Array> images = empty_images(dataset, masks);
   Stream stream;
   for_each_block(dataset, block_bytes, [&](const Array& frames, Index first_position) {
@@ -45,7 +45,7 @@ bool planes_suffice(const Dataset& dataset, std::span<const Mask> masks) {
          std::all_of(masks.begin(), masks.end(), [&](const Mask& mask) { return counts(dataset, mask); });
 }
 
-std::vector<Array> from_bit_planes(Dataset& dataset, std::span<const Mask> masks) {
+std::vector<Array> from_bit_planes(const Dataset& dataset, std::span<const Mask> masks) {
   std::vector<Array> images = empty_images(dataset, masks);
   const Acquisition& acquisition = dataset.acquisition();
   BitplaneMasks::Options options;
@@ -79,7 +79,7 @@ std::vector<Array> from_bit_planes(Dataset& dataset, std::span<const Mask> masks
 
 }  // namespace
 
-std::vector<DetectorImage> compressed_images(Dataset& dataset, std::span<const Mask> masks) {
+std::vector<DetectorImage> compressed_images(const Dataset& dataset, std::span<const Mask> masks) {
   const bool planes = has_bit_planes(dataset) && planes_suffice(dataset, masks);
   std::vector<Array> images = planes ? from_bit_planes(dataset, masks) : from_decoded_blocks(dataset, masks);
   std::vector<DetectorImage> results;

@@ -168,7 +168,7 @@ DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions
   return geometry;
 }
 
-std::vector<DetectorImage> mask_images(Dataset& dataset, std::span<const Mask> masks) {
+std::vector<DetectorImage> mask_images(const Dataset& dataset, std::span<const Mask> masks) {
   if (dataset.layout() == LayoutChoice::compressed || dataset.layout() == LayoutChoice::file)
     return compressed_images(dataset, masks);
   const bool planes = dataset.layout() == LayoutChoice::pixel;
@@ -188,7 +188,16 @@ std::vector<DetectorImage> mask_images(Dataset& dataset, std::span<const Mask> m
   return images;
 }
 
-std::vector<DetectorImage> detector_images(Dataset& dataset, const DetectorOptions& options,
+std::optional<DetectorImage> moment_image(const Dataset& dataset, const std::string& text) {
+  const std::string word = to_lower(trim(text));
+  if (!is_moment(word)) return std::nullopt;
+  const Moments& moments = dataset.moments();
+  const Index good = std::count(dataset.good().begin(), dataset.good().end(), std::uint8_t{1});
+  return DetectorImage{word, "moments", good, 0,
+                       centre_of_mass(dataset, word == com_row ? moments.moment_row : moments.moment_col)};
+}
+
+std::vector<DetectorImage> detector_images(const Dataset& dataset, const DetectorOptions& options,
                                            const DetectorGeometry& geometry) {
   const MembershipRules rules{options.inclusive, options.antialias,
                               [&](const std::string& path) { return load_mask(path, geometry.rows, geometry.cols); }};
@@ -206,12 +215,8 @@ std::vector<DetectorImage> detector_images(Dataset& dataset, const DetectorOptio
   std::vector<DetectorImage> images;
   std::size_t next = 0;
   for (const std::string& text : options.detector) {
-    const std::string word = to_lower(trim(text));
-    if (is_moment(word)) {
-      const Moments& moments = dataset.moments();
-      const Index good = std::count(dataset.good().begin(), dataset.good().end(), std::uint8_t{1});
-      images.push_back({word, "moments", good, 0,
-                        centre_of_mass(dataset, word == com_row ? moments.moment_row : moments.moment_col)});
+    if (auto moment = moment_image(dataset, text)) {
+      images.push_back(std::move(*moment));
     } else {
       images.push_back(std::move(from_masks[next++]));
       images.back().detector = text;

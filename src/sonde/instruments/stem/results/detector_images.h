@@ -45,12 +45,16 @@ struct DetectorImage {
 
 /// Images of masks from whatever layout the data set has; all layouts give the same integers. From compressed bytes all
 /// masks are computed in one walk over them.
-[[nodiscard]] std::vector<DetectorImage> mask_images(Dataset& dataset, std::span<const Mask> masks);
+[[nodiscard]] std::vector<DetectorImage> mask_images(const Dataset& dataset, std::span<const Mask> masks);
 
 /// The images of the options: masks, and com-row, com-col as first moments over the total, f64, NaN where nothing was
 /// counted. Coordinates are resident pixels. Throws Error(bad_input) for a detector that covers no good pixel.
-[[nodiscard]] std::vector<DetectorImage> detector_images(Dataset& dataset, const DetectorOptions& options,
+[[nodiscard]] std::vector<DetectorImage> detector_images(const Dataset& dataset, const DetectorOptions& options,
                                                          const DetectorGeometry& geometry);
+
+/// com-row or com-col: the first moment over the total in resident pixels, f64; NaN where nothing was counted. Nothing
+/// for any other word (in any case, spaces around it do not count).
+[[nodiscard]] std::optional<DetectorImage> moment_image(const Dataset& dataset, const std::string& word);
 
 /// S over the number of valid positions: the mean pattern, (rows, cols) f64.
 [[nodiscard]] Array mean_pattern(const Dataset& dataset);
