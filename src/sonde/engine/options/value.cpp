@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/engine/options/value.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sonde/engine/base/error.h"
@@ -115,6 +117,29 @@ bool operator==(const Value& a, const Value& b) {
            const Value* other = b.find(member.key);
            return other != nullptr && *other == member.value;
          });
+}
+
+double number_at(const Value& object, std::string_view key) {
+  const Value* value = object.find(key);
+  return value != nullptr && value->is_number() ? value->as_real() : 0;
+}
+
+std::string text_at(const Value& object, std::string_view key) {
+  const Value* value = object.find(key);
+  return value != nullptr && value->is_text() ? value->as_text() : "";
+}
+
+std::string short_text(const Value& value) {
+  if (value.is_text()) return value.as_text();
+  if (value.is_bool()) return value.as_bool() ? "true" : "false";
+  if (value.is_whole()) return std::to_string(value.as_whole());
+  if (value.is_real()) return fmt::format("{:.6g}", value.as_real());
+  if (value.is_object()) return fmt::format("{{{} members}}", value.size());
+  if (!value.is_list()) return "none";
+  std::string text = "[";
+  for (std::size_t i = 0; i < std::min<std::size_t>(value.size(), 8); ++i)
+    text += (i > 0 ? ", " : "") + short_text(value.items()[i]);
+  return text + (value.size() > 8 ? fmt::format(", ... {} in all]", value.size()) : "]");
 }
 
 }  // namespace sonde

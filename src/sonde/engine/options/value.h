@@ -95,4 +95,11 @@ struct Value::Member {
   friend bool operator==(const Member& a, const Member& b) { return a.key == b.key && a.value == b.value; }
 };
 
+/// For trees that were read back and may lack a member: the member when it is a number, else 0.
+[[nodiscard]] double number_at(const Value& object, std::string_view key);
+/// The member when it is text, else empty.
+[[nodiscard]] std::string text_at(const Value& object, std::string_view key);
+/// One short line for people: real numbers with six digits, the first eight items of a list.
+[[nodiscard]] std::string short_text(const Value& value);
+
 }  // namespace sonde

@@ -54,6 +54,27 @@ TEST(Value, WrongTypesAreNamed) {
             "error: expected object, found whole number");
 }
 
+TEST(Value, ShortTextIsOneLine) {
+  EXPECT_EQ(short_text(Value(0.1234567)), "0.123457");
+  EXPECT_EQ(short_text(Value()), "none");
+  EXPECT_EQ(short_text(Value(std::vector<int>{1, 2})), "[1, 2]");
+  EXPECT_EQ(short_text(Value(std::vector<int>(9, 5))), "[5, 5, 5, 5, 5, 5, 5, 5, ... 9 in all]");
+  Value object;
+  object["x"] = true;
+  EXPECT_EQ(short_text(object), "{1 members}");
+}
+
+TEST(Value, MembersOfAnotherTypeCountAsAbsentForReadingBack) {
+  Value object;
+  object["x"] = "1";
+  object["n"] = 2;
+  EXPECT_EQ(number_at(object, "x"), 0);
+  EXPECT_EQ(number_at(object, "n"), 2);
+  EXPECT_EQ(text_at(object, "x"), "1");
+  EXPECT_EQ(text_at(object, "n"), "");
+  EXPECT_EQ(text_at(Value(3), "n"), "");
+}
+
 TEST(Value, AbsentMembersAreNull) {
   EXPECT_EQ(Value(3).find("x"), nullptr);
   EXPECT_EQ(Value::object().find("x"), nullptr);

@@ -17,17 +17,17 @@ namespace sonde::panel {
 /// One area of a page. `type` is what the client knows how to draw ("image", "pattern", "spectrum", "histogram",
 /// "series", "chart", "table", "facts"); `options` is for that type alone.
 struct Panel {
-  std::string id, type, title;
+  std::string id{}, type{}, title{};
   Value options = Value::object();
 };
 
 /// A command that a page understands.
 struct Action {
-  std::string name;
-  std::string help;
+  std::string name{};
+  std::string help{};
   /// Only the newest waiting command with equal values of these arguments is kept ("channel": one per detector). With
   /// `latest` false every one is carried out, in order.
-  std::vector<std::string> distinct;
+  std::vector<std::string> distinct{};
   bool latest = true;
 };
 
@@ -40,9 +40,9 @@ struct Command {
 
 /// A file that a person takes away.
 struct File {
-  std::string name;        ///< without a folder
-  std::string media_type;  ///< "image/png"
-  std::vector<std::byte> bytes;
+  std::string name{};        ///< without a folder
+  std::string media_type{};  ///< "image/png"
+  std::vector<std::byte> bytes{};
 };
 
 /// The way to one client. Thread-safe, never blocks: of the frames of one kind, channel, data set that still wait for
@@ -72,14 +72,14 @@ class Session {
 /// Something to look at in a browser, as data: what an instrument builds and the server shows, neither knowing the
 /// other.
 struct Page {
-  std::string title;
-  std::string view;  ///< how the client arranges the panels: "stem", "report"
-  std::vector<Panel> panels;
-  std::vector<Action> actions;
+  std::string title{};
+  std::string view{};  ///< how the client arranges the panels: "stem", "report"
+  std::vector<Panel> panels{};
+  std::vector<Action> actions{};
   /// What is shown now, for every client alike (data sets, memory); null: nothing changes.
-  std::function<Value()> state;
+  std::function<Value()> state{};
   /// Begins to serve one client. The outlet may be used from any thread until the session ends.
-  std::function<std::unique_ptr<Session>(std::shared_ptr<Outlet>)> open;
+  std::function<std::unique_ptr<Session>(std::shared_ptr<Outlet>)> open{};
 
   /// {"title", "view", "panels": [...], "actions": [...], "state": ...}: what a client is told first.
   [[nodiscard]] Value describe() const;
