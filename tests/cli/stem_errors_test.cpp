@@ -551,6 +551,17 @@ TEST(DryRun, ChoosesButDoesNoWork) {
   }
 }
 
+TEST(DryRun, OfASimulationTellsItsSizes) {
+  const TemporaryFolder folder;
+  const Ended ended = run({"stem", "simulate", folder.file("scan_master.h5"), "--scan-shape", "100,100",
+                           "--frames-per-file", "4000", "--dry-run"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("frames: 10000 (100,100 positions of 192,192 pixels, 703 MiB before compression)"));
+  EXPECT_THAT(ended.err, HasSubstr("files: 6 (master, 3 with up to 4000 frames each, sidecar, truth)"));
+  EXPECT_THAT(ended.err, HasSubstr("in a sample of frames"));
+  EXPECT_THAT(names_in(folder.path()), IsEmpty());
+}
+
 TEST(Json, IsOneDocumentOnStandardOutputOfEveryCommand) {
   const TemporaryFolder folder;
   const std::string master = make_small_scan(folder);

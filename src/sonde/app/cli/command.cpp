@@ -33,14 +33,23 @@ Device Context::device() {
   return *device_;
 }
 
+Budget Context::budget_of(Device device) {
+  std::optional<std::size_t> limit;
+  if (common_.memory) limit = common_.memory->value;
+  Budget budget = Budget::automatic(device, limit);
+  report_.set_memory_limit(device.is_cpu() ? "host" : "device", budget.limit_bytes(), budget.because());
+  return budget;
+}
+
 Budget Context::budget() {
-  if (!budget_) {
-    std::optional<std::size_t> limit;
-    if (common_.memory) limit = common_.memory->value;
-    budget_ = Budget::automatic(device(), limit);
-    report_.set_memory_limit(device().is_cpu() ? "host" : "device", budget_->limit_bytes(), budget_->because());
-  }
+  if (device().is_cpu()) return host_budget();
+  if (!budget_) budget_ = budget_of(device());
   return *budget_;
+}
+
+Budget Context::host_budget() {
+  if (!host_budget_) host_budget_ = budget_of(Device::cpu());
+  return *host_budget_;
 }
 
 std::string Context::given_flag(std::string_view key) const {

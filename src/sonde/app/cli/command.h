@@ -50,15 +50,19 @@ class Context {
   Device device();
   /// What may be held on that device: --memory, else what is free. Recorded at the first call.
   Budget budget();
+  /// The same for host memory, for work that no other device does.
+  Budget host_budget();
   /// Text for people, on standard error; nothing with --quiet. A line end is added.
   void say(const std::string& text) const;
 
  private:
+  Budget budget_of(Device device);
+
   const CommonOptions& common_;
   const Fields& fields_;
   Report& report_;
   std::optional<Device> device_;
-  std::optional<Budget> budget_;
+  std::optional<Budget> budget_, host_budget_;
   bool prints_results_of_failure_ = false;
 };
 

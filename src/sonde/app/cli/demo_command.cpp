@@ -160,7 +160,7 @@ void run_demo(const DemoOptions& options, Context& context) {
   stem::SimulateOptions simulation;
   simulation.output = master;
   simulation.scan_shape = options.scan_shape;
-  const stem::Simulated simulated = stem::simulate(simulation);
+  const stem::Simulated simulated = stem::simulate(simulation, context.host_budget());
   simulating.end();
   context.say(fmt::format("wrote     {} and {} more files: {} frames, compressed {:.1f} : 1", master,
                           simulated.files.size() - 1, simulated.frames, simulated.ratio));

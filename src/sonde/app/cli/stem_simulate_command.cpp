@@ -2,14 +2,38 @@
 #include <fmt/format.h>
 
 #include "sonde/app/cli/commands.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
 
 namespace sonde::cli {
 namespace {
 
+void show_plan(const stem::SimulateOptions& options, Context& context) {
+  const stem::SimulationPlan plan = stem::plan_simulation(options, context.host_budget());
+  const double bytes = static_cast<double>(plan.frames) * static_cast<double>(plan.frame_bytes);
+  const double ratio = stem::sample_compression(options);
+  Report& report = context.report();
+  report.add_choice("frames", Value(plan.frames),
+                    fmt::format("{} positions of {} pixels, {} before compression", options.scan_shape,
+                                options.detector_shape, format_bytes(bytes)));
+  report.add_choice("files", Value(plan.data_files + (options.truth ? 3 : 2)),
+                    fmt::format("master, {} with up to {} frames each, sidecar{}", plan.data_files,
+                                options.frames_per_file, options.truth ? ", truth" : ""));
+  report.add_choice("data files", Value(format_bytes(bytes / ratio)),
+                    fmt::format("{:.1f} : 1 in a sample of frames", ratio));
+  report.add_choice("frames at a time", plan.batch);
+  report.add_choice(
+      "predicted peak", Value(format_bytes(static_cast<double>(plan.predicted_peak_bytes))),
+      fmt::format("of the budget of {}", format_bytes(static_cast<double>(context.host_budget().limit_bytes()))));
+}
+
 void run_simulate(const stem::SimulateOptions& options, Context& context) {
+  stem::require_folder(options.output);
+  (void)stem::truth_path(options.output);
+  if (context.dry_run()) return show_plan(options, context);
   auto phase = context.report().phase("simulate");
-  const stem::Simulated made = stem::simulate(options);
+  const stem::Simulated made = stem::simulate(options, context.host_budget());
   phase.end();
   Value& results = context.results();
   results["files"] = made.files;
@@ -35,7 +59,7 @@ Command stem_simulate_command() {
                        {"sonde stem simulate low_master.h5 --dose 0.01 --seed 7", "A hundredth of the dose"},
                        {"sonde stem simulate beam_master.h5 --sample vacuum --disk-radius 30 --halo-length 25",
                         "The pattern of the benchmarks"}},
-          .plans = false,
+          .plans = true,
           .invoke = invocation<stem::SimulateOptions, run_simulate>};
 }
 

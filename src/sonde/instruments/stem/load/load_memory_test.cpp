@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -12,27 +11,18 @@
 #include "sonde/instruments/stem/simulate/simulate.h"
 #include "tests/support/child.h"
 #include "tests/support/files.h"
+#include "tests/support/memory.h"
 
 namespace sonde::stem {
 namespace {
 
+using sonde::testing::peak_anonymous;
+using sonde::testing::status_bytes;
 using sonde::testing::TemporaryFolder;
 using sonde::testing::text_from_child;
 
 constexpr double allowed_excess = 1.05;
 constexpr std::size_t allowed_bytes = std::size_t{64} << 20;  // program, libraries, allocator
-
-/// A line of /proc/self/status, in bytes.
-std::size_t status_bytes(const std::string& key) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(key + ":")) return 1024 * std::stoull(line.substr(key.size() + 1));
-  return 0;
-}
-
-/// The largest anonymous memory so far: the kernel keeps the peak of all resident pages; pages of files (program and
-/// libraries, the loader maps no others) are taken off.
-std::size_t peak_anonymous() { return status_bytes("VmHWM") - status_bytes("RssFile"); }
 
 /// 4096 frames of 192 x 192 u16, 302 MB decoded, with masked and hot pixels; made once per process.
 class MemoryOfALoad : public ::testing::Test {

@@ -25,7 +25,6 @@ namespace {
 
 constexpr std::string_view master_ending = "_master.h5";
 constexpr const char* schema = "sonde.truth/1";
-constexpr std::size_t batch_bytes = std::size_t{32} << 20;  // frames made before they are written
 
 std::string parameters_of(SimulateOptions options) { return to_json(Fields(options).echo()); }
 
@@ -126,22 +125,24 @@ std::string truth_path(const std::string& master) {
   return master.substr(0, master.size() - master_ending.size()) + "_truth.h5";
 }
 
-Simulated simulate(const SimulateOptions& options) {
+Simulated simulate(const SimulateOptions& options, Budget budget) {
   const std::string beside = truth_path(options.output);
+  const SimulationPlan plan = plan_simulation(options, budget);
+  const Reservation reservation = budget.reserve(
+      plan.predicted_peak_bytes, "simulating " + options.output,
+      options.truth ? "raise --memory, or leave out the expected values with --no-truth" : "raise --memory");
   const Model model = model_of(options);
   const auto good = model.good();
-  // Both files are opened before any work, so that a folder that cannot be written ends the run at once.
   ArinaWriter writer(options.output, describe_file(options, model));
+  // Opened before any work, so that a folder that cannot be written ends the run at once.
   std::unique_ptr<Hdf5Writer> truth = options.truth ? std::make_unique<Hdf5Writer>(beside) : nullptr;
 
-  const std::size_t frame_bytes = static_cast<std::size_t>(model.pixels()) * size_bytes(options.dtype);
-  const Index batch = std::max<Index>(1, static_cast<Index>(batch_bytes / frame_bytes));
   Simulated result;
   result.frames = model.positions();
   {
     ProgressMeter progress("simulating", model.positions(), "frames");
-    for (Index first = 0; first < model.positions(); first += batch) {
-      const Index count = std::min(batch, model.positions() - first);
+    for (Index first = 0; first < model.positions(); first += plan.batch.value) {
+      const Index count = std::min(plan.batch.value, model.positions() - first);
       const Array frames =
           simulate_frames(model, static_cast<std::uint64_t>(options.seed), first, count, options.dtype);
       result.counts_per_frame += sum_of(frames, good) / static_cast<double>(model.positions());
@@ -154,7 +155,7 @@ Simulated simulate(const SimulateOptions& options) {
   double stored = 0;
   for (const std::string& file : result.files)
     if (file.find("_data_") != std::string::npos) stored += static_cast<double>(std::filesystem::file_size(file));
-  result.ratio = static_cast<double>(frame_bytes) * static_cast<double>(model.positions()) / stored;
+  result.ratio = static_cast<double>(plan.frame_bytes) * static_cast<double>(plan.frames) / stored;
   if (truth) {
     truth->finish();
     result.files.push_back(beside);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sonde/engine/array/dtype.h"
+#include "sonde/engine/base/choice.h"
 #include "sonde/engine/base/index.h"
+#include "sonde/engine/device/device.h"
+#include "sonde/engine/memory/budget.h"
 #include "sonde/instruments/stem/simulate/model.h"
 
 namespace sonde {
@@ -55,6 +58,23 @@ struct SimulateOptions {
 /// Where the expected values of an acquisition are kept: "<base>_truth.h5" for "<base>_master.h5".
 [[nodiscard]] std::string truth_path(const std::string& master);
 
+/// What a simulation will write and hold.
+struct SimulationPlan {
+  Index frames = 0;
+  std::size_t frame_bytes = 0;  ///< of one frame before compression
+  Index data_files = 0;         ///< beside them: master, sidecar and, unless left out, the truth
+  Choice<Index> batch;          ///< frames made before they are written
+  std::size_t predicted_peak_bytes = 0;
+};
+
+/// A pure function of options, budget and number of threads. Throws like model_of(), and Error(budget) when not even
+/// one frame fits.
+[[nodiscard]] SimulationPlan plan_simulation(const SimulateOptions& options, const Budget& budget);
+
+/// How many times smaller the frames become: of up to 32 frames spread over the scan, which are made for it. Cost: that
+/// of simulate_frames() for them.
+[[nodiscard]] double sample_compression(const SimulateOptions& options);
+
 /// What was written.
 struct Simulated {
   std::vector<std::string> files;  ///< master first, the truth last
@@ -69,9 +89,9 @@ struct Simulated {
 /// as JSON
 /// (`parameters`) and in float64 the expected `images/bf`, `abf`, `adf`, `haadf` about the true centre, `total`,
 /// `moment_row`, `moment_col`, `pattern`, the `beam` position of every pattern, and `good`, the pixels that count.
-/// Nothing has its name before all of it is complete. Reports progress, answers interrupts. Needs about 100 MB beside
-/// the truth's arrays. Throws Error(usage), Error(bad_input) and Error(io).
-Simulated simulate(const SimulateOptions& options);
+/// Nothing has its name before all of it is complete. Reports progress, answers interrupts. Holds what
+/// plan_simulation() predicts. Throws Error(usage), Error(bad_input), Error(io), and Error(budget) before any work.
+Simulated simulate(const SimulateOptions& options, Budget budget = Budget::automatic(Device::cpu()));
 
 /// The options a truth file was made with; model_of() of them gives the model, expect() of that what any detector
 /// should see. Throws Error(bad_file) when it is no truth file.

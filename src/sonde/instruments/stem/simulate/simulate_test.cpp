@@ -140,6 +140,54 @@ TEST_F(SimulatedFiles, NeedAFolder) {
   EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { simulate(options_); }), HasSubstr("missing/scan"));
 }
 
+TEST(SimulationPlan, CountsFramesAndFiles) {
+  const SimulationPlan plan = plan_simulation(small("scan_master.h5"), Budget(std::size_t{1} << 30, "test"));
+  EXPECT_EQ(plan.frames, 30);
+  EXPECT_EQ(plan.frame_bytes, 24u * 32 * 2);
+  EXPECT_EQ(plan.data_files, 3);  // 12 + 12 + 6
+  EXPECT_EQ(plan.batch.value, 30);
+}
+
+TEST(SimulationPlan, TakesFewerFramesAtATimeInLessMemory) {
+  SimulateOptions options = small("scan_master.h5");
+  options.scan_shape = "100,100";
+  options.detector_shape = "256,256";
+  options.truth = false;
+  const Index roomy = plan_simulation(options, Budget(std::size_t{16} << 30, "test")).batch.value;
+  EXPECT_EQ(roomy, 256);  // 32 MiB of 128 KiB
+  // Scratch is that of every thread: room for it and for ten frames, as they are and packed.
+  const std::size_t least = [&] {
+    options.scan_shape = "1,1";
+    const std::size_t one = plan_simulation(options, Budget(std::size_t{16} << 30, "test")).predicted_peak_bytes;
+    options.scan_shape = "100,100";
+    return one;
+  }();
+  const SimulationPlan tight = plan_simulation(options, Budget(least + 9 * 2 * 140000, "test"));
+  EXPECT_GE(tight.batch.value, 9);
+  EXPECT_LE(tight.batch.value, 11);
+  EXPECT_LE(tight.predicted_peak_bytes, least + 9 * 2 * 140000);
+}
+
+TEST(SimulationPlan, TooLittleMemoryIsAnErrorBeforeAnyWork) {
+  const testing::TemporaryFolder folder;
+  SimulateOptions options = small(folder.file("scan_master.h5"));
+  options.scan_shape = "1000,1000";  // the truth has 16 doubles per position
+  EXPECT_THAT(
+      testing::error_of(ErrorKind::budget, [&] { simulate(options, Budget(std::size_t{100} << 20, "--memory")); }),
+      HasSubstr("leave out the expected values with --no-truth"));
+  EXPECT_THAT(names_in(folder.path()), IsEmpty());
+  EXPECT_THAT(testing::error_of(ErrorKind::budget, [&] { simulate(options, Budget(1000, "--memory")); }),
+              HasSubstr("hint: raise --memory"));
+}
+
+TEST_F(SimulatedFiles, AreAsLargeAsTheSampleSays) {
+  options_.detector_shape = "128,128";
+  options_.frames_per_file = 1000;
+  options_.scan_shape = "20,20";
+  // The sample is every twelfth frame; the files' own structure takes a hundredth.
+  EXPECT_NEAR(sample_compression(options_) / simulate(options_).ratio, 1, 0.05);
+}
+
 TEST(SimulateOptions, ShapesAreTwoNumbers) {
   SimulateOptions options;
   options.scan_shape = "12x12";
