@@ -91,14 +91,18 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 
 void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
-void AtomicFile::commit() {
-  assert(descriptor_ >= 0);
+void AtomicFile::close() {
+  if (descriptor_ < 0) return;
   const int closed = ::close(std::exchange(descriptor_, -1));  // some file systems report a full disk only here
-  if (closed != 0 && errno != EINTR) {
-    const int error = errno;
-    remove();
-    throw write_error(path_, fmt::format("closing it after {} bytes", written_bytes_), error);
-  }
+  if (closed == 0 || errno == EINTR) return;
+  const int error = errno;
+  remove();
+  throw write_error(path_, fmt::format("closing it after {} bytes", written_bytes_), error);
+}
+
+void AtomicFile::commit() {
+  assert(!partial_path_.empty());
+  close();
   const std::string target = partial_path_.substr(0, partial_path_.rfind(".partial-"));
   if (::rename(partial_path_.c_str(), target.c_str()) != 0) {
     const int error = errno;

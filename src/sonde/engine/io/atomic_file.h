@@ -32,6 +32,9 @@ class AtomicFile {
   /// Bytes appended so far.
   [[nodiscard]] std::uint64_t written_bytes() const { return written_bytes_; }
 
+  /// Closes the file without giving it its name yet, for files that appear together with others: nothing more can be
+  /// written. Throws Error(io); the partial file is then removed.
+  void close();
   /// Closes and renames. Throws Error(io); the partial file is then removed.
   void commit();
 

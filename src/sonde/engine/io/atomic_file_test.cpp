@@ -109,6 +109,16 @@ TEST(AtomicFile, FullDiskNamesFileBytesAndReason) {
   EXPECT_EQ(entries(folder), 0);
 }
 
+TEST(AtomicFile, AClosedFileStillWaitsForItsName) {
+  const TemporaryFolder folder;
+  AtomicFile file(folder.file("a.txt"));
+  file.write("words");
+  file.close();
+  EXPECT_FALSE(std::filesystem::exists(folder.file("a.txt")));
+  file.commit();
+  EXPECT_TRUE(std::filesystem::exists(folder.file("a.txt")));
+}
+
 TEST(AtomicFile, MissingFolderIsAnError) {
   const TemporaryFolder folder;
   const std::string path = folder.file("nowhere/image.npy");

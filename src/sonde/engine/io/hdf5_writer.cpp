@@ -265,6 +265,7 @@ void Hdf5Writer::close() {
   H5Iinc_ref(id);  // so that the answer of closing can be looked at
   handle_.close();
   check(H5Fclose(id), file_.path(), "the end of the file");
+  file_.close();
 }
 
 void Hdf5Writer::finish() {

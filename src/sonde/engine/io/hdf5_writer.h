@@ -58,7 +58,7 @@ class Hdf5Writer {
   void write_chunk(const std::string& path, const Shape& first, std::span<const std::byte> bytes,
                    std::uint32_t filter_mask = 0);
 
-  /// Completes the file without giving it its name yet: for files that appear together with others.
+  /// Completes and closes the file without giving it its name yet: for files that appear together with others.
   void close();
   /// Completes the file and gives it its name.
   void finish();

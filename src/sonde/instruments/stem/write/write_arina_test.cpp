@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <filesystem>
+#include <iterator>
 
 #include "sonde/instruments/stem/read/source.h"
 #include "tests/support/errors.h"
@@ -37,6 +38,11 @@ ArinaDescription small_scan() {
   return d;
 }
 
+std::size_t open_files() {
+  std::filesystem::directory_iterator descriptors("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(descriptors), end(descriptors)));
+}
+
 /// frames(n, r, c) = 1000 n + 10 r + c.
 Array counted(Index first, Index count) {
   std::vector<std::uint16_t> elements;
@@ -44,6 +50,17 @@ Array counted(Index first, Index count) {
     for (Index r = 0; r < 7; ++r)
       for (Index c = 0; c < 9; ++c) elements.push_back(static_cast<std::uint16_t>(1000 * n + 10 * r + c));
   return Array::from(elements, {count, 7, 9});
+}
+
+TEST(ArinaWriter, KeepsOnlyTheFileOpenThatItWrites) {
+  const testing::TemporaryFolder folder;
+  ArinaDescription description = small_scan();
+  description.frames_per_file = 1;
+  const std::size_t before = open_files();
+  ArinaWriter writer(folder.file("scan_master.h5"), description);
+  writer.append(counted(0, 15));
+  EXPECT_EQ(open_files(), before);  // 15 complete files
+  EXPECT_EQ(writer.finish().size(), 17u);
 }
 
 TEST(ArinaWriter, OtherProgramsReadItsFrames) {
