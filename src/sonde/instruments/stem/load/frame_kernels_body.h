@@ -146,38 +146,75 @@ FrameSums<sum_of<T>> moments(const T* frame, Index rows, Index cols, T most, sum
   return moments_in<T>(frame, rows, cols, column_sums);
 }
 
-template <class T, class Sum, int Bin>
-void bin_add_fixed(const T* __restrict__ frame, Index cols, Index bin, Index rows_used, Index whole_cols,
-                   Index out_cols, Sum* __restrict__ sums) {
-  const Index step = Bin > 0 ? Bin : bin;
-  for (Index row = 0; row < rows_used; ++row) {
-    const T* line = frame + row * cols;
-    Sum* to = sums + row / step * out_cols;
-    for (Index out = 0; out < whole_cols; ++out) {
-      Sum s = 0;
-      for (Index k = 0; k < step; ++k) s += static_cast<Sum>(line[out * step + k]);
-      to[out] += s;
-    }
-    for (Index col = whole_cols * step; whole_cols < out_cols && col < cols; ++col)
-      to[whole_cols] += static_cast<Sum>(line[col]);
+template <class T>
+T largest_of(const T* p, Index n) {
+  T most = 0;
+  for (Index i = 0; i < n; ++i) most = p[i] > most ? p[i] : most;
+  return most;
+}
+
+/// p[0] + ... + p[count - 1].
+template <class Sum, class T>
+inline Sum run_sum(const T* p, Index count) {
+  Sum s = 0;
+  for (Index k = 0; k < count; ++k) s += static_cast<Sum>(p[k]);
+  return s;
+}
+/// Two neighbours as one word and its halves: vectors need no shuffle for that. `count` is even.
+inline std::uint32_t paired_sum(const std::uint16_t* p, Index count) {
+  std::uint32_t s = 0;
+  for (Index k = 0; k < count; k += 2) {
+    std::uint32_t pair;
+    __builtin_memcpy(&pair, p + k, sizeof pair);
+    s += (pair & 0xffff) + (pair >> 16);
   }
+  return s;
+}
+
+template <class T, class Sum, int Bin>
+void bin_row(const T* __restrict__ line, Index cols, Index step, Index whole_cols, Index out_cols,
+             Sum* __restrict__ to) {
+  for (Index out = 0; out < whole_cols; ++out) {
+    if constexpr (sizeof(T) == 2 && sizeof(Sum) == 4 && Bin > 0 && Bin % 2 == 0)
+      to[out] += paired_sum(line + out * Bin, Bin);
+    else
+      to[out] += run_sum<Sum>(line + out * step, step);
+  }
+  for (Index col = whole_cols * step; whole_cols < out_cols && col < cols; ++col)
+    to[whole_cols] += static_cast<Sum>(line[col]);
+}
+
+template <class T, class Sum, int Bin>
+T bin_add_fixed(const T* frame, Index rows, Index cols, Index bin, Index out_rows, Index out_cols, Sum* sums) {
+  const Index step = Bin > 0 ? Bin : bin;
+  const Index rows_used = rows < out_rows * step ? rows : out_rows * step;
+  const Index whole_cols = cols / step < out_cols ? cols / step : out_cols;
+  // The largest of a few rows is sought while the first-level cache holds them.
+  constexpr Index band = 16;
+  T most = 0;
+  for (Index first = 0; first < rows; first += band) {
+    const Index end = first + band < rows ? first + band : rows;
+    const T largest = largest_of(frame + first * cols, (end - first) * cols);
+    most = largest > most ? largest : most;
+    for (Index row = first; row < end && row < rows_used; ++row)
+      bin_row<T, Sum, Bin>(frame + row * cols, cols, step, whole_cols, out_cols, sums + row / step * out_cols);
+  }
+  return most;
 }
 
 template <class T, class Sum>
-void bin_add(const T* frame, Index rows, Index cols, Index bin, Index out_rows, Index out_cols, Sum* sums) {
-  const Index rows_used = rows < out_rows * bin ? rows : out_rows * bin;
-  const Index whole_cols = cols / bin < out_cols ? cols / bin : out_cols;
+T bin_add(const T* frame, Index rows, Index cols, Index bin, Index out_rows, Index out_cols, Sum* sums) {
   switch (bin) {
     case 1:
-      return bin_add_fixed<T, Sum, 1>(frame, cols, bin, rows_used, whole_cols, out_cols, sums);
+      return bin_add_fixed<T, Sum, 1>(frame, rows, cols, bin, out_rows, out_cols, sums);
     case 2:
-      return bin_add_fixed<T, Sum, 2>(frame, cols, bin, rows_used, whole_cols, out_cols, sums);
+      return bin_add_fixed<T, Sum, 2>(frame, rows, cols, bin, out_rows, out_cols, sums);
     case 4:
-      return bin_add_fixed<T, Sum, 4>(frame, cols, bin, rows_used, whole_cols, out_cols, sums);
+      return bin_add_fixed<T, Sum, 4>(frame, rows, cols, bin, out_rows, out_cols, sums);
     case 8:
-      return bin_add_fixed<T, Sum, 8>(frame, cols, bin, rows_used, whole_cols, out_cols, sums);
+      return bin_add_fixed<T, Sum, 8>(frame, rows, cols, bin, out_rows, out_cols, sums);
     default:
-      return bin_add_fixed<T, Sum, 0>(frame, cols, bin, rows_used, whole_cols, out_cols, sums);
+      return bin_add_fixed<T, Sum, 0>(frame, rows, cols, bin, out_rows, out_cols, sums);
   }
 }
 

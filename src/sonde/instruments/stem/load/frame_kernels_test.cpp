@@ -93,6 +93,7 @@ TYPED_TEST(FrameKernelsOf, BinsAreTheSumsOfTheirPixels) {
                     out_cols = keep ? (cols + bin - 1) / bin : cols / bin;
         SCOPED_TRACE(::testing::Message() << "level " << level << " bin " << bin << " keep " << keep);
         const auto frame = TestFixture::random(rows * cols, 3);
+        const TypeParam largest = *std::max_element(frame.begin(), frame.end());
         std::vector<sum_of<TypeParam>> expected(static_cast<std::size_t>(out_rows * out_cols)), wide(expected.size());
         std::vector<std::uint32_t> narrow(expected.size());
         for (Index row = 0; row < rows; ++row)
@@ -100,9 +101,13 @@ TYPED_TEST(FrameKernelsOf, BinsAreTheSumsOfTheirPixels) {
             if (row / bin < out_rows && col / bin < out_cols)
               expected[static_cast<std::size_t>(row / bin * out_cols + col / bin)] +=
                   frame[static_cast<std::size_t>(row * cols + col)];
-        frame_kernels<TypeParam>(level).bin_add_wide(frame.data(), rows, cols, bin, out_rows, out_cols, wide.data());
+        EXPECT_EQ(frame_kernels<TypeParam>(level).bin_add_wide(frame.data(), rows, cols, bin, out_rows, out_cols,
+                                                               wide.data()),
+                  largest);
         EXPECT_EQ(wide, expected);
-        frame_kernels<TypeParam>(level).bin_add_u32(frame.data(), rows, cols, bin, out_rows, out_cols, narrow.data());
+        EXPECT_EQ(frame_kernels<TypeParam>(level).bin_add_u32(frame.data(), rows, cols, bin, out_rows, out_cols,
+                                                              narrow.data()),
+                  largest);
         for (std::size_t i = 0; i < expected.size(); ++i)
           EXPECT_EQ(static_cast<sum_of<TypeParam>>(narrow[i]), expected[i]);
       }

@@ -65,6 +65,9 @@ class FrameWorker {
     const DetectorGrid& detector = settings_.detector;
     plain_ = detector.bin == 1 && settings_.scan.bin == 1 && settings_.mode == BinMode::sum &&
              detector.out_pixels() == detector.pixels();
+    // A comparison finds no NaN, and a median may not see a sentinel.
+    sentinels_first_ =
+        !std::is_integral_v<In> || (shared.source->acquisition().sentinel && !settings_.interpolations.empty());
     in_.resize(static_cast<std::size_t>(group_size * detector.pixels()));
     input_sum.resize(static_cast<std::size_t>(detector.pixels()));
     sentinels_per_pixel.resize(input_sum.size());
@@ -88,6 +91,7 @@ class FrameWorker {
     StageClock clock;
     for (std::size_t begin = 0; begin < positions.size(); begin += group_size) {
       const auto group = positions.subspan(begin, std::min<std::size_t>(group_size, positions.size() - begin));
+      group_searched_ = sentinels_first_;
       for (std::size_t k = 0; k < group.size(); ++k) {
         const bool valid =
             plain_ ? load_position(batch, group[k], in_.data() + static_cast<Index>(k) * pixels(), clock)
@@ -191,15 +195,44 @@ class FrameWorker {
         to[pixel] = 0;
       }
     }
-    if (sentinel || !std::is_integral_v<In>) {
-      const In value = static_cast<In>(sentinel.value_or(0));  // floats: NaN, whatever the value
-      sentinels +=
-          static_cast<std::uint64_t>(in_kernels_.clear_sentinels(to, pixels(), value, sentinels_per_pixel.data()));
-    }
+    if (sentinels_first_) clear_sentinels(to);
     if constexpr (std::is_integral_v<In>)  // bad pixels are found in counts only
       for (const Interpolation& each : settings_.interpolations) to[each.pixel] = median(to, each.neighbours);
     clock.mark(seconds.mask);
     return good;
+  }
+
+  void clear_sentinels(In* frame) {
+    const In value = static_cast<In>(shared_.source->acquisition().sentinel.value_or(0));  // floats: NaN, whatever this
+    sentinels +=
+        static_cast<std::uint64_t>(in_kernels_.clear_sentinels(frame, pixels(), value, sentinels_per_pixel.data()));
+  }
+
+  /// Whether a frame may still hold sentinels. Most scans have none in good pixels, and the largest value comes for
+  /// free: only after the first suspicious frame does this worker look for them in every frame it loads.
+  [[nodiscard]] bool may_hold_sentinels(In largest_value, bool searched) {
+    if constexpr (std::is_integral_v<In>) {
+      const auto& sentinel = shared_.source->acquisition().sentinel;
+      if (searched || !sentinel || largest_value < static_cast<In>(*sentinel)) return false;
+      sentinels_first_ = true;
+      return true;
+    } else {
+      return false;
+    }
+  }
+
+  /// Clears the sentinels of a frame that is already in its bins.
+  void take_sentinels_from(In* frame, Acc* bins) {
+    if constexpr (std::is_integral_v<In>) {
+      const DetectorGrid& detector = settings_.detector;
+      const In sentinel = static_cast<In>(*shared_.source->acquisition().sentinel);
+      for (Index i = 0; i < pixels(); ++i) {
+        const Index row = i / detector.cols / detector.bin, col = i % detector.cols / detector.bin;
+        if (frame[i] == sentinel && row < detector.out_rows && col < detector.out_cols)
+          bins[row * detector.out_cols + col] -= static_cast<Acc>(sentinel);
+      }
+      clear_sentinels(frame);
+    }
   }
 
   [[nodiscard]] In median(const In* frame, const std::vector<Index>& neighbours) {
@@ -225,14 +258,19 @@ class FrameWorker {
     for (const Index stored : stored_frames_) {
       if (waiting_ == group_size) flush_input_sum(clock);
       In* frame = in_.data() + waiting_++ * pixels();
+      const bool searched = sentinels_first_;
       valid |= load_frame(batch, stored, frame, clock);
-      if (shared_.source->acquisition().saturation) count_saturated(frame);
+      const auto bin_add = [&](auto kernel) {
+        return kernel(frame, detector.rows, detector.cols, detector.bin, detector.out_rows, detector.out_cols, to);
+      };
+      In most;
       if constexpr (std::is_same_v<Acc, std::uint32_t>)
-        in_kernels_.bin_add_u32(frame, detector.rows, detector.cols, detector.bin, detector.out_rows, detector.out_cols,
-                                to);
+        most = bin_add(in_kernels_.bin_add_u32);
       else
-        in_kernels_.bin_add_wide(frame, detector.rows, detector.cols, detector.bin, detector.out_rows,
-                                 detector.out_cols, to);
+        most = bin_add(in_kernels_.bin_add_wide);
+      if (may_hold_sentinels(most, searched)) take_sentinels_from(frame, to);
+      const auto& saturation = shared_.source->acquisition().saturation;
+      if (saturation && static_cast<double>(most) > static_cast<double>(*saturation)) count_saturated(frame);
       clock.mark(seconds.bin);
     }
     return valid;
@@ -263,14 +301,14 @@ class FrameWorker {
   /// A group of finished resident frames, one after another: their elements in the resident type at their places, their
   /// moments, and their part in the sums over positions.
   template <class T>
-  void finish(const cpu::FrameKernels<T>& kernels, const T* group, std::span<const Index> positions, Index first_slot,
+  void finish(const cpu::FrameKernels<T>& kernels, T* group, std::span<const Index> positions, Index first_slot,
               const Totals<T>& totals, StageClock& clock) {
     const DetectorGrid& detector = settings_.detector;
     using Sum = cpu::sum_of<T>;
     Moments& moments = shared_.result->moments;
     T group_most = 0;
     for (std::size_t k = 0; k < positions.size(); ++k) {
-      const T* frame = group + static_cast<Index>(k) * out_pixels();
+      T* frame = group + static_cast<Index>(k) * out_pixels();
       const T most = store(kernels, frame, target(positions[k], first_slot + static_cast<Index>(k)));
       group_most = std::max(group_most, most);
       clock.mark(seconds.place);
@@ -285,26 +323,34 @@ class FrameWorker {
     clock.mark(seconds.moments);
   }
 
-  /// Converts one resident frame and returns its largest value; counts what is saturated, clipped or too large.
+  /// The elements of one resident frame in the resident type; returns the largest before conversion.
   template <class T>
-  T store(const cpu::FrameKernels<T>& kernels, const T* frame, void* to) {
+  T convert(const cpu::FrameKernels<T>& kernels, const T* frame, void* to) {
     const Index n = out_pixels();
-    T most = 0;
     switch (settings_.out) {
       case DType::u8:
-        most = kernels.store_u8(frame, n, static_cast<std::uint8_t*>(to));
-        break;
+        return kernels.store_u8(frame, n, static_cast<std::uint8_t*>(to));
       case DType::u16:
-        most = kernels.store_u16(frame, n, static_cast<std::uint16_t*>(to));
-        break;
+        return kernels.store_u16(frame, n, static_cast<std::uint16_t*>(to));
       case DType::u32:
-        most = kernels.store_u32(frame, n, static_cast<std::uint32_t*>(to));
-        break;
+        return kernels.store_u32(frame, n, static_cast<std::uint32_t*>(to));
       default:
-        most = kernels.store_f32(frame, n, static_cast<float*>(to));
-        if (settings_.mode == BinMode::mean)
-          for (Index i = 0; i < n; ++i) static_cast<float*>(to)[i] *= shared_.mean_scale[static_cast<std::size_t>(i)];
+        return kernels.store_f32(frame, n, static_cast<float*>(to));
     }
+  }
+
+  /// Converts one resident frame and returns its largest value; counts what is saturated, clipped or too large.
+  template <class T>
+  T store(const cpu::FrameKernels<T>& kernels, T* frame, void* to) {
+    const Index n = out_pixels();
+    T most = convert(kernels, frame, to);
+    if constexpr (std::is_same_v<T, In>)
+      if (plain_ && may_hold_sentinels(most, group_searched_)) {
+        clear_sentinels(frame);
+        most = convert(kernels, frame, to);
+      }
+    if (settings_.out == DType::f32 && settings_.mode == BinMode::mean)
+      for (Index i = 0; i < n; ++i) static_cast<float*>(to)[i] *= shared_.mean_scale[static_cast<std::size_t>(i)];
     largest = std::max(largest, static_cast<double>(most));
     const auto& saturation = shared_.source->acquisition().saturation;
     if constexpr (std::is_same_v<T, In>)
@@ -340,6 +386,8 @@ class FrameWorker {
   const cpu::FrameKernels<In>& in_kernels_;
   const cpu::FrameKernels<Acc>& acc_kernels_;
   bool plain_ = true;
+  bool sentinels_first_ = false;  // look for sentinels before anything else reads a frame
+  bool group_searched_ = false;   // and did so in the frames of this group
   DecodeScratch scratch_;
   std::vector<In> in_;           // a group of stored frames
   int waiting_ = 0;              // of them already in bins, but not yet in input_sum
