@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -78,6 +79,12 @@ struct BitshuffleTail {
   std::size_t first = 0;  ///< index of the first element within the chunk
 };
 
+/// Elements [first, last) of a chunk; all of them unless said otherwise.
+struct ElementRange {
+  std::size_t first = 0, last = std::numeric_limits<std::size_t>::max();
+  [[nodiscard]] bool meets(std::size_t begin, std::size_t end) const { return begin < last && first < end; }
+};
+
 namespace detail {
 struct PlaneVisitor {
   void* context;
@@ -85,22 +92,22 @@ struct PlaneVisitor {
   void (*on_tail)(void* context, const BitshuffleTail& tail);
 };
 void visit_bit_planes(std::span<const std::byte> chunk, const BitshuffleFormat& format, std::size_t logical_bytes,
-                      BitshuffleScratch& scratch, const PlaneVisitor& visitor);
+                      ElementRange wanted, BitshuffleScratch& scratch, const PlaneVisitor& visitor);
 }  // namespace detail
 
-/// Walks a chunk of `logical_bytes` decoded bytes without transposing it: on_block(const BitPlanes&) for each block in
-/// order, then on_tail(const BitshuffleTail&) when there are such elements. Elements of up to 8 bytes. Throws like
-/// decode_bitshuffle; blocks before a fault have been visited by then. Costs the decompression and one look at each
-/// plane.
+/// Walks a chunk of `logical_bytes` decoded bytes without transposing it: on_block(const BitPlanes&) for each block
+/// that holds a wanted element, in order, then on_tail(const BitshuffleTail&) when there are such elements. Elements of
+/// up to 8 bytes. Throws like decode_bitshuffle; blocks before a fault have been visited by then. Costs the
+/// decompression and one look at each plane; of blocks that hold nothing wanted only the length is read.
 template <class OnBlock, class OnTail>
 void visit_bit_planes(std::span<const std::byte> chunk, const BitshuffleFormat& format, std::size_t logical_bytes,
-                      BitshuffleScratch& scratch, OnBlock&& on_block, OnTail&& on_tail) {
+                      ElementRange wanted, BitshuffleScratch& scratch, OnBlock&& on_block, OnTail&& on_tail) {
   struct Both {
     std::remove_reference_t<OnBlock>* on_block;
     std::remove_reference_t<OnTail>* on_tail;
   } both{std::addressof(on_block), std::addressof(on_tail)};
   detail::visit_bit_planes(
-      chunk, format, logical_bytes, scratch,
+      chunk, format, logical_bytes, wanted, scratch,
       {&both, [](void* context, const BitPlanes& block) { (*static_cast<Both*>(context)->on_block)(block); },
        [](void* context, const BitshuffleTail& tail) { (*static_cast<Both*>(context)->on_tail)(tail); }});
 }

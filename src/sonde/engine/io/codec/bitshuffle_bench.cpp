@@ -91,7 +91,7 @@ void visit(benchmark::State& state) {
   for (auto _ : state)
     for (std::size_t f = 0; f < frames; ++f)
       visit_bit_planes(
-          data.chunks[f % data.chunks.size()], {2, 0}, 2 * pixels, scratch,
+          data.chunks[f % data.chunks.size()], {2, 0}, 2 * pixels, {}, scratch,
           [](const BitPlanes& block) { benchmark::DoNotOptimize(block.nonzero); }, [](const BitshuffleTail&) {});
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(frames * pixels * 2));
 }

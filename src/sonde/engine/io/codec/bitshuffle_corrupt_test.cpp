@@ -150,8 +150,8 @@ TEST(BitshuffleFault, PlanesOfWideElements) {
   EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
                                 [&] {
                                   visit_bit_planes(
-                                      Bytes(90), {9, 8, BitshuffleCodec::none}, 90, scratch, [](const BitPlanes&) {},
-                                      [](const BitshuffleTail&) {});
+                                      Bytes(90), {9, 8, BitshuffleCodec::none}, 90, {}, scratch,
+                                      [](const BitPlanes&) {}, [](const BitshuffleTail&) {});
                                 }),
               HasSubstr("elements of 9 bytes, the widest is 8"));
 }

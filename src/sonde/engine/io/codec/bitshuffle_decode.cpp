@@ -43,12 +43,13 @@ std::int64_t decompress_zstd(std::span<const std::byte> from, std::span<std::byt
   return ZSTD_isError(size) != 0 ? -1 : static_cast<std::int64_t>(size);
 }
 
-// Walks a chunk block by block: on_block(planes, elements, first element), then on_tail(bytes, first element).
+// Walks a chunk block by block: on_block(planes, elements, first element) for those that hold a wanted element, then
+// on_tail(bytes, first element).
 class ChunkWalk {
  public:
   ChunkWalk(std::span<const std::byte> chunk, const BitshuffleFormat& format, std::size_t logical_bytes,
-            BitshuffleScratch::State& state)
-      : chunk_(chunk), format_(format), logical_bytes_(logical_bytes), state_(state) {}
+            ElementRange wanted, BitshuffleScratch::State& state)
+      : chunk_(chunk), format_(format), logical_bytes_(logical_bytes), wanted_(wanted), state_(state) {}
 
   template <class OnBlock, class OnTail>
   void run(OnBlock&& on_block, OnTail&& on_tail) {
@@ -60,7 +61,9 @@ class ChunkWalk {
     for (std::size_t block = 0; block < division.blocks(); ++block) {
       const std::size_t elements = division.elements_of(block);
       const std::size_t bytes = elements * format_.element_bytes;
-      on_block(framed ? next_framed(block, scratch.first(bytes)) : next_plain(bytes), elements, first);
+      const std::span<const std::byte> stored = framed ? next_framed(block) : next_plain(bytes);
+      if (wanted_.meets(first, first + elements))
+        on_block(framed ? unpack(block, stored, scratch.first(bytes)) : stored.data(), elements, first);
       first += elements;
     }
     finish(division.tail_elements * format_.element_bytes, first, on_tail);
@@ -86,13 +89,12 @@ class ChunkWalk {
     return state_.planes.at_least(bytes + lz4_padding_bytes).first(bytes);
   }
 
-  const std::byte* next_plain(std::size_t bytes) {
-    const std::byte* planes = chunk_.data() + offset_;
+  std::span<const std::byte> next_plain(std::size_t bytes) {
     offset_ += bytes;
-    return planes;
+    return chunk_.subspan(offset_ - bytes, bytes);
   }
 
-  const std::byte* next_framed(std::size_t block, std::span<std::byte> planes) {
+  std::span<const std::byte> next_framed(std::size_t block) {
     const std::size_t start = offset_;
     std::size_t left = chunk_.size() - offset_;
     if (left < block_header_bytes)
@@ -102,12 +104,18 @@ class ChunkWalk {
     offset_ += block_header_bytes;
     if (size > left)
       fail(fmt::format("block {} at byte {}: {} compressed bytes announced, {} are left", block, start, size, left));
-    const std::int64_t decoded = decompress(chunk_.subspan(offset_, size), left - size, planes);
+    offset_ += size;
+    return chunk_.subspan(offset_ - size, size);
+  }
+
+  // The planes of a block of which `stored` are the bytes, the last that were taken.
+  const std::byte* unpack(std::size_t block, std::span<const std::byte> stored, std::span<std::byte> planes) {
+    const std::size_t start = offset_ - stored.size() - block_header_bytes;
+    const std::int64_t decoded = decompress(stored, chunk_.size() - offset_, planes);
     const char* codec = format_.codec == BitshuffleCodec::lz4 ? "LZ4" : "zstd";
     if (decoded < 0) fail(fmt::format("block {} at byte {}: not valid {} data", block, start, codec));
     if (static_cast<std::size_t>(decoded) != planes.size())
       fail(fmt::format("block {} at byte {}: decodes to {} bytes, expected {}", block, start, decoded, planes.size()));
-    offset_ += size;
     return planes.data();
   }
 
@@ -134,6 +142,7 @@ class ChunkWalk {
   std::span<const std::byte> chunk_;
   const BitshuffleFormat& format_;
   std::size_t logical_bytes_;
+  ElementRange wanted_;
   BitshuffleScratch::State& state_;
   std::size_t offset_ = 0;  // of the chunk, never beyond its end
 };
@@ -145,7 +154,7 @@ void decode_bitshuffle(std::span<const std::byte> chunk, const BitshuffleFormat&
   check_format(format, out.size());
   const BitshuffleKernels& kernels = *scratch.state().kernels;
   const std::size_t element_bytes = format.element_bytes;
-  ChunkWalk(chunk, format, out.size(), scratch.state())
+  ChunkWalk(chunk, format, out.size(), {}, scratch.state())
       .run(
           [&](const std::byte* planes, std::size_t elements, std::size_t first) {
             elements_from_planes(kernels, planes, elements, element_bytes, out.data() + first * element_bytes);
@@ -156,13 +165,14 @@ void decode_bitshuffle(std::span<const std::byte> chunk, const BitshuffleFormat&
 }
 
 void detail::visit_bit_planes(std::span<const std::byte> chunk, const BitshuffleFormat& format,
-                              std::size_t logical_bytes, BitshuffleScratch& scratch, const PlaneVisitor& visitor) {
+                              std::size_t logical_bytes, ElementRange wanted, BitshuffleScratch& scratch,
+                              const PlaneVisitor& visitor) {
   check_format(format, logical_bytes);
   if (format.element_bytes > 8)
     throw Error(ErrorKind::bad_input,
                 fmt::format("bit planes of elements of {} bytes, the widest is 8", format.element_bytes));
   const BitshuffleKernels& kernels = *scratch.state().kernels;
-  ChunkWalk(chunk, format, logical_bytes, scratch.state())
+  ChunkWalk(chunk, format, logical_bytes, wanted, scratch.state())
       .run(
           [&](const std::byte* planes, std::size_t elements, std::size_t first) {
             BitPlanes block{planes, elements / 8, first, elements, 0};

@@ -146,9 +146,10 @@ SONDE_DEVICE T little_endian(const std::uint8_t* bytes) {
 struct ChunkShape {
   std::uint64_t elements = 0;
   std::uint32_t element_bytes = 1;
-  std::uint32_t block_elements = 0;          // of chunks without header
-  std::uint32_t default_block_elements = 0;  // where a header leaves it open
-  std::uint32_t staging_bytes = 0;           // for one decompressed block; a multiple of 16
+  std::uint32_t block_elements = 0;                                 // of chunks without header
+  std::uint32_t default_block_elements = 0;                         // where a header leaves it open
+  std::uint32_t staging_bytes = 0;                                  // for one decompressed block; a multiple of 16
+  std::uint64_t wanted_first = 0, wanted_last = ~std::uint64_t{0};  // blocks without these elements stay packed
 };
 
 /// The shape that `block_elements` of a format (0: the default) and the largest block of all chunks make.
@@ -165,11 +166,11 @@ SONDE_DEVICE ChunkFault unpack_block(const Warp& warp, bool framed, const std::u
   return ChunkFault::none;
 }
 
-/// Follows a chunk from block to block and decompresses those that fall to warp `w` of `warps`:
-/// on_block(planes, elements, first element), then on_tail(bytes, elements, first element) by warp 0 when there are
-/// loose elements. Every warp follows the lengths of all blocks, which needs no memory and costs one short load per
-/// block. Returns what chunk_fault makes of the first fault that this warp meets, else no_chunk_fault; the same for all
-/// lanes.
+/// Follows a chunk from block to block and decompresses those that fall to warp `w` of `warps` and hold a wanted
+/// element: on_block(planes, elements, first element), then on_tail(bytes, elements, first element) by warp 0 when
+/// there are loose elements. Every warp follows the lengths of all blocks, which needs no memory and costs one short
+/// load per block. Returns what chunk_fault makes of the first fault that this warp meets, else no_chunk_fault; the
+/// same for all lanes.
 template <class Warp, class OnBlock, class OnTail>
 SONDE_DEVICE std::uint64_t walk_chunk(const Warp& warp, std::uint32_t w, std::uint32_t warps, const std::uint8_t* chunk,
                                       const ChunkPiece& piece, const ChunkShape& shape, std::uint8_t* staging,
@@ -201,7 +202,7 @@ SONDE_DEVICE std::uint64_t walk_chunk(const Warp& warp, std::uint32_t w, std::ui
       at += 4;
       if (stored > piece.bytes - at) return chunk_fault(block, ChunkFault::length);
     }
-    if (block % warps == w) {
+    if (block % warps == w && first < shape.wanted_last && shape.wanted_first < first + now) {
       const ChunkFault found = unpack_block(warp, framed, chunk + at, static_cast<std::uint32_t>(stored), staging,
                                             static_cast<std::uint32_t>(block_bytes));
       if (found != ChunkFault::none) return chunk_fault(block, found);

@@ -48,7 +48,7 @@ void check_planes(const Input& input, BitshuffleScratch& scratch, const Bytes& e
   Bytes out(input.logical_bytes);
   const std::size_t size = input.format.element_bytes;
   visit_bit_planes(
-      input.chunk, input.format, input.logical_bytes, scratch,
+      input.chunk, input.format, input.logical_bytes, {}, scratch,
       [&](const BitPlanes& block) {
         elements_from_planes(bitshuffle_kernels_portable(), block.planes, block.elements, size,
                              out.data() + block.first * size);

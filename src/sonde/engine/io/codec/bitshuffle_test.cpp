@@ -218,7 +218,7 @@ RC_GTEST_PROP(BitshuffleProperty, PlanesAreThoseOfTheDefinition, ()) {
   BitshuffleScratch scratch;
   std::size_t next = 0;
   visit_bit_planes(
-      chunk, format, elements.size(), scratch,
+      chunk, format, elements.size(), {}, scratch,
       [&](const BitPlanes& block) {
         RC_ASSERT(block.first == next);
         RC_ASSERT(block.plane_bytes * 8 == block.elements);
@@ -236,6 +236,34 @@ RC_GTEST_PROP(BitshuffleProperty, PlanesAreThoseOfTheDefinition, ()) {
         next += tail.bytes.size() / element_bytes;
       });
   RC_ASSERT(next == count);
+}
+
+RC_GTEST_PROP(BitshuffleProperty, OnlyBlocksWithWantedElementsAreVisited, ()) {
+  const auto count = *rc::gen::inRange<std::size_t>(0, 700);
+  const ElementRange wanted{*rc::gen::inRange<std::size_t>(0, 700), *rc::gen::inRange<std::size_t>(0, 700)};
+  const auto codec = *rc::gen::element(BitshuffleCodec::none, BitshuffleCodec::lz4, BitshuffleCodec::zstd);
+  const Bytes elements = random_elements(count, 2, 6, 2);
+  const BitshuffleFormat format{2, 128, codec};
+  const Bytes chunk = encode_bitshuffle(elements, format);
+  std::vector<bool> visited(count), expected(count);
+  for (std::size_t first = 0; first < count / 8 * 8; first += 128)
+    for (std::size_t i = first; i < std::min(first + 128, count / 8 * 8); ++i)
+      expected[i] = first < wanted.last && wanted.first < std::min(first + 128, count / 8 * 8);
+  for (std::size_t i = count / 8 * 8; i < count; ++i) expected[i] = true;  // the tail costs nothing
+  BitshuffleScratch scratch;
+  const auto visit = [&](std::size_t first, std::size_t n) {
+    std::fill_n(visited.begin() + static_cast<std::ptrdiff_t>(first), n, true);
+  };
+  visit_bit_planes(
+      chunk, format, elements.size(), wanted, scratch,
+      [&](const BitPlanes& block) {
+        const auto* start = elements.data() + block.first * 2;
+        const Bytes planes = planes_by_definition(Bytes(start, start + block.elements * 2), 2);
+        RC_ASSERT(std::equal(planes.begin(), planes.end(), block.planes));
+        visit(block.first, block.elements);
+      },
+      [&](const BitshuffleTail& tail) { visit(tail.first, tail.bytes.size() / 2); });
+  RC_ASSERT(visited == expected);
 }
 
 }  // namespace

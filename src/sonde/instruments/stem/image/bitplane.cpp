@@ -124,6 +124,16 @@ bool BitplaneMasks::has_sentinel(const BitPlanes& block) const {
   return false;
 }
 
+ElementRange BitplaneMasks::touched() const {
+  if (sets_.empty()) return {0, 0};
+  ElementRange range{8 * sets_.front().first, 8 * sets_.front().last};
+  for (const Bits& set : sets_) {
+    range.first = std::min(range.first, 8 * set.first);
+    range.last = std::max(range.last, 8 * set.last);
+  }
+  return range;
+}
+
 void BitplaneMasks::evaluate(std::span<const std::byte> chunk, const BitshuffleFormat& format,
                              BitshuffleScratch& scratch, BitplaneSums& sums) const {
   evaluate(best_bitplane_kernels(), chunk, format, scratch, sums);
@@ -162,7 +172,8 @@ void BitplaneMasks::evaluate(const BitplaneKernels& kernels, std::span<const std
         if (bit(set.bytes, pixel)) add(set, value);
     }
   };
-  visit_bit_planes(chunk, format, static_cast<std::size_t>(rows_ * cols_) * element_bytes_, scratch, on_block, on_tail);
+  visit_bit_planes(chunk, format, static_cast<std::size_t>(rows_ * cols_) * element_bytes_, touched(), scratch,
+                   on_block, on_tail);
 }
 
 }  // namespace sonde::stem

@@ -29,7 +29,8 @@ struct BitplaneSums {
   std::uint64_t total = 0;                        ///< over the pixels of the moments' mask: sum of I,
   std::uint64_t moment_row = 0;                   ///< of row I
   std::uint64_t moment_col = 0;                   ///< and of col I
-  /// A good pixel holds the "no data" value: the sums are wrong then, and the frame must be decoded instead.
+  /// A good pixel of the blocks that the masks touch holds the "no data" value: the sums may be wrong then, and the
+  /// frame must be decoded instead.
   bool sentinel = false;
 };
 
@@ -51,8 +52,9 @@ class BitplaneMasks {
   static BitplaneMasks prepare(Index rows, Index cols, std::size_t element_bytes, std::span<const Mask> masks,
                                const Options& options);
 
-  /// Costs the decompression of the chunk, one look at every plane, and one AND and popcount per mask and non-zero
-  /// plane. Throws Error(bad_file) like decode_bitshuffle.
+  /// Costs, of the blocks from the first to the last that a mask touches, the decompression, one look at every plane,
+  /// and one AND and popcount per mask and non-zero plane. Throws Error(bad_file) like decode_bitshuffle; what lies
+  /// outside those blocks is not looked at.
   void evaluate(std::span<const std::byte> chunk, const BitshuffleFormat& format, BitshuffleScratch& scratch,
                 BitplaneSums& sums) const;
 
@@ -82,6 +84,8 @@ class BitplaneMasks {
   BitplaneMasks() = default;
   void add_set(const std::vector<bool>& pixels, std::uint64_t BitplaneSums::*moment, std::size_t mask, int power);
   [[nodiscard]] bool has_sentinel(const BitPlanes& block) const;
+  /// From the first to the last pixel of all sets.
+  [[nodiscard]] ElementRange touched() const;
 
   Index rows_ = 0, cols_ = 0;
   std::size_t element_bytes_ = 0, masks_ = 0;

@@ -50,6 +50,8 @@ void BitplaneMasks::evaluate(Stream& stream, View<const std::uint8_t, 1> bytes, 
   body.bytes = bytes;
   body.pieces = pieces;
   body.shape = sonde::device::chunk_shape(pixels, element_bytes_, block_elements, largest_block_bytes);
+  body.shape.wanted_first = touched().first;
+  body.shape.wanted_last = touched().last;
   body.sets = View<const device::PixelBits, 1>(static_cast<const device::PixelBits*>(sets.data()),
                                                static_cast<Index>(table.size()));
   body.bits = static_cast<const std::uint8_t*>(all_bits.data());

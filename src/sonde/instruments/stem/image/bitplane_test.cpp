@@ -108,7 +108,8 @@ bool finds(T value, Index pixel, std::optional<std::uint64_t> sentinel, bool pix
   options.sentinel = sentinel;
   options.good.assign(2500, 1);
   options.good[static_cast<std::size_t>(pixel)] = pixel_is_good;
-  const BitplaneMasks prepared = BitplaneMasks::prepare(50, 50, sizeof(T), {}, options);
+  const BitplaneMasks prepared =
+      BitplaneMasks::prepare(50, 50, sizeof(T), std::vector<Mask>{random_mask(50, 50, 1, 1)}, options);
   BitshuffleScratch scratch;
   BitplaneSums sums;
   prepared.evaluate(chunk_of(frame, {sizeof(T), 320}), {sizeof(T), 320}, scratch, sums);
@@ -131,6 +132,24 @@ TEST(BitplaneMasks, SentinelInABadPixelIsNot) {
 TEST(BitplaneMasks, OtherLargeValuesAreNoSentinels) {
   EXPECT_FALSE(finds<std::uint16_t>(65534, 10, 65535, true));
   EXPECT_FALSE(finds<std::uint8_t>(255, 10, std::nullopt, true));
+}
+
+TEST(BitplaneMasks, BlocksOutsideTheMasksAreNotLookedAt) {
+  // Blocks of 80 elements, two rows each; the mask lies in rows 4 and 5, the third block.
+  const auto frame = random_scan<std::uint16_t>(1, 40, 40, 34);
+  Mask mask{40, 40, {165, 200, 239}, {}};
+  const std::uint64_t expected = frame.at(0, 165) + frame.at(0, 200) + frame.at(0, 239);
+  const BitplaneMasks prepared = BitplaneMasks::prepare(40, 40, 2, std::vector<Mask>{mask}, {});
+  std::vector<std::byte> chunk = chunk_of(frame, {2, 80});
+  chunk[16] = chunk[17] = std::byte{0xff};  // the first block is no LZ4 any more
+  BitshuffleScratch scratch;
+  BitplaneSums sums;
+  prepared.evaluate(chunk, {2, 80}, scratch, sums);
+  EXPECT_EQ(sums.masks[0], expected);
+  const auto all = BitplaneMasks::prepare(40, 40, 2, std::vector<Mask>{random_mask(40, 40, 1, 1)}, {});
+  sonde::testing::error_of(ErrorKind::bad_file, [&] { all.evaluate(chunk, {2, 80}, scratch, sums); });
+  chunk.pop_back();  // lengths are followed to the end whatever the masks
+  sonde::testing::error_of(ErrorKind::bad_file, [&] { prepared.evaluate(chunk, {2, 80}, scratch, sums); });
 }
 
 TEST(BitplaneMasks, MistakesAreErrors) {
