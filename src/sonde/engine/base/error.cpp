@@ -34,6 +34,34 @@ int exit_status(ErrorKind kind) {
   return 70;
 }
 
+std::string_view name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return "usage";
+    case ErrorKind::bad_input:
+      return "bad_input";
+    case ErrorKind::bad_file:
+      return "bad_file";
+    case ErrorKind::budget:
+      return "budget";
+    case ErrorKind::io:
+      return "io";
+    case ErrorKind::device:
+      return "device";
+    case ErrorKind::not_converged:
+      return "not_converged";
+    case ErrorKind::not_supported:
+      return "not_supported";
+    case ErrorKind::internal:
+      return "internal";
+    case ErrorKind::interrupted:
+      return "interrupted";
+    case ErrorKind::terminated:
+      return "terminated";
+  }
+  return "internal";
+}
+
 Error::Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) { compose(); }
 
 Error Error::several(std::string summary, std::vector<Error> problems) {

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@ enum class ErrorKind {
 
 /// The exit status of the program for an error of this kind.
 [[nodiscard]] int exit_status(ErrorKind kind);
+/// "bad_file" and so on: the word for it in other languages and on the network.
+[[nodiscard]] std::string_view name(ErrorKind kind);
 
 /// The one exception type. `what()` is the whole text as a person should see it:
 ///   error: <message>

@@ -10,6 +10,12 @@
 namespace sonde {
 namespace {
 
+TEST(Error, KindsHaveTheirOwnNames) {
+  EXPECT_EQ(name(ErrorKind::bad_file), "bad_file");
+  EXPECT_EQ(name(ErrorKind::not_converged), "not_converged");
+  EXPECT_EQ(name(ErrorKind::interrupted), "interrupted");
+}
+
 TEST(Error, TextHoldsMessageActivitiesAndHint) {
   const std::string text = testing::error_of(ErrorKind::bad_file, [] {
     during("loading scan", [] {
