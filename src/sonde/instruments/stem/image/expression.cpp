@@ -35,6 +35,7 @@ constexpr ShapeName shape_names[] = {
     {"rect", NodeKind::rect, 4, 4, "rect(row0,col0,row1,col1)"},
     {"point", NodeKind::point, 2, 2, "point(row,col)"},
     {"polygon", NodeKind::polygon, 6, any_number, "polygon(row,col,row,col,row,col,...)"},
+    {"runs", NodeKind::runs, 3, any_number, "runs(row,col0,col1,row,col0,col1,...)"},
 };
 
 std::vector<std::string> known_names() {
@@ -183,7 +184,8 @@ class Parser {
     }
     expect(')', "a comma or )");
     const std::size_t count = node.numbers.size();
-    if (count < known.least || count > known.most || (known.kind == NodeKind::polygon && count % 2 != 0))
+    if (count < known.least || count > known.most || (known.kind == NodeKind::polygon && count % 2 != 0) ||
+        (known.kind == NodeKind::runs && count % 3 != 0))
       fail(fmt::format("{} takes other arguments than these {}: {}", known.name, count, known.form), node.place);
     check(node);
   }
@@ -209,6 +211,12 @@ class Parser {
     if (node.kind == NodeKind::rect && (value(0) >= value(2) || value(1) >= value(3)))
       fail("the rectangle holds no pixel", node.place,
            "rect takes two corners, rect(row0,col0,row1,col1); row1 and col1 are the first ones outside");
+    if (node.kind == NodeKind::runs)
+      for (std::size_t i = 0; i < node.numbers.size(); i += 3) {
+        for (const std::size_t k : {i, i + 1, i + 2})
+          if (value(k) != std::floor(value(k))) fail("runs are of whole pixels", node.numbers[k].place);
+        if (value(i + 1) >= value(i + 2)) fail("the run holds no pixel", node.numbers[i].place);
+      }
     if (node.kind == NodeKind::segment) {
       if (value(5) < 1 || value(5) != std::floor(value(5)))
         fail("n is a whole number of segments, at least 1", node.numbers[5].place);

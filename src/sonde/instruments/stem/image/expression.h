@@ -56,6 +56,7 @@ struct MembershipRules {
 ///   point(row,col)                               the pixel that holds this place
 ///   polygon(row,col,row,col,row,col,...)         even-odd; a pixel centre on an edge belongs to what lies right of or
 ///                                                below the edge
+///   runs(row,col0,col1,...)                      whole pixels, painted freely: col0 <= col < col1 of each row named
 ///   file(path)                                   a mask from a file; quote a path that holds ) or a comma
 ///   bf  abf  adf  haadf  all                     annuli about the centre (presets.h); every pixel
 ///   ! & - ^ | ( )                                not; and; but not; either but not both; or: from tightest to loosest

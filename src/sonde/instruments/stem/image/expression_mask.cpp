@@ -103,6 +103,11 @@ class Evaluation {
         for (const Number& number : numbers) vertices.push_back(number.value);
         return polygon_samples(grid, vertices);
       }
+      case NodeKind::runs: {
+        std::vector<double> runs;
+        for (const Number& number : numbers) runs.push_back(number.value);
+        return runs_samples(grid, runs);
+      }
       case NodeKind::preset:
         return ring_samples(
             grid, {need(geometry_.centre_row, "centre", node.place), need(geometry_.centre_col, "centre", node.place),

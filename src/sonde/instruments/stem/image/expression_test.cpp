@@ -52,6 +52,13 @@ TEST(Expression, AdjacentAnnuliPartitionTheDetector) {
   EXPECT_EQ(area, 17 * 19);
 }
 
+TEST(Expression, RunsAreThePixelsNamed) {
+  // The third run repeats a pixel, the others leave the detector.
+  EXPECT_THAT(detector_mask("runs(1,2,4,3,-5,1,1,3,4,2,5,99,-1,0,6,6,0,6)", detector(6, 6)).pixels,
+              ElementsAre(8, 9, 17, 18));
+  EXPECT_EQ(detector_mask("runs(0,0,3) | !runs(0,0,3)", detector(6, 6)).area(), 36);
+}
+
 TEST(Expression, SegmentsPartitionTheAnnulus) {
   const Mask ring = detector_mask("annulus(8,8,0,7)", detector(17, 17));  // the centre lies on a pixel
   std::vector<Index> together;
@@ -184,11 +191,12 @@ TEST(Expression, FileGivesWeightsAloneAndSetsInCombination) {
 }
 
 TEST(Expression, ErrorsShowThePlace) {
-  EXPECT_EQ(usage_error("circle(1,2,3) & annnulus(1,2,3,4)"),
-            "error: detector expression: unknown name \"annnulus\"; did you mean \"annulus\"?\n"
-            "  circle(1,2,3) & annnulus(1,2,3,4)\n"
-            "                  ^\n"
-            "hint: known names are file, all, circle, annulus, segment, rect, point, polygon, bf, abf, adf and haadf");
+  EXPECT_EQ(
+      usage_error("circle(1,2,3) & annnulus(1,2,3,4)"),
+      "error: detector expression: unknown name \"annnulus\"; did you mean \"annulus\"?\n"
+      "  circle(1,2,3) & annnulus(1,2,3,4)\n"
+      "                  ^\n"
+      "hint: known names are file, all, circle, annulus, segment, rect, point, polygon, runs, bf, abf, adf and haadf");
 }
 
 struct Wrong {
@@ -204,6 +212,10 @@ TEST(Expression, EveryMistakeHasItsMessage) {
       {"circle 3", "expected ( after circle, as in circle(row,col,r)"},
       {"circle(1,2)", "circle takes other arguments than these 2: circle(row,col,r)"},
       {"polygon(1,2,3,4,5,6,7)", "polygon takes other arguments than these 7"},
+      {"runs(1,2,3,4)", "runs takes other arguments than these 4: runs(row,col0,col1,row,col0,col1,...)"},
+      {"runs(1,2.5,3)", "runs are of whole pixels"},
+      {"runs(1,2,3,4,5,5)", "the run holds no pixel"},
+      {"runs(auto,2,3)", "auto stands for the row or the column of a centre only"},
       {"circle(1,x,3)", "expected a number, auto or rho"},
       {"circle(1,2,3mm)", "unknown unit \"mm\""},
       {"circle(1,2,-3)", "a radius is not negative"},

@@ -28,6 +28,7 @@ enum class NodeKind {
   rect,
   point,
   polygon,
+  runs,
   file,
   preset,
   all,

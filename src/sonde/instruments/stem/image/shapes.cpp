@@ -60,6 +60,18 @@ SampleSet rect_samples(const SampleGrid& grid, double row0, double col0, double 
   return set;
 }
 
+SampleSet runs_samples(const SampleGrid& grid, std::span<const double> runs) {
+  SampleSet set(grid.count(), 0);
+  for (std::size_t i = 0; i + 2 < runs.size(); i += 3) {
+    if (runs[i] < 0 || runs[i] >= static_cast<double>(grid.rows)) continue;
+    const auto limit = static_cast<double>(grid.cols);
+    std::uint8_t* line = set.data() + static_cast<Index>(runs[i]) * grid.cols;
+    std::fill(line + static_cast<Index>(std::clamp(runs[i + 1], 0.0, limit)),
+              line + static_cast<Index>(std::clamp(runs[i + 2], 0.0, limit)), std::uint8_t{1});
+  }
+  return set;
+}
+
 SampleSet polygon_samples(const SampleGrid& grid, std::span<const double> vertices) {
   SampleSet set(grid.count(), 0);
   const std::size_t corners = vertices.size() / 2;

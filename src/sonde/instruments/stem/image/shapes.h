@@ -41,6 +41,9 @@ struct Ring {
 /// Whole pixels with row0 <= row < row1 and col0 <= col < col1.
 [[nodiscard]] SampleSet rect_samples(const SampleGrid& grid, double row0, double col0, double row1, double col1);
 
+/// Whole pixels: row, first column, first column outside, row, ...
+[[nodiscard]] SampleSet runs_samples(const SampleGrid& grid, std::span<const double> runs);
+
 /// Vertices row, col, row, col, ...
 [[nodiscard]] SampleSet polygon_samples(const SampleGrid& grid, std::span<const double> vertices);
 

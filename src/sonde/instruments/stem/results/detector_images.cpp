@@ -19,11 +19,9 @@ namespace {
 
 constexpr std::string_view com_row = "com-row", com_col = "com-col";
 
-bool is_moment(std::string_view detector) { return detector == com_row || detector == com_col; }
-
 bool needs_disk(const DetectorOptions& options) {
   return std::any_of(options.detector.begin(), options.detector.end(), [](const std::string& text) {
-    return !is_moment(to_lower(trim(text))) && DetectorExpression::parse(text).needs_disk();
+    return !is_moment(text) && DetectorExpression::parse(text).needs_disk();
   });
 }
 
@@ -188,9 +186,14 @@ std::vector<DetectorImage> mask_images(const Dataset& dataset, std::span<const M
   return images;
 }
 
+bool is_moment(const std::string& detector) {
+  const std::string word = to_lower(trim(detector));
+  return word == com_row || word == com_col;
+}
+
 std::optional<DetectorImage> moment_image(const Dataset& dataset, const std::string& text) {
+  if (!is_moment(text)) return std::nullopt;
   const std::string word = to_lower(trim(text));
-  if (!is_moment(word)) return std::nullopt;
   const Moments& moments = dataset.moments();
   const Index good = std::count(dataset.good().begin(), dataset.good().end(), std::uint8_t{1});
   return DetectorImage{word, "moments", good, 0,
@@ -203,7 +206,7 @@ std::vector<DetectorImage> detector_images(const Dataset& dataset, const Detecto
                               [&](const std::string& path) { return load_mask(path, geometry.rows, geometry.cols); }};
   std::vector<Mask> masks;
   for (const std::string& text : options.detector)
-    if (!is_moment(to_lower(trim(text)))) {
+    if (!is_moment(text)) {
       masks.push_back(DetectorExpression::parse(text).mask(geometry, rules));
       if (masks.back().area() == 0)
         throw Error(ErrorKind::bad_input,

@@ -52,8 +52,11 @@ struct DetectorImage {
 [[nodiscard]] std::vector<DetectorImage> detector_images(const Dataset& dataset, const DetectorOptions& options,
                                                          const DetectorGeometry& geometry);
 
+/// Whether a detector is com-row or com-col, in any case; spaces around it do not count.
+[[nodiscard]] bool is_moment(const std::string& detector);
+
 /// com-row or com-col: the first moment over the total in resident pixels, f64; NaN where nothing was counted. Nothing
-/// for any other word (in any case, spaces around it do not count).
+/// for other texts.
 [[nodiscard]] std::optional<DetectorImage> moment_image(const Dataset& dataset, const std::string& word);
 
 /// S over the number of valid positions: the mean pattern, (rows, cols) f64.

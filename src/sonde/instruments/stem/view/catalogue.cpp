@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/view/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/memory/host_memory.h"
+
+namespace sonde::stem {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Frames that are kept: a sixteenth of the budget, enough for some hundred images of 512 x 512.
+std::size_t cache_limit(const Budget& budget) {
+  return std::min<std::size_t>(std::size_t{256} << 20, budget.limit_bytes() / 16);
+}
+
+bool lies_below(const fs::path& path, const fs::path& root) {
+  const auto [rest, ignored] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
+  return rest == root.end();
+}
+
+}  // namespace
+
+Catalogue::Catalogue(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget, Device device)
+    : options_(options),
+      budget_(std::move(budget)),
+      device_(device),
+      cache_reservation_(budget_.reserve(cache_limit(budget_), "images that were shown")),
+      cache_(cache_limit(budget_)) {
+  if (paths.empty()) throw Error(ErrorKind::usage, "no scan was named").hint("give a master file or a folder");
+  for (const std::string& path : paths) {
+    entries_.push_back(std::make_shared<Entry>(static_cast<Index>(entries_.size()), path, options_, budget_, device_));
+    roots_.push_back(fs::canonical(path).string());
+  }
+  for (const auto& entry : entries_) wishes_.push_back({entry->id(), 0});
+  earlier_sink_ = set_progress_sink({});
+  set_progress_sink([this](const Progress& progress) { show_progress(progress); });
+  worker_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+}
+
+Catalogue::~Catalogue() {
+  worker_.request_stop();
+  worker_.join();
+  set_progress_sink(std::move(earlier_sink_));
+}
+
+Index Catalogue::size() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<Index>(entries_.size());
+}
+
+std::shared_ptr<Entry> Catalogue::entry(Index id) const {
+  const std::lock_guard lock(mutex_);
+  if (id < 0 || id >= static_cast<Index>(entries_.size()))
+    throw Error(ErrorKind::bad_input, fmt::format("no data set has the number {}", id))
+        .hint(fmt::format("there are {}, the first is 0", entries_.size()));
+  return entries_[static_cast<std::size_t>(id)];
+}
+
+Index Catalogue::open(const std::string& path) {
+  const auto refuse = [&] {
+    // One text for what is not there and what is elsewhere: a client learns nothing of other folders.
+    throw Error(ErrorKind::bad_input, fmt::format("{}: not below a path that was given at start", path))
+        .hint("start the viewer with it");
+  };
+  fs::path found;
+  for (const std::string& root : roots_) {
+    const fs::path folder = fs::is_directory(root) ? fs::path(root) : fs::path(root).parent_path();
+    std::error_code failed;
+    const fs::path candidate = fs::canonical(folder / path, failed);  // symbolic links are followed before judging
+    if (!failed && lies_below(candidate, root)) {
+      found = candidate;
+      break;
+    }
+  }
+  if (found.empty()) refuse();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& entry : entries_)
+      if (std::error_code failed; fs::canonical(entry->source(), failed) == found && !failed) return entry->id();
+  }
+  // Opening takes a while: not under the lock. Two clients that open one path at once get two data sets.
+  const Index id = size();
+  auto made = std::make_shared<Entry>(id, found.string(), options_, budget_, device_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (static_cast<Index>(entries_.size()) != id)
+      throw Error(ErrorKind::bad_input, fmt::format("{}: another data set was opened at the same time", path))
+          .hint("open it again");
+    entries_.push_back(std::move(made));
+    wishes_.push_front({id, 0});
+  }
+  changed_.notify_all();
+  tell("datasets", datasets());
+  return id;
+}
+
+std::shared_ptr<const Dataset> Catalogue::want(Entry& entry, Index item) {
+  if (auto dataset = entry.held(item)) return dataset;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(wishes_, [&](const Wish& wish) { return wish.dataset == entry.id() && wish.item == item; });
+    wishes_.push_front({entry.id(), item});
+  }
+  changed_.notify_all();
+  return nullptr;
+}
+
+void Catalogue::when_idle(std::function<void()> job) {
+  {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(job));
+  }
+  changed_.notify_all();
+}
+
+void Catalogue::release(Index dataset, std::optional<Index> item) {
+  const auto released = entry(dataset);
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(wishes_, [&](const Wish& wish) { return wish.dataset == dataset && (!item || wish.item == *item); });
+  }
+  released->release(item);
+  cache_.drop(item ? fmt::format("{}/{}/", dataset, *item) : fmt::format("{}/", dataset));
+  tell("memory", memory());
+  tell("datasets", datasets());
+}
+
+void Catalogue::listen(const std::weak_ptr<Listener>& listener) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(listeners_, [](const auto& each) { return each.expired(); });
+  listeners_.push_back(listener);
+}
+
+void Catalogue::for_each_listener(const std::function<void(Listener&)>& body) {
+  std::vector<std::weak_ptr<Listener>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all = listeners_;
+  }
+  for (const auto& each : all)
+    if (const auto listener = each.lock()) body(*listener);
+}
+
+void Catalogue::tell(std::string_view event, const Value& what) {
+  for_each_listener([&](Listener& listener) { listener.event(event, what); });
+}
+
+Value Catalogue::datasets() const {
+  std::vector<std::shared_ptr<Entry>> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    entries = entries_;
+  }
+  Value list = Value::list();
+  for (const auto& entry : entries) list.push_back(entry->state());
+  Value what;
+  what["datasets"] = std::move(list);
+  return what;
+}
+
+Value Catalogue::memory() const {
+  Value memory;
+  memory["resident"] = budget_.reserved_bytes();
+  memory["budget"] = budget_.limit_bytes();
+  memory["peak"] = budget_.peak_bytes();
+  memory["process"] = resident_memory().now;
+  return memory;
+}
+
+Value Catalogue::state() const {
+  Value state = datasets();
+  state["memory"] = memory();
+  return state;
+}
+
+void Catalogue::work(const std::stop_token& stop) {
+  worker_id_ = std::this_thread::get_id();
+  const auto pause = std::chrono::duration<double>(options_.watch_s > 0 ? options_.watch_s : 3600.0);
+  auto next_look = std::chrono::steady_clock::now() + pause;
+  while (!stop.stop_requested()) {
+    std::optional<Wish> wish;
+    std::function<void()> job;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait_until(lock, stop, next_look, [&] { return !wishes_.empty() || !idle_.empty(); });
+      if (stop.stop_requested()) return;
+      if (!wishes_.empty()) {
+        wish = wishes_.front();
+        wishes_.pop_front();
+      } else if (!idle_.empty()) {
+        job = std::move(idle_.front());
+        idle_.pop_front();
+      }
+    }
+    if (wish) load(*wish);
+    if (job) job();
+    if (options_.watch_s > 0 && std::chrono::steady_clock::now() >= next_look) {
+      look_at_folders();
+      next_look = std::chrono::steady_clock::now() + pause;
+    }
+  }
+}
+
+void Catalogue::load(const Wish& wish) {
+  const std::shared_ptr<Entry> entry = this->entry(wish.dataset);
+  const bool was_held = entry->held(wish.item) != nullptr;
+  loading_ = wish;
+  std::optional<Error> problem;
+  try {
+    (void)entry->load(wish.item);
+  } catch (const Error& error) {
+    problem = error;
+  } catch (const std::bad_alloc&) {
+    problem = Error(ErrorKind::budget, "the system gave no more memory").hint("release other data sets");
+  }
+  loading_.reset();
+  entry->set_loading(std::nullopt);
+  if (!was_held) {
+    tell("datasets", datasets());
+    tell("memory", memory());
+  }
+  if (problem && problem->kind() != ErrorKind::interrupted && problem->kind() != ErrorKind::terminated) {
+    log_warning(problem->what());
+    Value notice;
+    notice["message"] = problem->message();
+    notice["hint"] = problem->hint();
+    notice["dataset"] = wish.dataset;
+    tell("notice", notice);
+  }
+  for_each_listener(
+      [&](Listener& listener) { listener.loaded(wish.dataset, wish.item, problem ? &*problem : nullptr); });
+}
+
+void Catalogue::show_progress(const Progress& progress) {
+  // Others decode patterns while they look: only the worker's loads are worth a bar.
+  if (std::this_thread::get_id() != worker_id_.load() || !loading_) return;
+  if (earlier_sink_) earlier_sink_(progress);
+  const std::shared_ptr<Entry> entry = this->entry(loading_->dataset);
+  Value what;
+  what["dataset"] = loading_->dataset;
+  what["item"] = loading_->item;
+  what["stage"] = progress.stage;
+  const double total = std::max(1.0, static_cast<double>(progress.total));
+  what["fraction"] = std::min(1.0, static_cast<double>(progress.done) / total);
+  what["bytes_per_s"] = progress.rate / total * entry->stored_bytes(loading_->item);
+  what["remaining_s"] =
+      progress.rate > 0 ? Value(static_cast<double>(progress.total - progress.done) / progress.rate) : Value();
+  entry->set_loading(what);
+  tell("progress", what);
+}
+
+void Catalogue::look_at_folders() {
+  std::vector<std::shared_ptr<Entry>> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    entries = entries_;
+  }
+  for (const auto& entry : entries) look_at(*entry);
+}
+
+void Catalogue::look_at(Entry&) {}
+
+}  // namespace sonde::stem

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "sonde/engine/memory/budget.h"
+#include "sonde/engine/report/progress.h"
+#include "sonde/instruments/stem/view/entry.h"
+#include "sonde/instruments/stem/view/frame_cache.h"
+
+namespace sonde::stem {
+
+/// Who wants to hear of the catalogue. Calls come from its worker and from other clients' threads.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  /// An event for the client as it is.
+  virtual void event(std::string_view name, const Value& what) = 0;
+  /// An item is there now (or failed, then `error` says why).
+  virtual void loaded(Index dataset, Index item, const Error* error) = 0;
+};
+
+/// The data sets of a page, shared by all clients. One worker thread loads what is wanted, newest wish first, does idle
+/// work in between, and looks for new scans in the folders. Thread-safe.
+class Catalogue {
+ public:
+  /// Opens and validates all; loading begins with the first.
+  Catalogue(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget, Device device);
+  Catalogue(const Catalogue&) = delete;
+  Catalogue& operator=(const Catalogue&) = delete;
+  ~Catalogue();
+
+  [[nodiscard]] Index size() const;
+  [[nodiscard]] std::shared_ptr<Entry> entry(Index id) const;
+  [[nodiscard]] Budget& budget() { return budget_; }
+  [[nodiscard]] FrameCache& cache() { return cache_; }
+  [[nodiscard]] const ViewOptions& options() const { return options_; }
+
+  /// A path below one of those given at start: its data set, opened now unless it is open. Throws Error(bad_input) for
+  /// other places, and what opening throws.
+  Index open(const std::string& path);
+  /// The item when it is in memory; else nullptr, and it is loaded before all that was wanted earlier.
+  std::shared_ptr<const Dataset> want(Entry& entry, Index item);
+  /// Runs when no load is wanted. Jobs of one listener run in their order.
+  void when_idle(std::function<void()> job);
+  /// Lets go of an item, or of all of a data set, and of what was shown of it.
+  void release(Index dataset, std::optional<Index> item);
+
+  void listen(const std::weak_ptr<Listener>& listener);
+  void tell(std::string_view event, const Value& what);
+  /// {"datasets": [...], "memory": {...}}
+  [[nodiscard]] Value state() const;
+  [[nodiscard]] Value memory() const;
+
+ private:
+  struct Wish {
+    Index dataset = 0, item = 0;
+  };
+  void work(const std::stop_token& stop);
+  void load(const Wish& wish);
+  void look_at_folders();
+  void look_at(Entry& entry);
+  void show_progress(const Progress& progress);
+  void for_each_listener(const std::function<void(Listener&)>& body);
+  [[nodiscard]] Value datasets() const;
+
+  const ViewOptions options_;
+  Budget budget_;
+  const Device device_;
+  std::vector<std::string> roots_;  // canonical
+  Reservation cache_reservation_;
+  FrameCache cache_;
+
+  mutable std::mutex mutex_;  // of entries, wishes, idle work and listeners
+  std::condition_variable_any changed_;
+  std::vector<std::shared_ptr<Entry>> entries_;
+  std::deque<Wish> wishes_;
+  std::deque<std::function<void()>> idle_;
+  std::vector<std::weak_ptr<Listener>> listeners_;
+
+  std::atomic<std::thread::id> worker_id_;
+  std::optional<Wish> loading_;  // the worker's own
+  ProgressSink earlier_sink_;
+  std::jthread worker_;  // last: it ends before the rest goes
+};
+
+}  // namespace sonde::stem

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/view/entry.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/save_image.h"
+
+namespace sonde::stem {
+namespace {
+
+/// A scan that cannot be opened says so itself, a folder lists what is wrong with each.
+Series open_series(const std::string& path, const ViewOptions& options, const Budget& budget, Device device) {
+  if (!std::filesystem::is_directory(path)) (void)preview_load(path, options.load, budget);
+  return Series::open({path}, options.series, options.load, budget, device);
+}
+
+Value pair(Index rows, Index cols) {
+  Value both = Value::list();
+  both.push_back(rows);
+  both.push_back(cols);
+  return both;
+}
+
+void add_scales(Value& facts, const Calibration& calibration, Index scan_bin, Index det_bin) {
+  if (const ImageScale scan = scan_scale(calibration, scan_bin); scan.unit == "nm") {
+    facts["scan_step_nm"] = Value::list();
+    facts["scan_step_nm"].push_back(*scan.row_step);
+    facts["scan_step_nm"].push_back(*scan.col_step);
+  }
+  if (const ImageScale detector = detector_scale(calibration, det_bin); detector.unit == "mrad")
+    facts["pixel_mrad"] = *detector.row_step;
+}
+
+}  // namespace
+
+Entry::Entry(Index id, const std::string& path, const ViewOptions& options, const Budget& budget, Device device)
+    : id_(id),
+      source_(std::filesystem::absolute(path).lexically_normal().string()),
+      series_(open_series(path, options, budget, device)) {
+  for (const SeriesItem& item : series_.items())
+    items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false});
+  const std::filesystem::path name(source_);
+  label_ = !std::filesystem::is_directory(path) ? items_.front().label
+           : name.filename().empty()            ? name.parent_path().filename().string()
+                                                : name.filename().string();
+  const LoadPreview preview = preview_load(items_.front().path, options.load, budget);
+  const LoadEstimate& estimate = preview.estimate;
+  shape_ = {preview.sizes.scan_rows, preview.sizes.scan_cols, estimate.rows, estimate.cols};
+  facts_["det_bin"] = estimate.det_bin;
+  facts_["scan_bin"] = options.load.scan_bin;
+  add_scales(facts_, preview.acquisition.calibration, options.load.scan_bin, estimate.det_bin);
+}
+
+Index Entry::size() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<Index>(items_.size());
+}
+
+std::string Entry::item_path(Index item) const {
+  const std::lock_guard lock(mutex_);
+  return items_.at(static_cast<std::size_t>(item)).path;
+}
+
+double Entry::stored_bytes(Index item) const {
+  const std::lock_guard lock(mutex_);
+  return items_.at(static_cast<std::size_t>(item)).stored_bytes;
+}
+
+Shape Entry::shape() const {
+  const std::lock_guard lock(mutex_);
+  return shape_;
+}
+
+std::shared_ptr<const Dataset> Entry::load(Index item) {
+  try {
+    std::shared_ptr<const Dataset> dataset = series_.item(item);
+    if (beam_known(item)) return dataset;
+    BeamFound found;
+    try {
+      const Array mean = mean_pattern(*dataset);
+      found.centre = find_centre(mean.view<double, 2>(), dataset->good());
+    } catch (const Error& error) {  // a scan without a beam can be looked at all the same
+      found.error = error;
+    }
+    const std::lock_guard lock(mutex_);
+    Item& loaded = items_.at(static_cast<std::size_t>(item));
+    loaded.error.reset();
+    loaded.beam = std::move(found);
+    describe(*dataset);
+    return dataset;
+  } catch (const Error& error) {
+    const std::lock_guard lock(mutex_);
+    items_.at(static_cast<std::size_t>(item)).error = error;
+    throw;
+  }
+}
+
+void Entry::describe(const Dataset& dataset) {
+  shape_ = dataset.shape();
+  facts_ = Value::object();
+  facts_["dtype"] = name(dataset.dtype());
+  facts_["layout"] = layout_name(dataset.layout());
+  facts_["det_bin"] = dataset.det_bin();
+  facts_["scan_bin"] = dataset.scan_bin();
+  add_scales(facts_, dataset.calibration(), dataset.scan_bin(), dataset.det_bin());
+  facts_["bad_pixels"] = Value::list();
+  const auto& good = dataset.good();
+  for (std::size_t q = 0; q < good.size(); ++q)
+    if (good[q] == 0)
+      facts_["bad_pixels"].push_back(
+          pair(static_cast<Index>(q) / dataset.shape()[3], static_cast<Index>(q) % dataset.shape()[3]));
+  facts_["largest"] = dataset.exactness().largest;
+  facts_["choices"] = Value::list();
+  for (const Choice<std::string>& choice : dataset.choices()) {
+    // "what: value", as loading words them
+    const std::size_t colon = choice.value.find(": ");
+    Value& entry = facts_["choices"].push_back(Value::object());
+    entry["what"] = colon == std::string::npos ? "" : choice.value.substr(0, colon);
+    entry["value"] = colon == std::string::npos ? choice.value : choice.value.substr(colon + 2);
+    entry["because"] = choice.because;
+  }
+}
+
+bool Entry::beam_known(Index item) const {
+  const std::lock_guard lock(mutex_);
+  return items_.at(static_cast<std::size_t>(item)).beam.has_value();
+}
+
+BeamFound Entry::beam(Index item) const {
+  const std::lock_guard lock(mutex_);
+  return items_.at(static_cast<std::size_t>(item)).beam.value_or(BeamFound{});
+}
+
+std::optional<Error> Entry::problem(Index item) const {
+  const std::lock_guard lock(mutex_);
+  return items_.at(static_cast<std::size_t>(item)).error;
+}
+
+void Entry::set_loading(std::optional<Value> progress) {
+  const std::lock_guard lock(mutex_);
+  loading_ = std::move(progress);
+}
+
+void Entry::append(const std::string& path) {
+  series_.append(path);
+  const SeriesItem& item = series_.items().back();
+  const std::lock_guard lock(mutex_);
+  items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false});
+}
+
+void Entry::set_missing(Index item, bool missing) {
+  const std::lock_guard lock(mutex_);
+  items_.at(static_cast<std::size_t>(item)).missing = missing;
+}
+
+void Entry::release(std::optional<Index> item) {
+  if (item)
+    series_.release(*item);
+  else
+    series_.release();
+}
+
+Value Entry::state() const {
+  const std::lock_guard lock(mutex_);
+  Value state;
+  state["id"] = id_;
+  state["label"] = label_;
+  state["source"] = source_;
+  for (const Item& item : items_)
+    if (item.error) {
+      state["error"] = item.error->message();
+      break;
+    }
+  state["loading"] = loading_.value_or(Value());
+  state["items"] = Value::list();
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    Value& entry = state["items"].push_back(Value::object());
+    entry["label"] = items_[i].label;
+    entry["path"] = items_[i].path;
+    entry["held"] = series_.held(static_cast<Index>(i));
+    if (items_[i].error) entry["error"] = items_[i].error->message();
+    if (items_[i].missing) entry["missing"] = true;
+  }
+  state["scan"] = pair(shape_[0], shape_[1]);
+  state["detector"] = pair(shape_[2], shape_[3]);
+  for (const auto& [key, value] : facts_.members()) state[key] = value;
+  for (const Item& item : items_)
+    if (item.beam && item.beam->centre) {
+      state["centre"]["row"] = item.beam->centre->row;
+      state["centre"]["col"] = item.beam->centre->col;
+      state["centre"]["radius"] = item.beam->centre->radius;
+      break;
+    }
+  return state;
+}
+
+}  // namespace sonde::stem

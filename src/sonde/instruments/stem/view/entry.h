@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/shape.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/options/value.h"
+#include "sonde/instruments/stem/correct/centre.h"
+#include "sonde/instruments/stem/load/dataset.h"
+#include "sonde/instruments/stem/view/page.h"
+
+namespace sonde::stem {
+
+/// Where the beam is in one item: found in its mean pattern, or why not.
+struct BeamFound {
+  std::optional<Centre> centre;
+  std::optional<Error> error;
+};
+
+/// One data set of a page: a scan, or a series of scans of one shape. Thread-safe, but load(), append() and release()
+/// are for one thread at a time.
+class Entry {
+ public:
+  /// Opens and validates. Throws what opening one scan, or Series::open, throws.
+  Entry(Index id, const std::string& path, const ViewOptions& options, const Budget& budget, Device device);
+
+  [[nodiscard]] Index id() const { return id_; }
+  [[nodiscard]] const std::string& source() const { return source_; }
+  [[nodiscard]] Index size() const;
+  [[nodiscard]] std::string item_path(Index item) const;
+  /// (scan rows, scan cols, rows, cols) after regions and bins; before the first load those that the load will choose.
+  [[nodiscard]] Shape shape() const;
+  /// The item when it is in memory, else nullptr. A look-up.
+  [[nodiscard]] std::shared_ptr<const Dataset> held(Index item) const { return series_.held_item(item); }
+
+  /// Loads the item unless it is held, and finds its beam. What a load throws is kept for state() and thrown.
+  std::shared_ptr<const Dataset> load(Index item);
+  /// Known once the item was loaded; it stays known after release.
+  [[nodiscard]] BeamFound beam(Index item) const;
+  /// Why the last load of the item failed, when it did.
+  [[nodiscard]] std::optional<Error> problem(Index item) const;
+  /// How far the load of this entry is; nothing when none runs.
+  void set_loading(std::optional<Value> progress);
+  /// Stored bytes of one item: what a load reads.
+  [[nodiscard]] double stored_bytes(Index item) const;
+
+  /// A further scan at the end of a series. Throws as Series::append.
+  void append(const std::string& path);
+  /// The file of an item has gone or come back.
+  void set_missing(Index item, bool missing);
+  /// Lets go of one item, or of all.
+  void release(std::optional<Index> item);
+
+  /// The entry of `datasets` in the page's state.
+  [[nodiscard]] Value state() const;
+
+ private:
+  struct Item {
+    std::string label, path;
+    double stored_bytes = 0;
+    std::optional<BeamFound> beam;
+    std::optional<Error> error;
+    bool missing = false;
+  };
+  void describe(const Dataset& dataset);
+  [[nodiscard]] bool beam_known(Index item) const;
+
+  const Index id_;
+  const std::string source_;
+  std::string label_;
+  mutable Series series_;
+
+  mutable std::mutex mutex_;  // of what follows
+  std::vector<Item> items_;
+  Shape shape_;
+  Value facts_ = Value::object();  // what is known of every item: scan, detector, calibration, choices
+  std::optional<Value> loading_;
+};
+
+}  // namespace sonde::stem

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/view/page.h"
+
+#include <memory>
+#include <utility>
+
+#include "sonde/instruments/stem/view/catalogue.h"
+#include "sonde/instruments/stem/view/session.h"
+
+namespace sonde::stem {
+namespace {
+
+/// Owns what a client looks at, and keeps the catalogue alive for as long.
+class OpenSession final : public panel::Session {
+ public:
+  OpenSession(std::shared_ptr<Catalogue> catalogue, std::shared_ptr<panel::Outlet> outlet)
+      : catalogue_(std::move(catalogue)), client_(std::make_shared<ClientSession>(*catalogue_, std::move(outlet))) {
+    catalogue_->listen(client_);
+  }
+  ~OpenSession() override { client_->close(); }
+  void run(const panel::Command& command) override { client_->run(command); }
+  [[nodiscard]] panel::File export_file(const Value& request) override { return client_->export_file(request); }
+
+ private:
+  std::shared_ptr<Catalogue> catalogue_;
+  std::shared_ptr<ClientSession> client_;
+};
+
+panel::Panel make_panel(const char* id, const char* type, const char* title) { return {id, type, title}; }
+
+}  // namespace
+
+panel::Page make_page(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget, Device device) {
+  const auto catalogue = std::make_shared<Catalogue>(paths, options, std::move(budget), device);
+  panel::Page page;
+  page.title = "sonde";
+  page.view = "stem";
+  page.panels = {make_panel("image", "image", "Virtual image"), make_panel("pattern", "pattern", "Diffraction"),
+                 make_panel("spectrum", "spectrum", "Fourier transform"),
+                 make_panel("histogram", "histogram", "Histogram"), make_panel("series", "series", "Series")};
+  page.actions = view_actions();
+  page.state = [catalogue] { return catalogue->state(); };
+  page.open = [catalogue](std::shared_ptr<panel::Outlet> outlet) {
+    return std::make_unique<OpenSession>(catalogue, std::move(outlet));
+  };
+  return page;
+}
+
+}  // namespace sonde::stem

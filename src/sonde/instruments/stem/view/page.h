@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sonde/engine/device/device.h"
+#include "sonde/engine/memory/budget.h"
+#include "sonde/engine/panel/page.h"
+#include "sonde/instruments/stem/load/load_options.h"
+#include "sonde/instruments/stem/load/series.h"
+
+namespace sonde::stem {
+
+/// What a page shows, and how it is loaded.
+struct ViewOptions {
+  LoadOptions load;
+  SeriesOptions series;
+  double watch_s = 2;  ///< between two looks at the folders for new scans; 0: never
+};
+
+/// The page of scans, docs/viewer-protocol.md, "Commands of the stem page". Every path (a scan, or a folder of them) is
+/// one data set; a folder is a series, and scans that are finished while the page is open join it. All are opened and
+/// validated here; they are loaded in the background, the first one first. Throws what opening throws, and Error(usage)
+/// without paths. The last copy of the page, and the last session, end the background work.
+[[nodiscard]] panel::Page make_page(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget,
+                                    Device device = Device::cpu());
+
+}  // namespace sonde::stem

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/view/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/view/shape_text.h"
+
+namespace sonde::stem {
+namespace {
+
+using panel::Frame;
+using panel::FrameKind;
+
+std::uint32_t microseconds(const Stopwatch& watch) { return static_cast<std::uint32_t>(watch.seconds() * 1e6); }
+
+}  // namespace
+
+ClientSession::ClientSession(Catalogue& catalogue, std::shared_ptr<panel::Outlet> outlet)
+    : catalogue_(catalogue), outlet_(std::move(outlet)) {}
+
+void ClientSession::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+}
+
+void ClientSession::event(std::string_view name, const Value& what) { outlet_->event(name, what); }
+
+void ClientSession::loaded(Index dataset, Index item, const Error* error) {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || error != nullptr) return;
+  const bool shown = dataset == view_.dataset ||
+                     std::find(view_.compared.begin(), view_.compared.end(), dataset) != view_.compared.end();
+  if (!shown || item != view_.item(dataset)) return;
+  request_ = 0;
+  try {
+    send_all(target(dataset));
+  } catch (const Error& problem) {  // nobody asked, so nobody gets an answer
+    Value notice;
+    notice["message"] = problem.message();
+    notice["hint"] = problem.hint();
+    outlet_->event("notice", notice);
+  }
+}
+
+void ClientSession::run(const panel::Command& command) {
+  const std::lock_guard lock(mutex_);
+  const auto found = actions().find(command.name);
+  if (found == actions().end())
+    throw Error(ErrorKind::bad_input, fmt::format("no command is called \"{}\"", command.name));
+  request_ = command.id;
+  ++commands_;
+  const auto& [arguments, carry_out] = found->second;
+  outlet_->reply(command, (this->*carry_out)(Arguments(command, arguments)));
+}
+
+// ---- What commands do -----------------------------------------------------------------------------------------------
+
+Value ClientSession::set_dataset(const Arguments& arguments) {
+  const Target chosen = target(arguments.whole("dataset", 0, catalogue_.size() - 1), true);
+  view_.dataset = chosen.id();
+  view_.scan_row = std::min(view_.scan_row, chosen.entry->shape()[0] - 1);
+  view_.scan_col = std::min(view_.scan_col, chosen.entry->shape()[1] - 1);
+  if (chosen.dataset) send_all(chosen);
+  Value reply;
+  reply["dataset"] = chosen.id();
+  reply["item"] = chosen.item;
+  if (!chosen.dataset) reply["waiting"] = true;
+  return reply;
+}
+
+Value ClientSession::set_position(const Arguments& arguments) {
+  const Target chosen = target(arguments);
+  const Shape scan = chosen.entry->shape();
+  view_.scan_row = arguments.whole("row", 0, scan[0] - 1);
+  view_.scan_col = arguments.whole("col", 0, scan[1] - 1);
+  Value reply;
+  if (chosen.dataset)
+    send_pattern(chosen);
+  else
+    reply["waiting"] = true;
+  reply["row"] = view_.scan_row;
+  reply["col"] = view_.scan_col;
+  return reply;
+}
+
+Value ClientSession::set_detector(const Arguments& arguments) {
+  const Index channel = arguments.whole("channel", 0, most_channels - 1);
+  ClientView::Channel& chosen = view_.channels[static_cast<std::size_t>(channel)];
+  Value reply;
+  reply["channel"] = channel;
+  if (!arguments.has("expr") && !arguments.has("shape")) {
+    chosen = {};
+    reply["expr"] = Value();
+    return reply;
+  }
+  const std::string text = expression_of(arguments);
+  if (!is_moment(text)) (void)DetectorExpression::parse(text);
+  const Target current = target(arguments);
+  reply["expr"] = text;
+  if (!current.dataset) {
+    chosen.detector = text;
+    reply["waiting"] = true;
+    return reply;
+  }
+  // What cannot be shown is not kept: the last picture stays, and its detector with it.
+  const std::string before = std::exchange(chosen.detector, text);
+  try {
+    const Shown shown = send_image(current, channel);
+    reply["area"] = shown.area;
+    reply["path"] = shown.path;
+    reply["because"] = shown.because;
+    reply["mask_hash"] = fmt::format("{:016x}", shown.mask_hash);
+    reply["compute_us"] = shown.frame.compute_us;
+  } catch (...) {
+    chosen.detector = before;
+    throw;
+  }
+  for (const Target& other : compared_targets())
+    if (other.id() != current.id() && other.dataset) (void)send_image(other, channel);
+  if (arguments.truth_or("mask", false) && !is_moment(text)) {
+    const DetectorOf detector = detector_of(*current.dataset, text, geometry(current, true));
+    const Shape shape = current.dataset->shape();
+    std::vector<float> weights(static_cast<std::size_t>(shape[2] * shape[3]));
+    for (std::size_t i = 0; i < detector.mask->pixels.size(); ++i)
+      weights[static_cast<std::size_t>(detector.mask->pixels[i])] =
+          detector.mask->boolean() ? 1.0f : detector.mask->weights[i];
+    Frame frame = panel::make_frame<float>(FrameKind::mask, shape[2], shape[3], weights);
+    frame.channel = static_cast<std::uint16_t>(channel);
+    send(std::move(frame), current);
+  }
+  return reply;
+}
+
+Value ClientSession::set_scan_roi(const Arguments& arguments) {
+  const Target chosen = target(arguments);
+  const std::string text = arguments.has("expr") || arguments.has("shape") ? expression_of(arguments) : "";
+  const Shape scan = chosen.entry->shape();
+  Value reply;
+  reply["positions"] = text.empty() ? scan[0] * scan[1] : static_cast<Index>(roi_positions(chosen, text).size());
+  reply["expr"] = text.empty() ? Value() : Value(text);
+  view_.scan_roi = text;
+  if (chosen.dataset)
+    send_reduced(chosen);
+  else
+    reply["waiting"] = true;
+  return reply;
+}
+
+Value ClientSession::set_reduction(const Arguments& arguments) {
+  const std::string word = arguments.word("reduction", {"sum", "mean", "max"});
+  view_.reduction = word == "sum" ? Reduction::sum : word == "mean" ? Reduction::mean : Reduction::max;
+  const Target chosen = target(arguments);
+  Value reply;
+  reply["reduction"] = word;
+  if (chosen.dataset)
+    send_reduced(chosen);
+  else
+    reply["waiting"] = true;
+  return reply;
+}
+
+Value ClientSession::set_item(const Arguments& arguments) {
+  const Index dataset = arguments.whole_or("dataset", 0, catalogue_.size() - 1, view_.dataset);
+  const Index items = catalogue_.entry(dataset)->size();
+  view_.items[dataset] = arguments.whole("item", 0, items - 1);
+  const Target chosen = target(dataset, true);
+  if (chosen.dataset) send_all(chosen);
+  Value reply;
+  reply["dataset"] = dataset;
+  reply["item"] = chosen.item;
+  if (!chosen.dataset) reply["waiting"] = true;
+  return reply;
+}
+
+Value ClientSession::find_beam(const Arguments& arguments) {
+  const Target chosen = target(arguments);
+  if (!chosen.dataset) arguments.fail("the scan is still being loaded", "its centre is found when it is there");
+  const BeamFound found = chosen.entry->beam(chosen.item);
+  if (!found.centre) throw found.error.value_or(Error(ErrorKind::internal, "the centre was not looked for"));
+  const bool given = view_.beams.erase(chosen.id()) > 0;
+  if (given) send_all(chosen);
+  Value reply;
+  reply["row"] = found.centre->row;
+  reply["col"] = found.centre->col;
+  reply["radius"] = found.centre->radius;
+  reply["rms"] = found.centre->residual_rms;
+  reply["confidence"] = found.centre->confidence;
+  return reply;
+}
+
+Value ClientSession::set_beam(const Arguments& arguments) {
+  const Target chosen = target(arguments);
+  const Beam beam{arguments.real("row"), arguments.real("col"), arguments.real("radius")};
+  if (!(beam.radius > 0)) arguments.fail(fmt::format("\"radius\" is {}, expected more than 0", beam.radius));
+  const double reach = 2 * static_cast<double>(chosen.entry->shape()[2] + chosen.entry->shape()[3]);
+  for (const double place : {beam.row, beam.col, beam.radius})
+    if (!(std::abs(place) < reach)) arguments.fail(fmt::format("{} lies far from the detector", place));
+  view_.beams[chosen.id()] = beam;
+  if (chosen.dataset)
+    for (Index channel = 0; channel < most_channels; ++channel) {
+      const std::string& text = view_.channels[static_cast<std::size_t>(channel)].detector;
+      if (text.empty() || is_moment(text) || !DetectorExpression::parse(text).needs_disk()) continue;
+      (void)send_image(chosen, channel);
+    }
+  Value reply;
+  reply["row"] = beam.row;
+  reply["col"] = beam.col;
+  reply["radius"] = beam.radius;
+  return reply;
+}
+
+Value ClientSession::compare(const Arguments& arguments) {
+  std::vector<Index> chosen;
+  for (const double each : arguments.reals("datasets")) {
+    if (each != std::floor(each)) arguments.fail("\"datasets\" holds numbers of data sets");
+    const Index id = catalogue_.entry(static_cast<Index>(each))->id();
+    if (std::find(chosen.begin(), chosen.end(), id) == chosen.end()) chosen.push_back(id);
+  }
+  view_.compared = chosen;
+  Value reply;
+  reply["datasets"] = chosen;
+  for (const Target& each : compared_targets())
+    if (each.dataset) {
+      for (Index channel = 0; channel < most_channels; ++channel)
+        if (!view_.channels[static_cast<std::size_t>(channel)].detector.empty()) (void)send_image(each, channel);
+    } else {
+      reply["waiting"] = true;
+    }
+  return reply;
+}
+
+Value ClientSession::open(const Arguments& arguments) {
+  Value reply;
+  reply["dataset"] = catalogue_.open(arguments.text("path"));
+  return reply;
+}
+
+Value ClientSession::stats(const Arguments&) {
+  Value reply;
+  reply["commands"] = commands_;
+  reply["frames"] = frames_;
+  reply["memory"] = catalogue_.memory();
+  reply["memory"]["frames_kept"] = catalogue_.cache().bytes();
+  return reply;
+}
+
+Value ClientSession::release(const Arguments& arguments) {
+  const Index dataset = arguments.whole_or("dataset", 0, catalogue_.size() - 1, view_.dataset);
+  std::optional<Index> item;
+  if (arguments.has("item")) item = arguments.whole("item", 0, catalogue_.entry(dataset)->size() - 1);
+  const std::size_t before = catalogue_.budget().reserved_bytes();
+  imagers_.erase(dataset);
+  catalogue_.release(dataset, item);
+  const std::size_t after = catalogue_.budget().reserved_bytes();
+  Value reply;
+  reply["freed"] = before - std::min(before, after);
+  return reply;
+}
+
+// ---- What they are about --------------------------------------------------------------------------------------------
+
+ClientSession::Target ClientSession::target(Index dataset, bool again) {
+  Target target{catalogue_.entry(dataset), view_.item(dataset), nullptr};
+  if (const auto problem = target.entry->problem(target.item); problem && !again) throw *problem;
+  target.dataset = catalogue_.want(*target.entry, target.item);
+  return target;
+}
+
+ClientSession::Target ClientSession::target(const Arguments& arguments) {
+  return target(arguments.whole_or("dataset", 0, catalogue_.size() - 1, view_.dataset));
+}
+
+std::vector<ClientSession::Target> ClientSession::compared_targets() {
+  std::vector<Target> all;
+  for (const Index dataset : view_.compared) all.push_back(target(dataset));
+  return all;
+}
+
+DetectorGeometry ClientSession::geometry(const Target& target, bool needs_beam) const {
+  DetectorGeometry geometry;
+  geometry.rows = target.dataset->shape()[2];
+  geometry.cols = target.dataset->shape()[3];
+  geometry.good = target.dataset->good();
+  if (!needs_beam) return geometry;
+  if (const auto given = view_.beams.find(target.id()); given != view_.beams.end()) {
+    geometry.centre_row = given->second.row;
+    geometry.centre_col = given->second.col;
+    geometry.radius = given->second.radius;
+  } else if (const BeamFound found = target.entry->beam(target.item); found.centre) {
+    geometry.centre_row = found.centre->row;
+    geometry.centre_col = found.centre->col;
+    if (found.centre->radius > 0) geometry.radius = found.centre->radius;
+  }
+  return geometry;
+}
+
+std::vector<Index> ClientSession::roi_positions(const Target& target, const std::string& expression) const {
+  const Shape scan = target.entry->shape();
+  const Mask mask = detector_mask(expression, {scan[0], scan[1], {}, {}, {}, {}});
+  if (mask.area() == 0)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("the region {} holds no position of {} x {}", expression, scan[0], scan[1]))
+        .hint("coordinates are scan positions, rows before columns");
+  return mask.pixels;
+}
+
+// ---- Frames ---------------------------------------------------------------------------------------------------------
+
+std::string ClientSession::key(const Target& target, std::string_view what) const {
+  return fmt::format("{}/{}/{}", target.id(), target.item, what);
+}
+
+void ClientSession::send(Frame frame, const Target& target) {
+  frame.request = request_;
+  frame.dataset = static_cast<std::uint32_t>(target.id());
+  frame.item = static_cast<std::uint32_t>(target.item);
+  ++frames_;
+  outlet_->send(std::move(frame));
+}
+
+void ClientSession::send_pattern(const Target& target) {
+  const std::string name = key(target, fmt::format("pattern {} {}", view_.scan_row, view_.scan_col));
+  std::optional<Shown> shown = catalogue_.cache().find(name);
+  if (!shown) {
+    const Stopwatch watch;
+    shown = Shown{pattern_frame(*target.dataset, view_.scan_row, view_.scan_col), 0, "", "", 0};
+    shown->frame.compute_us = microseconds(watch);
+    catalogue_.cache().put(name, *shown);
+  }
+  send(std::move(shown->frame), target);
+}
+
+void ClientSession::send_reduced(const Target& target) {
+  const std::string name = key(target, fmt::format("{} {}", sonde::stem::name(view_.reduction), view_.scan_roi));
+  std::optional<Shown> shown = catalogue_.cache().find(name);
+  if (!shown) {
+    const Stopwatch watch;
+    std::vector<Index> positions;
+    if (!view_.scan_roi.empty()) positions = roi_positions(target, view_.scan_roi);
+    shown = Shown{reduced_.pattern(target.dataset, positions, view_.reduction), 0, "", "", 0};
+    shown->frame.compute_us = microseconds(watch);
+    catalogue_.cache().put(name, *shown);
+  }
+  send(std::move(shown->frame), target);
+}
+
+panel::File ClientSession::export_file(const Value&) {
+  throw Error(ErrorKind::not_supported, "this page has no exports yet");
+}
+
+Shown ClientSession::image(const Target& target, const std::string& detector) {
+  // The key holds the beam only where the client gave one: else it is that of the item.
+  const auto given = view_.beams.find(target.id());
+  const std::string beam = given == view_.beams.end()
+                               ? ""
+                               : fmt::format("@{},{},{}", given->second.row, given->second.col, given->second.radius);
+  const std::string name = key(target, fmt::format("image{} {}", beam, detector));
+  if (std::optional<Shown> shown = catalogue_.cache().find(name)) return *shown;
+  const Stopwatch watch;
+  const bool needs_beam = !is_moment(detector) && DetectorExpression::parse(detector).needs_disk();
+  if (const BeamFound found = target.entry->beam(target.item); needs_beam && beam.empty() && found.error)
+    throw *found.error;
+  const DetectorOf made = detector_of(*target.dataset, detector, geometry(target, needs_beam));
+  auto imager = imagers_.find(target.id());
+  if (imager == imagers_.end() || !imager->second.is_of(target.dataset)) {
+    imagers_.erase(target.id());
+    imager = imagers_.try_emplace(target.id(), target.dataset, catalogue_.budget()).first;
+  }
+  Shown shown = imager->second.image(*target.dataset, made);
+  shown.frame.mask_hash = static_cast<std::uint32_t>(shown.mask_hash);
+  shown.frame.compute_us = microseconds(watch);
+  catalogue_.cache().put(name, shown);
+  return shown;
+}
+
+Shown ClientSession::send_image(const Target& target, Index channel) {
+  Shown shown = image(target, view_.channels[static_cast<std::size_t>(channel)].detector);
+  shown.frame.channel = static_cast<std::uint16_t>(channel);
+  send(shown.frame, target);
+  return shown;
+}
+
+void ClientSession::send_all(const Target& target) {
+  send_pattern(target);
+  send_reduced(target);
+  for (Index channel = 0; channel < most_channels; ++channel)
+    if (!view_.channels[static_cast<std::size_t>(channel)].detector.empty()) (void)send_image(target, channel);
+}
+
+}  // namespace sonde::stem

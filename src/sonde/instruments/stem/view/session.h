@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/engine/panel/page.h"
+#include "sonde/instruments/stem/view/arguments.h"
+#include "sonde/instruments/stem/view/catalogue.h"
+#include "sonde/instruments/stem/view/client_view.h"
+#include "sonde/instruments/stem/view/painter.h"
+
+namespace sonde::stem {
+
+/// The actions of the page, in the order of the protocol's table.
+[[nodiscard]] std::vector<panel::Action> view_actions();
+
+/// What one client looks at, and how its commands change that. Commands come one at a time; the catalogue's worker may
+/// come in between with data that were waited for.
+class ClientSession final : public Listener {
+ public:
+  ClientSession(Catalogue& catalogue, std::shared_ptr<panel::Outlet> outlet);
+
+  void run(const panel::Command& command);
+  [[nodiscard]] panel::File export_file(const Value& request);
+  /// Nothing is sent, and the catalogue not touched, once this has returned.
+  void close();
+
+  void event(std::string_view name, const Value& what) override;
+  void loaded(Index dataset, Index item, const Error* error) override;
+
+ private:
+  /// The item that a command is about; `dataset` is empty while it is being loaded.
+  struct Target {
+    std::shared_ptr<Entry> entry;
+    Index item = 0;
+    std::shared_ptr<const Dataset> dataset;
+    [[nodiscard]] Index id() const { return entry->id(); }
+  };
+  struct Action {
+    std::vector<std::string> arguments;
+    Value (ClientSession::*carry_out)(const Arguments& arguments);
+  };
+  static const std::map<std::string, Action, std::less<>>& actions();
+
+  // One per command; each returns the members of its reply.
+  Value set_dataset(const Arguments& arguments);
+  Value set_position(const Arguments& arguments);
+  Value set_detector(const Arguments& arguments);
+  Value set_scan_roi(const Arguments& arguments);
+  Value set_reduction(const Arguments& arguments);
+  Value set_item(const Arguments& arguments);
+  Value find_beam(const Arguments& arguments);
+  Value set_beam(const Arguments& arguments);
+  Value compare(const Arguments& arguments);
+  Value open(const Arguments& arguments);
+  Value stats(const Arguments& arguments);
+  Value release(const Arguments& arguments);
+
+  /// The item that the client looks at. One that is not in memory is loaded in the background, unless that has failed:
+  /// its error is thrown, or loading tried `again`.
+  [[nodiscard]] Target target(Index dataset, bool again = false);
+  [[nodiscard]] Target target(const Arguments& arguments);
+  [[nodiscard]] std::vector<Target> compared_targets();
+  [[nodiscard]] DetectorGeometry geometry(const Target& target, bool needs_beam) const;
+
+  // Frames of the view as it is; sent with the id of the command that is being carried out.
+  void send(panel::Frame frame, const Target& target);
+  void send_pattern(const Target& target);
+  void send_reduced(const Target& target);
+  Shown send_image(const Target& target, Index channel);
+  void send_all(const Target& target);
+  [[nodiscard]] Shown image(const Target& target, const std::string& detector);
+  [[nodiscard]] std::vector<Index> roi_positions(const Target& target, const std::string& expression) const;
+  [[nodiscard]] std::string key(const Target& target, std::string_view what) const;
+
+  Catalogue& catalogue_;
+  const std::shared_ptr<panel::Outlet> outlet_;
+
+  std::mutex mutex_;
+  bool closed_ = false;
+  std::uint32_t request_ = 0;  // the command that is being carried out
+  std::uint64_t commands_ = 0, frames_ = 0;
+  ClientView view_;
+  std::map<Index, ClientImager> imagers_;  // by data set
+  ClientPattern reduced_;
+};
+
+}  // namespace sonde::stem

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include <string>
+
+#include "sonde/instruments/stem/view/arguments.h"
+
+namespace sonde::stem {
+
+/// The detector expression that a command describes: `expr` as it is, or `shape` with `params` as text. One language:
+/// what a person draws can be typed, saved and given to `sonde stem image`. Numbers keep all their digits. Throws
+/// Error(bad_input) when neither is given, or both; whether the expression makes sense is seen when it is parsed.
+[[nodiscard]] std::string expression_of(const Arguments& arguments);
+
+}  // namespace sonde::stem
