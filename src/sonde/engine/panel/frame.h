@@ -42,8 +42,8 @@ struct Frame {
   double sum = 0;
   std::uint32_t compute_us = 0;
   std::uint32_t mask_hash = 0;  ///< low half of the hash of the mask that made it
-  std::shared_ptr<const void> owner;
-  std::span<const std::byte> payload;  ///< rows * cols elements, alive as long as owner
+  std::shared_ptr<const void> owner{};
+  std::span<const std::byte> payload{};  ///< rows * cols elements, alive as long as owner
 };
 
 /// Header of a binary message of `sonde.view.v1`, 64 bytes, little-endian; docs/viewer-protocol.md draws it.

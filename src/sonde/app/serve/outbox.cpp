@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/serve/outbox.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sonde/engine/base/text.h"
+
+namespace sonde::serve {
+namespace {
+
+bool same_slot(const panel::Frame& a, const panel::Frame& b) {
+  return a.kind == b.kind && a.channel == b.channel && a.dataset == b.dataset;
+}
+
+bool is_file(const panel::Frame& frame) { return frame.kind == panel::FrameKind::file; }
+
+}  // namespace
+
+void Outbox::push_text(std::string text) {
+  const std::lock_guard lock(mutex_);
+  push({std::move(text), std::nullopt}, "");
+}
+
+void Outbox::push_event(std::string_view name, std::string text) {
+  const std::lock_guard lock(mutex_);
+  const auto older =
+      std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) { return each.event == name; });
+  if (older == waiting_.end()) return push({std::move(text), std::nullopt}, std::string(name));
+  text_bytes_ += text.size() - older->message.text.size();
+  older->message.text = std::move(text);
+}
+
+void Outbox::push_frame(panel::Frame frame) {
+  const std::lock_guard lock(mutex_);
+  const auto older =
+      is_file(frame) ? waiting_.end() : std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+        return each.message.frame && same_slot(*each.message.frame, frame);
+      });
+  if (older == waiting_.end()) return push({"", std::move(frame)}, "");
+  older->message.frame = std::move(frame);
+  ++dropped_;
+}
+
+void Outbox::push(Message message, std::string event) {
+  if (closed()) return;
+  if (!message.frame) {
+    if (texts_ >= limits_.texts) return overflow(fmt::format("{} messages wait for it", texts_));
+    if (texts_ > 0 && text_bytes_ + message.text.size() > limits_.text_bytes)
+      return overflow(fmt::format("{} of messages wait for it", format_bytes(static_cast<double>(text_bytes_))));
+    ++texts_;
+    text_bytes_ += message.text.size();
+  } else if (is_file(*message.frame)) {
+    if (files_ >= limits_.files) return overflow(fmt::format("{} files wait for it", files_));
+    ++files_;
+  } else {
+    if (frames_ >= limits_.frames) return overflow(fmt::format("{} different frames wait for it", frames_));
+    ++frames_;
+  }
+  waiting_.push_back({std::move(message), std::move(event)});
+}
+
+std::optional<Outbox::Message> Outbox::pop() {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty()) return std::nullopt;
+  Message next = std::move(waiting_.front().message);
+  waiting_.pop_front();
+  if (!next.frame) {
+    --texts_;
+    text_bytes_ -= next.text.size();
+  } else {
+    --(is_file(*next.frame) ? files_ : frames_);
+  }
+  return next;
+}
+
+void Outbox::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  waiting_.clear();
+  text_bytes_ = texts_ = frames_ = files_ = 0;
+}
+
+void Outbox::overflow(std::string reason) {
+  overflow_ = std::move(reason);
+  waiting_.clear();  // nobody will read it; its memory is wanted back
+  text_bytes_ = texts_ = frames_ = files_ = 0;
+}
+
+std::string Outbox::overflow() const {
+  const std::lock_guard lock(mutex_);
+  return overflow_;
+}
+
+std::uint64_t Outbox::dropped_frames() const {
+  const std::lock_guard lock(mutex_);
+  return dropped_;
+}
+
+std::size_t Outbox::size() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+}  // namespace sonde::serve

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sonde/engine/panel/frame.h"
+
+namespace sonde::serve {
+
+/// What waits for the network on its way to one client, bounded whatever the client does. Thread-safe, never blocks.
+///
+/// Messages leave in the order in which they came. A frame replaces a waiting one of the same kind, channel and data
+/// set, in its place; an event one of the same name. Texts and files are all kept, so a client that never reads
+/// overflows: then the outbox takes nothing more, and the connection has to end.
+class Outbox {
+ public:
+  struct Limits {
+    std::size_t text_bytes = std::size_t{8} << 20;  ///< one message alone may be longer
+    std::size_t texts = 1024;
+    std::size_t frames = 256;  ///< of different kind, channel or data set
+    std::size_t files = 16;
+  };
+  struct Message {
+    std::string text;  ///< when there is no frame
+    std::optional<panel::Frame> frame;
+  };
+
+  Outbox() : Outbox(Limits{}) {}
+  explicit Outbox(Limits limits) : limits_(limits) {}
+
+  void push_text(std::string text);
+  void push_event(std::string_view name, std::string text);
+  void push_frame(panel::Frame frame);
+  /// The next message, or nothing.
+  [[nodiscard]] std::optional<Message> pop();
+
+  /// From now on everything is dropped, also what waits.
+  void close();
+  /// Which limit was passed, in words; empty while none was.
+  [[nodiscard]] std::string overflow() const;
+  /// Frames that were dropped because a newer one took their place.
+  [[nodiscard]] std::uint64_t dropped_frames() const;
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  struct Waiting {
+    Message message;
+    std::string event;  ///< name of an event, empty otherwise
+  };
+  [[nodiscard]] bool closed() const { return closed_ || !overflow_.empty(); }
+  void push(Message message, std::string event);
+  void overflow(std::string reason);
+
+  const Limits limits_;
+  mutable std::mutex mutex_;
+  std::list<Waiting> waiting_;
+  std::size_t text_bytes_ = 0, texts_ = 0, frames_ = 0, files_ = 0;
+  std::uint64_t dropped_ = 0;
+  bool closed_ = false;
+  std::string overflow_;
+};
+
+}  // namespace sonde::serve

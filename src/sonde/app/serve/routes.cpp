@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/serve/routes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sonde/app/serve/refusals.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/report/json.h"
+
+namespace sonde::serve {
+namespace {
+
+constexpr const char* html = "text/html; charset=utf-8";
+
+Answer refused(unsigned status, std::string text, std::string reason) {
+  Answer answer = text_answer(status, std::move(text));
+  answer.refusal = std::move(reason);
+  return answer;
+}
+
+/// What stands after "name=" in a query, or nothing.
+std::string_view query_value(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view each = query.substr(0, end);
+    if (each.starts_with(name) && each.substr(name.size()).starts_with('=')) return each.substr(name.size() + 1);
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  return {};
+}
+
+Answer no_cookie(const Request& request) {
+  if (request.method == "GET" && request.target == "/" &&
+      (request.fetch_site == "cross-site" || request.fetch_site == "same-site"))
+    // A link on a foreign page (a notebook) led here: browsers keep a strict cookie back, also after a redirect. Asked
+    // again by this page itself they send it, and when there is none the answer is the one below.
+    return text_answer(200,
+                       "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url=/\">"
+                       "<title>sonde</title>",
+                       html);
+  return refused(403,
+                 "This page needs the address with the token that sonde printed when it was started.\n"
+                 "Open that once in this browser; afterwards the address without it works too.\n",
+                 fmt::format("{} {}: no cookie of this server", printable(request.method), printable(request.target)));
+}
+
+Answer asset_answer(const Asset& asset, std::string_view known_tag) {
+  Answer answer;
+  answer.media_type = asset.media_type;
+  answer.headers = {{"ETag", std::string(asset.tag)},
+                    {"Cache-Control", asset.lasting ? "private, max-age=31536000, immutable" : "no-cache"}};
+  if (known_tag == asset.tag)
+    answer.status = 304;
+  else
+    answer.body = asset.bytes;
+  return answer;
+}
+
+Answer exchange(std::string_view token, const Access& access) {
+  if (!access.token_valid(token))
+    return refused(403, "This token is not the one of the running sonde: use the address that it printed last.\n",
+                   "a wrong token");
+  Answer answer = text_answer(303, "");
+  answer.headers.insert(answer.headers.end(), {{"Location", "/"}, {"Set-Cookie", access.cookie()}});
+  return answer;
+}
+
+std::string clean(std::string text, std::string_view forbidden) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [&](char c) { return c < ' ' || c > '~' || forbidden.find(c) != std::string_view::npos; }, '_');
+  return text;
+}
+
+}  // namespace
+
+Answer text_answer(unsigned status, std::string text, std::string media_type) {
+  Answer answer{.status = status, .media_type = std::move(media_type), .headers = {{"Cache-Control", "no-store"}}};
+  const auto owner = std::make_shared<const std::string>(std::move(text));
+  answer.body = std::as_bytes(std::span(*owner));
+  answer.owner = owner;
+  return answer;
+}
+
+Answer json_answer(unsigned status, const Value& value) {
+  return text_answer(status, to_json(value, -1), "application/json");
+}
+
+Answer error_answer(const Error& error) {
+  Value value;
+  value["type"] = "error";
+  value["kind"] = name(error.kind());
+  value["message"] = error.message();
+  value["hint"] = error.hint();
+  const int status = exit_status(error.kind());
+  return json_answer(status == exit_status(ErrorKind::usage) || status == exit_status(ErrorKind::bad_input) ? 400 : 500,
+                     value);
+}
+
+Answer file_answer(panel::File file) {
+  Answer answer{.media_type = clean(std::move(file.media_type), ""), .headers = {{"Cache-Control", "no-store"}}};
+  answer.headers.emplace_back("Content-Disposition",
+                              fmt::format("attachment; filename=\"{}\"", clean(std::move(file.name), "\"\\/")));
+  const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(file.bytes));
+  answer.body = *owner;
+  answer.owner = owner;
+  return answer;
+}
+
+std::vector<std::pair<std::string, std::string>> common_headers(const Access& access) {
+  return {{"Content-Security-Policy", access.content_security_policy()},
+          {"Referrer-Policy", "no-referrer"},
+          {"X-Content-Type-Options", "nosniff"},
+          {"Cross-Origin-Resource-Policy", "same-origin"}};
+}
+
+Route route(const Request& request, const Access& access, std::span<const Asset> assets) {
+  if (!access.host_allowed(request.host))
+    return {Next::answer,
+            refused(403,
+                    fmt::format("This server answers only to {}. Through ssh -L use the same port on both sides.\n",
+                                access.allowed_hosts()),
+                    fmt::format("a request for the host \"{}\"", printable(request.host)))};
+  const bool post = request.method == "POST";
+  if ((request.upgrade || post || !request.origin.empty()) && !access.origin_allowed(request.origin, request.host))
+    return {Next::answer, refused(403, "Only the page itself may ask for this.\n",
+                                  fmt::format("{} {}: from the origin \"{}\"", printable(request.method),
+                                              printable(request.target), printable(request.origin)))};
+  const std::size_t mark = std::min(request.target.find('?'), request.target.size());
+  const std::string_view path = request.target.substr(0, mark);
+  const std::string_view query = request.target.substr(std::min(mark + 1, request.target.size()));
+  const bool get = request.method == "GET";
+  if (get && path == "/healthz") return {Next::answer, text_answer(200, "ok\n")};
+  if (get && path == "/" && !query_value(query, "token").empty())
+    return {Next::answer, exchange(query_value(query, "token"), access)};
+  if (!access.cookie_valid(request.cookie)) return {Next::answer, no_cookie(request)};
+
+  if (get && path == "/ws" && request.upgrade) return {Next::websocket};
+  if (get && path == "/api/state") return {Next::state};
+  if (post && path == "/api/export") return {Next::export_file};
+  const std::string_view wanted = path == "/" ? "/index.html" : path;
+  for (const Asset& asset : assets)
+    if (get && asset.path == wanted) return {Next::answer, asset_answer(asset, request.if_none_match)};
+  return {Next::answer,
+          refused(404, "There is nothing here.\n",
+                  fmt::format("{} {}: no such path", printable(request.method), printable(request.target)))};
+}
+
+}  // namespace sonde::serve

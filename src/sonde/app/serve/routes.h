@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sonde/app/serve/access.h"
+#include "sonde/app/serve/assets.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/panel/page.h"
+
+namespace sonde::serve {
+
+/// The parts of an HTTP request that decide about its answer; empty where there was none.
+struct Request {
+  std::string_view method{}, target{}, host{}, origin{}, cookie{};
+  std::string_view if_none_match{};  ///< tag of the content that the browser has
+  std::string_view fetch_site{};     ///< Sec-Fetch-Site: who made the browser ask
+  bool upgrade = false;              ///< wants to become a WebSocket
+};
+
+/// An HTTP answer. The body is alive as long as `owner`, or for ever when that is empty.
+struct Answer {
+  unsigned status = 200;
+  std::string media_type = "text/plain; charset=utf-8";
+  std::vector<std::pair<std::string, std::string>> headers{};
+  std::shared_ptr<const void> owner{};
+  std::span<const std::byte> body{};
+  std::string refusal{};  ///< for the log: why it was refused; empty when it was not
+};
+
+[[nodiscard]] Answer text_answer(unsigned status, std::string text,
+                                 std::string media_type = "text/plain; charset=utf-8");
+[[nodiscard]] Answer json_answer(unsigned status, const Value& value);
+/// An error with the status that fits its kind: 400 for what was asked, 500 for what failed here.
+[[nodiscard]] Answer error_answer(const Error& error);
+/// A download. The name and type come from a page, not from a stranger, but are cleaned of what would end a header.
+[[nodiscard]] Answer file_answer(panel::File file);
+
+/// The headers that every answer has.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> common_headers(const Access& access);
+
+enum class Next {
+  answer,       ///< it is there
+  websocket,    ///< let it become a WebSocket
+  state,        ///< describe the page
+  export_file,  ///< read the body, make a file
+};
+struct Route {
+  Next next = Next::answer;
+  Answer answer{};
+};
+
+/// Where a request goes, by rules in this order: Host, Origin (of WebSockets, POST and whoever sends one), token or
+/// cookie, then an exact list of paths. Nothing of a path is looked up anywhere but in the table of assets.
+[[nodiscard]] Route route(const Request& request, const Access& access, std::span<const Asset> assets);
+
+}  // namespace sonde::serve
