@@ -35,6 +35,12 @@ sonde_package(PkgConfig::LZ4               liblz4-dev          PKGCONFIG LZ4 lib
 sonde_package(PkgConfig::ZSTD              libzstd-dev         PKGCONFIG ZSTD libzstd)
 sonde_package(PkgConfig::BLOSC             libblosc-dev        PKGCONFIG BLOSC blosc)
 sonde_package(PkgConfig::XXHASH            libxxhash-dev       PKGCONFIG XXHASH libxxhash)
+if(SONDE_FFT STREQUAL "fftw")
+  sonde_package(PkgConfig::FFTW            libfftw3-dev        PKGCONFIG FFTW fftw3)
+  sonde_package(PkgConfig::FFTWF           libfftw3-dev        PKGCONFIG FFTWF fftw3f)
+else()
+  sonde_package(kissfft::kissfft-float     libkissfft-dev      CMAKE kissfft)
+endif()
 set_property(GLOBAL PROPERTY sonde_find_Threads::Threads "find_dependency(Threads)\n")
 set_property(GLOBAL PROPERTY sonde_find_CUDA::cudart_static "find_dependency(CUDAToolkit)\n")
 

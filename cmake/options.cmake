@@ -6,6 +6,7 @@ set(SONDE_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures with native co
 set(SONDE_VIEWER AUTO CACHE STRING "Browser client of `sonde view` (needs Node and npm): AUTO, ON or OFF")
 set_property(CACHE SONDE_CUDA SONDE_VIEWER PROPERTY STRINGS AUTO ON OFF)
 set(SONDE_THREADS tbb CACHE STRING "parallel_for on tbb or std (std for ThreadSanitizer)")
+set(SONDE_FFT fftw CACHE STRING "Fourier transforms by fftw (fast; the result is then under the GPL) or kissfft")
 set(SONDE_SANITIZE "" CACHE STRING "empty, \"address,undefined\" or \"thread\"")
 option(SONDE_TESTS "Build the tests" ON)
 option(SONDE_FUZZ "Build the fuzzers (needs clang)" OFF)
@@ -22,6 +23,10 @@ foreach(option SONDE_CUDA SONDE_VIEWER)
     message(FATAL_ERROR "${option}=${${option}}: expected AUTO, ON or OFF")
   endif()
 endforeach()
+
+if(NOT SONDE_FFT MATCHES "^(fftw|kissfft)$")
+  message(FATAL_ERROR "SONDE_FFT=${SONDE_FFT}: expected fftw or kissfft")
+endif()
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
