@@ -1,5 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import { render } from "preact";
 
+import { delays } from "./measure/delays";
+import { Session } from "./model/session";
+import { Store } from "./model/store";
+import { Actions } from "./panels/actions";
+import { ViewerContext, type Viewer } from "./panels/context";
+import { Connection, type Socket } from "./protocol/connection";
+import { Shell } from "./shell/shell";
+
+declare global {
+  interface Window {
+    /** For measurements and tests: the page's numbers, and what it draws with. */
+    __sonde?: { delays: typeof delays; store: Store; renderer(): string | undefined };
+  }
+}
+
+const store = new Store();
+const session = new Session(store, (run) => requestAnimationFrame(run));
+// ?draw=canvas draws without WebGL2, for comparison.
+const plain = new URLSearchParams(location.search).get("draw") === "canvas";
+const viewer: Viewer = { store, actions: new Actions(session), stages: new Map(), plain };
+const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+session.start(new Connection(() => new WebSocket(`${scheme}//${location.host}/ws`) as unknown as Socket, session));
+window.__sonde = { delays, store, renderer: () => viewer.stages.get("image")?.renderer.name };
+
 const root = document.getElementById("page");
-if (root) render(<p>sonde</p>, root);
+if (root)
+  render(
+    <ViewerContext.Provider value={viewer}>
+      <Shell />
+    </ViewerContext.Provider>,
+    root,
+  );

@@ -50,6 +50,16 @@ describe("Latest", () => {
     expect(sent).toEqual(["a1", "b1"]);
   });
 
+  it("takes an answer for the end of everything sent before", () => {
+    const { latest, sent, send, nextFrame } = setup();
+    latest.wish("a", send("a1"));
+    latest.wish("b", send("b1"));
+    latest.wish("a", send("a2"));
+    latest.done(2);
+    nextFrame();
+    expect(sent).toEqual(["a1", "b1", "a2"]);
+  });
+
   it("sends again after the connection was lost", () => {
     const { latest, sent, send, nextFrame } = setup();
     latest.wish("a", send("1"));

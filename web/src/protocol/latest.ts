@@ -15,9 +15,10 @@ export class Latest {
     this.flush();
   }
 
-  /** The command with this id has its frame, or failed. */
+  /** The command with this id has its frame, or failed. The server carries out commands in order, and a newer frame may
+   *  have taken the place of an older one on its way: so the commands before it are done as well. */
   done(id: number): void {
-    for (const [key, sent] of this.underWay) if (sent === id) this.underWay.delete(key);
+    for (const [key, sent] of this.underWay) if (sent <= id) this.underWay.delete(key);
     this.flush();
   }
 

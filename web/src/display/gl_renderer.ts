@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import { FRAGMENT_SHADER, VERTEX_SHADER } from "./shaders";
+import type { Cell, Layer, Renderer } from "./renderer";
+import { STRETCHES } from "./stretch";
+
+interface Uploaded {
+  texture: WebGLTexture;
+  values: unknown;
+  rows: number;
+  cols: number;
+}
+
+const UNIFORMS = ["count", "size", "origin", "scale", "height", "smoothly", "low", "span", "stretch", "gamma"] as const;
+
+/** Values as one float texture each; range, stretch and colours in the fragment shader. */
+export class GlRenderer implements Renderer {
+  readonly name = "WebGL2";
+  private uniforms: Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>;
+  private uploaded = new Map<string, Uploaded>();
+
+  /** Null where the browser has no WebGL2. */
+  static create(canvas: HTMLCanvasElement): GlRenderer | null {
+    // The drawing buffer is kept so that the picture can be copied for an export at any time.
+    const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false, preserveDrawingBuffer: true });
+    return gl ? new GlRenderer(gl) : null;
+  }
+
+  private constructor(private readonly gl: WebGL2RenderingContext) {
+    const program = gl.createProgram();
+    for (const [kind, source] of [
+      [gl.VERTEX_SHADER, VERTEX_SHADER],
+      [gl.FRAGMENT_SHADER, FRAGMENT_SHADER],
+    ] as const) {
+      const shader = gl.createShader(kind);
+      if (!shader) throw new Error("WebGL2 makes no shader");
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(`shader: ${gl.getProgramInfoLog(program) ?? ""}`);
+    gl.useProgram(program);
+    this.uniforms = Object.fromEntries(UNIFORMS.map((name) => [name, gl.getUniformLocation(program, name)])) as typeof this.uniforms;
+    for (let i = 0; i < 3; ++i) {
+      gl.uniform1i(gl.getUniformLocation(program, `values${i}`), i);
+      gl.uniform1i(gl.getUniformLocation(program, `colours${i}`), 3 + i);
+    }
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.enable(gl.SCISSOR_TEST);
+  }
+
+  draw(cells: Cell[], background: readonly [number, number, number]): void {
+    const { gl } = this;
+    const { width, height } = gl.canvas;
+    gl.scissor(0, 0, width, height);
+    gl.clearColor(background[0] / 255, background[1] / 255, background[2] / 255, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    const used = new Set<string>();
+    cells.forEach((cell, index) => this.drawCell(cell, index, height, used));
+    for (const [key, { texture }] of this.uploaded) {
+      if (used.has(key)) continue;
+      gl.deleteTexture(texture);
+      this.uploaded.delete(key);
+    }
+  }
+
+  private drawCell(cell: Cell, index: number, height: number, used: Set<string>): void {
+    const { gl, uniforms } = this;
+    const { at, layers } = cell;
+    if (layers.length === 0) return;
+    const box = { x: Math.round(at.box.x), y: Math.round(at.box.y), width: Math.round(at.box.width), height: Math.round(at.box.height) };
+    gl.viewport(box.x, height - box.y - box.height, box.width, box.height);
+    gl.scissor(box.x, height - box.y - box.height, box.width, box.height);
+    layers.forEach((layer, i) => {
+      used.add(this.bindValues(`${index}/${i}`, i, layer));
+      used.add(this.bindColours(`${index}/${i}/colours`, 3 + i, layer));
+    });
+    gl.uniform1i(uniforms.count, layers.length);
+    gl.uniform2i(uniforms.size, at.cols, at.rows);
+    gl.uniform2f(uniforms.origin, at.x, at.y);
+    gl.uniform1f(uniforms.scale, at.scale);
+    gl.uniform1f(uniforms.height, height);
+    gl.uniform1i(uniforms.smoothly, cell.smooth ? 1 : 0);
+    const mappings = [0, 1, 2].map((i) => (layers[i] ?? layers[0]).mapping);
+    gl.uniform3fv(uniforms.low, mappings.map(({ low }) => low));
+    gl.uniform3fv(uniforms.span, mappings.map(({ low, high }) => high - low));
+    gl.uniform1i(uniforms.stretch, STRETCHES.indexOf(mappings[0].stretch));
+    gl.uniform1f(uniforms.gamma, mappings[0].gamma);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+
+  private bindValues(key: string, unit: number, layer: Layer): string {
+    const { gl } = this;
+    const known = this.uploaded.get(key);
+    gl.activeTexture(gl.TEXTURE0 + unit);
+    if (known && known.rows === layer.rows && known.cols === layer.cols) {
+      gl.bindTexture(gl.TEXTURE_2D, known.texture);
+      if (known.values !== layer.values)
+        gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, layer.cols, layer.rows, gl.RED, gl.FLOAT, layer.values);
+      known.values = layer.values;
+      return key;
+    }
+    if (known) gl.deleteTexture(known.texture);
+    const texture = this.newTexture();
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R32F, layer.cols, layer.rows, 0, gl.RED, gl.FLOAT, layer.values);
+    this.uploaded.set(key, { texture, values: layer.values, rows: layer.rows, cols: layer.cols });
+    return key;
+  }
+
+  private bindColours(key: string, unit: number, layer: Layer): string {
+    const { gl } = this;
+    const known = this.uploaded.get(key);
+    gl.activeTexture(gl.TEXTURE0 + unit);
+    if (known) gl.bindTexture(gl.TEXTURE_2D, known.texture);
+    if (known?.values === layer.colours) return key;
+    const texture = known?.texture ?? this.newTexture();
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, layer.colours);
+    this.uploaded.set(key, { texture, values: layer.colours, rows: 1, cols: 256 });
+    return key;
+  }
+
+  private newTexture(): WebGLTexture {
+    const { gl } = this;
+    const texture = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    for (const [name, value] of [
+      [gl.TEXTURE_MIN_FILTER, gl.NEAREST],
+      [gl.TEXTURE_MAG_FILTER, gl.NEAREST],
+      [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE],
+      [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE],
+    ])
+      gl.texParameteri(gl.TEXTURE_2D, name, value);
+    return texture;
+  }
+}

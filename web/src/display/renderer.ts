@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ColourTable } from "./colour_maps";
+import type { Mapping } from "./stretch";
+import type { Placement } from "./viewport";
+
+export interface Layer {
+  values: Float32Array;
+  rows: number;
+  cols: number;
+  mapping: Mapping;
+  colours: ColourTable;
+}
+
+/** One image, or up to three as the red, green and blue of one. All layers have the same size. */
+export interface Cell {
+  layers: Layer[];
+  /** In device pixels. */
+  at: Placement;
+  smooth: boolean;
+}
+
+/** Draws cells on a canvas. Both implementations give the same colours, see renderer tests. */
+export interface Renderer {
+  readonly name: "WebGL2" | "Canvas2D";
+  draw(cells: Cell[], background: readonly [number, number, number]): void;
+}
+
+/** Colours of the stripes that stand for a value that is no number; no map contains both. */
+export const INVALID_COLOURS = [
+  [120, 58, 74],
+  [58, 40, 52],
+] as const;
+/** Width of a stripe in device pixels. */
+export const STRIPE = 4;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useState } from "preact/hooks";
+
+import { fromStateFile, toStateFile } from "../model/state_file";
+import { Button, Check, Select } from "../panels/controls";
+import { Dialog } from "../panels/dialog";
+import { useViewer } from "../panels/context";
+import { pictureFile, save } from "./picture_file";
+
+type What = "image" | "pattern" | "spectrum" | "profile" | "series";
+
+/** Exact numbers come from the server, pictures from the screen. */
+const FORMATS: Record<What, { name: string; text: string }[]> = {
+  image: [
+    { name: "screen", text: "PNG as on the screen" },
+    { name: "tiff", text: "TIFF, exact values" },
+    { name: "npy", text: "NPY, exact values" },
+    { name: "png", text: "PNG by the program" },
+  ],
+  pattern: [
+    { name: "screen", text: "PNG as on the screen" },
+    { name: "tiff", text: "TIFF, exact values" },
+    { name: "npy", text: "NPY, exact values" },
+    { name: "png", text: "PNG by the program" },
+  ],
+  spectrum: [
+    { name: "screen", text: "PNG as on the screen" },
+    { name: "tiff", text: "TIFF, exact values" },
+    { name: "npy", text: "NPY, exact values" },
+  ],
+  profile: [{ name: "csv", text: "CSV" }],
+  series: [{ name: "zip", text: "PNG sequence (ZIP)" }],
+};
+
+const NAMES: Record<What, string> = {
+  image: "Image of the active detector",
+  pattern: "Diffraction pattern",
+  spectrum: "FFT",
+  profile: "Line profile",
+  series: "Images of the whole series",
+};
+
+export function ExportDialog() {
+  const viewer = useViewer();
+  const { store, actions, stages } = viewer;
+  const [what, setWhat] = useState<What>("image");
+  const [format, setFormat] = useState("screen");
+  const [scaleBar, setScaleBar] = useState(true);
+  const [lines, setLines] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const formats = FORMATS[what];
+  const chosen = formats.some(({ name }) => name === format) ? format : formats[0].name;
+  const there = (name: What) =>
+    (name !== "spectrum" || store.view.spectrumOn.value) &&
+    (name !== "profile" || store.view.profile.value !== null) &&
+    (name !== "series" || (store.dataset.value?.items?.length ?? 0) > 1);
+
+  const attempt = async (work: () => Promise<void>) => {
+    setBusy(true);
+    try {
+      await work();
+    } catch (problem) {
+      actions.report(problem);
+    }
+    setBusy(false);
+  };
+  const run = () =>
+    attempt(async () => {
+      if (chosen === "screen") {
+        const stage = stages.get(what as "image" | "pattern" | "spectrum");
+        if (stage) save(`${what}.png`, await pictureFile(stage, { scaleBar, lines }));
+        return;
+      }
+      const file = await actions.session.requestFile({ what, format: chosen, channel: store.view.active.peek() });
+      save(file.name, new Blob([file.bytes], { type: file.type }));
+    });
+  const saveState = () =>
+    attempt(async () => {
+      const { state } = await actions.session.request("save_state", { view: toStateFile(store.snapshot()) });
+      save("sonde-view.json", new Blob([JSON.stringify(state, null, 1)], { type: "application/json" }));
+    });
+  const loadState = (file: File) =>
+    attempt(async () => {
+      const { view } = await actions.session.request("load_state", { state: JSON.parse(await file.text()) as unknown });
+      store.apply(fromStateFile(view));
+      actions.session.sendAll();
+      store.dialog.value = "none";
+    });
+
+  return (
+    <Dialog title="Export">
+      <Select label="What" value={what} options={(Object.keys(NAMES) as What[]).filter(there).map((name) => ({ name, text: NAMES[name] }))} onChange={(name) => setWhat(name)} />
+      <Select label="As" value={chosen} options={formats} onChange={setFormat} />
+      {chosen === "screen" && (
+        <div class="line">
+          <Check label="Scale bar" checked={scaleBar} onChange={setScaleBar} />
+          <Check label="Lines and names" checked={lines} onChange={setLines} />
+        </div>
+      )}
+      <div class="line">
+        <button type="button" class="primary" disabled={busy} onClick={() => void run()}>
+          Save file
+        </button>
+      </div>
+      <hr />
+      <p class="hint">The state holds every control of this page and reproduces its images on the command line.</p>
+      <div class="line">
+        <Button label="Save the state" text="Save state" disabled={busy} onClick={() => void saveState()} />
+        <label class="button">
+          Load state
+          <input
+            class="unseen"
+            type="file"
+            accept="application/json,.json"
+            onChange={(event) => {
+              const [file] = event.currentTarget.files ?? [];
+              if (file) void loadState(file);
+            }}
+          />
+        </label>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+
+import type { ConnectionStatus } from "../protocol/connection";
+import type { Frame } from "../protocol/frame";
+import type { Centre, Dataset, Memory, PageMessage } from "../protocol/messages";
+import { initialView, type Detector, type PanelName, type Tool, type View } from "./view";
+
+/** What the server said of a channel. */
+export interface ChannelReply {
+  expr?: string;
+  area?: number;
+  path?: string;
+  because?: string;
+  compute_us?: number;
+  error?: string;
+  hint?: string;
+}
+
+export interface ProfileReply {
+  length?: number;
+  unit?: string;
+  step?: number;
+  fwhm?: number | null;
+}
+
+export interface SpectrumReply {
+  step_per_nm?: number | [number, number];
+  peak?: { row: number; col: number; frequency_per_nm?: number } | null;
+}
+
+export interface Note {
+  text: string;
+  hint?: string;
+  serious: boolean;
+}
+
+type ViewSignals = { [Name in keyof View]: Signal<View[Name]> };
+
+function signals(view: View): ViewSignals {
+  const entries = Object.entries(view).map(([name, value]) => [name, signal(value as unknown)]);
+  return Object.fromEntries(entries) as ViewSignals;
+}
+
+/** The one place where state lives. Panels read it, the session and the gestures write it. */
+export class Store {
+  readonly view = signals(initialView());
+
+  readonly status = signal<{ status: ConnectionStatus; attempt: number }>({ status: "connecting", attempt: 0 });
+  /** Why the server does not answer any more, in words; null while it does. */
+  readonly gone = signal<string | null>(null);
+  readonly page = signal<PageMessage | null>(null);
+  readonly datasets = signal<Dataset[]>([]);
+  readonly memory = signal<Memory | null>(null);
+  readonly channels = signal<Record<number, ChannelReply>>({});
+  readonly profileReply = signal<ProfileReply | null>(null);
+  readonly spectrumReply = signal<SpectrumReply | null>(null);
+  /** Items of the series whose image is there, for the slider. */
+  readonly ready = signal<number[]>([]);
+  readonly note = signal<Note | null>(null);
+
+  readonly tool = signal<Record<PanelName, Tool>>({ image: "move", pattern: "move", spectrum: "pan" });
+  readonly focus = signal<PanelName>("image");
+  readonly playing = signal(false);
+  readonly dialog = signal<"none" | "help" | "export">("none");
+  /** What is under the pointer or the cursor, for the live region. */
+  readonly spoken = signal("");
+
+  readonly dataset: ReadonlySignal<Dataset | null> = computed(
+    () => this.datasets.value.find(({ id }) => id === this.view.dataset.value) ?? null,
+  );
+  readonly centre: ReadonlySignal<Centre | undefined> = computed(
+    () => this.view.centres.value.find(({ dataset }) => dataset === this.view.dataset.value) ?? this.dataset.value?.centre,
+  );
+  readonly activeDetector: ReadonlySignal<Detector | null> = computed(
+    () => this.view.detectors.value.find(({ channel }) => channel === this.view.active.value) ?? null,
+  );
+  /** Data sets in the order a person gave them, hidden ones left out, starred ones first. */
+  readonly listed: ReadonlySignal<Dataset[]> = computed(() => {
+    const { order, hidden, starred } = this.view;
+    const rank = (id: number) => {
+      const at = order.value.indexOf(id);
+      return (starred.value.includes(id) ? 0 : 1e6) + (at < 0 ? 1e5 + id : at);
+    };
+    return this.datasets.value.filter(({ id }) => !hidden.value.includes(id)).sort((a, b) => rank(a.id) - rank(b.id));
+  });
+
+  private frames = new Map<string, Signal<Frame | null>>();
+
+  frame(kind: number, dataset: number, channel = 0): Signal<Frame | null> {
+    const key = `${kind}/${dataset}/${channel}`;
+    let found = this.frames.get(key);
+    if (!found) this.frames.set(key, (found = signal<Frame | null>(null)));
+    return found;
+  }
+
+  snapshot(): View {
+    const entries = Object.entries(this.view).map(([name, field]) => [name, field.peek()]);
+    return structuredClone(Object.fromEntries(entries)) as View;
+  }
+
+  apply(view: Partial<View>): void {
+    for (const [name, value] of Object.entries(view)) (this.view[name as keyof View] as Signal<unknown>).value = value;
+  }
+}

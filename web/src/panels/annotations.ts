@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { CHANNEL_COLOURS, shapeOf } from "../model/detectors";
+import { calibrationOf } from "./contents";
+import type { Overlay } from "./overlay";
+import type { Stage } from "./stage";
+
+/** Lines, names and the scale bar over a panel's images; without `tools` as in a picture that is taken away. */
+export function drawAnnotations(overlay: Overlay, stage: Stage, options: { tools: boolean; scaleBar?: boolean; lines?: boolean }): void {
+  const calibration = calibrationOf(stage.store, stage.panel);
+  stage.placements.forEach((at, cell) => {
+    overlay.within(at, () => {
+      if (options.lines ?? true) drawLines(overlay, stage, cell, options.tools);
+      if (calibration && (options.scaleBar ?? true)) overlay.scaleBar(at, calibration);
+      const { label, preview } = stage.contents[cell];
+      const text = [label, preview ? "preview, still loading" : ""].filter(Boolean).join(", ");
+      if (text && (options.lines ?? true)) overlay.label(at, text);
+    });
+  });
+}
+
+function drawLines(overlay: Overlay, { store, panel, placements, hover }: Stage, cell: number, tools: boolean): void {
+  const at = placements[cell];
+  const { view } = store;
+  const tool = store.tool.peek()[panel];
+  const centre = store.centre.peek();
+  if (panel === "image") {
+    const region = view.region.peek();
+    if (region) overlay.shape(at, region, "#7ee0c0", { name: "region", handles: tools && tool === "region", thick: true });
+    overlay.crosshair(at, view.cursor.peek());
+  }
+  if (panel === "pattern") {
+    const active = view.active.peek();
+    for (const detector of view.detectors.peek()) {
+      const shape = shapeOf(detector, centre);
+      const chosen = detector.channel === active;
+      if (shape)
+        overlay.shape(at, shape, CHANNEL_COLOURS[detector.channel], {
+          name: String(detector.channel + 1),
+          handles: tools && chosen && tool === "move",
+          thick: chosen,
+        });
+    }
+    if (centre && tool === "centre") {
+      overlay.crosshair(at, centre, "#ffd866");
+      if (centre.radius) overlay.shape(at, { kind: "circle", row: centre.row, col: centre.col, r: centre.radius }, "#ffd866", { handles: tools });
+    }
+  }
+  const peak = store.spectrumReply.peek()?.peak;
+  if (panel === "spectrum" && peak) overlay.ring(at, peak, 9, "#ffd866");
+  const profile = view.profile.peek();
+  if (profile?.panel === panel) overlay.line(at, profile.p0, profile.p1, profile.width);
+  const over = hover.peek();
+  if (tools && over && over.cell !== cell) overlay.hair(at, over);
+}

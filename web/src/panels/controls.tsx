@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+
+import { Icon, type IconName } from "./icons";
+
+interface ButtonProps {
+  label: string;
+  icon?: IconName;
+  text?: string;
+  pressed?: boolean;
+  filled?: boolean;
+  disabled?: boolean;
+  keys?: string;
+  quiet?: boolean;
+  onClick(): void;
+}
+
+/** A button with a name for everybody: as a tool tip, and for those who do not see the icon. */
+export function Button({ label, icon, text, pressed, filled, disabled, keys, quiet, onClick }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      class={quiet ? "quiet" : undefined}
+      title={keys ? `${label} (${keys})` : label}
+      aria-label={label}
+      aria-pressed={pressed}
+      aria-keyshortcuts={keys}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      {icon && <Icon name={icon} filled={filled ?? false} />}
+      {text}
+    </button>
+  );
+}
+
+/** Several buttons of which one holds. */
+export function Group({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <div class="group" role="group" aria-label={label}>
+      {children}
+    </div>
+  );
+}
+
+interface NumberProps {
+  label: string;
+  value: number | undefined;
+  digits?: number;
+  least?: number;
+  most?: number;
+  step?: number;
+  unit?: string;
+  bare?: boolean;
+  onChange(value: number): void;
+}
+
+/** A number to type. What is typed counts when it is entered or left, so that half a number changes nothing. */
+export function NumberField({ label, value, digits = 2, least, most, step, unit, bare, onChange }: NumberProps) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const text = value === undefined ? "" : String(Number(value.toFixed(digits)));
+  const commit = () => {
+    const number = typed === null || typed.trim() === "" ? NaN : Number(typed);
+    setTyped(null);
+    if (Number.isFinite(number)) onChange(Math.min(most ?? Infinity, Math.max(least ?? -Infinity, number)));
+  };
+  return (
+    <label class={bare ? "field bare" : "field"}>
+      <span>{label}</span>
+      <input
+        type="number"
+        value={typed ?? text}
+        min={least}
+        max={most}
+        step={step ?? "any"}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value);
+          // The arrows of the field take effect at once; typed digits do not.
+          if (!(event as unknown as InputEvent).inputType && event.currentTarget.value !== "") onChange(Number(event.currentTarget.value));
+        }}
+        onBlur={commit}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") commit();
+          if (event.key === "Escape") setTyped(null);
+        }}
+      />
+      {unit && <span class="unit">{unit}</span>}
+    </label>
+  );
+}
+
+interface SelectProps<Name extends string> {
+  label: string;
+  value: Name;
+  options: readonly { name: Name; text: string }[];
+  hiddenLabel?: boolean;
+  onChange(value: Name): void;
+}
+
+export function Select<Name extends string>({ label, value, options, hiddenLabel, onChange }: SelectProps<Name>) {
+  return (
+    <label class="field">
+      <span class={hiddenLabel ? "unseen" : undefined}>{label}</span>
+      <select value={value} title={hiddenLabel ? label : undefined} onChange={(event) => onChange(event.currentTarget.value as Name)}>
+        {options.map(({ name, text }) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Check({ label, checked, onChange }: { label: string; checked: boolean; onChange(checked: boolean): void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <span>{label}</span>
+    </label>
+  );
+}
+
+export function Section({ title, children, open = true }: { title: string; children: ComponentChildren; open?: boolean }) {
+  return (
+    <details class="section" open={open}>
+      <summary>{title}</summary>
+      <div class="body">{children}</div>
+    </details>
+  );
+}

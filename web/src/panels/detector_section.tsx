@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import { formatNumber } from "../display/readout";
+import { CHANNEL_COLOURS, nameOf, PRESETS, shapeOf } from "../model/detectors";
+import { MOST_CHANNELS } from "../model/view";
+import type { Shape, ShapeKind } from "../tools/shape";
+import { Button, Group, NumberField, Section } from "./controls";
+import { useViewer } from "./context";
+import type { IconName } from "./icons";
+
+const KINDS: { kind: ShapeKind & IconName; label: string }[] = [
+  { kind: "circle", label: "Circle" },
+  { kind: "annulus", label: "Annulus" },
+  { kind: "segment", label: "Segment of an annulus" },
+  { kind: "rect", label: "Rectangle" },
+  { kind: "polygon", label: "Polygon" },
+  { kind: "point", label: "Point" },
+  { kind: "brush", label: "Free mask, painted" },
+];
+
+/** Detectors: which there are, and the active one as preset, shape, numbers or words. */
+export function DetectorSection() {
+  const { store, actions } = useViewer();
+  const { detectors, active } = store.view;
+  const detector = store.activeDetector.value;
+  const reply = store.channels.value[active.value];
+  const shape = detector && shapeOf(detector, store.centre.value);
+  return (
+    <Section title="Detectors">
+      <ul class="channels" aria-label="Detectors">
+        {detectors.value.map((one) => (
+          <li key={one.channel} class={one.channel === active.value ? "chosen" : undefined}>
+            <button type="button" class="channel" aria-pressed={one.channel === active.value} aria-label={`Detector ${one.channel + 1}, ${nameOf(one)}`} onClick={() => actions.activate(one.channel)}>
+              <span class="swatch" style={{ background: CHANNEL_COLOURS[one.channel] }}>
+                {one.channel + 1}
+              </span>
+              <span class="name">{nameOf(one)}</span>
+              <span class="area">{areaText(store.channels.value[one.channel]?.area)}</span>
+            </button>
+            {detectors.value.length > 1 && <Button quiet label={`Remove detector ${one.channel + 1}`} icon="close" onClick={() => actions.removeDetector(one.channel)} />}
+          </li>
+        ))}
+      </ul>
+      <div class="line">
+        <Group label="Presets">
+          {PRESETS.map(({ name, label, help, key }) => (
+            <Button key={name} label={help} text={label} keys={key.toUpperCase()} pressed={detector?.expr === name} onClick={() => actions.setDetector({ expr: name })} />
+          ))}
+        </Group>
+        <Button label="Add a detector" icon="plus" disabled={detectors.value.length >= MOST_CHANNELS} onClick={() => actions.addDetector()} />
+      </div>
+      <div class="line">
+        <Group label="Shape">
+          {KINDS.map(({ kind, label }) => (
+            <Button key={kind} label={label} icon={kind} pressed={shape?.kind === kind && detector?.shape !== null} onClick={() => actions.chooseShape(kind)} />
+          ))}
+        </Group>
+      </div>
+      <div class="line">
+        <Group label="First moments">
+          <Button label="Centre of mass, rows" text="CoM row" pressed={detector?.expr === "com-row"} onClick={() => actions.setDetector({ expr: "com-row" })} />
+          <Button label="Centre of mass, columns" text="CoM col" pressed={detector?.expr === "com-col"} onClick={() => actions.setDetector({ expr: "com-col" })} />
+        </Group>
+      </div>
+      {shape && <ShapeNumbers shape={shape} />}
+      <Expression text={detector?.expr ?? reply?.expr ?? ""} />
+      {reply?.error ? (
+        <p class="problem" role="alert">
+          {reply.error}
+          {reply.hint && <span class="hint"> {reply.hint}</span>}
+        </p>
+      ) : (
+        reply?.path && <p class="hint" title={reply.because}>{`${reply.path}${reply.compute_us !== undefined ? `, ${(reply.compute_us / 1000).toFixed(2)} ms` : ""}`}</p>
+      )}
+    </Section>
+  );
+}
+
+function areaText(area: number | undefined): string {
+  return area === undefined ? "" : `${formatNumber(area)} px`;
+}
+
+/** The shape's measures to read and to type. */
+function ShapeNumbers({ shape }: { shape: Shape }) {
+  const { store, actions } = useViewer();
+  const mrad = store.dataset.value?.pixel_mrad;
+  const set = (change: object) => actions.setDetector({ shape: { ...shape, ...change } as Shape });
+  const field = (label: string, value: number, name: string, least?: number) => (
+    <NumberField key={name} label={label} value={value} least={least} step={1} onChange={(number) => set({ [name]: number })} />
+  );
+  const radii = (...values: number[]) => (mrad ? <p class="hint">{values.map((value) => `${(value * mrad).toFixed(1)} mrad`).join(" to ")}</p> : null);
+  switch (shape.kind) {
+    case "circle":
+      return (
+        <div class="numbers">
+          {[field("row", shape.row, "row"), field("col", shape.col, "col"), field("r", shape.r, "r", 0.5)]}
+          {radii(shape.r)}
+        </div>
+      );
+    case "annulus":
+      return (
+        <div class="numbers">
+          {[field("row", shape.row, "row"), field("col", shape.col, "col"), field("r in", shape.rIn, "rIn", 0), field("r out", shape.rOut, "rOut", 0.5)]}
+          {radii(shape.rIn, shape.rOut)}
+        </div>
+      );
+    case "segment":
+      return (
+        <div class="numbers">
+          {[field("row", shape.row, "row"), field("col", shape.col, "col"), field("r in", shape.rIn, "rIn", 0), field("r out", shape.rOut, "rOut", 0.5)]}
+          {[field("piece", shape.k, "k", 0), field("of", shape.n, "n", 1)]}
+          <NumberField label="from" unit="deg" value={(shape.phi0 * 180) / Math.PI} step={5} onChange={(degrees) => set({ phi0: (degrees * Math.PI) / 180 })} />
+        </div>
+      );
+    case "rect":
+      return (
+        <div class="numbers">
+          {[field("row", shape.row0, "row0"), field("col", shape.col0, "col0"), field("to row", shape.row1, "row1"), field("to col", shape.col1, "col1")]}
+        </div>
+      );
+    case "point":
+      return <div class="numbers">{[field("row", shape.row, "row"), field("col", shape.col, "col")]}</div>;
+    case "polygon":
+      return <p class="hint">{`${shape.points.length} corners; Shift and click adds or removes one`}</p>;
+    case "brush":
+      return (
+        <div class="numbers">
+          <NumberField label="brush" unit="px" value={store.view.brushRadius.value} least={0.5} step={1} onChange={(radius) => (store.view.brushRadius.value = radius)} />
+          <p class="hint">Shift wipes out</p>
+        </div>
+      );
+  }
+}
+
+/** The detector in words. */
+function Expression({ text }: { text: string }) {
+  const { actions } = useViewer();
+  return (
+    <label class="expression">
+      <span>Expression</span>
+      <input
+        type="text"
+        key={text}
+        defaultValue={text}
+        spellcheck={false}
+        onKeyDown={(event) => {
+          const expr = event.currentTarget.value.trim();
+          if (event.key === "Enter" && expr !== "") actions.setDetector({ expr });
+        }}
+      />
+    </label>
+  );
+}

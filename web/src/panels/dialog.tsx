@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+import { Button } from "./controls";
+import { useViewer } from "./context";
+
+/** A window over the page. The browser keeps the focus inside and gives it back afterwards; Escape closes. */
+export function Dialog({ title, children }: { title: string; children: ComponentChildren }) {
+  const { store } = useViewer();
+  const element = useRef<HTMLDialogElement>(null);
+  const close = () => (store.dialog.value = "none");
+  useEffect(() => element.current?.showModal(), []);
+  return (
+    <dialog
+      ref={element}
+      aria-label={title}
+      onClose={close}
+      onClick={(event) => {
+        if (event.target === element.current) close();
+      }}
+    >
+      <div class="dialog">
+        <header>
+          <h2>{title}</h2>
+          <Button quiet label="Close" icon="close" keys="Escape" onClick={close} />
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+import { panBy, zoomAbout, type Place, type Placement } from "../display/viewport";
+import { shapeOf } from "../model/detectors";
+import type { PanelName } from "../model/view";
+import { painted } from "../tools/brush";
+import { carried, dragged, grip, withCorner } from "../tools/handles";
+import type { Point, Shape } from "../tools/shape";
+import type { Actions } from "./actions";
+import type { Stage } from "./stage";
+
+/** How far from a handle a finger or a mouse may be, in CSS pixels: targets are 24 pixels wide. */
+const REACH = 12;
+
+type Drag = (place: Place, event: PointerEvent) => void;
+
+/** Pointer, wheel and touch on a panel's images. */
+export class Gestures {
+  private drag: Drag | null = null;
+  private pointers = new Map<number, { x: number; y: number }>();
+  private placement: Placement | null = null;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly actions: Actions,
+  ) {
+    const { lines } = stage;
+    lines.addEventListener("pointerdown", (event) => this.down(event));
+    lines.addEventListener("pointermove", (event) => this.move(event));
+    for (const end of ["pointerup", "pointercancel"] as const) lines.addEventListener(end, (event) => this.up(event));
+    lines.addEventListener("pointerleave", () => (stage.hover.value = null));
+    lines.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    lines.addEventListener("dblclick", () => actions.resetZoom(stage.panel));
+    lines.addEventListener("contextmenu", (event) => event.preventDefault());
+  }
+
+  private get store() {
+    return this.stage.store;
+  }
+  private get panel(): PanelName {
+    return this.stage.panel;
+  }
+
+  private down(event: PointerEvent): void {
+    const { offsetX: x, offsetY: y } = event;
+    const found = this.stage.at(x, y);
+    this.pointers.set(event.pointerId, { x, y });
+    this.stage.lines.setPointerCapture(event.pointerId);
+    this.store.focus.value = this.panel;
+    if (!found) return;
+    this.placement = found.placement;
+    if (this.pointers.size > 1) this.drag = null;
+    else if (event.button !== 0 || this.store.tool.peek()[this.panel] === "pan") this.drag = this.panning(x, y);
+    else this.drag = this.begin(found, event);
+  }
+
+  private move(event: PointerEvent): void {
+    const { offsetX: x, offsetY: y } = event;
+    if (this.pointers.size === 2 && this.pointers.has(event.pointerId)) return this.pinch(event.pointerId, x, y);
+    const found = this.stage.at(x, y);
+    this.stage.hover.value = found ? { cell: found.cell, row: found.row, col: found.col } : null;
+    if (this.drag && this.placement) {
+      const ratio = this.stage.pixelRatio;
+      const { scale, x: left, y: top } = this.placement;
+      this.drag({ row: (y * ratio - top) / scale - 0.5, col: (x * ratio - left) / scale - 0.5 }, event);
+    }
+    if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, { x, y });
+  }
+
+  private up(event: PointerEvent): void {
+    this.pointers.delete(event.pointerId);
+    this.drag = null;
+  }
+
+  private wheel(event: WheelEvent): void {
+    event.preventDefault();
+    const found = this.stage.at(event.offsetX, event.offsetY);
+    if (!found) return;
+    const ratio = this.stage.pixelRatio;
+    const lines = event.deltaMode === 1 ? 30 : 1;
+    this.zoom((now) => zoomAbout(now, found.placement, event.offsetX * ratio, event.offsetY * ratio, Math.exp(-event.deltaY * lines * 0.0015)));
+  }
+
+  private zoom(change: (now: { zoom: number; row: number; col: number }) => { zoom: number; row: number; col: number }): void {
+    const { view } = this.store;
+    const all = view.zoom.peek();
+    view.zoom.value = { ...all, [this.panel]: change(all[this.panel]) };
+  }
+
+  private pinch(id: number, x: number, y: number): void {
+    const [other] = [...this.pointers].filter(([key]) => key !== id).map(([, place]) => place);
+    const before = this.pointers.get(id);
+    this.pointers.set(id, { x, y });
+    const found = this.stage.at((x + other.x) / 2, (y + other.y) / 2);
+    if (!before || !found) return;
+    const ratio = this.stage.pixelRatio;
+    const factor = Math.hypot(x - other.x, y - other.y) / Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
+    this.zoom((now) => {
+      const moved = panBy(now, found.placement, ((x - before.x) / 2) * ratio, ((y - before.y) / 2) * ratio);
+      return zoomAbout(moved, found.placement, ((x + other.x) / 2) * ratio, ((y + other.y) / 2) * ratio, factor);
+    });
+  }
+
+  private panning(x: number, y: number): Drag {
+    let last = { x, y };
+    return (_, event) => {
+      const ratio = this.stage.pixelRatio;
+      const at = this.placement;
+      if (at) this.zoom((now) => panBy(now, { ...at, scale: at.scale }, (event.offsetX - last.x) * ratio, (event.offsetY - last.y) * ratio));
+      last = { x: event.offsetX, y: event.offsetY };
+    };
+  }
+
+  private begin(place: Place & { placement: Placement }, event: PointerEvent): Drag {
+    const tool = this.store.tool.peek()[this.panel];
+    const reach = REACH * this.stage.reach(place.placement);
+    if (tool === "line") return this.line(place, reach);
+    if (this.panel === "image") return tool === "region" ? this.region(place, reach, event) : this.cursor(place);
+    if (this.panel === "pattern") return tool === "centre" ? this.centre(place, reach) : this.detector(place, reach, event);
+    return () => {};
+  }
+
+  private cursor(place: Place): Drag {
+    const follow = ({ row, col }: Place) => this.actions.moveCursor(row, col);
+    follow(place);
+    return follow;
+  }
+
+  private region(place: Place, reach: number, event: PointerEvent): Drag {
+    const region = this.store.view.region.peek();
+    if (!region) {
+      // The first drag opens a rectangle.
+      const row = Math.round(place.row);
+      const col = Math.round(place.col);
+      return ({ row: r, col: c }) => {
+        const [row1, col1] = [Math.round(r), Math.round(c)];
+        this.actions.setRegion({
+          kind: "rect",
+          row0: Math.min(row, row1),
+          col0: Math.min(col, col1),
+          row1: Math.max(row, row1) + 1,
+          col1: Math.max(col, col1) + 1,
+        });
+      };
+    }
+    return this.reshaping(region, place, reach, event, (shape) => this.actions.setRegion(shape));
+  }
+
+  private detector(place: Place, reach: number, event: PointerEvent): Drag {
+    const { view } = this.store;
+    const centre = this.store.centre.peek();
+    let shape = this.actions.activeShape();
+    const onActive = shape && shape.kind !== "brush" && grip(shape, place.row, place.col, reach);
+    // A detector that lies elsewhere is taken by touching it.
+    if (!onActive && shape?.kind !== "brush")
+      for (const other of view.detectors.peek()) {
+        const outline = shapeOf(other, centre);
+        const touched = outline && outline.kind !== "brush" ? grip(outline, place.row, place.col, reach / 2) : null;
+        if (other.channel === view.active.peek() || !touched) continue;
+        this.actions.activate(other.channel);
+        shape = outline;
+        break;
+      }
+    if (!shape) return () => {};
+    if (shape.kind === "brush") return this.brushing(shape, place, event);
+    return this.reshaping(shape, place, reach, event, (changed) => this.actions.setDetector({ shape: changed }));
+  }
+
+  /** Drags a handle or the body; from anywhere else the shape jumps under the pointer. */
+  private reshaping(start: Shape, place: Place, reach: number, event: PointerEvent, set: (shape: Shape) => void): Drag {
+    let shape = start;
+    let from: Point = [place.row, place.col];
+    const taken = grip(shape, place.row, place.col, reach);
+    if (shape.kind === "polygon" && event.shiftKey) {
+      const corner = taken && taken !== "body" ? Number(taken.handle.slice(1)) : -1;
+      const points = corner >= 0 ? shape.points.filter((_, i) => i !== corner) : withCorner(shape.points, place.row, place.col);
+      if (points.length >= 3) set({ kind: "polygon", points });
+      return () => {};
+    }
+    if (taken && taken !== "body") return ({ row, col }) => set((shape = dragged(shape, taken.handle, row, col)));
+    if (!taken) {
+      const middleOf = shape.kind === "rect" || shape.kind === "polygon" || shape.kind === "brush" ? null : shape;
+      if (middleOf) {
+        from = [middleOf.row, middleOf.col];
+        set(carried(shape, from, [place.row, place.col]));
+      }
+    }
+    return ({ row, col }) => set(snapped(carried(shape, from, [row, col])));
+  }
+
+  private brushing(shape: Shape & { kind: "brush" }, place: Place, event: PointerEvent): Drag {
+    const size = this.store.dataset.peek()?.detector;
+    if (!size) return () => {};
+    const erase = event.shiftKey || event.altKey;
+    let { runs } = shape;
+    let last: Point = [place.row, place.col];
+    const paint = ({ row, col }: Place) => {
+      runs = painted(runs, { rows: size[0], cols: size[1] }, last, [row, col], this.store.view.brushRadius.peek(), erase);
+      last = [row, col];
+      this.actions.setDetector({ shape: { kind: "brush", runs } });
+    };
+    paint(place);
+    return paint;
+  }
+
+  private centre(place: Place, reach: number): Drag {
+    const centre = this.store.centre.peek();
+    const radius = centre?.radius ?? 10;
+    if (centre) {
+      const rim = Math.abs(Math.hypot(place.row - centre.row, place.col - centre.col) - radius) < reach;
+      if (rim) return ({ row, col }) => this.actions.setCentre(centre.row, centre.col, Math.hypot(row - centre.row, col - centre.col));
+    }
+    const follow = ({ row, col }: Place) => this.actions.setCentre(row, col, radius);
+    follow(place);
+    return follow;
+  }
+
+  private line(place: Place, reach: number): Drag {
+    const { panel } = this;
+    const profile = this.store.view.profile.peek();
+    if (profile?.panel === panel) {
+      for (const end of ["p0", "p1"] as const)
+        if (Math.hypot(profile[end][0] - place.row, profile[end][1] - place.col) < reach)
+          return ({ row, col }) => this.actions.setProfile({ ...profile, [end]: [row, col] });
+    }
+    const p0: Point = [place.row, place.col];
+    return ({ row, col }) => {
+      if (Math.hypot(row - p0[0], col - p0[1]) >= 1) this.actions.setProfile({ panel, p0, p1: [row, col], width: profile?.width ?? 1 });
+    };
+  }
+}
+
+/** Rectangles and points lie on whole pixels. */
+function snapped(shape: Shape): Shape {
+  if (shape.kind === "point") return { ...shape, row: Math.round(shape.row), col: Math.round(shape.col) };
+  if (shape.kind !== "rect") return shape;
+  const [row0, col0] = [Math.round(shape.row0), Math.round(shape.col0)];
+  return { kind: "rect", row0, col0, row1: row0 + Math.round(shape.row1 - shape.row0), col1: col0 + Math.round(shape.col1 - shape.col0) };
+}

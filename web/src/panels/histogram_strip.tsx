@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import { effect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+
+import { bars, histogram as count, percentile } from "../display/histogram";
+import { colourTable } from "../display/colour_maps";
+import { position, type Range } from "../display/stretch";
+import { formatNumber } from "../display/readout";
+import type { Stage } from "./stage";
+import { NumberField } from "./controls";
+import { useViewer } from "./context";
+
+const HEIGHT = 44;
+const EMPTY = count(new Float32Array(0));
+
+/** How often which values occur, over the colours they are shown in, with a handle at either end of the range. */
+export function HistogramStrip({ stage }: { stage: Stage }) {
+  const { store, actions } = useViewer();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { panel } = stage;
+  const settings = store.view.display.value[panel];
+  const range = stage.range.value;
+  const picture = stage.shown?.pictures[0];
+  const counts = picture?.histogram.value ?? EMPTY;
+  const span = shownSpan(counts, range);
+  const fix = (change: Partial<Range>) => {
+    const next = { low: range.low, high: range.high, ...change };
+    actions.display(panel, { contrast: "fixed", symmetric: false, low: Math.min(next.low, next.high), high: Math.max(next.low, next.high) });
+  };
+
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    return effect(() => draw(element, stage, store.view.display.value[panel]));
+  }, [stage]);
+
+  const taken = useRef<"low" | "high" | null>(null);
+  const valueAt = (event: PointerEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    return span.low + ((event.clientX - box.left) / box.width) * (span.high - span.low);
+  };
+  const down = (event: PointerEvent) => {
+    const value = valueAt(event);
+    taken.current = Math.abs(value - range.low) < Math.abs(value - range.high) ? "low" : "high";
+    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+    fix({ [taken.current]: value });
+  };
+  const move = (event: PointerEvent) => {
+    if (taken.current) fix({ [taken.current]: valueAt(event) });
+  };
+  const keys = (end: "low" | "high") => (event: KeyboardEvent) => {
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    fix({ [end]: range[end] + by * (event.shiftKey ? 0.1 : 0.01) * (span.high - span.low) });
+  };
+  const place = (value: number) => `${(100 * Math.min(1, Math.max(0, (value - span.low) / (span.high - span.low || 1)))).toFixed(3)}%`;
+
+  return (
+    <div class="histogram">
+      <NumberField bare label="Lowest value shown" value={round(range.low)} digits={6} onChange={(low) => fix({ low })} />
+      <div class="bars" onPointerDown={down} onPointerMove={move} onPointerUp={() => (taken.current = null)} onDblClick={() => actions.display(panel, { contrast: "auto" })}>
+        <canvas ref={canvas} height={HEIGHT} aria-hidden="true" />
+        {(["low", "high"] as const).map((end) => (
+          <div
+            key={end}
+            class="grip"
+            role="slider"
+            tabIndex={0}
+            aria-label={`${end === "low" ? "lower" : "upper"} end of the range`}
+            aria-valuemin={span.low}
+            aria-valuemax={span.high}
+            aria-valuenow={range[end]}
+            aria-valuetext={formatNumber(round(range[end]))}
+            style={{ left: place(range[end]) }}
+            onKeyDown={keys(end)}
+          />
+        ))}
+      </div>
+      <NumberField bare label="Highest value shown" value={round(range.high)} digits={6} onChange={(high) => fix({ high })} />
+      <span class="unseen">{settings.contrast === "auto" ? "automatic range" : "fixed range"}</span>
+    </div>
+  );
+}
+
+/** Whole numbers as they are; of others five digits are enough for an end of a range. */
+function round(value: number): number {
+  return Math.abs(value) >= 1e4 ? Math.round(value) : Number(value.toPrecision(5));
+}
+
+/** The values along the strip: a few hot pixels must not squeeze all others into one bar. */
+function shownSpan(of: typeof EMPTY, range: Range): Range {
+  if (of.finite === 0) return range;
+  const usual = percentile(of, 99.95);
+  const high = Math.max(range.high, Math.min(of.high, usual + 0.25 * (usual - of.low)));
+  const low = Math.min(range.low, of.low);
+  return high > low ? { low, high } : { low: low - 0.5, high: high + 0.5 };
+}
+
+function draw(canvas: HTMLCanvasElement, stage: Stage, settings: { stretch: "linear" | "log" | "power"; gamma: number; map: Parameters<typeof colourTable>[0]; reversed: boolean }): void {
+  const range = stage.range.value;
+  const counts = stage.shown?.pictures[0]?.histogram.value ?? EMPTY;
+  const width = Math.max(1, canvas.clientWidth);
+  if (canvas.width !== width) canvas.width = width;
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  const style = getComputedStyle(canvas);
+  const span = shownSpan(counts, range);
+  const bar = 8;
+  context.clearRect(0, 0, width, HEIGHT);
+  const heights = bars(counts, Math.ceil(width / 2), span.low, span.high);
+  context.fillStyle = style.color;
+  heights.forEach((height, i) => context.fillRect(2 * i, (1 - height) * (HEIGHT - bar - 2), 2, height * (HEIGHT - bar - 2)));
+  const table = colourTable(settings.map, settings.reversed);
+  for (let x = 0; x < width; ++x) {
+    const value = span.low + ((x + 0.5) / width) * (span.high - span.low);
+    const index = 4 * Math.round(255 * position(value, { ...range, stretch: settings.stretch, gamma: settings.gamma }));
+    context.fillStyle = `rgb(${table[index]}, ${table[index + 1]}, ${table[index + 2]})`;
+    context.fillRect(x, HEIGHT - bar, 1, bar);
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect } from "preact/hooks";
+
+import { Button } from "./controls";
+import { useViewer } from "./context";
+
+/** What a person has to know now: the connection, and the last message of the server. */
+export function Notices() {
+  const { store } = useViewer();
+  const { status, attempt } = store.status.value;
+  const note = store.note.value;
+  useEffect(() => {
+    if (!note || note.serious) return;
+    const timer = setTimeout(() => (store.note.value = null), 6000);
+    return () => clearTimeout(timer);
+  }, [note]);
+  const gone = status === "lost" ? (store.gone.value ?? `The server does not answer; trying again (${attempt}).`) : null;
+  return (
+    <>
+      {gone && (
+        <p class="notice serious" role="alert">
+          {gone}
+        </p>
+      )}
+      {note && (
+        <p class={note.serious ? "notice serious" : "notice"} role={note.serious ? "alert" : "status"}>
+          <span>
+            {note.text}
+            {note.hint && <span class="hint"> {note.hint}</span>}
+          </span>
+          <Button quiet label="Dismiss" icon="close" onClick={() => (store.note.value = null)} />
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+import { scaleBar, type Calibration } from "../display/scale_bar";
+import { toScreen, type Place, type Placement } from "../display/viewport";
+import { handles } from "../tools/handles";
+import type { Point, Shape } from "../tools/shape";
+
+/** Lines over an image. All of them have a dark rim, so that they are seen on bright ground as well as on dark. */
+const RIM = "rgba(0, 0, 0, 0.65)";
+const LIGHT = "#ffffff";
+
+export class Overlay {
+  /** `unit` is the size of a CSS pixel in canvas pixels. */
+  constructor(
+    private readonly context: CanvasRenderingContext2D,
+    private readonly unit: number,
+  ) {}
+
+  clear(): void {
+    this.context.clearRect(0, 0, this.context.canvas.width, this.context.canvas.height);
+  }
+
+  within(at: Placement, draw: () => void): void {
+    const { context } = this;
+    context.save();
+    context.beginPath();
+    context.rect(at.box.x, at.box.y, at.box.width, at.box.height);
+    context.clip();
+    draw();
+    context.restore();
+  }
+
+  shape(at: Placement, shape: Shape, colour: string, options: { name?: string; handles?: boolean; thick?: boolean } = {}): void {
+    const path = outline(at, shape);
+    if (shape.kind === "brush") {
+      this.context.save();
+      this.context.globalAlpha = 0.35;
+      this.context.fillStyle = colour;
+      this.context.fill(path);
+      this.context.restore();
+    }
+    this.stroke(path, colour, options.thick ? 2 : 1.5);
+    if (options.handles) for (const { at: place } of handles(shape)) this.handle(at, place, colour);
+    if (options.name) {
+      const [row, col] = labelPlace(shape);
+      const { x, y } = toScreen(at, row, col);
+      this.text(options.name, x + 6 * this.unit, y - 6 * this.unit, colour);
+    }
+  }
+
+  crosshair(at: Placement, { row, col }: Place, colour = LIGHT): void {
+    const { x, y } = toScreen(at, row, col);
+    const reach = 11 * this.unit;
+    const gap = Math.max(4 * this.unit, at.scale / 2 + this.unit);
+    const path = new Path2D();
+    for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+      path.moveTo(x + dx * gap, y + dy * gap);
+      path.lineTo(x + dx * (gap + reach), y + dy * (gap + reach));
+    }
+    if (at.scale > 6 * this.unit) path.rect(x - at.scale / 2, y - at.scale / 2, at.scale, at.scale);
+    this.stroke(path, colour, 1.5);
+  }
+
+  /** A faint cross through the whole cell: where the pointer is in the other cells. */
+  hair(at: Placement, { row, col }: Place): void {
+    const { x, y } = toScreen(at, row, col);
+    const path = new Path2D();
+    path.moveTo(at.box.x, y);
+    path.lineTo(at.box.x + at.box.width, y);
+    path.moveTo(x, at.box.y);
+    path.lineTo(x, at.box.y + at.box.height);
+    this.context.save();
+    this.context.globalAlpha = 0.4;
+    this.stroke(path, LIGHT, 1);
+    this.context.restore();
+  }
+
+  line(at: Placement, p0: Point, p1: Point, width: number, colour = "#ffd866"): void {
+    const a = toScreen(at, ...p0);
+    const b = toScreen(at, ...p1);
+    const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+    const [nx, ny] = [(-(b.y - a.y) / length) * (width / 2) * at.scale, ((b.x - a.x) / length) * (width / 2) * at.scale];
+    const path = new Path2D();
+    path.moveTo(a.x, a.y);
+    path.lineTo(b.x, b.y);
+    if (width > 1) {
+      const band = new Path2D();
+      band.moveTo(a.x + nx, a.y + ny);
+      band.lineTo(b.x + nx, b.y + ny);
+      band.lineTo(b.x - nx, b.y - ny);
+      band.lineTo(a.x - nx, a.y - ny);
+      band.closePath();
+      this.context.save();
+      this.context.globalAlpha = 0.15;
+      this.context.fillStyle = colour;
+      this.context.fill(band);
+      this.context.restore();
+    }
+    this.stroke(path, colour, 1.5);
+    this.handle(at, p0, colour);
+    this.handle(at, p1, colour);
+  }
+
+  ring(at: Placement, { row, col }: Place, radius: number, colour = LIGHT): void {
+    const { x, y } = toScreen(at, row, col);
+    const path = new Path2D();
+    path.arc(x, y, radius * this.unit, 0, 2 * Math.PI);
+    this.stroke(path, colour, 1.5);
+  }
+
+  handle(at: Placement, [row, col]: Point, colour: string): void {
+    const { x, y } = toScreen(at, row, col);
+    const size = 4 * this.unit;
+    this.context.fillStyle = colour;
+    this.context.strokeStyle = RIM;
+    this.context.lineWidth = 1.5 * this.unit;
+    this.context.beginPath();
+    this.context.rect(x - size, y - size, 2 * size, 2 * size);
+    this.context.fill();
+    this.context.stroke();
+  }
+
+  scaleBar(at: Placement, calibration: Calibration): void {
+    const { unit, context } = this;
+    const bar = scaleBar(calibration, at.scale, Math.min(0.3 * at.box.width, 180 * unit));
+    if (!bar) return;
+    const image = visible(at);
+    const left = image.left + 12 * unit;
+    const bottom = image.bottom - 12 * unit;
+    context.font = `600 ${12 * unit}px system-ui, sans-serif`;
+    const width = Math.max(bar.pixels, context.measureText(bar.label).width);
+    context.fillStyle = "rgba(0, 0, 0, 0.55)";
+    context.beginPath();
+    context.roundRect(left - 6 * unit, bottom - 22 * unit, width + 12 * unit, 28 * unit, 4 * unit);
+    context.fill();
+    context.fillStyle = LIGHT;
+    context.fillRect(left + (width - bar.pixels) / 2, bottom - 2 * unit, bar.pixels, 3 * unit);
+    context.textAlign = "center";
+    context.fillText(bar.label, left + width / 2, bottom - 8 * unit);
+    context.textAlign = "start";
+  }
+
+  label(at: Placement, text: string): void {
+    const { unit } = this;
+    const image = visible(at);
+    this.text(text, image.left + 8 * unit, image.top + 18 * unit, LIGHT, true);
+  }
+
+  private text(text: string, x: number, y: number, colour: string, boxed = false): void {
+    const { context, unit } = this;
+    context.font = `600 ${12 * unit}px system-ui, sans-serif`;
+    if (boxed) {
+      context.fillStyle = "rgba(0, 0, 0, 0.55)";
+      context.beginPath();
+      context.roundRect(x - 4 * unit, y - 13 * unit, context.measureText(text).width + 8 * unit, 18 * unit, 3 * unit);
+      context.fill();
+    } else {
+      context.strokeStyle = RIM;
+      context.lineWidth = 3 * unit;
+      context.lineJoin = "round";
+      context.strokeText(text, x, y);
+    }
+    context.fillStyle = colour;
+    context.fillText(text, x, y);
+  }
+
+  private stroke(path: Path2D, colour: string, width: number): void {
+    const { context, unit } = this;
+    context.lineJoin = "round";
+    context.strokeStyle = RIM;
+    context.lineWidth = (width + 2) * unit;
+    context.stroke(path);
+    context.strokeStyle = colour;
+    context.lineWidth = width * unit;
+    context.stroke(path);
+  }
+}
+
+/** The part of the cell that the image covers. */
+function visible(at: Placement): { left: number; right: number; top: number; bottom: number } {
+  return {
+    left: Math.max(at.box.x, at.x),
+    right: Math.min(at.box.x + at.box.width, at.x + at.cols * at.scale),
+    top: Math.max(at.box.y, at.y),
+    bottom: Math.min(at.box.y + at.box.height, at.y + at.rows * at.scale),
+  };
+}
+
+/** Where a shape's name stands: outside, above and right. */
+function labelPlace(shape: Shape): Point {
+  switch (shape.kind) {
+    case "circle":
+      return [shape.row - shape.r * Math.SQRT1_2, shape.col + shape.r * Math.SQRT1_2];
+    case "annulus":
+    case "segment":
+      return [shape.row - shape.rOut * Math.SQRT1_2, shape.col + shape.rOut * Math.SQRT1_2];
+    case "rect":
+      return [shape.row0 - 0.5, shape.col1 - 0.5];
+    case "polygon":
+      return shape.points[0] ?? [0, 0];
+    case "point":
+      return [shape.row, shape.col];
+    case "brush":
+      return [(shape.runs[0]?.[0] ?? 0) - 0.5, (shape.runs[0]?.[2] ?? 0) - 0.5];
+  }
+}
+
+function outline(at: Placement, shape: Shape): Path2D {
+  const path = new Path2D();
+  const circle = (row: number, col: number, radius: number) => {
+    const { x, y } = toScreen(at, row, col);
+    path.moveTo(x + radius * at.scale, y);
+    path.arc(x, y, radius * at.scale, 0, 2 * Math.PI);
+  };
+  switch (shape.kind) {
+    case "circle":
+      circle(shape.row, shape.col, shape.r);
+      break;
+    case "annulus":
+      circle(shape.row, shape.col, shape.rOut);
+      if (shape.rIn > 0) circle(shape.row, shape.col, shape.rIn);
+      break;
+    case "segment": {
+      const { x, y } = toScreen(at, shape.row, shape.col);
+      const from = shape.phi0 + (2 * Math.PI * shape.k) / shape.n;
+      const to = from + (2 * Math.PI) / shape.n;
+      path.arc(x, y, shape.rOut * at.scale, from, to);
+      path.arc(x, y, shape.rIn * at.scale, to, from, true);
+      path.closePath();
+      break;
+    }
+    case "rect": {
+      const { x, y } = toScreen(at, shape.row0 - 0.5, shape.col0 - 0.5);
+      path.rect(x, y, (shape.col1 - shape.col0) * at.scale, (shape.row1 - shape.row0) * at.scale);
+      break;
+    }
+    case "polygon":
+      shape.points.forEach(([row, col], i) => {
+        const { x, y } = toScreen(at, row, col);
+        if (i === 0) path.moveTo(x, y);
+        else path.lineTo(x, y);
+      });
+      path.closePath();
+      break;
+    case "point": {
+      const { x, y } = toScreen(at, Math.round(shape.row), Math.round(shape.col));
+      const half = Math.max(at.scale / 2, 3);
+      path.rect(x - half, y - half, 2 * half, 2 * half);
+      break;
+    }
+    case "brush":
+      for (const [row, col0, col1] of shape.runs) {
+        const { x, y } = toScreen(at, row - 0.5, col0 - 0.5);
+        path.rect(x, y, (col1 - col0) * at.scale, at.scale);
+      }
+      break;
+  }
+  return path;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import { effect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+
+import { scaleBarLength } from "../display/scale_bar";
+import { toFloat } from "../protocol/frame";
+import { FrameKind } from "../protocol/frame";
+import { Button, NumberField } from "./controls";
+import { useViewer } from "./context";
+
+/** Values along a line, with the width of its peak at half height. */
+export function ProfilePanel() {
+  const { store, actions } = useViewer();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const line = store.view.profile.value;
+  const reply = store.profileReply.value;
+
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const draw = () => {
+      const id = store.view.dataset.value;
+      const frame = id === null ? null : latestProfile();
+      const { length, unit } = store.profileReply.value ?? {};
+      plot(element, frame ? toFloat(frame.values) : new Float32Array(0), length ?? frame?.cols ?? 1, unit ?? "px");
+    };
+    // The profile's frame carries the channel of its image.
+    const latestProfile = () => {
+      const id = store.view.dataset.value ?? 0;
+      return store.frame(FrameKind.profile, id, store.view.active.value).value ?? store.frame(FrameKind.profile, id, 0).value;
+    };
+    const stop = effect(draw);
+    const observer = new ResizeObserver(draw);
+    observer.observe(element);
+    return () => {
+      stop();
+      observer.disconnect();
+    };
+  }, []);
+
+  const number = (value: number | null | undefined) => (value === null || value === undefined || !Number.isFinite(value) ? "none" : `${Number(value.toPrecision(4))} ${reply?.unit ?? "px"}`);
+  return (
+    <section class="panel profile" aria-label="Line profile">
+      <header>
+        <h2>Line profile</h2>
+        <span class="spring" />
+        {line && <NumberField label="width" unit="px" value={line.width} least={1} step={1} onChange={(width) => actions.setProfile({ ...line, width })} />}
+        <Button quiet label="Remove the line" icon="close" onClick={() => actions.setProfile(null)} />
+      </header>
+      <div class="plot">
+        <canvas ref={canvas} role="img" aria-label={`Profile of length ${number(reply?.length)}, width at half height ${number(reply?.fwhm)}`} />
+      </div>
+      <p class="readout">{`length ${number(reply?.length)}   FWHM ${number(reply?.fwhm)}`}</p>
+    </section>
+  );
+}
+
+function ticks(low: number, high: number, count: number): number[] {
+  if (!(high > low)) return [low];
+  const step = scaleBarLength(((high - low) / count) * 2);
+  const first = Math.ceil(low / step - 1e-9);
+  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
+}
+
+function plot(canvas: HTMLCanvasElement, values: Float32Array, length: number, unit: string): void {
+  const ratio = window.devicePixelRatio || 1;
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  canvas.width = Math.max(1, Math.round(width * ratio));
+  canvas.height = Math.max(1, Math.round(height * ratio));
+  const context = canvas.getContext("2d");
+  if (!context || values.length < 2) return;
+  const style = getComputedStyle(canvas);
+  context.scale(ratio, ratio);
+  context.font = "11px system-ui, sans-serif";
+  const finite = values.filter((value) => Number.isFinite(value));
+  const low = finite.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = finite.reduce((a, b) => Math.max(a, b), -Infinity);
+  const span = high > low ? high - low : 1;
+  const box = { left: 62, top: 10, right: width - 14, bottom: height - 30 };
+  const x = (at: number) => box.left + (at / length) * (box.right - box.left);
+  const y = (value: number) => box.bottom - ((value - low) / span) * (box.bottom - box.top);
+  context.strokeStyle = style.getPropertyValue("--line");
+  context.fillStyle = style.getPropertyValue("--muted");
+  context.lineWidth = 1;
+  const short = (value: number) => (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(1) : String(Number(value.toPrecision(4))));
+  context.textAlign = "right";
+  for (const tick of ticks(low, high, 5)) {
+    context.beginPath();
+    context.moveTo(box.left, y(tick));
+    context.lineTo(box.right, y(tick));
+    context.stroke();
+    context.fillText(short(tick), box.left - 6, y(tick) + 4);
+  }
+  context.textAlign = "center";
+  for (const tick of ticks(0, length, 6)) context.fillText(short(tick), x(tick), box.bottom + 15);
+  context.textAlign = "right";
+  context.fillText(unit, box.right, box.bottom + 28);
+  context.strokeStyle = style.getPropertyValue("--accent");
+  context.lineWidth = 1.5;
+  context.beginPath();
+  values.forEach((value, i) => {
+    if (Number.isFinite(value)) context.lineTo(x((i / (values.length - 1)) * length), y(value));
+  });
+  context.stroke();
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import { formatNumber, frequencyText, radiusText, scanCoordinates } from "../display/readout";
+import type { Store } from "../model/store";
+import { useViewer } from "./context";
+import { spectrumStep } from "./contents";
+import type { Stage } from "./stage";
+
+/** Place, exact value, and what the calibration makes of the place: under the pointer, else at the cursor. */
+export function ReadoutLine({ stage }: { stage: Stage }) {
+  const { store } = useViewer();
+  return <p class="readout">{readout(store, stage)}</p>;
+}
+
+export function readout(store: Store, stage: Stage): string {
+  // The range changes with every frame; reading it makes this line follow.
+  void stage.range.value;
+  const over = stage.hover.value;
+  const cursor = store.view.cursor.value;
+  const place = over ?? (stage.panel === "image" ? { ...cursor, cell: 0 } : null);
+  const content = stage.contents[place?.cell ?? 0];
+  if (!content) return "";
+  if (!place) return total(stage);
+  const row = Math.round(place.row);
+  const col = Math.round(place.col);
+  const values = content.pictures.map((picture) => picture.read(row, col));
+  if (values[0] === undefined) return total(stage);
+  const parts = [`row ${row}`, `col ${col}`, values.map((value) => (value === undefined ? "outside" : formatNumber(value))).join(" / ")];
+  parts.push(calibrated(store, stage, row, col));
+  return parts.filter(Boolean).join("   ");
+}
+
+function calibrated(store: Store, stage: Stage, row: number, col: number): string {
+  const dataset = store.dataset.value;
+  if (stage.panel === "image") return scanCoordinates(row, col, dataset?.scan_step_nm);
+  if (stage.panel === "pattern") return radiusText(row, col, store.centre.value, dataset?.pixel_mrad);
+  const frame = stage.contents[0]?.pictures[0].frame;
+  return frame ? frequencyText(row, col, frame.rows, frame.cols, spectrumStep(store)) : "";
+}
+
+function total({ contents, panel }: Stage): string {
+  const frame = contents[0]?.pictures[0].frame;
+  if (!frame || panel === "spectrum") return "";
+  return `${frame.rows} \u00d7 ${frame.cols}   sum ${formatNumber(frame.sum)}`;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect } from "preact/hooks";
+
+import { nextItem } from "../model/playback";
+import { Button, NumberField } from "./controls";
+import { useViewer } from "./context";
+
+/** The items of a series: slider, playing once, in a loop, or to and fro. */
+export function SeriesBar() {
+  const { store, actions } = useViewer();
+  const items = store.dataset.value?.items ?? [];
+  const { item, fps, loop, boomerang } = store.view;
+  const playing = store.playing.value;
+  const rate = fps.value;
+
+  useEffect(() => {
+    if (!playing) return;
+    let direction: 1 | -1 = 1;
+    const timer = setInterval(() => {
+      // Slower data come when they come; the rate is an upper limit.
+      if (!actions.session.latest.idle) return;
+      const next = nextItem(item.peek(), items.length, direction, loop.peek(), boomerang.peek());
+      if (!next) return void (store.playing.value = false);
+      direction = next.direction;
+      actions.setItem(next.item);
+    }, 1000 / rate);
+    return () => clearInterval(timer);
+  }, [playing, rate, items.length]);
+
+  if (items.length < 2) return null;
+  const toggle = () => togglePlaying(store.playing.peek(), actions);
+  const ready = store.ready.value.length;
+  return (
+    <div class="series" role="group" aria-label="Series">
+      <Button label="Previous item" icon="previous" keys="," onClick={() => actions.setItem(item.value - 1)} />
+      <Button label={playing ? "Pause" : "Play"} icon={playing ? "pause" : "play"} filled keys="Space" pressed={playing} onClick={toggle} />
+      <Button label="Next item" icon="next" keys="." onClick={() => actions.setItem(item.value + 1)} />
+      <input
+        type="range"
+        aria-label="Item of the series"
+        aria-valuetext={items[item.value]?.label}
+        min={0}
+        max={items.length - 1}
+        value={item.value}
+        onInput={(event) => actions.setItem(Number(event.currentTarget.value))}
+      />
+      <span class="readout">{`${item.value + 1} / ${items.length}   ${items[item.value]?.label ?? ""}`}</span>
+      {ready > 0 && ready < items.length && <span class="hint">{`${ready} ready`}</span>}
+      <NumberField label="per second" value={rate} least={0.5} most={60} step={1} onChange={(value) => (fps.value = value)} />
+      <Button label="Loop" icon="loop" pressed={loop.value} onClick={() => (loop.value = !loop.value)} />
+      <Button label="To and fro" icon="boomerang" pressed={boomerang.value} onClick={() => (boomerang.value = !boomerang.value)} />
+    </div>
+  );
+}
+
+export function togglePlaying(playing: boolean, actions: ReturnType<typeof useViewer>["actions"]): void {
+  const { store } = actions;
+  if ((store.dataset.peek()?.items?.length ?? 0) < 2) return;
+  store.playing.value = !playing;
+  const { fps, loop, boomerang } = store.view;
+  actions.session.send("play", { playing: !playing, fps: fps.peek(), loop: loop.peek(), boomerang: boomerang.peek() });
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import { effect, signal, type Signal } from "@preact/signals";
+
+import { CpuRenderer } from "../display/cpu_renderer";
+import { GlRenderer } from "../display/gl_renderer";
+import type { Cell, Renderer } from "../display/renderer";
+import type { Range } from "../display/stretch";
+import { contains, grid, place, toData, type Place, type Placement } from "../display/viewport";
+import type { Store } from "../model/store";
+import type { PanelName } from "../model/view";
+import { contentsOf, layersOf, rangesOf, type Content } from "./contents";
+import { drawAnnotations } from "./annotations";
+import { Overlay } from "./overlay";
+import { requestPaint } from "./painter";
+
+const GAP = 4;
+
+/** One panel's images: the canvas with colours, the canvas with lines above it, and where everything lies. */
+export class Stage {
+  contents: Content[] = [];
+  ranges: Range[][] = [];
+  placements: Placement[] = [];
+  readonly hover: Signal<(Place & { cell: number }) | null> = signal(null);
+  /** The cell that the histogram is about: that of the active detector, else the first. */
+  shown: Content | undefined;
+  /** Its range. */
+  readonly range: Signal<Range> = signal({ low: 0, high: 1 });
+  renderer: Renderer;
+  private overlay: Overlay;
+  private ratio = 1;
+  private readonly stop: () => void;
+  private readonly observer: ResizeObserver;
+  private readonly draw = () => this.paint();
+
+  constructor(
+    readonly store: Store,
+    readonly panel: PanelName,
+    readonly base: HTMLCanvasElement,
+    readonly lines: HTMLCanvasElement,
+    plain: boolean,
+  ) {
+    this.renderer = (plain ? null : GlRenderer.create(base)) ?? new CpuRenderer(base);
+    const context = lines.getContext("2d");
+    if (!context) throw new Error("this browser has no Canvas2D");
+    this.overlay = new Overlay(context, 1);
+    this.observer = new ResizeObserver(() => this.resize(context));
+    this.observer.observe(lines);
+    this.resize(context);
+    base.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    base.addEventListener("webglcontextrestored", () => {
+      this.renderer = GlRenderer.create(base) ?? this.renderer;
+      requestPaint(this.draw);
+    });
+    this.stop = effect(() => {
+      this.collect();
+      requestPaint(this.draw);
+    });
+  }
+
+  dispose(): void {
+    this.stop();
+    this.observer.disconnect();
+  }
+
+  /** The cell and the place in it under a point of the panel, in CSS pixels from its corner. */
+  at(x: number, y: number): (Place & { cell: number; placement: Placement }) | null {
+    const [px, py] = [x * this.ratio, y * this.ratio];
+    const cell = this.placements.findIndex(({ box }) => contains(box, px, py));
+    if (cell < 0) return null;
+    return { ...toData(this.placements[cell], px, py), cell, placement: this.placements[cell] };
+  }
+
+  /** Size of a CSS pixel in data pixels. */
+  reach(placement: Placement): number {
+    return this.ratio / placement.scale;
+  }
+
+  get pixelRatio(): number {
+    return this.ratio;
+  }
+
+  private resize(context: CanvasRenderingContext2D): void {
+    this.ratio = window.devicePixelRatio || 1;
+    const width = Math.max(1, Math.round(this.lines.clientWidth * this.ratio));
+    const height = Math.max(1, Math.round(this.lines.clientHeight * this.ratio));
+    for (const canvas of [this.base, this.lines]) {
+      if (canvas.width !== width) canvas.width = width;
+      if (canvas.height !== height) canvas.height = height;
+    }
+    this.overlay = new Overlay(context, this.ratio);
+    requestPaint(this.draw);
+  }
+
+  private collect(): void {
+    const { store, panel } = this;
+    const settings = store.view.display.value[panel];
+    this.contents = contentsOf(store, panel);
+    this.ranges = rangesOf(this.contents, settings, store.view.linked.value);
+    const active = this.contents.findIndex(({ group }) => group === `image/${store.view.active.value}`);
+    const index = Math.max(0, active);
+    this.shown = this.contents[index];
+    const range = this.ranges[index]?.[0];
+    if (range) this.range.value = { low: range.low, high: range.high };
+    // Everything that the lines show.
+    void [store.view.zoom.value, store.view.cursor.value, store.view.region.value, store.view.profile.value];
+    void [store.view.detectors.value, store.view.active.value, store.centre.value, this.hover.value, store.tool.value];
+    void [store.spectrumReply.value, store.focus.value];
+  }
+
+  private paint(): void {
+    const { store, panel, base } = this;
+    const settings = store.view.display.peek()[panel];
+    const first = this.contents[0]?.pictures[0];
+    const whole = { x: 0, y: 0, width: base.width, height: base.height };
+    const boxes = first ? grid(whole, this.contents.length, first.cols / first.rows, GAP * this.ratio) : [];
+    const zoom = store.view.zoom.peek()[panel];
+    this.placements = this.contents.map(({ pictures: [{ rows, cols }] }, i) => place(rows, cols, boxes[i], zoom));
+    const cells: Cell[] = this.contents.map((content, i) => ({
+      layers: layersOf(content, this.ranges[i], settings),
+      at: this.placements[i],
+      smooth: settings.smooth,
+    }));
+    this.renderer.draw(cells, background());
+    this.overlay.clear();
+    drawAnnotations(this.overlay, this, { tools: true });
+  }
+}
+
+function background(): [number, number, number] {
+  return matchMedia("(prefers-color-scheme: light)").matches ? [226, 230, 235] : [9, 11, 14];
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { chromium, type Browser, type Page } from "playwright-core";
+
+import { SimulatedServer, type Simulation } from "./simulated_server";
+
+/** Debian's Chromium (or the one that SONDE_CHROMIUM names), never one that was downloaded. */
+export function chromiumPath(): string {
+  const path = process.env.SONDE_CHROMIUM ?? "/usr/bin/chromium";
+  if (!existsSync(path)) throw new Error(`${path} is not there: install chromium`);
+  return path;
+}
+
+export function launch(args: string[] = []): Promise<Browser> {
+  // WebGL2 without a GPU: SwiftShader, which newer Chromium only uses when asked. A root user has no sandbox.
+  const swiftshader = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+  return chromium.launch({ executablePath: chromiumPath(), args: [...swiftshader, "--no-sandbox", "--disable-dev-shm-usage", ...args] });
+}
+
+const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+
+// The server's own policy, so that what it would forbid fails here too.
+export const POLICY = "default-src 'self'; connect-src 'self'; img-src 'self' blob:; worker-src 'self'; frame-ancestors 'none'";
+
+/** The built client at http://viewer.test/, with a simulated server behind /ws. */
+export async function openSimulated(page: Page, dist: string, what: Simulation, query = ""): Promise<void> {
+  await page.route("http://viewer.test/**", async (route) => {
+    const { pathname } = new URL(route.request().url());
+    const file = join(dist, pathname === "/" ? "index.html" : pathname);
+    if (!existsSync(file)) return route.fulfill({ status: 404 });
+    const headers = { "content-security-policy": POLICY };
+    return route.fulfill({ body: await readFile(file), contentType: TYPES[extname(file)], headers });
+  });
+  await page.routeWebSocket("ws://viewer.test/ws", (socket) => {
+    const server = new SimulatedServer(what, (message) => socket.send(typeof message === "string" ? message : Buffer.from(message)));
+    socket.onMessage((text) => server.receive(String(text)));
+    server.start();
+  });
+  await page.goto(`http://viewer.test/${query}`);
+  await page.waitForFunction(() => (window as { __sonde?: { delays: { summary(): { paints: number } } } }).__sonde?.delays.summary().paints);
+}
