@@ -328,6 +328,11 @@ void Fields::assign(std::string_view key, const Value& value, std::string_view w
     auto& target = *std::get<std::vector<std::string>*>(field.target_);
     target.clear();
     for (const Value& item : value.items()) target.push_back(scalar_text(item));
+  } else if (field.type == FieldType::text && value.is_list() && value.size() > 0 &&
+             std::all_of(value.items().begin(), value.items().end(), is_scalar)) {
+    std::vector<std::string> parts;
+    for (const Value& item : value.items()) parts.push_back(scalar_text(item));
+    store_text(field, fmt::format("{}", fmt::join(parts, ",")), place, origin);
   } else if (!is_scalar(value)) {
     throw wrong();
   } else if (field.type == FieldType::toggle) {

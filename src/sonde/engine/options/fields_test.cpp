@@ -121,6 +121,14 @@ TEST_F(Assign, TypedValuesReachMembers) {
   EXPECT_EQ(options.seed, std::nullopt);
 }
 
+TEST_F(Assign, AListOfNumbersIsTheTextWithCommas) {
+  Value pair = Value::list();
+  pair.push_back(95.5);
+  pair.push_back(96);
+  fields.assign("centre", pair, "load()");
+  EXPECT_EQ(options.centre, "95.5,96");
+}
+
 TEST_F(Assign, TypedValuesOfAnotherTypeAreRefused) {
   const auto message = [&](const char* key, const Value& value) {
     return error_of(ErrorKind::usage, [&] { fields.assign(key, value, "run.toml line 2"); });

@@ -20,7 +20,14 @@ SharedSink& shared_sink() {
   return shared;
 }
 
+thread_local std::shared_ptr<const ProgressSink> scope_sink;
+
 }  // namespace
+
+ProgressScope::ProgressScope(ProgressSink sink)
+    : outer_(std::exchange(scope_sink, std::make_shared<const ProgressSink>(std::move(sink)))) {}
+
+ProgressScope::~ProgressScope() { scope_sink = std::move(outer_); }
 
 ProgressSink set_progress_sink(ProgressSink sink) {
   auto next = sink ? std::make_shared<const ProgressSink>(std::move(sink)) : nullptr;
@@ -31,7 +38,7 @@ ProgressSink set_progress_sink(ProgressSink sink) {
   return next ? *next : ProgressSink{};
 }
 
-ProgressMeter::ProgressMeter(std::string stage, Index total, std::string unit) {
+ProgressMeter::ProgressMeter(std::string stage, Index total, std::string unit) : own_(scope_sink) {
   progress_.stage = std::move(stage);
   progress_.unit = std::move(unit);
   progress_.total = total;
@@ -46,7 +53,7 @@ ProgressMeter::~ProgressMeter() {
 
 void ProgressMeter::advance(Index steps) {
   done_.fetch_add(steps, std::memory_order_relaxed);
-  if (shared_sink().present.load(std::memory_order_relaxed)) tell(false);
+  if (own_ || shared_sink().present.load(std::memory_order_relaxed)) tell(false);
 }
 
 void ProgressMeter::tell(bool finished) {
@@ -58,8 +65,8 @@ void ProgressMeter::tell(bool finished) {
   const double now_s = watch_.seconds();
   if (!finished && now_s - told_s_ < pause_s) return;
   told_s_ = now_s;
-  std::shared_ptr<const ProgressSink> sink;
-  {
+  std::shared_ptr<const ProgressSink> sink = own_;
+  if (!sink) {
     const std::lock_guard lock(shared_sink().mutex);
     sink = shared_sink().sink;
   }

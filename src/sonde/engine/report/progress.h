@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -29,6 +30,19 @@ using ProgressSink = std::function<void(const Progress&)>;
 /// progress costs one relaxed load per step.
 ProgressSink set_progress_sink(ProgressSink sink);
 
+/// While it lives, stages begun by this thread tell `sink` instead of the application's: a caller's own progress when
+/// several threads work at once. Scopes nest; the innermost counts.
+class ProgressScope {
+ public:
+  explicit ProgressScope(ProgressSink sink);
+  ProgressScope(const ProgressScope&) = delete;
+  ProgressScope& operator=(const ProgressScope&) = delete;
+  ~ProgressScope();
+
+ private:
+  std::shared_ptr<const ProgressSink> outer_;
+};
+
 /// One stage of counted work. Tells the sink at most ten times a second, and once at its end. Thread-safe.
 class ProgressMeter {
  public:
@@ -42,6 +56,7 @@ class ProgressMeter {
   void tell(bool finished);
 
   Progress progress_;
+  std::shared_ptr<const ProgressSink> own_;  // of the scope it began in
   std::atomic<Index> done_{0};
   std::mutex mutex_;
   Stopwatch watch_;

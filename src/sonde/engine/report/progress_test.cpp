@@ -60,6 +60,21 @@ TEST(Progress, WithoutASinkNothingHappens) {
   EXPECT_NO_THROW(meter.advance());
 }
 
+TEST(Progress, AScopeTakesTheStagesOfItsThreadAlone) {
+  const Told application;
+  std::vector<std::string> own;
+  {
+    const ProgressScope scope([&](const Progress& progress) { own.push_back(progress.stage); });
+    std::jthread([] { ProgressMeter("elsewhere", 1, "frames"); }).join();
+    ProgressMeter("here", 1, "frames");
+  }
+  ProgressMeter("afterwards", 1, "frames");
+  EXPECT_EQ(own, std::vector<std::string>{"here"});
+  ASSERT_EQ(application.words.size(), 2u);
+  EXPECT_EQ(application.words[0].stage, "elsewhere");
+  EXPECT_EQ(application.words[1].stage, "afterwards");
+}
+
 TEST(Progress, ASinkThatFailsAtTheEndIsIgnored) {
   set_progress_sink([](const Progress&) { throw std::runtime_error("no terminal"); });
   EXPECT_NO_THROW(ProgressMeter("loading", 1, "frames"));

@@ -38,7 +38,7 @@ Calibration binned(const Dataset& dataset) {
   return calibration;
 }
 
-std::vector<std::string> to_npy(Dataset& dataset, const std::string& path) {
+std::vector<std::string> to_npy(const Dataset& dataset, const std::string& path) {
   AtomicFile file(path);
   file.write(npy_header(dataset.dtype(), dataset.shape()));
   for_each_block(dataset, block_bytes, [&](const Array& frames, Index) {
@@ -50,7 +50,7 @@ std::vector<std::string> to_npy(Dataset& dataset, const std::string& path) {
   return {path};
 }
 
-std::vector<std::string> to_emd(Dataset& dataset, const std::string& path) {
+std::vector<std::string> to_emd(const Dataset& dataset, const std::string& path) {
   EmdWriter writer(path, dataset.shape(), dataset.dtype(), binned(dataset),
                    {{"sonde_provenance", to_json(provenance(dataset), -1)}});
   for_each_block(dataset, block_bytes, [&](const Array& frames, Index) {
@@ -62,7 +62,7 @@ std::vector<std::string> to_emd(Dataset& dataset, const std::string& path) {
   return {path};
 }
 
-std::vector<std::string> to_arina(Dataset& dataset, const std::string& path) {
+std::vector<std::string> to_arina(const Dataset& dataset, const std::string& path) {
   if (dataset.dtype() == DType::f32)
     throw Error(ErrorKind::bad_input, fmt::format("{}: the ARINA layout holds counts, not floating-point values", path))
         .hint("write .npy or .emd instead");
@@ -103,7 +103,7 @@ void require_conversion_name(const std::string& path) {
   require_folder(path);
 }
 
-std::vector<std::string> convert(Dataset& dataset, const std::string& path) {
+std::vector<std::string> convert(const Dataset& dataset, const std::string& path) {
   const Format format = format_of(path);
   require_not_input(path, dataset.acquisition());
   if (format == Format::npy) return to_npy(dataset, path);

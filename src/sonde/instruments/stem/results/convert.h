@@ -16,7 +16,7 @@ namespace sonde::stem {
 /// are those of the data set. Returns the files written. Nothing has its name before everything is complete. Throws
 /// Error(usage) for other endings, Error(bad_input) for floats in the ARINA layout and when the
 /// files of the scan itself would be replaced, Error(io).
-[[nodiscard]] std::vector<std::string> convert(Dataset& dataset, const std::string& path);
+[[nodiscard]] std::vector<std::string> convert(const Dataset& dataset, const std::string& path);
 
 /// Throws what convert() would throw for the name alone: Error(usage) for other endings, Error(io) when its folder is
 /// not there.
