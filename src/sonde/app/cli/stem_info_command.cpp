@@ -5,7 +5,7 @@
 #include "sonde/app/cli/stem_text.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/instruments/stem/load/dataset.h"
-#include "sonde/instruments/stem/load/series.h"
+#include "sonde/instruments/stem/results/describe.h"
 
 namespace sonde::cli {
 namespace {
@@ -23,28 +23,18 @@ struct InfoOptions {
 
 void run_info(const InfoOptions& options, Context& context) {
   const stem::LoadPreview preview = stem::preview_load(options.input, options.load, context.budget());
-  Value& results = context.results();
-  results["acquisition"] = acquisition_value(preview.acquisition);
+  context.results() = stem::preview_value(preview);
   say_acquisition(context, preview.acquisition);
 
-  Value& memory = results["float32_bytes_by_det_bin"];
   std::string table;
-  for (const auto& [bin, bytes] : stem::float32_table(preview.sizes)) {
-    memory[std::to_string(bin)] = bytes;
+  for (const auto& [bin, bytes] : stem::float32_table(preview.sizes))
     table += fmt::format("{}bin {}: {}", table.empty() ? "" : ", ", bin, format_bytes(bytes));
-  }
   context.say("as float32   " + table);
-  results["estimate"]["det_bin"] = preview.estimate.det_bin;
-  results["estimate"]["layout"] = stem::layout_name(preview.estimate.layout);
-  results["estimate"]["resident_bytes"] = preview.estimate.resident_bytes;
-  results["estimate"]["predicted_peak_bytes"] = preview.estimate.predicted_peak_bytes;
   context.say("load would use  " + preview.estimate.because);
   if (options.metadata) {
-    results["metadata"] = Value::object();
-    for (const auto& [path, value] : preview.acquisition.original_metadata) {
-      results["metadata"][path] = value;
+    context.results()["metadata"] = stem::metadata_value(preview.acquisition);
+    for (const auto& [path, value] : preview.acquisition.original_metadata)
       context.say(fmt::format("  {} = {}", path, value));
-    }
   }
 }
 

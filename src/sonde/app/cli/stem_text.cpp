@@ -19,27 +19,6 @@ std::string quantity_text(const std::optional<stem::Quantity>& quantity, double 
 
 }  // namespace
 
-Value acquisition_value(const stem::Acquisition& a) {
-  Value value;
-  value["path"] = a.path;
-  value["format"] = a.format;
-  value["files"] = a.files;
-  value["frames"] = a.frames;
-  value["scan_rows"] = a.scan.rows;
-  value["scan_cols"] = a.scan.cols;
-  value["scan_because"] = a.scan_because;
-  value["rows"] = a.rows;
-  value["cols"] = a.cols;
-  value["stored_dtype"] = name(a.stored);
-  value["bad_pixels_in_mask"] = std::count_if(a.pixel_mask.begin(), a.pixel_mask.end(), stem::mask_bit::is_bad);
-  value["sentinel"] = a.sentinel ? Value(*a.sentinel) : Value();
-  value["saturation"] = a.saturation ? Value(*a.saturation) : Value();
-  value["calibration"] = stem::calibration_value(a.calibration);
-  value["notes"] = Value::list();
-  for (const auto& note : a.notes) value["notes"].push_back(note.value + " (" + note.because + ")");
-  return value;
-}
-
 void say_acquisition(const Context& context, const stem::Acquisition& a) {
   context.say(fmt::format("{}: {}, {} frames in {} file{}", a.path, a.format, a.frames, a.files.size(),
                           a.files.size() == 1 ? "" : "s"));

@@ -10,7 +10,6 @@
 namespace sonde::cli {
 
 /// Scan, detector, element type, files, calibration, masks: what the file says.
-[[nodiscard]] Value acquisition_value(const stem::Acquisition& acquisition);
 void say_acquisition(const Context& context, const stem::Acquisition& acquisition);
 
 /// Records the stages of the load as phases of the report, its choices, and says them.
