@@ -7,11 +7,9 @@ namespace sonde::cli {
 
 void CommonOptions::describe(Fields& fields) {
   fields.heading("Settings of every command");
-  fields.add("device", device, {.help = "where to compute", .metavar = "auto|cpu|cuda|cuda:N"});
+  compute.describe(fields);
   fields.add("threads", threads,
              {.help = "threads that compute; 0 takes every core this process may use", .min = 0, .max = 4096});
-  fields.add("memory", memory,
-             {.help = "most memory to hold, for instance 8G; unset takes 0.6 of what is free", .min = 1});
   fields.add("report", report,
              {.help = "write what was done as JSON (sonde.report/1)", .metavar = "FILE", .flag_only = true});
   fields.add("config", config,
@@ -25,7 +23,7 @@ void CommonOptions::describe(Fields& fields) {
 
 Device Context::device() {
   if (!device_) {
-    const Choice<Device> choice = Device::parse(common_.device);
+    const Choice<Device> choice = Device::parse(common_.compute.device);
     device_ = choice.value;
     report_.set_device(choice.value);
     report_.add_choice("device", choice.value.name(), choice.because);
@@ -34,9 +32,7 @@ Device Context::device() {
 }
 
 Budget Context::budget_of(Device device) {
-  std::optional<std::size_t> limit;
-  if (common_.memory) limit = common_.memory->value;
-  Budget budget = Budget::automatic(device, limit);
+  Budget budget = Budget::automatic(device, common_.compute.memory_bytes());
   report_.set_memory_limit(device.is_cpu() ? "host" : "device", budget.limit_bytes(), budget.because());
   return budget;
 }

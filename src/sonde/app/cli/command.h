@@ -10,6 +10,7 @@
 
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/memory/budget.h"
+#include "sonde/engine/options/compute_options.h"
 #include "sonde/engine/options/fields.h"
 #include "sonde/engine/report/report.h"
 
@@ -17,9 +18,8 @@ namespace sonde::cli {
 
 /// What every command takes.
 struct CommonOptions {
-  std::string device = "auto";
+  ComputeOptions compute;
   Index threads = 0;
-  std::optional<Bytes> memory;
   std::optional<std::string> report;
   std::optional<std::string> config;
   bool json = false;
