@@ -6,6 +6,7 @@
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/feed.h"
+#include "sonde/engine/report/progress.h"
 #include "sonde/instruments/stem/load/dataset_state.h"
 
 namespace sonde::stem {
@@ -59,6 +60,7 @@ void for_each_stored_frame(
     source.read(batch.plan->first_frame, batch.plan->last_frame, batch.raw);
     return true;
   });
+  ProgressMeter progress("reading frames", scan.positions(), "positions");
   while (const auto batch = feed.next()) {
     check_interrupt();
     const RawBatch& raw = batch->raw;
@@ -81,6 +83,7 @@ void for_each_stored_frame(
         }
       }
     });
+    progress.advance(batch->plan->last - batch->plan->first);
   }
 }
 

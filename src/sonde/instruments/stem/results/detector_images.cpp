@@ -170,11 +170,12 @@ std::vector<DetectorImage> mask_images(const Dataset& dataset, std::span<const M
   if (dataset.layout() == LayoutChoice::compressed || dataset.layout() == LayoutChoice::file)
     return compressed_images(dataset, masks);
   const bool planes = dataset.layout() == LayoutChoice::pixel;
+  const Array& total = dataset.moments().total;
   VirtualImager imager({.rows = dataset.shape()[2],
                         .cols = dataset.shape()[3],
                         .planes = planes ? &dataset.array() : nullptr,
                         .frames = planes ? nullptr : &dataset.array(),
-                        .total = &dataset.moments().total,
+                        .total = total.dtype() == DType::u64 ? &total : nullptr,
                         .good = dataset.good()});
   Stream stream(dataset.array().device());
   std::vector<DetectorImage> images;

@@ -59,6 +59,29 @@ std::vector<std::uint64_t> integers(const Array& image) {
   return {values, values + image.count()};
 }
 
+TEST(DetectorImages, FloatsAreSummedInEveryLayout) {
+  // Multiples of 1/4 below 2^20: their sums are exact in any order.
+  std::vector<float> stored;
+  for (int i = 0; i < 4 * 5 * 8 * 8; ++i) stored.push_back(0.25F * static_cast<float>(i % 1000));
+  for (const LayoutChoice layout : {LayoutChoice::frame, LayoutChoice::pixel, LayoutChoice::compressed}) {
+    SCOPED_TRACE(static_cast<int>(layout));
+    LoadOptions load_options;
+    load_options.layout = layout;
+    const Dataset dataset = load(std::make_unique<MemorySource<float>>(4, 5, 8, 8, stored), load_options,
+                                 Budget(std::size_t{1} << 30, "test"));
+    DetectorOptions options;
+    options.detector = {"all"};
+    std::optional<Centre> centre;
+    const auto images = detector_images(dataset, options, detector_geometry(dataset, options, centre));
+    const auto image = images.front().image.view<double, 2>();
+    for (Index p = 0; p < 20; ++p) {
+      double sum = 0;
+      for (Index q = 0; q < 64; ++q) sum += static_cast<double>(stored[static_cast<std::size_t>(p * 64 + q)]);
+      EXPECT_EQ(image(p / 5, p % 5), sum);
+    }
+  }
+}
+
 TEST(DetectorImages, AllLayoutsGiveTheSameIntegers) {
   for (const Index bin : {1, 2})
     for (const Index scan_bin : {1, 3}) {
