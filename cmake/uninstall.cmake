@@ -17,6 +17,7 @@ endforeach()
 list(REMOVE_DUPLICATES folders)
 list(SORT folders ORDER DESCENDING) # a folder comes after what it holds
 foreach(folder IN LISTS folders)
+  file(REMOVE_RECURSE "${folder}/__pycache__") # the interpreter's own
   file(GLOB content LIST_DIRECTORIES true "${folder}/*" "${folder}/.*")
   if(IS_DIRECTORY "${folder}" AND NOT content)
     file(REMOVE_RECURSE "${folder}")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pip install --no-build-isolation --no-deps ./python: CMake builds the module, setuptools packs it.
+
+SONDE_BUILD names a build folder to take it from (and to bring up to date); else a release build is made. CMAKE_ARGS are
+further arguments for that one.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent
+
+
+class CMakeBuild(build_ext):
+    def build_extension(self, ext: Extension) -> None:
+        build = os.environ.get("SONDE_BUILD")
+        if build is None:
+            build = str(pathlib.Path(self.build_temp).resolve() / "cmake")
+            subprocess.run(["cmake", "-S", SOURCE, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSONDE_PYTHON=ON",
+                            "-DSONDE_TESTS=OFF", f"-DPython_EXECUTABLE={sys.executable}",
+                            *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True)
+        subprocess.run(["cmake", "--build", build, "--target", "sonde_python"], check=True)
+        target = pathlib.Path(self.get_ext_fullpath(ext.name))
+        (made,) = (pathlib.Path(build) / "python/sonde").glob("_sonde.*.so")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        self.copy_file(str(made), str(target))
+
+
+version = re.search(r"project\(sonde VERSION ([\d.]+)", (SOURCE / "CMakeLists.txt").read_text()).group(1)
+
+setup(
+    name="sonde",
+    version=version,
+    description="Physical questions of very large arrays, exactly: 4D-STEM files to virtual images",
+    license="Apache-2.0",
+    python_requires=">=3.11",
+    install_requires=["numpy"],
+    packages=["sonde"],
+    package_data={"sonde": ["*.pyi", "py.typed"]},
+    ext_modules=[Extension("sonde._sonde", sources=[])],
+    cmdclass={"build_ext": CMakeBuild},
+)

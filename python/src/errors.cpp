@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "errors.h"
+
+#include <pybind11/stl.h>
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "sonde/engine/base/error.h"
+
+namespace sonde::python {
+namespace {
+
+namespace py = pybind11;
+
+// Never given back: errors may be thrown until the interpreter is gone.
+py::handle error_type;
+
+py::object as_python(const Error& error) {
+  py::list problems;
+  for (const Error& problem : error.problems()) problems.append(as_python(problem));
+  return error_type(std::string(name(error.kind())), error.message(), error.hint(),
+                    py::tuple(py::cast(error.activities())), problems, std::string(error.what()));
+}
+
+void translate(std::exception_ptr thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    PyErr_SetObject(error_type.ptr(), as_python(error).ptr());
+  } catch (const std::bad_alloc&) {
+    PyErr_SetObject(error_type.ptr(), as_python(Error(ErrorKind::budget, "the system gave no more memory")).ptr());
+  }
+}
+
+ErrorKind kind_of(const std::string& word) {
+  for (const ErrorKind kind : {ErrorKind::usage, ErrorKind::bad_input, ErrorKind::bad_file, ErrorKind::budget,
+                               ErrorKind::io, ErrorKind::device, ErrorKind::not_converged, ErrorKind::not_supported,
+                               ErrorKind::interrupted, ErrorKind::terminated})
+    if (name(kind) == word) return kind;
+  return ErrorKind::internal;
+}
+
+}  // namespace
+
+void add_errors(py::module_& module) {
+  module.def("raise_as", [](const py::object& error_class) { error_type = py::object(error_class).release(); });
+  py::register_exception_translator(translate);
+  module.def(
+      "raise_error",
+      [](const std::string& kind, const std::string& message, const std::string& hint) {
+        throw Error(kind_of(kind), message).hint(hint);
+      },
+      py::arg("kind"), py::arg("message"), py::arg("hint") = "");
+}
+
+}  // namespace sonde::python

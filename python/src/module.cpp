@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiled half of `import sonde`. Names, documentation and defaults for people are in python/sonde/*.py.
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <utility>
+
+#include "convert.h"
+#include "errors.h"
+#include "scan.h"
+#include "series.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/version.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/engine/memory/budget.h"
+#include "sonde/engine/memory/host_memory.h"
+#include "sonde/engine/options/compute_options.h"
+#include "sonde/instruments/stem/correct/centre.h"
+#include "sonde/instruments/stem/load/in_place.h"
+#include "sonde/instruments/stem/results/describe.h"
+#include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/simulate/simulate.h"
+#include "work.h"
+
+namespace sonde::python {
+namespace {
+
+struct LoadCall {
+  ComputeOptions compute;
+  stem::LoadOptions load;
+  void describe(Fields& fields) {
+    load.describe(fields);
+    compute.describe(fields);
+  }
+  [[nodiscard]] Device device() const { return Device::parse(compute.device).value; }
+  [[nodiscard]] Budget budget() const { return Budget::automatic(device(), compute.memory_bytes()); }
+};
+
+struct SeriesCall : LoadCall {
+  stem::SeriesOptions series;
+  void describe(Fields& fields) {
+    series.describe(fields);
+    LoadCall::describe(fields);
+  }
+};
+
+/// What `fields_of` knows: the options of a call, without the ones that Python passes by position.
+template <class Options>
+py::list described() {
+  Options options;
+  return describe_fields(Fields(options));
+}
+
+py::list fields_of(const std::string& call) {
+  if (call == "load") return described<LoadCall>();
+  if (call == "load_folder") return described<SeriesCall>();
+  if (call == "image") return described<stem::DetectorOptions>();
+  if (call == "simulate") return described<stem::SimulateOptions>();
+  throw Error(ErrorKind::internal, "no options of " + call);
+}
+
+std::shared_ptr<Scan> load(const std::string& path, const py::dict& keywords, const py::object& progress) {
+  const auto call = options_of<LoadCall>(keywords, "load()");
+  return std::make_shared<Scan>(
+      Work(progress).run([&] { return stem::load(path, call.load, call.budget(), call.device()); }));
+}
+
+/// `in_place`: the array's own elements are the data set's, else a load makes new ones from them.
+std::shared_ptr<Scan> from_array(const py::array& array, bool in_place, const py::dict& keywords,
+                                 const py::object& progress) {
+  const std::string name = "array";
+  const auto call = options_of<LoadCall>(keywords, "from_array()");
+  Array scan = borrow(array, name);
+  return std::make_shared<Scan>(Work(progress).run([&] {
+    if (in_place) return stem::load_in_place(std::move(scan), name, call.load, call.budget());
+    return stem::load(stem::open_array(std::move(scan), name), call.load, call.budget(), call.device());
+  }));
+}
+
+py::object load_folder(const std::vector<std::string>& paths, const py::dict& keywords) {
+  const auto call = options_of<SeriesCall>(keywords, "load_folder()");
+  return open_series(
+      Work().run([&] { return stem::Series::open(paths, call.series, call.load, call.budget(), call.device()); }));
+}
+
+py::object info(const std::string& path, const py::dict& keywords) {
+  const auto call = options_of<LoadCall>(keywords, "info()");
+  const stem::LoadPreview preview = Work().run([&] { return stem::preview_load(path, call.load, call.budget()); });
+  Value value = stem::preview_value(preview);
+  value["metadata"] = stem::metadata_value(preview.acquisition);
+  return to_python(value);
+}
+
+py::object validate(const std::vector<std::string>& paths, bool decode, const py::dict& keywords,
+                    const py::object& progress) {
+  const auto call = options_of<SeriesCall>(keywords, "validate()");
+  return to_python(Work(progress).run([&] {
+    Problems problems;
+    Value scans = Value::list();
+    for (const std::string& path : stem::find_scans(paths, call.series))
+      scans.push_back(stem::validate(path, call.load, decode, call.budget(), call.device(), problems));
+    problems.throw_if_any(std::to_string(problems.errors().size()) + " problems found");
+    return scans;
+  }));
+}
+
+py::object simulate(const std::string& path, const py::dict& keywords, const py::object& progress) {
+  auto options = options_of<stem::SimulateOptions>(keywords, "simulate()");
+  options.output = path;
+  const stem::Simulated made = Work(progress).run([&] { return stem::simulate(options); });
+  Value value;
+  value["files"] = made.files;
+  value["frames"] = made.frames;
+  value["counts_per_frame"] = made.counts_per_frame;
+  value["compression"] = made.ratio;
+  return to_python(value);
+}
+
+/// (row, col, radius, residual_rms, confidence, method, notes) of a pattern of f64; `good` may be empty.
+py::tuple find_centre(const py::array_t<double, py::array::c_style>& pattern,
+                      const py::array_t<std::uint8_t, py::array::c_style>& good, const std::string& method) {
+  const stem::CentreMethod chosen = stem::parse_centre_method(method);
+  if (pattern.ndim() != 2)
+    throw Error(ErrorKind::bad_input,
+                "a pattern has two dimensions, not " + std::to_string(static_cast<long>(pattern.ndim())));
+  const View<const double, 2> view(pattern.data(), pattern.shape(0), pattern.shape(1));
+  const std::span<const std::uint8_t> usable(good.data(), static_cast<std::size_t>(good.size()));
+  const stem::Centre found = Work().run([&] { return stem::find_centre(view, usable, chosen); });
+  return py::make_tuple(found.row, found.col, found.radius, found.residual_rms, found.confidence,
+                        std::string(name(found.method)), found.notes);
+}
+
+py::object process_memory() {
+  const ResidentMemory now = resident_memory();
+  const Budget budget = Budget::automatic(Device::cpu());
+  Value value;
+  value["process"]["resident"] = now.now;
+  value["process"]["peak"] = now.peak;
+  value["host"]["free"] = Device::cpu().memory_free();
+  value["host"]["budget"] = budget.limit_bytes();
+  value["host"]["budget_because"] = budget.because();
+  return to_python(value);
+}
+
+py::object devices() {
+  Value all = Value::list();
+  for (const Device& device : Device::all()) {
+    Value entry;
+    entry["device"] = device.name();
+    entry["name"] = device.info().name;
+    entry["memory_bytes"] = device.info().memory_bytes;
+    entry["compute_units"] = device.info().compute_units;
+    all.push_back(std::move(entry));
+  }
+  return to_python(all);
+}
+
+py::object build() {
+  const BuildInfo& info = build_info();
+  Value value;
+  value["version"] = info.version;
+  value["revision"] = info.revision;
+  value["compiler"] = info.compiler;
+  value["build_type"] = info.build_type;
+  value["cuda"] = info.cuda;
+  value["licence"] = info.licence;
+  return to_python(value);
+}
+
+/// log(level, message) receives what the engine has to say; it is called from any thread.
+void log_to(const py::object& log) {
+  set_log_sink([sink = log.ptr()](LogLevel level, const std::string& message) {
+    const py::gil_scoped_acquire locked;
+    const char* word = level == LogLevel::warning ? "warning" : level == LogLevel::note ? "info" : "debug";
+    try {
+      py::reinterpret_borrow<py::object>(sink)(word, message);
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable("sonde's log");
+    }
+  });
+  log.inc_ref();  // as long as the process
+}
+
+}  // namespace
+}  // namespace sonde::python
+
+PYBIND11_MODULE(_sonde, module) {
+  using namespace sonde::python;
+  add_errors(module);
+  add_dataset(module);
+  add_series(module);
+  module.def("fields_of", fields_of);
+  module.def("load", load);
+  module.def("from_array", from_array);
+  module.def("load_folder", load_folder);
+  module.def("info", info);
+  module.def("validate", validate);
+  module.def("simulate", simulate);
+  module.def("find_centre", find_centre);
+  module.def("process_memory", process_memory);
+  module.def("devices", devices);
+  module.def("build_info", build);
+  module.def("log_to", log_to);
+  module.def("thread_count", sonde::thread_count);
+  module.def("set_thread_count", sonde::set_thread_count);
+}

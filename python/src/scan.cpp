@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scan.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+
+namespace sonde::python {
+
+Scan::Scan(stem::Dataset dataset) {
+  auto owned = std::make_shared<stem::Dataset>(std::move(dataset));
+  own_ = owned.get();
+  dataset_ = std::move(owned);
+}
+
+const stem::Dataset& Scan::dataset() const {
+  if (released()) throw Error(ErrorKind::bad_input, "the data set was released").hint("load it again");
+  return *dataset_;
+}
+
+void Scan::release() {
+  if (released()) return;
+  if (arrays_ > 0 || calls_ > 0)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("the data set cannot be released: it is in use by {}", users_text(arrays_, calls_)))
+        .hint("delete the arrays first (del), or work on copies of them (.copy())");
+  const std::shared_ptr<const stem::Dataset> last = std::exchange(dataset_, nullptr);
+  const py::gil_scoped_release unlocked;
+  if (own_ != nullptr) own_->release();
+}
+
+Scan::Use::Use(std::shared_ptr<Scan> scan, Kind kind) : scan_(std::move(scan)), dataset_(scan_->dataset_), kind_(kind) {
+  (void)scan_->dataset();
+  ++count();
+}
+
+py::capsule Scan::owner() {
+  return py::capsule(new Use(shared_from_this(), Use::Kind::array), [](void* use) { delete static_cast<Use*>(use); });
+}
+
+std::string users_text(int arrays, int calls) {
+  std::vector<std::string> users;
+  const auto add = [&](int count, const char* what) {
+    if (count > 0) users.push_back(fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"));
+  };
+  add(arrays, "array");
+  add(calls, "running call");
+  return join_words(users);
+}
+
+std::vector<Index> strides_of(const stem::Dataset& dataset) {
+  const Shape shape = dataset.shape();
+  const Array& array = dataset.array();
+  if (dataset.layout() == stem::LayoutChoice::frame)
+    return {shape[1] * array.stride(0), array.stride(0), array.stride(1), array.stride(2)};
+  return {shape[1], 1, shape[3] * array.stride(0), array.stride(0)};
+}
+
+}  // namespace sonde::python

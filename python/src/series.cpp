@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Series for Python: its items are Datasets that belong to it.
+#include "series.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "scan.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/load/series.h"
+#include "work.h"
+
+namespace sonde::python {
+namespace {
+
+class ScanSeries {
+ public:
+  explicit ScanSeries(stem::Series series)
+      : series_(std::make_unique<stem::Series>(std::move(series))), scans_(static_cast<std::size_t>(series_->size())) {}
+  ScanSeries(const ScanSeries&) = delete;
+  ScanSeries& operator=(const ScanSeries&) = delete;
+  ~ScanSeries() {
+    const py::gil_scoped_release unlocked;  // a load in the background may want to say something
+    series_.reset();
+  }
+
+  [[nodiscard]] stem::Series& series() const {
+    if (!series_) throw Error(ErrorKind::bad_input, "the series was released").hint("load it again");
+    return *series_;
+  }
+
+  std::shared_ptr<Scan> item(Index i, const py::object& progress) {
+    stem::Series& series = this->series();
+    if (i < 0) i += series.size();
+    if (i < 0 || i >= series.size()) throw py::index_error(fmt::format("item {} of a series of {}", i, series.size()));
+    auto& known = scans_[static_cast<std::size_t>(i)];
+    if (auto scan = known.lock(); scan && !scan->released()) return scan;
+    ++calls_;
+    std::shared_ptr<const stem::Dataset> dataset;
+    try {
+      dataset = Work(progress).run([&] { return series.item(i); });
+    } catch (...) {
+      --calls_;
+      throw;
+    }
+    --calls_;
+    auto scan = known.lock();  // another thread may have asked for the same item meanwhile
+    if (!scan || scan->released()) known = scan = std::make_shared<Scan>(std::move(dataset));
+    return scan;
+  }
+
+  void release() {
+    if (!series_) return;
+    int arrays = 0, calls = calls_;
+    for (const auto& known : scans_)
+      if (const auto scan = known.lock()) {
+        arrays += scan->arrays();
+        calls += scan->calls();
+      }
+    if (arrays > 0 || calls > 0)
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("the series cannot be released: it is in use by {}", users_text(arrays, calls)))
+          .hint("delete the arrays first (del), or work on copies of them (.copy())");
+    for (const auto& known : scans_)
+      if (const auto scan = known.lock()) scan->let_go();
+    const auto last = std::exchange(series_, nullptr);
+    const py::gil_scoped_release unlocked;
+    last->release();
+  }
+
+  [[nodiscard]] bool released() const { return series_ == nullptr; }
+
+ private:
+  std::unique_ptr<stem::Series> series_;
+  std::vector<std::weak_ptr<Scan>> scans_;
+  int calls_ = 0;  // loads that run; changed under the GIL
+};
+
+py::list items_of(const ScanSeries& all) {
+  py::list items;
+  for (const stem::SeriesItem& item : all.series().items()) {
+    const Shape& s = item.shape;
+    items.append(py::make_tuple(item.path, item.label, py::make_tuple(s[0], s[1], s[2], s[3])));
+  }
+  return items;
+}
+
+py::list skipped_of(const ScanSeries& all) {
+  py::list skipped;
+  for (const stem::SkippedScan& scan : all.series().skipped()) skipped.append(py::make_tuple(scan.path, scan.reason));
+  return skipped;
+}
+
+}  // namespace
+
+py::object open_series(stem::Series series) { return py::cast(std::make_unique<ScanSeries>(std::move(series))); }
+
+void add_series(py::module_& module) {
+  py::class_<ScanSeries>(module, "Series")
+      .def("__len__", [](const ScanSeries& all) { return all.series().size(); })
+      .def("item", &ScanSeries::item)
+      .def("items", items_of)
+      .def("skipped", skipped_of)
+      .def("held", [](const ScanSeries& all, Index i) { return all.series().held(i); })
+      .def("eager",
+           [](const ScanSeries& all) { return py::make_tuple(all.series().eager(), all.series().eager_because()); })
+      .def("prefetch",
+           [](const ScanSeries& all, Index i) {
+             const py::gil_scoped_release unlocked;
+             all.series().prefetch(i);
+           })
+      .def_property_readonly("released", &ScanSeries::released)
+      .def("release", &ScanSeries::release);
+}
+
+}  // namespace sonde::python

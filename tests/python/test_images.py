@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Virtual images against NumPy's tensordot: integers are equal, sums of floats within their rounding."""
+
+import numpy as np
+import pytest
+
+import sonde
+
+LAYOUTS = ["pixel", "frame", "compressed", "file"]
+
+
+def sums(elements, mask):
+    return np.tensordot(elements.astype(np.uint64), mask.astype(np.uint64), axes=2)
+
+
+@pytest.fixture(scope="module", params=LAYOUTS)
+def ds(request, scan):
+    return sonde.stem.load(scan, layout=request.param)
+
+
+def test_an_expression_is_the_sum_of_its_pixels(ds, clean):
+    rows, cols = np.mgrid[:64, :48]
+    d = np.hypot(rows - 31.5, cols - 20)
+    image = ds.image("annulus(31.5,20,5,14.25)")
+    assert image.dtype == np.uint64 and image.shape == (12, 10)
+    np.testing.assert_array_equal(image, sums(clean, (d >= 5) & (d < 14.25)))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, np.float64])
+def test_a_mask_array_of_any_type(ds, clean, dtype):
+    mask = np.zeros((64, 48), dtype)
+    mask[10:40, 5:30] = 1
+    np.testing.assert_array_equal(ds.image(mask), sums(clean, mask != 0))
+    np.testing.assert_array_equal(sonde.stem.image(ds, mask[:, ::-1]), sums(clean, mask[:, ::-1] != 0))
+
+
+def test_weights_are_applied_in_double_precision(ds, clean):
+    weights = np.random.default_rng(1).random((64, 48), np.float32)
+    weights[5:9] = -2
+    exact = np.tensordot(clean.astype(np.float64), weights.astype(np.float64), axes=2)
+    # Each of 3072 products and additions rounds by at most eps of the sum of magnitudes.
+    bound = 3072 * np.finfo(np.float64).eps * np.tensordot(clean.astype(np.float64), np.abs(weights), axes=2)
+    image = ds.image(weights)
+    assert image.dtype == np.float64
+    assert (np.abs(image - exact) <= bound).all()
+
+
+def test_several_detectors_come_as_a_list(ds):
+    bf, all_pixels = ds.image(["bf", "all"])
+    np.testing.assert_array_equal(bf, ds.image("bf"))
+    np.testing.assert_array_equal(all_pixels, ds.moments.total)
+
+
+def test_the_mask_of_an_expression_makes_the_same_image(ds):
+    mask = ds.mask("adf", centre=(31.5, 24), radius=6)
+    np.testing.assert_array_equal(ds.image(mask), ds.image("adf", centre=(31.5, 24), radius=6))
+    assert mask.dtype == np.float32 and not mask[~ds.good].any()
+    assert ((0 < ds.mask("bf", antialias=True)) & (ds.mask("bf", antialias=True) < 1)).any()
+
+
+def test_options_have_both_spellings_and_all_limits(ds):
+    np.testing.assert_array_equal(ds.image("bf", center="30,24", radius=5), ds.image("bf", centre=(30, 24), radius=5))
+    with pytest.raises(sonde.Error, match="radius in image.*below the smallest"):
+        ds.image("bf", radius=-1)
+
+
+def test_first_moments(ds, clean):
+    rows = np.arange(64, dtype=np.uint64)
+    total = clean.sum(axis=(2, 3), dtype=np.uint64)
+    expected = np.einsum("rcyx,y->rc", clean.astype(np.uint64), rows) / total
+    np.testing.assert_array_equal(ds.image("com-row"), expected)
+
+
+def test_normalised_by_area(ds):
+    area = ds.mask("bf").sum()
+    np.testing.assert_array_equal(ds.image("bf", normalise="area"), ds.image("bf") / area)
+
+
+def test_the_centre_is_where_the_simulation_put_it(ds):
+    # The default centre of the simulation is that of the detector; its sub-pixel offset and the deflections are below a pixel.
+    assert abs(ds.centre.row - 31.5) < 1 and abs(ds.centre.col - 23.5) < 1
+    assert abs(ds.centre.radius - 8) < 1 and ds.centre.confidence > 0.5
+    assert sonde.stem.centre(ds) == ds.centre
+    assert sonde.stem.centre(ds.mean_pattern, good=ds.good) == ds.centre
+
+
+def test_the_centre_of_any_pattern():
+    rows, cols = np.mgrid[:64, :64]
+    disk = (np.hypot(rows - 30, cols - 35) < 12).astype(np.uint16) * 100
+    found = sonde.stem.centre(disk, "com")
+    assert (found.row, found.col, found.method) == (30, 35, "com")
+    with pytest.raises(sonde.Error, match="did you mean"):
+        sonde.stem.centre(disk, "edges")
