@@ -34,7 +34,8 @@ Catalogue::Catalogue(const std::vector<std::string>& paths, const ViewOptions& o
       budget_(std::move(budget)),
       device_(device),
       cache_reservation_(budget_.reserve(cache_limit(budget_), "images that were shown")),
-      cache_(cache_limit(budget_)) {
+      cache_(cache_limit(budget_)),
+      watch_(options.series) {
   if (paths.empty()) throw Error(ErrorKind::usage, "no scan was named").hint("give a master file or a folder");
   for (const std::string& path : paths) {
     entries_.push_back(std::make_shared<Entry>(static_cast<Index>(entries_.size()), path, options_, budget_, device_));
@@ -264,9 +265,19 @@ void Catalogue::look_at_folders() {
     const std::lock_guard lock(mutex_);
     entries = entries_;
   }
-  for (const auto& entry : entries) look_at(*entry);
+  bool items = false;
+  for (const auto& entry : entries) {
+    const FolderWatch::Changes changes = watch_.look(*entry);
+    items |= changes.items;
+    for (const std::string& file : changes.gone) {
+      Value notice;
+      notice["dataset"] = entry->id();
+      notice["message"] = file + " has disappeared";
+      notice["hint"] = "what is in memory can still be looked at";
+      tell("notice", notice);
+    }
+  }
+  if (items) tell("datasets", datasets());
 }
-
-void Catalogue::look_at(Entry&) {}
 
 }  // namespace sonde::stem

@@ -17,6 +17,7 @@
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/stem/view/entry.h"
+#include "sonde/instruments/stem/view/folder_watch.h"
 #include "sonde/instruments/stem/view/frame_cache.h"
 
 namespace sonde::stem {
@@ -70,7 +71,6 @@ class Catalogue {
   void work(const std::stop_token& stop);
   void load(const Wish& wish);
   void look_at_folders();
-  void look_at(Entry& entry);
   void show_progress(const Progress& progress);
   void for_each_listener(const std::function<void(Listener&)>& body);
   [[nodiscard]] Value datasets() const;
@@ -91,6 +91,7 @@ class Catalogue {
 
   std::atomic<std::thread::id> worker_id_;
   std::optional<Wish> loading_;  // the worker's own
+  FolderWatch watch_;            // the worker's own
   ProgressSink earlier_sink_;
   std::jthread worker_;  // last: it ends before the rest goes
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sonde/engine/base/index.h"
+#include "sonde/instruments/stem/view/line_profile.h"
 #include "sonde/instruments/stem/view/painter.h"
 
 namespace sonde::stem {
@@ -36,6 +37,13 @@ struct ClientView {
   Reduction reduction = Reduction::sum;
   std::map<Index, Beam> beams;  ///< of data sets for which the client gave one
   std::vector<Index> compared;  ///< data sets that follow every detector
+  struct Line {
+    std::string panel;
+    Index channel = 0;
+    Place p0, p1;
+    double width = 1;
+  };
+  std::optional<Line> line;  ///< the last line profile
 
   [[nodiscard]] Index item(Index of_dataset) const {
     const auto found = items.find(of_dataset);

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
@@ -43,7 +45,7 @@ Entry::Entry(Index id, const std::string& path, const ViewOptions& options, cons
       source_(std::filesystem::absolute(path).lexically_normal().string()),
       series_(open_series(path, options, budget, device)) {
   for (const SeriesItem& item : series_.items())
-    items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false});
+    items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, {item.path}, {}});
   const std::filesystem::path name(source_);
   label_ = !std::filesystem::is_directory(path) ? items_.front().label
            : name.filename().empty()            ? name.parent_path().filename().string()
@@ -91,6 +93,10 @@ std::shared_ptr<const Dataset> Entry::load(Index item) {
     Item& loaded = items_.at(static_cast<std::size_t>(item));
     loaded.error.reset();
     loaded.beam = std::move(found);
+    loaded.files = dataset->acquisition().files;
+    if (std::find(loaded.files.begin(), loaded.files.end(), loaded.path) == loaded.files.end())
+      loaded.files.push_back(loaded.path);
+    std::sort(loaded.files.begin(), loaded.files.end());
     describe(*dataset);
     return dataset;
   } catch (const Error& error) {
@@ -150,12 +156,23 @@ void Entry::append(const std::string& path) {
   series_.append(path);
   const SeriesItem& item = series_.items().back();
   const std::lock_guard lock(mutex_);
-  items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false});
+  items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, {item.path}, {}});
 }
 
-void Entry::set_missing(Index item, bool missing) {
+std::vector<std::string> Entry::look_for_files(Index item) {
+  std::vector<std::string> files, before;
+  {
+    const std::lock_guard lock(mutex_);
+    files = items_.at(static_cast<std::size_t>(item)).files;
+    before = items_.at(static_cast<std::size_t>(item)).gone;
+  }
+  std::vector<std::string> gone, news;
+  for (const std::string& file : files)
+    if (std::error_code failed; !std::filesystem::exists(file, failed)) gone.push_back(file);
+  std::set_difference(gone.begin(), gone.end(), before.begin(), before.end(), std::back_inserter(news));
   const std::lock_guard lock(mutex_);
-  items_.at(static_cast<std::size_t>(item)).missing = missing;
+  items_.at(static_cast<std::size_t>(item)).gone = std::move(gone);
+  return news;
 }
 
 void Entry::release(std::optional<Index> item) {
@@ -184,7 +201,7 @@ Value Entry::state() const {
     entry["path"] = items_[i].path;
     entry["held"] = series_.held(static_cast<Index>(i));
     if (items_[i].error) entry["error"] = items_[i].error->message();
-    if (items_[i].missing) entry["missing"] = true;
+    if (!items_[i].gone.empty()) entry["missing"] = true;
   }
   state["scan"] = pair(shape_[0], shape_[1]);
   state["detector"] = pair(shape_[2], shape_[3]);

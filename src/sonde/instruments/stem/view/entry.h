@@ -52,8 +52,8 @@ class Entry {
 
   /// A further scan at the end of a series. Throws as Series::append.
   void append(const std::string& path);
-  /// The file of an item has gone or come back.
-  void set_missing(Index item, bool missing);
+  /// Files of the item that were there at the last look and are not now.
+  [[nodiscard]] std::vector<std::string> look_for_files(Index item);
   /// Lets go of one item, or of all.
   void release(std::optional<Index> item);
 
@@ -66,7 +66,8 @@ class Entry {
     double stored_bytes = 0;
     std::optional<BeamFound> beam;
     std::optional<Error> error;
-    bool missing = false;
+    std::vector<std::string> files;  // that it is read from, as far as is known
+    std::vector<std::string> gone;
   };
   void describe(const Dataset& dataset);
   [[nodiscard]] bool beam_known(Index item) const;

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <functional>
+#include <numbers>
 
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
@@ -21,7 +23,7 @@ using panel::FrameKind;
 using panel::FrameType;
 using stem::testing::Client;
 using stem::testing::elements;
-using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr Index scan_rows = 12, scan_cols = 10, rows = 32, cols = 40;
@@ -317,6 +319,14 @@ TEST_F(OneScan, EveryWrongCommandIsOneClearError) {
            {"set_dataset", R"j({"dataset": 3})j", "\"dataset\" is 3, expected 0 to 0"},
            {"set_centre", R"j({"row": 1, "col": 1, "radius": 0})j", "\"radius\" is 0, expected more than 0"},
            {"set_centre", R"j({"row": 1e9, "col": 1, "radius": 1})j", "lies far from the detector"},
+           {"request_fft", R"j({"channel": 6})j", "channel 6 has no detector"},
+           {"request_fft", R"j({"channel": 6, "window": "box"})j", "channel 6 has no detector"},
+           {"line_profile", R"j({"panel": "image", "p0": [0, 0], "p1": [1, 1]})j", "channel 0 has no detector"},
+           {"line_profile", R"j({"panel": "pattern", "p0": [0], "p1": [1, 1]})j", "\"p0\" is [row, col]"},
+           {"line_profile", R"j({"panel": "pattern", "p0": [0, 0], "p1": [1, 1e9]})j", "lies far from the image"},
+           {"line_profile", R"j({"panel": "pattern", "p0": [0, 0], "p1": [1, 1], "width": 0})j", "\"width\" is 0"},
+           {"line_profile", R"j({"panel": "sky", "p0": [0, 0], "p1": [1, 1]})j", "\"panel\" is \"sky\""},
+           {"play", R"j({"playing": "yes"})j", "\"playing\" is a text, expected true or false"},
            {"compare", R"j({"datasets": [0, 4]})j", "no data set has the number 4"},
            {"compare", R"j({"datasets": "all"})j", "\"datasets\" is a text, expected a list of numbers"},
            {"open", R"j({"path": "/etc"})j", "/etc: not below a path that was given at start"},
@@ -432,6 +442,136 @@ TEST_F(OneScan, LoadingTellsHowFarItIs) {
              event.what.find("stage")->as_text() == "loading" && event.what.find("bytes_per_s")->as_real() > 0;
     });
   });
+}
+
+TEST_F(OneScan, FourierTransformsAreOfTheImageShown) {
+  (void)client_.ask("set_detector", R"j({"channel": 2, "expr": "all"})j");
+  const auto counts = elements<double>(client_.frame(FrameKind::image, 2));
+  const Value reply = client_.ask("request_fft", R"j({"channel": 2, "window": "none"})j");
+  const Frame frame = client_.frame(FrameKind::spectrum, 2);
+  EXPECT_EQ(reply.find("step_per_nm")->items().at(0).as_real(), 1 / (0.5 * scan_rows));
+  EXPECT_EQ(reply.find("step_per_nm")->items().at(1).as_real(), 1 / (0.5 * scan_cols));
+  // One frequency by the definition: cycles (2, -1) over the scan; the mean has no part in it.
+  std::complex<double> sum = 0;
+  for (Index p = 0; p < scan_rows * scan_cols; ++p)
+    sum += counts[static_cast<std::size_t>(p)] *
+           std::polar(1.0, -2 * std::numbers::pi *
+                               (2.0 * static_cast<double>(p / scan_cols) / scan_rows -
+                                1.0 * static_cast<double>(p % scan_cols) / scan_cols));
+  const auto magnitude = elements<double>(frame);
+  const double found = magnitude[static_cast<std::size_t>((scan_rows / 2 + 2) * scan_cols + scan_cols / 2 - 1)];
+  EXPECT_NEAR(found, std::abs(sum), 1e-6 * frame.high);  // one rounding to f32
+  const Index row = reply.find("peak")->find("row")->as_whole(), col = reply.find("peak")->find("col")->as_whole();
+  EXPECT_EQ(magnitude[static_cast<std::size_t>(row * scan_cols + col)], static_cast<double>(frame.high));
+  EXPECT_NEAR(reply.find("peak")->find("frequency_per_nm")->as_real(),
+              std::hypot(static_cast<double>(row - scan_rows / 2) / (0.5 * scan_rows),
+                         static_cast<double>(col - scan_cols / 2) / (0.5 * scan_cols)),
+              1e-12);
+}
+
+TEST_F(OneScan, AFourierTransformFollowsItsDetectorUntilItIsOff) {
+  (void)client_.ask("set_detector", R"j({"channel": 0, "expr": "bf"})j");
+  (void)client_.ask("request_fft", R"j({"channel": 0, "window": "hann", "on": true})j");
+  const auto kinds = [&] {
+    std::vector<FrameKind> all;
+    for (const Frame& frame : client_.outlet->take_frames()) all.push_back(frame.kind);
+    return all;
+  };
+  (void)client_.ask("set_detector", R"j({"channel": 0, "expr": "adf"})j");
+  EXPECT_THAT(kinds(), ElementsAre(FrameKind::image, FrameKind::spectrum));
+  (void)client_.ask("request_fft", R"j({"channel": 0, "on": false})j");
+  EXPECT_THAT(kinds(), ElementsAre());
+  (void)client_.ask("set_detector", R"j({"channel": 0, "expr": "bf"})j");
+  EXPECT_THAT(kinds(), ElementsAre(FrameKind::image));
+}
+
+TEST_F(OneScan, LineProfilesHoldTheValuesShownInTheirUnit) {
+  (void)client_.ask("set_detector", R"j({"channel": 1, "expr": "haadf"})j");
+  const auto image = elements<float>(client_.frame(FrameKind::image, 1));
+  Value reply = client_.ask("line_profile", R"j({"panel": "image", "channel": 1, "p0": [4, 1], "p1": [4, 8]})j");
+  EXPECT_EQ(elements<float>(client_.frame(FrameKind::profile, 1)),
+            std::vector<float>(image.begin() + 41, image.begin() + 49));
+  EXPECT_EQ(reply.find("unit")->as_text(), "nm");
+  EXPECT_EQ(reply.find("length")->as_real(), 3.5);
+  EXPECT_EQ(reply.find("step")->as_real(), 0.5);
+
+  // The bright-field disk has a radius of 5 px.
+  (void)client_.ask("set_position", R"j({"row": 6, "col": 5})j");
+  const auto pattern = elements<float>(client_.frame(FrameKind::pattern));
+  (void)client_.ask("line_profile", R"j({"panel": "pattern", "p0": [15, 0], "p1": [15, 39]})j");
+  EXPECT_EQ(elements<float>(client_.frame(FrameKind::profile)),
+            std::vector<float>(pattern.begin() + 15 * cols, pattern.begin() + 16 * cols));
+  reply = client_.ask("line_profile", R"j({"panel": "region", "p0": [15.5, 0], "p1": [15.5, 39], "width": 3})j");
+  const double mrad = page_.state().find("datasets")->items().at(0).find("pixel_mrad")->as_real();
+  EXPECT_EQ(reply.find("unit")->as_text(), "mrad");
+  EXPECT_NEAR(reply.find("fwhm")->as_real() / mrad, 10, 1);  // soft edges, shifted by the deflection
+}
+
+TEST_F(Viewed, PlayingMakesEveryItemALookUp) {
+  for (const int tilt : {1, 2, 3}) write("tilt_" + std::to_string(tilt), tilt);
+  const panel::Page page = page_of({folder_.path().string()});
+  Client client(page);
+  wait_until_loaded(client, page);
+  client.outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 2; });
+  (void)client.ask("set_detector", R"j({"channel": 0, "expr": "bf"})j");
+  (void)client.ask("set_detector", R"j({"channel": 4, "expr": "com-row"})j");
+  (void)client.ask("play", R"j({"playing": true, "fps": 12, "loop": true, "boomerang": false})j");
+  client.outlet->wait([](const auto& frames, const auto&) {
+    return std::count_if(frames.begin(), frames.end(), [](const Frame& f) { return f.kind == FrameKind::strip; }) == 2;
+  });
+  const auto events = client.outlet->take_events();
+  const auto series = std::find_if(events.rbegin(), events.rend(), [](const auto& e) { return e.name == "series"; });
+  ASSERT_NE(series, events.rend());
+  EXPECT_EQ(series->what.find("ready")->size(), 3u);
+  for (const Frame& strip : client.outlet->take_frames()) {
+    EXPECT_EQ(strip.rows, 12u);
+    EXPECT_EQ(strip.cols, 30u);
+  }
+  for (const char* item : {"2", "0", "1"}) {
+    (void)client.ask("set_item", std::string(R"j({"item": )j") + item + "}");
+    const std::vector<Frame> frames = client.outlet->take_frames();
+    EXPECT_EQ(frames.size(), 4u);
+    for (const Frame& frame : frames) EXPECT_TRUE(frame.cached);
+  }
+}
+
+TEST_F(Viewed, ScansThatAreFinishedMeanwhileJoinTheSeries) {
+  write("a", 1);
+  ViewOptions options;
+  options.watch_s = 0.01;  // only how soon the test sees it
+  const panel::Page page = make_page({folder_.path().string()}, options, plenty());
+  Client client(page);
+  const auto labels = [&] {
+    std::vector<std::string> all;
+    const Value state = page.state();
+    for (const Value& item : state.find("datasets")->items().at(0).find("items")->items())
+      all.push_back(item.find("label")->as_text());
+    return all;
+  };
+  // Half of a scan: its data are not there yet. And one of another shape.
+  std::filesystem::create_directory(folder_.path() / "elsewhere");
+  write("elsewhere/b", 2);
+  const auto bring = [&](const std::string& name) {
+    std::filesystem::rename(folder_.path() / "elsewhere" / name, folder_.path() / name);
+  };
+  bring("b.h5");
+  bring("b_master.h5");
+  write("c", 3, "5,4");
+  write("d", 4);
+  client.outlet->wait([&](const auto&, const auto&) { return labels().size() == 2; });
+  EXPECT_THAT(labels(), ElementsAre("a", "d"));
+  bring("b_data_000001.h5");
+  client.outlet->wait([&](const auto&, const auto&) { return labels().size() == 3; });
+  EXPECT_THAT(labels(), ElementsAre("a", "d", "b"));
+  for (const auto& event : client.outlet->take_events()) EXPECT_NE(event.name, "notice") << to_json(event.what);
+
+  std::filesystem::remove(folder_.file("d_master.h5"));
+  client.outlet->wait([](const auto&, const auto& events) {
+    return std::any_of(events.begin(), events.end(), [](const auto& event) {
+      return event.name == "notice" && event.what.find("message")->as_text().ends_with("d_master.h5 has disappeared");
+    });
+  });
+  EXPECT_EQ(client.ask("set_item", R"j({"item": 0})j").find("item")->as_whole(), 0);
 }
 
 TEST_F(Viewed, AScanThatIsNotThereIsTheErrorOfLoading) {

@@ -124,6 +124,7 @@ Value ClientSession::set_detector(const Arguments& arguments) {
   }
   for (const Target& other : compared_targets())
     if (other.id() != current.id() && other.dataset) (void)send_image(other, channel);
+  if (playing_) prepare_items();
   if (arguments.truth_or("mask", false) && !is_moment(text)) {
     const DetectorOf detector = detector_of(*current.dataset, text, geometry(current, true));
     const Shape shape = current.dataset->shape();
@@ -325,30 +326,36 @@ void ClientSession::send(Frame frame, const Target& target) {
   outlet_->send(std::move(frame));
 }
 
-void ClientSession::send_pattern(const Target& target) {
+Shown ClientSession::pattern(const Target& target) {
   const std::string name = key(target, fmt::format("pattern {} {}", view_.scan_row, view_.scan_col));
-  std::optional<Shown> shown = catalogue_.cache().find(name);
-  if (!shown) {
-    const Stopwatch watch;
-    shown = Shown{pattern_frame(*target.dataset, view_.scan_row, view_.scan_col), 0, "", "", 0};
-    shown->frame.compute_us = microseconds(watch);
-    catalogue_.cache().put(name, *shown);
-  }
-  send(std::move(shown->frame), target);
+  if (std::optional<Shown> shown = catalogue_.cache().find(name)) return *shown;
+  const Stopwatch watch;
+  Shown shown{pattern_frame(*target.dataset, view_.scan_row, view_.scan_col), 0, "", "", 0};
+  shown.frame.compute_us = microseconds(watch);
+  catalogue_.cache().put(name, shown);
+  return shown;
 }
 
-void ClientSession::send_reduced(const Target& target) {
+Shown ClientSession::reduced(const Target& target) {
   const std::string name = key(target, fmt::format("{} {}", sonde::stem::name(view_.reduction), view_.scan_roi));
-  std::optional<Shown> shown = catalogue_.cache().find(name);
-  if (!shown) {
-    const Stopwatch watch;
-    std::vector<Index> positions;
-    if (!view_.scan_roi.empty()) positions = roi_positions(target, view_.scan_roi);
-    shown = Shown{reduced_.pattern(target.dataset, positions, view_.reduction), 0, "", "", 0};
-    shown->frame.compute_us = microseconds(watch);
-    catalogue_.cache().put(name, *shown);
-  }
-  send(std::move(shown->frame), target);
+  if (std::optional<Shown> shown = catalogue_.cache().find(name)) return *shown;
+  const Stopwatch watch;
+  std::vector<Index> positions;
+  if (!view_.scan_roi.empty()) positions = roi_positions(target, view_.scan_roi);
+  Shown shown{reduced_.pattern(target.dataset, positions, view_.reduction), 0, "", "", 0};
+  shown.frame.compute_us = microseconds(watch);
+  catalogue_.cache().put(name, shown);
+  return shown;
+}
+
+std::string ClientSession::beam_key(const Target& target) const {
+  const auto given = view_.beams.find(target.id());
+  if (given == view_.beams.end()) return "";
+  return fmt::format("@{},{},{}", given->second.row, given->second.col, given->second.radius);
+}
+
+std::string ClientSession::image_key(const Target& target, const std::string& detector) const {
+  return key(target, fmt::format("image{} {}", beam_key(target), detector));
 }
 
 panel::File ClientSession::export_file(const Value&) {
@@ -356,16 +363,11 @@ panel::File ClientSession::export_file(const Value&) {
 }
 
 Shown ClientSession::image(const Target& target, const std::string& detector) {
-  // The key holds the beam only where the client gave one: else it is that of the item.
-  const auto given = view_.beams.find(target.id());
-  const std::string beam = given == view_.beams.end()
-                               ? ""
-                               : fmt::format("@{},{},{}", given->second.row, given->second.col, given->second.radius);
-  const std::string name = key(target, fmt::format("image{} {}", beam, detector));
+  const std::string name = image_key(target, detector);
   if (std::optional<Shown> shown = catalogue_.cache().find(name)) return *shown;
   const Stopwatch watch;
   const bool needs_beam = !is_moment(detector) && DetectorExpression::parse(detector).needs_disk();
-  if (const BeamFound found = target.entry->beam(target.item); needs_beam && beam.empty() && found.error)
+  if (const BeamFound found = target.entry->beam(target.item); needs_beam && beam_key(target).empty() && found.error)
     throw *found.error;
   const DetectorOf made = detector_of(*target.dataset, detector, geometry(target, needs_beam));
   auto imager = imagers_.find(target.id());
@@ -380,10 +382,16 @@ Shown ClientSession::image(const Target& target, const std::string& detector) {
   return shown;
 }
 
+void ClientSession::send_pattern(const Target& target) { send(pattern(target).frame, target); }
+
+void ClientSession::send_reduced(const Target& target) { send(reduced(target).frame, target); }
+
 Shown ClientSession::send_image(const Target& target, Index channel) {
-  Shown shown = image(target, view_.channels[static_cast<std::size_t>(channel)].detector);
+  const ClientView::Channel& chosen = view_.channels[static_cast<std::size_t>(channel)];
+  Shown shown = image(target, chosen.detector);
   shown.frame.channel = static_cast<std::uint16_t>(channel);
   send(shown.frame, target);
+  if (chosen.spectrum) send_spectrum(target, channel);
   return shown;
 }
 

@@ -14,7 +14,9 @@
 #include "sonde/instruments/stem/view/arguments.h"
 #include "sonde/instruments/stem/view/catalogue.h"
 #include "sonde/instruments/stem/view/client_view.h"
+#include "sonde/instruments/stem/view/line_profile.h"
 #include "sonde/instruments/stem/view/painter.h"
+#include "sonde/instruments/stem/view/panel_values.h"
 
 namespace sonde::stem {
 
@@ -23,7 +25,7 @@ namespace sonde::stem {
 
 /// What one client looks at, and how its commands change that. Commands come one at a time; the catalogue's worker may
 /// come in between with data that were waited for.
-class ClientSession final : public Listener {
+class ClientSession final : public Listener, public std::enable_shared_from_this<ClientSession> {
  public:
   ClientSession(Catalogue& catalogue, std::shared_ptr<panel::Outlet> outlet);
 
@@ -62,6 +64,9 @@ class ClientSession final : public Listener {
   Value open(const Arguments& arguments);
   Value stats(const Arguments& arguments);
   Value release(const Arguments& arguments);
+  Value request_fft(const Arguments& arguments);
+  Value line_profile_of(const Arguments& arguments);
+  Value play(const Arguments& arguments);
 
   /// The item that the client looks at. One that is not in memory is loaded in the background, unless that has failed:
   /// its error is thrown, or loading tried `again`.
@@ -75,10 +80,30 @@ class ClientSession final : public Listener {
   void send_pattern(const Target& target);
   void send_reduced(const Target& target);
   Shown send_image(const Target& target, Index channel);
+  void send_spectrum(const Target& target, Index channel);
   void send_all(const Target& target);
+  [[nodiscard]] Shown pattern(const Target& target);
+  [[nodiscard]] Shown reduced(const Target& target);
   [[nodiscard]] Shown image(const Target& target, const std::string& detector);
+  [[nodiscard]] Shown spectrum(const Target& target, const ClientView::Channel& channel);
   [[nodiscard]] std::vector<Index> roi_positions(const Target& target, const std::string& expression) const;
   [[nodiscard]] std::string key(const Target& target, std::string_view what) const;
+  [[nodiscard]] std::string image_key(const Target& target, const std::string& detector) const;
+  /// The beam that the client gave, as part of a key; empty where it is the item's own.
+  [[nodiscard]] std::string beam_key(const Target& target) const;
+
+  // Numbers of a panel: session_measure.cpp
+  /// What "image", "pattern", "region" or "spectrum" shows. Throws Error(bad_input) for a channel without a detector.
+  [[nodiscard]] PanelValues values_of(const Target& target, const std::string& panel, Index channel);
+  [[nodiscard]] const ClientView::Channel& channel_with_detector(Index channel) const;
+  [[nodiscard]] LineProfile profile_along(const Target& target, const ClientView::Line& line, ImageScale& scale);
+
+  // Series: session_series.cpp
+  void prepare_items();
+  void prepare_item(std::uint64_t generation, Index dataset, Index item);
+  [[nodiscard]] bool is_ready(const Target& target) const;
+  [[nodiscard]] std::vector<Index> ready_items(Index dataset) const;
+  [[nodiscard]] panel::Frame strip(Index dataset, Index channel);
 
   Catalogue& catalogue_;
   const std::shared_ptr<panel::Outlet> outlet_;
@@ -90,6 +115,8 @@ class ClientSession final : public Listener {
   ClientView view_;
   std::map<Index, ClientImager> imagers_;  // by data set
   ClientPattern reduced_;
+  bool playing_ = false;
+  std::uint64_t generation_ = 0;  // of prepared items: work of an earlier one is not worth finishing
 };
 
 }  // namespace sonde::stem

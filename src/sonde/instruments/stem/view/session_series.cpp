@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Playing a series: everything that an item shows is made before it is asked for, by the catalogue's worker, nearest
+// items first. After that an item is a look-up.
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/view/session.h"
+
+namespace sonde::stem {
+namespace {
+
+constexpr Index strip_rows = 64;
+
+/// A small picture of an image: the mean of the pixels that fall into each of its own.
+std::vector<float> thumbnail(const std::vector<double>& image, Index rows, Index cols, Index to_rows, Index to_cols) {
+  std::vector<float> small;
+  for (Index r = 0; r < to_rows; ++r)
+    for (Index c = 0; c < to_cols; ++c) {
+      const Index row0 = r * rows / to_rows, row1 = std::max(row0 + 1, (r + 1) * rows / to_rows);
+      const Index col0 = c * cols / to_cols, col1 = std::max(col0 + 1, (c + 1) * cols / to_cols);
+      double sum = 0;
+      for (Index row = row0; row < row1; ++row)
+        for (Index col = col0; col < col1; ++col) sum += image[static_cast<std::size_t>(row * cols + col)];
+      small.push_back(static_cast<float>(sum / static_cast<double>((row1 - row0) * (col1 - col0))));
+    }
+  return small;
+}
+
+}  // namespace
+
+Value ClientSession::play(const Arguments& arguments) {
+  playing_ = arguments.truth_or("playing", true);
+  if (arguments.has("fps") && !(arguments.real("fps") > 0)) arguments.fail("\"fps\" is more than 0");
+  (void)arguments.truth_or("loop", true);  // the client steps; what it does at the end is its own
+  (void)arguments.truth_or("boomerang", false);
+  ++generation_;
+  if (playing_) prepare_items();
+  Value reply;
+  reply["playing"] = playing_;
+  reply["ready"] = ready_items(view_.dataset);
+  return reply;
+}
+
+bool ClientSession::is_ready(const Target& target) const {
+  const FrameCache& cache = catalogue_.cache();
+  for (const ClientView::Channel& channel : view_.channels)
+    if (!channel.detector.empty() && !cache.holds(image_key(target, channel.detector))) return false;
+  return true;
+}
+
+std::vector<Index> ClientSession::ready_items(Index dataset) const {
+  std::vector<Index> ready;
+  Target target{catalogue_.entry(dataset), 0, nullptr};
+  for (target.item = 0; target.item < target.entry->size(); ++target.item)
+    if (is_ready(target)) ready.push_back(target.item);
+  return ready;
+}
+
+void ClientSession::prepare_items() {
+  ++generation_;
+  const Index current = view_.item(view_.dataset);
+  std::vector<Index> items(static_cast<std::size_t>(catalogue_.entry(view_.dataset)->size()));
+  for (std::size_t i = 0; i < items.size(); ++i) items[i] = static_cast<Index>(i);
+  std::stable_sort(items.begin(), items.end(),
+                   [&](Index a, Index b) { return std::abs(a - current) < std::abs(b - current); });
+  for (const Index item : items)
+    catalogue_.when_idle([weak = weak_from_this(), generation = generation_, dataset = view_.dataset, item] {
+      if (const auto self = weak.lock()) self->prepare_item(generation, dataset, item);
+    });
+}
+
+void ClientSession::prepare_item(std::uint64_t generation, Index dataset, Index item) {
+  Target target;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || generation != generation_) return;
+    target = {catalogue_.entry(dataset), item, nullptr};
+  }
+  try {
+    target.dataset = target.entry->load(item);  // without the lock: commands go on meanwhile
+  } catch (const Error&) {
+    return;  // kept by the entry, told when the item itself is looked at
+  }
+  const std::lock_guard lock(mutex_);
+  if (closed_ || generation != generation_) return;
+  try {
+    (void)pattern(target);
+    (void)reduced(target);
+    for (const ClientView::Channel& channel : view_.channels)
+      if (!channel.detector.empty()) (void)image(target, channel.detector);
+  } catch (const Error&) {
+    return;
+  }
+  const std::vector<Index> ready = ready_items(dataset);
+  Value what;
+  what["dataset"] = dataset;
+  what["ready"] = ready;
+  outlet_->event("series", what);
+  if (static_cast<Index>(ready.size()) < target.entry->size()) return;
+  request_ = 0;
+  for (Index channel = 0; channel < most_channels; ++channel)
+    if (!view_.channels[static_cast<std::size_t>(channel)].detector.empty()) send(strip(dataset, channel), target);
+}
+
+panel::Frame ClientSession::strip(Index dataset, Index channel) {
+  Target target{catalogue_.entry(dataset), 0, nullptr};
+  const Shape shape = target.entry->shape();
+  const Index rows = std::min(shape[0], strip_rows);
+  const Index cols = std::max<Index>(1, rows * shape[1] / shape[0]), items = target.entry->size();
+  std::vector<float> all(static_cast<std::size_t>(rows * cols * items));
+  for (target.item = 0; target.item < items; ++target.item) {
+    const auto shown =
+        catalogue_.cache().find(image_key(target, view_.channels[static_cast<std::size_t>(channel)].detector));
+    if (!shown) continue;  // let go of meanwhile: its place stays empty
+    const PanelValues values{shown->frame, {}};
+    const std::vector<float> small = thumbnail(values.numbers(), shape[0], shape[1], rows, cols);
+    for (Index r = 0; r < rows; ++r)
+      std::copy_n(small.begin() + r * cols, cols, all.begin() + (r * items + target.item) * cols);
+  }
+  panel::Frame frame = panel::make_frame<float>(panel::FrameKind::strip, rows, cols * items, all);
+  frame.channel = static_cast<std::uint16_t>(channel);
+  return frame;
+}
+
+}  // namespace sonde::stem
