@@ -115,7 +115,10 @@ Value machine_limits(Context& context) {
 }
 
 void write_files(const std::string& stem, const Value& result, const Chart& chart, Context& context) {
-  const ChartFiles files = write_chart(stem + "-chart", chart);
+  const Value::List& points = result.find("points")->items();
+  const bool anything = std::any_of(points.begin(), points.end(),
+                                    [](const Value& point) { return point.find("operations")->size() > 0; });
+  const ChartFiles files = anything ? write_chart(stem + "-chart", chart) : ChartFiles{};
   AtomicFile file(stem + ".json");
   file.write(to_json(result) + "\n");
   file.commit();

@@ -82,11 +82,19 @@ double median_of(const Value& operation) {
 Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, const MachineRates& machine,
                       const Sampling& sampling) {
   const Stopwatch watch;
-  PreparedCase prepared = bench_case.prepare(point);
   Value value;
   value["size"] = point.size;
   value["device"] = point.device.name();
   value["workers"] = point.workers;
+  PreparedCase prepared;
+  try {
+    prepared = bench_case.prepare(point);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::budget) throw;  // a size too large for this machine says nothing of the others
+    value["absent"] = error.message();
+    value["operations"] = value["peers"] = Value::list();
+    return value;
+  }
   value["input"] = prepared.input;
   value["prepare_s"] = watch.seconds();
 
@@ -193,6 +201,9 @@ std::string bench_text(const Value& points) {
                           median > 0 ? fmt::format("{:.1f} %", 100 * mad / median) : "", rate, share,
                           format_bytes(number_of(point, "peak_rss_bytes")));
     };
+    if (point.find("absent") != nullptr)
+      text += fmt::format("{:<14} {:<8} {:>7.0f}  not run: {}\n", text_of(point, "size"), text_of(point, "device"),
+                          number_of(point, "workers"), text_of(point, "absent"));
     for (const Value& operation : point.find("operations")->items()) {
       const double bytes_per_s = number_of(operation, "bytes_per_s"), flops_per_s = number_of(operation, "flops_per_s");
       const std::string rate = bytes_per_s > 0   ? fmt::format("{:.3g} GB/s", bytes_per_s / 1e9)

@@ -54,7 +54,8 @@ struct BenchCase {
   std::function<PreparedCase(const BenchPoint&)> prepare;
 };
 
-/// Runs one point. Peak memory is that of the process so far, so start the largest point last. A peer that cannot be
+/// Runs one point; one that does not fit into memory (Error(budget) from prepare) gets "absent" with the reason and no
+/// operations. Peak memory is that of the process so far, so start the largest point last. A peer that cannot be
 /// run is left out with the reason. Returns
 ///   {"size", "device", "workers", "input", "prepare_s", "peak_rss_bytes",
 ///    "operations": [{"name", "first_s", "steady_s": {...}, "mode_s", "bytes", "rate", "bandwidth_fraction", "flops",

@@ -6,6 +6,8 @@
 
 #include "sonde/engine/report/json.h"
 
+#include "sonde/engine/base/error.h"
+
 namespace sonde {
 namespace {
 
@@ -64,6 +66,18 @@ TEST(BenchPoint, AbsentPeersAreLeftOutWithTheReason) {
   EXPECT_EQ(rows.items()[0].find("absent")->as_text(), "`sonde-no-such-program` could not be run");
   EXPECT_EQ(rows.items()[1].find("absent")->as_text(), "`sh` could not be run");
   EXPECT_EQ(rows.items()[2].find("absent")->as_text(), "mute: no \"seconds\" in its last line");
+}
+
+TEST(BenchPoint, ASizeThatDoesNotFitIsLeftOutWithTheReason) {
+  BenchCase large = counting_case();
+  large.prepare = [](const BenchPoint&) -> PreparedCase { throw Error(ErrorKind::budget, "9.7 GB are too much"); };
+  const Value point = run_bench_point(large, {"full", Device::cpu(), 1}, {}, quick);
+  EXPECT_EQ(point.find("absent")->as_text(), "9.7 GB are too much");
+  Value points;
+  points.push_back(point);
+  EXPECT_NE(bench_text(points).find("not run: 9.7 GB are too much"), std::string::npos);
+  large.prepare = [](const BenchPoint&) -> PreparedCase { throw Error(ErrorKind::bad_file, "broken"); };
+  EXPECT_THROW(run_bench_point(large, {"full", Device::cpu(), 1}, {}, quick), Error);
 }
 
 Value point(const char* size, const char* device, int workers, double median) {

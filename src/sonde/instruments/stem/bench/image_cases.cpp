@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 
+#include "sonde/engine/device/multiversion.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/chunk_index.h"
 #include "sonde/engine/io/hdf5.h"
@@ -29,21 +30,51 @@ Mask annulus(Index side, double row, double col, double r_in, double r_out) {
 
 Mask bright_field(Index side, double row, double col, double radius) { return annulus(side, row, col, 0, radius); }
 
-/// Reads more memory than any cache holds, so that what comes next comes from memory.
+SONDE_MULTIVERSION std::uint64_t sum_of(const std::uint64_t* from, Index count) {
+  std::uint64_t sum = 0;
+  for (Index i = 0; i < count; ++i) sum += from[i];
+  return sum;
+}
+
+/// Reads 1 GiB, more than any cache holds, so that what comes next comes from memory; the time is that of reading.
 struct CacheFlush {
-  std::vector<std::uint64_t> block = std::vector<std::uint64_t>(std::size_t{1} << 27, 1);
+  static constexpr std::size_t bytes = std::size_t{1} << 30;
+  std::vector<std::uint64_t> block = std::vector<std::uint64_t>(bytes / 8, 1);
   std::uint64_t sum = 0;
   void operator()() {
     std::array<std::uint64_t, 64> parts{};
     const auto piece = static_cast<Index>(block.size() / parts.size());
     parallel_for(static_cast<Index>(parts.size()), 1, [&](Index first, Index last, Worker&) {
-      for (Index i = first; i < last; ++i)
-        parts[static_cast<std::size_t>(i)] =
-            std::accumulate(block.begin() + i * piece, block.begin() + (i + 1) * piece, std::uint64_t{0});
+      for (Index i = first; i < last; ++i) parts[static_cast<std::size_t>(i)] = sum_of(block.data() + i * piece, piece);
     });
     sum += std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
   }
 };
+
+/// A disk of `radius` that moves by one pixel along a path that never comes back: the history holds the step before,
+/// and nothing nearer.
+Operation drag(const std::shared_ptr<VirtualImager>& imager, const std::shared_ptr<Stream>& stream, Index side,
+               double radius, double bytes) {
+  auto dragged = std::make_shared<Mask>();
+  auto step = std::make_shared<int>(0);
+  const int laps = static_cast<int>(side) - 32;  // as far as the disk stays near the middle
+  return {.name = fmt::format("drag step, radius {:.0f} by 1 pixel", radius),
+          .run =
+              [=] {
+                (void)imager->compute(*stream, *dragged);
+                stream->synchronise();
+              },
+          .bytes = bytes,
+          .before =
+              [=] {
+                const int lap = (*step)++ % (laps * laps), row = lap / laps,
+                          col = row % 2 == 0 ? lap % laps : laps - 1 - lap % laps;
+                if (lap == 0) imager->reset();
+                const Mask before = bright_field(side, 16 + row, 16 + col - (row % 2 == 0 ? 1 : -1), radius);
+                (void)imager->compute(*stream, before);
+                *dragged = bright_field(side, 16 + row, 16 + col, radius);
+              }};
+}
 
 }  // namespace
 
@@ -168,28 +199,13 @@ PreparedCase prepare_image(const BenchPoint& point) {
   full("bright field, 316 pixels, warm", 0, 10.03, false);
   full("annular dark field, 908 pixels, warm", 10, 19.72, false);
   full("bright field, 316 pixels, cold", 0, 10.03, true);
-
-  // Along a path that never comes back: the history holds the step before, and nothing nearer.
-  auto dragged = std::make_shared<Mask>();
-  auto drag_step = std::make_shared<int>(0);
-  prepared.operations.push_back({.name = "drag step, radius 10 by 1 pixel",
-                                 .run =
-                                     [=] {
-                                       (void)imager->compute(*stream, *dragged);
-                                       stream->synchronise();
-                                     },
-                                 .bytes = 40 * positions,
-                                 .before =
-                                     [=] {
-                                       const int k = (*drag_step)++;
-                                       const int lap = k % 4096, row = lap / 64,
-                                                 col = row % 2 == 0 ? lap % 64 : 63 - lap % 64;
-                                       if (lap == 0) imager->reset();
-                                       const Mask before =
-                                           bright_field(96, 16 + row, 16 + col - (row % 2 == 0 ? 1 : -1), 10);
-                                       (void)imager->compute(*stream, before);
-                                       *dragged = bright_field(96, 16 + row, 16 + col, 10);
-                                     }});
+  if (point.device.is_cpu()) {
+    auto read = std::make_shared<CacheFlush>();
+    prepared.operations.push_back({.name = "reading 1 GiB, nothing else",
+                                   .run = [=] { (*read)(); },
+                                   .bytes = static_cast<double>(CacheFlush::bytes)});
+  }
+  prepared.operations.push_back(drag(imager, stream, 96, 10, 40 * positions));
   auto prefixed = std::make_shared<VirtualImager>(sources);
   prefixed->build_prefix(*stream, 47.5, 47.5);
   auto ring = std::make_shared<Mask>();
@@ -209,6 +225,36 @@ PreparedCase prepare_image(const BenchPoint& point) {
                                      }});
   prepared.peers.push_back(python_peer("NumPy, bright field", "numpy_image.py", {"bf"}));
   prepared.peers.push_back(python_peer("PyTorch, bright field", "torch_image.py", {"bf"}));
+  return prepared;
+}
+
+PreparedCase prepare_full_size(const BenchPoint& point) {
+  auto scan = full_size_scan();
+  auto stream = std::make_shared<Stream>();
+  ImagerSources sources;
+  sources.rows = sources.cols = 192;
+  sources.planes = &scan->planes;
+  sources.total = &scan->total;
+  auto imager = std::make_shared<VirtualImager>(sources);
+  const double positions = 512.0 * 512;
+  PreparedCase prepared;
+  prepared.input = fmt::format("{}: 512 x 512 x 192 x 192 u8 in memory", point.size);
+  auto mask = std::make_shared<Mask>();
+  auto step = std::make_shared<int>(0);
+  prepared.operations.push_back({.name = "bright field, 1257 pixels",
+                                 .run =
+                                     [=] {
+                                       (void)imager->compute(*stream, *mask);
+                                       (void)scan;
+                                     },
+                                 .bytes = 1257 * positions,
+                                 .before =
+                                     [=] {
+                                       const int k = (*step)++;
+                                       *mask = bright_field(192, 88.5 + k % 16, 89.5 + k / 16 % 16, 20);
+                                       imager->reset();
+                                     }});
+  prepared.operations.push_back(drag(imager, stream, 192, 20, 80 * positions));
   return prepared;
 }
 

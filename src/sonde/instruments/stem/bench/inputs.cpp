@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/memory/budget.h"
 #include "sonde/instruments/stem/layout/resident.h"
 #include "sonde/instruments/stem/layout/transpose.h"
 #include "sonde/instruments/stem/simulate/frames.h"
@@ -83,14 +86,13 @@ std::shared_ptr<HeldScan> hold_scan(Workload which) {
   return held;
 }
 
-std::shared_ptr<ResidentScan> resident_scan() {
-  const Model model = workload(Workload::w3);
+namespace {
+
+/// The model's positions, the first of the scan's.
+void fill_resident(const Model& model, ResidentScan& scan) {
   const Index rows = model.optics().rows, cols = model.optics().cols;
-  auto scan = std::make_shared<ResidentScan>();
-  scan->planes = make_planes(Device::cpu(), model.positions(), rows, cols, DType::u8);
-  scan->total = Array::zeros(Device::cpu(), {model.positions()}, DType::u64);
-  const auto planes = scan->planes.view<std::uint8_t, 2>();
-  auto* total = static_cast<std::uint64_t*>(scan->total.data());
+  const auto planes = scan.planes.view<std::uint8_t, 2>();
+  auto* total = static_cast<std::uint64_t*>(scan.total.data());
   constexpr Index block = 4096;
   for (Index first = 0; first < model.positions(); first += block) {
     const Array frames =
@@ -106,7 +108,48 @@ std::shared_ptr<ResidentScan> resident_scan() {
       }
     });
   }
+}
+
+std::shared_ptr<ResidentScan> empty_resident(Index positions, Index rows, Index cols) {
+  auto scan = std::make_shared<ResidentScan>();
+  scan->planes = make_planes(Device::cpu(), positions, rows, cols, DType::u8);
+  scan->total = Array::zeros(Device::cpu(), {positions}, DType::u64);
   return scan;
+}
+
+}  // namespace
+
+std::shared_ptr<ResidentScan> resident_scan() {
+  const Model model = workload(Workload::w3);
+  auto scan = empty_resident(model.positions(), model.optics().rows, model.optics().cols);
+  fill_resident(model, *scan);
+  return scan;
+}
+
+std::shared_ptr<ResidentScan> full_size_scan() {
+  const Model model = workload(Workload::w1);
+  const Index drawn = model.positions(), positions = Index{512} * 512, pixels = model.pixels();
+  (void)Budget::automatic(Device::cpu()).reserve(static_cast<std::size_t>(positions * pixels), "a scan of full size");
+  auto scan = empty_resident(positions, model.optics().rows, model.optics().cols);
+  fill_resident(model, *scan);
+  const auto planes = scan->planes.view<std::uint8_t, 2>();
+  parallel_for(pixels, 64, [&](Index first, Index last, Worker&) {
+    for (Index q = first; q < last; ++q)
+      for (Index copy = drawn; copy < positions; copy += drawn)
+        std::memcpy(&planes(q, copy), &planes(q, 0), static_cast<std::size_t>(drawn));
+  });
+  auto* total = static_cast<std::uint64_t*>(scan->total.data());
+  for (Index copy = drawn; copy < positions; copy += drawn) std::copy_n(total, drawn, total + copy);
+  return scan;
+}
+
+Index whole_size(const std::string& size, const char* what) {
+  Index number = 0;
+  const auto [end, status] = std::from_chars(size.data(), size.data() + size.size(), number);
+  if (status != std::errc() || end != size.data() + size.size() || number < 1)
+    throw Error(ErrorKind::usage, fmt::format("--sizes: \"{}\" is no number of {}", size, what))
+        .hint("give positive whole numbers, separated by commas");
+  return number;
 }
 
 Peer python_peer(const std::string& name, const std::string& script, const std::vector<std::string>& arguments) {

@@ -27,11 +27,18 @@ struct HeldScan {
 };
 [[nodiscard]] std::shared_ptr<HeldScan> hold_scan(Workload which);
 
-/// W3 (256 x 256 x 96 x 96 u8), pixel-major in memory: planes, and the total of every position.
+/// A scan of u8, pixel-major in memory: planes, and the total of every position.
 struct ResidentScan {
   Array planes, total;
 };
+/// W3: 256 x 256 x 96 x 96.
 [[nodiscard]] std::shared_ptr<ResidentScan> resident_scan();
+/// 512 x 512 x 192 x 192: the 16384 positions of W1 sixteen times over, since sums take as long whatever the counts
+/// are. Throws Error(budget) where 9.7 GB are too much.
+[[nodiscard]] std::shared_ptr<ResidentScan> full_size_scan();
+
+/// A size of a case as a whole number of `what`. Throws Error(usage) for anything that is none above zero.
+[[nodiscard]] Index whole_size(const std::string& size, const char* what);
 
 /// A script of bench/peers/ run by Debian's Python; SONDE_PEERS names the folder, else bench/peers below the current
 /// one.

@@ -124,23 +124,39 @@ PreparedCase prepare_load(const BenchPoint& point) {
   return prepared;
 }
 
+namespace {
+
+/// The whole loading pass of a reference scan into memory that has been touched.
+Operation pass_with_bin(const std::string& master, Device device, Index bin, const std::string& name) {
+  auto stream = std::make_shared<Stream>(device);
+  auto source = std::shared_ptr<Source>(with_working_type(open_source(master, {})));
+  auto settings = std::make_shared<PassSettings>(settings_of(*source, bin, DType::u16, Destination::frames));
+  auto frames = std::make_shared<Array>(Array::zeros(
+      device, {settings->scan.positions(), settings->detector.out_rows, settings->detector.out_cols}, DType::u16));
+  return {.name = name,
+          .run = [=] { (void)run_pass(*stream, *source, *settings, *frames); },
+          .bytes = 16384.0 * 192 * 192 * 2};
+}
+
+}  // namespace
+
+PreparedCase prepare_bins(const BenchPoint& point) {
+  const std::string master = workload_file(Workload::w1);
+  const Index bin = whole_size(point.size, "pixels per bin");
+  PreparedCase prepared;
+  prepared.input = fmt::format("w1, bins of {0} x {0}", bin);
+  prepared.operations.push_back(pass_with_bin(master, point.device, bin, "decode + moments + bin"));
+  return prepared;
+}
+
 PreparedCase prepare_bin(const BenchPoint& point) {
   const Workload which = workload_of(point.size);
   const std::string master = workload_file(which);
   PreparedCase prepared;
   prepared.input = describe(*hold_scan(which), point.size);
-  const double decoded = 16384.0 * 192 * 192 * 2;
-  auto stream = std::make_shared<Stream>(point.device);
-  for (const Index bin : {2, 1}) {
-    auto source = std::shared_ptr<Source>(with_working_type(open_source(master, {})));
-    auto settings = std::make_shared<PassSettings>(settings_of(*source, bin, DType::u16, Destination::frames));
-    auto frames = std::make_shared<Array>(Array::zeros(
-        point.device, {settings->scan.positions(), settings->detector.out_rows, settings->detector.out_cols},
-        DType::u16));
-    prepared.operations.push_back({.name = fmt::format("decode + moments, det_bin {}", bin),
-                                   .run = [=] { (void)run_pass(*stream, *source, *settings, *frames); },
-                                   .bytes = decoded});
-  }
+  for (const Index bin : {2, 1})
+    prepared.operations.push_back(
+        pass_with_bin(master, point.device, bin, fmt::format("decode + moments, det_bin {}", bin)));
   prepared.peers.push_back(python_peer("h5py + float mean of 2 x 2", "h5py_bin.py", {master}));
   return prepared;
 }

@@ -9,9 +9,13 @@ namespace sonde::stem {
 PreparedCase prepare_decode(const BenchPoint& point);
 PreparedCase prepare_load(const BenchPoint& point);
 PreparedCase prepare_bin(const BenchPoint& point);
+PreparedCase prepare_bins(const BenchPoint& point);
 PreparedCase prepare_bitplane(const BenchPoint& point);
 PreparedCase prepare_index(const BenchPoint& point);
 PreparedCase prepare_image(const BenchPoint& point);
+PreparedCase prepare_full_size(const BenchPoint& point);
+PreparedCase prepare_validate(const BenchPoint& point);
+PreparedCase prepare_series(const BenchPoint& point);
 PreparedCase prepare_density(const BenchPoint& point);
 PreparedCase prepare_dose(const BenchPoint& point);
 
