@@ -36,6 +36,7 @@ class Access {
   [[nodiscard]] const std::string& content_security_policy() const { return policy_; }
   /// "localhost:8000, 127.0.0.1:8000 and [::1]:8000", for messages.
   [[nodiscard]] std::string allowed_hosts() const;
+  [[nodiscard]] std::uint16_t port() const { return port_; }
   /// "http://127.0.0.1:8000/?token=...".
   [[nodiscard]] std::string url() const;
   /// What to say about an address that other machines reach; empty for the loopback.

@@ -31,8 +31,10 @@ void ClientOutlet::send(panel::Frame frame) {
 }
 
 void ClientOutlet::reply(const panel::Command& command, Value result) {
-  if (command.name == stats_action.name)
-    for (const auto& [key, value] : counts().members()) result[key] = value;
+  if (command.name == stats_action.name) {
+    const Value own = counts();
+    for (const auto& [key, value] : own.members()) result[key] = value;
+  }
   text(reply_message(command, result));
 }
 

@@ -47,6 +47,7 @@ void ServeOptions::check() const {
     throw Error(ErrorKind::usage, fmt::format("--token: expected at least {} letters, digits, \"-\" or \"_\", got {}",
                                               shortest_token, token.size()))
         .hint("--token auto makes a good one");
+  if (port < 0 || port > 65535) throw Error(ErrorKind::usage, fmt::format("--port: there is no port {}", port));
   for (const std::string& origin : embed_in) check_origin(origin);
 }
 

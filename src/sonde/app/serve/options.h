@@ -17,8 +17,8 @@ struct ServeOptions {
   std::vector<std::string> embed_in{};
 
   void describe(Fields& fields);
-  /// Throws Error(usage) for a token that could be guessed or does not fit into an address, and for an origin that is
-  /// not "http://host:port".
+  /// Throws Error(usage) for a port that does not exist, a token that could be guessed or does not fit into an address,
+  /// and an origin that is not "http://host:port".
   void check() const;
 };
 

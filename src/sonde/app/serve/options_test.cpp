@@ -20,6 +20,7 @@ TEST(ServeOptions, APortThatDoesNotExistIsRefused) {
   ServeOptions options;
   Fields fields(options);
   EXPECT_THAT(error_of(ErrorKind::usage, [&] { fields.assign_text("port", "65536", "--port"); }), HasSubstr("65535"));
+  EXPECT_THAT(error_of(ErrorKind::usage, [] { ServeOptions{.port = -1}.check(); }), HasSubstr("no port -1"));
 }
 
 TEST(ServeOptions, ATokenThatCouldBeGuessedIsRefused) {

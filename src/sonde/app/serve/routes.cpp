@@ -137,15 +137,16 @@ Route route(const Request& request, const Access& access, std::span<const Asset>
     return {Next::answer, exchange(query_value(query, "token"), access)};
   if (!access.cookie_valid(request.cookie)) return {Next::answer, no_cookie(request)};
 
-  if (get && path == "/ws" && request.upgrade) return {Next::websocket};
-  if (get && path == "/api/state") return {Next::state};
-  if (post && path == "/api/export") return {Next::export_file};
+  if (get && path == "/ws" && request.upgrade) return {Next::websocket, {}, true};
+  if (get && path == "/api/state") return {Next::state, {}, true};
+  if (post && path == "/api/export") return {Next::export_file, {}, true};
   const std::string_view wanted = path == "/" ? "/index.html" : path;
   for (const Asset& asset : assets)
-    if (get && asset.path == wanted) return {Next::answer, asset_answer(asset, request.if_none_match)};
+    if (get && asset.path == wanted) return {Next::answer, asset_answer(asset, request.if_none_match), true};
   return {Next::answer,
           refused(404, "There is nothing here.\n",
-                  fmt::format("{} {}: no such path", printable(request.method), printable(request.target)))};
+                  fmt::format("{} {}: no such path", printable(request.method), printable(request.target))),
+          true};
 }
 
 }  // namespace sonde::serve

@@ -55,6 +55,7 @@ enum class Next {
 struct Route {
   Next next = Next::answer;
   Answer answer{};
+  bool trusted = false;  ///< it came with the cookie
 };
 
 /// Where a request goes, by rules in this order: Host, Origin (of WebSockets, POST and whoever sends one), token or

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "sonde/app/serve/limits.h"
 #include "sonde/app/serve/options.h"
 #include "sonde/engine/options/value.h"
 #include "sonde/engine/panel/page.h"
@@ -24,7 +25,7 @@ class Server {
   /// Listens, but answers nobody yet. Throws Error(usage) for options that make no sense and Error(io) when the address
   /// cannot be had, naming it. What a person should know (no encryption beyond the loopback, a program without the
   /// viewer) goes to the log as a warning.
-  Server(panel::Page page, const ServeOptions& options);
+  Server(panel::Page page, const ServeOptions& options, const Limits& limits = {});
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   /// Stops.

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,6 +21,7 @@ class TestLog {
       : before_(set_log_sink([kept = kept_](LogLevel, const std::string& line) {
           const std::lock_guard lock(kept->mutex);
           kept->lines.push_back(line);
+          kept->changed.notify_all();
         })) {}
   TestLog(const TestLog&) = delete;
   TestLog& operator=(const TestLog&) = delete;
@@ -28,14 +31,19 @@ class TestLog {
     const std::lock_guard lock(kept_->mutex);
     return kept_->lines;
   }
-  [[nodiscard]] bool holds(const std::string& part) const {
-    const auto all = lines();
-    return std::any_of(all.begin(), all.end(), [&](const auto& line) { return line.find(part) != std::string::npos; });
+  /// True as soon as a line with this part is there; false after a minute.
+  [[nodiscard]] bool gets(const std::string& part) const {
+    std::unique_lock lock(kept_->mutex);
+    return kept_->changed.wait_for(lock, std::chrono::minutes(1), [&] {
+      return std::any_of(kept_->lines.begin(), kept_->lines.end(),
+                         [&](const auto& line) { return line.find(part) != std::string::npos; });
+    });
   }
 
  private:
   struct Kept {
     std::mutex mutex;
+    std::condition_variable changed;
     std::vector<std::string> lines;
   };
   std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();

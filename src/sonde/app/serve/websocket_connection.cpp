@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/serve/websocket_connection.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket.hpp>
+#include <optional>
+#include <utility>
+
+#include "sonde/app/serve/command.h"
+#include "sonde/app/serve/routes.h"
+
+namespace sonde::serve {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace websocket = beast::websocket;
+using asio::ip::tcp;
+using beast::error_code;
+
+constexpr const char* subprotocol = "sonde.view.v1";
+
+/// Everything here runs in the strand of the socket, but wake(), stop() and abort().
+class WebsocketConnection final : public Connection, public std::enable_shared_from_this<WebsocketConnection> {
+ public:
+  WebsocketConnection(Service& service, Descriptor descriptor, std::uint32_t client)
+      : service_(service),
+        number_(client),
+        socket_(
+            tcp::socket(asio::make_strand(service.network), descriptor.v6 ? tcp::v6() : tcp::v4(), descriptor.number)),
+        deadline_(socket_.get_executor()) {}
+  ~WebsocketConnection() override {
+    service_.connections.remove(this);
+    service_.clients.release(number_);
+  }
+
+  void start(const std::string& request) {
+    error_code error;
+    http::request_parser<http::empty_body> parser;
+    parser.put(asio::buffer(request), error);
+    request_ = parser.release();
+    client_ = std::make_shared<Client>(number_, service_.page, service_.new_turn(), [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->wake();
+    });
+    service_.clients.add(client_);
+    asio::dispatch(socket_.get_executor(), [self = shared_from_this()] { self->accept(); });
+  }
+
+  void stop() override {
+    asio::post(socket_.get_executor(), [self = shared_from_this()] {
+      if (self->ended_) return;
+      self->stopping_ = true;
+      self->client_->outlet().event("closing", Value::object());
+      self->end_after(self->service_.limits.farewell);
+      self->flush();
+    });
+  }
+  void abort() override {
+    asio::post(socket_.get_executor(), [self = shared_from_this()] { self->end(); });
+  }
+
+ private:
+  void accept() {
+    beast::get_lowest_layer(socket_).expires_never();  // the WebSocket has clocks of its own
+    socket_.set_option(websocket::stream_base::timeout{service_.limits.handshake, service_.limits.silence, true});
+    socket_.set_option(websocket::stream_base::decorator([this](websocket::response_type& response) {
+      for (const auto& [name, value] : common_headers(service_.access)) response.set(name, value);
+      if (http::token_list(request_[http::field::sec_websocket_protocol]).exists(subprotocol))
+        response.set(http::field::sec_websocket_protocol, subprotocol);
+    }));
+    socket_.read_message_max(longest_command_bytes);
+    socket_.auto_fragment(false);  // a frame leaves as it lies in memory, uncopied
+    socket_.async_accept(request_, [self = shared_from_this()](error_code error) {
+      if (error) return self->end();
+      self->open_ = true;
+      self->client_->open();
+      self->read();
+      self->flush();
+    });
+  }
+
+  void read() {
+    socket_.async_read(in_, [self = shared_from_this()](error_code error, std::size_t) {
+      error ? self->take_error(error) : self->take_message();
+    });
+  }
+
+  void take_message() {
+    if (ended_ || closing_) return;
+    if (socket_.got_binary()) return refuse("a binary message", websocket::close_code::unknown_data);
+    try {
+      const auto data = in_.cdata();
+      client_->receive({static_cast<const char*>(data.data()), data.size()});
+    } catch (const Error& error) {
+      return refuse(printable(error.message()), websocket::close_code::bad_payload);
+    }
+    in_.clear();
+    read();
+  }
+
+  void take_error(error_code error) {
+    if (error == websocket::error::message_too_big)
+      refused(fmt::format("a command of more than {} bytes", longest_command_bytes));
+    else if (error == websocket::condition::protocol_violation)
+      refused(fmt::format("a frame against the protocol ({})", error.message()));
+    else if (error == beast::error::timeout)
+      refused(fmt::format("no sign of life for {} s", service_.limits.silence.count() / 1000));
+    end();
+  }
+
+  void refused(const std::string& what) {
+    service_.refusals.note("client", fmt::format("ended client {}: {}", number_, what));
+  }
+
+  void refuse(const std::string& what, websocket::close_code code) {
+    refused(what);
+    close(code);
+  }
+
+  /// The closing handshake; whoever does not take part is cut off.
+  void close(websocket::close_code code) {
+    if (ended_ || closing_) return;
+    closing_ = true;
+    end_after(service_.limits.farewell);
+    socket_.async_close(code, [self = shared_from_this()](error_code) { self->end(); });
+  }
+
+  void end_after(std::chrono::milliseconds time) {
+    deadline_.expires_after(time);
+    deadline_.async_wait([self = shared_from_this()](error_code error) {
+      if (!error) self->end();
+    });
+  }
+
+  void end() {
+    if (ended_) return;
+    ended_ = true;
+    deadline_.cancel();
+    client_->close();
+    service_.clients.release(number_);
+    beast::get_lowest_layer(socket_).close();
+  }
+
+  void wake() {
+    if (woken_.exchange(true)) return;
+    asio::post(socket_.get_executor(), [self = shared_from_this()] { self->flush(); });
+  }
+
+  /// Sends the next message, one at a time: what waits longer may be replaced meanwhile.
+  void flush() {
+    woken_ = false;
+    if (!open_ || ended_ || closing_ || writing_) {
+      if (!ended_ && open_) end_when_overflowed();
+      return;
+    }
+    if (end_when_overflowed()) return;
+    sending_ = client_->outlet().outbox.pop();
+    if (!sending_) {
+      if (stopping_) close(websocket::close_code::going_away);
+      return;
+    }
+    writing_ = true;
+    const auto sent = [self = shared_from_this()](error_code error, std::size_t) {
+      self->writing_ = false;
+      if (error) return self->end();
+      if (self->sending_->frame) ++self->client_->outlet().frames;
+      self->sending_.reset();
+      self->flush();
+    };
+    if (!sending_->frame) {
+      socket_.text(true);
+      socket_.async_write(asio::buffer(sending_->text), sent);
+    } else {
+      const panel::Frame& frame = *sending_->frame;
+      header_ = encode_header(frame);
+      socket_.binary(true);
+      socket_.async_write(std::array{asio::const_buffer(header_.data(), header_.size()),
+                                     asio::const_buffer(frame.payload.data(), frame.payload.size())},
+                          sent);
+    }
+  }
+
+  bool end_when_overflowed() {
+    const std::string reason = client_->outlet().outbox.overflow();
+    if (reason.empty()) return false;
+    refused("it reads too slowly: " + reason);
+    end();
+    return true;
+  }
+
+  Service& service_;
+  const std::uint32_t number_;
+  websocket::stream<beast::tcp_stream> socket_;
+  asio::steady_timer deadline_;
+  http::request<http::empty_body> request_;
+  std::shared_ptr<Client> client_;
+  beast::flat_buffer in_;
+  std::optional<Outbox::Message> sending_;
+  panel::FrameHeader header_{};
+  bool open_ = false, writing_ = false, stopping_ = false, closing_ = false, ended_ = false;
+  std::atomic<bool> woken_{false};
+};
+
+}  // namespace
+
+void serve_websocket(Service& service, Descriptor descriptor, const std::string& request, std::uint32_t client) {
+  const auto connection = std::make_shared<WebsocketConnection>(service, descriptor, client);
+  if (service.connections.add(connection, true) == Connections::Admission::refused) return;
+  connection->start(request);
+}
+
+}  // namespace sonde::serve
