@@ -6,7 +6,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/stem/results/detector_images.h"
-#include "sonde/instruments/stem/results/provenance.h"
+#include "sonde/instruments/stem/results/image_record.h"
 #include "sonde/instruments/stem/results/save_image.h"
 
 int main(int argc, char** argv) {
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     const stem::DetectorImage image = std::move(stem::detector_images(dataset, detectors, geometry).front());
 
     stem::save_image(argv[2], image.image, stem::scan_scale(dataset.calibration(), dataset.scan_bin()), {},
-                     stem::provenance(dataset));
+                     stem::image_record(dataset, image, detectors, {}, geometry, centre));
     std::printf("%s: %lld detector pixels, centre %.2f, %.2f\n", argv[2], static_cast<long long>(image.area),
                 *geometry.centre_row, *geometry.centre_col);
     return 0;

@@ -36,6 +36,11 @@ class Error(Exception):
         self.problems = problems or []
         self._text = text or message
 
+    @property
+    def exit_status(self) -> int:
+        """With what the program ends on such an error."""
+        return _sonde.exit_status(self.kind)
+
     def __repr__(self) -> str:
         return f"sonde.Error({self.kind!r}, {self.message!r})"
 

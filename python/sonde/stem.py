@@ -249,6 +249,14 @@ class Dataset:
 
     # Files and memory
 
+    @takes_options_of("save_image", without=("detector",))
+    def save_image(self, path: Path, detector: str = "bf", *, progress: Progress | None = None, **options: Any) -> Image:
+        """Writes one virtual image as ``.tif``, ``.npy``, ``.h5`` or ``.png``, and its record beside it as ``.json``.
+
+        ``sonde stem image --from`` repeats the image from the record, bit for bit. Returns what :meth:`image` returns.
+        """
+        return self._scan.save_image(os.fspath(path), {"detector": [detector], **options}, progress)
+
     def convert(self, path: Path, *, progress: Progress | None = None) -> list[str]:
         """Writes the scan as ``.npy``, ``.emd``/``.h5`` (EMD 1.0) or ``_master.h5`` (ARINA layout); returns the files."""
         return self._scan.convert(os.fspath(path), progress)

@@ -12,6 +12,7 @@
 #include "sonde/instruments/stem/results/convert.h"
 #include "sonde/instruments/stem/results/describe.h"
 #include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/image_record.h"
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/results/provenance.h"
 #include "work.h"
@@ -89,6 +90,32 @@ py::list images_of(Scan& scan, const py::dict& keywords, const py::object& progr
   return all;
 }
 
+struct SaveCall {
+  stem::DetectorOptions detectors;
+  stem::PictureOptions picture;
+  void describe(Fields& fields) {
+    detectors.describe(fields);
+    picture.describe(fields);
+  }
+};
+
+/// One image with its record beside it, as `sonde stem image -o` writes them; returns the image.
+py::array save_image(Scan& scan, const std::string& path, const py::dict& keywords, const py::object& progress) {
+  const auto call = options_of<SaveCall>(keywords, "save_image()");
+  const Scan::Use use = scan.call();
+  const stem::Dataset& dataset = scan.dataset();
+  return to_numpy(Work(progress).run([&] {
+    stem::require_image_name(path);
+    stem::require_not_input(path, dataset.acquisition());
+    std::optional<stem::Centre> found;
+    const stem::DetectorGeometry geometry = stem::detector_geometry(dataset, call.detectors, found);
+    stem::DetectorImage image = std::move(stem::detector_images(dataset, call.detectors, geometry).front());
+    stem::save_image(path, image.image, stem::scan_scale(dataset.calibration(), dataset.scan_bin()), call.picture,
+                     stem::image_record(dataset, image, call.detectors, call.picture, geometry, found));
+    return std::move(image.image);
+  }));
+}
+
 /// The image of a mask given as an array: zero is outside, anything else a weight; bad pixels do not count.
 py::array image_of_weights(Scan& scan, const py::array_t<float, py::array::c_style>& weights,
                            const py::object& progress) {
@@ -145,6 +172,11 @@ py::tuple shape_of(const Scan& scan) { return py::tuple(py::cast(extents(scan.da
 
 }  // namespace
 
+py::list save_image_fields() {
+  SaveCall call;
+  return describe_fields(Fields(call));
+}
+
 void add_dataset(py::module_& module) {
   py::class_<Scan, Shared>(module, "Dataset")
       .def_property_readonly("shape", shape_of)
@@ -176,6 +208,7 @@ void add_dataset(py::module_& module) {
       .def("pattern", pattern_of)
       .def("images", images_of)
       .def("image_of_weights", image_of_weights)
+      .def("save_image", save_image)
       .def("mask", mask_of)
       .def("convert", convert_to)
       .def("acquisition",

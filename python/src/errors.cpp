@@ -47,6 +47,7 @@ ErrorKind kind_of(const std::string& word) {
 void add_errors(py::module_& module) {
   module.def("raise_as", [](const py::object& error_class) { error_type = py::object(error_class).release(); });
   py::register_exception_translator(translate);
+  module.def("exit_status", [](const std::string& kind) { return exit_status(kind_of(kind)); });
   module.def(
       "raise_error",
       [](const std::string& kind, const std::string& message, const std::string& hint) {

@@ -56,6 +56,7 @@ py::list fields_of(const std::string& call) {
   if (call == "load") return described<LoadCall>();
   if (call == "load_folder") return described<SeriesCall>();
   if (call == "image") return described<stem::DetectorOptions>();
+  if (call == "save_image") return save_image_fields();
   if (call == "simulate") return described<stem::SimulateOptions>();
   throw Error(ErrorKind::internal, "no options of " + call);
 }

@@ -63,6 +63,8 @@ class Scan : public std::enable_shared_from_this<Scan> {
 /// Where element (scan row, scan col, row, col) of a resident scan lies, in elements, for either dense layout.
 [[nodiscard]] std::vector<Index> strides_of(const stem::Dataset& dataset);
 
+/// The options of save_image(), described.
+[[nodiscard]] py::list save_image_fields();
 void add_dataset(py::module_& module);
 
 }  // namespace sonde::python

@@ -86,6 +86,7 @@ def test_the_text_is_that_of_the_program(tmp_path):
     path = tmp_path / "gone_master.h5"
     program = subprocess.run([os.environ["SONDE_PROGRAM"], "stem", "load", path], capture_output=True, text=True, check=False)
     error = error_of("bad_file", sonde.stem.load, path)
+    assert error.exit_status == program.returncode == 3
     assert str(error) == program.stderr.rstrip("\n")
 
 

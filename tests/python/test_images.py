@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Virtual images against NumPy's tensordot: integers are equal, sums of floats within their rounding."""
 
+import os
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -74,6 +77,18 @@ def test_first_moments(ds, clean):
 def test_normalised_by_area(ds):
     area = ds.mask("bf").sum()
     np.testing.assert_array_equal(ds.image("bf", normalise="area"), ds.image("bf") / area)
+
+
+def test_a_saved_image_is_repeated_by_the_program(scan, tmp_path):
+    ds = sonde.stem.load(scan, det_bin=2)
+    saved = ds.save_image(tmp_path / "adf.npy", "adf")
+    np.testing.assert_array_equal(saved, ds.image("adf"))
+    np.testing.assert_array_equal(np.load(tmp_path / "adf.npy"), saved)
+    subprocess.run([os.environ["SONDE_PROGRAM"], "stem", "image", "--from", tmp_path / "adf.json", "-o", tmp_path / "again.npy"],
+                   check=True, capture_output=True)
+    assert (tmp_path / "again.npy").read_bytes() == (tmp_path / "adf.npy").read_bytes()
+    ds.save_image(tmp_path / "bf.png", range=(0, 5e3), map="viridis")
+    assert (tmp_path / "bf.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_centre_is_where_the_simulation_put_it(ds):

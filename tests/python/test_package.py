@@ -30,7 +30,8 @@ def test_keywords_are_the_flags_of_the_program():
 
 
 @pytest.mark.parametrize("call, function", [("load", sonde.stem.load), ("load_folder", sonde.stem.load_folder),
-                                            ("image", sonde.stem.Dataset.image), ("simulate", sonde.stem.simulate)])
+                                            ("image", sonde.stem.Dataset.image), ("save_image", sonde.stem.Dataset.save_image),
+                                            ("simulate", sonde.stem.simulate)])
 def test_every_option_is_in_signature_and_documentation(call, function):
     parameters = inspect.signature(function).parameters
     for field in _sonde.fields_of(call):

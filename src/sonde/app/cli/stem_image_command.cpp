@@ -14,6 +14,7 @@
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/stem/load/series.h"
 #include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/image_record.h"
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/results/provenance.h"
 #include "sonde/instruments/stem/results/save_image.h"
@@ -66,34 +67,12 @@ struct Job {
 };
 
 /// What makes one image: kept beside it, and read back by --from. A repeated image tells how the first one came about.
-Value image_record(const stem::Dataset& dataset, const stem::DetectorImage& image, const Job& job,
-                   const stem::DetectorGeometry& geometry, const std::optional<stem::Centre>& centre) {
-  Value record = stem::provenance(dataset);
-  stem::PictureOptions picture = job.picture;
-  record["picture"] = Fields(picture).echo();
-  if (job.record) {
+Value record_of(const stem::Dataset& dataset, const stem::DetectorImage& image, const Job& job,
+                const stem::DetectorGeometry& geometry, const std::optional<stem::Centre>& centre) {
+  Value record = stem::image_record(dataset, image, job.detectors, job.picture, geometry, centre);
+  if (job.record)
     for (const char* same : {"image", "detector", "choices"})
       if (const Value* before = job.record->find(same)) record[same] = *before;
-    return record;
-  }
-  stem::DetectorOptions resolved = job.detectors;
-  resolved.detector = {image.detector};
-  if (geometry.centre_row) resolved.centre = fmt::format("{:.17g},{:.17g}", *geometry.centre_row, *geometry.centre_col);
-  resolved.radius = geometry.radius;
-  record["image"] = Fields(resolved).echo();
-  Value& detail = record["detector"];
-  detail["expression"] = image.detector;
-  detail["area_pixels"] = image.area;
-  detail["mask_hash"] = fmt::format("xxh3:{:016x}", image.mask_hash);
-  detail["computed_from"] = image.path;
-  detail["accumulated_as"] = name(image.image.dtype());
-  if (centre) {
-    detail["centre_found"]["row"] = centre->row;
-    detail["centre_found"]["col"] = centre->col;
-    detail["centre_found"]["radius"] = centre->radius;
-    detail["centre_found"]["confidence"] = centre->confidence;
-    detail["centre_found"]["residual_rms"] = centre->residual_rms;
-  }
   return record;
 }
 
@@ -167,7 +146,7 @@ void make_images(const std::string& path, const Job& job, Context& context) {
       if (folder) make_folder(job.options.output);
       stem::require_not_input(file, dataset.acquisition());
       stem::save_image(file, image.image, stem::scan_scale(dataset.calibration(), dataset.scan_bin()), job.picture,
-                       image_record(dataset, image, job, geometry, centre));
+                       record_of(dataset, image, job, geometry, centre));
       entry["file"] = file;
       context.say(fmt::format("wrote     {} ({}, {} pixels, from {})", file, image.detector, image.area, image.path));
     }
