@@ -96,11 +96,21 @@ struct ZarrArray::Cache {
     return at == chunks.end() ? nullptr : at->second;
   }
   void keep(Index chunk, const Chunk& decoded) {
-    if (decoded->size() > limit_bytes) return;
     const std::lock_guard lock(mutex);
-    if (!chunks.emplace(chunk, decoded).second) return;
+    if (decoded->size() > limit_bytes || !chunks.emplace(chunk, decoded).second) return;
     order.push_back(chunk);
-    for (bytes += decoded->size(); bytes > limit_bytes; order.pop_front()) {
+    bytes += decoded->size();
+    shrink();
+  }
+  void limit(std::size_t most_bytes) {
+    const std::lock_guard lock(mutex);
+    limit_bytes = most_bytes;
+    shrink();
+  }
+
+ private:
+  void shrink() {
+    for (; bytes > limit_bytes; order.pop_front()) {
       bytes -= chunks.at(order.front())->size();
       chunks.erase(order.front());
     }
@@ -113,12 +123,11 @@ struct ZarrArray::Slab {
   std::span<std::byte> elements;
 };
 
-ZarrArray::ZarrArray(const std::string& folder, std::size_t cache_bytes)
+ZarrArray::ZarrArray(const std::string& folder)
     : folder_(folder),
       metadata_(parse_zarr_metadata(read_metadata_text(folder), (fs::path(folder) / ".zarray").string())),
       grid_(chunk_grid(metadata_)),
       cache_(std::make_unique<Cache>()) {
-  cache_->limit_bytes = cache_bytes;
   if (metadata_.shape.rank() < 2)
     throw Error(ErrorKind::bad_file,
                 fmt::format("{}: shape {}, expected at least two dimensions", folder, metadata_.shape.text()));
@@ -128,6 +137,18 @@ ZarrArray::ZarrArray(ZarrArray&&) noexcept = default;
 ZarrArray::~ZarrArray() = default;
 
 Index ZarrArray::frames() const { return metadata_.shape.first(metadata_.shape.rank() - 2).count(); }
+
+std::size_t ZarrArray::useful_cache_bytes() const {
+  // In C order the first scan dimension along which a chunk is longer than one stays within the same chunks until all
+  // of the dimensions behind it are through.
+  const int leading = metadata_.shape.rank() - 2;
+  for (int i = 0; i < leading; ++i)
+    if (metadata_.chunks[i] > 1)
+      return static_cast<std::size_t>(grid_.last(metadata_.shape.rank() - 1 - i).count()) * metadata_.chunk_bytes();
+  return 0;
+}
+
+void ZarrArray::set_cache_bytes(std::size_t bytes) const { cache_->limit(bytes); }
 
 std::string ZarrArray::chunk_path(Index chunk) const {
   const Position at = position(grid_, chunk);

@@ -46,16 +46,22 @@ void decode_zarr_chunk(const ZarrMetadata& metadata, std::span<const std::byte> 
 /// order. A chunk that has no file holds the fill value everywhere. Thread-safe.
 class ZarrArray {
  public:
-  /// Reads the metadata. Decoded chunks that hold more frames than were asked for are kept up to `cache_bytes`, so that
-  /// consecutive frames do not decode a chunk again. Throws like parse_zarr_metadata and File, and when `folder` is a
-  /// group or Zarr v3; needs at least two dimensions.
-  explicit ZarrArray(const std::string& folder, std::size_t cache_bytes = std::size_t{256} << 20);
+  /// Reads the metadata. Throws like parse_zarr_metadata and File, and when `folder` is a group or Zarr v3; needs at
+  /// least two dimensions.
+  explicit ZarrArray(const std::string& folder);
   ZarrArray(ZarrArray&&) noexcept;
   ~ZarrArray();
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] const ZarrMetadata& metadata() const { return metadata_; }
   [[nodiscard]] Index frames() const;
+
+  /// Decoded bytes of the chunks that a walk over the frames in order is in the middle of at any time. A cache of this
+  /// size makes it decode every chunk once; 0 when a chunk holds a single frame.
+  [[nodiscard]] std::size_t useful_cache_bytes() const;
+  /// From now on decoded chunks that hold more frames than were asked for are kept up to this size, the oldest dropped
+  /// first. Nothing is kept until this is called.
+  void set_cache_bytes(std::size_t bytes) const;
 
   /// Frames [first, last), dense, native byte order; reads and decodes the chunks on all workers of parallel_for.
   /// Throws Error(bad_file) naming the chunk's file.

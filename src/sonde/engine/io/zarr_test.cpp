@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "tests/support/errors.h"
@@ -100,13 +101,34 @@ TEST_F(ZarrFromPython, AbsentChunksHoldTheFillValue) {
 }
 
 TEST_F(ZarrFromPython, KeptChunksGiveTheSameFrames) {
-  const ZarrArray kept(folder_->file("edges")), not_kept(folder_->file("edges"), 0);
+  const ZarrArray kept(folder_->file("edges")), not_kept(folder_->file("edges"));
+  kept.set_cache_bytes(kept.useful_cache_bytes());
   for (Index frame = 0; frame < 12; ++frame) {
     std::vector<std::byte> a(60), b(60);
     kept.read_frames(frame, frame + 1, a);
     not_kept.read_frames(frame, frame + 1, b);
     EXPECT_EQ(a, b);
   }
+}
+
+TEST_F(ZarrFromPython, ACacheOfTheUsefulSizeDecodesEveryChunkOnce) {
+  // Chunks of (2, 3, 2, 4) in (3, 4, 5, 6): two rows of the scan share 2 x 3 x 2 chunks of 48 elements of u16.
+  const TemporaryFolder copy;
+  std::filesystem::copy(folder_->file("edges"), copy.file("edges"), std::filesystem::copy_options::recursive);
+  const ZarrArray array(copy.file("edges"));
+  EXPECT_EQ(array.useful_cache_bytes(), 2u * 3 * 2 * 48 * 2);
+  EXPECT_EQ(ZarrArray(folder_->file("plain")).useful_cache_bytes(), 0u);
+  array.set_cache_bytes(array.useful_cache_bytes());
+  std::vector<std::byte> first(60), again(60);
+  for (Index frame = 0; frame < 4; ++frame) array.read_frames(frame, frame + 1, first);
+  std::filesystem::remove_all(copy.file("edges/0"));  // the chunks of both rows: what is kept is all there is
+  for (Index frame = 4; frame < 8; ++frame) {
+    array.read_frames(frame, frame + 1, again);
+    EXPECT_EQ(again[0], static_cast<std::byte>(30 * frame)) << frame;  // below 256
+  }
+  array.set_cache_bytes(0);
+  array.read_frames(7, 8, again);
+  EXPECT_EQ(again[0], std::byte{0});  // the fill value of chunks that have no file
 }
 
 TEST_F(ZarrFromPython, GroupsNameTheirArrays) {

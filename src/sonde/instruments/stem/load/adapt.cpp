@@ -21,6 +21,9 @@ class AdaptedSource : public Source {
   }
   [[nodiscard]] std::size_t stored_bytes(Index frame) const override { return inner_->stored_bytes(frame); }
   void read(Index first, Index last, RawBatch& batch) override { inner_->read(first, last, batch); }
+  [[nodiscard]] std::size_t reading_bytes(int workers) const override { return inner_->reading_bytes(workers); }
+  [[nodiscard]] std::size_t useful_cache_bytes() const override { return inner_->useful_cache_bytes(); }
+  void set_cache_bytes(std::size_t bytes) override { inner_->set_cache_bytes(bytes); }
 
  protected:
   /// The elements of one frame as the inner source gives them.

@@ -82,8 +82,8 @@ LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Ind
   pass.scan.out_cols = sizes.scan_cols;
   pass.out = estimate.dtype;
   const std::size_t index = 24 * static_cast<std::size_t>(sizes.frames);
-  estimate.predicted_peak_bytes =
-      estimate.resident_bytes + index + pass_bytes(pass, sizes.stored, sizes.largest_batch_bytes, sizes.workers);
+  estimate.predicted_peak_bytes = estimate.resident_bytes + index + sizes.reading_bytes +
+                                  pass_bytes(pass, sizes.stored, sizes.largest_batch_bytes, sizes.workers);
   return estimate;
 }
 
@@ -109,6 +109,8 @@ Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> de
       LoadEstimate estimate = estimate_load(sizes, bin, edge, scan_bin, each, dtype);
       if (!smallest || estimate.predicted_peak_bytes < smallest->predicted_peak_bytes) smallest = estimate;
       if (estimate.predicted_peak_bytes > budget_bytes) continue;
+      estimate.cache_bytes = std::min(sizes.useful_cache_bytes, budget_bytes - estimate.predicted_peak_bytes);
+      estimate.predicted_peak_bytes += estimate.cache_bytes;
       estimate.because = fmt::format("bin {} {}: {} x {} x {} x {} {}, resident {}, predicted peak {}, budget {}", bin,
                                      layout_name(each), sizes.scan_rows, sizes.scan_cols, estimate.rows, estimate.cols,
                                      name(estimate.dtype), bytes_text(estimate.resident_bytes),

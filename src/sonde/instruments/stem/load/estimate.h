@@ -25,6 +25,8 @@ struct LoadSizes {
   DType stored = DType::u16;
   std::size_t stored_bytes = 0;  ///< of all frames, compressed as they are
   std::size_t largest_batch_bytes = 0;
+  std::size_t reading_bytes = 0;       ///< Source::reading_bytes on all workers
+  std::size_t useful_cache_bytes = 0;  ///< of the source
   int workers = 1;
 };
 
@@ -38,19 +40,21 @@ struct LoadEstimate {
   DType dtype = DType::u16;  ///< assumed
   LayoutChoice layout = LayoutChoice::pixel;
   std::size_t resident_bytes = 0;        ///< the scan itself, padding included
-  std::size_t predicted_peak_bytes = 0;  ///< with ring buffers, index, moments and scratch
+  std::size_t cache_bytes = 0;           ///< what the source may keep of decoded chunks
+  std::size_t predicted_peak_bytes = 0;  ///< with cache, ring buffers, index, moments and scratch
   std::string because;                   ///< of bin and layout together
 };
 
 /// Peak memory for one detector bin and layout: a pure function of sizes.
 ///   resident   planes: Q ceil64(R E); frames: R Q E; compressed: stored bytes; file: nothing
 ///   others     3 largest batches + 24 B per stored frame + moments 8 B (5 Q + 4 R) + scratch of every worker
+///              + what reading needs; without a cache
 [[nodiscard]] LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Index scan_bin,
                                          LayoutChoice layout, ResultType dtype);
 
 /// The smallest detector bin of 1, 2, 4, 8, 16 (or `det_bin` when given) and the layout (the given one; automatic
-/// prefers pixel-major, then compressed) whose predicted peak fits the budget. Throws Error(budget) naming the smallest
-/// need when nothing fits.
+/// prefers pixel-major, then compressed) whose predicted peak fits the budget; what is left of it may become the
+/// source's cache. Throws Error(budget) naming the smallest need when nothing fits.
 [[nodiscard]] Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> det_bin, Edge edge,
                                                Index scan_bin, LayoutChoice layout, ResultType dtype,
                                                std::size_t budget_bytes);

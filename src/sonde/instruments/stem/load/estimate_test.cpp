@@ -59,6 +59,31 @@ TEST(ChooseLoad, AFixedBinFallsBackToCompressedAndThenToTheFile) {
   EXPECT_EQ(layout_for(1), LayoutChoice::file);
 }
 
+TEST(ChooseLoad, TheCacheTakesWhatIsLeftAndNoMore) {
+  LoadSizes sizes = large_scan();
+  const auto choose = [&](double budget) {
+    return choose_load(sizes, 8, Edge::keep, 1, LayoutChoice::pixel, ResultType::automatic,
+                       static_cast<std::size_t>(budget * gib))
+        .value;
+  };
+  const std::size_t without = choose(4).predicted_peak_bytes;
+  sizes.useful_cache_bytes = std::size_t{1} << 30;
+  EXPECT_EQ(choose(4).cache_bytes, sizes.useful_cache_bytes);
+  EXPECT_EQ(choose(4).predicted_peak_bytes, without + sizes.useful_cache_bytes);
+  EXPECT_LT(choose(1).cache_bytes, sizes.useful_cache_bytes);
+  EXPECT_EQ(choose(1).predicted_peak_bytes, std::size_t{1} << 30);
+}
+
+TEST(ChooseLoad, ChunksInWorkCount) {
+  LoadSizes sizes = large_scan();
+  const auto need = [&] {
+    return estimate_load(sizes, 1, Edge::keep, 1, LayoutChoice::file, ResultType::automatic).predicted_peak_bytes;
+  };
+  const std::size_t without = need();
+  sizes.reading_bytes = 12345678;
+  EXPECT_EQ(need(), without + 12345678);
+}
+
 TEST(ChooseLoad, TooLittleMemoryNamesTheSmallestNeed) {
   const std::string text = sonde::testing::error_of(ErrorKind::budget, [] {
     (void)choose_load(large_scan(), std::nullopt, Edge::keep, 1, LayoutChoice::automatic, ResultType::automatic,

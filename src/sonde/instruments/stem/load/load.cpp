@@ -43,6 +43,8 @@ LoadSizes sizes_of(const Source& source, const ScanGrid& scan) {
   const Schedule schedule = make_schedule(scan, source, batch_bytes);
   sizes.stored_bytes = schedule.total_bytes;
   sizes.largest_batch_bytes = schedule.largest_bytes;
+  sizes.reading_bytes = source.reading_bytes(sizes.workers);
+  sizes.useful_cache_bytes = source.useful_cache_bytes();
   return sizes;
 }
 
@@ -146,6 +148,15 @@ class Loader {
                                                                     : Destination::none;
     state_.reservation = budget.reserve(estimate.predicted_peak_bytes, "loading " + acquisition.path,
                                         "give --det-bin auto, or more --memory");
+
+    if (sizes.useful_cache_bytes > 0) {
+      source_.set_cache_bytes(estimate.cache_bytes);
+      choose("cache of chunks", format_bytes(static_cast<double>(estimate.cache_bytes)),
+             estimate.cache_bytes == sizes.useful_cache_bytes
+                 ? "every chunk is decoded once"
+                 : fmt::format("{} would decode every chunk once, but the budget has no more; some are decoded again",
+                               format_bytes(static_cast<double>(sizes.useful_cache_bytes))));
+    }
 
     suspect(options.hot_pixels);
     const auto [type, type_because] = first_type(source_, settings, options);
@@ -350,8 +361,10 @@ class Loader {
     if (state_.estimate.layout == LayoutChoice::compressed)
       state_.source =
           hold_in_memory(std::move(state_.source), make_schedule(state_.settings.scan, source_, batch_bytes));
+    // Only a scan that stays on file is read again.
+    if (state_.estimate.layout != LayoutChoice::file) source_.set_cache_bytes(state_.estimate.cache_bytes = 0);
     const Moments& m = state_.moments;
-    std::size_t kept = state_.array.allocated_bytes() + state_.source->held_bytes() +
+    std::size_t kept = state_.array.allocated_bytes() + state_.source->held_bytes() + state_.estimate.cache_bytes +
                        24 * static_cast<std::size_t>(source_.acquisition().frames);
     for (const Array* array : {&m.total, &m.moment_row, &m.moment_col, &m.pattern_sum, &m.pattern_max, &m.nonzero})
       kept += array->allocated_bytes();

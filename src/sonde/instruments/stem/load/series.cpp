@@ -35,7 +35,8 @@ bool matches(std::string_view name, std::string_view pattern) {
 /// What a loaded scan holds: elements, index and moments.
 std::size_t held_bytes(const LoadEstimate& estimate, const LoadSizes& sizes) {
   const Index sums = sizes.scan_rows * sizes.scan_cols + estimate.rows * estimate.cols;
-  return estimate.resident_bytes + 24 * static_cast<std::size_t>(sizes.frames + sums);
+  const std::size_t cache = estimate.layout == LayoutChoice::file ? estimate.cache_bytes : 0;
+  return estimate.resident_bytes + cache + 24 * static_cast<std::size_t>(sizes.frames + sums);
 }
 
 std::string label_of(const std::string& path) {

@@ -82,6 +82,16 @@ class Source {
   /// Set when the bytes of every frame are one whole bitshuffle chunk of that frame: bit-plane imaging works on them.
   [[nodiscard]] virtual std::optional<BitshuffleFormat> packing() const { return std::nullopt; }
 
+  /// Bytes that read() needs on so many workers besides the batch, for formats whose chunks hold more than a frame.
+  [[nodiscard]] virtual std::size_t reading_bytes(int workers) const {
+    static_cast<void>(workers);
+    return 0;
+  }
+  /// Bytes of decoded chunks that such a format would keep between calls of read() so that it decodes none twice, and
+  /// how much it may keep: nothing until told.
+  [[nodiscard]] virtual std::size_t useful_cache_bytes() const { return 0; }
+  virtual void set_cache_bytes(std::size_t bytes) { static_cast<void>(bytes); }
+
   /// Bytes of frames that the source itself keeps in memory (most keep none), and letting go of them.
   [[nodiscard]] virtual std::size_t held_bytes() const { return 0; }
   virtual void release() {}

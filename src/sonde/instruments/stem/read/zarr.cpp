@@ -34,6 +34,12 @@ class ZarrSource : public Source {
     if (batch.bytes.size() < count * frame_bytes_) batch.bytes.resize(count * frame_bytes_);
     array_.read_frames(first, last, std::span(batch.bytes).first(count * frame_bytes_));
   }
+  // Each worker holds a chunk as it is stored and decoded; compression never makes it much larger.
+  [[nodiscard]] std::size_t reading_bytes(int workers) const override {
+    return 2 * static_cast<std::size_t>(workers) * array_.metadata().chunk_bytes();
+  }
+  [[nodiscard]] std::size_t useful_cache_bytes() const override { return array_.useful_cache_bytes(); }
+  void set_cache_bytes(std::size_t bytes) override { array_.set_cache_bytes(bytes); }
   void decode(const RawBatch& batch, Index frame, DecodeScratch&, std::span<std::byte> elements) const override {
     std::memcpy(elements.data(), batch.frame_bytes(frame).data(), elements.size());
   }
