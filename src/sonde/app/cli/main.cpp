@@ -26,7 +26,7 @@ void print_version() {
 }
 
 /// Any exception as an Error, so that there is one way out.
-Error as_error(std::exception_ptr thrown) {
+Error as_error(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {

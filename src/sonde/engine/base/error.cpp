@@ -11,7 +11,6 @@ int exit_status(ErrorKind kind) {
     case ErrorKind::usage:
       return 2;
     case ErrorKind::bad_input:
-      return 3;
     case ErrorKind::bad_file:
       return 3;
     case ErrorKind::budget:

@@ -14,6 +14,7 @@ namespace sonde {
 
 std::optional<std::string> program_output(const std::vector<std::string>& command, const std::string& folder) {
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   int ends[2];

@@ -123,7 +123,7 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
   std::vector<std::string> names = nearest_names(name, candidates);
   if (names.empty()) return "";
-  for (std::string& candidate : names) candidate = "\"" + candidate + "\"";
+  for (std::string& candidate : names) candidate.insert(0, 1, '"').push_back('"');
   return "; did you mean " + join_words(names, " or ") + "?";
 }
 

@@ -37,7 +37,7 @@ std::atomic<double> kept{0};
 #define SONDE_MULTIPLY_ADD(function, element, vector_bytes, target_name)                                            \
   target_name double function(Index rounds) {                                                                       \
     typedef element Vector __attribute__((vector_size(vector_bytes)));                                              \
-    constexpr int lanes = vector_bytes / static_cast<int>(sizeof(element));                                         \
+    constexpr int lanes = (vector_bytes) / static_cast<int>(sizeof(element));                                       \
     const Vector factor = Vector{} + static_cast<element>(0.999), term = Vector{} + static_cast<element>(0.001);    \
     Vector a = term, b = a + a, c = b + a, d = c + a, e = d + a, f = e + a;                                         \
     Vector g = f + a, h = g + a, i = h + a, j = i + a, k = j + a, l = k + a;                                        \

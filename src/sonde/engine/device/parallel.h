@@ -47,7 +47,7 @@ class PerWorker {
  public:
   /// Each element is made by make().
   template <class Make>
-  explicit PerWorker(Make&& make) {
+  explicit PerWorker(Make make) {
     slots_.reserve(static_cast<std::size_t>(worker_limit()));
     for (int i = 0; i < worker_limit(); ++i) slots_.push_back(std::make_unique<T>(make()));
   }

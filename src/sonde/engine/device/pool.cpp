@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <vector>
@@ -29,12 +30,11 @@ void* map_block(std::size_t bytes) {
   const std::size_t mapped = wanted + huge_page_bytes;
   void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
-  const auto begin = reinterpret_cast<std::uintptr_t>(raw);
-  const std::uintptr_t aligned = round_up(begin, huge_page_bytes);
-  if (aligned > begin) munmap(raw, aligned - begin);
-  const std::uintptr_t end = begin + mapped;
-  if (end > aligned + wanted) munmap(reinterpret_cast<void*>(aligned + wanted), end - aligned - wanted);
-  void* block = reinterpret_cast<void*>(aligned);
+  const auto address = reinterpret_cast<std::uintptr_t>(raw);
+  const std::size_t before = round_up(address, huge_page_bytes) - address, after = mapped - before - wanted;
+  std::byte* block = static_cast<std::byte*>(raw) + before;
+  if (before > 0) munmap(raw, before);
+  if (after > 0) munmap(block + wanted, after);
   // 4 KiB pages cost 1 to 2 GB/s at first touch; huge pages reach the memory's own rate.
   madvise(block, wanted, MADV_HUGEPAGE);
   return block;

@@ -170,7 +170,8 @@ Array with_colour_bar(Array picture, const ValueRange& range, const ImageStyle& 
     const double s = 1 - (static_cast<double>(r) + 0.5) / static_cast<double>(rows);
     canvas.fill(r, cols + gap, 1, width, colour_table(style.colours)[static_cast<std::size_t>(255 * s)]);
   }
-  const double text_col = static_cast<double>(cols + gap + width + gap / 2);
+  const Index text_begin = cols + gap + width + gap / 2;
+  const auto text_col = static_cast<double>(text_begin);
   canvas.text(high, {height + 1, text_col}, height, ink);
   canvas.text(low, {static_cast<double>(rows) - 2, text_col}, height, ink);
   return framed;

@@ -201,7 +201,8 @@ std::map<std::string, Hdf5Value> Hdf5File::small_values(Index most) const {
   visit_objects(root.id(), "/", seen, [&](hid_t object, const std::string& path, H5O_type_t type) {
     if (type == H5O_TYPE_DATASET)
       if (auto value = hdf5::read_value(object, false, most)) values.emplace(path, std::move(*value));
-    for (auto& [name, value] : attributes_of(object, most)) values.emplace(path + "@" + name, std::move(value));
+    for (auto& [name, value] : attributes_of(object, most))
+      values.emplace(fmt::format("{}@{}", path, name), std::move(value));
   });
   return values;
 }

@@ -231,6 +231,7 @@ Shape shape_of(hid_t space, const std::string& what) {
 
 std::vector<hsize_t> sizes(const Shape& shape) {
   std::vector<hsize_t> result;
+  result.reserve(static_cast<std::size_t>(shape.rank()));
   for (int i = 0; i < shape.rank(); ++i) result.push_back(static_cast<hsize_t>(shape[i]));
   return result;
 }

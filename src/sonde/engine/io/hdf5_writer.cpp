@@ -180,6 +180,7 @@ void Hdf5Writer::texts(const std::string& path, const std::vector<std::string>& 
       own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), timeless().id(), H5P_DEFAULT),
           file_.path(), "texts");
   std::vector<const char*> pointers;
+  pointers.reserve(lines.size());
   for (const std::string& line : lines) pointers.push_back(line.c_str());
   if (!pointers.empty())
     check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), file_.path(), "texts");

@@ -111,8 +111,8 @@ class Fields {
 
   /// One of several named values of an enum.
   template <class Enum>
-  void choice(std::string key, Enum& value, std::type_identity_t<std::vector<std::pair<std::string, Enum>>> names,
-              FieldInfo info = {}) {
+  void choice(const std::string& key, Enum& value,
+              std::type_identity_t<std::vector<std::pair<std::string, Enum>>> names, const FieldInfo& info = {}) {
     std::vector<std::string> words;
     std::vector<Enum> values;
     for (auto& [word, meaning] : names) {
@@ -120,13 +120,13 @@ class Fields {
       values.push_back(meaning);
     }
     add_choice(
-        std::move(key), std::move(words), [&value, values](std::size_t at) { value = values[at]; },
+        key, std::move(words), [&value, values](std::size_t at) { value = values[at]; },
         [&value, values] {
           std::size_t at = 0;
           while (at + 1 < values.size() && values[at] != value) ++at;
           return at;
         },
-        std::move(info));
+        info);
   }
 
   /// A positional argument, in order. A vector takes all remaining ones and must come last.

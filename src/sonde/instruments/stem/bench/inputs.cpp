@@ -56,7 +56,7 @@ void write_workload(Workload which, const std::string& master) {
 std::string workload_file(Workload which) {
   const fs::path folder = fs::temp_directory_path() / "sonde-bench";
   fs::create_directories(folder);
-  const std::string master = (folder / (which == Workload::w1 ? "w1_master.h5" : "w2_master.h5")).string();
+  std::string master = (folder / (which == Workload::w1 ? "w1_master.h5" : "w2_master.h5")).string();
   if (!fs::exists(master)) write_workload(which, master);
   const auto source = open_source(master, {});
   double stored = 0;

@@ -100,6 +100,7 @@ class Evaluation {
       }
       case NodeKind::polygon: {
         std::vector<double> vertices;
+        vertices.reserve(numbers.size());
         for (const Number& number : numbers) vertices.push_back(number.value);
         return polygon_samples(grid, vertices);
       }

@@ -171,7 +171,7 @@ class Loader {
   }
 
  private:
-  void choose(std::string what, std::string value, std::string because) {
+  void choose(const std::string& what, const std::string& value, std::string because) {
     state_.choices.push_back({what + ": " + value, std::move(because)});
   }
 

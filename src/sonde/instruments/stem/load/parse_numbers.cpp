@@ -28,6 +28,7 @@ std::vector<Index> parse_list(const std::string& text, std::size_t count, std::s
                 fmt::format("{}: \"{}\" has {} numbers, {} are needed", flag, text, parts.size(), count))
         .hint(fmt::format("write for instance {} {}", flag, example));
   std::vector<Index> values;
+  values.reserve(parts.size());
   for (const std::string& part : parts) values.push_back(parse_index(part, flag, example));
   return values;
 }

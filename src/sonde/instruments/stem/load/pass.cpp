@@ -17,7 +17,7 @@
 namespace sonde::stem {
 namespace {
 
-Array zeros(Shape shape, DType dtype) { return Array::zeros(Device::cpu(), std::move(shape), dtype); }
+Array zeros(Shape shape, DType dtype) { return Array::zeros(Device::cpu(), shape, dtype); }
 
 template <class In, class Acc>
 void join(const FrameWorker<In, Acc>& worker, PassResult& result, bool plain) {

@@ -186,6 +186,7 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
   for (const SkippedScan& scan : made.skipped_) log_warning(fmt::format("left out {}: {}", scan.path, scan.reason));
   if (made.items_.empty()) {
     std::vector<std::string> found;
+    found.reserve(shapes.size());
     for (const auto& [shape, count] : shapes) found.push_back(fmt::format("{} of {}", count, shape));
     std::vector<Error> problems;
     for (const SkippedScan& scan : made.skipped_)
@@ -208,7 +209,7 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
     peak = std::max(peak, estimate.predicted_peak_bytes);
   }
   const std::size_t available = budget.available_bytes();
-  made.held_ = std::make_unique<Held>(budget, device);
+  made.held_ = std::make_unique<Held>(std::move(budget), device);
   made.held_->peak_bytes = peak;
   made.held_->capacity = 1 + (available - std::min(available, peak)) / largest;
   made.eager_ = made.held_->capacity >= made.items_.size();

@@ -59,9 +59,9 @@ std::pair<int, double> suits(const Shape& shape) {
 std::string choose_array(const std::string& folder, const ReadOptions& options) {
   const std::vector<std::string> arrays = find_zarr_arrays(folder);
   if (!options.dataset.empty()) {
-    const std::string wanted = options.dataset.substr(options.dataset.find_first_not_of('/') == std::string::npos
-                                                          ? options.dataset.size()
-                                                          : options.dataset.find_first_not_of('/'));
+    std::string wanted = options.dataset.substr(options.dataset.find_first_not_of('/') == std::string::npos
+                                                    ? options.dataset.size()
+                                                    : options.dataset.find_first_not_of('/'));
     if (std::find(arrays.begin(), arrays.end(), wanted) != arrays.end()) return wanted;
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: has no array \"{}\"{}", folder, options.dataset, did_you_mean(wanted, arrays)));

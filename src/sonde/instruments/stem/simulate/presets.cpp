@@ -37,10 +37,10 @@ Model workload(Workload which, Index scan_rows, Index scan_cols) {
     defects = four_sentinels();
   }
   const auto shifted = [scan_cols](Index scan_row, Index scan_col) {
-    const Index turn = (scan_row * scan_cols + scan_col) % 9;
+    const Index turn = (scan_row * scan_cols + scan_col) % 9, down = turn / 3 - 1, across = turn % 3 - 1;
     Beam beam;
-    beam.shift_row = static_cast<double>(turn / 3 - 1);
-    beam.shift_col = static_cast<double>(turn % 3 - 1);
+    beam.shift_row = static_cast<double>(down);
+    beam.shift_col = static_cast<double>(across);
     beam.disk = 0.85;
     beam.halo = 0.15;
     return beam;

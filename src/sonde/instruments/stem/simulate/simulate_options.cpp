@@ -78,10 +78,10 @@ std::vector<Defect> defects_of(const SimulateOptions& options, const Optics& opt
 /// No specimen: nine beam shifts in turn.
 Model::BeamAt shifted_in_turn(Index scan_cols, double halo_fraction, double deflection) {
   return [=](Index scan_row, Index scan_col) {
-    const Index turn = (scan_row * scan_cols + scan_col) % 9;
+    const Index turn = (scan_row * scan_cols + scan_col) % 9, down = turn / 3 - 1, across = turn % 3 - 1;
     Beam beam;
-    beam.shift_row = deflection * static_cast<double>(turn / 3 - 1);
-    beam.shift_col = deflection * static_cast<double>(turn % 3 - 1);
+    beam.shift_row = deflection * static_cast<double>(down);
+    beam.shift_col = deflection * static_cast<double>(across);
     beam.disk = 1 - halo_fraction;
     beam.halo = halo_fraction;
     return beam;
