@@ -14,7 +14,7 @@ namespace {
 std::string quantity_text(const std::optional<stem::Quantity>& quantity, double factor, const char* unit) {
   if (!quantity) return "";
   return fmt::format("{:.6g} {}{}", quantity->value * factor, unit,
-                     quantity->origin == stem::Origin::user ? " (given)" : "");
+                     quantity->stated_by == stem::StatedBy::user ? " (given)" : "");
 }
 
 }  // namespace

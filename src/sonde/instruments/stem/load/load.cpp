@@ -58,7 +58,7 @@ std::vector<std::uint32_t> mask_of(const Acquisition& acquisition, const LoadOpt
 Calibration calibration_of(const Acquisition& acquisition, const LoadOptions& options) {
   Calibration calibration = acquisition.calibration;
   const auto given = [](std::optional<Quantity>& quantity, std::optional<double> value, double factor) {
-    if (value) quantity = Quantity{*value * factor, Origin::user};
+    if (value) quantity = Quantity{*value * factor, StatedBy::user};
   };
   given(calibration.high_tension_v, options.voltage, 1e3);
   given(calibration.camera_length_m, options.camera_length, 1);

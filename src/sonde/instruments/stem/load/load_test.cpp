@@ -499,7 +499,7 @@ TEST(Load, CalibrationGivenByTheUserIsRecordedAsSuch) {
       load(std::make_unique<MemorySource<std::uint16_t>>(10, 10, 9, 9, with_hot_pixel()), options, plenty());
   ASSERT_TRUE(dataset.calibration().high_tension_v);
   EXPECT_DOUBLE_EQ(dataset.calibration().high_tension_v->value, 300e3);
-  EXPECT_EQ(dataset.calibration().high_tension_v->origin, Origin::user);
+  EXPECT_EQ(dataset.calibration().high_tension_v->stated_by, StatedBy::user);
   EXPECT_FALSE(dataset.calibration().camera_length_m);
 }
 

@@ -15,12 +15,12 @@
 namespace sonde::stem {
 
 /// Who says a calibration value.
-enum class Origin { file, user };
+enum class StatedBy { file, user };
 
 /// A calibration value in the unit its field names, and who says so. Absent values are never guessed.
 struct Quantity {
   double value = 0;
-  Origin origin = Origin::file;
+  StatedBy stated_by = StatedBy::file;
 };
 
 /// What turns pixels into physical units. Empty fields were not recorded and not given.

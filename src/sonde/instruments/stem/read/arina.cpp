@@ -28,7 +28,7 @@ std::optional<std::int64_t> integer(const Hdf5File& file, const std::string& pat
 std::optional<Quantity> positive(const Hdf5File& file, const std::string& path) {
   const auto value = file.value(path);
   const auto number = value ? value->number() : std::nullopt;
-  return number && *number > 0 ? std::optional(Quantity{*number, Origin::file}) : std::nullopt;
+  return number && *number > 0 ? std::optional(Quantity{*number, StatedBy::file}) : std::nullopt;
 }
 
 std::optional<ScanGrid> grid_of(const std::optional<Hdf5Value>& value, const std::string& source) {

@@ -44,7 +44,7 @@ class BloSource : public Source {
 
 std::optional<Quantity> positive(double value) {
   if (!(value > 0) || !std::isfinite(value)) return std::nullopt;
-  return Quantity{value, Origin::file};
+  return Quantity{value, StatedBy::file};
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 namespace sonde::stem {
 namespace {
 
-Origin weaker(const Quantity& a, const Quantity& b) {
-  return a.origin == Origin::user || b.origin == Origin::user ? Origin::user : Origin::file;
+StatedBy weaker(const Quantity& a, const Quantity& b) {
+  return a.stated_by == StatedBy::user || b.stated_by == StatedBy::user ? StatedBy::user : StatedBy::file;
 }
 
 }  // namespace

@@ -85,15 +85,15 @@ Calibration emd_calibration(const Hdf5File& file, const std::string& dataset) {
   const auto scan_step = [&](int dimension) -> std::optional<Quantity> {
     const auto axis = emd_axis(file, dataset, dimension);
     const auto nm = axis ? nanometres(axis->unit) : std::nullopt;
-    return nm ? std::optional(Quantity{axis->step * *nm, Origin::file}) : std::nullopt;
+    return nm ? std::optional(Quantity{axis->step * *nm, StatedBy::file}) : std::nullopt;
   };
   calibration.scan_step_row_nm = scan_step(0);
   calibration.scan_step_col_nm = scan_step(1);
   if (const auto axis = emd_axis(file, dataset, 3)) {
     if (const auto inverse = inverse_angstroms(axis->unit))
-      calibration.detector_step_inv_a = Quantity{axis->step * *inverse, Origin::file};
-    if (axis->unit == "mrad") calibration.detector_step_mrad = Quantity{axis->step, Origin::file};
-    if (axis->unit == "rad") calibration.detector_step_mrad = Quantity{1e3 * axis->step, Origin::file};
+      calibration.detector_step_inv_a = Quantity{axis->step * *inverse, StatedBy::file};
+    if (axis->unit == "mrad") calibration.detector_step_mrad = Quantity{axis->step, StatedBy::file};
+    if (axis->unit == "rad") calibration.detector_step_mrad = Quantity{1e3 * axis->step, StatedBy::file};
   }
   return calibration;
 }

@@ -145,7 +145,7 @@ EmpadHeader parse_empad_header(std::string_view xml, const std::string& name) {
     auto value = leaves.number<double>(newer);
     if (!value) value = leaves.number<double>(older);
     if (!value || !(*value > 0)) return std::nullopt;
-    return Quantity{*value, Origin::file};
+    return Quantity{*value, StatedBy::file};
   };
   header.calibration.high_tension_v = quantity("/high_voltage", "/source.get_voltage");
   header.calibration.camera_length_m = quantity("/nominal_camera_length", "/optics.get_cameralength");

@@ -11,7 +11,7 @@ constexpr const char* group = "/STEM Metadata";
 std::optional<Quantity> positive(const Hdf5File& file, const char* name) {
   const auto value = file.attribute(group, name);
   const auto number = value ? value->number() : std::nullopt;
-  return number && *number > 0 ? std::optional(Quantity{*number, Origin::file}) : std::nullopt;
+  return number && *number > 0 ? std::optional(Quantity{*number, StatedBy::file}) : std::nullopt;
 }
 
 Index count(const Hdf5File& file, const char* name) {
@@ -36,7 +36,7 @@ Sidecar read_sidecar(const Hdf5File& file) {
   const auto row_step = positive(file, "sonde_row_step_nm");  // our writer adds it when the steps differ
   calibration.scan_step_row_nm = row_step ? row_step : calibration.scan_step_col_nm;
   if (const auto rotation = file.attribute(group, "Rotation"))
-    if (const auto number = rotation->number()) calibration.scan_rotation = Quantity{*number, Origin::file};
+    if (const auto number = rotation->number()) calibration.scan_rotation = Quantity{*number, StatedBy::file};
   for (const auto& [name, value] : file.attributes(group)) sidecar.metadata.emplace(name, value.printed());
   return sidecar;
 }

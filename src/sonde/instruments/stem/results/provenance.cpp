@@ -16,7 +16,7 @@ std::string hash_text(std::uint64_t hash) { return fmt::format("xxh3:{:016x}", h
 void add(Value& all, const char* key, const std::optional<Quantity>& quantity) {
   if (!quantity) return;
   all[key]["value"] = quantity->value;
-  all[key]["from"] = quantity->origin == Origin::user ? "user" : "file";
+  all[key]["from"] = quantity->stated_by == StatedBy::user ? "user" : "file";
 }
 
 const Value& member(const Value& record, std::string_view key, const std::string& where) {

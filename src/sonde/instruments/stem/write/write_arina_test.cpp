@@ -31,9 +31,9 @@ ArinaDescription small_scan() {
   d.saturation = 28452;
   d.pixel_mask.assign(63, 0);
   d.pixel_mask[10] = mask_bit::dead;
-  d.calibration.scan_step_row_nm = d.calibration.scan_step_col_nm = Quantity{0.25, Origin::user};
-  d.calibration.high_tension_v = Quantity{300e3, Origin::user};
-  d.calibration.detector_pixel_m = Quantity{1e-4, Origin::user};
+  d.calibration.scan_step_row_nm = d.calibration.scan_step_col_nm = Quantity{0.25, StatedBy::user};
+  d.calibration.high_tension_v = Quantity{300e3, StatedBy::user};
+  d.calibration.detector_pixel_m = Quantity{1e-4, StatedBy::user};
   d.frame_time_s = 1e-5;
   return d;
 }
@@ -110,10 +110,10 @@ TEST(ArinaWriter, OwnReaderGivesBackFramesAndDescription) {
   d.saturation = 200;  // below 255: without the attribute of our files 255 would mean "no data"
   d.pixel_mask.assign(256, 0);
   d.pixel_mask[17] = mask_bit::noisy;
-  d.calibration.scan_step_row_nm = Quantity{0.5, Origin::user};
-  d.calibration.scan_step_col_nm = Quantity{0.25, Origin::user};
-  d.calibration.camera_length_m = Quantity{0.115, Origin::user};
-  d.calibration.detector_pixel_m = Quantity{1e-4, Origin::user};
+  d.calibration.scan_step_row_nm = Quantity{0.5, StatedBy::user};
+  d.calibration.scan_step_col_nm = Quantity{0.25, StatedBy::user};
+  d.calibration.camera_length_m = Quantity{0.115, StatedBy::user};
+  d.calibration.detector_pixel_m = Quantity{1e-4, StatedBy::user};
   d.attributes["sonde_seed"] = std::int64_t{7};
   for (const bool sidecar : {true, false}) {
     SCOPED_TRACE(sidecar);

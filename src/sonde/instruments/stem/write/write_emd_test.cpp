@@ -24,8 +24,8 @@ Array counted(std::uint16_t first, const Shape& shape) {
 TEST(EmdWriter, H5pyFindsTheCubeAndItsAxes) {
   const testing::TemporaryFolder folder;
   Calibration calibration;
-  calibration.scan_step_row_nm = Quantity{0.5, Origin::user};
-  calibration.scan_step_col_nm = Quantity{0.25, Origin::user};
+  calibration.scan_step_row_nm = Quantity{0.5, StatedBy::user};
+  calibration.scan_step_col_nm = Quantity{0.25, StatedBy::user};
   EmdWriter writer(folder.file("x.h5"), {4, 3, 2, 5}, DType::u16, calibration, {{"note", "made in a test"}});
   writer.append(counted(0, {1, 2, 5}));   // ends inside the first scan row
   writer.append(counted(10, {9, 2, 5}));  // and goes on over several
