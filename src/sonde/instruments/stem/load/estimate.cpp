@@ -82,8 +82,9 @@ LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Ind
   pass.scan.out_cols = sizes.scan_cols;
   pass.out = estimate.dtype;
   const std::size_t index = 24 * static_cast<std::size_t>(sizes.frames);
-  estimate.predicted_peak_bytes = estimate.resident_bytes + index + sizes.reading_bytes +
-                                  pass_bytes(pass, sizes.stored, sizes.largest_batch_bytes, sizes.workers);
+  estimate.predicted_peak_bytes =
+      estimate.resident_bytes + index + sizes.reading_bytes +
+      pass_bytes(pass, sizes.stored, sizes.largest_batch_bytes, sizes.stored_bytes, sizes.workers);
   return estimate;
 }
 

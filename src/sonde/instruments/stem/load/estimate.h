@@ -47,7 +47,8 @@ struct LoadEstimate {
 
 /// Peak memory for one detector bin and layout: a pure function of sizes.
 ///   resident   planes: Q ceil64(R E); frames: R Q E; compressed: stored bytes; file: nothing
-///   others     3 largest batches + 24 B per stored frame + moments 8 B (5 Q + 4 R) + scratch of every worker
+///   others     3 largest batches, at most the stored bytes + 24 B per stored frame + moments 8 B (5 Q + 4 R) + scratch
+///   of every worker
 ///              + what reading needs; without a cache
 [[nodiscard]] LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Index scan_bin,
                                          LayoutChoice layout, ResultType dtype);

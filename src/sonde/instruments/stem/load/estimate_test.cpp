@@ -74,6 +74,16 @@ TEST(ChooseLoad, TheCacheTakesWhatIsLeftAndNoMore) {
   EXPECT_EQ(choose(1).predicted_peak_bytes, std::size_t{1} << 30);
 }
 
+TEST(ChooseLoad, ASmallScanFillsNoRing) {
+  LoadSizes sizes = large_scan();
+  const auto need = [&] {
+    return estimate_load(sizes, 1, Edge::keep, 1, LayoutChoice::frame, ResultType::automatic).predicted_peak_bytes;
+  };
+  const std::size_t ring = 3 * sizes.largest_batch_bytes, full = need();
+  sizes.stored_bytes = sizes.largest_batch_bytes = 1000000;  // all of it is one batch
+  EXPECT_EQ(need(), full - ring + 1000000);
+}
+
 TEST(ChooseLoad, ChunksInWorkCount) {
   LoadSizes sizes = large_scan();
   const auto need = [&] {

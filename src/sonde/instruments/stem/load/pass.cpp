@@ -250,7 +250,8 @@ PassResult run_pass(Stream& stream, Source& source, const PassSettings& settings
   return result;
 }
 
-std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes, int workers) {
+std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes,
+                       std::size_t scan_bytes, int workers) {
   const auto pixels = static_cast<std::size_t>(settings.detector.pixels());
   const auto out_pixels = static_cast<std::size_t>(settings.detector.out_pixels());
   const auto positions = static_cast<std::size_t>(settings.scan.positions());
@@ -261,7 +262,8 @@ std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t l
                               + (4 * 8 + 8 + 8 + 4) * out_pixels            // accumulator, sum, largest, nonzero
                               + 64 * out_pixels * size_bytes(settings.out)  // a tile
                               + pixels * size_bytes(stored);                // decoding
-  return BatchFeed::ring_buffers * largest_batch_bytes + sums + schedule + static_cast<std::size_t>(workers) * scratch;
+  const std::size_t ring = std::min(BatchFeed::ring_buffers * largest_batch_bytes, scan_bytes);
+  return ring + sums + schedule + static_cast<std::size_t>(workers) * scratch;
 }
 
 ScanSample sample_scan(Source& source, const PassSettings& settings, Index samples) {

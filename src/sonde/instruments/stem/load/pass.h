@@ -90,9 +90,10 @@ struct PassResult {
 /// copied.
 [[nodiscard]] Choice<std::string> pass_way(Device device, const Source& source, const PassSettings& settings);
 
-/// Bytes a pass holds besides the destination: ring of compressed buffers, schedule, sums, scratch of every worker.
+/// Bytes a pass holds besides the destination: ring of compressed buffers (of the largest batch each, together no more
+/// than the scan has), schedule, sums, scratch of every worker.
 [[nodiscard]] std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes,
-                                     int workers);
+                                     std::size_t scan_bytes, int workers);
 
 /// What a few frames spread over the scan say before the pass.
 struct ScanSample {
