@@ -79,12 +79,6 @@ class TestConnection {
     while (more()) read_.clear();
     return !timed_out_;
   }
-  /// Without waiting: whether the other side has closed already.
-  bool is_closed_now() {
-    char byte = 0;
-    const ssize_t got = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
-  }
 
  private:
   bool more() {

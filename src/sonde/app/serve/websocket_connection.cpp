@@ -46,7 +46,8 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
     service_.clients.release(number_);
   }
 
-  void start(const std::string& request) {
+  /// Before anybody else knows of this connection.
+  void prepare(const std::string& request) {
     error_code error;
     http::request_parser<http::empty_body> parser;
     parser.put(asio::buffer(request), error);
@@ -55,12 +56,14 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
       if (const auto self = weak.lock()) self->wake();
     });
     service_.clients.add(client_);
+  }
+  void start() {
     asio::dispatch(socket_.get_executor(), [self = shared_from_this()] { self->accept(); });
   }
 
   void stop() override {
     asio::post(socket_.get_executor(), [self = shared_from_this()] {
-      if (self->ended_) return;
+      if (self->ended_ || !self->open_) return self->end();
       self->stopping_ = true;
       self->client_->outlet().event("closing", Value::object());
       self->end_after(self->service_.limits.farewell);
@@ -73,6 +76,7 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
 
  private:
   void accept() {
+    if (ended_) return;
     beast::get_lowest_layer(socket_).expires_never();  // the WebSocket has clocks of its own
     socket_.set_option(websocket::stream_base::timeout{service_.limits.handshake, service_.limits.silence, true});
     socket_.set_option(websocket::stream_base::decorator([this](websocket::response_type& response) {
@@ -148,8 +152,8 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
     if (ended_) return;
     ended_ = true;
     deadline_.cancel();
-    client_->close();
     service_.clients.release(number_);
+    client_->close();
     beast::get_lowest_layer(socket_).close();
   }
 
@@ -217,8 +221,8 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
 
 void serve_websocket(Service& service, Descriptor descriptor, const std::string& request, std::uint32_t client) {
   const auto connection = std::make_shared<WebsocketConnection>(service, descriptor, client);
-  if (service.connections.add(connection, true) == Connections::Admission::refused) return;
-  connection->start(request);
+  connection->prepare(request);
+  if (service.connections.add(connection, true) != Connections::Admission::refused) connection->start();
 }
 
 }  // namespace sonde::serve
