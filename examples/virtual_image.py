@@ -12,7 +12,7 @@ def main() -> int:
         return 2
     scan, output = sys.argv[1:]
     try:
-        with sonde.stem.load(scan, det_bin=2, device="cpu") as dataset:
+        with sonde.stem.load(scan, det_bin=2) as dataset:
             detector = "annulus(auto,auto,1.5rho,3rho)"
             dataset.save_image(output, detector)
             centre = dataset.centre

@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -34,6 +35,8 @@ class CMakeBuild(build_ext):
         self.copy_file(str(made), str(target))
 
 
+# Nothing is left in the sources.
+scratch = tempfile.TemporaryDirectory(prefix="sonde-pip-")
 version = re.search(r"project\(sonde VERSION ([\d.]+)", (SOURCE / "CMakeLists.txt").read_text()).group(1)
 
 setup(
@@ -46,5 +49,6 @@ setup(
     packages=["sonde"],
     package_data={"sonde": ["*.pyi", "py.typed"]},
     ext_modules=[Extension("sonde._sonde", sources=[])],
+    options={"build": {"build_base": scratch.name}, "egg_info": {"egg_base": scratch.name}},
     cmdclass={"build_ext": CMakeBuild},
 )

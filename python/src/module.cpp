@@ -27,7 +27,7 @@ namespace sonde::python {
 namespace {
 
 struct LoadCall {
-  ComputeOptions compute;
+  ComputeOptions compute{.device = "cpu", .memory = {}};  // NumPy reads host memory; a GPU is asked for
   stem::LoadOptions load;
   void describe(Fields& fields) {
     load.describe(fields);
@@ -72,6 +72,9 @@ std::shared_ptr<Scan> from_array(const py::array& array, bool in_place, const py
                                  const py::object& progress) {
   const std::string name = "array";
   const auto call = options_of<LoadCall>(keywords, "from_array()");
+  if (in_place && !call.device().is_cpu())
+    throw Error(ErrorKind::bad_input, "array: an array that is used in place stays in host memory")
+        .hint("leave device out, or give copy=True");
   Array scan = borrow(array, name);
   return std::make_shared<Scan>(Work(progress).run([&] {
     if (in_place) return stem::load_in_place(std::move(scan), name, call.load, call.budget());

@@ -52,6 +52,11 @@ def test_what_would_change_elements_needs_a_copy(counts, change):
     assert not np.shares_memory(ds.array, counts)
 
 
+def test_an_array_used_in_place_stays_on_the_host(counts):
+    with pytest.raises(sonde.Error):  # no such device, or one that cannot use host memory
+        sonde.stem.from_array(counts, hot_pixels="none", device="cuda")
+
+
 def test_other_types_and_orders_need_a_copy(counts):
     for array in (counts.astype(np.int32), counts.astype(np.float64), counts.astype(">u2"), counts[:, ::2], counts.swapaxes(0, 1)):
         with pytest.raises(sonde.Error):

@@ -38,6 +38,7 @@ def test_every_option_is_in_signature_and_documentation(call, function):
         if field["key"] in ("output", "detector"):
             continue  # given by position
         assert parameters[field["key"]].default == field["default"]
+        assert field["key"] != "device" or field["default"] == "cpu"
         assert f"\n{field['key']} : " in inspect.getdoc(function) and field["help"] in inspect.getdoc(function)
 
 
