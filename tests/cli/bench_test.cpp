@@ -5,9 +5,12 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 
+#include "sonde/engine/device/parallel.h"
 #include "sonde/engine/report/json.h"
 #include "tests/cli/program.h"
+#include "tests/cli/stem.h"
 
 namespace sonde {
 namespace {
@@ -45,6 +48,33 @@ TEST_F(Bench, MachineNamesAFolderThatCannotBeWritten) {
   const Ended ended = machine({"--folder", "/nowhere"});
   EXPECT_EQ(ended.status, 5);
   EXPECT_THAT(ended.err, StartsWith("error: /nowhere: no file can be made there"));
+}
+
+TEST_F(Bench, ReportsGiveFractionsOfAMeasuredMachine) {
+  const std::string master = testing::make_small_scan(folder_);
+  const auto load = [&] {
+    const Ended ended = testing::sonde({"stem", "load", master, "--report", folder_.file("run.json")});
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    return ended.err;
+  };
+  const auto report = [&](std::initializer_list<const char*> path) {
+    Value found = read_json(folder_.file("run.json"));
+    for (const char* key : path) found = found.find(key) != nullptr ? Value(*found.find(key)) : Value();
+    return found;
+  };
+  EXPECT_THAT(load(), HasSubstr("`sonde machine` measures what this machine can do at most"));
+  EXPECT_EQ(report({"host", "limits"}), Value());
+  EXPECT_EQ(report({"results", "stages", "decode", "bandwidth_fraction"}), Value());
+
+  machine();
+  EXPECT_THAT(load(), HasSubstr("% of memory"));
+  const double limit = report({"host", "limits", "memory_bytes_per_s"}).as_real();
+  EXPECT_GT(limit, 0);
+  const Value decode = report({"results", "stages", "decode"});
+  const double moved = decode.find("bytes_in")->as_real() + decode.find("bytes_out")->as_real();
+  const double threads = static_cast<double>(thread_count());  // that of the child: --threads was not given
+  EXPECT_NEAR(decode.find("bandwidth_fraction")->as_real(), moved / decode.find("seconds")->as_real() * threads / limit,
+              1e-6);
 }
 
 TEST_F(Bench, WithoutACaseListsThem) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/app/cli/command.h"
 
+#include <utility>
+
 #include "sonde/app/cli/terminal.h"
+#include "sonde/engine/bench/machine.h"
+#include "sonde/engine/device/parallel.h"
 
 namespace sonde::cli {
 
@@ -46,6 +50,13 @@ Budget Context::budget() {
 Budget Context::host_budget() {
   if (!host_budget_) host_budget_ = budget_of(Device::cpu());
   return *host_budget_;
+}
+
+const MachineRates& Context::machine() {
+  if (!std::exchange(asked_machine_, true))
+    if (const std::optional<Value> measured = cached_machine())
+      report_.set_machine(machine_rates(*measured, thread_count()));
+  return report_.machine();
 }
 
 std::string Context::given_flag(std::string_view key) const {

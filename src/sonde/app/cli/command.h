@@ -52,6 +52,9 @@ class Context {
   Budget budget();
   /// The same for host memory, for work that no other device does.
   Budget host_budget();
+  /// What this machine can do on the threads of this run, when `sonde machine` has measured it: zeros otherwise. From
+  /// then on the report gives its rates as fractions of it.
+  const MachineRates& machine();
   /// Text for people, on standard error; nothing with --quiet. A line end is added.
   void say(const std::string& text) const;
 
@@ -63,7 +66,7 @@ class Context {
   Report& report_;
   std::optional<Device> device_;
   std::optional<Budget> budget_, host_budget_;
-  bool prints_results_of_failure_ = false;
+  bool prints_results_of_failure_ = false, asked_machine_ = false;
 };
 
 /// One use of a command: its options, bound to what runs them.

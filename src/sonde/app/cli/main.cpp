@@ -88,7 +88,10 @@ void run(Parsed& parsed) {
     }
     throw;
   }
-  if (common.report && !common.dry_run) report.write(*common.report);
+  if (common.report && !common.dry_run) {
+    context.machine();
+    report.write(*common.report);
+  }
 }
 
 int start(const std::vector<std::string>& words) {

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/results/provenance.h"
 
 namespace sonde::cli {
@@ -56,17 +59,30 @@ void report_load(Context& context, const stem::Dataset& dataset) {
                            : dataset.layout() == stem::LayoutChoice::compressed ? format_bytes(stored)
                                                                                 : "nothing";
   Value& stages = context.results()["stages"];
-  const auto stage = [&](const char* name, double seconds, double bytes_in, double bytes_out) {
+  const MachineRates& machine = context.machine();
+  std::vector<std::string> rates;
+  // Seconds are summed over threads, which work side by side; one thread alone reads.
+  const auto stage = [&](const char* name, double seconds, double bytes_in, double bytes_out,
+                         Traffic traffic = Traffic::memory) {
     Value& entry = stages[name];
     entry["seconds"] = seconds;
     entry["bytes_in"] = bytes_in;
     entry["bytes_out"] = bytes_out;
-    entry["gb_per_s"] = seconds > 0 ? 1e-9 * std::max(bytes_in, bytes_out) / seconds : 0.0;
+    const double rate = seconds > 0 ? std::max(bytes_in, bytes_out) / seconds : 0;
+    entry["gb_per_s"] = 1e-9 * rate;
+    if (rate <= 0) return;
+    const bool disk = traffic == Traffic::disk;
+    const double limit = disk ? machine.disk_bytes_per_s : machine.memory_bytes_per_s;
+    const double moved = disk ? rate : (bytes_in + bytes_out) / seconds * thread_count();
+    if (limit > 0) entry["bandwidth_fraction"] = moved / limit;
+    rates.push_back(fmt::format(
+        "{} {:.3g}{}", name, 1e-9 * rate,
+        limit > 0 ? fmt::format(" ({:.0f} % of {})", 100 * moved / limit, disk ? "the disk" : "memory") : ""));
   };
   const double passes = dataset.passes();
   stage("validate", s.validate, 0, 0);
   stage("index", s.index, 0, 0);
-  stage("read", s.read, passes * stored, passes * stored);
+  stage("read", s.read, passes * stored, passes * stored, Traffic::disk);
   stage("decode", s.decode, passes * stored, passes * decoded);
   stage("mask", s.mask, passes * decoded, passes * decoded);
   stage("moments", s.moments, passes * decoded, 0);
@@ -79,6 +95,9 @@ void report_load(Context& context, const stem::Dataset& dataset) {
   context.say(fmt::format("loaded    {} as {} {} in {} ({:.2f} GB/s decoded), {} held of {} stored", shape.text(),
                           stem::layout_name(dataset.layout()), name(dataset.dtype()), format_seconds(s.wall),
                           s.wall > 0 ? 1e-9 * passes * decoded / s.wall : 0.0, held, format_bytes(stored)));
+  context.say(
+      fmt::format("stages    {}, GB/s of one core{}", fmt::join(rates, ", "),
+                  machine.memory_bytes_per_s > 0 ? "" : "; `sonde machine` measures what this machine can do at most"));
   const stem::Exactness& e = dataset.exactness();
   const bool counts = dataset.dtype() != DType::f32;
   context.say(fmt::format(

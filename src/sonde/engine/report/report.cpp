@@ -162,6 +162,19 @@ const char* simd_name(const DeviceFlags& can) {
   return can.avx2 ? "AVX2" : "SSE4";
 }
 
+/// Those limits that were measured.
+Value machine_value(const MachineRates& rates) {
+  Value value;
+  const auto add = [&](const char* name, double rate) {
+    if (rate > 0) value[name] = rate;
+  };
+  add("memory_bytes_per_s", rates.memory_bytes_per_s);
+  add("disk_bytes_per_s", rates.disk_bytes_per_s);
+  add("link_bytes_per_s", rates.link_bytes_per_s);
+  add("flops_per_s", rates.flops_per_s);
+  return value;
+}
+
 }  // namespace
 
 Value Report::to_value() const {
@@ -178,6 +191,7 @@ Value Report::to_value() const {
   value["host"]["cpu"] = host.name;
   value["host"]["cores"] = host.compute_units;
   value["host"]["memory_bytes"] = host.memory_bytes;
+  if (machine_.memory_bytes_per_s > 0) value["host"]["limits"] = machine_value(machine_);
   value["device"]["name"] = device.name;
   value["device"]["memory_bytes"] = device.memory_bytes;
   value["device"]["driver"] = device.driver;

@@ -75,6 +75,7 @@ class Report {
   void set_options(Value echo) { options_ = std::move(echo); }
   /// Rates become fractions of these.
   void set_machine(const MachineRates& rates) { machine_ = rates; }
+  [[nodiscard]] const MachineRates& machine() const { return machine_; }
   /// "ok" until set; the program sets "failed" and the error's text.
   void set_failed(const std::string& error);
 
