@@ -53,7 +53,9 @@ Value operation_value(const Operation& operation, const Measured& measured, cons
 /// The "seconds" of a peer's last line.
 double peer_seconds(const Peer& peer) {
   const std::optional<std::string> output = program_output(peer.command);
-  if (!output) throw Error(ErrorKind::not_supported, fmt::format("`{}` could not be run", peer.command.front()));
+  if (!output)
+    throw Error(ErrorKind::not_supported,
+                fmt::format("`{}` could not be run, or failed", fmt::join(peer.command, " ")));
   const std::vector<std::string> lines = split(trim(*output), '\n');
   const Value said = parse_json(lines.empty() ? "" : lines.back(), peer.name);
   const Value* seconds = said.find("seconds");
@@ -61,6 +63,22 @@ double peer_seconds(const Peer& peer) {
     throw Error(ErrorKind::bad_file, fmt::format("{}: no \"seconds\" in its last line", peer.name));
   return seconds->as_real();
 }
+
+/// A peer in turns with the operations. Once it has failed it is not started again, and its times count nothing.
+struct PeerRun {
+  const Peer& peer;
+  std::string failure;
+
+  double seconds() {
+    if (!failure.empty()) return 0;
+    try {
+      return peer_seconds(peer);
+    } catch (const Error& error) {
+      failure = error.message();
+      return 0;
+    }
+  }
+};
 
 std::string text_of(const Value& object, const char* key) {
   const Value* value = object.find(key);
@@ -107,17 +125,20 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
       return call.seconds();
     });
   Value peers = Value::list();
-  std::vector<const Peer*> present;
+  const auto add_failure = [&](const Peer& peer, const char* how, const std::string& reason) {
+    Value row;
+    row["name"] = peer.name;
+    row[how] = reason;
+    peers.push_back(std::move(row));
+  };
+  std::vector<PeerRun> present;
+  present.reserve(prepared.peers.size());  // calls point to its elements
   for (const Peer& peer : prepared.peers) {
     try {
       (void)peer_seconds(peer);
-      present.push_back(&peer);
-      calls.push_back([&peer] { return peer_seconds(peer); });
+      calls.push_back([&run = present.emplace_back(PeerRun{peer, ""})] { return run.seconds(); });
     } catch (const Error& error) {
-      Value absent;
-      absent["name"] = peer.name;
-      absent["absent"] = error.message();
-      peers.push_back(std::move(absent));
+      add_failure(peer, "absent", error.message());
     }
   }
   const std::vector<Measured> measured = measure_in_turns(calls, sampling);
@@ -125,9 +146,13 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
   for (std::size_t i = 0; i < prepared.operations.size(); ++i)
     value["operations"].push_back(operation_value(prepared.operations[i], measured[i], machine));
   for (std::size_t i = 0; i < present.size(); ++i) {
+    if (!present[i].failure.empty()) {
+      add_failure(present[i].peer, "failed", present[i].failure);
+      continue;
+    }
     const Spread steady = measured[prepared.operations.size() + i].steady();
     Value row;
-    row["name"] = present[i]->name;
+    row["name"] = present[i].peer.name;
     row["steady_s"] = steady.to_value();
     if (measured.front().steady().median > 0) row["ratio"] = steady.median / measured.front().steady().median;
     peers.push_back(std::move(row));
@@ -215,6 +240,9 @@ std::string bench_text(const Value& points) {
     for (const Value& peer : point.find("peers")->items()) {
       if (peer.find("absent") != nullptr)
         text += fmt::format("{:<31}  {}: not run, {}\n", "", text_of(peer, "name"), text_of(peer, "absent"));
+      else if (peer.find("failed") != nullptr)
+        text +=
+            fmt::format("{:<31}  {}: failed while measuring, {}\n", "", text_of(peer, "name"), text_of(peer, "failed"));
       else
         row(text_of(peer, "name"), peer, fmt::format("{:.1f} x time", number_of(peer, "ratio")), "");
     }

@@ -55,11 +55,12 @@ struct BenchCase {
 };
 
 /// Runs one point; one that does not fit into memory (Error(budget) from prepare) gets "absent" with the reason and no
-/// operations. Peak memory is that of the process so far, so start the largest point last. A peer that cannot be
-/// run is left out with the reason. Returns
+/// operations. Peak memory is that of the process so far, so start the largest point last. A peer that cannot be run is
+/// left out with the reason, as is one that fails later; the others go on. Returns
 ///   {"size", "device", "workers", "input", "prepare_s", "peak_rss_bytes",
 ///    "operations": [{"name", "first_s", "steady_s": {...}, "mode_s", "bytes", "rate", "bandwidth_fraction", "flops",
-///                    "flops_fraction", "difference"}], "peers": [{"name", "steady_s", "ratio"} or {"name", "absent"}]}
+///                    "flops_fraction", "difference"}], "peers": [{"name", "steady_s", "ratio"}, {"name", "absent"} or
+///                                          {"name", "failed"}]}
 /// with `ratio` = the peer's median over that of the first operation.
 [[nodiscard]] Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, const MachineRates& machine,
                                     const Sampling& sampling = {});

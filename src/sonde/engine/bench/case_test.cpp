@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sonde/engine/report/json.h"
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/report/json.h"
+#include "tests/support/files.h"
 
 namespace sonde {
 namespace {
@@ -63,8 +68,8 @@ TEST(BenchPoint, AbsentPeersAreLeftOutWithTheReason) {
       {"not there", {"sonde-no-such-program"}}, {"fails", {"sh", "-c", "exit 3"}}, {"mute", {"sh", "-c", "echo '{}'"}}};
   const Value point = run_bench_point(counting_case(peers), {"small", Device::cpu(), 1}, {}, quick);
   const Value& rows = *point.find("peers");
-  EXPECT_EQ(rows.items()[0].find("absent")->as_text(), "`sonde-no-such-program` could not be run");
-  EXPECT_EQ(rows.items()[1].find("absent")->as_text(), "`sh` could not be run");
+  EXPECT_EQ(rows.items()[0].find("absent")->as_text(), "`sonde-no-such-program` could not be run, or failed");
+  EXPECT_EQ(rows.items()[1].find("absent")->as_text(), "`sh -c exit 3` could not be run, or failed");
   EXPECT_EQ(rows.items()[2].find("absent")->as_text(), "mute: no \"seconds\" in its last line");
 }
 
@@ -78,6 +83,23 @@ TEST(BenchPoint, ASizeThatDoesNotFitIsLeftOutWithTheReason) {
   EXPECT_NE(bench_text(points).find("not run: 9.7 GB are too much"), std::string::npos);
   large.prepare = [](const BenchPoint&) -> PreparedCase { throw Error(ErrorKind::bad_file, "broken"); };
   EXPECT_THROW(run_bench_point(large, {"full", Device::cpu(), 1}, {}, quick), Error);
+}
+
+TEST(BenchPoint, APeerThatFailsLaterDoesNotEndTheOthers) {
+  const testing::TemporaryFolder folder;
+  // Succeeds twice: when it is looked for, and in its first turn.
+  const std::string script = "echo x >> " + folder.file("runs") + "; [ $(wc -l < " + folder.file("runs") +
+                             ") -le 2 ] && echo '{\"seconds\": 1}'";
+  const std::vector<Peer> peers = {{"tires", {"sh", "-c", script}}, {"lasts", {"sh", "-c", "echo '{\"seconds\": 2}'"}}};
+  Value points = Value::list();
+  points.push_back(run_bench_point(counting_case(peers), {"small", Device::cpu(), 1}, {}, quick));
+  std::map<std::string, Value> rows;
+  for (const Value& row : points.items().front().find("peers")->items()) rows[row.find("name")->as_text()] = row;
+  EXPECT_THAT(rows.at("tires").find("failed")->as_text(), HasSubstr("could not be run, or failed"));
+  EXPECT_EQ(rows.at("tires").find("steady_s"), nullptr);
+  EXPECT_EQ(rows.at("lasts").find("steady_s")->find("median")->as_real(), 2);
+  EXPECT_THAT(bench_text(points), HasSubstr("tires: failed while measuring, "));
+  EXPECT_EQ(std::filesystem::file_size(folder.file("runs")), 6u);  // three lines: not started again
 }
 
 Value point(const char* size, const char* device, int workers, double median) {
@@ -121,7 +143,7 @@ TEST(BenchText, ShowsEveryOperation) {
   EXPECT_THAT(text, HasSubstr("plain"));
   EXPECT_THAT(text, HasSubstr("from disk"));
   EXPECT_THAT(text, HasSubstr("GB/s"));
-  EXPECT_THAT(text, HasSubstr("not there: not run, `sonde-no-such-program` could not be run"));
+  EXPECT_THAT(text, HasSubstr("not there: not run, `sonde-no-such-program` could not be run, or failed"));
 }
 
 }  // namespace
