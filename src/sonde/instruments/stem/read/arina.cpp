@@ -178,6 +178,7 @@ bool is_arina(const Hdf5File& file) {
 std::unique_ptr<Source> open_arina(const Hdf5File& file, const ReadOptions& options) {
   Problems problems;
   arina::Files files = arina::open_files(file, problems);
+  arina::check_image_numbers(files.parts, options.allow_incomplete, problems);
   Acquisition a;
   a.path = file.path();
   a.format = "ARINA";

@@ -32,4 +32,9 @@ struct Files {
 /// Opens all parts in numeric order and compares them; everything that is wrong is added to `problems`.
 [[nodiscard]] Files open_files(const Hdf5File& master, Problems& problems);
 
+/// Compares the numbers of images that data files may state (image_nr_low, image_nr_high) with the frames they hold.
+/// Problems are a file that lost frames (unless the scan may be incomplete) and files that were exchanged; numbers that
+/// make no other sense are left alone, as programs that rewrite files seldom keep them right.
+void check_image_numbers(const std::vector<Hdf5Frames>& parts, bool allow_incomplete, Problems& problems);
+
 }  // namespace sonde::stem::arina

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -75,7 +76,55 @@ void compare(const Hdf5Frames& first, const Hdf5Frames& part, Problems& problems
   if (filters_text(a) != filters_text(b)) differ(filters_text(b), filters_text(a));
 }
 
+/// The images that a data file says it holds, counted from 1 over the whole acquisition.
+struct ImageNumbers {
+  std::int64_t low = 0, high = 0;
+  std::size_t part = 0;
+};
+
+std::optional<ImageNumbers> numbers_of(const Hdf5Frames& frames, std::size_t part) {
+  const Hdf5File file = Hdf5File::open(frames.file_path());
+  const auto number = [&](const char* name) {
+    const auto value = file.attribute(frames.path(), name);
+    return value ? value->integer() : std::nullopt;
+  };
+  const auto low = number("image_nr_low"), high = number("image_nr_high");
+  if (!low || !high || *low < 0 || *high < *low) return std::nullopt;
+  return ImageNumbers{*low, *high, part};
+}
+
+/// Each continues where the one before ends.
+bool continuous(const std::vector<ImageNumbers>& numbers) {
+  return std::adjacent_find(numbers.begin(), numbers.end(), [](const ImageNumbers& a, const ImageNumbers& b) {
+           return b.low != a.high + 1;
+         }) == numbers.end();
+}
+
 }  // namespace
+
+void check_image_numbers(const std::vector<Hdf5Frames>& parts, bool allow_incomplete, Problems& problems) {
+  std::vector<ImageNumbers> numbers;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (const auto stated = numbers_of(parts[i], i)) numbers.push_back(*stated);
+  for (const ImageNumbers& stated : numbers) {
+    const Hdf5Frames& part = parts[stated.part];
+    if (stated.high - stated.low + 1 > part.frames() && !allow_incomplete)
+      problems.add(Error(ErrorKind::bad_file, fmt::format("{}: {} frames, but it states images {} to {}",
+                                                          part.file_path(), part.frames(), stated.low, stated.high))
+                       .hint("copy the file again, or give --allow-incomplete"));
+  }
+  // Some numberings begin anew in every file. Only when another order makes them continuous were files exchanged.
+  std::vector<ImageNumbers> ascending = numbers;
+  std::sort(ascending.begin(), ascending.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
+  if (numbers.size() < parts.size() || continuous(numbers) || !continuous(ascending)) return;
+  const auto wrong = std::mismatch(numbers.begin(), numbers.end(), ascending.begin(),
+                                   [](const auto& a, const auto& b) { return a.part == b.part; });
+  problems.add(
+      Error(ErrorKind::bad_file, fmt::format("{}: states images {} to {}, those of {} belong there",
+                                             parts[wrong.first->part].file_path(), wrong.first->low, wrong.first->high,
+                                             fs::path(parts[wrong.second->part].file_path()).filename().string()))
+          .hint("the data files were exchanged; give them the names they had"));
+}
 
 bool is_numbered(const std::string& name) {
   constexpr std::string_view start = "data_";

@@ -205,6 +205,39 @@ TEST_F(Arina, AShortFileIsAMissingFrame) {
   EXPECT_TRUE(source->acquisition().allow_incomplete);
 }
 
+/// Python that numbers the images of the three data files.
+std::string number_images(const std::string& ranges) {
+  return "for k, (low, high) in zip((1, 2, 3), " + ranges + R"():
+    with h5py.File('scan_data_%06d.h5' % k, 'a') as f:
+        f['entry/data/data'].attrs['image_nr_low'] = low
+        f['entry/data/data'].attrs['image_nr_high'] = high
+)";
+}
+
+TEST_F(Arina, ImageNumbersThatFitAreFine) {
+  make(number_images("((1, 4), (5, 8), (9, 12))"));
+  EXPECT_EQ(frames_of(*open(master())), expected_frames());
+}
+
+TEST_F(Arina, AFileWithFewerFramesThanImagesWasCut) {
+  make("part(2, shape=(3, 6, 8))\n" + number_images("((1, 4), (5, 8), (9, 12))"));
+  EXPECT_THAT(failure(), HasSubstr("scan_data_000002.h5: 3 frames, but it states images 5 to 8"));
+  ReadOptions options;
+  options.allow_incomplete = true;
+  EXPECT_EQ(open(master(), options)->acquisition().frames, 11);
+}
+
+TEST_F(Arina, ExchangedFilesAreSeenByTheirNumbers) {
+  make(number_images("((1, 4), (9, 12), (5, 8))"));
+  EXPECT_THAT(failure(), HasSubstr("scan_data_000002.h5: states images 9 to 12, those of scan_data_000003.h5 belong "
+                                   "there"));
+}
+
+TEST_F(Arina, NumbersThatBeginAnewInEveryFileAreLeftAlone) {
+  make(number_images("((1, 4), (1, 4), (1, 4))"));
+  EXPECT_EQ(frames_of(*open(master())), expected_frames());
+}
+
 TEST_F(Arina, ExtraFramesCanBeDropped) {
   make("part(3, shape=(5, 6, 8))\n");
   EXPECT_THAT(failure(), HasSubstr("13 frames"));
