@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "sonde/engine/base/sampling.h"
 #include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/load/memory_source.h"
 #include "tests/support/errors.h"
@@ -386,10 +387,10 @@ TEST(Load, ZeroingInPlaceEqualsMaskingFromTheStart) {
 }
 
 TEST(Load, APixelThatOnlyLookedHotInTheSampleKeepsItsCounts) {
-  // Bright in exactly the frames that are sampled (i * 100 / 32), so not three times brighter than its neighbours
+  // Bright in exactly the frames that are sampled, so not three times brighter than its neighbours
   // overall.
   std::vector<std::uint16_t> stored(100 * 81, 100);
-  for (std::size_t i = 0; i < 4; ++i) stored[i * 100 / 32 * 81 + 40] = 3000;
+  for (Index i = 0; i < 4; ++i) stored[static_cast<std::size_t>(spread_sample(i, 32, 100) * 81 + 40)] = 3000;
   const Dataset dataset = load(std::make_unique<MemorySource<std::uint16_t>>(10, 10, 9, 9, stored), {}, plenty());
   EXPECT_TRUE(dataset.bad_pixels().empty());
   EXPECT_EQ(dataset.passes(), 2);

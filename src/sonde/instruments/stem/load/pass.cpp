@@ -8,6 +8,7 @@
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/base/sampling.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/stem/load/batch_feed.h"
@@ -166,7 +167,7 @@ ScanSample sample(Source& source, const PassSettings& settings, Index samples) {
   const Index positions = settings.scan.positions();
   samples = std::min(samples, positions);
   for (Index i = 0; i < samples; ++i) {
-    settings.scan.frames_of(i * positions / samples, frames);
+    settings.scan.frames_of(spread_sample(i, samples, positions), frames);
     std::fill(bins.begin(), bins.end(), Sum(0));
     for (const Index stored : frames) {
       try {

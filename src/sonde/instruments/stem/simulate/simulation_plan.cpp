@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sonde/engine/base/sampling.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/simulate/frames.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
@@ -59,7 +60,7 @@ double sample_compression(const SimulateOptions& options) {
   double packed = 0;
   for (Index i = 0; i < samples; ++i)
     for (const auto& chunk : simulate_chunks(model, static_cast<std::uint64_t>(options.seed),
-                                             i * model.positions() / samples, 1, options.dtype))
+                                             spread_sample(i, samples, model.positions()), 1, options.dtype))
       packed += static_cast<double>(chunk.size());
   return static_cast<double>(samples) * static_cast<double>(frame_bytes) / packed;
 }
