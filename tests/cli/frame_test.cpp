@@ -121,8 +121,8 @@ TEST(Program, BadValuesAreAllReported) {
   EXPECT_EQ(ended.status, 2);
   EXPECT_EQ(ended.err,
             "error: the command line has several problems\n"
-            "  - --threads: -1 is below the smallest allowed value, 0\n"
-            "  - --memory: \"lots\" is not a size in bytes\n    hint: write for instance 8G or 512M\n");
+            "  - --memory: \"lots\" is not a size in bytes\n    hint: write for instance 8G or 512M\n"
+            "  - --threads: -1 is below the smallest allowed value, 0\n");
 }
 
 TEST(Devices, PeopleReadStandardError) {
