@@ -17,7 +17,11 @@ declare global {
 }
 
 const store = new Store();
-const session = new Session(store, (run) => requestAnimationFrame(run));
+const serverIsThere = () => fetch("/healthz").then(
+  ({ ok }) => ok,
+  () => false,
+);
+const session = new Session(store, (run) => requestAnimationFrame(run), serverIsThere);
 // ?draw=canvas draws without WebGL2, for comparison.
 const plain = new URLSearchParams(location.search).get("draw") === "canvas";
 const viewer: Viewer = { store, actions: new Actions(session), stages: new Map(), plain };

@@ -103,7 +103,7 @@ export function ExportDialog() {
         </button>
       </div>
       <hr />
-      <p class="hint">The state holds every control of this page and reproduces its images on the command line.</p>
+      <p class="hint">The state holds every control of this page.</p>
       <div class="line">
         <Button label="Save the state" text="Save state" disabled={busy} onClick={() => void saveState()} />
         <label class="button">

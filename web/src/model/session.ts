@@ -27,6 +27,8 @@ export class Session implements Listener {
   constructor(
     readonly store: Store,
     nextFrame: (run: () => void) => void,
+    /** Whether a server answers at all, though not to this page. */
+    private readonly serverIsThere: () => Promise<boolean> = () => Promise.resolve(false),
   ) {
     this.latest = new Latest(nextFrame);
   }
@@ -140,6 +142,13 @@ export class Session implements Listener {
     for (const { reject } of [...this.waiting.values(), ...this.files.values()]) reject(new Error("the connection was lost"));
     this.waiting.clear();
     this.files.clear();
+    // One attempt may fail because the server is just starting.
+    if (attempt > 1) void this.explain();
+  }
+
+  private async explain(): Promise<void> {
+    if (!(await this.serverIsThere()) || this.store.status.peek().status === "open") return;
+    this.store.gone.value = "A server answers, but it does not know this page. Open the address that it printed when it started.";
   }
 
   page(page: PageMessage): void {

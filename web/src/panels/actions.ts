@@ -208,10 +208,18 @@ export class Actions {
     this.session.sendAll();
   }
 
+  async open(path: string): Promise<void> {
+    try {
+      const { dataset } = await this.session.request("open", { path });
+      this.chooseDataset(Number(dataset));
+    } catch (problem) {
+      this.report(problem);
+    }
+  }
+
   setCompared(ids: number[]): void {
     this.view.compared.value = ids;
     this.session.send("compare", { datasets: ids });
-    for (const { channel } of this.view.detectors.peek()) this.session.sendDetector(channel);
   }
 
   /** Places a data set before or after its neighbour in the list. */

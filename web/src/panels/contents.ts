@@ -35,10 +35,11 @@ export function contentsOf(store: Store, panel: PanelName): Content[] {
     });
   const region = store.view.patternSource.value === "region";
   const kind = region ? FrameKind.reducedPattern : FrameKind.pattern;
-  const what = region ? store.view.reduction.value : "position";
-  return shown.flatMap((dataset) =>
-    single(read(kind, dataset.id), shown.length > 1 ? `${dataset.label}, ${what}` : "", "pattern", dataset.bad_pixels),
-  );
+  // The probe stands in one data set at a time, also when images of several are compared.
+  const dataset = store.dataset.value;
+  if (!dataset) return [];
+  const label = region ? `${store.view.reduction.value} of the ${store.view.region.value ? "region" : "scan"}` : "";
+  return single(read(kind, dataset.id), label, "pattern", dataset.bad_pixels);
 }
 
 export function shownDatasets(store: Store): Dataset[] {

@@ -111,12 +111,16 @@ function draw(canvas: HTMLCanvasElement, stage: Stage, settings: { stretch: "lin
   context.clearRect(0, 0, width, HEIGHT);
   const heights = bars(counts, Math.ceil(width / 2), span.low, span.high);
   context.fillStyle = style.color;
-  heights.forEach((height, i) => context.fillRect(2 * i, (1 - height) * (HEIGHT - bar - 2), 2, height * (HEIGHT - bar - 2)));
-  const table = colourTable(settings.map, settings.reversed);
+  context.beginPath();
+  heights.forEach((height, i) => context.rect(2 * i, (1 - height) * (HEIGHT - bar - 2), 2, height * (HEIGHT - bar - 2)));
+  context.fill();
+  const table = new Uint32Array(colourTable(settings.map, settings.reversed).buffer);
+  const pixels = context.createImageData(width, bar);
+  const colours = new Uint32Array(pixels.data.buffer);
   for (let x = 0; x < width; ++x) {
     const value = span.low + ((x + 0.5) / width) * (span.high - span.low);
-    const index = 4 * Math.round(255 * position(value, { ...range, stretch: settings.stretch, gamma: settings.gamma }));
-    context.fillStyle = `rgb(${table[index]}, ${table[index + 1]}, ${table[index + 2]})`;
-    context.fillRect(x, HEIGHT - bar, 1, bar);
+    const colour = table[Math.round(255 * position(value, { ...range, stretch: settings.stretch, gamma: settings.gamma }))];
+    for (let y = 0; y < bar; ++y) colours[y * width + x] = colour;
   }
+  context.putImageData(pixels, 0, HEIGHT - bar);
 }

@@ -107,7 +107,7 @@ export function CompareSection() {
   const { store, actions } = useViewer();
   const { compared, comparison, starred } = store.view;
   const all = store.datasets.value;
-  if (all.length < 2) return null;
+  if (all.length < 2) return store.page.value?.actions.some(({ name }) => name === "open") ? <OpenSection /> : null;
   const listed = store.listed.value;
   const hidden = all.filter(({ id }) => store.view.hidden.value.includes(id));
   const tick = (id: number, on: boolean) => actions.setCompared(on ? [...compared.value, id] : compared.value.filter((one) => one !== id));
@@ -140,7 +140,35 @@ export function CompareSection() {
         ]}
         onChange={(name) => (comparison.value = name)}
       />
+      <OpenField />
     </Section>
+  );
+}
+
+function OpenSection() {
+  return (
+    <Section title="Data sets" open={false}>
+      <OpenField />
+    </Section>
+  );
+}
+
+/** A further file, below those that the program was started with. */
+function OpenField() {
+  const { actions } = useViewer();
+  return (
+    <label class="expression">
+      <span>Open another file</span>
+      <input
+        type="text"
+        spellcheck={false}
+        placeholder="path"
+        onKeyDown={(event) => {
+          const path = event.currentTarget.value.trim();
+          if (event.key === "Enter" && path !== "") void actions.open(path);
+        }}
+      />
+    </label>
   );
 }
 

@@ -28,6 +28,7 @@ export class Stage {
   renderer: Renderer;
   private overlay: Overlay;
   private ratio = 1;
+  private stale = true;
   private readonly stop: () => void;
   private readonly observer: ResizeObserver;
   private readonly draw = () => this.paint();
@@ -49,12 +50,21 @@ export class Stage {
     base.addEventListener("webglcontextlost", (event) => event.preventDefault());
     base.addEventListener("webglcontextrestored", () => {
       this.renderer = GlRenderer.create(base) ?? this.renderer;
-      requestPaint(this.draw);
+      this.repaint();
     });
-    this.stop = effect(() => {
+    // Images are drawn anew only when they change, not for every movement of a line above them.
+    const stopImages = effect(() => {
       this.collect();
+      this.repaint();
+    });
+    const stopLines = effect(() => {
+      this.watchLines();
       requestPaint(this.draw);
     });
+    this.stop = () => {
+      stopImages();
+      stopLines();
+    };
   }
 
   dispose(): void {
@@ -88,6 +98,11 @@ export class Stage {
       if (canvas.height !== height) canvas.height = height;
     }
     this.overlay = new Overlay(context, this.ratio);
+    this.repaint();
+  }
+
+  private repaint(): void {
+    this.stale = true;
     requestPaint(this.draw);
   }
 
@@ -101,13 +116,25 @@ export class Stage {
     this.shown = this.contents[index];
     const range = this.ranges[index]?.[0];
     if (range) this.range.value = { low: range.low, high: range.high };
-    // Everything that the lines show.
-    void [store.view.zoom.value, store.view.cursor.value, store.view.region.value, store.view.profile.value];
-    void [store.view.detectors.value, store.view.active.value, store.centre.value, this.hover.value, store.tool.value];
-    void [store.spectrumReply.value, store.focus.value];
+    void store.view.zoom.value;
+  }
+
+  /** Reads everything that the lines show. */
+  private watchLines(): void {
+    const { store } = this;
+    void [store.view.cursor.value, store.view.region.value, store.view.profile.value, store.tool.value];
+    void [store.view.detectors.value, store.view.active.value, store.centre.value, store.spectrumReply.value];
+    void [this.hover.value, store.dataset.value];
   }
 
   private paint(): void {
+    if (this.stale) this.paintImages();
+    this.stale = false;
+    this.overlay.clear();
+    drawAnnotations(this.overlay, this, { tools: true });
+  }
+
+  private paintImages(): void {
     const { store, panel, base } = this;
     const settings = store.view.display.peek()[panel];
     const first = this.contents[0]?.pictures[0];
@@ -121,8 +148,6 @@ export class Stage {
       smooth: settings.smooth,
     }));
     this.renderer.draw(cells, background());
-    this.overlay.clear();
-    drawAnnotations(this.overlay, this, { tools: true });
   }
 }
 
