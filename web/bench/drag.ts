@@ -47,7 +47,7 @@ const context = await browser.newContext({ viewport: { width: 1280, height: 800 
 // The token in the address is exchanged for a cookie once; later pages need only the cookie.
 const origin = new URL(url).origin;
 await (await context.newPage()).goto(url);
-for (const query of ["", "?draw=canvas"]) {
+for (const query of ["?draw=webgl", "?draw=canvas"]) {
   const page = await context.newPage();
   await page.goto(`${origin}/${query}`);
   await page.waitForFunction(() => ((window as unknown as { __sonde?: Sonde }).__sonde?.delays.summary().delays ?? 0) > 0);

@@ -22,9 +22,10 @@ const serverIsThere = () => fetch("/healthz").then(
   () => false,
 );
 const session = new Session(store, (run) => requestAnimationFrame(run), serverIsThere);
-// ?draw=canvas draws without WebGL2, for comparison.
-const plain = new URLSearchParams(location.search).get("draw") === "canvas";
-const viewer: Viewer = { store, actions: new Actions(session), stages: new Map(), plain };
+// ?draw=canvas and ?draw=webgl are for comparison.
+const asked = new URLSearchParams(location.search).get("draw");
+const drawing = asked === "canvas" || asked === "webgl" ? asked : "auto";
+const viewer: Viewer = { store, actions: new Actions(session), stages: new Map(), drawing };
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
 session.start(new Connection(() => new WebSocket(`${scheme}//${location.host}/ws`) as unknown as Socket, session));
 window.__sonde = { delays, store, renderer: () => viewer.stages.get("image")?.renderer.name };

@@ -14,9 +14,9 @@ export function chromiumPath(): string {
 }
 
 export function launch(args: string[] = []): Promise<Browser> {
-  // WebGL2 without a GPU: SwiftShader, which newer Chromium only uses when asked. A root user has no sandbox.
-  const swiftshader = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
-  return chromium.launch({ executablePath: chromiumPath(), args: [...swiftshader, "--no-sandbox", "--disable-dev-shm-usage", ...args] });
+  // WebGL2 without a GPU is SwiftShader, which newer Chromium only uses when asked. A root user has no sandbox.
+  const flags = ["--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage"];
+  return chromium.launch({ executablePath: chromiumPath(), args: [...flags, ...args] });
 }
 
 const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };

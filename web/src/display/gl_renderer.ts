@@ -18,10 +18,17 @@ export class GlRenderer implements Renderer {
   private uniforms: Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>;
   private uploaded = new Map<string, Uploaded>();
 
-  /** Null where the browser has no WebGL2. */
-  static create(canvas: HTMLCanvasElement): GlRenderer | null {
-    // The drawing buffer is kept so that the picture can be copied for an export at any time.
-    const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false, preserveDrawingBuffer: true });
+  /** Null where the browser has no WebGL2, or one without a graphics processor: then Canvas2D is quicker, by a factor of
+   *  three where it was measured (bench/drag.ts). `always` takes that one as well. */
+  static create(canvas: HTMLCanvasElement, always: boolean): GlRenderer | null {
+    const gl = canvas.getContext("webgl2", {
+      alpha: false,
+      antialias: false,
+      depth: false,
+      // Kept so that the picture can be copied for an export at any time.
+      preserveDrawingBuffer: true,
+      failIfMajorPerformanceCaveat: !always,
+    });
     return gl ? new GlRenderer(gl) : null;
   }
 

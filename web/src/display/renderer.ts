@@ -19,6 +19,9 @@ export interface Cell {
   smooth: boolean;
 }
 
+/** auto: WebGL2 where a graphics processor does the work. */
+export type Drawing = "auto" | "webgl" | "canvas";
+
 /** Draws cells on a canvas. Both implementations give the same colours, see renderer tests. */
 export interface Renderer {
   readonly name: "WebGL2" | "Canvas2D";

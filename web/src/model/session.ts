@@ -63,7 +63,9 @@ export class Session implements Listener {
   sendProfile(): void {
     this.wish("profile", "line_profile", () => {
       const line = this.store.view.profile.peek();
-      return line && { panel: line.panel, channel: this.store.view.active.peek(), p0: line.p0, p1: line.p1, width: line.width };
+      // The diffraction panel shows one of two patterns.
+      const panel = line?.panel === "pattern" && this.store.view.patternSource.peek() === "region" ? "region" : line?.panel;
+      return line && { panel, channel: this.store.view.active.peek(), p0: line.p0, p1: line.p1, width: line.width };
     });
   }
 
@@ -177,7 +179,7 @@ export class Session implements Listener {
         break;
       case "request_fft":
         this.store.spectrumReply.value = reply as SpectrumReply;
-        if (!this.store.view.spectrumOn.peek()) this.latest.done(reply.id);
+        this.latest.done(reply.id);
         break;
       case "set_centre":
       case "set_scan_roi":
@@ -236,7 +238,8 @@ export class Session implements Listener {
       return;
     }
     delays.received(frame.id);
-    this.store.frame(frame.kind, frame.dataset, frame.channel).value = frame;
+    if (frame.kind === FrameKind.profile) this.store.profile.value = frame;
+    else this.store.frame(frame.kind, frame.dataset, frame.channel).value = frame;
     if (frame.id !== 0) this.latest.done(frame.id);
   }
 

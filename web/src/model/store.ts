@@ -53,6 +53,7 @@ export class Store {
   readonly datasets = signal<Dataset[]>([]);
   readonly memory = signal<Memory | null>(null);
   readonly channels = signal<Record<number, ChannelReply>>({});
+  readonly profile = signal<Frame | null>(null);
   readonly profileReply = signal<ProfileReply | null>(null);
   readonly spectrumReply = signal<SpectrumReply | null>(null);
   /** Items of the series whose image is there, for the slider. */

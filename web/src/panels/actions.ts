@@ -32,8 +32,7 @@ export class Actions {
       this.view.cursor.value = next;
     });
     if (next.row !== now.row || next.col !== now.col || !this.hasPattern()) this.session.sendPosition();
-    const profile = this.view.profile.peek();
-    if (profile?.panel === "pattern") this.session.sendProfile();
+    this.afterPattern();
   }
 
   stepCursor(rows: number, cols: number): void {
@@ -47,6 +46,7 @@ export class Actions {
       this.view.patternSource.value = "region";
     });
     this.session.sendRegion();
+    this.afterPattern();
   }
 
   /** A region of this kind in the middle of the scan, or the one there is as another kind. */
@@ -66,6 +66,7 @@ export class Actions {
       this.view.patternSource.value = "region";
     });
     this.session.sendReduction();
+    this.afterPattern();
   }
 
   // Detectors
@@ -244,6 +245,7 @@ export class Actions {
     this.view.item.value = next;
     this.session.sendItem();
     this.afterImage();
+    this.afterPattern();
   }
 
   async release(dataset: Dataset, item?: number): Promise<void> {
@@ -264,6 +266,10 @@ export class Actions {
   private afterImage(): void {
     const profile = this.view.profile.peek();
     if (profile && profile.panel !== "pattern") this.session.sendProfile();
+  }
+
+  private afterPattern(): void {
+    if (this.view.profile.peek()?.panel === "pattern") this.session.sendProfile();
   }
 
   private hasPattern(): boolean {

@@ -2,6 +2,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
+import type { Drawing } from "../display/renderer";
 import type { Store } from "../model/store";
 import type { Actions } from "./actions";
 import type { Stage } from "./stage";
@@ -12,8 +13,7 @@ export interface Viewer {
   actions: Actions;
   /** The panels that are on the page, for exports. */
   stages: Map<PanelName, Stage>;
-  /** Draw with Canvas2D even where WebGL2 is there. */
-  plain: boolean;
+  drawing: Drawing;
 }
 
 export const ViewerContext = createContext<Viewer | null>(null);

@@ -102,7 +102,7 @@ export function Select<Name extends string>({ label, value, options, hiddenLabel
   return (
     <label class="field">
       <span class={hiddenLabel ? "unseen" : undefined}>{label}</span>
-      <select value={value} title={hiddenLabel ? label : undefined} onChange={(event) => onChange(event.currentTarget.value as Name)}>
+      <select value={value} aria-label={label} title={hiddenLabel ? label : undefined} onChange={(event) => onChange(event.currentTarget.value as Name)}>
         {options.map(({ name, text }) => (
           <option key={name} value={name}>
             {text}

@@ -53,7 +53,7 @@ export function ImagePanel({ name, title, children }: Props) {
 
   useEffect(() => {
     if (!base.current || !lines.current) return;
-    const made = new Stage(store, name, base.current, lines.current, viewer.plain);
+    const made = new Stage(store, name, base.current, lines.current, viewer.drawing);
     new Gestures(made, actions);
     viewer.stages.set(name, made);
     setStage(made);

@@ -4,7 +4,6 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { scaleBarLength } from "../display/scale_bar";
 import { toFloat } from "../protocol/frame";
-import { FrameKind } from "../protocol/frame";
 import { Button, NumberField } from "./controls";
 import { useViewer } from "./context";
 
@@ -19,15 +18,9 @@ export function ProfilePanel() {
     const element = canvas.current;
     if (!element) return;
     const draw = () => {
-      const id = store.view.dataset.value;
-      const frame = id === null ? null : latestProfile();
+      const frame = store.profile.value;
       const { length, unit } = store.profileReply.value ?? {};
       plot(element, frame ? toFloat(frame.values) : new Float32Array(0), length ?? frame?.cols ?? 1, unit ?? "px");
-    };
-    // The profile's frame carries the channel of its image.
-    const latestProfile = () => {
-      const id = store.view.dataset.value ?? 0;
-      return store.frame(FrameKind.profile, id, store.view.active.value).value ?? store.frame(FrameKind.profile, id, 0).value;
     };
     const stop = effect(draw);
     const observer = new ResizeObserver(draw);

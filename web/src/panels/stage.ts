@@ -3,7 +3,7 @@ import { effect, signal, type Signal } from "@preact/signals";
 
 import { CpuRenderer } from "../display/cpu_renderer";
 import { GlRenderer } from "../display/gl_renderer";
-import type { Cell, Renderer } from "../display/renderer";
+import type { Cell, Drawing, Renderer } from "../display/renderer";
 import type { Range } from "../display/stretch";
 import { contains, grid, place, toData, type Place, type Placement } from "../display/viewport";
 import type { Store } from "../model/store";
@@ -38,9 +38,9 @@ export class Stage {
     readonly panel: PanelName,
     readonly base: HTMLCanvasElement,
     readonly lines: HTMLCanvasElement,
-    plain: boolean,
+    private readonly drawing: Drawing,
   ) {
-    this.renderer = (plain ? null : GlRenderer.create(base)) ?? new CpuRenderer(base);
+    this.renderer = this.createGl() ?? new CpuRenderer(base);
     const context = lines.getContext("2d");
     if (!context) throw new Error("this browser has no Canvas2D");
     this.overlay = new Overlay(context, 1);
@@ -49,7 +49,7 @@ export class Stage {
     this.resize(context);
     base.addEventListener("webglcontextlost", (event) => event.preventDefault());
     base.addEventListener("webglcontextrestored", () => {
-      this.renderer = GlRenderer.create(base) ?? this.renderer;
+      this.renderer = this.createGl() ?? this.renderer;
       this.repaint();
     });
     // Images are drawn anew only when they change, not for every movement of a line above them.
@@ -99,6 +99,10 @@ export class Stage {
     }
     this.overlay = new Overlay(context, this.ratio);
     this.repaint();
+  }
+
+  private createGl(): Renderer | null {
+    return this.drawing === "canvas" ? null : GlRenderer.create(this.base, this.drawing === "webgl");
   }
 
   private repaint(): void {

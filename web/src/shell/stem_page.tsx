@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { effect } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 
 import { ExportDialog } from "../export/export_dialog";
 import { useViewer } from "../panels/context";
@@ -18,7 +18,7 @@ import { listen } from "./keyboard";
 /** Real space beside diffraction; below them, when wanted, the FFT and a line profile; controls at the side. */
 export function StemPage() {
   const { store, actions } = useViewer();
-  useEffect(() => listen(actions), []);
+  useLayoutEffect(() => listen(actions), []);
   const { spectrumOn, profile } = store.view;
   const lower = Number(spectrumOn.value) + Number(profile.value !== null);
   const dialog = store.dialog.value;
