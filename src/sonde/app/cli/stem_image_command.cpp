@@ -18,6 +18,7 @@
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/results/provenance.h"
 #include "sonde/instruments/stem/results/save_image.h"
+#include "sonde/instruments/stem/view/state.h"
 
 namespace sonde::cli {
 namespace {
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 struct ImageCommandOptions {
   std::vector<std::string> input;
   std::string output = "";
-  std::string from;
+  std::string from, state;
   bool all = false;
   stem::DetectorOptions detectors;
   stem::PictureOptions picture;
@@ -35,12 +36,15 @@ struct ImageCommandOptions {
   stem::SeriesOptions series;
   void describe(Fields& fields) {
     fields.positional("input", input,
-                      {.help = "scans, or folders of *_master.h5; left out with --from", .optional = true});
+                      {.help = "scans, or folders of *_master.h5; left out with --from and --state", .optional = true});
     fields.add("output", output,
                {.help = "FILE.npy, .tif, .png or .h5; a folder for several images (then .tif)",
                 .metavar = "FILE|DIR",
                 .letter = 'o'});
     fields.add("from", from, {.help = "repeat the image of this record, bit for bit", .metavar = "RESULT.json"});
+    fields.add("state", state,
+               {.help = "the images of all detectors of a state that `sonde view` saved, bit for bit",
+                .metavar = "STATE.json"});
     fields.add("all", all, {.help = "every scan of a folder; else the first"});
     detectors.describe(fields);
     picture.describe(fields);
@@ -62,17 +66,19 @@ struct Job {
   stem::DetectorOptions detectors;
   stem::PictureOptions picture;
   stem::LoadOptions load;
-  std::optional<Value> record;  // of --from
-  bool one_file = true;         // -o names the image, else a folder of images
+  std::optional<Value> repeated{};  // the record of --from
+  std::optional<Value> input{};     // what the data must be those of: --from, --state
+  std::string where{};              // the file that says so
+  bool one_file = true;             // -o names the image, else a folder of images
 };
 
 /// What makes one image: kept beside it, and read back by --from. A repeated image tells how the first one came about.
 Value record_of(const stem::Dataset& dataset, const stem::DetectorImage& image, const Job& job,
                 const stem::DetectorGeometry& geometry, const std::optional<stem::Centre>& centre) {
   Value record = stem::image_record(dataset, image, job.detectors, job.picture, geometry, centre);
-  if (job.record)
+  if (job.repeated)
     for (const char* same : {"image", "detector", "choices"})
-      if (const Value* before = job.record->find(same)) record[same] = *before;
+      if (const Value* before = job.repeated->find(same)) record[same] = *before;
   return record;
 }
 
@@ -108,7 +114,7 @@ void make_folder(const std::string& path) {
 
 void make_images(const std::string& path, const Job& job, Context& context) {
   stem::Dataset dataset = stem::load(path, job.load, context.budget(), context.device());
-  if (job.record) stem::require_same_input(dataset, *job.record, job.options.from);
+  if (job.input) stem::require_same_input(dataset, *job.input, job.where);
   report_load(context, dataset);
 
   auto phase = context.report().phase("images");
@@ -164,30 +170,49 @@ std::vector<std::string> given(Options options, const Context& context) {
   return flags;
 }
 
-/// Settings and scan of --from; what the command line says beside it must not be silently without effect.
+/// Detectors and loading come from a file; what the command line says beside it must not be silently without effect.
+void require_alone(const std::string& flag, const ImageCommandOptions& options, const Context& context) {
+  std::vector<std::string> flags = given(options.detectors, context);
+  for (std::string& each : given(options.load, context)) flags.push_back(std::move(each));
+  if (!flags.empty())
+    throw Error(ErrorKind::usage, fmt::format("{} takes detectors and loading from the record, but {} given", flag,
+                                              join_words(flags) + (flags.size() == 1 ? " is" : " are")))
+        .hint(fmt::format("leave out either {} or the others", flag));
+  if (options.input.size() > 1)
+    throw Error(ErrorKind::usage, fmt::format("{} is of one scan, but {} are named", flag, options.input.size()))
+        .hint("name no scan, or where it lies now");
+}
+
+/// Settings and scan of --from.
 std::vector<std::string> take_record(Job& job, const Context& context) {
   const ImageCommandOptions& options = job.options;
-  std::vector<std::string> flags = given(options.detectors, context);
-  for (std::string& flag : given(options.load, context)) flags.push_back(std::move(flag));
-  if (!flags.empty())
-    throw Error(ErrorKind::usage, fmt::format("--from takes detectors and loading from the record, but {} given",
-                                              join_words(flags) + (flags.size() == 1 ? " is" : " are")))
-        .hint("leave out either --from or the others");
-  if (options.input.size() > 1)
-    throw Error(ErrorKind::usage, fmt::format("--from repeats one image, but {} scans are named", options.input.size()))
-        .hint("name no scan, or where it lies now");
-  job.record = read_json(options.from);
-  job.load = stem::load_options_from(*job.record, options.from);
-  const Value* image = job.record->find("image");
-  const Value* input = job.record->find("input");
+  require_alone("--from", options, context);
+  job.where = options.from;
+  job.repeated = job.input = read_json(options.from);
+  job.load = stem::load_options_from(*job.repeated, options.from);
+  const Value* image = job.repeated->find("image");
+  const Value* input = job.repeated->find("input");
   const Value* path = input == nullptr ? nullptr : input->find("path");
   if (image == nullptr || path == nullptr)
     throw Error(ErrorKind::bad_file, fmt::format("{}: not the record of an image", options.from))
         .hint("give the .json that was written beside an image");
   job.detectors = options_from<stem::DetectorOptions>(*image, options.from);
-  if (const Value* picture = job.record->find("picture"); picture != nullptr && given(options.picture, context).empty())
+  if (const Value* picture = job.repeated->find("picture");
+      picture != nullptr && given(options.picture, context).empty())
     job.picture = options_from<stem::PictureOptions>(*picture, options.from);
   return options.input.empty() ? std::vector<std::string>{path->as_text()} : options.input;
+}
+
+/// Settings and scan of --state.
+std::vector<std::string> take_state(Job& job, const Context& context) {
+  const ImageCommandOptions& options = job.options;
+  require_alone("--state", options, context);
+  stem::StateScan scan = stem::scan_of_state(read_json(options.state), options.state);
+  job.where = options.state;
+  job.load = std::move(scan.load);
+  job.detectors = std::move(scan.detectors);
+  job.input = std::move(scan.record);
+  return options.input.empty() ? std::vector<std::string>{scan.path} : options.input;
 }
 
 /// Whether -o names one file or a folder, and that it can be written, before any work.
@@ -204,10 +229,14 @@ void check_output(Job& job, std::size_t images) {
 }
 
 void run_image(const ImageCommandOptions& options, Context& context) {
-  Job job{options, options.detectors, options.picture, options.load, std::nullopt};
+  Job job{options, options.detectors, options.picture, options.load};
   std::vector<std::string> scans;
+  if (!options.from.empty() && !options.state.empty())
+    throw Error(ErrorKind::usage, "--from and --state are both given").hint("leave out one of them");
   if (!options.from.empty()) {
     scans = take_record(job, context);
+  } else if (!options.state.empty()) {
+    scans = take_state(job, context);
   } else {
     if (options.input.empty())
       throw Error(ErrorKind::usage, "no scan was named").hint("give a master file, a folder, or --from RESULT.json");
@@ -248,7 +277,8 @@ Command stem_image_command() {
                         "One image of every scan of a series"},
                        {"sonde stem image scan_master.h5 -d bf -d adf -d com-row -o images/",
                         "Several detectors from one load"},
-                       {"sonde stem image --from haadf.json -o again.tif", "The same image again"}},
+                       {"sonde stem image --from haadf.json -o again.tif", "The same image again"},
+                       {"sonde stem image --state state.json -o images/", "Every image that the viewer showed"}},
           .plans = true,
           .invoke = invocation<ImageCommandOptions, run_image>};
 }

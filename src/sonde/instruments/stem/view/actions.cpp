@@ -20,6 +20,9 @@ const std::map<std::string, ClientSession::Action, std::less<>>& ClientSession::
       {"request_fft", {{"channel", "window", "on"}, &S::request_fft}},
       {"line_profile", {{"panel", "channel", "p0", "p1", "width"}, &S::line_profile_of}},
       {"compare", {{"datasets"}, &S::compare}},
+      {"export", {{"what", "format", "channel"}, &S::export_and_send}},
+      {"save_state", {{"view"}, &S::save_state}},
+      {"load_state", {{"state"}, &S::load_state}},
       {"stats", {{}, &S::stats}},
       {"release", {{"item"}, &S::release}},
   };
@@ -45,6 +48,9 @@ std::vector<panel::Action> view_actions() {
       in_order("find_centre", "Take the bright-field disk as it was found"),
       newest("set_centre", "Say where the bright-field disk is", {"dataset"}),
       in_order("compare", "Carry out every detector on several data sets"),
+      in_order("export", "What is shown as a file"),
+      in_order("save_state", "Everything that was chosen, as data"),
+      in_order("load_state", "Everything as it was saved"),
       in_order("stats", "Numbers of this connection, and memory"),
       in_order("release", "Let go of the memory of an item or a data set"),
   };

@@ -68,6 +68,11 @@ std::string Entry::item_path(Index item) const {
   return items_.at(static_cast<std::size_t>(item)).path;
 }
 
+std::string Entry::item_label(Index item) const {
+  const std::lock_guard lock(mutex_);
+  return items_.at(static_cast<std::size_t>(item)).label;
+}
+
 double Entry::stored_bytes(Index item) const {
   const std::lock_guard lock(mutex_);
   return items_.at(static_cast<std::size_t>(item)).stored_bytes;

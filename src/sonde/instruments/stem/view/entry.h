@@ -33,7 +33,9 @@ class Entry {
   [[nodiscard]] Index id() const { return id_; }
   [[nodiscard]] const std::string& source() const { return source_; }
   [[nodiscard]] Index size() const;
+  [[nodiscard]] const std::string& label() const { return label_; }
   [[nodiscard]] std::string item_path(Index item) const;
+  [[nodiscard]] std::string item_label(Index item) const;
   /// (scan rows, scan cols, rows, cols) after regions and bins; before the first load those that the load will choose.
   [[nodiscard]] Shape shape() const;
   /// The item when it is in memory, else nullptr. A look-up.

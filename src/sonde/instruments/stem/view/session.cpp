@@ -358,10 +358,6 @@ std::string ClientSession::image_key(const Target& target, const std::string& de
   return key(target, fmt::format("image{} {}", beam_key(target), detector));
 }
 
-panel::File ClientSession::export_file(const Value&) {
-  throw Error(ErrorKind::not_supported, "this page has no exports yet");
-}
-
 Shown ClientSession::image(const Target& target, const std::string& detector) {
   const std::string name = image_key(target, detector);
   if (std::optional<Shown> shown = catalogue_.cache().find(name)) return *shown;

@@ -67,6 +67,9 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   Value request_fft(const Arguments& arguments);
   Value line_profile_of(const Arguments& arguments);
   Value play(const Arguments& arguments);
+  Value export_and_send(const Arguments& arguments);
+  Value save_state(const Arguments& arguments);
+  Value load_state(const Arguments& arguments);
 
   /// The item that the client looks at. One that is not in memory is loaded in the background, unless that has failed:
   /// its error is thrown, or loading tried `again`.
@@ -105,6 +108,18 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   [[nodiscard]] std::vector<Index> ready_items(Index dataset) const;
   [[nodiscard]] panel::Frame strip(Index dataset, Index channel);
 
+  // Files: session_files.cpp
+  [[nodiscard]] panel::File make_file(const Arguments& arguments);
+  [[nodiscard]] panel::File panel_file(const Target& target, const std::string& what, const std::string& format,
+                                       Index channel);
+  [[nodiscard]] panel::File profile_file(const Target& target, const std::string& format);
+  [[nodiscard]] panel::File series_file(Index dataset, const std::string& format, Index channel);
+  [[nodiscard]] panel::File snapshot_file(const Target& target);
+  [[nodiscard]] Value record_of(const Target& target, const std::string& what, Index channel);
+
+  // State: session_state.cpp
+  [[nodiscard]] Value state_value(const Value& client);
+
   Catalogue& catalogue_;
   const std::shared_ptr<panel::Outlet> outlet_;
 
@@ -113,6 +128,7 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   std::uint32_t request_ = 0;  // the command that is being carried out
   std::uint64_t commands_ = 0, frames_ = 0;
   ClientView view_;
+  Value client_;                           // what the client wants to find again; its own affair
   std::map<Index, ClientImager> imagers_;  // by data set
   ClientPattern reduced_;
   bool playing_ = false;
