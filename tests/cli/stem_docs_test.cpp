@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sonde/instruments/stem/view/page.h"
+#include "sonde/instruments/stem/view/test_client.h"
 #include "tests/cli/stem.h"
 
 namespace sonde {
@@ -37,6 +39,15 @@ std::pair<std::string, bool> shell(const std::string& folder, const std::string&
   return {output, WIFEXITED(status) && WEXITSTATUS(status) == 0};
 }
 
+/// What a person saved in the viewer of `master`: a bright-field image.
+void save_state(const std::string& master, const std::string& path) {
+  const panel::Page page = stem::make_page({master}, {}, Budget(std::size_t{1} << 30, "test"));
+  stem::testing::Client client(page);
+  stem::testing::wait_until_loaded(client, page);
+  (void)client.ask("set_detector", R"({"channel": 0, "expr": "bf"})");
+  std::ofstream(path) << to_json(*client.ask("save_state").find("state"));
+}
+
 TEST(UserGuide, EveryCommandOfStemRuns) {
   const TemporaryFolder folder;
   // FOLDER on the page: a series of three tilts.
@@ -46,8 +57,12 @@ TEST(UserGuide, EveryCommandOfStemRuns) {
   const std::vector<std::string> commands = commands_of(SONDE_SOURCE_DIR "/docs/stem.md");
   EXPECT_GT(commands.size(), 12u);
   for (const std::string& command : commands) {
+    const bool serves = command.starts_with("sonde view ");  // until somebody ends it: the plan is enough
+    if (command.find("--state state.json") != std::string::npos)
+      save_state(folder.file("scan_master.h5"), folder.file("state.json"));
     const auto [output, fine] =
-        shell(folder.path().string(), SONDE_PROGRAM + command.substr(std::string("sonde").size()));
+        shell(folder.path().string(),
+              SONDE_PROGRAM + command.substr(std::string("sonde").size()) + (serves ? " --dry-run" : ""));
     EXPECT_TRUE(fine) << command << "\n" << output;
   }
   EXPECT_EQ(testing::read_bytes(folder.file("haadf.tif")), testing::read_bytes(folder.file("again.tif")));

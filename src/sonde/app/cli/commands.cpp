@@ -13,6 +13,7 @@ const std::vector<Command>& commands() {
       stem_image_command(),
       stem_convert_command(),
       stem_simulate_command(),
+      view_command(),
       demo_command(),
       devices_command(),
       machine_command(),

@@ -19,5 +19,6 @@ Command stem_info_command();
 Command stem_load_command();
 Command stem_simulate_command();
 Command stem_validate_command();
+Command view_command();
 
 }  // namespace sonde::cli

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/terminal.h"
+#include "sonde/app/serve/server.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/panel/report_page.h"
+#include "sonde/engine/report/json.h"
+#include "sonde/instruments/stem/load/series.h"
+#include "sonde/instruments/stem/view/page.h"
+
+namespace sonde::cli {
+namespace {
+
+struct ViewCommandOptions {
+  std::vector<std::string> input;
+  bool open = true;
+  serve::ServeOptions serve;
+  stem::LoadOptions load;
+  stem::SeriesOptions series;
+  void describe(Fields& fields) {
+    fields.positional("input", input,
+                      {.help = "scans, folders of *_master.h5 (each a series), or one report of a command (.json)"});
+    fields.add("open", open, {.help = "open the page in the browser of this desktop"});
+    fields.heading("Server");
+    serve.describe(fields);
+    fields.heading("");
+    load.describe(fields);
+    series.describe(fields);
+  }
+};
+
+/// Starts the desktop's browser and does not wait for it. Without a desktop there is none to start.
+bool open_browser(const std::string& url) {
+  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return false;
+  const pid_t child = fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    // A child of the child belongs to nobody: it is never waited for, and Ctrl-C does not reach it.
+    setsid();
+    if (fork() != 0) _exit(0);
+    execlp("xdg-open", "xdg-open", url.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  waitpid(child, nullptr, 0);
+  return true;
+}
+
+bool is_report(const std::string& path) {
+  return to_lower(std::filesystem::path(path).extension().string()) == ".json";
+}
+
+/// A report has no settings of scans; what is given must not be silently without effect.
+panel::Page page_of_report(const ViewCommandOptions& options, const Context& context) {
+  if (options.input.size() > 1)
+    throw Error(ErrorKind::usage, "a report is viewed alone").hint("start another `sonde view` for the scans");
+  ViewCommandOptions scan_options;
+  Fields fields;
+  scan_options.load.describe(fields);
+  scan_options.series.describe(fields);
+  for (const Field& field : fields.all())
+    if (const std::string flag = context.given_flag(field.key); !flag.empty())
+      throw Error(ErrorKind::usage, fmt::format("{} is a setting of scans, but {} is a report", flag, options.input[0]))
+          .hint(fmt::format("leave {} out", flag));
+  return panel::report_page(read_report(options.input.front()));
+}
+
+panel::Page page_of(const ViewCommandOptions& options, Context& context) {
+  for (const std::string& path : options.input)
+    if (is_report(path)) return page_of_report(options, context);
+  return stem::make_page(options.input, {.load = options.load, .series = options.series}, context.budget(),
+                         context.device());
+}
+
+void plan_view(const ViewCommandOptions& options, Context& context) {
+  for (const std::string& path : options.input)
+    if (is_report(path)) return (void)page_of_report(options, context);
+  for (const std::string& path : stem::find_scans(options.input, options.series))
+    context.report().add_choice("load " + path,
+                                Value(stem::preview_load(path, options.load, context.budget()).estimate.because),
+                                "the estimate before decoding");
+}
+
+void run_view(const ViewCommandOptions& options, Context& context) {
+  options.serve.check();  // before any work
+  if (context.dry_run()) return plan_view(options, context);
+  serve::Server server(page_of(options, context), options.serve);
+  server.start();
+  const std::string url = server.url();
+  if (context.json()) {
+    // Now, not at the end: whoever started the program reads where the page is. No report keeps the secret.
+    Value where;
+    where["url"] = url;
+    print_output(to_json(where, -1) + "\n");
+  }
+  context.say(url);
+  const bool opened = options.open && open_browser(url);
+  if (options.open && !opened) context.say("open this address in a browser on this machine");
+  context.say("Ctrl-C ends the viewer");
+  server.run();
+}
+
+}  // namespace
+
+Command view_command() {
+  return {.name = "view",
+          .summary = "Look at scans, series and reports in the browser",
+          .details =
+              "The address is printed at once and scans load in the background. It holds a secret: who has it sees the "
+              "page.\n\nWith --json the first line on standard output is {\"url\": ...}. Ctrl-C ends the viewer. On "
+              "another machine, forward the port: ssh -L PORT:127.0.0.1:PORT MACHINE.",
+          .examples = {{"sonde view scan_master.h5", "Look at one scan"},
+                       {"sonde view FOLDER --pattern tilt", "A series; scans that are finished meanwhile join it"},
+                       {"sonde view run.json", "The report of a run"},
+                       {"sonde view scan_master.h5 --port 8000 --no-open", "On a machine without a screen"}},
+          .plans = true,
+          .invoke = invocation<ViewCommandOptions, run_view>};
+}
+
+}  // namespace sonde::cli
