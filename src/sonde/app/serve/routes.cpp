@@ -31,6 +31,11 @@ std::string_view query_value(std::string_view query, std::string_view name) {
   return {};
 }
 
+/// For the log: without the query, where a token may stand.
+std::string what(const Request& request) {
+  return printable(request.method) + " " + printable(request.target.substr(0, request.target.find('?')));
+}
+
 Answer no_cookie(const Request& request) {
   if (request.method == "GET" && request.target == "/" &&
       (request.fetch_site == "cross-site" || request.fetch_site == "same-site"))
@@ -43,7 +48,7 @@ Answer no_cookie(const Request& request) {
   return refused(403,
                  "This page needs the address with the token that sonde printed when it was started.\n"
                  "Open that once in this browser; afterwards the address without it works too.\n",
-                 fmt::format("{} {}: no cookie of this server", printable(request.method), printable(request.target)));
+                 what(request) + ": no cookie of this server");
 }
 
 Answer asset_answer(const Asset& asset, std::string_view known_tag) {
@@ -126,8 +131,7 @@ Route route(const Request& request, const Access& access, std::span<const Asset>
   const bool post = request.method == "POST";
   if ((request.upgrade || post || !request.origin.empty()) && !access.origin_allowed(request.origin, request.host))
     return {Next::answer, refused(403, "Only the page itself may ask for this.\n",
-                                  fmt::format("{} {}: from the origin \"{}\"", printable(request.method),
-                                              printable(request.target), printable(request.origin)))};
+                                  fmt::format("{}: from the origin \"{}\"", what(request), printable(request.origin)))};
   const std::size_t mark = std::min(request.target.find('?'), request.target.size());
   const std::string_view path = request.target.substr(0, mark);
   const std::string_view query = request.target.substr(std::min(mark + 1, request.target.size()));
@@ -143,10 +147,7 @@ Route route(const Request& request, const Access& access, std::span<const Asset>
   const std::string_view wanted = path == "/" ? "/index.html" : path;
   for (const Asset& asset : assets)
     if (get && asset.path == wanted) return {Next::answer, asset_answer(asset, request.if_none_match), true};
-  return {Next::answer,
-          refused(404, "There is nothing here.\n",
-                  fmt::format("{} {}: no such path", printable(request.method), printable(request.target))),
-          true};
+  return {Next::answer, refused(404, "There is nothing here.\n", what(request) + ": no such path"), true};
 }
 
 }  // namespace sonde::serve

@@ -71,6 +71,7 @@ TEST(Routes, WithoutTheCookieNothingIsShown) {
     EXPECT_EQ(found.answer.status, 403U) << target;
     EXPECT_THAT(body(found.answer), HasSubstr("token")) << target;
     EXPECT_THAT(found.answer.refusal, HasSubstr("no cookie")) << target;
+    EXPECT_THAT(found.answer.refusal, Not(HasSubstr("0123456789abcdef"))) << "no token in the log";
   }
 }
 

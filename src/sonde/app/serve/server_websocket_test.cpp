@@ -285,6 +285,23 @@ TEST(ServerWebSocket, TheEndIsTold) {
   client.connection.close();  // before `stopping` waits for it
 }
 
+TEST(ServerWebSocket, TheEndWaitsForWhatIsBeingDone) {
+  TestServer test;
+  TestWebSocket client = test.open();
+  test.stage.hold();
+  client.send(R"({"id": 1, "command": "each", "frames": 3, "bytes": 1000})");
+  client.send(R"({"id": 2, "command": "each"})");
+  wait_until_received(client, 3);
+  TestConnection exporting = test.connect();
+  exporting.send(test.request("POST /api/export", "", R"({"client": 1, "format": "csv"})"));
+  const std::jthread stopping([&] { test.server.stop(); });
+  EXPECT_EQ(client.receive_close(), 1001U);
+  client.connection.close();
+  EXPECT_TRUE(exporting.is_closed_by_server());
+  test.stage.pass();
+  test.stage.wait_for_ended(1);
+}
+
 TEST(ServerWebSocket, TheEndWaitsForNobodyWhoDoesNotListen) {
   Limits limits;
   limits.farewell = std::chrono::milliseconds(50);

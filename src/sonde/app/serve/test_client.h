@@ -135,6 +135,7 @@ class TestWebSocket {
     // Key and answer are the example of RFC 6455, section 1.3.
     connection.send("GET /ws HTTP/1.1\r\nHost: " + host + "\r\nOrigin: http://" + host + "\r\nCookie: " + cookie +
                     "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                    "Sec-WebSocket-Extensions: permessage-deflate\r\n"
                     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
     head = connection.read_through("\r\n\r\n");
   }

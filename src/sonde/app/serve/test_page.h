@@ -95,6 +95,7 @@ class TestSession final : public panel::Session {
     outlet_->reply(command, command.arguments);
   }
   panel::File export_file(const Value& request) override {
+    stage_.wait();
     if (text_at(request, "format") != "csv") throw Error(ErrorKind::bad_input, "no such format");
     return {.name = "profile.csv", .media_type = "text/csv", .bytes = {std::byte{'1'}, std::byte{'\n'}}};
   }
