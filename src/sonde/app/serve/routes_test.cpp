@@ -65,7 +65,7 @@ TEST(Routes, WithoutTheCookieNothingIsShown) {
   for (const char* target : {"/", "/index.html", "/api/state", "/assets/index-DkX2b9aQ.js", "/ws", "/nothing",
                              "/?token=", "/index.html?token=0123456789abcdef0123456789abcdef"}) {
     Request request = get(target);
-    request.cookie = "sonde_8000=" + std::string(32, '0');
+    request.cookie = "sonde_8000=00000000000000000000000000000000";
     const Route found = routed(request);
     EXPECT_EQ(found.next, Next::answer) << target;
     EXPECT_EQ(found.answer.status, 403U) << target;
