@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/app/serve/server.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <boost/asio/dispatch.hpp>
@@ -38,6 +39,9 @@ constexpr int compute_threads = 4;
 // What the kernel holds back of a slow reader's frames cannot be replaced by newer ones any more, so it is little.
 constexpr int send_buffer_bytes = 256 * 1024;
 
+/// A program that is started meanwhile (the browser) would keep the port and the connections open after our end.
+void keep_from_children(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
+
 tcp::acceptor listen(asio::io_context& network, const ServeOptions& options) {
   error_code error;
   const auto failed = [&](const char* what) {
@@ -54,6 +58,7 @@ tcp::acceptor listen(asio::io_context& network, const ServeOptions& options) {
   const tcp::endpoint endpoint = found.begin()->endpoint();
   tcp::acceptor acceptor(asio::make_strand(network));
   acceptor.open(endpoint.protocol(), error);
+  if (!error) keep_from_children(acceptor.native_handle());
   // A server that is started again finds the port of the one before free, although its last connections still linger.
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
@@ -80,6 +85,7 @@ struct Server::State {
     acceptor.async_accept([this](error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
       if (error) return accept_later(error);
+      keep_from_children(socket.native_handle());
       error_code ignored;
       socket.set_option(tcp::no_delay(true), ignored);
       socket.set_option(asio::socket_base::send_buffer_size(send_buffer_bytes), ignored);

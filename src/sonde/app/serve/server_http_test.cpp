@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <thread>
@@ -232,6 +234,29 @@ TEST(Server, AnotherMayBeginOnThePortAtOnce) {
     const TestWebSocket client = test.open();
     EXPECT_EQ(test.ask(test.request("GET /healthz")).status, 200);
   }
+}
+
+TEST(Server, AProgramThatWasStartedMeanwhileKeepsNothingOpen) {
+  Index port = 0;
+  pid_t child = -1;
+  {
+    const TestServer test;
+    port = test.server.port();
+    TestConnection connection = test.connect();
+    connection.send(test.request("GET /healthz"));
+    EXPECT_EQ(read_answer(connection).status, 200) << "accepted";
+    child = fork();
+    if (child == 0) {
+      execl("/bin/sleep", "sleep", "600", nullptr);
+      _exit(127);
+    }
+    connection.send(test.request("DELETE /", "Connection: close"));
+    EXPECT_TRUE(connection.is_closed_by_server());
+  }
+  const TestServer again({}, {.port = port});
+  EXPECT_EQ(again.ask(again.request("GET /healthz")).status, 200);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 TEST(Server, AServerThatNeverStartedStops) {
