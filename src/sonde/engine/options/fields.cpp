@@ -259,19 +259,19 @@ void Fields::store_number(Field& field, double number, std::optional<Index> whol
 }
 
 void Fields::store_text(Field& field, std::string text, std::string_view where, Origin origin) {
-  if (auto* target = std::get_if<std::string*>(&field.target_)) {
-    **target = std::move(text);
-  } else if (auto* target = std::get_if<std::optional<std::string>*>(&field.target_)) {
-    **target = std::move(text);
-  } else if (auto* target = std::get_if<std::vector<std::string>*>(&field.target_)) {
-    if (field.origin != origin) (*target)->clear();
-    (*target)->push_back(std::move(text));
-  } else if (auto* target = std::get_if<Field::Alternatives>(&field.target_)) {
+  if (auto* single = std::get_if<std::string*>(&field.target_)) {
+    **single = std::move(text);
+  } else if (auto* nullable = std::get_if<std::optional<std::string>*>(&field.target_)) {
+    **nullable = std::move(text);
+  } else if (auto* list = std::get_if<std::vector<std::string>*>(&field.target_)) {
+    if (field.origin != origin) (*list)->clear();
+    (*list)->push_back(std::move(text));
+  } else if (auto* words = std::get_if<Field::Alternatives>(&field.target_)) {
     const auto found = std::find(field.choices.begin(), field.choices.end(), text);
     if (found == field.choices.end())
       throw misfit(where, fmt::format("unknown word \"{}\"{}", text, did_you_mean(text, field.choices)))
           .hint("give one of " + join_words(field.choices, " or "));
-    target->set(static_cast<std::size_t>(found - field.choices.begin()));
+    words->set(static_cast<std::size_t>(found - field.choices.begin()));
   }
 }
 
