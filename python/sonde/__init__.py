@@ -10,17 +10,20 @@ Names, options, checks and messages are those of the C++ library and of the prog
 
 from __future__ import annotations
 
+import atexit
 import logging
 from typing import Any
 
 from . import IO, _sonde, stem
 from .errors import Error
+from .viewer import Viewer, view
 
-__all__ = ["Error", "IO", "build_info", "devices", "set_thread_count", "stem", "thread_count"]
+__all__ = ["Error", "IO", "Viewer", "build_info", "devices", "set_thread_count", "stem", "thread_count", "view"]
 
 __version__: str = _sonde.build_info()["version"]
 
 _logger = logging.getLogger("sonde")
+atexit.register(_sonde.log_to, None)  # no thread of the engine calls an interpreter that is gone
 _sonde.log_to(lambda level, message: getattr(_logger, level)(message))
 
 

@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "scan.h"
 #include "series.h"
+#include "sonde/app/serve/options.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/version.h"
@@ -21,6 +22,7 @@
 #include "sonde/instruments/stem/results/describe.h"
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
+#include "view.h"
 #include "work.h"
 
 namespace sonde::python {
@@ -57,6 +59,7 @@ py::list fields_of(const std::string& call) {
   if (call == "load_folder") return described<SeriesCall>();
   if (call == "image") return described<stem::DetectorOptions>();
   if (call == "save_image") return save_image_fields();
+  if (call == "view") return described<serve::ServeOptions>();
   if (call == "simulate") return described<stem::SimulateOptions>();
   throw Error(ErrorKind::internal, "no options of " + call);
 }
@@ -172,8 +175,9 @@ py::object build() {
   return to_python(value);
 }
 
-/// log(level, message) receives what the engine has to say; it is called from any thread.
+/// log(level, message) receives what the engine has to say; it is called from any thread. None ends that.
 void log_to(const py::object& log) {
+  if (log.is_none()) return static_cast<void>(set_log_sink({}));
   set_log_sink([sink = log.ptr()](LogLevel level, const std::string& message) {
     const py::gil_scoped_acquire locked;
     const char* word = level == LogLevel::warning ? "warning" : level == LogLevel::note ? "info" : "debug";
@@ -194,6 +198,7 @@ PYBIND11_MODULE(_sonde, module) {
   add_errors(module);
   add_dataset(module);
   add_series(module);
+  add_viewer(module);
   module.def("fields_of", fields_of);
   module.def("load", load);
   module.def("from_array", from_array);

@@ -10,6 +10,8 @@
 
 namespace sonde::python {
 
+const char* const how_to_let_go = "delete the arrays (del) or work on copies of them (.copy()); stop viewers";
+
 Scan::Scan(stem::Dataset dataset) {
   auto owned = std::make_shared<stem::Dataset>(std::move(dataset));
   own_ = owned.get();
@@ -23,10 +25,10 @@ const stem::Dataset& Scan::dataset() const {
 
 void Scan::release() {
   if (released()) return;
-  if (arrays_ > 0 || calls_ > 0)
+  if (users().any())
     throw Error(ErrorKind::bad_input,
-                fmt::format("the data set cannot be released: it is in use by {}", users_text(arrays_, calls_)))
-        .hint("delete the arrays first (del), or work on copies of them (.copy())");
+                fmt::format("the data set cannot be released: it is in use by {}", users().text()))
+        .hint(how_to_let_go);
   const std::shared_ptr<const stem::Dataset> last = std::exchange(dataset_, nullptr);
   const py::gil_scoped_release unlocked;
   if (own_ != nullptr) own_->release();
@@ -34,21 +36,22 @@ void Scan::release() {
 
 Scan::Use::Use(std::shared_ptr<Scan> scan, Kind kind) : scan_(std::move(scan)), dataset_(scan_->dataset_), kind_(kind) {
   (void)scan_->dataset();
-  ++count();
+  ++scan_->uses_[static_cast<std::size_t>(kind_)];
 }
 
 py::capsule Scan::owner() {
   return py::capsule(new Use(shared_from_this(), Use::Kind::array), [](void* use) { delete static_cast<Use*>(use); });
 }
 
-std::string users_text(int arrays, int calls) {
-  std::vector<std::string> users;
+std::string Scan::Users::text() const {
+  std::vector<std::string> words;
   const auto add = [&](int count, const char* what) {
-    if (count > 0) users.push_back(fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"));
+    if (count > 0) words.push_back(fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"));
   };
   add(arrays, "array");
   add(calls, "running call");
-  return join_words(users);
+  add(viewers, "viewer");
+  return join_words(words);
 }
 
 std::vector<Index> strides_of(const stem::Dataset& dataset) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -29,17 +30,17 @@ class Scan : public std::enable_shared_from_this<Scan> {
   /// The same without the check, for a series that has made it for all its items.
   void let_go() { dataset_.reset(); }
 
-  /// Keeps the data set and counts as one array (or as one running call) while it lives.
+  /// Keeps the data set and counts as one array, running call or viewer while it lives.
   class Use {
    public:
-    enum class Kind { array, call };
+    enum class Kind { array, call, viewer };
     Use(std::shared_ptr<Scan> scan, Kind kind);
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
-    ~Use() { --count(); }
+    ~Use() { --scan_->uses_[static_cast<std::size_t>(kind_)]; }
+    [[nodiscard]] const std::shared_ptr<const stem::Dataset>& dataset() const { return dataset_; }
 
    private:
-    std::atomic<int>& count() { return kind_ == Kind::array ? scan_->arrays_ : scan_->calls_; }
     std::shared_ptr<Scan> scan_;
     std::shared_ptr<const stem::Dataset> dataset_;
     Kind kind_;
@@ -48,17 +49,23 @@ class Scan : public std::enable_shared_from_this<Scan> {
   [[nodiscard]] py::capsule owner();
   [[nodiscard]] Use call() { return {shared_from_this(), Use::Kind::call}; }
 
-  [[nodiscard]] int arrays() const { return arrays_; }
-  [[nodiscard]] int calls() const { return calls_; }
+  /// How many of each kind there are now.
+  struct Users {
+    int arrays = 0, calls = 0, viewers = 0;
+    [[nodiscard]] bool any() const { return arrays + calls + viewers > 0; }
+    /// "2 arrays and 1 running call".
+    [[nodiscard]] std::string text() const;
+  };
+  [[nodiscard]] Users users() const { return {uses_[0], uses_[1], uses_[2]}; }
 
  private:
   std::shared_ptr<const stem::Dataset> dataset_;
   stem::Dataset* own_ = nullptr;
-  std::atomic<int> arrays_{0}, calls_{0};
+  std::array<std::atomic<int>, 3> uses_{};  // by Use::Kind
 };
 
-/// "2 arrays and 1 running call": what stands against a release.
-[[nodiscard]] std::string users_text(int arrays, int calls);
+/// The hint of a release that is refused.
+extern const char* const how_to_let_go;
 
 /// Where element (scan row, scan col, row, col) of a resident scan lies, in elements, for either dense layout.
 [[nodiscard]] std::vector<Index> strides_of(const stem::Dataset& dataset);

@@ -52,16 +52,15 @@ class ScanSeries {
 
   void release() {
     if (!series_) return;
-    int arrays = 0, calls = calls_;
+    Scan::Users all{.calls = calls_};
     for (const auto& known : scans_)
       if (const auto scan = known.lock()) {
-        arrays += scan->arrays();
-        calls += scan->calls();
+        const Scan::Users users = scan->users();
+        all = {all.arrays + users.arrays, all.calls + users.calls, all.viewers + users.viewers};
       }
-    if (arrays > 0 || calls > 0)
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("the series cannot be released: it is in use by {}", users_text(arrays, calls)))
-          .hint("delete the arrays first (del), or work on copies of them (.copy())");
+    if (all.any())
+      throw Error(ErrorKind::bad_input, fmt::format("the series cannot be released: it is in use by {}", all.text()))
+          .hint(how_to_let_go);
     for (const auto& known : scans_)
       if (const auto scan = known.lock()) scan->let_go();
     const auto last = std::exchange(series_, nullptr);

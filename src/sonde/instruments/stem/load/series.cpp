@@ -117,7 +117,10 @@ struct Series::Held {
   std::size_t capacity = 1;    // items that fit at once
   std::size_t peak_bytes = 0;  // of the largest load
 
+  std::shared_ptr<const Dataset> kept;  // of a series of() one, instead of all else
+
   std::shared_ptr<const Dataset> find(Index i) {
+    if (kept) return i == 0 ? kept : nullptr;
     const std::lock_guard lock(mutex);
     for (auto each = recent.begin(); each != recent.end(); ++each)
       if (each->first == i) {
@@ -220,6 +223,19 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
   return made;
 }
 
+Series Series::of(std::shared_ptr<const Dataset> dataset) {
+  Series made;
+  made.options_ = dataset->options();
+  const Acquisition& a = dataset->acquisition();
+  SeriesItem item{a.path, label_of(a.path), Shape{a.scan.rows, a.scan.cols, a.rows, a.cols}, {}};
+  item.sizes.stored_bytes = dataset->stored_bytes();
+  made.items_.push_back(std::move(item));
+  made.held_ = std::make_unique<Held>(Budget(0, "one scan that is loaded"), Device::cpu());
+  made.held_->kept = std::move(dataset);
+  made.eager_because_ = "one scan that is loaded";
+  return made;
+}
+
 std::shared_ptr<const Dataset> Series::item(Index i) {
   if (i < 0 || i >= size()) throw Error(ErrorKind::bad_input, fmt::format("item {} of a series of {}", i, size()));
   std::shared_ptr<const Dataset> dataset = held_->find(i);
@@ -230,6 +246,7 @@ std::shared_ptr<const Dataset> Series::item(Index i) {
 std::shared_ptr<const Dataset> Series::held_item(Index i) { return held_->find(i); }
 
 bool Series::held(Index i) const {
+  if (held_->kept) return i == 0;
   const std::lock_guard lock(held_->mutex);
   return std::any_of(held_->recent.begin(), held_->recent.end(), [i](const auto& each) { return each.first == i; });
 }

@@ -46,6 +46,8 @@ class Series {
   /// Error(budget) when not even one fits.
   static Series open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options,
                      Budget budget, Device device = Device::cpu());
+  /// A series of one scan that is loaded already. It stays: release() and other items do not push it out.
+  static Series of(std::shared_ptr<const Dataset> dataset);
 
   [[nodiscard]] Index size() const { return static_cast<Index>(items_.size()); }
   [[nodiscard]] const std::vector<SeriesItem>& items() const { return items_; }

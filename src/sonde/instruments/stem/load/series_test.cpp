@@ -145,6 +145,17 @@ TEST_F(SeriesOf, SwitchingIsAPointer) {
   EXPECT_EQ(series.item(0), first);
 }
 
+TEST_F(SeriesOf, ALoadedScanStays) {
+  const auto scan = std::make_shared<const Dataset>(load(write("focus", 7), LoadOptions{}, plenty()));
+  Series series = Series::of(scan);
+  EXPECT_THAT(labels(series), ElementsAre("focus"));
+  series.release(0);
+  series.release();
+  EXPECT_TRUE(series.held(0));
+  EXPECT_EQ(series.item(0), scan);
+  EXPECT_EQ(series.held_item(0), scan);
+}
+
 TEST_F(SeriesOf, ThatDoesNotFitHoldsTheRecentlyUsed) {
   std::string scan;
   for (const int i : {1, 2, 3, 4}) scan = write("s" + std::to_string(i), static_cast<std::uint16_t>(i));

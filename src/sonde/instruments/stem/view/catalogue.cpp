@@ -41,16 +41,31 @@ Catalogue::Catalogue(const std::vector<std::string>& paths, const ViewOptions& o
     entries_.push_back(std::make_shared<Entry>(static_cast<Index>(entries_.size()), path, options_, budget_, device_));
     roots_.push_back(fs::canonical(path).string());
   }
-  for (const auto& entry : entries_) wishes_.push_back({entry->id(), 0});
   earlier_sink_ = set_progress_sink({});
   set_progress_sink([this](const Progress& progress) { show_progress(progress); });
+  start();
+}
+
+Catalogue::Catalogue(std::shared_ptr<const Dataset> dataset, Budget budget)
+    : options_{.load = dataset->options(), .series = {}, .watch_s = 0},
+      budget_(std::move(budget)),
+      device_(Device::cpu()),
+      cache_reservation_(budget_.reserve(cache_limit(budget_), "images that were shown")),
+      cache_(cache_limit(budget_)),
+      watch_(options_.series) {
+  entries_.push_back(std::make_shared<Entry>(0, std::move(dataset)));
+  start();
+}
+
+void Catalogue::start() {
+  for (const auto& entry : entries_) wishes_.push_back({entry->id(), 0});
   worker_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 
 Catalogue::~Catalogue() {
   worker_.request_stop();
   worker_.join();
-  set_progress_sink(std::move(earlier_sink_));
+  if (earlier_sink_) set_progress_sink(std::move(*earlier_sink_));
 }
 
 Index Catalogue::size() const {
@@ -244,7 +259,7 @@ void Catalogue::load(const Wish& wish) {
 void Catalogue::show_progress(const Progress& progress) {
   // Others decode patterns while they look: only the worker's loads are worth a bar.
   if (std::this_thread::get_id() != worker_id_.load() || !loading_) return;
-  if (earlier_sink_) earlier_sink_(progress);
+  if (*earlier_sink_) (*earlier_sink_)(progress);
   const std::shared_ptr<Entry> entry = this->entry(loading_->dataset);
   Value what;
   what["dataset"] = loading_->dataset;

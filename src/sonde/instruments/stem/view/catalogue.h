@@ -38,6 +38,8 @@ class Catalogue {
  public:
   /// Opens and validates all; loading begins with the first.
   Catalogue(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget, Device device);
+  /// One scan that is loaded already; nothing else can be opened.
+  Catalogue(std::shared_ptr<const Dataset> dataset, Budget budget);
   Catalogue(const Catalogue&) = delete;
   Catalogue& operator=(const Catalogue&) = delete;
   ~Catalogue();
@@ -68,6 +70,7 @@ class Catalogue {
   struct Wish {
     Index dataset = 0, item = 0;
   };
+  void start();
   void work(const std::stop_token& stop);
   void load(const Wish& wish);
   void look_at_folders();
@@ -90,10 +93,10 @@ class Catalogue {
   std::vector<std::weak_ptr<Listener>> listeners_;
 
   std::atomic<std::thread::id> worker_id_;
-  std::optional<Wish> loading_;  // the worker's own
-  FolderWatch watch_;            // the worker's own
-  ProgressSink earlier_sink_;
-  std::jthread worker_;  // last: it ends before the rest goes
+  std::optional<Wish> loading_;               // the worker's own
+  FolderWatch watch_;                         // the worker's own
+  std::optional<ProgressSink> earlier_sink_;  // of the application, when this one listens in its place
+  std::jthread worker_;                       // last: it ends before the rest goes
 };
 
 }  // namespace sonde::stem

@@ -58,6 +58,14 @@ Entry::Entry(Index id, const std::string& path, const ViewOptions& options, cons
   add_scales(facts_, preview.acquisition.calibration, options.load.scan_bin, estimate.det_bin);
 }
 
+Entry::Entry(Index id, std::shared_ptr<const Dataset> dataset)
+    : id_(id), source_(dataset->acquisition().path), series_(Series::of(dataset)) {
+  const SeriesItem& item = series_.items().front();
+  label_ = item.label;
+  items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, {}, {}});
+  describe(*dataset);
+}
+
 Index Entry::size() const {
   const std::lock_guard lock(mutex_);
   return static_cast<Index>(items_.size());
@@ -99,7 +107,7 @@ std::shared_ptr<const Dataset> Entry::load(Index item) {
     loaded.error.reset();
     loaded.beam = std::move(found);
     loaded.files = dataset->acquisition().files;
-    if (std::find(loaded.files.begin(), loaded.files.end(), loaded.path) == loaded.files.end())
+    if (!loaded.files.empty() && std::find(loaded.files.begin(), loaded.files.end(), loaded.path) == loaded.files.end())
       loaded.files.push_back(loaded.path);
     std::sort(loaded.files.begin(), loaded.files.end());
     describe(*dataset);

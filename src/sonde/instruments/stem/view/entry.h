@@ -30,6 +30,9 @@ class Entry {
   /// Opens and validates. Throws what opening one scan, or Series::open, throws.
   Entry(Index id, const std::string& path, const ViewOptions& options, const Budget& budget, Device device);
 
+  /// A scan that is loaded already.
+  Entry(Index id, std::shared_ptr<const Dataset> dataset);
+
   [[nodiscard]] Index id() const { return id_; }
   [[nodiscard]] const std::string& source() const { return source_; }
   [[nodiscard]] Index size() const;

@@ -28,10 +28,7 @@ class OpenSession final : public panel::Session {
 
 panel::Panel make_panel(const char* id, const char* type, const char* title) { return {id, type, title}; }
 
-}  // namespace
-
-panel::Page make_page(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget, Device device) {
-  const auto catalogue = std::make_shared<Catalogue>(paths, options, std::move(budget), device);
+panel::Page page_of(const std::shared_ptr<Catalogue>& catalogue) {
   panel::Page page;
   page.title = "sonde";
   page.view = "stem";
@@ -44,6 +41,16 @@ panel::Page make_page(const std::vector<std::string>& paths, const ViewOptions& 
     return std::make_unique<OpenSession>(catalogue, std::move(outlet));
   };
   return page;
+}
+
+}  // namespace
+
+panel::Page make_page(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget, Device device) {
+  return page_of(std::make_shared<Catalogue>(paths, options, std::move(budget), device));
+}
+
+panel::Page make_page(std::shared_ptr<const Dataset> dataset, Budget budget) {
+  return page_of(std::make_shared<Catalogue>(std::move(dataset), std::move(budget)));
 }
 
 }  // namespace sonde::stem

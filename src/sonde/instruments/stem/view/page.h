@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,8 @@ struct ViewOptions {
 /// without paths. The last copy of the page, and the last session, end the background work.
 [[nodiscard]] panel::Page make_page(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget,
                                     Device device = Device::cpu());
+
+/// The page of one scan that is loaded already; it is shown and never loaded again.
+[[nodiscard]] panel::Page make_page(std::shared_ptr<const Dataset> dataset, Budget budget);
 
 }  // namespace sonde::stem

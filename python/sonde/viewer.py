@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The viewer, for a data set in memory."""
+
+from __future__ import annotations
+
+import atexit
+import html
+import json
+import os
+import pathlib
+import sys
+import weakref
+import webbrowser
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from . import _sonde
+from ._options import takes_options_of
+from .stem import Dataset
+
+
+_running: weakref.WeakSet[Viewer] = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Viewers that nobody stopped end before the interpreter does."""
+    for viewer in list(_running):
+        viewer.stop()
+
+
+class Viewer:
+    """A running viewer; :func:`view` makes it. At the end of a notebook's cell it shows itself."""
+
+    def __init__(self, server: _sonde.Viewer, embed_in: list[str], height: int) -> None:
+        self._server = server
+        self._embed_in = embed_in
+        self._height = height
+        _running.add(self)
+
+    @property
+    def url(self) -> str:
+        """Opens the viewer in a browser; it holds the token and is as secret as the data."""
+        return self._server.url
+
+    @property
+    def stopped(self) -> bool:
+        """Whether :meth:`stop` was called."""
+        return self._server.stopped
+
+    @property
+    def stats(self) -> dict[str, int]:
+        """Clients now, and what happened since the start: commands, replaced, frames, dropped, refused."""
+        return self._server.stats()
+
+    def stop(self) -> None:
+        """Ends the viewer and lets go of the data set."""
+        self._server.stop()
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return "<sonde.Viewer, stopped>" if self.stopped else f"<sonde.Viewer at {self.url}>"
+
+    def _repr_html_(self) -> str | None:
+        if self.stopped or not self._embed_in:
+            return None
+        # A strict cookie is only sent to the site of the page around, so the frame names the same host.
+        address = urlsplit(self.url)
+        host = urlsplit(self._embed_in[0]).hostname
+        if host in ("localhost", "127.0.0.1"):
+            address = address._replace(netloc=f"{host}:{address.port}")
+        return f'<iframe src="{html.escape(urlunsplit(address))}" width="100%" height="{self._height}" ' \
+               'style="border: 0" allow="fullscreen"></iframe>'
+
+
+@takes_options_of("view")
+def view(dataset: Dataset, *, open: bool = False, height: int = 720, **options: Any) -> Viewer:
+    """Shows a data set in a browser, or in the output of a notebook's cell. It is served from threads of its own.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Kept until the viewer is stopped; nothing is loaded again or copied.
+    open : bool
+        Open a browser.
+    height : int
+        Of the frame in a notebook, in pixels.
+    **options
+        ``embed_in`` says which pages may frame the viewer. In a Jupyter kernel it is that server, unless it is given.
+    """
+    if options.get("embed_in") is None:
+        options["embed_in"] = jupyter_origins()
+    embed_in = [options["embed_in"]] if isinstance(options["embed_in"], str) else list(options["embed_in"])
+    viewer = Viewer(_sonde.view(dataset._scan, options), embed_in, height)
+    if open:
+        webbrowser.open(viewer.url)
+    return viewer
+
+
+def jupyter_origins() -> list[str]:
+    """Origins of the Jupyter servers of this user, when this process is a kernel of one; the likeliest first."""
+    if "ipykernel" not in sys.modules:
+        return []
+    urls = [os.environ["JUPYTER_SERVER_URL"]] if "JUPYTER_SERVER_URL" in os.environ else []
+    runtime = pathlib.Path(os.environ.get("JUPYTER_RUNTIME_DIR", pathlib.Path.home() / ".local/share/jupyter/runtime"))
+    for file in sorted(runtime.glob("*server-*.json"), key=lambda path: -path.stat().st_mtime):
+        urls.append(json.loads(file.read_text())["url"])
+    origins = []
+    for url in urls or ["http://localhost:8888/"]:
+        address = urlsplit(url)
+        # People reach a local server by either name.
+        hosts = ["localhost", "127.0.0.1"] if address.hostname in ("localhost", "127.0.0.1") else [address.hostname]
+        origins += [f"{address.scheme}://{host}" + (f":{address.port}" if address.port else "") for host in hosts]
+    return list(dict.fromkeys(origins))

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The viewer of a data set in memory, seen by a plain HTTP and WebSocket client."""
+
+import base64
+import http.client
+import json
+import os
+import socket
+import struct
+import sys
+import types
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+import sonde
+from sonde import viewer
+
+
+@pytest.fixture
+def scan_in_memory():
+    counts = np.random.default_rng(4).poisson(3, (6, 5, 16, 12)).astype(np.uint16)
+    return counts, sonde.stem.from_array(counts, hot_pixels="none")
+
+
+def get(view, path, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", view._server.port)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    return answer, answer.read()
+
+
+def cookie_of(view):
+    answer, _ = get(view, "/?" + urlsplit(view.url).query)
+    assert answer.status == 303
+    return answer.getheader("Set-Cookie").split(";")[0]
+
+
+class Client:
+    """Just enough of RFC 6455: short masked texts out, whole messages in."""
+
+    def __init__(self, view):
+        host = f"127.0.0.1:{view._server.port}"
+        self.socket = socket.create_connection(("127.0.0.1", view._server.port))
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.socket.sendall((f"GET /ws HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {cookie_of(view)}\r\n"
+                             "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                             f"Sec-WebSocket-Key: {key}\r\n\r\n").encode())
+        self.stream = self.socket.makefile("rb")
+        assert b"101" in self.stream.readline()
+        while self.stream.readline() != b"\r\n":
+            pass
+
+    def send(self, **command):
+        text = json.dumps(command).encode()
+        mask = os.urandom(4)
+        body = bytes(byte ^ mask[i % 4] for i, byte in enumerate(text))
+        assert len(text) < 126
+        self.socket.sendall(struct.pack(">BB", 0x81, 0x80 | len(text)) + mask + body)
+
+    def receive(self):
+        """The next text as data or frame as (kind, command, array)."""
+        while True:
+            first, length = self.stream.read(2)
+            length = {126: lambda: struct.unpack(">H", self.stream.read(2))[0],
+                      127: lambda: struct.unpack(">Q", self.stream.read(8))[0]}.get(length, lambda: length)()
+            body = self.stream.read(length)
+            if first & 0x0F == 1:
+                return json.loads(body)
+            if first & 0x0F == 2:
+                _, _, kind, command, _, _, rows, cols, element = struct.unpack_from("<IHHIIIIIB", body)
+                dtype = [np.uint8, np.uint16, np.uint32, np.float32, np.uint64][element]
+                return kind, command, np.frombuffer(body[64:], dtype).reshape(rows, cols)
+
+    def frame(self, kind, command):
+        while True:
+            message = self.receive()
+            assert not (isinstance(message, dict) and message["type"] == "error"), message
+            if isinstance(message, tuple) and message[:2] == (kind, command):
+                return message[2]
+
+    def close(self):
+        self.stream.close()
+        self.socket.close()
+
+
+def test_images_and_patterns_are_those_of_the_data_set(scan_in_memory):
+    counts, ds = scan_in_memory
+    with sonde.view(ds) as view:
+        client = Client(view)
+        page = client.receive()
+        (entry,) = page["state"]["datasets"]
+        assert page["view"] == "stem" and entry["scan"] == [6, 5] and entry["detector"] == [16, 12]
+        client.send(id=1, command="set_detector", channel=0, expr="rect(2,1,9,8)")
+        np.testing.assert_array_equal(client.frame(2, 1), counts[..., 2:9, 1:8].sum(axis=(2, 3)))
+        client.send(id=2, command="set_position", row=4, col=3)
+        np.testing.assert_array_equal(client.frame(1, 2), counts[4, 3])
+        client.send(id=3, command="release", dataset=0)  # what Python holds stays
+        client.send(id=4, command="set_position", row=1, col=1)
+        np.testing.assert_array_equal(client.frame(1, 4), counts[1, 1])
+        client.close()
+
+
+def test_the_data_set_is_kept_until_the_viewer_stops(scan_in_memory):
+    _, ds = scan_in_memory
+    view = sonde.view(ds)
+    with pytest.raises(sonde.Error, match="in use by 1 viewer"):
+        ds.release()
+    answer, _ = get(view, "/healthz")
+    assert answer.status == 200 and repr(view) == f"<sonde.Viewer at {view.url}>"
+    view.stop()
+    view.stop()
+    assert view.stopped and repr(view) == "<sonde.Viewer, stopped>"
+    with pytest.raises(ConnectionRefusedError):
+        get(view, "/healthz")
+    ds.release()
+
+
+def test_several_viewers_of_loaded_scans(scan):
+    ds = sonde.stem.load(scan)
+    with sonde.view(ds) as first, sonde.view(ds) as second:
+        assert first.url != second.url
+        for view in (first, second):
+            _, state = get(view, "/api/state", Cookie=cookie_of(view))
+            assert json.loads(state)["state"]["datasets"][0]["label"] == "scan"
+
+
+def test_without_the_token_nothing_is_shown(scan_in_memory):
+    with sonde.view(scan_in_memory[1]) as view:
+        assert get(view, "/")[0].status == 403
+        assert get(view, "/?token=guessed")[0].status == 403
+        assert "frame-ancestors 'none'" in get(view, "/", Cookie=cookie_of(view))[0].getheader("Content-Security-Policy")
+        assert view._repr_html_() is None
+
+
+def test_a_notebook_frames_it(scan_in_memory, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    monkeypatch.delenv("JUPYTER_SERVER_URL", raising=False)
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    (tmp_path / "jpserver-7.json").write_text('{"url": "http://localhost:8899/", "token": "x"}')
+    assert viewer.jupyter_origins() == ["http://localhost:8899", "http://127.0.0.1:8899"]
+    with sonde.view(scan_in_memory[1]) as view:
+        policy = get(view, "/", Cookie=cookie_of(view))[0].getheader("Content-Security-Policy")
+        assert "frame-ancestors http://localhost:8899 http://127.0.0.1:8899" in policy
+        shown = view._repr_html_()
+        assert f'<iframe src="http://localhost:{view._server.port}/?token=' in shown and 'height="720"' in shown
+    assert view._repr_html_() is None
+
+
+def test_settings_have_names_and_checks(scan_in_memory):
+    _, ds = scan_in_memory
+    with pytest.raises(sonde.Error, match='unknown key "prot" in view'):
+        sonde.view(ds, prot=1)
+    with pytest.raises(sonde.Error) as refused:
+        sonde.view(ds, embed_in="localhost")
+    assert refused.value.kind == "usage"
+    ds.release()  # a viewer that was refused keeps nothing
