@@ -24,8 +24,17 @@ const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javas
 // The server's own policy, so that what it would forbid fails here too.
 export const POLICY = "default-src 'self'; connect-src 'self'; img-src 'self' blob:; worker-src 'self'; frame-ancestors 'none'";
 
-/** The built client at http://viewer.test/, with a simulated server behind /ws. */
+type Send = (message: string | ArrayBuffer) => void;
+/** What stands behind /ws: says something when a page comes, and answers it. */
+export type Backend = (send: Send) => { start(): void; receive(text: string): void };
+
+/** The built client at http://viewer.test/, with a simulated server of scans. */
 export async function openSimulated(page: Page, dist: string, what: Simulation, query = ""): Promise<void> {
+  await openPage(page, dist, (send) => new SimulatedServer(what, send), query);
+  await page.waitForFunction(() => (window as { __sonde?: { delays: { summary(): { paints: number } } } }).__sonde?.delays.summary().paints);
+}
+
+export async function openPage(page: Page, dist: string, backend: Backend, query = ""): Promise<void> {
   await page.route("http://viewer.test/**", async (route) => {
     const { pathname } = new URL(route.request().url());
     const file = join(dist, pathname === "/" ? "index.html" : pathname);
@@ -34,10 +43,9 @@ export async function openSimulated(page: Page, dist: string, what: Simulation, 
     return route.fulfill({ body: await readFile(file), contentType: TYPES[extname(file)], headers });
   });
   await page.routeWebSocket("ws://viewer.test/ws", (socket) => {
-    const server = new SimulatedServer(what, (message) => socket.send(typeof message === "string" ? message : Buffer.from(message)));
+    const server = backend((message) => socket.send(typeof message === "string" ? message : Buffer.from(message)));
     socket.onMessage((text) => server.receive(String(text)));
     server.start();
   });
   await page.goto(`http://viewer.test/${query}`);
-  await page.waitForFunction(() => (window as { __sonde?: { delays: { summary(): { paints: number } } } }).__sonde?.delays.summary().paints);
 }
