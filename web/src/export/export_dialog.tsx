@@ -7,29 +7,32 @@ import { Dialog } from "../panels/dialog";
 import { useViewer } from "../panels/context";
 import { pictureFile, save } from "./picture_file";
 
-type What = "image" | "pattern" | "spectrum" | "profile" | "series";
+type What = "image" | "pattern" | "spectrum" | "profile" | "series" | "snapshot";
 
+const SCREEN = { name: "screen", text: "PNG as on the screen" };
 /** Exact numbers come from the server, pictures from the screen. */
+const VALUES = [
+  { name: "tiff", text: "TIFF, exact values" },
+  { name: "npy", text: "NPY, exact values" },
+  { name: "csv", text: "CSV, exact values" },
+  { name: "png", text: "PNG by the program" },
+];
+
 const FORMATS: Record<What, { name: string; text: string }[]> = {
-  image: [
-    { name: "screen", text: "PNG as on the screen" },
-    { name: "tiff", text: "TIFF, exact values" },
-    { name: "npy", text: "NPY, exact values" },
-    { name: "png", text: "PNG by the program" },
+  image: [SCREEN, ...VALUES],
+  pattern: [SCREEN, ...VALUES],
+  spectrum: [SCREEN, ...VALUES],
+  profile: [
+    { name: "csv", text: "CSV" },
+    { name: "npy", text: "NPY" },
+    { name: "json", text: "JSON" },
   ],
-  pattern: [
-    { name: "screen", text: "PNG as on the screen" },
-    { name: "tiff", text: "TIFF, exact values" },
-    { name: "npy", text: "NPY, exact values" },
-    { name: "png", text: "PNG by the program" },
+  series: [
+    { name: "zip", text: "PNG sequence (ZIP)" },
+    { name: "tiff", text: "TIFF of many pages" },
+    { name: "npy", text: "NPY" },
   ],
-  spectrum: [
-    { name: "screen", text: "PNG as on the screen" },
-    { name: "tiff", text: "TIFF, exact values" },
-    { name: "npy", text: "NPY, exact values" },
-  ],
-  profile: [{ name: "csv", text: "CSV" }],
-  series: [{ name: "zip", text: "PNG sequence (ZIP)" }],
+  snapshot: [{ name: "html", text: "HTML" }],
 };
 
 const NAMES: Record<What, string> = {
@@ -38,6 +41,7 @@ const NAMES: Record<What, string> = {
   spectrum: "FFT",
   profile: "Line profile",
   series: "Images of the whole series",
+  snapshot: "Everything that is shown, as one page",
 };
 
 export function ExportDialog() {
@@ -71,7 +75,9 @@ export function ExportDialog() {
         if (stage) save(`${what}.png`, await pictureFile(stage, { scaleBar, lines }));
         return;
       }
-      const file = await actions.session.requestFile({ what, format: chosen, channel: store.view.active.peek() });
+      // The diffraction panel shows one of two patterns.
+      const source = what === "pattern" && store.view.patternSource.peek() === "region" ? "region" : what;
+      const file = await actions.session.requestFile({ what: source, format: chosen, channel: store.view.active.peek() });
       save(file.name, new Blob([file.bytes], { type: file.type }));
     });
   const saveState = () =>
@@ -103,7 +109,9 @@ export function ExportDialog() {
         </button>
       </div>
       <hr />
-      <p class="hint">The state holds every control of this page.</p>
+      <p class="hint">
+        The state holds every control of this page. <code>sonde stem image --state</code> makes its images again on the command line.
+      </p>
       <div class="line">
         <Button label="Save the state" text="Save state" disabled={busy} onClick={() => void saveState()} />
         <label class="button">
