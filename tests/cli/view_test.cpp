@@ -170,7 +170,6 @@ TEST(View, SavesAStateFromWhichTheCommandLineRepeatsTheImages) {
   const panel::Page page = stem::make_page({master}, options, Budget(std::size_t{1} << 30, "test"));
   stem::testing::Client client(page);
   stem::testing::wait_until_loaded(client, page);
-  client.outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 2; });
   // Dragged there, so that the image is the sum of many steps.
   for (int step = 0; step < 20; ++step)
     (void)client.ask("set_detector", R"j({"channel": 3, "shape": "annulus", "params": [)j" +

@@ -14,6 +14,7 @@ namespace sonde::stem {
 ///   stem-bitplane  bright-field image straight from compressed bytes
 ///   stem-index     chunk index of 10,000 frames
 ///   stem-image     virtual images and drag steps on a resident scan
+///   stem-view      commands of the viewer, from the command to the frame
 ///   stem-density   the same image from planes, from frames, by complement, for masks of every size
 ///   stem-dose      decoding and bit planes for frames of every dose
 [[nodiscard]] std::vector<BenchCase> bench_cases();

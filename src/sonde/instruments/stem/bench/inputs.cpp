@@ -159,4 +159,10 @@ Peer python_peer(const std::string& name, const std::string& script, const std::
   return peer;
 }
 
+std::filesystem::path bench_folder(const std::string& name) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "sonde-bench" / name;
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
 }  // namespace sonde::stem

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ struct ResidentScan {
 /// 512 x 512 x 192 x 192: the 16384 positions of W1 sixteen times over, since sums take as long whatever the counts
 /// are. Throws Error(budget) where 9.7 GB are too much.
 [[nodiscard]] std::shared_ptr<ResidentScan> full_size_scan();
+
+/// A folder for the files of a case, kept from run to run.
+[[nodiscard]] std::filesystem::path bench_folder(const std::string& name);
 
 /// A size of a case as a whole number of `what`. Throws Error(usage) for anything that is none above zero.
 [[nodiscard]] Index whole_size(const std::string& size, const char* what);

@@ -16,6 +16,7 @@ PreparedCase prepare_image(const BenchPoint& point);
 PreparedCase prepare_full_size(const BenchPoint& point);
 PreparedCase prepare_validate(const BenchPoint& point);
 PreparedCase prepare_series(const BenchPoint& point);
+PreparedCase prepare_view(const BenchPoint& point);
 PreparedCase prepare_density(const BenchPoint& point);
 PreparedCase prepare_dose(const BenchPoint& point);
 

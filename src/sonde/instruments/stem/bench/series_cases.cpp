@@ -12,17 +12,7 @@
 #include "sonde/instruments/stem/write/write_arina.h"
 
 namespace sonde::stem {
-namespace {
-
 namespace fs = std::filesystem;
-
-fs::path bench_folder(const std::string& name) {
-  const fs::path folder = fs::temp_directory_path() / "sonde-bench" / name;
-  fs::create_directories(folder);
-  return folder;
-}
-
-}  // namespace
 
 PreparedCase prepare_validate(const BenchPoint& point) {
   const Index files = whole_size(point.size, "data files");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/load/mask_file.h"
 
 namespace sonde::stem {
 namespace {
@@ -159,6 +160,19 @@ std::unique_ptr<Source> with_working_type(std::unique_ptr<Source> source) {
 
 std::unique_ptr<Source> with_transposed_detector(std::unique_ptr<Source> source) {
   return std::make_unique<TransposedSource>(std::move(source));
+}
+
+std::unique_ptr<Source> adapt(std::unique_ptr<Source> source, const LoadOptions& options) {
+  source = with_working_type(std::move(source));
+  if (options.transpose_detector) source = with_transposed_detector(std::move(source));
+  return source;
+}
+
+std::vector<std::uint32_t> mask_of(const Acquisition& acquisition, const LoadOptions& options) {
+  std::vector<std::uint32_t> bits = acquisition.pixel_mask;
+  bits.resize(static_cast<std::size_t>(acquisition.rows * acquisition.cols));
+  if (!options.mask_file.empty()) add_mask_file(options.mask_file, acquisition.rows, acquisition.cols, bits);
+  return bits;
 }
 
 }  // namespace sonde::stem

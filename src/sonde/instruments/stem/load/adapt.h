@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "sonde/instruments/stem/load/load_options.h"
 #include "sonde/instruments/stem/read/source.h"
 
 namespace sonde::stem {
@@ -14,5 +17,11 @@ namespace sonde::stem {
 
 /// A source whose detector rows and columns are exchanged (--transpose-detector), pixel mask included.
 [[nodiscard]] std::unique_ptr<Source> with_transposed_detector(std::unique_ptr<Source> source);
+
+/// A source as the options ask for it: both of the above.
+[[nodiscard]] std::unique_ptr<Source> adapt(std::unique_ptr<Source> source, const LoadOptions& options);
+
+/// NXdetector bits of the stored detector: those of the file, joined with the mask file of the options.
+[[nodiscard]] std::vector<std::uint32_t> mask_of(const Acquisition& acquisition, const LoadOptions& options);
 
 }  // namespace sonde::stem

@@ -24,18 +24,6 @@ void gather_planes(Stream& stream, const Array& planes, Index position, Array& p
   stream.copy(pattern.data(), column.data(), column.allocated_bytes());
 }
 
-/// The settings of a pass over some resident positions only.
-PassSettings part_of(PassSettings settings, const ScanRegion& part) {
-  ScanGrid& scan = settings.scan;
-  const ScanRegion all = scan.region;
-  scan.region = {
-      all.row_first + part.row_first * scan.bin, std::min(all.row_first + part.row_last * scan.bin, all.row_last),
-      all.col_first + part.col_first * scan.bin, std::min(all.col_first + part.col_last * scan.bin, all.col_last)};
-  scan.out_rows = part.row_last - part.row_first;
-  scan.out_cols = part.col_last - part.col_first;
-  return settings;
-}
-
 }  // namespace
 
 Value Exactness::to_value() const {

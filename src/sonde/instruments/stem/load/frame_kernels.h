@@ -45,7 +45,7 @@ struct FrameKernels {
   FrameSums<sum_of<T>> (*moments)(const T* frame, Index rows, Index cols, T most, sum_of<T>* column_sums);
   /// Adds every pixel to its bin of the `out_cols` wide sums; pixels beyond the last bin are left out. Returns the
   /// largest of all pixels.
-  T (*bin_add_u32)
+  T(*bin_add_u32)
   (const T* frame, Index rows, Index cols, Index bin, Index out_rows, Index out_cols, std::uint32_t* sums);
   T (*bin_add_wide)(const T* frame, Index rows, Index cols, Index bin, Index out_rows, Index out_cols, sum_of<T>* sums);
   /// Converts; values beyond the target's maximum are set to it. Returns the largest value before conversion.

@@ -13,7 +13,6 @@
 #include "sonde/instruments/stem/load/adapt.h"
 #include "sonde/instruments/stem/load/dataset_state.h"
 #include "sonde/instruments/stem/load/held_source.h"
-#include "sonde/instruments/stem/load/mask_file.h"
 #include "sonde/instruments/stem/load/zero_in_place.h"
 
 namespace sonde::stem {
@@ -23,12 +22,6 @@ namespace {
 // MiB.
 constexpr std::size_t batch_bytes = std::size_t{8} << 20;
 constexpr Index sampled_frames = 32;
-
-std::unique_ptr<Source> adapt(std::unique_ptr<Source> source, const LoadOptions& options) {
-  source = with_working_type(std::move(source));
-  if (options.transpose_detector) source = with_transposed_detector(std::move(source));
-  return source;
-}
 
 LoadSizes sizes_of(const Source& source, const ScanGrid& scan) {
   const Acquisition& acquisition = source.acquisition();
@@ -46,13 +39,6 @@ LoadSizes sizes_of(const Source& source, const ScanGrid& scan) {
   sizes.reading_bytes = source.reading_bytes(sizes.workers);
   sizes.useful_cache_bytes = source.useful_cache_bytes();
   return sizes;
-}
-
-std::vector<std::uint32_t> mask_of(const Acquisition& acquisition, const LoadOptions& options) {
-  std::vector<std::uint32_t> bits = acquisition.pixel_mask;
-  bits.resize(static_cast<std::size_t>(acquisition.rows * acquisition.cols));
-  if (!options.mask_file.empty()) add_mask_file(options.mask_file, acquisition.rows, acquisition.cols, bits);
-  return bits;
 }
 
 Calibration calibration_of(const Acquisition& acquisition, const LoadOptions& options) {

@@ -226,6 +226,17 @@ PassResult run_pass(Source& source, const PassSettings& settings, Array& destina
   }
 }
 
+PassSettings part_of(PassSettings settings, const ScanRegion& part) {
+  ScanGrid& scan = settings.scan;
+  const ScanRegion all = scan.region;
+  scan.region = {
+      all.row_first + part.row_first * scan.bin, std::min(all.row_first + part.row_last * scan.bin, all.row_last),
+      all.col_first + part.col_first * scan.bin, std::min(all.col_first + part.col_last * scan.bin, all.col_last)};
+  scan.out_rows = part.row_last - part.row_first;
+  scan.out_cols = part.col_last - part.col_first;
+  return settings;
+}
+
 Choice<std::string> pass_way(Device device, const Source& source, const PassSettings& settings) {
   if (device.is_cpu()) return {"decoded and summed on the CPU", "the data set lies there"};
   if (const std::string why = why_not_on_gpu(source, settings); !why.empty())

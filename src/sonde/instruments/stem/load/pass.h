@@ -90,6 +90,9 @@ struct PassResult {
 /// copied.
 [[nodiscard]] Choice<std::string> pass_way(Device device, const Source& source, const PassSettings& settings);
 
+/// The settings of a pass over some resident positions only, a rectangle of them.
+[[nodiscard]] PassSettings part_of(PassSettings settings, const ScanRegion& part);
+
 /// Bytes a pass holds besides the destination: ring of compressed buffers (of the largest batch each, together no more
 /// than the scan has), schedule, sums, scratch of every worker.
 [[nodiscard]] std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t largest_batch_bytes,

@@ -230,6 +230,13 @@ void Catalogue::load(const Wish& wish) {
   const std::shared_ptr<Entry> entry = this->entry(wish.dataset);
   const bool was_held = entry->held(wish.item) != nullptr;
   loading_ = wish;
+  if (!was_held) {
+    Value begun;
+    begun["item"] = wish.item;
+    begun["stage"] = "opening";
+    begun["fraction"] = 0;
+    entry->set_loading(begun);
+  }
   std::optional<Error> problem;
   try {
     (void)entry->load(wish.item);
@@ -239,6 +246,9 @@ void Catalogue::load(const Wish& wish) {
     problem = Error(ErrorKind::budget, "the system gave no more memory").hint("release other data sets");
   }
   loading_.reset();
+  // First the frames, then the word that all is done: who has seen that finds nothing still on its way.
+  for_each_listener(
+      [&](Listener& listener) { listener.loaded(wish.dataset, wish.item, problem ? &*problem : nullptr); });
   entry->set_loading(std::nullopt);
   if (!was_held) {
     tell("datasets", datasets());
@@ -252,8 +262,6 @@ void Catalogue::load(const Wish& wish) {
     notice["dataset"] = wish.dataset;
     tell("notice", notice);
   }
-  for_each_listener(
-      [&](Listener& listener) { listener.loaded(wish.dataset, wish.item, problem ? &*problem : nullptr); });
 }
 
 void Catalogue::show_progress(const Progress& progress) {

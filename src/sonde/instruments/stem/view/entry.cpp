@@ -43,6 +43,7 @@ void add_scales(Value& facts, const Calibration& calibration, Index scan_bin, In
 Entry::Entry(Index id, const std::string& path, const ViewOptions& options, const Budget& budget, Device device)
     : id_(id),
       source_(std::filesystem::absolute(path).lexically_normal().string()),
+      load_(options.load),
       series_(open_series(path, options, budget, device)) {
   for (const SeriesItem& item : series_.items())
     items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, {item.path}, {}});
@@ -111,12 +112,28 @@ std::shared_ptr<const Dataset> Entry::load(Index item) {
       loaded.files.push_back(loaded.path);
     std::sort(loaded.files.begin(), loaded.files.end());
     describe(*dataset);
+    preview_.reset();
+    preview_item_ = -1;
     return dataset;
   } catch (const Error& error) {
     const std::lock_guard lock(mutex_);
     items_.at(static_cast<std::size_t>(item)).error = error;
     throw;
   }
+}
+
+Array Entry::preview_pattern(Index item, Index scan_row, Index scan_col) {
+  std::shared_ptr<PatternPreview> preview;
+  {
+    const std::lock_guard lock(mutex_);
+    if (preview_item_ != item) {
+      preview_ = std::make_shared<PatternPreview>(items_.at(static_cast<std::size_t>(item)).path, load_,
+                                                  facts_.find("det_bin")->as_whole());
+      preview_item_ = item;
+    }
+    preview = preview_;
+  }
+  return preview->pattern(scan_row, scan_col);
 }
 
 void Entry::describe(const Dataset& dataset) {

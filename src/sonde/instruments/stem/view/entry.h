@@ -13,6 +13,7 @@
 #include "sonde/engine/options/value.h"
 #include "sonde/instruments/stem/correct/centre.h"
 #include "sonde/instruments/stem/load/dataset.h"
+#include "sonde/instruments/stem/load/pattern_preview.h"
 #include "sonde/instruments/stem/view/page.h"
 
 namespace sonde::stem {
@@ -46,6 +47,8 @@ class Entry {
 
   /// Loads the item unless it is held, and finds its beam. What a load throws is kept for state() and thrown.
   std::shared_ptr<const Dataset> load(Index item);
+  /// The pattern of a position decoded from the file, for an item that is still being loaded.
+  [[nodiscard]] Array preview_pattern(Index item, Index scan_row, Index scan_col);
   /// Known once the item was loaded; it stays known after release.
   [[nodiscard]] BeamFound beam(Index item) const;
   /// Why the last load of the item failed, when it did.
@@ -80,6 +83,7 @@ class Entry {
   const Index id_;
   const std::string source_;
   std::string label_;
+  const LoadOptions load_;
   mutable Series series_;
 
   mutable std::mutex mutex_;  // of what follows
@@ -87,6 +91,8 @@ class Entry {
   Shape shape_;
   Value facts_ = Value::object();  // what is known of every item: scan, detector, calibration, choices
   std::optional<Value> loading_;
+  Index preview_item_ = -1;
+  std::shared_ptr<PatternPreview> preview_;
 };
 
 }  // namespace sonde::stem

@@ -49,7 +49,6 @@ class Exported : public ::testing::Test {
     page_ = make_page({folder_.path().string()}, options_, plenty());
     client_.emplace(page_);
     wait_until_loaded(*client_, page_);
-    client_->outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 2; });
     (void)client_->ask("set_detector", R"j({"channel": 1, "expr": "haadf"})j");
     image_ = client_->frame(FrameKind::image, 1);
   }

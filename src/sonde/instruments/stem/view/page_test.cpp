@@ -60,11 +60,7 @@ class Viewed : public ::testing::Test {
 
 class OneScan : public Viewed {
  protected:
-  void SetUp() override {
-    wait_until_loaded(client_, page_);
-    // The frames that come by themselves when loading ends do not belong to any command.
-    client_.outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 2; });
-  }
+  void SetUp() override { wait_until_loaded(client_, page_); }
   /// Sum of the good pixels that `inside` holds, of one position.
   [[nodiscard]] std::uint64_t sum(Index scan_row, Index scan_col,
                                   const std::function<bool(Index, Index)>& inside) const {
@@ -287,10 +283,10 @@ TEST_F(OneScan, ReleasedMemoryIsFreeAndComesBackWhenWanted) {
   EXPECT_GT(freed, scan_rows * scan_cols * rows * cols);
   EXPECT_EQ(page_.state().find("memory")->find("resident")->as_whole(), before - freed);
   EXPECT_TRUE(client_.ask("set_item", R"j({"item": 0})j").find("waiting")->as_bool());
-  client_.outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 3; });
+  client_.outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 4; });
   const std::vector<Frame> frames = client_.outlet->take_frames();
-  EXPECT_EQ(frames[2].request, 0u);  // nobody asked again
-  expect_image(frames[2], [](Index, Index) { return true; });
+  EXPECT_EQ(frames[3].request, 0u);  // nobody asked again
+  expect_image(frames[3], [](Index, Index) { return true; });
 }
 
 TEST_F(OneScan, EveryWrongCommandIsOneClearError) {
@@ -357,7 +353,6 @@ TEST_F(OtherLayouts, ShowTheSameNumbers) {
     const panel::Page page = page_of({master}, layout);
     Client client(page);
     wait_until_loaded(client, page);
-    client.outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 2; });
     std::vector<std::vector<double>> shown;
     shown.push_back(elements<double>(client.show(FrameKind::pattern, "set_position", R"j({"row": 2, "col": 9})j")));
     for (const char* detector : {"bf", "com-col", "annulus(15,19,3,8) & !rect(0,0,15,40)"})
@@ -379,14 +374,14 @@ TEST_F(Viewed, SeriesSwitchItems) {
   const panel::Page page = page_of({folder_.path().string()});
   Client client(page);
   wait_until_loaded(client, page);
-  client.outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 2; });
   (void)client.ask("set_detector", R"j({"channel": 3, "expr": "circle(16,20,6)"})j");
   for (const auto& [item, name] : {std::pair{2, "tilt_10"}, {1, "tilt_9"}, {0, "tilt_1"}}) {
     SCOPED_TRACE(name);
     const Value reply = client.ask("set_item", "{\"item\": " + std::to_string(item) + "}");
     if (reply.find("waiting") != nullptr)
-      client.outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 3; });
-    const std::vector<Frame> frames = client.outlet->take_frames();
+      client.outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 4; });
+    std::vector<Frame> frames = client.outlet->take_frames();
+    std::erase_if(frames, [](const Frame& frame) { return frame.preview; });
     ASSERT_EQ(frames.size(), 3u);
     const Dataset expected = load(folder_.file(std::string(name) + "_master.h5"), {}, plenty());
     const std::vector<DetectorImage> images = mask_images(
@@ -430,6 +425,25 @@ TEST_F(Viewed, OpensWhatLiesBelowThePathsOfTheStart) {
   EXPECT_EQ(client.ask("set_dataset", R"j({"dataset": 1})j").find("dataset")->as_whole(), 1);
   EXPECT_THAT(client.error("open", R"j({"path": "link/c_master.h5"})j"), HasSubstr("not below a path"));
   EXPECT_THAT(client.error("open", R"j({"path": "nothing_master.h5"})j"), HasSubstr("not below a path"));
+}
+
+TEST_F(OneScan, PatternsComeFromTheFileWhileItIsBeingLoaded) {
+  (void)client_.ask("release", R"j({"dataset": 0})j");
+  const Value reply = client_.ask("set_position", R"j({"row": 8, "col": 2})j");
+  EXPECT_TRUE(reply.find("waiting")->as_bool());
+  std::vector<Frame> frames = client_.outlet->take_frames();
+  ASSERT_FALSE(frames.empty());
+  EXPECT_TRUE(frames[0].preview);
+  const auto values = elements<std::uint64_t>(frames[0]);
+  const Array expected = scan_.pattern(8, 2);
+  for (Index q = 0; q < rows * cols; ++q)
+    if (scan_.good()[static_cast<std::size_t>(q)] != 0) {
+      ASSERT_EQ(values[static_cast<std::size_t>(q)], count(expected, q));
+    }
+  if (frames.size() == 1) client_.outlet->wait([](const auto& more, const auto&) { return !more.empty(); });
+  for (const Frame& frame : client_.outlet->take_frames()) frames.push_back(frame);
+  EXPECT_FALSE(frames[1].preview);  // a better one follows by itself
+  EXPECT_EQ(frames[1].kind, FrameKind::pattern);
 }
 
 TEST_F(OneScan, LoadingTellsHowFarItIs) {
@@ -512,7 +526,6 @@ TEST_F(Viewed, PlayingMakesEveryItemALookUp) {
   const panel::Page page = page_of({folder_.path().string()});
   Client client(page);
   wait_until_loaded(client, page);
-  client.outlet->wait([](const auto& frames, const auto&) { return frames.size() >= 2; });
   (void)client.ask("set_detector", R"j({"channel": 0, "expr": "bf"})j");
   (void)client.ask("set_detector", R"j({"channel": 4, "expr": "com-row"})j");
   (void)client.ask("play", R"j({"playing": true, "fps": 12, "loop": true, "boomerang": false})j");

@@ -40,7 +40,9 @@ void ClientSession::loaded(Index dataset, Index item, const Error* error) {
   if (!shown || item != view_.item(dataset)) return;
   request_ = 0;
   try {
-    send_all(target(dataset));
+    // It may be gone again: released, or pushed out by a later item.
+    if (const Target now{catalogue_.entry(dataset), item, catalogue_.entry(dataset)->held(item)}; now.dataset)
+      send_all(now);
   } catch (const Error& problem) {  // nobody asked, so nobody gets an answer
     Value notice;
     notice["message"] = problem.message();
@@ -67,7 +69,10 @@ Value ClientSession::set_dataset(const Arguments& arguments) {
   view_.dataset = chosen.id();
   view_.scan_row = std::min(view_.scan_row, chosen.entry->shape()[0] - 1);
   view_.scan_col = std::min(view_.scan_col, chosen.entry->shape()[1] - 1);
-  if (chosen.dataset) send_all(chosen);
+  if (chosen.dataset)
+    send_all(chosen);
+  else
+    send_preview(chosen);
   Value reply;
   reply["dataset"] = chosen.id();
   reply["item"] = chosen.item;
@@ -81,10 +86,12 @@ Value ClientSession::set_position(const Arguments& arguments) {
   view_.scan_row = arguments.whole("row", 0, scan[0] - 1);
   view_.scan_col = arguments.whole("col", 0, scan[1] - 1);
   Value reply;
-  if (chosen.dataset)
+  if (chosen.dataset) {
     send_pattern(chosen);
-  else
+  } else {
+    send_preview(chosen);
     reply["waiting"] = true;
+  }
   reply["row"] = view_.scan_row;
   reply["col"] = view_.scan_col;
   return reply;
@@ -172,7 +179,10 @@ Value ClientSession::set_item(const Arguments& arguments) {
   const Index items = catalogue_.entry(dataset)->size();
   view_.items[dataset] = arguments.whole("item", 0, items - 1);
   const Target chosen = target(dataset, true);
-  if (chosen.dataset) send_all(chosen);
+  if (chosen.dataset)
+    send_all(chosen);
+  else
+    send_preview(chosen);
   Value reply;
   reply["dataset"] = dataset;
   reply["item"] = chosen.item;
@@ -379,6 +389,19 @@ Shown ClientSession::image(const Target& target, const std::string& detector) {
 }
 
 void ClientSession::send_pattern(const Target& target) { send(pattern(target).frame, target); }
+
+void ClientSession::send_preview(const Target& target) {
+  const Stopwatch watch;
+  const Shape shape = target.entry->shape();
+  try {
+    Frame frame = frame_of(FrameKind::pattern, shape[2], shape[3],
+                           target.entry->preview_pattern(target.item, view_.scan_row, view_.scan_col));
+    frame.preview = true;
+    frame.compute_us = microseconds(watch);
+    send(std::move(frame), target);
+  } catch (const Error&) {  // a first look only: what is wrong with the scan its load says
+  }
+}
 
 void ClientSession::send_reduced(const Target& target) { send(reduced(target).frame, target); }
 

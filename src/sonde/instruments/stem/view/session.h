@@ -81,6 +81,8 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   // Frames of the view as it is; sent with the id of the command that is being carried out.
   void send(panel::Frame frame, const Target& target);
   void send_pattern(const Target& target);
+  /// The same from the file, for an item that is being loaded.
+  void send_preview(const Target& target);
   void send_reduced(const Target& target);
   Shown send_image(const Target& target, Index channel);
   void send_spectrum(const Target& target, Index channel);

@@ -146,13 +146,14 @@ class Client {
   std::uint32_t next_id = 1, last_id = 0;
 };
 
-/// Waits until every item that is wanted is in memory.
+/// Waits until an item is in memory and nothing of its load is still on its way; then forgets what came by itself.
 inline void wait_until_loaded(Client& client, const panel::Page& page, std::size_t dataset = 0, std::size_t item = 0) {
   client.outlet->wait([&](const auto&, const auto&) {
     const Value state = page.state();
-    const Value* held = state.find("datasets")->items().at(dataset).find("items")->items().at(item).find("held");
-    return held->as_bool();
+    const Value& entry = state.find("datasets")->items().at(dataset);
+    return entry.find("loading")->is_null() && entry.find("items")->items().at(item).find("held")->as_bool();
   });
+  (void)client.outlet->take_frames();
 }
 
 }  // namespace sonde::stem::testing
