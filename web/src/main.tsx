@@ -12,7 +12,7 @@ import { Shell } from "./shell/shell";
 declare global {
   interface Window {
     /** For measurements and tests: the page's numbers, and what it draws with. */
-    __sonde?: { delays: typeof delays; store: Store; renderer(): string | undefined };
+    __sonde?: { delays: typeof delays; store: Store; session: Session; renderer(): string | undefined };
   }
 }
 
@@ -28,7 +28,7 @@ const drawing = asked === "canvas" || asked === "webgl" ? asked : "auto";
 const viewer: Viewer = { store, actions: new Actions(session), stages: new Map(), drawing };
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
 session.start(new Connection(() => new WebSocket(`${scheme}//${location.host}/ws`) as unknown as Socket, session));
-window.__sonde = { delays, store, renderer: () => viewer.stages.get("image")?.renderer.name };
+window.__sonde = { delays, store, session, renderer: () => viewer.stages.get("image")?.renderer.name };
 
 const root = document.getElementById("page");
 if (root)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/** SONDE_PROGRAM=... npm run figures -- FOLDER: the pictures of the viewer in the documentation, of simulated scans. */
+import { join, resolve } from "node:path";
+import type { Browser, Page } from "playwright-core";
+
+import { launch } from "../test/browser";
+import { run, temporaryFolder, ViewServer } from "../test/sonde";
+
+async function picture(browser: Browser, url: string, output: string, scheme: "dark" | "light", act: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: scheme });
+  const page = await context.newPage();
+  await page.goto(url);
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+  await button("The pattern of the region").click();
+  await act(page);
+  // Whatever was asked for has been answered and painted.
+  await page.waitForLoadState("networkidle");
+  await page.waitForFunction(() => {
+    type Sonde = { session: { latest: { idle: boolean } } };
+    return (window as unknown as { __sonde: Sonde }).__sonde.session.latest.idle;
+  });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await page.screenshot({ path: output });
+  await context.close();
+}
+
+const [folder] = process.argv.slice(2).filter((word) => word !== "--");
+if (!folder) throw new Error("give the folder to write to");
+const data = temporaryFolder();
+const scan = join(data.path, "particles_master.h5");
+run("stem", "simulate", scan, "--scan-shape", "128,128", "--detector-shape", "96,96", "--disk-radius", "12", "--dose", "4", "--seed", "3", "--no-truth");
+const server = await ViewServer.start([scan]);
+const browser = await launch();
+try {
+  await picture(browser, server.url, resolve(folder, "viewer-grid.png"), "dark", async (page) => {
+    for (const key of ["n", "h", "v"]) {
+      await page.getByRole("button", { name: "Add a detector" }).click();
+      await page.keyboard.press(key);
+    }
+  });
+  await picture(browser, server.url, resolve(folder, "viewer-profile.png"), "light", async (page) => {
+    await page.keyboard.press("n");
+    await page.keyboard.press("f");
+    await page.locator("section[aria-label='Real space']").getByRole("button", { name: "Line profile" }).click();
+    const box = await page.locator("[data-panel=image] .lines").boundingBox();
+    if (!box) throw new Error("no panel");
+    await page.mouse.move(box.x + 0.35 * box.width, box.y + 0.2 * box.height);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 0.68 * box.width, box.y + 0.9 * box.height, { steps: 4 });
+    await page.mouse.up();
+  });
+} finally {
+  await browser.close();
+  await server.stop();
+  data.remove();
+}
