@@ -136,7 +136,8 @@ void write_stages(const fs::path& folder, const Value& stages, Context& context)
   }
   Facet facet;
   facet.x = {.title = "uncompressed bytes per second of one core", .unit = "GB/s", .low = 0.0};
-  sonde::Series rates{.mark = Mark::bars};
+  sonde::Series rates;
+  rates.mark = Mark::bars;
   for (const auto& [stage, entry] : stages.members()) {
     const double rate = entry.find("gb_per_s")->as_real();
     if (rate <= 0) continue;
