@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server as a browser meets it before the WebSocket, and as strangers do.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <thread>
 
@@ -245,11 +247,18 @@ TEST(Server, AProgramThatWasStartedMeanwhileKeepsNothingOpen) {
     TestConnection connection = test.connect();
     connection.send(test.request("GET /healthz"));
     EXPECT_EQ(read_answer(connection).status, 200) << "accepted";
+    // Its end in the child closes when the other program begins: until then the child is a copy that holds everything.
+    std::array<int, 2> begun{};
+    ASSERT_EQ(pipe2(begun.data(), O_CLOEXEC), 0);
     child = fork();
     if (child == 0) {
       execl("/bin/sleep", "sleep", "600", nullptr);
       _exit(127);
     }
+    close(begun[1]);
+    char none = 0;
+    EXPECT_EQ(read(begun[0], &none, 1), 0);
+    close(begun[0]);
     connection.send(test.request("DELETE /", "Connection: close"));
     EXPECT_TRUE(connection.is_closed_by_server());
   }
