@@ -190,6 +190,8 @@ describe("series", () => {
     await page.getByRole("button", { name: "Play" }).click();
     await expect.poll(() => state("item"), { timeout: 60_000 }).toBe(2);
     await settled(expected[2]);
+    // Until playing has ended it would go on from wherever the button leads.
+    await page.getByRole("button", { name: "Play" }).waitFor();
     await page.getByRole("button", { name: "Previous item" }).click();
     await settled(expected[1]);
   });
