@@ -226,7 +226,7 @@ export class Session implements Listener {
         store.note.value = { text: String(event.message), hint: event.hint as string | undefined, serious: false };
         break;
       case "closing":
-        store.gone.value = "The server has ended. Start `sonde view` again; this page then goes on by itself.";
+        store.gone.value = "The server has ended. Start `sonde view` again and open its new address; with the same --port and --token this page goes on by itself.";
         break;
     }
   }
