@@ -28,7 +28,7 @@ class Bench : public ::testing::Test {
   Ended machine(std::vector<std::string> more = {}) const {
     std::vector<std::string> words = {"machine", "--seconds", "0.001", "--array", "1M", "--file", "1M", "--json"};
     words.insert(words.end(), more.begin(), more.end());
-    return testing::sonde(words);
+    return testing::run(words);
   }
 
   testing::TemporaryFolder folder_;
@@ -53,7 +53,7 @@ TEST_F(Bench, MachineNamesAFolderThatCannotBeWritten) {
 TEST_F(Bench, ReportsGiveFractionsOfAMeasuredMachine) {
   const std::string master = testing::make_small_scan(folder_);
   const auto load = [&] {
-    const Ended ended = testing::sonde({"stem", "load", master, "--report", folder_.file("run.json")});
+    const Ended ended = testing::run({"stem", "load", master, "--report", folder_.file("run.json")});
     EXPECT_EQ(ended.status, 0) << ended.err;
     return ended.err;
   };
@@ -78,27 +78,27 @@ TEST_F(Bench, ReportsGiveFractionsOfAMeasuredMachine) {
 }
 
 TEST_F(Bench, WithoutACaseListsThem) {
-  const Ended ended = testing::sonde({"bench"});
+  const Ended ended = testing::run({"bench"});
   EXPECT_EQ(ended.status, 0);
   EXPECT_THAT(ended.err, HasSubstr("copy "));
 }
 
 TEST_F(Bench, UnknownCasesNameTheNearest) {
-  const Ended ended = testing::sonde({"bench", "cpoy"});
+  const Ended ended = testing::run({"bench", "cpoy"});
   EXPECT_EQ(ended.status, 2);
   EXPECT_EQ(ended.err, "error: unknown case \"cpoy\"; did you mean \"copy\"?\nhint: `sonde bench` lists the cases\n");
 }
 
 TEST_F(Bench, WorkersThatAreNoNumbersAreRefused) {
-  EXPECT_THAT(testing::sonde({"bench", "copy", "--workers", "1,some"}).err,
+  EXPECT_THAT(testing::run({"bench", "copy", "--workers", "1,some"}).err,
               StartsWith("error: --workers: \"some\" is not a number of threads\n"));
 }
 
 TEST_F(Bench, WritesPointsAndChart) {
   machine();
   const std::string stem = folder_.file("copy");
-  const Ended ended = testing::sonde({"bench", "copy", "--sizes", "64k,128k", "--workers", "1", "--samples", "3",
-                                      "--json", "-o", stem, "--devices", "cpu"});
+  const Ended ended = testing::run({"bench", "copy", "--sizes", "64k,128k", "--workers", "1", "--samples", "3",
+                                    "--json", "-o", stem, "--devices", "cpu"});
   ASSERT_EQ(ended.status, 0) << ended.err;
   const Value result = read_json(stem + ".json");
   ASSERT_EQ(result.find("points")->size(), 2u);
@@ -114,7 +114,7 @@ TEST_F(Bench, WritesPointsAndChart) {
 TEST_F(Bench, WritesNothingWhenToldSo) {
   machine();
   const Ended ended =
-      testing::sonde({"bench", "copy", "--sizes", "64k", "--workers", "1", "--samples", "3", "--no-files"});
+      testing::run({"bench", "copy", "--sizes", "64k", "--workers", "1", "--samples", "3", "--no-files"});
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.err, ::testing::Not(HasSubstr("written")));
 }

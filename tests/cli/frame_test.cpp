@@ -17,10 +17,9 @@ using testing::Ended;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::run;
 using ::testing::StartsWith;
 using testing::TemporaryFolder;
-
-Ended run(std::vector<std::string> arguments) { return testing::sonde(std::move(arguments)); }
 
 void write_text(const std::string& path, const std::string& text) {
   testing::write_bytes(path, {text.begin(), text.end()});

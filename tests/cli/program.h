@@ -67,6 +67,6 @@ class Program {
   pid_t child_ = -1;
 };
 
-inline Ended sonde(std::vector<std::string> arguments) { return Program(std::move(arguments)).wait(); }
+inline Ended run(std::vector<std::string> arguments) { return Program(std::move(arguments)).wait(); }
 
 }  // namespace sonde::testing

@@ -22,7 +22,7 @@ namespace sonde::testing {
 /// The JSON document that `sonde ARGUMENTS --json --quiet` prints; the test fails unless it succeeds with exactly one.
 inline Value json_of(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--json", "--quiet"});
-  const Ended ended = sonde(std::move(arguments));
+  const Ended ended = run(std::move(arguments));
   EXPECT_EQ(ended.status, 0) << ended.err;
   return ended.status == 0 ? parse_json(ended.out, "standard output") : Value::object();
 }

@@ -33,11 +33,10 @@ using testing::make_small_scan;
 using testing::names_in;
 using ::testing::Not;
 using testing::Program;
+using testing::run;
 using testing::small_scan;
 using ::testing::StartsWith;
 using testing::TemporaryFolder;
-
-Ended run(std::vector<std::string> arguments) { return testing::sonde(std::move(arguments)); }
 
 void write_text(const std::string& path, const std::string& text) {
   testing::write_bytes(path, {text.begin(), text.end()});

@@ -69,7 +69,7 @@ TEST(RealArinaEmpty, InfoTellsTheCalibrationOfTheSidecar) {
 
 TEST(RealArinaEmpty, SidecarNamedAloneIsRefusedAndNamesItsMaster) {
   SONDE_NEED_DATA(data);
-  const Ended ended = testing::sonde({"stem", "load", data / "stem/arina-empty/test_00.h5"});
+  const Ended ended = testing::run({"stem", "load", data / "stem/arina-empty/test_00.h5"});
   EXPECT_EQ(ended.status, 3);
   EXPECT_THAT(ended.err, AllOf(HasSubstr("test_00.h5: the microscope's sidecar of a scan, without frames"),
                                HasSubstr("test_00_master.h5, which it belongs to")));
@@ -222,7 +222,7 @@ TEST(RealFiles, WhatIsNotReadIsNamedWithARemedy) {
         {"merlin/Single_9_Frame_CounterDepth_6_Rows_256.hdr", 3, "is the text header of a Merlin scan", ".mib"},
         {"other/Custom_info.txt", 3, "is in no format that is known", "--shape"}}) {
     SCOPED_TRACE(each.file);
-    const Ended ended = testing::sonde({"stem", "load", data / "stem" / each.file});
+    const Ended ended = testing::run({"stem", "load", data / "stem" / each.file});
     EXPECT_EQ(ended.status, each.status);
     EXPECT_THAT(ended.err, AllOf(HasSubstr(std::filesystem::path(each.file).filename().string() + ": "),
                                  HasSubstr(each.what), HasSubstr("hint: "), HasSubstr(each.remedy)));

@@ -25,11 +25,10 @@ using testing::json_of;
 using testing::make_small_scan;
 using testing::names_in;
 using testing::read_bytes;
+using testing::run;
 using testing::small_scan;
 using testing::TemporaryFolder;
 using testing::whole_numbers;
-
-Ended run(std::vector<std::string> arguments) { return testing::sonde(std::move(arguments)); }
 
 /// A command that must succeed.
 void done(std::vector<std::string> arguments) {

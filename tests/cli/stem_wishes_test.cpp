@@ -26,10 +26,9 @@ using testing::json_of;
 using testing::make_small_scan;
 using testing::names_in;
 using ::testing::Not;
+using testing::run;
 using ::testing::StartsWith;
 using testing::TemporaryFolder;
-
-Ended run(std::vector<std::string> arguments) { return testing::sonde(std::move(arguments)); }
 
 struct Wish {
   std::vector<std::string> settings;

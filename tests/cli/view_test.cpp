@@ -153,7 +153,7 @@ print(next(t for t in texts() if t.get('id') == 8))
 TEST(View, ShowsAReport) {
   const TemporaryFolder folder;
   const std::string master = make_small_scan(folder), report = folder.file("run.json");
-  EXPECT_EQ(testing::sonde({"stem", "load", master, "--report", report, "--quiet"}).status, 0);
+  EXPECT_EQ(testing::run({"stem", "load", master, "--report", report, "--quiet"}).status, 0);
   Viewer viewer({report});
   const std::string output = testing::python(std::string(browser), viewer.url());
   EXPECT_THAT(output, HasSubstr("page sonde.view.v1 report"));
@@ -186,7 +186,7 @@ TEST(View, SavesAStateFromWhichTheCommandLineRepeatsTheImages) {
            std::memcmp(a.data(), b.data(), a.allocated_bytes()) == 0;
   };
   save();
-  Ended ended = testing::sonde({"stem", "image", "--state", state, "-o", folder.file("one.npy"), "--quiet"});
+  Ended ended = testing::run({"stem", "image", "--state", state, "-o", folder.file("one.npy"), "--quiet"});
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_TRUE(equal(read_npy(folder.file("one.npy")), image_of(3)));
 
@@ -196,24 +196,24 @@ TEST(View, SavesAStateFromWhichTheCommandLineRepeatsTheImages) {
     if (*beam != '\0') (void)client.ask("set_centre", beam);
     (void)client.ask("set_detector", R"j({"channel": 0, "expr": "adf & !rect(0,0,5,20)"})j");
     save();
-    ended = testing::sonde({"stem", "image", "--state", state, "-o", folder.file("adf.npy"), "--quiet"});
+    ended = testing::run({"stem", "image", "--state", state, "-o", folder.file("adf.npy"), "--quiet"});
     EXPECT_EQ(ended.status, 0) << ended.err;
     EXPECT_TRUE(equal(read_npy(folder.file("adf.npy")), image_of(0))) << beam;
   }
   // Several detectors are several files.
   (void)client.ask("set_detector", R"j({"channel": 1, "expr": "bf"})j");
   save();
-  ended = testing::sonde({"stem", "image", "--state", state, "-o", folder.file("all/"), "--quiet"});
+  ended = testing::run({"stem", "image", "--state", state, "-o", folder.file("all/"), "--quiet"});
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_EQ(testing::names_in(folder.path() / "all").size(), 4u);  // two images with their records
 
-  ended = testing::sonde({"stem", "image", "--state", state, "-d", "bf", "-o", folder.file("x.npy")});
+  ended = testing::run({"stem", "image", "--state", state, "-d", "bf", "-o", folder.file("x.npy")});
   EXPECT_EQ(ended.status, 2);
   EXPECT_THAT(ended.err, HasSubstr("--state takes detectors and loading from the record, but --detector is given"));
   stem::SimulateOptions other = testing::small_scan(master);
   other.seed = 2;
   (void)stem::simulate(other);  // in place of the first
-  ended = testing::sonde({"stem", "image", "--state", state, "-o", folder.file("all/")});
+  ended = testing::run({"stem", "image", "--state", state, "-o", folder.file("all/")});
   EXPECT_EQ(ended.status, 3);
   EXPECT_THAT(ended.err, HasSubstr("the frames differ from those of " + state));
 }
@@ -246,7 +246,7 @@ TEST(View, WrongInputEndsBeforeAnythingIsServed) {
     std::vector<std::string> arguments = {"view", "--no-open", "--quiet"};
     arguments.insert(arguments.end(), wrong.arguments.begin(), wrong.arguments.end());
     SCOPED_TRACE(wrong.words);
-    const Ended ended = testing::sonde(arguments);
+    const Ended ended = testing::run(arguments);
     EXPECT_EQ(ended.status, wrong.status) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr(wrong.words));
     EXPECT_EQ(ended.out, "");
@@ -265,7 +265,7 @@ TEST(View, APortInUseIsNamed) {
   ASSERT_EQ(listen(other, 1), 0);
   ASSERT_EQ(getsockname(other, reinterpret_cast<sockaddr*>(&address), &size), 0);
   const std::string port = std::to_string(ntohs(address.sin_port));
-  const Ended ended = testing::sonde({"view", master, "--no-open", "--port", port});
+  const Ended ended = testing::run({"view", master, "--no-open", "--port", port});
   EXPECT_EQ(ended.status, 5) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr(port));
   close(other);
@@ -273,7 +273,7 @@ TEST(View, APortInUseIsNamed) {
 
 TEST(View, ADryRunServesNothing) {
   const TemporaryFolder folder;
-  const Ended ended = testing::sonde({"view", make_small_scan(folder), "--dry-run"});
+  const Ended ended = testing::run({"view", make_small_scan(folder), "--dry-run"});
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.err, AllOf(HasSubstr("port"), HasSubstr("the estimate before decoding")));
   EXPECT_THAT(ended.err, ::testing::Not(HasSubstr("http://")));
