@@ -2,53 +2,86 @@
 #pragma once
 
 #include <complex>
+#include <cstddef>
 #include <memory>
+#include <string>
 
 #include "sonde/engine/array/view.h"
 #include "sonde/engine/base/index.h"
+#include "sonde/engine/device/stream.h"
 
 namespace sonde {
 
-/// How much time preparing may take to find a fast plan: quick decides by rules (milliseconds), measured tries plans
-/// (seconds for large shapes; worth it for thousands of transforms). What is computed differs only by rounding.
+/// How much time preparing may take to find a fast plan on the CPU: quick decides by rules (milliseconds), measured
+/// tries plans (seconds for large shapes; worth it for thousands of transforms). What is computed differs by rounding
+/// only, but it may differ from one measurement to the next: see fft_wisdom(). A GPU's library knows its plans.
 enum class FftEffort { quick, measured };
 
-/// Batched two-dimensional transforms of one shape, in float or double, on the CPU.
-/// Forward is unnormalised with exp(-2 pi i k n / N); inverse divides by rows * cols, so inverse(forward(x)) == x.
-/// The transforms of a batch run in parallel. Thread-safe: several threads may run one plan on different data, and
-/// preparing takes turns by itself. 5 N log2 N operations for N = rows * cols; running allocates nothing with FFTW, a
-/// column per thread with kissfft (`-DSONDE_FFT`).
+/// The sign of the exponent: forward is exp(-2 pi i k n / N), inverse exp(+2 pi i k n / N).
+enum class FftDirection { forward, inverse };
+
+/// All that a plan depends on besides the element type; the key of a PlanCache.
+struct FftKey {
+  Index rows = 1, cols = 1;
+  Index batch = 1;
+  FftEffort effort = FftEffort::quick;
+  Device device = Device::cpu();
+  friend bool operator==(const FftKey&, const FftKey&) = default;
+};
+
+/// Two-dimensional transforms of one shape, in float or double:
+///   out(k, l) = sum over r, c of in(r, c) exp(-+2 pi i (k r / rows + l c / cols)).
+/// Neither direction scales: forward and then inverse multiplies by rows * cols, and the caller folds 1 / (rows cols),
+/// or a root of it twice, into a pass of its own. 5 N log2 N operations for N = rows * cols.
+/// On the CPU running allocates nothing with FFTW, a column per call with kissfft (`-DSONDE_FFT`), and several threads
+/// may run one plan on different data. On a GPU the workspace is allocated here, so a plan serves one stream at a time.
 template <class Real>
 class Fft2d {
  public:
   using Complex = std::complex<Real>;
 
-  /// Throws Error(bad_input) for extents below 1, and for 2^31 or more rows or columns.
-  static Fft2d prepare(Index batch, Index rows, Index cols, FftEffort effort = FftEffort::quick);
+  /// Plans take turns at being prepared by themselves. Throws Error(bad_input) for extents below 1, and for 2^31 or
+  /// more rows or columns.
+  static Fft2d prepare(const FftKey& key);
   Fft2d(Fft2d&&) noexcept;
   Fft2d& operator=(Fft2d&&) noexcept;
   ~Fft2d();
 
-  [[nodiscard]] Index batch() const { return batch_; }
-  [[nodiscard]] Index rows() const { return rows_; }
-  [[nodiscard]] Index cols() const { return cols_; }
+  [[nodiscard]] const FftKey& key() const { return key_; }
+  /// Roughly what the plan holds, the workspace of a GPU included.
+  [[nodiscard]] std::size_t bytes() const;
 
-  /// `in` and `out` are contiguous (batch, rows, cols) on 16-byte boundaries, as memory of Array and std::vector is;
-  /// they are the same or do not overlap. Throws Error(bad_input) otherwise.
-  void forward(View<const Complex, 3> in, View<Complex, 3> out) const;
-  void inverse(View<const Complex, 3> in, View<Complex, 3> out) const;
+  /// One transform of rows * cols elements in place, on the calling thread alone: for the bodies of parallel_for, with
+  /// data of each worker that stay in its cache. On the CPU only. `data` lies on a 16-byte boundary, better on 64.
+  void transform(Complex* data, FftDirection direction) const;
+
+  /// The whole batch, in order with the stream; on the CPU its transforms run in parallel. `in` and `out` are
+  /// contiguous (batch, rows, cols) on 16-byte boundaries, as memory of Array and std::vector is; they are the same or
+  /// do not overlap. Throws Error(bad_input) otherwise.
+  void transform(Stream& stream, View<const Complex, 3> in, View<Complex, 3> out, FftDirection direction) const;
 
  private:
   struct Plans;
-  Fft2d(Index batch, Index rows, Index cols, std::unique_ptr<Plans> plans);
-  /// Copies unless the views are the same, and checks both.
-  void bring(View<const Complex, 3> in, View<Complex, 3> out) const;
+  Fft2d(const FftKey& key, std::unique_ptr<Plans> plans);
+  void check(const Stream& stream, View<const Complex, 3> in, View<const Complex, 3> out) const;
 
-  Index batch_ = 0, rows_ = 0, cols_ = 0;
+  FftKey key_;
   std::unique_ptr<Plans> plans_;
 };
 
-/// Which library transforms: "fftw" or "kissfft".
+/// The smallest product of 2, 3, 5 and 7 that is not below `n`: sizes that every library transforms fast. `n` >= 1.
+[[nodiscard]] Index next_fast_size(Index n);
+
+/// What the library has learnt from measured plans so far, as a text; empty with kissfft, which measures nothing.
+/// Plans prepared after import_fft_wisdom(fft_wisdom()) are those that were measured before, with the same rounding: a
+/// checkpoint keeps the text so that a resumed run has the same bits. See io/fft_wisdom.h for the user's cache of it.
+[[nodiscard]] std::string fft_wisdom();
+
+/// Replaces what the library has learnt. False, and nothing learnt, when the text comes from another library or version
+/// or is damaged; plans are then measured anew.
+bool import_fft_wisdom(const std::string& text);
+
+/// Which library transforms on the CPU: "fftw" or "kissfft".
 [[nodiscard]] const char* fft_library();
 
 }  // namespace sonde

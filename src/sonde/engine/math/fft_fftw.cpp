@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fftw3.h>
+#include <fmt/format.h>
 
+#include <cstdlib>
 #include <mutex>
-#include <vector>
 
-#include "sonde/engine/math/fft_common.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/device/pool.h"
+#include "sonde/engine/math/fft_plans.h"
 
 namespace sonde {
 namespace {
@@ -27,6 +30,8 @@ struct Fftw<double> {
   }
   static void run(Plan plan, std::complex<double>* data) { fftw_execute_dft(plan, raw(data), raw(data)); }
   static void destroy(Plan plan) { fftw_destroy_plan(plan); }
+  static char* wisdom() { return fftw_export_wisdom_to_string(); }
+  static bool import_wisdom(const char* text) { return fftw_import_wisdom_from_string(text) != 0; }
 };
 template <>
 struct Fftw<float> {
@@ -37,75 +42,98 @@ struct Fftw<float> {
   }
   static void run(Plan plan, std::complex<float>* data) { fftwf_execute_dft(plan, raw(data), raw(data)); }
   static void destroy(Plan plan) { fftwf_destroy_plan(plan); }
+  static char* wisdom() { return fftwf_export_wisdom_to_string(); }
+  static bool import_wisdom(const char* text) { return fftwf_import_wisdom_from_string(text) != 0; }
 };
+
+/// Where planning measures: on a 64-byte boundary, like the data of those who care for speed.
+template <class Real>
+class Scratch {
+ public:
+  explicit Scratch(Index count) : bytes_(static_cast<std::size_t>(count) * sizeof(std::complex<Real>)) {
+    data_ = Pool::of(Device::cpu()).allocate(bytes_);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { Pool::of(Device::cpu()).deallocate(data_, bytes_); }
+  [[nodiscard]] std::complex<Real>* data() const { return static_cast<std::complex<Real>*>(data_); }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+template <class Real>
+std::string wisdom_of() {
+  char* const text = Fftw<Real>::wisdom();
+  const std::string copy = text == nullptr ? "" : text;
+  std::free(text);
+  return copy;
+}
 
 }  // namespace
 
 /// Plans of one transform in place; a batch is many of them, each on one thread.
 template <class Real>
-struct Fft2d<Real>::Plans {
+struct cpu::FftPlans<Real>::Tables {
   typename Fftw<Real>::Plan forward{}, inverse{};
-
-  Plans(Index rows, Index cols, FftEffort effort) {
-    // Measuring writes into the array. One transform further every array lies on a 16-byte boundary again only when the
-    // elements of one are a multiple of 16 bytes: FFTW_UNALIGNED where float transforms of odd size follow each other.
-    std::vector<std::complex<Real>> scratch(static_cast<std::size_t>(rows * cols));
-    const bool aligned = static_cast<std::size_t>(rows * cols) * sizeof(std::complex<Real>) % 16 == 0;
-    const unsigned flags =
-        (effort == FftEffort::measured ? FFTW_MEASURE : FFTW_ESTIMATE) | (aligned ? 0u : FFTW_UNALIGNED);
-    const std::lock_guard lock(planner());
-    const auto r = static_cast<int>(rows), c = static_cast<int>(cols);
-    forward = Fftw<Real>::plan(r, c, scratch.data(), FFTW_FORWARD, flags);
-    inverse = Fftw<Real>::plan(r, c, scratch.data(), FFTW_BACKWARD, flags);
-    if (forward == nullptr || inverse == nullptr) {
-      release();
-      throw Error(ErrorKind::internal, fmt::format("FFTW made no plan for {} x {}", rows, cols));
-    }
-  }
-  Plans(const Plans&) = delete;
-  Plans& operator=(const Plans&) = delete;
-  ~Plans() {
-    const std::lock_guard lock(planner());
-    release();
-  }
-  void release() {
-    if (forward != nullptr) Fftw<Real>::destroy(forward);
-    if (inverse != nullptr) Fftw<Real>::destroy(inverse);
-  }
 };
+
+template <class Real>
+cpu::FftPlans<Real>::FftPlans(const FftKey& key) : tables_(std::make_unique<Tables>()) {
+  const Scratch<Real> scratch(key.rows * key.cols);
+  // One transform further in a batch, data lie on a 16-byte boundary again only when the elements of one are a multiple
+  // of 16 bytes: FFTW_UNALIGNED where float transforms of odd size follow each other.
+  const bool aligned =
+      key.batch == 1 || static_cast<std::size_t>(key.rows * key.cols) * sizeof(std::complex<Real>) % 16 == 0;
+  const unsigned flags =
+      (key.effort == FftEffort::measured ? FFTW_MEASURE : FFTW_ESTIMATE) | (aligned ? 0u : FFTW_UNALIGNED);
+  const std::lock_guard lock(planner());
+  const auto rows = static_cast<int>(key.rows), cols = static_cast<int>(key.cols);
+  tables_->forward = Fftw<Real>::plan(rows, cols, scratch.data(), FFTW_FORWARD, flags);
+  tables_->inverse = Fftw<Real>::plan(rows, cols, scratch.data(), FFTW_BACKWARD, flags);
+  if (tables_->forward != nullptr && tables_->inverse != nullptr) return;
+  if (tables_->forward != nullptr) Fftw<Real>::destroy(tables_->forward);
+  if (tables_->inverse != nullptr) Fftw<Real>::destroy(tables_->inverse);
+  throw Error(ErrorKind::internal, fmt::format("FFTW made no plan for {} x {}", key.rows, key.cols));
+}
+
+template <class Real>
+cpu::FftPlans<Real>::~FftPlans() {
+  const std::lock_guard lock(planner());
+  Fftw<Real>::destroy(tables_->forward);
+  Fftw<Real>::destroy(tables_->inverse);
+}
+
+template <class Real>
+void cpu::FftPlans<Real>::run(std::complex<Real>* data, FftDirection direction) const {
+  Fftw<Real>::run(direction == FftDirection::forward ? tables_->forward : tables_->inverse, data);
+}
+
+template class cpu::FftPlans<float>;
+template class cpu::FftPlans<double>;
 
 const char* fft_library() { return "fftw"; }
 
-template <class Real>
-Fft2d<Real> Fft2d<Real>::prepare(Index batch, Index rows, Index cols, FftEffort effort) {
-  check_fft_extents(batch, rows, cols);
-  return Fft2d(batch, rows, cols, std::make_unique<Plans>(rows, cols, effort));
+// Both precisions in one text, one after the other; each begins with "(fftw-".
+std::string fft_wisdom() {
+  const std::lock_guard lock(planner());
+  return wisdom_of<double>() + wisdom_of<float>();
 }
 
-template <class Real>
-void Fft2d<Real>::forward(View<const Complex, 3> in, View<Complex, 3> out) const {
-  bring(in, out);
-  const Index piece = rows_ * cols_;
-  parallel_for(batch_, 1, [&](Index first, Index last, Worker&) {
-    for (Index i = first; i < last; ++i) Fftw<Real>::run(plans_->forward, out.data + i * piece);
-  });
+bool import_fft_wisdom(const std::string& text) {
+  const std::lock_guard lock(planner());
+  const auto forget = [] {
+    fftw_forget_wisdom();
+    fftwf_forget_wisdom();
+  };
+  forget();
+  const std::size_t second = text.find("(fftw-", 1);
+  if (second != std::string::npos && Fftw<double>::import_wisdom(text.substr(0, second).c_str()) &&
+      Fftw<float>::import_wisdom(text.substr(second).c_str()))
+    return true;
+  forget();
+  return false;
 }
-
-template <class Real>
-void Fft2d<Real>::inverse(View<const Complex, 3> in, View<Complex, 3> out) const {
-  bring(in, out);
-  const Index piece = rows_ * cols_;
-  const Real scale = Real(1) / static_cast<Real>(piece);
-  parallel_for(batch_, 1, [&](Index first, Index last, Worker&) {
-    for (Index i = first; i < last; ++i) {
-      Complex* data = out.data + i * piece;
-      Fftw<Real>::run(plans_->inverse, data);
-      for (Index k = 0; k < piece; ++k) data[k] *= scale;
-    }
-  });
-}
-
-template class Fft2d<float>;
-template class Fft2d<double>;
 
 }  // namespace sonde

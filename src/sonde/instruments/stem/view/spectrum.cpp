@@ -44,8 +44,7 @@ std::vector<float> fourier_magnitude(View<const double, 2> image, Window window)
       if (std::isfinite(image(r, c)))
         values[static_cast<std::size_t>(r * cols + c)] =
             (image(r, c) - mean) * row_weight[static_cast<std::size_t>(r)] * col_weight[static_cast<std::size_t>(c)];
-  const View<std::complex<double>, 3> all(values.data(), 1, rows, cols);
-  Fft2d<double>::prepare(1, rows, cols).forward(all, all);
+  Fft2d<double>::prepare({.rows = rows, .cols = cols}).transform(values.data(), FftDirection::forward);
 
   std::vector<float> magnitude(values.size());
   for (Index k = 0; k < rows; ++k)
