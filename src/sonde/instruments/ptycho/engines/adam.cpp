@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/engines/adam.h"
+
+#include <cmath>
+
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/device/parallel.h"
+
+namespace sonde::ptycho {
+namespace {
+
+constexpr double epsilon = 1e-8;
+
+/// How many pixels of the far field the probe lights: (sum I)^2 / sum I^2, exact for a flat aperture.
+template <class Real>
+double lit_pixels(const Model<Real>& model, const State& state) {
+  Array spectrum(Device::cpu(), state.probe.shape(), state.probe.dtype());
+  probe_spectrum(model, state.probe, spectrum);
+  const auto waves = spectrum.view<std::complex<Real>, 3>();
+  double first = 0, second = 0;
+  for (Index i = 0; i < model.pixels(); ++i) {
+    double intensity = 0;
+    for (Index m = 0; m < waves.extent[0]; ++m)
+      intensity += std::norm(std::complex<double>(waves.data[m * model.pixels() + i]));
+    first += intensity;
+    second += intensity * intensity;
+  }
+  return first * first / second;
+}
+
+/// The two running means and the step they give, of one kind of element.
+struct Moments {
+  double beta1, beta2, correction1, correction2, rate;
+
+  Moments(const AdamSettings& settings, double step, double own_rate)
+      : beta1(settings.beta1),
+        beta2(settings.beta2),
+        correction1(1 / (1 - std::pow(beta1, step))),
+        correction2(1 / (1 - std::pow(beta2, step))),
+        rate(own_rate) {}
+
+  template <class Element, class Real>
+  Element change(Element gradient, Element& mean, Real& square) const {
+    const Real b1 = static_cast<Real>(beta1), b2 = static_cast<Real>(beta2);
+    mean = b1 * mean + (1 - b1) * gradient;
+    square = b2 * square + (1 - b2) * static_cast<Real>(std::norm(gradient));
+    const Real root = std::sqrt(static_cast<Real>(correction2) * square) + static_cast<Real>(epsilon);
+    return static_cast<Real>(rate * correction1) / root * mean;
+  }
+};
+
+}  // namespace
+
+void AdamSettings::describe(Fields& fields) {
+  fields.add("rate_object", rate_object, {.help = "learning rate of the object, radians or a share of one", .min = 0});
+  fields.add("rate_probe", rate_probe,
+             {.help = "learning rate of the probe, in units of its mean aperture amplitude", .min = 0});
+  fields.add("beta1", beta1, {.help = "memory of the mean", .min = 0, .max = 0.999999});
+  fields.add("beta2", beta2, {.help = "memory of the mean square", .min = 0, .max = 0.999999999});
+  batch.describe(fields);
+  describe_loss(fields, loss);
+}
+
+template <class Real>
+Adam<Real>::Adam(const AdamSettings& settings, Workbench<Real>& bench)
+    : settings_(settings),
+      probe_unit_(std::sqrt(bench.model().measurement().mean_counts() / lit_pixels(bench.model(), bench.state()))) {
+  const State& state = bench.state();
+  const Device cpu = Device::cpu();
+  object_mean_ =
+      Array::zeros(cpu, state.object.shape(), state.type == ObjectType::potential ? dtype_of<Real> : dtype_of<Complex>);
+  object_square_ = Array::zeros(cpu, state.object.shape(), dtype_of<Real>);
+  probe_mean_ = Array::zeros(cpu, state.probe.shape(), dtype_of<Complex>);
+  probe_square_ = Array::zeros(cpu, state.probe.shape(), dtype_of<Real>);
+  steps_ = Array::zeros(cpu, Shape{2}, DType::i64);
+}
+
+template <class Real>
+std::vector<EngineMemory> Adam<Real>::memory() {
+  return {{"object_mean", &object_mean_},
+          {"object_square", &object_square_},
+          {"probe_mean", &probe_mean_},
+          {"probe_square", &probe_square_},
+          {"steps", &steps_}};
+}
+
+template <class Real>
+void Adam<Real>::move_object(State& state, double scale) {
+  const auto step = static_cast<double>(++steps_.view<std::int64_t, 1>()[0]);
+  const Moments moments(settings_, step, settings_.rate_object);
+  const Complex* down = sums_.object.view<Complex, 3>().data;  // minus the gradient
+  Complex* object = state.object.view<Complex, 3>().data;
+  Real* square = object_square_.view<Real, 3>().data;
+  const Real factor = static_cast<Real>(scale);
+  const bool potential = state.type == ObjectType::potential;
+  Real* phase = potential ? state.phase.view<Real, 3>().data : nullptr;
+  Real* real_mean = potential ? object_mean_.view<Real, 3>().data : nullptr;
+  Complex* mean = potential ? nullptr : object_mean_.view<Complex, 3>().data;
+  parallel_for(state.object.count(), 4096, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i) {
+      if (!potential) {
+        object[i] += moments.change(factor * down[i], mean[i], square[i]);
+        continue;
+      }
+      const Real along = object[i].real() * down[i].imag() - object[i].imag() * down[i].real();
+      phase[i] += moments.change(2 * factor * along, real_mean[i], square[i]);
+      object[i] = {std::cos(phase[i]), std::sin(phase[i])};
+    }
+  });
+}
+
+template <class Real>
+void Adam<Real>::move_probe(State& state, double scale) {
+  const auto step = static_cast<double>(++steps_.view<std::int64_t, 1>()[1]);
+  const Moments moments(settings_, step, settings_.rate_probe * probe_unit_);
+  const Complex* down = sums_.probe.view<Complex, 3>().data;
+  Complex* probe = state.probe.view<Complex, 3>().data;
+  Complex* mean = probe_mean_.view<Complex, 3>().data;
+  Real* square = probe_square_.view<Real, 3>().data;
+  for (Index i = 0; i < state.probe.count(); ++i)
+    probe[i] += moments.change(static_cast<Real>(scale) * down[i], mean[i], square[i]);
+}
+
+template <class Real>
+void Adam<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
+  State& state = bench.state();
+  const Batches batches =
+      overlapping_batches(bench.active(), state.placements, settings_.batch.size, settings_.batch.spread,
+                          {bench.seed(), static_cast<std::uint64_t>(iteration.number)});
+  for (Index b = 0; b < batches.count(); ++b) {
+    check_interrupt();
+    bench.pass().run(state, bench.spectrum(), batches[b],
+                     {.object = iteration.object_free, .probe = iteration.probe_free, .weights = false}, sums_,
+                     bench.fit());
+    const double scale = static_cast<double>(bench.active().size()) / static_cast<double>(batches[b].size());
+    if (iteration.object_free) move_object(state, scale);
+    if (!iteration.probe_free) continue;
+    move_probe(state, scale);
+    bench.renew_spectrum();
+  }
+}
+
+template class Adam<float>;
+template class Adam<double>;
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sonde/instruments/ptycho/engines/batch_settings.h"
+#include "sonde/instruments/ptycho/engines/engine.h"
+
+namespace sonde::ptycho {
+
+struct AdamSettings {
+  double rate_object = 5e-3;
+  double rate_probe = 1e-3;
+  double beta1 = 0.9, beta2 = 0.999;
+  BatchSettings batch;
+  Loss loss = Loss::amplitude;
+
+  void describe(Fields& fields);
+};
+
+/// Adam (Kingma and Ba 2015; specification 4.7) on the gradient of a batch, scaled to the full scan. A complex number
+/// has one second moment, E |g|^2, so that a global phase changes nothing. The probe's rate is in units of the mean
+/// amplitude of its aperture: sqrt(mean counts / pixels of the aperture).
+template <class Real>
+class Adam final : public Engine<Real> {
+ public:
+  Adam(const AdamSettings& settings, Workbench<Real>& bench);
+  void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
+  std::vector<EngineMemory> memory() override;
+
+ private:
+  using Complex = std::complex<Real>;
+  void move_object(State& state, double scale);
+  void move_probe(State& state, double scale);
+
+  AdamSettings settings_;
+  double probe_unit_;
+  BatchSums sums_;
+  Array object_mean_, object_square_;  // (S, Y, X): mean of the gradient (complex, or real for a potential), of |g|^2
+  Array probe_mean_, probe_square_;    // (M, Ny, Nx)
+  Array steps_;                        // one i64 each: of the object and of the probe
+};
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/engines/gd.h"
+
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/ptycho/engines/preconditioned_step.h"
+
+namespace sonde::ptycho {
+
+void GdSettings::describe(Fields& fields) {
+  fields.add("step", step, {.help = "step along the preconditioned gradient", .min = 0, .max = 2});
+  fields.add("g", g, {.help = "0 divides by the local illumination, 1 by its maximum", .min = 0, .max = 1});
+  batch.describe(fields);
+  describe_loss(fields, loss);
+}
+
+template <class Real>
+void Gd<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
+  State& state = bench.state();
+  const Preconditioner by{.keep = 1 - settings_.g, .floor = settings_.g};
+  const Batches batches =
+      overlapping_batches(bench.active(), state.placements, settings_.batch.size, settings_.batch.spread,
+                          {bench.seed(), static_cast<std::uint64_t>(iteration.number)});
+  for (Index b = 0; b < batches.count(); ++b) {
+    check_interrupt();
+    bench.pass().run(state, bench.spectrum(), batches[b], {iteration.object_free, iteration.probe_free}, sums_,
+                     bench.fit());
+    if (iteration.object_free) step_object<Real>(sums_, by, settings_.step, state);
+    if (!iteration.probe_free) continue;
+    step_probe<Real>(sums_, by, settings_.step, state);
+    bench.renew_spectrum();
+  }
+}
+
+template class Gd<float>;
+template class Gd<double>;
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sonde/instruments/ptycho/engines/batch_settings.h"
+#include "sonde/instruments/ptycho/engines/engine.h"
+
+namespace sonde::ptycho {
+
+struct GdSettings {
+  double step = 0.5;
+  double g = 0.1;
+  BatchSettings batch;
+  Loss loss = Loss::amplitude;
+
+  void describe(Fields& fields);
+};
+
+/// Preconditioned batch gradient (specification 4.4). g = 1 and step = 0.5 are py4DSTEM's defaults.
+template <class Real>
+class Gd final : public Engine<Real> {
+ public:
+  Gd(const GdSettings& settings, Workbench<Real>&) : settings_(settings) {}
+  void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
+
+ private:
+  GdSettings settings_;
+  BatchSums sums_;
+};
+
+}  // namespace sonde::ptycho

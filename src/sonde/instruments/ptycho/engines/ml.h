@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/ptycho/engines/engine.h"
+
+namespace sonde::ptycho {
+
+struct MlSettings {
+  static constexpr Loss loss = Loss::intensity;  ///< the one whose line search is quadratic
+  double probe_scale = 1;                        ///< how much the probe's gradient weighs against the object's
+
+  void describe(Fields& fields);
+};
+
+/// Maximum likelihood by non-linear conjugate gradients (Thibault and Guizar-Sicairos 2012; specification 4.8): the
+/// gradient of all frames, a Polak-Ribiere direction of object and probe together, and the best step along it from the
+/// quadratic that the loss is near the estimate. One slice, complex objects.
+template <class Real>
+class Ml final : public Engine<Real> {
+ public:
+  Ml(const MlSettings& settings, Workbench<Real>& bench);
+  void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
+  std::vector<EngineMemory> memory() override;
+
+ private:
+  using Complex = std::complex<Real>;
+  void direct(const Iteration& iteration);
+  double best_step(Workbench<Real>& bench);
+
+  MlSettings settings_;
+  PerWorker<Exposure<Real>> exposures_;
+  PerWorker<std::vector<Complex>> room_;  // A1 and A2 of a frame
+  BatchSums sums_;
+  Array object_direction_, probe_direction_;
+  Array object_before_, probe_before_;  // minus the gradients of the iteration before
+  Array spectrum_;                      // of the probe's direction, where probes are shifted
+  Array last_;                          // f64: the last step; 0 before the first
+};
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/engines/pie.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/ptycho/model/pattern_kernels.h"
+#include "sonde/instruments/ptycho/scan/probe_support.h"
+
+namespace sonde::ptycho {
+namespace {
+
+constexpr Index probe_pieces = 16;  // of a group, whatever the threads, so that their sum has one order
+
+template <class Real>
+View<std::complex<Real>, 2> window_of(Array& object, Index slice, const Placement& at, Index rows, Index cols) {
+  const auto all = object.view<std::complex<Real>, 3>();
+  View<std::complex<Real>, 2> window(&all(slice, at.row, at.col), rows, cols);
+  window.stride[0] = all.stride[1];
+  return window;
+}
+
+Array double_precision(const Array& probe) {
+  Array copy(Device::cpu(), probe.shape(), DType::c128);
+  auto to = copy.view<complex128, 3>();
+  const auto from = probe.view<complex64, 3>();
+  std::copy(from.data, from.data + from.count(), to.data);
+  return copy;
+}
+
+}  // namespace
+
+void PieSettings::describe(Fields& fields) {
+  fields.add("step_object", step_object, {.help = "step of the object", .min = 0, .max = 2});
+  fields.add("step_probe", step_probe, {.help = "step of the probe", .min = 0, .max = 2});
+  fields.add("alpha_object", alpha_object,
+             {.help = "object: 1 divides by the largest illumination, 0 by the local one", .min = 0, .max = 1});
+  fields.add("alpha_probe", alpha_probe, {.help = "the same for the probe", .min = 0, .max = 1});
+  fields.choice("order", order, {{"sequential", PieOrder::sequential}, {"disjoint", PieOrder::disjoint}},
+                {.help = "frame after frame, or groups of frames whose probes do not meet"});
+  fields.add("support", support,
+             {.help = "disjoint: share of the probe's power that must not meet", .min = 0.5, .max = 1});
+  describe_loss(fields, loss);
+}
+
+template <class Real>
+Pie<Real>::Pie(const PieSettings& settings, Workbench<Real>& bench)
+    : settings_(settings),
+      exposures_([&] { return Exposure<Real>(bench.model()); }),
+      copies_([&] { return Copy(static_cast<std::size_t>(bench.model().pixels())); }) {
+  if (settings_.order == PieOrder::sequential) return;
+  next_ = bench.state().object.clone();
+  probe_steps_.resize(static_cast<std::size_t>(probe_pieces));
+}
+
+template <class Real>
+void Pie<Real>::commit(State& state, Index slice, const Exposure<Real>& exposure, const Box& box, const Copy& copy,
+                       Array& changed) {
+  const auto before = exposure.window(slice);
+  const auto after = window_of<Real>(changed, slice, exposure.placement(), before.extent[0], before.extent[1]);
+  const Placement& at = exposure.placement();
+  const bool potential = state.type == ObjectType::potential;
+  const View<Real, 3> phase = potential ? state.phase.view<Real, 3>() : View<Real, 3>{};
+  for (Index row = box.row; row < box.row + box.rows; ++row)
+    for (Index col = box.col; col < box.col + box.cols; ++col) {
+      const Complex updated = copy[static_cast<std::size_t>(row * before.extent[1] + col)];
+      if (!potential) {
+        after(row, col) = updated;
+        continue;
+      }
+      // The step of the phase alone: the imaginary part of conj(O) dO.
+      Real& phi = phase(slice, at.row + row, at.col + col);
+      const Complex old = before(row, col);
+      phi += old.real() * updated.imag() - old.imag() * updated.real();
+      after(row, col) = {std::cos(phi), std::sin(phi)};
+    }
+}
+
+template <class Real>
+FrameSums Pie<Real>::update(Workbench<Real>& bench, const Iteration& iteration, Index frame, const Box& box,
+                            Exposure<Real>& exposure, Copy& copy, Array& changed) {
+  State& state = bench.state();
+  const Model<Real>& model = bench.model();
+  const bool in_place = &changed == &state.object && state.type == ObjectType::complex;
+  exposure.forward(state, bench.spectrum(), frame);
+  const FrameSums fit = exposure.residual(frame);
+  exposure.back();
+  for (Index s = model.slices() - 1; s >= 0; --s) {
+    const auto before = exposure.window(s);
+    const Complex* incident = exposure.incident(s);
+    View<Complex, 2> target(copy.data(), model.rows(), model.cols());
+    if (in_place)
+      target = window_of<Real>(changed, s, exposure.placement(), model.rows(), model.cols());
+    else
+      for (Index row = 0; row < model.rows(); ++row)
+        std::copy(&before(row, 0), &before(row, 0) + model.cols(), &target(row, 0));
+    // Between slices the wave itself is updated, with a full step; before the first one it is the probe.
+    const double probe_step = s == 0 ? settings_.step_probe : 1.0;
+    cpu::update_object<Real>(incident, exposure.waves(), model.modes(),
+                             {.step = static_cast<Real>(settings_.step_object),
+                              .alpha = static_cast<Real>(settings_.alpha_object),
+                              .largest = cpu::largest_norm<Real>(incident, model.modes(), model.pixels())},
+                             {.step = static_cast<Real>(probe_step),
+                              .alpha = static_cast<Real>(settings_.alpha_probe),
+                              .largest = cpu::largest_norm<Real>(before)},
+                             iteration.object_free, target);
+    if (!in_place && iteration.object_free) commit(state, s, exposure, box, copy, changed);
+    if (s > 0) exposure.free_space_back(s);
+  }
+  return fit;
+}
+
+template <class Real>
+void Pie<Real>::sequential(Workbench<Real>& bench, const Iteration& iteration) {
+  State& state = bench.state();
+  const Model<Real>& model = bench.model();
+  const Box whole{0, 0, model.rows(), model.cols()};
+  const Batches order =
+      sequential_batches(bench.active(), {bench.seed(), static_cast<std::uint64_t>(iteration.number)});
+  const Index waves = model.modes() * model.pixels();
+  Worker alone;
+  Exposure<Real>& exposure = exposures_[alone];
+  for (const Index frame : order.members) {
+    check_interrupt();
+    bench.fit()[static_cast<std::size_t>(frame)] =
+        update(bench, iteration, frame, whole, exposure, copies_[alone], state.object);
+    if (!iteration.probe_free) continue;
+    if (exposure.shifted()) exposure.unshifted_spectrum();
+    Array& probe = exposure.shifted() ? bench.spectrum() : state.probe;
+    cpu::add<Real>(Real(1), exposure.waves(), probe.view<Complex, 3>().data, waves);
+  }
+  if (iteration.probe_free && !bench.spectrum().empty()) bench.probe_from_spectrum();
+}
+
+template <class Real>
+void Pie<Real>::finish_group(State& state, std::span<const Index> group, const Box& box) {
+  parallel_for(static_cast<Index>(group.size()), 1, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i) {
+      const Placement& at = state.placements[static_cast<std::size_t>(group[static_cast<std::size_t>(i)])];
+      for (Index s = 0; s < state.slices(); ++s) {
+        const Placement corner{at.row + box.row, at.col + box.col, 0, 0};
+        const auto from = window_of<Real>(next_, s, corner, box.rows, box.cols);
+        const auto to = window_of<Real>(state.object, s, corner, box.rows, box.cols);
+        for (Index row = 0; row < box.rows; ++row) std::copy(&from(row, 0), &from(row, 0) + box.cols, &to(row, 0));
+      }
+    }
+  });
+}
+
+template <class Real>
+void Pie<Real>::disjoint(Workbench<Real>& bench, const Iteration& iteration) {
+  State& state = bench.state();
+  const Model<Real>& model = bench.model();
+  const Index waves = model.modes() * model.pixels();
+  const Box support = probe_support(
+      state.probe.dtype() == DType::c128 ? state.probe.clone() : double_precision(state.probe), settings_.support);
+  const DisjointGroups groups(bench.active(), state.placements, support);
+  const Batches batches = groups.batches({bench.seed(), static_cast<std::uint64_t>(iteration.number)});
+  for (Index b = 0; b < batches.count(); ++b) {
+    check_interrupt();
+    const std::span<const Index> group = batches[b];
+    const auto members = static_cast<Index>(group.size());
+    const Index grain = (members + probe_pieces - 1) / probe_pieces;
+    parallel_for(members, grain, [&](Index first, Index last, Worker& worker) {
+      std::vector<Complex>& step = probe_steps_[static_cast<std::size_t>(first / grain)];
+      step.assign(static_cast<std::size_t>(waves), Complex{});
+      Exposure<Real>& exposure = exposures_[worker];
+      for (Index i = first; i < last; ++i) {
+        const Index frame = group[static_cast<std::size_t>(i)];
+        bench.fit()[static_cast<std::size_t>(frame)] =
+            update(bench, iteration, frame, support, exposure, copies_[worker], next_);
+        if (!iteration.probe_free) continue;
+        exposure.unshift();
+        cpu::add<Real>(Real(1), exposure.waves(), step.data(), waves);
+      }
+    });
+    if (iteration.object_free) finish_group(state, group, support);
+    if (!iteration.probe_free) continue;
+    for (Index piece = 0; piece * grain < members; ++piece)
+      cpu::add<Real>(Real(1) / static_cast<Real>(members), probe_steps_[static_cast<std::size_t>(piece)].data(),
+                     state.probe.view<Complex, 3>().data, waves);
+    bench.renew_spectrum();
+  }
+}
+
+template <class Real>
+void Pie<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
+  if (settings_.order == PieOrder::sequential)
+    sequential(bench, iteration);
+  else
+    disjoint(bench, iteration);
+}
+
+template class Pie<float>;
+template class Pie<double>;
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/engines/projections.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/ptycho/model/pattern_kernels.h"
+
+namespace sonde::ptycho {
+namespace {
+
+void describe_common(ProjectionSettings& settings, Fields& fields) {
+  fields.add("relax", settings.relax, {.help = "power bound of the modulus projection; 0 projects fully", .min = 0});
+  fields.add("keep_object", settings.keep_object,
+             {.help = "share of the mean illumination with which the old object counts", .min = 0});
+  fields.add("keep_probe", settings.keep_probe, {.help = "the same for the probe", .min = 0});
+  fields.add("rounds", settings.rounds, {.help = "object and probe in turn, at most", .min = 1});
+  fields.add("probe_change", settings.probe_change,
+             {.help = "rounds end when the probe changes by less than this share", .min = 0});
+}
+
+/// The power bound of a frame: 0.25 relax^2 max_j (counts of frame j) / measured pixels.
+double power_bound(const Measurement& measurement, double relax) {
+  double most = 0;
+  for (const CountSums& sums : measurement.sums()) most = std::max(most, sums.counts);
+  return 0.25 * relax * relax * most / measurement.sums().front().pixels;
+}
+
+ProjectionSettings with(ProjectionSettings settings, double a, double b, double c) {
+  settings.a = a;
+  settings.b = b;
+  settings.c = c;
+  return settings;
+}
+
+}  // namespace
+
+void ProjectionSettings::describe(Fields& fields) {
+  fields.add("a", a, {.help = "weight of the object's waves"});
+  fields.add("b", b, {.help = "weight of the measured moduli's waves"});
+  fields.add("c", c, {.help = "how far the object's waves are reflected before the moduli are set"});
+  describe_common(*this, fields);
+}
+void DmSettings::describe(Fields& fields) {
+  fields.add("alpha", alpha, {.help = "1: difference map, 0: alternating projections", .min = 0, .max = 1});
+  describe_common(*this, fields);
+}
+void RaarSettings::describe(Fields& fields) {
+  fields.add("beta", beta, {.help = "relaxation", .min = 0, .max = 1});
+  describe_common(*this, fields);
+}
+void RrrSettings::describe(Fields& fields) {
+  fields.add("gamma", gamma, {.help = "relaxation", .min = 0, .max = 2});
+  describe_common(*this, fields);
+}
+void ApSettings::describe(Fields& fields) { describe_common(*this, fields); }
+
+template <class Real>
+Projections<Real>::Projections(const DmSettings& settings, Workbench<Real>& bench)
+    : Projections(with(settings, -settings.alpha, 1, 1 + settings.alpha), bench) {}
+template <class Real>
+Projections<Real>::Projections(const RaarSettings& settings, Workbench<Real>& bench)
+    : Projections(with(settings, 1 - 2 * settings.beta, settings.beta, 2), bench) {}
+template <class Real>
+Projections<Real>::Projections(const RrrSettings& settings, Workbench<Real>& bench)
+    : Projections(with(settings, -settings.gamma, settings.gamma, 2), bench) {}
+template <class Real>
+Projections<Real>::Projections(const ApSettings& settings, Workbench<Real>& bench)
+    : Projections(with(settings, 0, 1, 1), bench) {}
+
+template <class Real>
+Projections<Real>::Projections(const ProjectionSettings& settings, Workbench<Real>& bench)
+    : settings_(settings), bound_(power_bound(bench.model().measurement(), settings.relax)) {
+  const Model<Real>& model = bench.model();
+  if (model.slices() != 1)
+    throw Error(ErrorKind::not_supported, "projection engines know one slice")
+        .hint("reconstruct several slices with epie, rpie, gd, adam or lsqml");
+  State& state = bench.state();
+  waves_ = Array(Device::cpu(), Shape{model.measurement().count(), model.modes(), model.rows(), model.cols()},
+                 dtype_of<Complex>);
+  // The first waves are those of the first estimate.
+  bench.pass().run(state, bench.active(), {.object = true, .probe = false}, sums_,
+                   [&](Index frame, Exposure<Real>& exposure) {
+                     exposure.forward(state, bench.spectrum(), frame);
+                     const Index count = model.modes() * model.pixels();
+                     std::copy(exposure.waves(), exposure.waves() + count, waves_of(frame));
+                     const Real scale = Real(1) / static_cast<Real>(model.pixels());
+                     for (Index i = 0; i < count; ++i) exposure.waves()[i] *= scale;
+                     exposure.back();
+                   });
+  summed_probe_ = state.probe.clone();
+}
+
+template <class Real>
+std::complex<Real>* Projections<Real>::waves_of(Index frame) {
+  const auto all = waves_.view<Complex, 4>();
+  return all.data + frame * all.stride[0];
+}
+
+template <class Real>
+void Projections<Real>::sum_waves(Workbench<Real>& bench, Wanted wanted) {
+  const Model<Real>& model = bench.model();
+  const Index count = model.modes() * model.pixels();
+  const Real scale = Real(1) / static_cast<Real>(model.pixels());
+  bench.pass().run(bench.state(), bench.active(), wanted, sums_, [&](Index frame, Exposure<Real>& exposure) {
+    exposure.aim(bench.state(), bench.spectrum(), frame);
+    const Complex* from = waves_of(frame);
+    for (Index i = 0; i < count; ++i) exposure.waves()[i] = scale * from[i];
+    exposure.back();
+  });
+}
+
+template <class Real>
+void Projections<Real>::solve_object(State& state) {
+  const auto numerator = sums_.object.view<Complex, 3>();
+  const auto weight = sums_.object_weight.view<Real, 3>();
+  const auto object = state.object.view<Complex, 3>();
+  double mean = 0;
+  for (Index i = 0; i < weight.count(); ++i) mean += static_cast<double>(weight.data[i]);
+  const Real keep = static_cast<Real>(settings_.keep_object * mean / static_cast<double>(weight.count()));
+  const bool potential = state.type == ObjectType::potential;
+  Real* phase = potential ? state.phase.view<Real, 3>().data : nullptr;
+  parallel_for(object.count(), 4096, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i) {
+      Complex& o = object.data[i];
+      const Real divisor = keep + weight.data[i];
+      if (!(divisor > 0)) continue;
+      const Complex best = (keep * o + numerator.data[i]) / divisor;
+      if (!potential) {
+        o = best;
+        continue;
+      }
+      phase[i] += std::arg(best * std::conj(o));
+      o = {std::cos(phase[i]), std::sin(phase[i])};
+    }
+  });
+}
+
+template <class Real>
+double Projections<Real>::solve_probe(State& state) {
+  const auto numerator = sums_.probe.view<Complex, 3>();
+  const auto weight = sums_.probe_weight.view<Real, 2>();
+  const auto probe = state.probe.view<Complex, 3>();
+  const Index pixels = weight.count();
+  double mean = 0, change = 0, power = 0;
+  for (Index i = 0; i < pixels; ++i) mean += static_cast<double>(weight.data[i]);
+  const Real keep = static_cast<Real>(settings_.keep_probe * mean / static_cast<double>(pixels));
+  for (Index i = 0; i < probe.count(); ++i) {
+    const Real divisor = keep + weight.data[i % pixels];
+    if (!(divisor > 0)) continue;
+    const Complex old = probe.data[i], best = (keep * old + numerator.data[i]) / divisor;
+    change += std::norm(std::complex<double>(best - old));
+    power += std::norm(std::complex<double>(old));
+    probe.data[i] = best;
+  }
+  return std::sqrt(change / power);
+}
+
+template <class Real>
+void Projections<Real>::move_waves(Workbench<Real>& bench) {
+  const Model<Real>& model = bench.model();
+  const Measurement& measurement = model.measurement();
+  const cpu::Projection<Real> by{static_cast<Real>(settings_.a), static_cast<Real>(settings_.b),
+                                 static_cast<Real>(settings_.c), static_cast<Real>(bound_)};
+  const Real scale = Real(1) / static_cast<Real>(model.pixels());
+  bench.pass().run(bench.state(), bench.active(), {.object = true, .probe = false}, sums_,
+                   [&](Index frame, Exposure<Real>& exposure) {
+                     exposure.forward(bench.state(), bench.spectrum(), frame);
+                     bench.fit()[static_cast<std::size_t>(frame)] = exposure.residual(frame, /*change=*/false);
+                     cpu::project<Real>(by, {exposure.amplitudes(frame), measurement.weights<Real>()}, model.eps(),
+                                        scale, scale, exposure.waves(), waves_of(frame), model.modes(), model.pixels());
+                     exposure.back();
+                   });
+}
+
+template <class Real>
+void Projections<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
+  State& state = bench.state();
+  const bool same_probe = std::memcmp(summed_probe_.data(), state.probe.data(), state.probe.allocated_bytes()) == 0;
+  if (!same_probe) sum_waves(bench, {.object = true, .probe = false});
+  for (Index round = 0; round < settings_.rounds; ++round) {
+    check_interrupt();
+    if (round > 0) sum_waves(bench, {.object = true, .probe = false});
+    if (iteration.object_free) solve_object(state);
+    if (!iteration.probe_free) break;
+    sum_waves(bench, {.object = false, .probe = true});
+    const double change = solve_probe(state);
+    bench.renew_spectrum();
+    if (change < settings_.probe_change) break;
+  }
+  move_waves(bench);
+  summed_probe_ = state.probe.clone();
+}
+
+template class Projections<float>;
+template class Projections<double>;
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sonde/instruments/ptycho/engines/engine.h"
+
+namespace sonde::ptycho {
+
+/// Engines between the set of waves P O and the set of waves with the measured moduli (specification 4.5):
+///   psi+ = (1 - a - b) psi + a PiO(psi) + b PiF(c PiO(psi) + (1 - c) psi).
+struct ProjectionSettings {
+  double a = -1, b = 1, c = 2;
+  double relax = 0.05;         ///< of the power bound; 0: the full modulus projection
+  double keep_object = 1e-4;   ///< d_o: how much of the old object stays where there is little light
+  double keep_probe = 1e-9;    ///< d_p
+  Index rounds = 10;           ///< of object and probe in turn, at most
+  double probe_change = 0.05;  ///< rounds end when the probe changes by less
+
+  void describe(Fields& fields);
+};
+
+/// dm(alpha): a = -alpha, b = 1, c = 1 + alpha (Thibault 2008, 2009 for alpha = 1).
+struct DmSettings : ProjectionSettings {
+  double alpha = 1;
+  void describe(Fields& fields);
+};
+/// raar(beta): a = 1 - 2 beta, b = beta, c = 2 (Luke 2005).
+struct RaarSettings : ProjectionSettings {
+  double beta = 0.75;
+  void describe(Fields& fields);
+};
+/// rrr(gamma): a = -gamma, b = gamma, c = 2 (Elser).
+struct RrrSettings : ProjectionSettings {
+  double gamma = 1;
+  void describe(Fields& fields);
+};
+/// ap: alternating projections, a = 0, b = 1, c = 1.
+struct ApSettings : ProjectionSettings {
+  void describe(Fields& fields);
+};
+
+/// Keeps the far field of every exit wave, (J, M, Ny, Nx); one slice, and the same probe power in every frame. An
+/// iteration finds object and probe from the waves, then moves the waves; the sums for the next object are made on the
+/// way, while the wave is in the cache. The fit is that of P O.
+template <class Real>
+class Projections final : public Engine<Real> {
+ public:
+  Projections(const ProjectionSettings& settings, Workbench<Real>& bench);
+  Projections(const DmSettings& settings, Workbench<Real>& bench);
+  Projections(const RaarSettings& settings, Workbench<Real>& bench);
+  Projections(const RrrSettings& settings, Workbench<Real>& bench);
+  Projections(const ApSettings& settings, Workbench<Real>& bench);
+
+  void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
+  std::vector<EngineMemory> memory() override { return {{"waves", &waves_}}; }
+  void restored() override {
+    summed_probe_ = Array::zeros(Device::cpu(), summed_probe_.shape(), summed_probe_.dtype());
+  }
+
+ private:
+  using Complex = std::complex<Real>;
+  Complex* waves_of(Index frame);
+  /// Exit waves as they are stored, brought to the plane of the object.
+  void sum_waves(Workbench<Real>& bench, Wanted wanted);
+  void solve_object(State& state);
+  /// The relative change of the probe.
+  double solve_probe(State& state);
+  void move_waves(Workbench<Real>& bench);
+
+  ProjectionSettings settings_;
+  double bound_ = 0;
+  Array waves_;
+  BatchSums sums_;
+  Array summed_probe_;  // the probe that the object's sums were made with
+};
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/engines/workbench.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sonde::ptycho {
+
+template <class Real>
+Workbench<Real>::Workbench(const Model<Real>& model, State& state, std::vector<Index> active, std::uint64_t seed)
+    : model_(&model),
+      state_(&state),
+      active_(std::move(active)),
+      seed_(seed),
+      pass_(model),
+      fit_(static_cast<std::size_t>(model.measurement().count())) {
+  renew_spectrum();
+}
+
+template <class Real>
+void Workbench<Real>::renew_spectrum() {
+  if (!state_->fractional()) {
+    spectrum_ = {};
+    return;
+  }
+  if (spectrum_.empty()) spectrum_ = Array(Device::cpu(), state_->probe.shape(), state_->probe.dtype());
+  probe_spectrum(*model_, state_->probe, spectrum_);
+}
+
+template <class Real>
+void Workbench<Real>::probe_from_spectrum() {
+  using Complex = std::complex<Real>;
+  const auto from = spectrum_.view<Complex, 3>();
+  auto to = state_->probe.view<Complex, 3>();
+  std::copy(from.data, from.data + from.count(), to.data);
+  const Real scale = Real(1) / static_cast<Real>(model_->pixels());
+  for (Index m = 0; m < to.extent[0]; ++m) {
+    Complex* wave = to.data + m * model_->pixels();
+    model_->fft().transform(wave, FftDirection::inverse);
+    for (Index i = 0; i < model_->pixels(); ++i) wave[i] *= scale;
+  }
+}
+
+template class Workbench<float>;
+template class Workbench<double>;
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/model/exposure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/ptycho/model/pattern_kernels.h"
+
+namespace sonde::ptycho {
+
+template <class Real>
+Model<Real>::Model(const Measurement& measurement, Index slices, Index modes, const Array& propagators, Loss loss,
+                   FftEffort effort)
+    : measurement_(&measurement),
+      fft_(Fft2d<Real>::prepare({.rows = measurement.rows(), .cols = measurement.cols(), .effort = effort})),
+      slices_(slices),
+      modes_(modes),
+      loss_(loss),
+      eps_(static_cast<Real>(1e-10 * measurement.mean_counts())) {
+  if (slices < 1 || modes < 1)
+    throw Error(ErrorKind::bad_input, fmt::format("no model of {} slices and {} probe modes", slices, modes));
+  if (slices > 1) {
+    const Shape expected{slices - 1, measurement.rows(), measurement.cols()};
+    if (propagators.shape() != expected)
+      throw Error(ErrorKind::internal,
+                  fmt::format("propagators of shape {}, expected {}", propagators.shape().text(), expected.text()));
+    const auto from = propagators.view<std::complex<double>, 3>();
+    for (Index i = 0; i < from.count(); ++i) propagators_.push_back(std::complex<Real>(from.data[i]));
+  }
+}
+
+template <class Real>
+const std::complex<Real>* Model<Real>::propagator(Index slice) const {
+  return propagators_.data() + slice * pixels();
+}
+
+template <class Real>
+void probe_spectrum(const Model<Real>& model, const Array& waves, Array& spectrum) {
+  const auto probe = waves.view<std::complex<Real>, 3>();
+  auto to = spectrum.view<std::complex<Real>, 3>();
+  std::copy(probe.data, probe.data + probe.count(), to.data);
+  for (Index m = 0; m < probe.extent[0]; ++m)
+    model.fft().transform(to.data + m * model.pixels(), FftDirection::forward);
+}
+
+namespace {
+
+template <class Real>
+constexpr DType complex_type = dtype_of<std::complex<Real>>;
+
+/// exp(-2 pi i k f) for k in FFT order, in cycles per pixel; the Nyquist line included, so that every multiplier has
+/// modulus one.
+template <class Real>
+void fill_ramp(double fraction, std::vector<std::complex<Real>>& ramp) {
+  const auto n = static_cast<Index>(ramp.size());
+  for (Index i = 0; i < n; ++i) {
+    const Index k = i < (n + 1) / 2 ? i : i - n;
+    const double angle = -2 * std::numbers::pi * static_cast<double>(k) * fraction / static_cast<double>(n);
+    ramp[static_cast<std::size_t>(i)] = {static_cast<Real>(std::cos(angle)), static_cast<Real>(std::sin(angle))};
+  }
+}
+
+}  // namespace
+
+template <class Real>
+Exposure<Real>::Exposure(const Model<Real>& model)
+    : model_(&model),
+      buffer_(Device::cpu(), Shape{(model.slices() + 1) * model.modes(), model.rows(), model.cols()},
+              complex_type<Real>),
+      incident_(static_cast<std::size_t>(model.slices())),
+      window_(static_cast<std::size_t>(model.slices())),
+      ramp_row_(static_cast<std::size_t>(model.rows())),
+      ramp_col_(static_cast<std::size_t>(model.cols())),
+      amplitudes_(static_cast<std::size_t>(model.pixels())) {
+  auto* at = static_cast<Complex*>(buffer_.data());
+  const Index step = model.modes() * model.pixels();
+  waves_ = at;
+  shifted_ = at + step;
+  for (Index s = 1; s < model.slices(); ++s) between_.push_back(at + (s + 1) * step);
+}
+
+template <class Real>
+void Exposure<Real>::shift_spectrum(const Complex* spectrum, Complex* to) const {
+  const Model<Real>& model = *model_;
+  const Index pixels = model.pixels();
+  for (Index m = 0; m < model.modes(); ++m) {
+    cpu::ramp(spectrum + m * pixels, ramp_row_.data(), ramp_col_.data(), Real(1) / static_cast<Real>(pixels), false,
+              model.rows(), model.cols(), to + m * pixels);
+    model.fft().transform(to + m * pixels, FftDirection::inverse);
+  }
+}
+
+template <class Real>
+void Exposure<Real>::bring(const Array& probe, const Array& spectrum) {
+  if (shifted()) {
+    shift_spectrum(spectrum.view<Complex, 3>().data, waves_);
+    return;
+  }
+  const auto from = probe.view<Complex, 3>();
+  std::copy(from.data, from.data + from.count(), waves_);
+}
+
+template <class Real>
+void Exposure<Real>::aim(const State& state, const Array& spectrum, Index frame) {
+  const Model<Real>& model = *model_;
+  const auto object = state.object.view<Complex, 3>();
+  placement_ = state.placements[static_cast<std::size_t>(frame)];
+  for (Index s = 0; s < model.slices(); ++s) {
+    View<const Complex, 2>& window = window_[static_cast<std::size_t>(s)];
+    window.data = &object(s, placement_.row, placement_.col);
+    window.extent[0] = model.rows();
+    window.extent[1] = model.cols();
+    window.stride[0] = object.stride[1];
+    window.stride[1] = 1;
+  }
+  incident_[0] = state.probe.view<Complex, 3>().data;
+  shifted_now_ = !spectrum.empty();
+  if (shifted()) {
+    fill_ramp(placement_.shift_row, ramp_row_);
+    fill_ramp(placement_.shift_col, ramp_col_);
+    shift_spectrum(spectrum.view<Complex, 3>().data, shifted_);
+    incident_[0] = shifted_;
+  }
+}
+
+template <class Real>
+void Exposure<Real>::forward(const State& state, const Array& spectrum, Index frame) {
+  aim(state, spectrum, frame);
+  const Model<Real>& model = *model_;
+  const Index pixels = model.pixels(), modes = model.modes();
+  for (Index m = 0; m < modes; ++m) {
+    Complex* wave = waves_ + m * pixels;
+    cpu::multiply<Real>(window(0), incident_[0] + m * pixels, wave);
+    for (Index s = 1; s < model.slices(); ++s) {
+      Complex* hit = between_[static_cast<std::size_t>(s - 1)] + m * pixels;
+      std::copy(wave, wave + pixels, hit);
+      model.fft().transform(hit, FftDirection::forward);
+      cpu::filter(model.propagator(s - 1), Real(1) / static_cast<Real>(pixels), false, hit, pixels);
+      model.fft().transform(hit, FftDirection::inverse);
+      incident_[static_cast<std::size_t>(s)] = between_[static_cast<std::size_t>(s - 1)];
+      cpu::multiply<Real>(window(s), hit, wave);
+    }
+    model.fft().transform(wave, FftDirection::forward);
+  }
+}
+
+template <class Real>
+FrameSums Exposure<Real>::residual(Index frame, bool change) {
+  const Model<Real>& model = *model_;
+  // The transforms do not scale; intensities are those of unitary ones, and 1 / pixels of both ways is taken here.
+  const Real scale = Real(1) / static_cast<Real>(model.pixels());
+  return cpu::residual<Real>(model.loss(), {amplitudes(frame), model.measurement().template weights<Real>()},
+                             model.eps(), scale, scale, change, waves_, model.modes(), model.pixels());
+}
+
+template <class Real>
+void Exposure<Real>::back() {
+  for (Index m = 0; m < model_->modes(); ++m)
+    model_->fft().transform(waves_ + m * model_->pixels(), FftDirection::inverse);
+}
+
+template <class Real>
+void Exposure<Real>::before_slice(Index slice) {
+  for (Index m = 0; m < model_->modes(); ++m)
+    cpu::multiply_conjugate<Real>(window(slice), waves_ + m * model_->pixels());
+  if (slice > 0) free_space_back(slice);
+}
+
+template <class Real>
+void Exposure<Real>::free_space_back(Index slice) {
+  const Index pixels = model_->pixels();
+  for (Index m = 0; m < model_->modes(); ++m) {
+    Complex* wave = waves_ + m * pixels;
+    model_->fft().transform(wave, FftDirection::forward);
+    cpu::filter(model_->propagator(slice - 1), Real(1) / static_cast<Real>(pixels), true, wave, pixels);
+    model_->fft().transform(wave, FftDirection::inverse);
+  }
+}
+
+template <class Real>
+void Exposure<Real>::unshifted_spectrum() {
+  for (Index m = 0; m < model_->modes(); ++m) {
+    Complex* wave = waves_ + m * model_->pixels();
+    model_->fft().transform(wave, FftDirection::forward);
+    cpu::ramp(wave, ramp_row_.data(), ramp_col_.data(), Real(1), true, model_->rows(), model_->cols(), wave);
+  }
+}
+
+template <class Real>
+void Exposure<Real>::unshift() {
+  if (!shifted()) return;
+  unshifted_spectrum();
+  const Real scale = Real(1) / static_cast<Real>(model_->pixels());
+  for (Index m = 0; m < model_->modes(); ++m) {
+    Complex* wave = waves_ + m * model_->pixels();
+    model_->fft().transform(wave, FftDirection::inverse);
+    for (Index i = 0; i < model_->pixels(); ++i) wave[i] *= scale;
+  }
+}
+
+template class Model<float>;
+template class Model<double>;
+template class Exposure<float>;
+template class Exposure<double>;
+template void probe_spectrum(const Model<float>&, const Array&, Array&);
+template void probe_spectrum(const Model<double>&, const Array&, Array&);
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <complex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/math/fft.h"
+#include "sonde/instruments/ptycho/model/loss.h"
+#include "sonde/instruments/ptycho/model/measurement.h"
+#include "sonde/instruments/ptycho/model/metrics.h"
+#include "sonde/instruments/ptycho/model/state.h"
+
+namespace sonde::ptycho {
+
+/// What all exposures of a reconstruction share: the measured frames, transforms, and the free space between slices.
+/// Immutable; several threads use one.
+template <class Real>
+class Model {
+ public:
+  /// `propagators` is (S - 1, Ny, Nx) complex128 in FFT order: what a wave is multiplied with in Fourier space between
+  /// a slice and the next; empty for a single slice. `measurement` must outlive the model.
+  Model(const Measurement& measurement, Index slices, Index modes, const Array& propagators, Loss loss,
+        FftEffort effort = FftEffort::measured);
+
+  [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
+  [[nodiscard]] const Fft2d<Real>& fft() const { return fft_; }
+  [[nodiscard]] Index rows() const { return measurement_->rows(); }
+  [[nodiscard]] Index cols() const { return measurement_->cols(); }
+  [[nodiscard]] Index pixels() const { return rows() * cols(); }
+  [[nodiscard]] Index slices() const { return slices_; }
+  [[nodiscard]] Index modes() const { return modes_; }
+  [[nodiscard]] Loss loss() const { return loss_; }
+  /// 1e-10 of the mean counts per frame: what keeps divisions by the model's intensity finite.
+  [[nodiscard]] Real eps() const { return eps_; }
+  [[nodiscard]] const std::complex<Real>* propagator(Index slice) const;
+
+ private:
+  const Measurement* measurement_;
+  Fft2d<Real> fft_;
+  Index slices_, modes_;
+  Loss loss_;
+  Real eps_;
+  std::vector<std::complex<Real>> propagators_;
+};
+
+/// F P for every mode of a probe (M, Ny, Nx), unnormalised: shifted probes start from it.
+template <class Real>
+void probe_spectrum(const Model<Real>& model, const Array& probe, Array& spectrum);
+
+/// One pattern on its way through the object and back, on one thread, with everything it needs in that thread's cache
+/// (specification 3.7 to 3.13). Keep one per worker; running allocates nothing.
+///
+///   exposure.forward(state, spectrum, j);          // probe -> slices -> detector
+///   FrameSums fit = exposure.residual(j);          // detector: Psi' - Psi, or minus the gradient of the loss
+///   exposure.back();                               // chi, after the last slice
+///   for (Index s = slices - 1; s >= 0; --s) {
+///     ... exposure.incident(s) and exposure.waves() tell how slice s should change ...
+///     exposure.before_slice(s);                    // chi, before slice s
+///   }                                              // after slice 0: how the shifted probe should change
+template <class Real>
+class Exposure {
+ public:
+  using Complex = std::complex<Real>;
+
+  explicit Exposure(const Model<Real>& model);
+
+  /// Finds the object's window and the shifted probe of a frame. `spectrum` is that of probe_spectrum(), and the probe
+  /// is then taken from it; an empty Array while every position lies on a pixel.
+  void aim(const State& state, const Array& spectrum, Index frame);
+  /// The same, and on through the slices to the detector.
+  void forward(const State& state, const Array& spectrum, Index frame);
+  /// Turns the far field into that of chi. With `change` false only the sums are made.
+  FrameSums residual(Index frame, bool change = true);
+  void back();
+  /// Multiplies by conj(O) of a slice, and for slices other than the first goes back through the free space before it.
+  void before_slice(Index slice);
+  /// The second half of it: from a slice (not the first) back to the one before.
+  void free_space_back(Index slice);
+  /// Shifts waves() back by this frame's fraction, so that they are in the probe's own window.
+  void unshift();
+  /// The spectrum of that.
+  void unshifted_spectrum();
+
+  /// Puts something that lives in the probe's window, (M, Ny, Nx), into waves(), shifted to this frame. `spectrum` is
+  /// its own, where probes are shifted.
+  void bring(const Array& probe, const Array& spectrum);
+
+  /// The wave that hits a slice, for every mode: (M, Ny, Nx). Slice 0: the shifted probe.
+  [[nodiscard]] const Complex* incident(Index slice) const { return incident_[static_cast<std::size_t>(slice)]; }
+  /// (M, Ny, Nx): the far field after forward(), chi after back() and before_slice().
+  [[nodiscard]] Complex* waves() { return waves_; }
+  /// The object's window under this frame.
+  [[nodiscard]] View<const Complex, 2> window(Index slice) const { return window_[static_cast<std::size_t>(slice)]; }
+  [[nodiscard]] const Placement& placement() const { return placement_; }
+  /// sqrt(I_m) of a frame, valid until the next call that asks for another.
+  [[nodiscard]] const Real* amplitudes(Index frame) {
+    return model_->measurement().template amplitudes<Real>(frame, amplitudes_.data());
+  }
+  /// Whether this frame's probe came from the spectrum.
+  [[nodiscard]] bool shifted() const { return shifted_now_; }
+
+ private:
+  void shift_spectrum(const Complex* spectrum, Complex* to) const;
+
+  const Model<Real>* model_;
+  Array buffer_;  // waves, shifted probes, waves that hit slices
+  Complex *waves_, *shifted_;
+  std::vector<Complex*> between_;  // storage of incident(s), s >= 1
+  std::vector<const Complex*> incident_;
+  std::vector<View<const Complex, 2>> window_;
+  std::vector<Complex> ramp_row_, ramp_col_;
+  std::vector<Real> amplitudes_;
+  Placement placement_;
+  bool shifted_now_ = false;
+};
+
+}  // namespace sonde::ptycho
