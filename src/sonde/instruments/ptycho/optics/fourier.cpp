@@ -50,21 +50,20 @@ std::vector<complex128> ramp(Index count, double shift) {
   return factors;
 }
 
+void unitary(View<complex128, 3> planes, FftDirection direction) {
+  Stream stream;
+  Fft2d<double>::prepare({.rows = planes.extent[1], .cols = planes.extent[2], .batch = planes.extent[0]})
+      .transform(stream, planes, planes, direction);
+  scale(planes, 1 / std::sqrt(static_cast<double>(planes.extent[1] * planes.extent[2])));
+}
+
 }  // namespace
 
 double frequency(Index i, Index n) { return static_cast<double>(i < (n + 1) / 2 ? i : i - n) / static_cast<double>(n); }
 
-void fourier(Array& waves) {
-  const View<complex128, 3> planes = planes_of(waves);
-  Fft2d<double>::prepare(planes.extent[0], planes.extent[1], planes.extent[2]).forward(planes, planes);
-  scale(planes, 1 / std::sqrt(static_cast<double>(planes.extent[1] * planes.extent[2])));
-}
+void fourier(Array& waves) { unitary(planes_of(waves), FftDirection::forward); }
 
-void inverse_fourier(Array& waves) {
-  const View<complex128, 3> planes = planes_of(waves);
-  Fft2d<double>::prepare(planes.extent[0], planes.extent[1], planes.extent[2]).inverse(planes, planes);
-  scale(planes, std::sqrt(static_cast<double>(planes.extent[1] * planes.extent[2])));
-}
+void inverse_fourier(Array& waves) { unitary(planes_of(waves), FftDirection::inverse); }
 
 Array centre_to_corner(const Array& planes) { return rolled(planes, true); }
 Array corner_to_centre(const Array& planes) { return rolled(planes, false); }
