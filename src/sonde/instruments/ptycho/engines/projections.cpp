@@ -101,16 +101,33 @@ std::complex<Real>* Projections<Real>::waves_of(Index frame) {
 }
 
 template <class Real>
-void Projections<Real>::sum_waves(Workbench<Real>& bench, Wanted wanted) {
+void Projections<Real>::bring(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure) {
   const Model<Real>& model = bench.model();
   const Index count = model.modes() * model.pixels();
   const Real scale = Real(1) / static_cast<Real>(model.pixels());
-  bench.pass().run(bench.state(), bench.active(), wanted, sums_, [&](Index frame, Exposure<Real>& exposure) {
-    exposure.aim(bench.state(), bench.spectrum(), frame);
-    const Complex* from = waves_of(frame);
-    for (Index i = 0; i < count; ++i) exposure.waves()[i] = scale * from[i];
-    exposure.back();
-  });
+  exposure.aim(bench.state(), bench.spectrum(), frame);
+  const Complex* from = waves_of(frame);
+  for (Index i = 0; i < count; ++i) exposure.waves()[i] = scale * from[i];
+  exposure.back();
+}
+
+template <class Real>
+void Projections<Real>::sum_for_object(Workbench<Real>& bench) {
+  bench.pass().run(bench.state(), bench.active(), {.object = true, .probe = false}, sums_,
+                   [&](Index frame, Exposure<Real>& exposure) { bring(bench, frame, exposure); });
+}
+
+/// What the waves are more than P O, so that shifting back leaves alone what fits already: conj(O) psi and |O|^2 do not
+/// shift alike between pixels.
+template <class Real>
+void Projections<Real>::sum_for_probe(Workbench<Real>& bench) {
+  const Model<Real>& model = bench.model();
+  bench.pass().run(bench.state(), bench.active(), {.object = false, .probe = true}, sums_,
+                   [&](Index frame, Exposure<Real>& exposure) {
+                     bring(bench, frame, exposure);
+                     cpu::subtract_product<Real>(exposure.window(0), exposure.incident(0), exposure.waves(),
+                                                 model.modes());
+                   });
 }
 
 template <class Real>
@@ -151,10 +168,10 @@ double Projections<Real>::solve_probe(State& state) {
   for (Index i = 0; i < probe.count(); ++i) {
     const Real divisor = keep + weight.data[i % pixels];
     if (!(divisor > 0)) continue;
-    const Complex old = probe.data[i], best = (keep * old + numerator.data[i]) / divisor;
-    change += std::norm(std::complex<double>(best - old));
-    power += std::norm(std::complex<double>(old));
-    probe.data[i] = best;
+    const Complex step = numerator.data[i] / divisor;
+    change += std::norm(std::complex<double>(step));
+    power += std::norm(std::complex<double>(probe.data[i]));
+    probe.data[i] += step;
   }
   return std::sqrt(change / power);
 }
@@ -180,13 +197,13 @@ template <class Real>
 void Projections<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();
   const bool same_probe = std::memcmp(summed_probe_.data(), state.probe.data(), state.probe.allocated_bytes()) == 0;
-  if (!same_probe) sum_waves(bench, {.object = true, .probe = false});
+  if (!same_probe) sum_for_object(bench);
   for (Index round = 0; round < settings_.rounds; ++round) {
     check_interrupt();
-    if (round > 0) sum_waves(bench, {.object = true, .probe = false});
+    if (round > 0) sum_for_object(bench);
     if (iteration.object_free) solve_object(state);
     if (!iteration.probe_free) break;
-    sum_waves(bench, {.object = false, .probe = true});
+    sum_for_probe(bench);
     const double change = solve_probe(state);
     bench.renew_spectrum();
     if (change < settings_.probe_change) break;

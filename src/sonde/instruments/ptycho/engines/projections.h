@@ -59,8 +59,10 @@ class Projections final : public Engine<Real> {
  private:
   using Complex = std::complex<Real>;
   Complex* waves_of(Index frame);
-  /// Exit waves as they are stored, brought to the plane of the object.
-  void sum_waves(Workbench<Real>& bench, Wanted wanted);
+  /// A frame's exit wave in the plane of the object.
+  void bring(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure);
+  void sum_for_object(Workbench<Real>& bench);
+  void sum_for_probe(Workbench<Real>& bench);
   void solve_object(State& state);
   /// The relative change of the probe.
   double solve_probe(State& state);

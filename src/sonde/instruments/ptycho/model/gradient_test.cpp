@@ -102,8 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
                                          Case{"three_slices", 3, 2, true, true, ObjectType::complex},
                                          Case{"potential_slices", 2, 1, false, true, ObjectType::potential}),
                        ::testing::Values(Loss::amplitude, Loss::anscombe, Loss::poisson, Loss::intensity)),
-    [](const auto& info) {
-      return std::string(std::get<0>(info.param).name) + "_" + std::string(name(std::get<1>(info.param)));
+    [](const auto& tested) {
+      return std::string(std::get<0>(tested.param).name) + "_" + std::string(name(std::get<1>(tested.param)));
     });
 
 /// <A x, y> = <x, A* y> for the map from exit waves to the object's and probe's sums, with A x = P dO + dP O.

@@ -18,6 +18,10 @@ using Complex = std::complex<Real>;
 /// product = object wave.
 template <class Real>
 void multiply(View<const Complex<Real>, 2> object, const Complex<Real>* wave, Complex<Real>* product);
+/// waves -= object others, for every mode.
+template <class Real>
+void subtract_product(View<const Complex<Real>, 2> object, const Complex<Real>* others, Complex<Real>* waves,
+                      Index modes);
 /// wave = conj(object) wave.
 template <class Real>
 void multiply_conjugate(View<const Complex<Real>, 2> object, Complex<Real>* wave);

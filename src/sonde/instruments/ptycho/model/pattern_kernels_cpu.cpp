@@ -229,6 +229,22 @@ SONDE_MULTIVERSION void multiply(View<const Complex<Real>, 2> object, const Comp
 }
 
 template <class Real>
+SONDE_MULTIVERSION void subtract_product(View<const Complex<Real>, 2> object, const Complex<Real>* others,
+                                         Complex<Real>* waves, Index modes) {
+  const Index rows = object.extent[0], cols = object.extent[1];
+  for (Index m = 0; m < modes; ++m)
+    for (Index row = 0; row < rows; ++row) {
+      const Real* o = parts(&object(row, 0));
+      const Real* p = parts(others + (m * rows + row) * cols);
+      Real* w = parts(waves + (m * rows + row) * cols);
+      for (Index i = 0; i < 2 * cols; i += 2) {
+        w[i] -= o[i] * p[i] - o[i + 1] * p[i + 1];
+        w[i + 1] -= o[i] * p[i + 1] + o[i + 1] * p[i];
+      }
+    }
+}
+
+template <class Real>
 SONDE_MULTIVERSION void multiply_conjugate(View<const Complex<Real>, 2> object, Complex<Real>* wave) {
   const Index cols = object.extent[1];
   for (Index row = 0; row < object.extent[0]; ++row) {
@@ -580,5 +596,7 @@ template LineSums line_sums(MeasuredPattern<float>, float, const Complex<float>*
                             const Complex<float>*, Index, Index);
 template LineSums line_sums(MeasuredPattern<double>, double, const Complex<double>*, const Complex<double>*,
                             const Complex<double>*, Index, Index);
+template void subtract_product(View<const Complex<float>, 2>, const Complex<float>*, Complex<float>*, Index);
+template void subtract_product(View<const Complex<double>, 2>, const Complex<double>*, Complex<double>*, Index);
 
 }  // namespace sonde::ptycho::cpu

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engines against their formulas written out naively in double precision, and against each other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/ptycho/engines/engine.h"
+#include "sonde/instruments/ptycho/engines/gd.h"
+#include "sonde/instruments/ptycho/engines/pie.h"
+#include "sonde/instruments/ptycho/engines/projections.h"
+#include "sonde/instruments/ptycho/model/test_scene.h"
+#include "tests/support/errors.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using testing::naive_fourier;
+using testing::Scene;
+using testing::Wave;
+
+const std::vector<Index> everyone{0, 1, 2, 3, 4};
+
+/// A scene ready for engines.
+struct Bench {
+  Scene scene;
+  Measurement measurement;
+  Model<double> model;
+  Workbench<double> workbench;
+
+  explicit Bench(Scene from, Loss loss = Loss::amplitude)
+      : scene(std::move(from.build())),
+        measurement(scene.frames, ZeroFrequency::corner, scene.mask, AmplitudeStorage::f64),
+        model(measurement, scene.slices, scene.modes, scene.propagators, loss, FftEffort::quick),
+        workbench(model, scene.state, everyone, 3) {}
+};
+
+/// chi_m = F^-1[ Psi' - Psi ] of every mode of a frame, by the definition.
+std::vector<Wave> naive_chi(const Scene& scene, Index frame) {
+  std::vector<Wave> waves;
+  std::vector<double> intensity(static_cast<std::size_t>(scene.pixels()));
+  for (Index m = 0; m < scene.modes; ++m) {
+    waves.push_back(scene.far_field(frame, m));
+    for (std::size_t i = 0; i < intensity.size(); ++i) intensity[i] += std::norm(waves.back()[i]);
+  }
+  const double eps = 1e-10 * scene.mean_counts();
+  for (Wave& wave : waves) {
+    for (std::size_t i = 0; i < wave.size(); ++i) {
+      const double counts = scene.frames.view<double, 3>().data[frame * scene.pixels() + static_cast<Index>(i)];
+      const bool measured = scene.mask.empty() || scene.mask[i] != 0;
+      wave[i] *= measured ? std::sqrt(counts / (intensity[i] + eps)) - 1 : 0;
+    }
+    wave = naive_fourier(wave, scene.rows, scene.cols, +1);
+  }
+  return waves;
+}
+
+/// Element (r, c) of the object under a frame.
+std::complex<double>& under(Scene& scene, Index frame, Index i) {
+  const Placement& at = scene.state.placements[static_cast<std::size_t>(frame)];
+  return scene.state.object.view<complex128, 3>()(0, at.row + i / scene.cols, at.col + i % scene.cols);
+}
+
+/// The largest difference of two arrays, relative to the largest element.
+double difference(const Array& a, const Array& b) {
+  double most = 0, size = 0;
+  for (Index i = 0; i < a.count(); ++i) {
+    most = std::max(most, std::abs(a.view<complex128, 3>().data[i] - b.view<complex128, 3>().data[i]));
+    size = std::max(size, std::abs(b.view<complex128, 3>().data[i]));
+  }
+  return most / size;
+}
+
+// Some hundred operations in double precision, in another order: 1e-12 leaves three digits.
+constexpr double rounding = 1e-12;
+
+TEST(Gd, AFullBatchIsTheFormula) {
+  for (const double g : {0.1, 1.0}) {
+    Scene expected{.modes = 2, .masked = true};
+    expected.build();
+    Bench bench({.modes = 2, .masked = true});
+    GdSettings settings;
+    settings.g = g;
+    settings.batch.size = 5;
+    Gd<double>(settings, bench.workbench).iterate(bench.workbench, {});
+
+    const Index pixels = expected.pixels();
+    std::vector<std::complex<double>> numerator(static_cast<std::size_t>(expected.state.object.count()));
+    std::vector<double> weight(numerator.size()), probe_weight(static_cast<std::size_t>(pixels));
+    std::vector<std::complex<double>> probe_numerator(static_cast<std::size_t>(2 * pixels));
+    for (const Index j : everyone) {
+      const std::vector<Wave> chi = naive_chi(expected, j);
+      const Placement& at = expected.state.placements[static_cast<std::size_t>(j)];
+      for (Index i = 0; i < pixels; ++i) {
+        const auto cell =
+            static_cast<std::size_t>((at.row + i / expected.cols) * expected.object_cols + at.col + i % expected.cols);
+        const auto o = under(expected, j, i);
+        probe_weight[static_cast<std::size_t>(i)] += std::norm(o);
+        for (Index m = 0; m < 2; ++m) {
+          const auto p = expected.state.probe.view<complex128, 3>().data[m * pixels + i];
+          const auto x = chi[static_cast<std::size_t>(m)][static_cast<std::size_t>(i)];
+          numerator[cell] += std::conj(p) * x;
+          weight[cell] += std::norm(p);
+          probe_numerator[static_cast<std::size_t>(m * pixels + i)] += std::conj(o) * x;
+        }
+      }
+    }
+    const double most = *std::max_element(weight.begin(), weight.end());
+    const double probe_most = *std::max_element(probe_weight.begin(), probe_weight.end());
+    const auto divisor = [&](double w, double largest) {
+      return std::sqrt(1e-16 + std::pow((1 - g) * w, 2) + std::pow(g * largest, 2));
+    };
+    for (std::size_t i = 0; i < numerator.size(); ++i)
+      expected.state.object.view<complex128, 3>().data[i] += 0.5 * numerator[i] / divisor(weight[i], most);
+    for (std::size_t i = 0; i < probe_numerator.size(); ++i)
+      expected.state.probe.view<complex128, 3>().data[i] +=
+          0.5 * probe_numerator[i] / divisor(probe_weight[i % static_cast<std::size_t>(pixels)], probe_most);
+
+    EXPECT_LT(difference(bench.scene.state.object, expected.state.object), rounding);
+    EXPECT_LT(difference(bench.scene.state.probe, expected.state.probe), rounding);
+  }
+}
+
+/// One frame of ePIE or rPIE by the formulas 4.1 and 4.2, on whole pixels.
+void naive_pie(Scene& scene, Index frame, const PieSettings& by, bool with_probe) {
+  const Index pixels = scene.pixels();
+  const std::vector<Wave> chi = naive_chi(scene, frame);
+  auto* probe = scene.state.probe.view<complex128, 3>().data;
+  double most_o = 0, most_p = 0;
+  std::vector<double> norm_p(static_cast<std::size_t>(pixels));
+  for (Index i = 0; i < pixels; ++i) {
+    most_o = std::max(most_o, std::norm(under(scene, frame, i)));
+    for (Index m = 0; m < scene.modes; ++m) norm_p[static_cast<std::size_t>(i)] += std::norm(probe[m * pixels + i]);
+    most_p = std::max(most_p, norm_p[static_cast<std::size_t>(i)]);
+  }
+  for (Index i = 0; i < pixels; ++i) {
+    std::complex<double>& o = under(scene, frame, i);
+    const std::complex<double> old = o;
+    for (Index m = 0; m < scene.modes; ++m) {
+      const auto x = chi[static_cast<std::size_t>(m)][static_cast<std::size_t>(i)];
+      std::complex<double>& p = probe[m * pixels + i];
+      o += by.step_object * std::conj(p) * x /
+           ((1 - by.alpha_object) * norm_p[static_cast<std::size_t>(i)] + by.alpha_object * most_p);
+      if (with_probe)
+        p += by.step_probe * std::conj(old) * x / ((1 - by.alpha_probe) * std::norm(old) + by.alpha_probe * most_o);
+    }
+  }
+}
+
+TEST(Pie, IsTheFormulaInTheOrderOfTheFrames) {
+  for (const PieSettings& settings : {PieSettings{}, PieSettings::regularised()}) {
+    Scene expected{.modes = 2, .masked = true};
+    expected.build();
+    Bench bench({.modes = 2, .masked = true});
+    Pie<double>(settings, bench.workbench).iterate(bench.workbench, {.number = 4});
+    for (const Index frame : sequential_batches(everyone, {3, 4}).members) naive_pie(expected, frame, settings, true);
+    EXPECT_LT(difference(bench.scene.state.object, expected.state.object), rounding);
+    EXPECT_LT(difference(bench.scene.state.probe, expected.state.probe), rounding);
+  }
+}
+
+TEST(Pie, DisjointGroupsAreTheSequenceOfTheirFramesWhileTheProbeIsFrozen) {
+  const Scene wide{.object_rows = 30, .object_cols = 41};  // so that some windows lie apart
+  Scene expected{.object_rows = 30, .object_cols = 41};
+  expected.build();
+  Bench bench({.object_rows = wide.object_rows, .object_cols = wide.object_cols});
+  PieSettings settings;
+  settings.order = PieOrder::disjoint;
+  settings.support = 1;  // the whole window
+  Pie<double>(settings, bench.workbench).iterate(bench.workbench, {.number = 2, .probe_free = false});
+  const DisjointGroups groups(everyone, expected.state.placements, {0, 0, expected.rows, expected.cols});
+  ASSERT_LT(groups.groups().count(), 5) << "no two windows lie apart: the test would say nothing";
+  for (const Index frame : groups.batches({3, 2}).members) naive_pie(expected, frame, settings, false);
+  EXPECT_LT(difference(bench.scene.state.object, expected.state.object), rounding);
+}
+
+TEST(Projections, DifferenceMapReflectionsAndRrrMeet) {
+  std::vector<Array> objects;
+  const auto run = [&](auto settings) {
+    Bench bench({.modes = 2});
+    settings.relax = 0;
+    Projections<double> engine(settings, bench.workbench);
+    for (Index n = 1; n <= 3; ++n) engine.iterate(bench.workbench, {.number = n});
+    objects.push_back(bench.scene.state.object.clone());
+  };
+  run(DmSettings{});
+  RaarSettings raar;
+  raar.beta = 1;
+  run(raar);
+  run(RrrSettings{});
+  EXPECT_LT(difference(objects[1], objects[0]), rounding);
+  EXPECT_LT(difference(objects[2], objects[0]), rounding);
+}
+
+/// One iteration of 4.5 with the probe fixed and no power bound, by the definition: psi in the plane of the object.
+TEST(Projections, AnIterationIsTheFormula) {
+  Scene expected{.masked = true};
+  expected.build();
+  Bench bench({.masked = true});
+  ProjectionSettings settings;
+  settings.a = -0.5;
+  settings.b = 0.75;
+  settings.c = 1.7;
+  settings.relax = 0;
+  Projections<double> engine(settings, bench.workbench);
+  const Index pixels = expected.pixels(), rows = expected.rows, cols = expected.cols;
+  const auto* probe = expected.state.probe.view<complex128, 3>().data;
+  std::vector<Wave> psi(5, Wave(static_cast<std::size_t>(pixels)));
+  const auto object_wave = [&](Index j) {
+    Wave wave(static_cast<std::size_t>(pixels));
+    for (Index i = 0; i < pixels; ++i) wave[static_cast<std::size_t>(i)] = probe[i] * under(expected, j, i);
+    return wave;
+  };
+  for (const Index j : everyone) psi[static_cast<std::size_t>(j)] = object_wave(j);
+  const double eps = 1e-10 * expected.mean_counts();
+  for (Index n = 1; n <= 2; ++n) {
+    engine.iterate(bench.workbench, {.number = n, .probe_free = false});
+    // O = (d W_mean O_old + sum conj(P) psi) / (d W_mean + sum |P|^2).
+    const Index cells = expected.state.object.count();
+    std::vector<std::complex<double>> numerator(static_cast<std::size_t>(cells));
+    std::vector<double> weight(static_cast<std::size_t>(cells));
+    double mean = 0;
+    for (const Index j : everyone)
+      for (Index i = 0; i < pixels; ++i) {
+        const Placement& at = expected.state.placements[static_cast<std::size_t>(j)];
+        const auto cell = static_cast<std::size_t>((at.row + i / cols) * expected.object_cols + at.col + i % cols);
+        numerator[cell] += std::conj(probe[i]) * psi[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)];
+        weight[cell] += std::norm(probe[i]);
+        mean += std::norm(probe[i]) / static_cast<double>(cells);
+      }
+    auto* object = expected.state.object.view<complex128, 3>().data;
+    for (Index i = 0; i < cells; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      object[i] = (1e-4 * mean * object[i] + numerator[at]) / (1e-4 * mean + weight[at]);
+    }
+    for (const Index j : everyone) {
+      Wave& old = psi[static_cast<std::size_t>(j)];
+      const Wave meets = object_wave(j);
+      Wave moved(old.size());
+      for (std::size_t i = 0; i < old.size(); ++i) moved[i] = settings.c * meets[i] + (1 - settings.c) * old[i];
+      Wave far = naive_fourier(moved, rows, cols, -1);
+      for (std::size_t i = 0; i < far.size(); ++i)
+        if (expected.mask[i] != 0)
+          far[i] *= std::sqrt(expected.frames.view<double, 3>().data[j * pixels + static_cast<Index>(i)] /
+                              (std::norm(far[i]) + eps));
+      const Wave projected = naive_fourier(far, rows, cols, +1);
+      for (std::size_t i = 0; i < old.size(); ++i)
+        old[i] = (1 - settings.a - settings.b) * old[i] + settings.a * meets[i] + settings.b * projected[i];
+    }
+  }
+  EXPECT_LT(difference(bench.scene.state.object, expected.state.object), rounding);
+}
+
+/// Every engine there is, on every number of threads, between pixels and with two modes.
+TEST(Engines, HaveTheSameBitsOnEveryNumberOfThreads) {
+  for (const EngineKind& kind : engine_kinds()) {
+    SCOPED_TRACE(kind.name);
+    std::vector<Array> objects, probes;
+    for (const int threads : {1, 2, 4}) {
+      set_thread_count(threads);
+      const auto setup = kind.setup();
+      Bench bench({.modes = 2, .fractional = true}, setup->loss());
+      const auto engine = setup->make(bench.workbench);
+      for (Index n = 1; n <= 3; ++n) engine->iterate(bench.workbench, {.number = n});
+      objects.push_back(bench.scene.state.object.clone());
+      probes.push_back(bench.scene.state.probe.clone());
+    }
+    set_thread_count(0);
+    for (std::size_t i = 1; i < objects.size(); ++i) {
+      EXPECT_EQ(std::memcmp(objects[i].data(), objects[0].data(), objects[0].allocated_bytes()), 0);
+      EXPECT_EQ(std::memcmp(probes[i].data(), probes[0].data(), probes[0].allocated_bytes()), 0);
+    }
+  }
+}
+
+/// Counts that the scene's own object and probe explain exactly: nothing may move.
+TEST(Engines, StayAtAPerfectAnswer) {
+  for (const EngineKind& kind : engine_kinds()) {
+    SCOPED_TRACE(kind.name);
+    Scene scene{.modes = 2, .fractional = true};
+    scene.build();
+    for (const Index j : everyone) {
+      for (Index i = 0; i < scene.pixels(); ++i) scene.frames.view<double, 3>().data[j * scene.pixels() + i] = 0;
+      for (Index m = 0; m < 2; ++m) {
+        const Wave wave = scene.far_field(j, m);
+        for (Index i = 0; i < scene.pixels(); ++i)
+          scene.frames.view<double, 3>().data[j * scene.pixels() + i] += std::norm(wave[static_cast<std::size_t>(i)]);
+      }
+    }
+    const Array object = scene.state.object.clone();
+    const Measurement measurement(scene.frames, ZeroFrequency::corner, {}, AmplitudeStorage::f64);
+    const auto setup = kind.setup();
+    const Model<double> model(measurement, 1, 2, {}, setup->loss(), FftEffort::quick);
+    Workbench<double> workbench(model, scene.state, everyone, 1);
+    const auto engine = setup->make(workbench);
+    if (kind.name == "adam") continue;  // its steps do not shrink with the gradient
+    for (Index n = 1; n <= 3; ++n) engine->iterate(workbench, {.number = n});
+    // eps, 1e-10 of the counts per frame, is all that pushes; where there is little light it pushes a little harder.
+    EXPECT_LT(difference(scene.state.object, object), 1e-5);
+  }
+}
+
+TEST(Engines, UnknownNamesListTheKnownOnes) {
+  EXPECT_THAT(::sonde::testing::error_of(ErrorKind::usage, [] { (void)engine_kind("epi"); }),
+              ::testing::AllOf(::testing::HasSubstr("\"epi\" is no engine"), ::testing::HasSubstr("epie, rpie")));
+}
+
+}  // namespace
+}  // namespace sonde::ptycho

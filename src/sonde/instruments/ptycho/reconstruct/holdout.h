@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sonde/engine/base/choice.h"
+#include "sonde/engine/base/index.h"
+
+namespace sonde::ptycho {
+
+/// Frames that take part, and frames that only judge: R_free is R_I over the latter.
+struct HeldOut {
+  std::vector<Index> active, held;  ///< both ascending
+};
+
+/// Draws ceil(fraction * candidates) frames, at least 16, with the seed. Without a fraction: 0.03 from 160 candidates
+/// on, none below. Throws Error(bad_input) for fractions outside [0, 0.5], and when fewer than half would remain.
+[[nodiscard]] Choice<HeldOut> hold_out(const std::vector<Index>& candidates, std::optional<double> fraction,
+                                       std::uint64_t seed);
+
+}  // namespace sonde::ptycho

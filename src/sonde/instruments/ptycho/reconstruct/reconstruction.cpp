@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/ptycho/engines/workbench.h"
+#include "sonde/instruments/ptycho/model/pattern_kernels.h"
+#include "sonde/instruments/ptycho/reconstruct/holdout.h"
+
+namespace sonde::ptycho {
+namespace {
+
+/// Elements of an array that is not empty, into one of equal shape.
+void copy_into(const Array& from, Array& to) {
+  if (to.empty())
+    to = from.clone();
+  else
+    std::memcpy(to.data(), from.data(), from.allocated_bytes());
+}
+
+/// sum |a - b|^2 and sum |b|^2 of complex arrays.
+template <class Real>
+double relative_change(const Array& now, const Array& before) {
+  const auto* a = static_cast<const std::complex<Real>*>(now.data());
+  const auto* b = static_cast<const std::complex<Real>*>(before.data());
+  double change = 0, power = 0;
+  for (Index i = 0; i < now.count(); ++i) {
+    change += std::norm(std::complex<double>(a[i]) - std::complex<double>(b[i]));
+    power += std::norm(std::complex<double>(b[i]));
+  }
+  return power > 0 ? change / power : 0;
+}
+
+template <class Real>
+void require_finite(const Array& array, const char* what) {
+  const auto* elements = static_cast<const std::complex<Real>*>(array.data());
+  const Shape& shape = array.shape();
+  for (Index i = 0; i < array.count(); ++i)
+    if (!std::isfinite(elements[i].real()) || !std::isfinite(elements[i].imag()))
+      throw Error(ErrorKind::not_converged,
+                  fmt::format("the {} is not finite any more, first at [{}, {}, {}]", what, i / (shape[1] * shape[2]),
+                              i / shape[2] % shape[1], i % shape[2]))
+          .hint("halve the steps, or switch the constraint probe_power on");
+}
+
+template <class Real>
+class Steps final : public Reconstruction {
+ public:
+  Steps(const Measurement& measurement, State state, Array propagators, Schedule schedule)
+      : measurement_(&measurement),
+        state_(std::move(state)),
+        propagators_(std::move(propagators)),
+        schedule_(std::move(schedule)),
+        judge_(schedule_.stop) {
+    choose_frames();
+    fit_.resize(static_cast<std::size_t>(measurement.count()));
+    begin_engine(0);
+  }
+
+  const IterationRecord& iterate() override;
+  State& state() override { return state_; }
+
+ private:
+  void choose_frames();
+  void begin_engine(Index which);
+  [[nodiscard]] double probe_power() const {
+    return cpu::power<Real>(static_cast<const std::complex<Real>*>(state_.probe.data()), state_.probe.count());
+  }
+  void keep_best(double r_intensity);
+  void restore_best();
+  void finish(const IterationRecord& record);
+
+  const Measurement* measurement_;
+  State state_;
+  Array propagators_;
+  Schedule schedule_;
+  StopJudge judge_;
+  std::optional<Model<Real>> model_;
+  std::optional<Workbench<Real>> bench_;
+  std::unique_ptr<Engine<Real>> engine_;
+  std::vector<FrameSums> fit_;
+  Index which_ = 0, done_in_engine_ = 0;
+  Array object_before_, probe_before_;
+  State best_;
+  double best_r_ = 0;
+  double power_total_ = 1;
+};
+
+template <class Real>
+void Steps<Real>::choose_frames() {
+  std::vector<Index> candidates;
+  for (Index j = 0; j < measurement_->count(); ++j)
+    if (std::find(schedule_.skip.begin(), schedule_.skip.end(), j) == schedule_.skip.end()) candidates.push_back(j);
+  HeldOut frames = hold_out(candidates, schedule_.holdout, schedule_.seed).value;
+  active_ = std::move(frames.active);
+  held_ = std::move(frames.held);
+  for (const Index j : active_) counts_ += measurement_->sums()[static_cast<std::size_t>(j)];
+  for (const Index j : held_) held_counts_ += measurement_->sums()[static_cast<std::size_t>(j)];
+  if (active_.empty() || counts_.counts <= 0) throw Error(ErrorKind::bad_input, "no frame with counts takes part");
+}
+
+template <class Real>
+void Steps<Real>::begin_engine(Index which) {
+  which_ = which;
+  done_in_engine_ = 0;
+  const EngineRun& run = schedule_.engines[static_cast<std::size_t>(which)];
+  engine_.reset();
+  bench_.reset();
+  model_.emplace(*measurement_, state_.slices(), state_.modes(), propagators_, run.setup->loss());
+  bench_.emplace(*model_, state_, active_, schedule_.seed);
+  engine_ = run.setup->make(*bench_);
+  judge_.begin_window();
+  best_r_ = 0;
+}
+
+template <class Real>
+void Steps<Real>::keep_best(double r_intensity) {
+  if (best_r_ > 0 && !(r_intensity < best_r_)) return;
+  best_r_ = r_intensity;
+  outcome_.best = static_cast<Index>(history_.size());
+  copy_into(state_.object, best_.object);
+  if (!state_.phase.empty()) copy_into(state_.phase, best_.phase);
+  copy_into(state_.probe, best_.probe);
+  best_.positions = state_.positions;
+  best_.placements = state_.placements;
+}
+
+template <class Real>
+void Steps<Real>::restore_best() {
+  if (best_.object.empty()) return;
+  copy_into(best_.object, state_.object);
+  if (!state_.phase.empty()) copy_into(best_.phase, state_.phase);
+  copy_into(best_.probe, state_.probe);
+  state_.positions = best_.positions;
+  state_.placements = best_.placements;
+}
+
+template <class Real>
+const IterationRecord& Steps<Real>::iterate() {
+  if (outcome_.kind != Outcome::Kind::running) throw Error(ErrorKind::internal, "the reconstruction is over");
+  const EngineRun& run = schedule_.engines[static_cast<std::size_t>(which_)];
+  IterationRecord record;
+  record.number = static_cast<Index>(history_.size()) + 1;
+  record.engine = which_;
+  const Iteration iteration{record.number, record.number >= schedule_.object_start,
+                            record.number >= schedule_.probe_start};
+  if (record.number == schedule_.object_start || record.number == schedule_.probe_start) judge_.begin_window();
+  copy_into(state_.object, object_before_);
+  copy_into(state_.probe, probe_before_);
+  const double power_before = probe_power();
+
+  const Stopwatch watch;
+  try {
+    engine_->iterate(*bench_, iteration);
+    record.power_ratio = probe_power() / power_before;
+    require_finite<Real>(state_.object, "object");
+    require_finite<Real>(state_.probe, "probe");
+  } catch (const Error&) {
+    restore_best();
+    throw;
+  }
+  std::vector<FrameSums> seen;
+  for (const Index j : active_) seen.push_back(bench_->fit()[static_cast<std::size_t>(j)]);
+  record.fit = metrics_of(seen, counts_);
+  if (!held_.empty()) {
+    bench_->pass().compare(state_, bench_->spectrum(), held_, fit_);
+    seen.clear();
+    for (const Index j : held_) seen.push_back(fit_[static_cast<std::size_t>(j)]);
+    record.r_free = metrics_of(seen, held_counts_).r_intensity;
+  }
+  record.object_change = relative_change<Real>(state_.object, object_before_);
+  record.probe_change = relative_change<Real>(state_.probe, probe_before_);
+  power_total_ *= record.power_ratio;
+  record.power_total = power_total_;
+  record.seconds = watch.seconds();
+  history_.push_back(record);
+  keep_best(record.fit.r_intensity);
+  finish(record);
+  if (outcome_.kind == Outcome::Kind::running && ++done_in_engine_ >= run.iterations) {
+    if (which_ + 1 < static_cast<Index>(schedule_.engines.size()))
+      begin_engine(which_ + 1);
+    else
+      outcome_.kind = Outcome::Kind::finished, outcome_.because = "all iterations are done";
+  }
+  return history_.back();
+}
+
+template <class Real>
+void Steps<Real>::finish(const IterationRecord& record) {
+  switch (judge_.judge(record.fit.r_intensity, record.power_ratio, record.power_total)) {
+    case StopJudge::Verdict::converged:
+      // An engine that has converged makes room for the next one.
+      if (which_ + 1 < static_cast<Index>(schedule_.engines.size())) {
+        done_in_engine_ = schedule_.engines[static_cast<std::size_t>(which_)].iterations;
+        return;
+      }
+      outcome_.kind = Outcome::Kind::converged;
+      outcome_.because = judge_.because();
+      return;
+    case StopJudge::Verdict::diverged:
+      outcome_.kind = Outcome::Kind::diverged;
+      outcome_.because = judge_.because();
+      restore_best();
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Reconstruction> Reconstruction::prepare(const Measurement& measurement, State state, Array propagators,
+                                                        Schedule schedule) {
+  if (schedule.engines.empty()) throw Error(ErrorKind::bad_input, "a reconstruction needs at least one engine");
+  const Window window = state.window();
+  if (window.rows != measurement.rows() || window.cols != measurement.cols())
+    throw Error(ErrorKind::bad_input, fmt::format("the probe has {} x {} pixels, the patterns {} x {}", window.rows,
+                                                  window.cols, measurement.rows(), measurement.cols()));
+  if (static_cast<Index>(state.positions.size()) != measurement.count())
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} positions for {} patterns", state.positions.size(), measurement.count()));
+  require_inside(state.placements, window, state.object.shape()[1], state.object.shape()[2]);
+  if (state.object.dtype() == DType::c64)
+    return std::make_unique<Steps<float>>(measurement, std::move(state), std::move(propagators), std::move(schedule));
+  return std::make_unique<Steps<double>>(measurement, std::move(state), std::move(propagators), std::move(schedule));
+}
+
+}  // namespace sonde::ptycho

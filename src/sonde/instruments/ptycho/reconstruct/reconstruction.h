@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/instruments/ptycho/engines/engine.h"
+#include "sonde/instruments/ptycho/model/measurement.h"
+#include "sonde/instruments/ptycho/model/metrics.h"
+#include "sonde/instruments/ptycho/model/state.h"
+#include "sonde/instruments/ptycho/reconstruct/stop.h"
+
+namespace sonde::ptycho {
+
+/// One engine of a run, and for how long.
+struct EngineRun {
+  std::string name;
+  Index iterations = 100;
+  std::shared_ptr<const EngineSetup> setup;
+};
+
+/// What happens to the estimate, in order.
+struct Schedule {
+  std::vector<EngineRun> engines;
+  Index object_start = 1, probe_start = 2;  ///< first iteration in which each is free
+  StopSettings stop;
+  std::optional<double> holdout;  ///< share of the frames that only judge; unset: chosen
+  std::vector<Index> skip;        ///< frames that take no part at all
+  std::uint64_t seed = 1;
+};
+
+/// What one iteration did (specification 6.1).
+struct IterationRecord {
+  Index number = 0;  ///< from 1
+  Index engine = 0;  ///< index in the schedule
+  Metrics fit;       ///< of the active frames, before each frame's update where an engine goes frame by frame
+  std::optional<double> r_free;  ///< R_I of the held-out frames, afterwards
+  double object_change = 0;      ///< sum |O_new - O_old|^2 / sum |O_old|^2
+  double probe_change = 0;
+  double power_ratio = 1;  ///< of sum |P|^2 over this iteration, before the power constraint acts
+  double power_total = 1;  ///< product of all until now
+  double seconds = 0;
+};
+
+/// How a run ended, or that it goes on.
+struct Outcome {
+  enum class Kind { running, finished, converged, diverged };
+  Kind kind = Kind::running;
+  std::string because;
+  Index best = 0;  ///< iteration with the lowest R_I of the present engine, whose state was restored on divergence
+};
+
+/// A reconstruction step by step. The state may be read and changed between iterations.
+///
+///   auto run = Reconstruction::prepare(measurement, std::move(state), propagators, schedule);
+///   while (run->outcome().kind == Outcome::Kind::running) print(run->iterate());
+class Reconstruction {
+ public:
+  /// `state` is in single or double precision, which is then that of all computing; `measurement` must outlive the
+  /// reconstruction. Throws Error(bad_input) when state and measurement do not fit, and what engines throw.
+  static std::unique_ptr<Reconstruction> prepare(const Measurement& measurement, State state, Array propagators,
+                                                 Schedule schedule);
+  virtual ~Reconstruction() = default;
+
+  /// One iteration. Throws Error(not_converged) that names the array and index of the first number that is none,
+  /// Error(interrupted); the state is then that of the best iteration until now.
+  virtual const IterationRecord& iterate() = 0;
+  [[nodiscard]] virtual State& state() = 0;
+
+  [[nodiscard]] const Outcome& outcome() const { return outcome_; }
+  [[nodiscard]] const std::vector<IterationRecord>& history() const { return history_; }
+  [[nodiscard]] const std::vector<Index>& active() const { return active_; }
+  [[nodiscard]] const std::vector<Index>& held_out() const { return held_; }
+  /// Sums over the active frames: what R_I's floor is found from.
+  [[nodiscard]] const CountSums& counts() const { return counts_; }
+
+ protected:
+  Outcome outcome_;
+  std::vector<IterationRecord> history_;
+  std::vector<Index> active_, held_;
+  CountSums counts_, held_counts_;
+};
+
+}  // namespace sonde::ptycho
