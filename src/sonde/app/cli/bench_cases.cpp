@@ -13,6 +13,9 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/device/pinned.h"
 #include "sonde/instruments/stem/bench/cases.h"
+#ifdef SONDE_WITH_PTYCHO
+#include "sonde/instruments/ptycho/bench/cases.h"
+#endif
 
 namespace sonde::cli {
 namespace {
@@ -62,6 +65,9 @@ const std::vector<BenchCase>& bench_cases() {
   static const std::vector<BenchCase> cases = [] {
     std::vector<BenchCase> all = {copy_bench_case()};
     for (BenchCase& each : stem::bench_cases()) all.push_back(std::move(each));
+#ifdef SONDE_WITH_PTYCHO
+    for (BenchCase& each : ptycho::bench_cases()) all.push_back(std::move(each));
+#endif
     return all;
   }();
   return cases;

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/bench/cases.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/instruments/ptycho/bench/scan.h"
+#include "sonde/instruments/ptycho/engines/gd.h"
+#include "sonde/instruments/ptycho/engines/pie.h"
+#include "sonde/instruments/ptycho/engines/projections.h"
+
+namespace sonde::ptycho {
+namespace {
+
+/// 5 n log2 n for n = N^2.
+double transform_flops(Index n) {
+  const auto pixels = static_cast<double>(n * n);
+  return 5 * pixels * std::log2(pixels);
+}
+
+/// F: the transforms of an iteration and nothing else, on the calling thread.
+Operation floor_of(const std::shared_ptr<BenchScan>& scan, Index frames, Index modes, Index transforms) {
+  const Model<float>& model = scan->model();
+  auto wave =
+      std::make_shared<Array>(Array::zeros(Device::cpu(), Shape{modes, model.rows(), model.cols()}, DType::c64));
+  return {.name = fmt::format("F: {} transforms per pattern, one thread", transforms * modes),
+          .run =
+              [=, &model] {
+                for (Index j = 0; j < frames; ++j)
+                  for (Index m = 0; m < modes; ++m) {
+                    complex64* at = wave->view<complex64, 3>().data + m * model.pixels();
+                    for (Index t = 0; t < transforms; t += 2) {
+                      model.fft().transform(at, FftDirection::forward);
+                      model.fft().transform(at, FftDirection::inverse);
+                    }
+                  }
+              },
+          .flops = static_cast<double>(transforms * modes * frames) * transform_flops(model.rows())};
+}
+
+/// One iteration after another; every run is the next one.
+Operation iteration_of(std::string name, std::shared_ptr<BenchScan> scan, const EngineSetup& setup, bool probe_free,
+                       double flops) {
+  std::shared_ptr<Engine<float>> engine = scan->engine(setup);
+  auto number = std::make_shared<Index>(1);
+  return {.name = std::move(name),
+          .run =
+              [=] {
+                engine->iterate(scan->workbench(),
+                                {.number = ++*number, .object_free = true, .probe_free = probe_free});
+              },
+          .flops = flops};
+}
+
+PreparedCase engines_on(const BenchPoint& point, bool between_pixels) {
+  const ScanSize size = parse_scan_size(point.size);
+  const Index frames = size.rows * size.cols, transforms = between_pixels ? 4 : 2;
+  const auto scan = [&](Loss loss) { return std::make_shared<BenchScan>(size, 1, between_pixels, loss); };
+  PreparedCase prepared;
+  prepared.input = fmt::format("{} patterns of {} x {}, {}", frames, size.pixels, size.pixels,
+                               between_pixels ? "positions between pixels" : "positions on whole pixels");
+  prepared.operations.push_back(floor_of(scan(Loss::amplitude), frames, 1, transforms));
+  const double flops = prepared.operations.front().flops;
+  for (const EngineKind& kind : engine_kinds()) {
+    if (kind.name == "projections" || kind.name == "rrr" || kind.name == "ap") continue;  // the work of dm
+    const auto setup = kind.setup();
+    const bool projections = kind.name == "dm" || kind.name == "raar";
+    prepared.operations.push_back(iteration_of(std::string(kind.name) + (projections ? ", probe fixed" : ""),
+                                               scan(setup->loss()), *setup, !projections, flops));
+  }
+  PieSettings disjoint;
+  disjoint.order = PieOrder::disjoint;
+  prepared.operations.push_back(
+      iteration_of("epie, disjoint", scan(Loss::amplitude), SetupOf<Pie, PieSettings>(disjoint), true, flops));
+  DmSettings one_round;
+  one_round.rounds = 1;
+  prepared.operations.push_back(iteration_of("dm, one round of the probe", scan(Loss::amplitude),
+                                             SetupOf<Projections, DmSettings>(one_round), true, flops));
+  return prepared;
+}
+
+PreparedCase prepare_modes(const BenchPoint& point) {
+  const ScanSize size = parse_scan_size(point.size);
+  const Index frames = size.rows * size.cols;
+  PreparedCase prepared;
+  prepared.input = fmt::format("{} patterns of {} x {}", frames, size.pixels, size.pixels);
+  for (const Index modes : {1, 3, 5}) {
+    const auto scan = std::make_shared<BenchScan>(size, modes, false, Loss::amplitude);
+    prepared.operations.push_back(iteration_of(fmt::format("gd, {} modes", modes), scan, SetupOf<Gd, GdSettings>(),
+                                               true, floor_of(scan, frames, modes, 2).flops));
+  }
+  return prepared;
+}
+
+}  // namespace
+
+std::vector<BenchCase> bench_cases() {
+  const std::vector<std::string> sizes{"32x32x128"};
+  return {{.name = "ptycho-engines",
+           .summary = "One iteration of every engine, beside the floor F of its transforms",
+           .sizes = sizes,
+           .devices = {DeviceKind::cpu},
+           .prepare = [](const BenchPoint& point) { return engines_on(point, false); }},
+          {.name = "ptycho-shift",
+           .summary = "The same with positions between pixels, where F counts four transforms",
+           .sizes = sizes,
+           .devices = {DeviceKind::cpu},
+           .prepare = [](const BenchPoint& point) { return engines_on(point, true); }},
+          {.name = "ptycho-modes",
+           .summary = "Several probe modes against one",
+           .sizes = sizes,
+           .devices = {DeviceKind::cpu},
+           .prepare = prepare_modes}};
+}
+
+}  // namespace sonde::ptycho

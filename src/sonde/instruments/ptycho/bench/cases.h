@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sonde/engine/bench/case.h"
+
+namespace sonde::ptycho {
+
+/// Every case of `sonde bench ptycho`. The first operation of each is the floor F: two transforms per pattern and mode
+/// on one thread, in place.
+///   ptycho-engines  one iteration of every engine, whole-pixel positions, one mode
+///   ptycho-modes    gd with one, three and five modes
+///   ptycho-shift    the same engines between pixels, where F counts four transforms
+[[nodiscard]] std::vector<BenchCase> bench_cases();
+
+}  // namespace sonde::ptycho

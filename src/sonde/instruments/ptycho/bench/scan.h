@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/base/index.h"
+#include "sonde/instruments/ptycho/engines/engine.h"
+#include "sonde/instruments/ptycho/model/exposure.h"
+#include "sonde/instruments/ptycho/model/measurement.h"
+
+namespace sonde::ptycho {
+
+/// Size of a benchmark: "32x32x128" is 32 x 32 positions of patterns of 128 x 128 pixels.
+struct ScanSize {
+  Index rows, cols, pixels;
+};
+/// Throws Error(usage).
+[[nodiscard]] ScanSize parse_scan_size(const std::string& text);
+
+/// A scan at 8 pixels a step (of 128) over a phase object, with the counts that the model itself gives: its content
+/// does not matter to the time, its shape does. Single precision.
+class BenchScan {
+ public:
+  BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss);
+
+  /// An engine on an estimate of its own.
+  [[nodiscard]] std::unique_ptr<Engine<float>> engine(const EngineSetup& setup);
+  [[nodiscard]] Workbench<float>& workbench() { return *workbench_; }
+  [[nodiscard]] const Model<float>& model() const { return *model_; }
+
+ private:
+  std::optional<Measurement> measurement_;
+  State state_;
+  std::optional<Model<float>> model_;
+  std::optional<Workbench<float>> workbench_;
+};
+
+}  // namespace sonde::ptycho
