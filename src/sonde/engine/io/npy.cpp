@@ -41,12 +41,18 @@ Preamble parse_preamble(std::span<const std::byte> start, const std::string& nam
   return preamble;
 }
 
+/// What the text says, and whether the first index is the fastest.
+struct StoredArray {
+  NpyHeader header;
+  bool fortran_order = false;
+};
+
 /// The header text: a Python dictionary with the keys 'descr', 'fortran_order' and 'shape' in any order.
 class HeaderText {
  public:
   HeaderText(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
-  NpyHeader parse() {
+  StoredArray parse() {
     NpyHeader header;
     std::optional<bool> fortran_order;
     bool typed = false, shaped = false;
@@ -74,10 +80,7 @@ class HeaderText {
     if (peek() != '\0') throw wrong("text after the dictionary");
     if (!typed || !fortran_order || !shaped)
       throw Error(ErrorKind::bad_file, name_ + ": the NPY header lacks 'descr', 'fortran_order' or 'shape'");
-    if (*fortran_order && header.shape.rank() > 1)
-      throw Error(ErrorKind::not_supported, name_ + ": the array is stored in Fortran order")
-          .hint("store it in C order: numpy.save(path, numpy.ascontiguousarray(array))");
-    return header;
+    return {header, *fortran_order && header.shape.rank() > 1};
   }
 
  private:
@@ -138,9 +141,10 @@ class HeaderText {
   std::size_t at_ = 0;
 };
 
-NpyHeader parse_header(std::span<const std::byte> text, const Preamble& preamble, std::uint64_t file_bytes,
-                       const std::string& name) {
-  NpyHeader header = HeaderText({reinterpret_cast<const char*>(text.data()), text.size()}, name).parse();
+StoredArray parse_header(std::span<const std::byte> text, const Preamble& preamble, std::uint64_t file_bytes,
+                         const std::string& name) {
+  StoredArray stored = HeaderText({reinterpret_cast<const char*>(text.data()), text.size()}, name).parse();
+  NpyHeader& header = stored.header;
   header.data_offset = preamble.text_offset + preamble.text_bytes;
   const std::uint64_t available = file_bytes - header.data_offset;
   Index bytes = 1;
@@ -151,16 +155,10 @@ NpyHeader parse_header(std::span<const std::byte> text, const Preamble& preamble
                 fmt::format("{}: shape {} of {} needs {} bytes of data, the file has {}", name, header.shape.text(),
                             sonde::name(header.dtype), fits ? fmt::to_string(bytes) : "more than 2^63", available))
         .hint("the copy may be incomplete");
-  return header;
+  return stored;
 }
 
-}  // namespace
-
-std::uint64_t NpyHeader::data_bytes() const {
-  return static_cast<std::uint64_t>(shape.count()) * static_cast<std::uint64_t>(size_bytes(dtype));
-}
-
-NpyHeader read_npy_header(const File& file) {
+StoredArray read_header(const File& file) {
   std::array<std::byte, most_preamble_bytes> start{};
   const std::size_t start_bytes = std::min<std::uint64_t>(start.size(), file.size());
   file.read_at(0, std::span(start).first(start_bytes));
@@ -170,27 +168,74 @@ NpyHeader read_npy_header(const File& file) {
   return parse_header(text, preamble, file.size(), file.path());
 }
 
+/// The elements with the last index fastest.
+Array in_c_order(const Array& stored) {
+  Array array(Device::cpu(), stored.shape(), stored.dtype());
+  const Shape& shape = array.shape();
+  const std::size_t size = size_bytes(array.dtype());
+  const auto* from = static_cast<const std::byte*>(stored.data());
+  auto* to = static_cast<std::byte*>(array.data());
+  std::array<Index, Shape::max_rank> step{}, at{};  // of the stored array, whose first index is the fastest
+  Index stride = 1;
+  for (int i = 0; i < shape.rank(); ++i) {
+    step[static_cast<std::size_t>(i)] = stride;
+    stride *= shape[i];
+  }
+  Index source = 0;
+  for (Index n = 0; n < array.count(); ++n, to += size) {
+    std::memcpy(to, from + static_cast<std::size_t>(source) * size, size);
+    for (int i = shape.rank() - 1; i >= 0; --i) {
+      const auto d = static_cast<std::size_t>(i);
+      source += step[d];
+      if (++at[d] < shape[i]) break;
+      source -= step[d] * shape[i];
+      at[d] = 0;
+    }
+  }
+  return array;
+}
+
+/// The array from its bytes as they stand in the file.
+Array finished(Array array, const StoredArray& stored) {
+  const std::span bytes(static_cast<std::byte*>(array.data()), stored.header.data_bytes());
+  if (stored.header.big_endian) swap_bytes(bytes, word_bytes(stored.header.dtype));
+  return stored.fortran_order ? in_c_order(array) : std::move(array);
+}
+
+}  // namespace
+
+std::uint64_t NpyHeader::data_bytes() const {
+  return static_cast<std::uint64_t>(shape.count()) * static_cast<std::uint64_t>(size_bytes(dtype));
+}
+
+NpyHeader read_npy_header(const File& file) {
+  const StoredArray stored = read_header(file);
+  if (stored.fortran_order)
+    throw Error(ErrorKind::not_supported, file.path() + ": the array is stored in Fortran order")
+        .hint("store it in C order: numpy.save(path, numpy.ascontiguousarray(array))");
+  return stored.header;
+}
+
 Array read_npy(const std::string& path) {
   const File file(path);
-  const NpyHeader header = read_npy_header(file);
+  const StoredArray stored = read_header(file);
+  const NpyHeader& header = stored.header;
   Array array(Device::cpu(), header.shape, header.dtype);
-  const std::span bytes(static_cast<std::byte*>(array.data()), header.data_bytes());
-  file.read_at(header.data_offset, bytes);
-  if (header.big_endian) swap_bytes(bytes, word_bytes(header.dtype));
-  return array;
+  file.read_at(header.data_offset, std::span(static_cast<std::byte*>(array.data()), header.data_bytes()));
+  return finished(std::move(array), stored);
 }
 
 Array parse_npy(std::span<const std::byte> bytes, const std::string& name) {
   const Preamble preamble = parse_preamble(bytes.first(std::min(bytes.size(), most_preamble_bytes)), name);
   if (preamble.text_bytes > bytes.size() - preamble.text_offset)
     throw Error(ErrorKind::bad_file, name + ": ends inside its NPY header");
-  const NpyHeader header =
+  const StoredArray stored =
       parse_header(bytes.subspan(preamble.text_offset, preamble.text_bytes), preamble, bytes.size(), name);
+  const NpyHeader& header = stored.header;
   Array array(Device::cpu(), header.shape, header.dtype);
   const std::span to(static_cast<std::byte*>(array.data()), header.data_bytes());
   if (!to.empty()) std::memcpy(to.data(), &bytes[header.data_offset], to.size());
-  if (header.big_endian) swap_bytes(to, word_bytes(header.dtype));
-  return array;
+  return finished(std::move(array), stored);
 }
 
 NumpyType parse_numpy_type(std::string_view text, const std::string& name) {

@@ -13,7 +13,8 @@
 namespace sonde {
 
 /// NumPy's NPY format, versions 1 to 3 (numpy.lib.format). Element types are those of DType in either byte order;
-/// booleans are read as u8 (0 or 1). Fortran order, structured and object types are refused.
+/// booleans are read as u8 (0 or 1). Structured and object types are refused; arrays in Fortran order are read whole by
+/// read_npy() and parse_npy() and refused by read_npy_header(), whose callers read the data themselves.
 
 /// What the header of an NPY file says.
 struct NpyHeader {

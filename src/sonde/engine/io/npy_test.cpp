@@ -100,12 +100,36 @@ TEST(Npy, HeaderAlignsTheData) {
   EXPECT_EQ(header.back(), '\n');
 }
 
-TEST(Npy, FortranOrderIsRefusedWithTheRemedy) {
+TEST(Npy, FortranOrderIsReadAsNumPyShowsIt) {
+  const TemporaryFolder folder;
+  testing::python(
+      "import sys, numpy as np\n"
+      "a = np.arange(24, dtype='<u2').reshape(2, 3, 4)\n"
+      "np.save(sys.argv[1] + '/a.npy', np.asfortranarray(a))\n"
+      "np.save(sys.argv[1] + '/big.npy', np.asfortranarray(a.astype('>c16') * 1j))\n",
+      folder.path().string());
+  const Array array = read_npy(folder.file("a.npy")), big = read_npy(folder.file("big.npy"));
+  ASSERT_EQ(array.shape(), (Shape{2, 3, 4}));
+  for (Index i = 0; i < 24; ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(static_cast<const std::uint16_t*>(array.data())[i], i);
+    EXPECT_EQ(static_cast<const complex128*>(big.data())[i], complex128(0, static_cast<double>(i)));
+  }
+}
+
+TEST(Npy, FortranOrderOfAnEmptyArrayIsEmpty) {
+  EXPECT_EQ(parse_npy(file_with("{'descr': '<u2', 'fortran_order': True, 'shape': (2, 0, 3), }", 0), "a.npy").shape(),
+            (Shape{2, 0, 3}));
+}
+
+TEST(Npy, FortranOrderIsRefusedWithTheRemedyWhereDataAreStreamed) {
+  const TemporaryFolder folder;
+  testing::python("import sys, numpy as np\nnp.save(sys.argv[1], np.zeros((2, 3), order='F'))\n", folder.file("a.npy"));
   const std::string text =
-      error_of_header(ErrorKind::not_supported, "{'descr': '<u2', 'fortran_order': True, 'shape': (2, 3), }");
-  EXPECT_EQ(text,
-            "error: a.npy: the array is stored in Fortran order\n"
-            "hint: store it in C order: numpy.save(path, numpy.ascontiguousarray(array))");
+      testing::error_of(ErrorKind::not_supported, [&] { (void)read_npy_header(File(folder.file("a.npy"))); });
+  EXPECT_EQ(text, "error: " + folder.file("a.npy") +
+                      ": the array is stored in Fortran order\n"
+                      "hint: store it in C order: numpy.save(path, numpy.ascontiguousarray(array))");
 }
 
 TEST(Npy, FortranOrderOfOneDimensionIsTheSame) {

@@ -112,16 +112,111 @@ class Reader {
   Problems problems_;
 };
 
+toml::table parsed(std::string_view text, const std::string& name) {
+  try {
+    return toml::parse(text, std::string_view(name));
+  } catch (const toml::parse_error& error) {
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", place_of(name, error.source()), error.description()));
+  }
+}
+
+/// A file of several tables.
+class TablesReader {
+ public:
+  TablesReader(const std::string& name, Tables& tables) : name_(name), tables_(tables) {}
+
+  void read(const toml::table& file) {
+    for (auto&& [key, node] : file)
+      problems_.collect([&, &word = key, &value = node] { read_one(std::string(word.str()), value); });
+    problems_.throw_if_any(fmt::format("{} settings in {} cannot be used", problems_.errors().size(), name_));
+  }
+
+ private:
+  void read_one(const std::string& word, const toml::node& node) {
+    const std::string place = place_of(name_, node.source());
+    const bool one = node.is_table(), several = node.is_array_of_tables();
+    const Tables::Table* known = tables_.find(word);
+    if (known == nullptr) {
+      if (one || several)
+        throw Error(ErrorKind::usage,
+                    fmt::format("unknown table [{}] in {}{}", word, place, did_you_mean(word, tables_.names())));
+      throw Error(ErrorKind::usage, fmt::format("\"{}\" in {} stands in no table", word, place))
+          .hint("the tables are " + join_words(tables_.names()));
+    }
+    const std::string written = known->list ? fmt::format("[[{}]]", word) : fmt::format("[{}]", word);
+    if (known->list ? !several : !one)
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} in {}: expected {}", word, place, known->list ? "a list of tables" : "one table"))
+          .hint(fmt::format("begin {} with {}", known->list ? "each" : "it", written));
+    if (one) return settings(word, 0, *node.as_table());
+    for (const toml::node& each : *node.as_array())
+      problems_.collect([&, &item = *each.as_table()] { append(word, item); });
+  }
+
+  void append(const std::string& word, const toml::table& item) {
+    const toml::node* kind = item.get("name");
+    const std::string place = place_of(name_, (kind != nullptr ? *kind : item).source());
+    if (kind == nullptr || !kind->is_string())
+      throw Error(ErrorKind::usage, fmt::format("[[{}]] in {} has no name", word, place))
+          .hint("add name = \"" + (tables_.find(word)->kinds.empty() ? "..." : tables_.find(word)->kinds.front()) +
+                "\"");
+    settings(word, tables_.append(word, kind->as_string()->get(), "name in " + place), item);
+  }
+
+  void settings(const std::string& word, Index at, const toml::table& values) {
+    for (auto&& [key, node] : values) {
+      if (tables_.find(word)->list && key.str() == "name") continue;
+      problems_.collect([&, &name = key, &value = node] {
+        const std::string place = fmt::format("[{}] of {}", word, place_of(name_, value.source()));
+        const std::optional<Value> plain = value_of(value);
+        if (!plain)
+          throw Error(ErrorKind::usage, fmt::format("{} in {}: a value of this kind is no setting", name.str(), place));
+        tables_.assign(word, at, name.str(), *plain, place, Origin::file);
+      });
+    }
+  }
+
+  const std::string& name_;
+  Tables& tables_;
+  Problems problems_;
+};
+
+std::string toml_text(const std::string& text) {
+  std::string written = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      (written += '\\') += c;
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      written += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      written += c;
+  }
+  return written + '"';
+}
+
+std::string toml_value(const Value& value) {
+  if (value.is_text()) return toml_text(value.as_text());
+  if (value.is_bool()) return value.as_bool() ? "true" : "false";
+  if (value.is_whole()) return fmt::to_string(value.as_whole());
+  if (value.is_real()) {
+    const std::string number = fmt::to_string(value.as_real());
+    return number.find_first_of(".e") == std::string::npos ? number + ".0" : number;
+  }
+  std::vector<std::string> items;
+  for (const Value& item : value.items()) items.push_back(toml_value(item));
+  return fmt::format("[{}]", fmt::join(items, ", "));
+}
+
+void write_settings(std::string& text, const Value& settings) {
+  for (const auto& [key, value] : settings.members())
+    if (!value.is_null()) text += fmt::format("{} = {}\n", key, toml_value(value));
+}
+
 }  // namespace
 
 void parse_toml(std::string_view text, const std::string& name, Fields& fields, std::string_view command,
                 const std::vector<std::string>& commands) {
-  toml::table table;
-  try {
-    table = toml::parse(text, std::string_view(name));
-  } catch (const toml::parse_error& error) {
-    throw Error(ErrorKind::usage, fmt::format("{}: {}", place_of(name, error.source()), error.description()));
-  }
+  const toml::table table = parsed(text, name);
   Reader reader(name, fields, command, commands);
   reader.read(table, 0);
   reader.finish();
@@ -130,6 +225,29 @@ void parse_toml(std::string_view text, const std::string& name, Fields& fields, 
 void read_toml(const std::string& path, Fields& fields, std::string_view command,
                const std::vector<std::string>& commands) {
   parse_toml(read_text(path), path, fields, command, commands);
+}
+
+void parse_toml(std::string_view text, const std::string& name, Tables& tables) {
+  TablesReader(name, tables).read(parsed(text, name));
+}
+
+void read_toml(const std::string& path, Tables& tables) { parse_toml(read_text(path), path, tables); }
+
+std::string to_toml(const Value& tables) {
+  std::string text;
+  for (const auto& [name, content] : tables.members()) {
+    const std::string between = text.empty() ? "" : "\n";
+    if (content.is_list()) {
+      for (const Value& item : content.items()) {
+        text += fmt::format("{}[[{}]]\n", text.empty() ? "" : "\n", name);
+        write_settings(text, item);
+      }
+    } else {
+      text += fmt::format("{}[{}]\n", between, name);
+      write_settings(text, content);
+    }
+  }
+  return text;
 }
 
 }  // namespace sonde

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sonde/engine/options/fields.h"
+#include "sonde/engine/options/tables.h"
 
 namespace sonde {
 
@@ -21,5 +22,15 @@ void read_toml(const std::string& path, Fields& fields, std::string_view command
 /// The same from text; `name` stands for the file in messages.
 void parse_toml(std::string_view text, const std::string& name, Fields& fields, std::string_view command = "",
                 const std::vector<std::string>& commands = {});
+
+/// Reads a file of several tables (origin `file`): [name] once each, [[name]] for every item of a list, whose key
+/// `name` gives its kind. Throws like read_toml above, and Error(usage) for settings outside of tables, items without a
+/// name and unknown kinds (naming the nearest); all problems are reported together.
+void read_toml(const std::string& path, Tables& tables);
+void parse_toml(std::string_view text, const std::string& name, Tables& tables);
+
+/// The text of a file of tables whose values are plain: what Tables::echo() gives, so that reading the text gives the
+/// same echo. Settings that are null, and so unset, are left out.
+[[nodiscard]] std::string to_toml(const Value& tables);
 
 }  // namespace sonde

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/options/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+
+namespace sonde {
+
+void Tables::add(std::string name, Fields fields) {
+  if (find(name) != nullptr) throw Error(ErrorKind::internal, fmt::format("table \"{}\" is described twice", name));
+  Table table{.name = std::move(name)};
+  table.items.push_back({.fields = std::move(fields)});
+  tables_.push_back(std::move(table));
+}
+
+void Tables::add_list(std::string name, std::vector<std::string> kinds, Append append) {
+  if (find(name) != nullptr) throw Error(ErrorKind::internal, fmt::format("table \"{}\" is described twice", name));
+  tables_.push_back({.name = std::move(name), .list = true, .kinds = std::move(kinds), .append = std::move(append)});
+}
+
+const Tables::Table* Tables::find(std::string_view name) const {
+  const auto found =
+      std::find_if(tables_.begin(), tables_.end(), [&](const Table& table) { return table.name == name; });
+  return found == tables_.end() ? nullptr : &*found;
+}
+
+Tables::Table& Tables::require(std::string_view name) {
+  if (const Table* table = find(name)) return const_cast<Table&>(*table);
+  throw Error(ErrorKind::internal, fmt::format("no table \"{}\"", name));
+}
+
+std::vector<std::string> Tables::names() const {
+  std::vector<std::string> names;
+  for (const Table& table : tables_) names.push_back(table.name);
+  return names;
+}
+
+Index Tables::append(std::string_view list, const std::string& kind, std::string_view where) {
+  Table& table = require(list);
+  if (std::find(table.kinds.begin(), table.kinds.end(), kind) == table.kinds.end()) {
+    Error error(ErrorKind::usage,
+                fmt::format("{}: \"{}\" is no {}{}", where, kind, table.name, did_you_mean(kind, table.kinds)));
+    if (!table.kinds.empty()) error.hint("known: " + join_words(table.kinds));
+    throw error;
+  }
+  table.items.push_back({kind, table.append(kind)});
+  return static_cast<Index>(table.items.size()) - 1;
+}
+
+void Tables::assign(std::string_view table, Index item, std::string_view key, const Value& value,
+                    std::string_view where, Origin origin) {
+  require(table).items.at(static_cast<std::size_t>(item)).fields.assign(key, value, where, origin);
+}
+
+void Tables::assign_text(std::string_view setting) {
+  const auto refuse = [&](const std::string& why) {
+    return Error(ErrorKind::usage, fmt::format("\"{}\": {}", setting, why));
+  };
+  const std::size_t equals = setting.find('=');
+  const std::vector<std::string> path = split(trim(setting.substr(0, equals)), '.');
+  if (equals == std::string_view::npos || path.size() < 2 || path.size() > 3)
+    throw refuse("is no setting").hint("write TABLE.KEY=VALUE, or TABLE.0.KEY=VALUE for the first of a list");
+  const Table* found = find(path[0]);
+  if (found == nullptr) throw refuse(fmt::format("unknown table [{}]{}", path[0], did_you_mean(path[0], names())));
+  Table& table = require(path[0]);
+
+  std::size_t item = 0;
+  if (table.list != (path.size() == 3))
+    throw refuse(table.list ? fmt::format("[[{}]] is a list", table.name) : fmt::format("[{}] is no list", table.name))
+        .hint(fmt::format("write {}.{}KEY=VALUE", table.name, table.list ? "0." : ""));
+  if (table.list) {
+    const std::string& number = path[1];
+    const auto [end, status] = std::from_chars(number.data(), number.data() + number.size(), item);
+    if (status != std::errc() || end != number.data() + number.size() || item >= table.items.size())
+      throw refuse(fmt::format("there are {} tables [[{}]], counted from 0", table.items.size(), table.name));
+  }
+  const std::string& key = path.back();
+  if (table.list && key == "name") throw refuse("the kind of a table cannot be changed").hint("write it into the file");
+  table.items[item].fields.assign_text(key, trim(setting.substr(equals + 1)),
+                                       fmt::format("{}", trim(setting.substr(0, equals))));
+}
+
+Value Tables::echo() const {
+  Value all = Value::object();
+  for (const Table& table : tables_)
+    for (const Item& item : table.items) {
+      Value settings = item.fields.echo();
+      if (!table.list) {
+        all[table.name] = std::move(settings);
+        continue;
+      }
+      Value named = Value::object();
+      named["name"] = item.kind;
+      for (const auto& [key, value] : settings.members()) named[key] = value;
+      all[table.name].push_back(std::move(named));
+    }
+  return all;
+}
+
+}  // namespace sonde

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/engine/base/index.h"
+#include "sonde/engine/options/fields.h"
+#include "sonde/engine/options/value.h"
+
+namespace sonde {
+
+/// Settings in several named tables, as one configuration file holds them: [geometry] once; [[engine]] as often as
+/// wanted, every time of the kind that its key `name` gives. Each table is described by Fields, and reading a file,
+/// changing one setting by its path, the echo and the text of a file follow from that. See toml.h for reading.
+///
+///   Tables tables;
+///   tables.add("geometry", Fields(run.geometry));
+///   tables.add_list("engine", {"epie", "gd"}, [&](const std::string& kind) { return run.append_engine(kind); });
+///
+/// What the fields are bound to must outlive this object and stay where it is.
+class Tables {
+ public:
+  /// The fields of a new table of a list; whoever gives them keeps what they are bound to.
+  using Append = std::function<Fields(const std::string& kind)>;
+
+  /// One table as it stands; `kind` is empty for a table that is no item of a list.
+  struct Item {
+    std::string kind{};
+    Fields fields;
+  };
+  struct Table {
+    std::string name;
+    bool list = false;
+    std::vector<std::string> kinds{};  ///< that items of a list may have
+    Append append{};
+    std::vector<Item> items{};  ///< exactly one unless a list
+  };
+
+  void add(std::string name, Fields fields);
+  void add_list(std::string name, std::vector<std::string> kinds, Append append);
+
+  [[nodiscard]] const std::vector<Table>& all() const { return tables_; }
+  /// nullptr when unknown.
+  [[nodiscard]] const Table* find(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> names() const;
+
+  /// Adds an item to a list and returns its index. Throws Error(usage) beginning with `where` for an unknown kind,
+  /// naming the nearest.
+  Index append(std::string_view list, const std::string& kind, std::string_view where);
+
+  /// Sets one value. Throws what Fields::assign throws; Error(internal) for tables that are not there.
+  void assign(std::string_view table, Index item, std::string_view key, const Value& value, std::string_view where,
+              Origin origin);
+  /// Sets what a person wrote as "geometry.energy_keV=200" or, for an item of a list, "engine.0.iterations=200". Throws
+  /// Error(usage) for another form, unknown tables and keys (naming the nearest), items that are not there and values
+  /// that do not fit.
+  void assign_text(std::string_view setting);
+
+  /// {"geometry": {"energy_keV": 200.0, ...}, "engine": [{"name": "epie", "iterations": 200, ...}], ...}: every
+  /// setting with its present value. Lists without items are left out.
+  [[nodiscard]] Value echo() const;
+
+ private:
+  Table& require(std::string_view name);
+
+  std::vector<Table> tables_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/options/tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sonde/engine/options/example_tables.h"
+#include "sonde/engine/options/toml.h"
+#include "tests/support/errors.h"
+#include "tests/support/files.h"
+
+namespace sonde {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::error_of;
+using testing::ExampleRun;
+using ::testing::HasSubstr;
+
+struct Read {
+  ExampleRun run;
+  Tables tables = run.tables();
+  explicit Read(std::string_view text) { parse_toml(text, "run.toml", tables); }
+};
+
+std::string refused(std::string_view text) {
+  return error_of(ErrorKind::usage, [&] { Read read(text); });
+}
+
+TEST(Tables, EveryTableOfAFileSetsItsFields) {
+  const Read read(
+      "[geometry]\nenergy_keV = 300\nshape = [64, 32]\nturned = true\nnotes = [\"a\", \"b\"]\n"
+      "[[engine]]\nname = \"fast\"\ngain = 2\n[[engine]]\nname = \"slow\"\niterations = 7\n");
+  EXPECT_EQ(read.run.geometry.energy_kev, 300);
+  EXPECT_EQ(read.run.geometry.shape, "64,32");
+  EXPECT_TRUE(read.run.geometry.turned);
+  EXPECT_THAT(read.run.geometry.notes, ElementsAre("a", "b"));
+  ASSERT_EQ(read.run.engines.size(), 2u);
+  EXPECT_EQ(read.run.engines[0]->gain, 2);
+  EXPECT_EQ(read.run.engines[1]->kind, "slow");
+  EXPECT_EQ(read.run.engines[1]->iterations, 7);
+}
+
+TEST(Tables, UnknownTablesAndKeysNameLineAndNearest) {
+  EXPECT_EQ(refused("\n[geometri]\n"),
+            "error: unknown table [geometri] in run.toml line 2; did you mean \"geometry\"?");
+  EXPECT_EQ(refused("[geometry]\nenergy_kev = 1\n"),
+            "error: unknown key \"energy_kev\" in [geometry] of run.toml line 2; did you mean \"energy_keV\"?");
+  EXPECT_EQ(refused("[[engine]]\nname = \"slow\"\niteration = 5\n"),
+            "error: unknown key \"iteration\" in [engine] of run.toml line 3; did you mean \"iterations\"?");
+}
+
+TEST(Tables, UnknownKindsNameLineAndNearest) {
+  EXPECT_EQ(
+      refused("[[engine]]\nname = \"fats\"\n"),
+      "error: name in run.toml line 2: \"fats\" is no engine; did you mean \"fast\"?\nhint: known: fast and slow");
+}
+
+TEST(Tables, KeysOfAnotherKindAreUnknown) {
+  EXPECT_THAT(refused("[[engine]]\nname = \"slow\"\ngain = 5\n"), HasSubstr("unknown key \"gain\""));
+}
+
+TEST(Tables, ItemsNeedAName) {
+  EXPECT_EQ(refused("\n[[engine]]\niterations = 5\n"),
+            "error: [[engine]] in run.toml line 2 has no name\nhint: add name = \"fast\"");
+}
+
+TEST(Tables, OneTableAndListsAreToldApart) {
+  EXPECT_EQ(refused("[engine]\nname = \"fast\"\n"),
+            "error: engine in run.toml line 1: expected a list of tables\nhint: begin each with [[engine]]");
+  EXPECT_EQ(refused("[[geometry]]\nshape = \"1\"\n"),
+            "error: geometry in run.toml line 1: expected one table\nhint: begin it with [geometry]");
+}
+
+TEST(Tables, SettingsOutsideOfTablesAreErrors) {
+  EXPECT_EQ(refused("iterations = 5\n"),
+            "error: \"iterations\" in run.toml line 1 stands in no table\nhint: the tables are geometry and engine");
+}
+
+TEST(Tables, WrongValuesNameTableAndLine) {
+  EXPECT_EQ(refused("[geometry]\nenergy_keV = \"much\"\n"),
+            "error: energy_keV in [geometry] of run.toml line 2: expected a number, found text");
+  EXPECT_EQ(refused("[geometry]\nenergy_keV = 0\n"),
+            "error: energy_keV in [geometry] of run.toml line 2: 0 is below the smallest allowed value, 1 keV");
+  EXPECT_EQ(refused("[geometry]\nshape = 1979-05-27\n"),
+            "error: shape in [geometry] of run.toml line 2: a value of this kind is no setting");
+}
+
+TEST(Tables, EveryProblemIsReported) {
+  const std::string text = refused("[geometri]\n[geometry]\nenergy_keV = 0\n[[engine]]\nname = \"x\"\n");
+  EXPECT_THAT(text, HasSubstr("3 settings in run.toml cannot be used"));
+  EXPECT_THAT(text, HasSubstr("[geometri]"));
+  EXPECT_THAT(text, HasSubstr("energy_keV"));
+  EXPECT_THAT(text, HasSubstr("\"x\" is no engine"));
+}
+
+TEST(Tables, OneSettingIsChangedByItsPath) {
+  Read read("[[engine]]\nname = \"slow\"\n[[engine]]\nname = \"fast\"\n");
+  read.tables.assign_text("engine.1.iterations=200");
+  read.tables.assign_text("geometry.energy_keV = 80");
+  EXPECT_EQ(read.run.engines[0]->iterations, 100);
+  EXPECT_EQ(read.run.engines[1]->iterations, 200);
+  EXPECT_EQ(read.run.geometry.energy_kev, 80);
+}
+
+TEST(Tables, PathsThatLeadNowhereSayWhy) {
+  Read read("[[engine]]\nname = \"slow\"\n");
+  const auto error = [&](const char* setting) {
+    return error_of(ErrorKind::usage, [&] { read.tables.assign_text(setting); });
+  };
+  EXPECT_EQ(
+      error("iterations=5"),
+      "error: \"iterations=5\": is no setting\nhint: write TABLE.KEY=VALUE, or TABLE.0.KEY=VALUE for the first of "
+      "a list");
+  EXPECT_EQ(error("enigne.0.iterations=5"),
+            "error: \"enigne.0.iterations=5\": unknown table [enigne]; did you mean \"engine\"?");
+  EXPECT_EQ(error("engine.iterations=5"),
+            "error: \"engine.iterations=5\": [[engine]] is a list\nhint: write engine.0.KEY=VALUE");
+  EXPECT_EQ(error("geometry.0.shape=5"),
+            "error: \"geometry.0.shape=5\": [geometry] is no list\nhint: write "
+            "geometry.KEY=VALUE");
+  EXPECT_EQ(error("engine.1.iterations=5"),
+            "error: \"engine.1.iterations=5\": there are 1 tables [[engine]], counted from 0");
+  EXPECT_EQ(error("engine.0.iteration=5"), "error: unknown key \"iteration\"; did you mean \"iterations\"?");
+  EXPECT_EQ(error("engine.0.iterations=x"), "error: engine.0.iterations: \"x\" is not a whole number");
+  EXPECT_THAT(error("engine.0.name=fast"), HasSubstr("the kind of a table cannot be changed"));
+}
+
+TEST(Tables, TheTextOfAnEchoReadsBackToIt) {
+  const Read read(
+      "[geometry]\nenergy_keV = 80.5\nshape = \"a\\\\b \\\"c\\\"\\n\"\nnotes = [\"x\", \"\"]\n"
+      "[[engine]]\nname = \"fast\"\ngain = 1e-9\n[[engine]]\nname = \"slow\"\n");
+  const std::string text = to_toml(read.tables.echo());
+  EXPECT_EQ(Read(text).tables.echo(), read.tables.echo()) << text;
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("step")));  // unset
+}
+
+TEST(Tables, WholeNumbersOfRealSettingsStayReal) {
+  EXPECT_THAT(to_toml(Read("[geometry]\nenergy_keV = 300\n").tables.echo()), HasSubstr("energy_keV = 300.0\n"));
+}
+
+TEST(Tables, AFileIsRead) {
+  const testing::TemporaryFolder folder;
+  testing::write_bytes(folder.file("run.toml"), {'[', 'g', 'e', 'o', 'm', 'e', 't', 'r', 'y', ']', '\n'});
+  ExampleRun run;
+  Tables tables = run.tables();
+  EXPECT_NO_THROW(read_toml(folder.file("run.toml"), tables));
+}
+
+}  // namespace
+}  // namespace sonde
