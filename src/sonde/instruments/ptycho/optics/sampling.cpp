@@ -99,15 +99,6 @@ void require_calibrated(const Sampling& sampling, const char* what) {
         .hint("give energy_keV and detector_mrad_per_px");
 }
 
-Index next_good_size(Index n) {
-  for (Index size = std::max<Index>(1, n);; ++size) {
-    Index rest = size;
-    for (const Index factor : {2, 3, 5, 7})
-      while (rest % factor == 0) rest /= factor;
-    if (rest == 1) return size;
-  }
-}
-
 void require_consistent(const SamplingClaims& claims, double tolerance) {
   const auto check = [](const char* name, const std::optional<double>& value) {
     if (value) require_positive(name, *value);

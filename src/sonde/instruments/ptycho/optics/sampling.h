@@ -35,10 +35,6 @@ struct Sampling {
 /// Throws Error(not_supported) when the sampling has no calibration; `what` names the use: "the aperture probe".
 void require_calibrated(const Sampling& sampling, const char* what);
 
-/// The smallest product of 2, 3, 5 and 7 that is not below n: transforms of other sizes are slow, so patterns are
-/// padded to it with pixels that count as not measured.
-[[nodiscard]] Index next_good_size(Index n);
-
 /// What files and people say about a measurement with electrons. All of it may be absent, and more may be said than is
 /// needed; then it must agree: pixel = lambda(energy) / (n mrad_per_px / 1000) and step_a = step_px pixel.
 struct SamplingClaims {
