@@ -118,7 +118,7 @@ void require_consistent(const SamplingClaims& claims, double tolerance) {
   for (std::size_t i = 0; i < routes.size(); ++i)
     for (std::size_t k = i + 1; k < routes.size(); ++k)
       if (!agree(i, k))
-        message += fmt::format("{}{} mean an object pixel of {:.4g} A, {} {:.4g} A: {:.3g} times as much",
+        message += fmt::format("{}{} give an object pixel of {:.4g} A, but {} one of {:.4g} A, {:.3g} times as much",
                                message.empty() ? "the sampling is inconsistent: " : "; ", routes[i].keys,
                                routes[i].pixel, routes[k].keys, routes[k].pixel, routes[k].pixel / routes[i].pixel);
   if (message.empty()) return;
