@@ -5,13 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "sonde/engine/base/host_device.h"
 #include "sonde/engine/base/index.h"
-
-#ifdef __CUDACC__
-#define SONDE_HOST_DEVICE __host__ __device__
-#else
-#define SONDE_HOST_DEVICE
-#endif
 
 namespace sonde {
 

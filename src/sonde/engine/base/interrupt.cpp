@@ -16,6 +16,8 @@ void request_interrupt(int signal) noexcept { requested_signal.store(signal, std
 
 void clear_interrupt() noexcept { requested_signal.store(0, std::memory_order_relaxed); }
 
+bool interrupt_requested() noexcept { return requested_signal.load(std::memory_order_relaxed) != 0; }
+
 void check_interrupt() {
   switch (requested_signal.load(std::memory_order_relaxed)) {
     case 0:

@@ -9,6 +9,9 @@ void request_interrupt(int signal) noexcept;
 /// Forgets a request (after it was answered, and between tests).
 void clear_interrupt() noexcept;
 
+/// Whether the work was asked to stop, for what must be saved before check_interrupt() ends it.
+[[nodiscard]] bool interrupt_requested() noexcept;
+
 /// Throws Error(interrupted) after SIGINT, Error(terminated) after SIGTERM. Long loops call it once per batch, so that
 /// destructors run and nothing half-written stays behind. Costs one relaxed load.
 void check_interrupt();
