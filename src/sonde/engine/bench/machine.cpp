@@ -3,11 +3,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -25,6 +23,7 @@
 #include "sonde/engine/device/stream.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/memory/budget.h"
+#include "sonde/engine/memory/scratch_file.h"
 #include "sonde/engine/report/json.h"
 
 namespace sonde {
@@ -135,53 +134,23 @@ Value multiply_add_rates(const MachineOptions& options, const std::vector<int>& 
   return rates;
 }
 
-Error disk_error(const std::string& path, const char* activity) {
-  return Error(ErrorKind::io, fmt::format("{}: {}: {}", path, activity, std::strerror(errno)))
-      .hint("choose another folder with --folder");
-}
-
-/// A file without a name: gone when it is closed, whatever happens.
-class NamelessFile {
- public:
-  explicit NamelessFile(const std::string& folder) {
-    std::string pattern = folder + "/sonde-disk-XXXXXX";
-    descriptor_ = mkstemp(pattern.data());
-    if (descriptor_ < 0) throw disk_error(folder, "no file can be made there");
-    unlink(pattern.c_str());
-  }
-  ~NamelessFile() { close(descriptor_); }
-  NamelessFile(const NamelessFile&) = delete;
-  NamelessFile& operator=(const NamelessFile&) = delete;
-  [[nodiscard]] int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 Value disk_rates(const MachineOptions& options) {
   const std::string folder = options.folder.empty() ? std::filesystem::temp_directory_path().string() : options.folder;
   constexpr std::size_t piece = 8u << 20;
   const std::size_t pieces = std::max<std::size_t>(1, options.file_bytes / piece);
   std::vector<std::byte> block(piece);
   for (std::size_t i = 0; i < piece; ++i) block[i] = static_cast<std::byte>(i * 2654435761u >> 13u);  // no long runs
-  const NamelessFile file(folder);
+  const ScratchFile file(folder);
   const double bytes = static_cast<double>(pieces * piece);
 
   const Stopwatch writing;
-  for (std::size_t i = 0; i < pieces; ++i)
-    for (std::size_t done = 0; done < piece;) {
-      const ssize_t wrote = write(file.descriptor(), block.data() + done, piece - done);
-      if (wrote < 0) throw disk_error(folder, "writing failed");
-      done += static_cast<std::size_t>(wrote);
-    }
-  if (fdatasync(file.descriptor()) != 0) throw disk_error(folder, "writing failed");
+  for (std::size_t i = 0; i < pieces; ++i) file.write_at(i * piece, block.data(), piece);
+  file.flush();
   const double write_s = writing.seconds();
 
   posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED);  // what is on the disk may leave the page cache
   const Stopwatch reading;
-  for (std::size_t i = 0; i < pieces; ++i)
-    if (pread(file.descriptor(), block.data(), piece, static_cast<off_t>(i * piece)) != static_cast<ssize_t>(piece))
-      throw disk_error(folder, "reading failed");
+  for (std::size_t i = 0; i < pieces; ++i) file.read_at(i * piece, block.data(), piece);
   Value rates;
   rates["folder"] = folder;
   rates["write_bytes_per_s"] = bytes / write_s;

@@ -48,8 +48,8 @@ TEST(Machine, TheNumberOfThreadsIsRestored) {
 TEST(Machine, AFolderThatCannotBeWrittenIsNamed) {
   MachineOptions options{.seconds_each = 0.001, .array_bytes = 1u << 16, .file_bytes = 1u << 16, .folder = "/nowhere"};
   EXPECT_EQ(testing::error_of(ErrorKind::io, [&] { (void)measure_machine(options); }),
-            "error: /nowhere: no file can be made there: No such file or directory\n"
-            "hint: choose another folder with --folder");
+            "error: /nowhere: making a temporary file failed: No such file or directory\n"
+            "hint: choose another folder for temporary files");
 }
 
 TEST(MachineCache, IsReadBackOnTheSameMachineOnly) {
