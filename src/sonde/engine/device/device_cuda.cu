@@ -153,4 +153,34 @@ double seconds_between(int ordinal, void* first, void* second) {
   return 1e-3 * milliseconds;
 }
 
+void* record_graph(int ordinal, void* stream, const std::function<void()>& work) {
+  use(ordinal);
+  // Thread-local: what other threads do meanwhile, on other streams, is no part of it.
+  check(cudaStreamBeginCapture(as_stream(stream), cudaStreamCaptureModeThreadLocal), "recording a graph");
+  cudaGraph_t graph = nullptr;
+  try {
+    work();
+  } catch (...) {
+    cudaStreamEndCapture(as_stream(stream), &graph);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    throw;
+  }
+  check(cudaStreamEndCapture(as_stream(stream), &graph), "recording a graph");
+  cudaGraphExec_t ready = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&ready, graph, 0);
+  cudaGraphDestroy(graph);
+  check(status, "preparing a graph");
+  return ready;
+}
+
+void launch_graph(int ordinal, void* graph, void* stream) {
+  use(ordinal);
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), as_stream(stream)), "queueing a graph");
+}
+
+void destroy_graph(int ordinal, void* graph) {
+  cudaSetDevice(ordinal);
+  cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
+}
+
 }  // namespace sonde::cuda

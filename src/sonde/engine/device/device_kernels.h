@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,10 @@ void destroy_event(int ordinal, void* event);
 void record(int ordinal, void* event, void* stream);
 void wait(int ordinal, void* stream, void* event);
 double seconds_between(int ordinal, void* first, void* second);
+
+/// What `work` queues to the stream, recorded instead of run.
+void* record_graph(int ordinal, void* stream, const std::function<void()>& work);
+void launch_graph(int ordinal, void* graph, void* stream);
+void destroy_graph(int ordinal, void* graph);
 
 }  // namespace sonde::cuda
