@@ -4,14 +4,9 @@
 #include <cstdint>
 #include <span>
 
-namespace sonde {
+#include "sonde/engine/math/random.h"
 
-/// Random numbers of which element i of stream `stream` is always the same, whatever else is drawn: a detector's pixel
-/// i in frame `stream`.
-struct RandomStream {
-  std::uint64_t seed = 0;
-  std::uint64_t stream = 0;
-};
+namespace sonde {
 
 /// counts[i] is drawn from the Poisson distribution of mean rates[i], independently, from element i of the random
 /// stream alone. Exact to double precision for every rate: below 32 by inversion of the cumulative distribution (52
