@@ -28,8 +28,9 @@ class Engine {
   virtual void iterate(Workbench<Real>& bench, const Iteration& iteration) = 0;
   /// What the next iteration needs of this one, beside the state.
   virtual std::vector<EngineMemory> memory() { return {}; }
-  /// Called when memory() and the state have been filled from a checkpoint.
-  virtual void restored() {}
+  /// Called when the state has been changed by somebody else: filled from a checkpoint together with memory(), or with
+  /// positions corrected.
+  virtual void state_changed() {}
 };
 
 /// Which engine, and its own settings: one [[engine]] table of a run file.

@@ -52,7 +52,7 @@ class Projections final : public Engine<Real> {
 
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
   std::vector<EngineMemory> memory() override { return {{"waves", &waves_}}; }
-  void restored() override {
+  void state_changed() override {
     summed_probe_ = Array::zeros(Device::cpu(), summed_probe_.shape(), summed_probe_.dtype());
   }
 

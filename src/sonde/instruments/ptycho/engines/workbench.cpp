@@ -19,12 +19,18 @@ Workbench<Real>::Workbench(const Model<Real>& model, State& state, std::vector<I
 
 template <class Real>
 void Workbench<Real>::renew_spectrum() {
-  if (!state_->fractional()) {
+  if (!keep_spectrum_ && !state_->fractional()) {
     spectrum_ = {};
     return;
   }
   if (spectrum_.empty()) spectrum_ = Array(Device::cpu(), state_->probe.shape(), state_->probe.dtype());
   probe_spectrum(*model_, state_->probe, spectrum_);
+}
+
+template <class Real>
+void Workbench<Real>::keep_spectrum() {
+  keep_spectrum_ = true;
+  renew_spectrum();
 }
 
 template <class Real>

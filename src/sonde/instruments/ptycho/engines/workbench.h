@@ -34,6 +34,8 @@ class Workbench {
   /// Empty while every position lies on a pixel.
   [[nodiscard]] Array& spectrum() { return spectrum_; }
   void renew_spectrum();
+  /// From now on there is a spectrum even while every position lies on a pixel: positions will move.
+  void keep_spectrum();
   /// The probe from its changed spectrum.
   void probe_from_spectrum();
 
@@ -47,6 +49,7 @@ class Workbench {
   std::uint64_t seed_;
   BatchPass<Real> pass_;
   Array spectrum_;
+  bool keep_spectrum_ = false;
   std::vector<FrameSums> fit_;
 };
 

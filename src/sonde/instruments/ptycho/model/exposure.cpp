@@ -84,20 +84,39 @@ Exposure<Real>::Exposure(const Model<Real>& model)
 }
 
 template <class Real>
-void Exposure<Real>::shift_spectrum(const Complex* spectrum, Complex* to) const {
+void Exposure<Real>::shift_spectrum(const Complex* spectrum, const std::vector<Complex>& ramp_row,
+                                    const std::vector<Complex>& ramp_col, Complex* to) const {
   const Model<Real>& model = *model_;
   const Index pixels = model.pixels();
   for (Index m = 0; m < model.modes(); ++m) {
-    cpu::ramp(spectrum + m * pixels, ramp_row_.data(), ramp_col_.data(), Real(1) / static_cast<Real>(pixels), false,
+    cpu::ramp(spectrum + m * pixels, ramp_row.data(), ramp_col.data(), Real(1) / static_cast<Real>(pixels), false,
               model.rows(), model.cols(), to + m * pixels);
     model.fft().transform(to + m * pixels, FftDirection::inverse);
   }
 }
 
 template <class Real>
+void Exposure<Real>::differentiate(const Array& spectrum, Complex* by_row, Complex* by_col) const {
+  // d/df exp(-2 pi i k f) = -2 pi i k exp(-2 pi i k f).
+  const auto derived = [](const std::vector<Complex>& ramp) {
+    std::vector<Complex> to = ramp;
+    const auto n = static_cast<Index>(ramp.size());
+    for (Index i = 0; i < n; ++i) {
+      const Index k = i < (n + 1) / 2 ? i : i - n;
+      to[static_cast<std::size_t>(i)] *=
+          Complex(0, static_cast<Real>(-2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n)));
+    }
+    return to;
+  };
+  const Complex* from = spectrum.view<Complex, 3>().data;
+  shift_spectrum(from, derived(ramp_row_), ramp_col_, by_row);
+  shift_spectrum(from, ramp_row_, derived(ramp_col_), by_col);
+}
+
+template <class Real>
 void Exposure<Real>::bring(const Array& probe, const Array& spectrum) {
   if (shifted()) {
-    shift_spectrum(spectrum.view<Complex, 3>().data, waves_);
+    shift_spectrum(spectrum.view<Complex, 3>().data, ramp_row_, ramp_col_, waves_);
     return;
   }
   const auto from = probe.view<Complex, 3>();
@@ -105,10 +124,10 @@ void Exposure<Real>::bring(const Array& probe, const Array& spectrum) {
 }
 
 template <class Real>
-void Exposure<Real>::aim(const State& state, const Array& spectrum, Index frame) {
+void Exposure<Real>::aim(const State& state, const Array& spectrum, const Placement& at) {
   const Model<Real>& model = *model_;
   const auto object = state.object.view<Complex, 3>();
-  placement_ = state.placements[static_cast<std::size_t>(frame)];
+  placement_ = at;
   for (Index s = 0; s < model.slices(); ++s) {
     View<const Complex, 2>& window = window_[static_cast<std::size_t>(s)];
     window.data = &object(s, placement_.row, placement_.col);
@@ -122,14 +141,14 @@ void Exposure<Real>::aim(const State& state, const Array& spectrum, Index frame)
   if (shifted()) {
     fill_ramp(placement_.shift_row, ramp_row_);
     fill_ramp(placement_.shift_col, ramp_col_);
-    shift_spectrum(spectrum.view<Complex, 3>().data, shifted_);
+    shift_spectrum(spectrum.view<Complex, 3>().data, ramp_row_, ramp_col_, shifted_);
     incident_[0] = shifted_;
   }
 }
 
 template <class Real>
-void Exposure<Real>::forward(const State& state, const Array& spectrum, Index frame) {
-  aim(state, spectrum, frame);
+void Exposure<Real>::forward(const State& state, const Array& spectrum, const Placement& at) {
+  aim(state, spectrum, at);
   const Model<Real>& model = *model_;
   const Index pixels = model.pixels(), modes = model.modes();
   for (Index m = 0; m < modes; ++m) {

@@ -69,9 +69,16 @@ class Exposure {
 
   /// Finds the object's window and the shifted probe of a frame. `spectrum` is that of probe_spectrum(), and the probe
   /// is then taken from it; an empty Array while every position lies on a pixel.
-  void aim(const State& state, const Array& spectrum, Index frame);
-  /// The same, and on through the slices to the detector.
-  void forward(const State& state, const Array& spectrum, Index frame);
+  void aim(const State& state, const Array& spectrum, Index frame) {
+    aim(state, spectrum, state.placements[static_cast<std::size_t>(frame)]);
+  }
+  /// The same for a place of one's own.
+  void aim(const State& state, const Array& spectrum, const Placement& at);
+  /// Aims, and goes on through the slices to the detector.
+  void forward(const State& state, const Array& spectrum, Index frame) {
+    forward(state, spectrum, state.placements[static_cast<std::size_t>(frame)]);
+  }
+  void forward(const State& state, const Array& spectrum, const Placement& at);
   /// Turns the far field into that of chi. With `change` false only the sums are made.
   FrameSums residual(Index frame, bool change = true);
   void back();
@@ -88,6 +95,10 @@ class Exposure {
   /// its own, where probes are shifted.
   void bring(const Array& probe, const Array& spectrum);
 
+  /// The derivative of the shifted probe by the frame's row and column, (M, Ny, Nx) each, per pixel. Needs the
+  /// spectrum.
+  void differentiate(const Array& spectrum, Complex* by_row, Complex* by_col) const;
+
   /// The wave that hits a slice, for every mode: (M, Ny, Nx). Slice 0: the shifted probe.
   [[nodiscard]] const Complex* incident(Index slice) const { return incident_[static_cast<std::size_t>(slice)]; }
   /// (M, Ny, Nx): the far field after forward(), chi after back() and before_slice().
@@ -103,7 +114,8 @@ class Exposure {
   [[nodiscard]] bool shifted() const { return shifted_now_; }
 
  private:
-  void shift_spectrum(const Complex* spectrum, Complex* to) const;
+  void shift_spectrum(const Complex* spectrum, const std::vector<Complex>& ramp_row,
+                      const std::vector<Complex>& ramp_col, Complex* to) const;
 
   const Model<Real>* model_;
   Array buffer_;  // waves, shifted probes, waves that hit slices

@@ -58,14 +58,20 @@ class Steps final : public Reconstruction {
         state_(std::move(state)),
         propagators_(std::move(propagators)),
         schedule_(std::move(schedule)),
-        judge_(schedule_.stop) {
+        judge_(schedule_.stop),
+        initial_positions_(state_.positions) {
     choose_frames();
+    for (const EngineRun& run : schedule_.engines) iterations_ += run.iterations;
     fit_.resize(static_cast<std::size_t>(measurement.count()));
     begin_engine(0);
   }
 
   const IterationRecord& iterate() override;
   State& state() override { return state_; }
+  void state_changed() override {
+    bench_->renew_spectrum();
+    engine_->state_changed();
+  }
 
  private:
   void choose_frames();
@@ -85,8 +91,11 @@ class Steps final : public Reconstruction {
   std::optional<Model<Real>> model_;
   std::optional<Workbench<Real>> bench_;
   std::unique_ptr<Engine<Real>> engine_;
+  std::optional<PositionCorrection<Real>> correction_;
+  std::vector<Point> initial_positions_;
   std::vector<FrameSums> fit_;
   Index which_ = 0, done_in_engine_ = 0;
+  Index iterations_ = 0;  // of all engines
   Array object_before_, probe_before_;
   State best_;
   double best_r_ = 0;
@@ -111,10 +120,15 @@ void Steps<Real>::begin_engine(Index which) {
   which_ = which;
   done_in_engine_ = 0;
   const EngineRun& run = schedule_.engines[static_cast<std::size_t>(which)];
+  correction_.reset();
   engine_.reset();
   bench_.reset();
   model_.emplace(*measurement_, state_.slices(), state_.modes(), propagators_, run.setup->loss());
   bench_.emplace(*model_, state_, active_, schedule_.seed);
+  if (schedule_.positions.method != PositionMethod::none) {
+    bench_->keep_spectrum();
+    correction_.emplace(schedule_.positions, initial_positions_, *bench_);
+  }
   engine_ = run.setup->make(*bench_);
   judge_.begin_window();
   best_r_ = 0;
@@ -162,6 +176,10 @@ const IterationRecord& Steps<Real>::iterate() {
     record.power_ratio = probe_power() / power_before;
     require_finite<Real>(state_.object, "object");
     require_finite<Real>(state_.probe, "probe");
+    if (correction_ && correction_->due(record.number)) {
+      record.positions = correction_->correct(*bench_, record.number, iterations_);
+      engine_->state_changed();
+    }
   } catch (const Error&) {
     restore_best();
     throw;

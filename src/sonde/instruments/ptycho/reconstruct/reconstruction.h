@@ -11,6 +11,7 @@
 #include "sonde/instruments/ptycho/model/measurement.h"
 #include "sonde/instruments/ptycho/model/metrics.h"
 #include "sonde/instruments/ptycho/model/state.h"
+#include "sonde/instruments/ptycho/positions/correct.h"
 #include "sonde/instruments/ptycho/reconstruct/stop.h"
 
 namespace sonde::ptycho {
@@ -26,6 +27,7 @@ struct EngineRun {
 struct Schedule {
   std::vector<EngineRun> engines;
   Index object_start = 1, probe_start = 2;  ///< first iteration in which each is free
+  PositionSettings positions;
   StopSettings stop;
   std::optional<double> holdout;  ///< share of the frames that only judge; unset: chosen
   std::vector<Index> skip;        ///< frames that take no part at all
@@ -40,8 +42,9 @@ struct IterationRecord {
   std::optional<double> r_free;  ///< R_I of the held-out frames, afterwards
   double object_change = 0;      ///< sum |O_new - O_old|^2 / sum |O_old|^2
   double probe_change = 0;
-  double power_ratio = 1;  ///< of sum |P|^2 over this iteration, before the power constraint acts
-  double power_total = 1;  ///< product of all until now
+  double power_ratio = 1;                   ///< of sum |P|^2 over this iteration, before the power constraint acts
+  double power_total = 1;                   ///< product of all until now
+  std::optional<PositionReport> positions;  ///< when this iteration corrected them
   double seconds = 0;
 };
 
@@ -68,7 +71,9 @@ class Reconstruction {
   /// One iteration. Throws Error(not_converged) that names the array and index of the first number that is none,
   /// Error(interrupted); the state is then that of the best iteration until now.
   virtual const IterationRecord& iterate() = 0;
+  /// Whoever changes it calls state_changed() afterwards.
   [[nodiscard]] virtual State& state() = 0;
+  virtual void state_changed() = 0;
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   [[nodiscard]] const std::vector<IterationRecord>& history() const { return history_; }

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/positions/correct.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "sonde/engine/math/philox.h"
+#include "sonde/instruments/ptycho/model/pattern_kernels.h"
+
+namespace sonde::ptycho {
+namespace {
+
+Point operator+(Point a, Point b) { return {a.row + b.row, a.col + b.col}; }
+Point operator-(Point a, Point b) { return {a.row - b.row, a.col - b.col}; }
+
+/// Shortened to a length of at most `most`.
+Point within(Point step, double most) {
+  const double length = std::hypot(step.row, step.col);
+  return length > most ? Point{step.row * most / length, step.col * most / length} : step;
+}
+
+/// Where a parabola through three equally spaced values has its lowest point, in steps from the middle one, at most
+/// one.
+double lowest(double below, double middle, double above) {
+  const double curvature = below - 2 * middle + above;
+  return curvature > 0 ? std::clamp((below - above) / (2 * curvature), -1.0, 1.0) : 0;
+}
+
+}  // namespace
+
+void PositionSettings::describe(Fields& fields) {
+  fields.choice("method", method,
+                {{"none", PositionMethod::none},
+                 {"gradient", PositionMethod::gradient},
+                 {"annealing", PositionMethod::annealing},
+                 {"grid", PositionMethod::grid},
+                 {"xcorr", PositionMethod::xcorr}},
+                {.help = "how positions are corrected"});
+  fields.add("start", start, {.help = "first iteration that corrects", .min = 1});
+  fields.add("every", every, {.help = "iterations between corrections", .min = 1});
+  fields.add("stop", stop, {.help = "last iteration that corrects; 0: the last of the run", .min = 0});
+  fields.add("step", step, {.help = "gradient and xcorr: share of the found shift that is taken", .min = 0, .max = 2});
+  fields.add("max_step_px", max_step, {.help = "largest shift in one correction", .unit = "px", .min = 0});
+  fields.add("max_move_px", max_move, {.help = "largest shift in all", .unit = "px", .min = 0});
+  fields.add("trials", trials, {.help = "annealing: random shifts that are tried", .min = 1, .max = 64});
+  fields.add("radius_px", radius,
+             {.help = "annealing: radius of the first disk; grid: half its side", .unit = "px", .min = 0});
+}
+
+template <class Real>
+PositionCorrection<Real>::PositionCorrection(const PositionSettings& settings, std::vector<Point> initial,
+                                             const Workbench<Real>& bench)
+    : settings_(settings),
+      initial_(std::move(initial)),
+      exposures_([&] { return Exposure<Real>(bench.model()); }),
+      rooms_([&] {
+        return std::vector<Complex>(static_cast<std::size_t>(2 * bench.model().modes() * bench.model().pixels()));
+      }) {}
+
+template <class Real>
+bool PositionCorrection<Real>::due(Index iteration) const {
+  return settings_.method != PositionMethod::none && iteration >= settings_.start &&
+         (settings_.stop == 0 || iteration <= settings_.stop) && (iteration - settings_.start) % settings_.every == 0;
+}
+
+/// df = N^-1 Re <dpsi, chi>, dpsi_y = D_y P O: the transforms are unitary, so that all of it happens before the
+/// detector, where chi is. Through several slices the derivative is taken at the first one.
+template <class Real>
+Point PositionCorrection<Real>::gradient(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
+                                         std::vector<Complex>& room) const {
+  const Model<Real>& model = bench.model();
+  const Index count = model.modes() * model.pixels();
+  exposure.forward(bench.state(), bench.spectrum(), frame);
+  exposure.residual(frame);
+  exposure.back();
+  for (Index s = model.slices() - 1; s > 0; --s) exposure.before_slice(s);
+  Complex *down = room.data(), *across = down + count;
+  exposure.differentiate(bench.spectrum(), down, across);
+  double yy = 0, yx = 0, xx = 0, by = 0, bx = 0;
+  const auto window = exposure.window(0);
+  for (Index m = 0; m < model.modes(); ++m) {
+    const Index at = m * model.pixels();
+    cpu::multiply<Real>(window, down + at, down + at);
+    cpu::multiply<Real>(window, across + at, across + at);
+  }
+  const Complex* chi = exposure.waves();
+  for (Index i = 0; i < count; ++i) {
+    const std::complex<double> y(down[i]), x(across[i]), c(chi[i]);
+    yy += std::norm(y);
+    xx += std::norm(x);
+    yx += (std::conj(y) * x).real();
+    by += (std::conj(y) * c).real();
+    bx += (std::conj(x) * c).real();
+  }
+  const double damping = 0.01 * (yy + xx);
+  yy += damping;
+  xx += damping;
+  const double determinant = yy * xx - yx * yx;
+  if (!(determinant > 0)) return {};
+  return {settings_.step * (by * xx - bx * yx) / determinant, settings_.step * (bx * yy - by * yx) / determinant};
+}
+
+template <class Real>
+double PositionCorrection<Real>::error_at(Workbench<Real>& bench, Index frame, Point shift,
+                                          Exposure<Real>& exposure) const {
+  const State& state = bench.state();
+  const Window window = state.window();
+  const Placement at = place(state.positions[static_cast<std::size_t>(frame)] + shift, window);
+  if (at.row < 0 || at.col < 0 || at.row + window.rows > state.object.shape()[1] ||
+      at.col + window.cols > state.object.shape()[2])
+    return std::numeric_limits<double>::infinity();
+  exposure.forward(state, bench.spectrum(), at);
+  return exposure.residual(frame, /*change=*/false).amplitude_error2;
+}
+
+template <class Real>
+Point PositionCorrection<Real>::annealed(Workbench<Real>& bench, Index frame, double radius, std::uint64_t iteration,
+                                         Exposure<Real>& exposure) const {
+  Point best{};
+  double least = error_at(bench, frame, best, exposure);
+  for (Index trial = 0; trial < settings_.trials; ++trial) {
+    const auto bits =
+        philox({static_cast<std::uint32_t>(frame), static_cast<std::uint32_t>(trial),
+                static_cast<std::uint32_t>(iteration), 0x705},
+               {static_cast<std::uint32_t>(bench.seed()), static_cast<std::uint32_t>(bench.seed() >> 32)});
+    // Uniform in the disk.
+    const double r = radius * std::sqrt(unit_interval(bits[0], bits[1]));
+    const double angle = 2 * std::numbers::pi * unit_interval(bits[2], bits[3]);
+    const Point shift{r * std::sin(angle), r * std::cos(angle)};
+    const double error = error_at(bench, frame, shift, exposure);
+    if (error < least) {
+      least = error;
+      best = shift;
+    }
+  }
+  return best;
+}
+
+template <class Real>
+Point PositionCorrection<Real>::searched(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure) const {
+  const double side = settings_.radius / 2;
+  Point best{};
+  double least = error_at(bench, frame, best, exposure);
+  for (int row = -2; row <= 2; ++row)
+    for (int col = -2; col <= 2; ++col) {
+      if (row == 0 && col == 0) continue;
+      const Point shift{row * side, col * side};
+      const double error = error_at(bench, frame, shift, exposure);
+      if (error < least) {
+        least = error;
+        best = shift;
+      }
+    }
+  const double row = lowest(error_at(bench, frame, best - Point{side, 0}, exposure), least,
+                            error_at(bench, frame, best + Point{side, 0}, exposure));
+  const double col = lowest(error_at(bench, frame, best - Point{0, side}, exposure), least,
+                            error_at(bench, frame, best + Point{0, side}, exposure));
+  return best + Point{row * side, col * side};
+}
+
+/// With the frame at r + e instead of r its update draws what lies under it by -e.
+template <class Real>
+Point PositionCorrection<Real>::correlated(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
+                                           std::vector<Complex>& room) const {
+  const Model<Real>& model = bench.model();
+  const Index pixels = model.pixels(), rows = model.rows(), cols = model.cols();
+  exposure.forward(bench.state(), bench.spectrum(), frame);
+  exposure.residual(frame);
+  exposure.back();
+  const Complex *probe = exposure.incident(0), *chi = exposure.waves();
+  const Real largest = cpu::largest_norm<Real>(probe, model.modes(), pixels);
+  const auto window = exposure.window(0);
+  // Both patches weighted with the light on them, less their mean: a constant has no shift.
+  Complex *before = room.data(), *after = before + pixels;
+  std::complex<double> sum_before = 0, sum_after = 0, sum_light = 0;
+  std::vector<Real> light(static_cast<std::size_t>(pixels));
+  for (Index i = 0; i < pixels; ++i) {
+    const Complex o = window(i / cols, i % cols);
+    Complex step{};
+    Real norm = 0;
+    for (Index m = 0; m < model.modes(); ++m) {
+      step += std::conj(probe[m * pixels + i]) * chi[m * pixels + i];
+      norm += std::norm(probe[m * pixels + i]);
+    }
+    light[static_cast<std::size_t>(i)] = std::sqrt(norm);
+    before[i] = o;
+    after[i] = o + step / largest;
+    sum_before += std::complex<double>(before[i]) * static_cast<double>(std::sqrt(norm));
+    sum_after += std::complex<double>(after[i]) * static_cast<double>(std::sqrt(norm));
+    sum_light += static_cast<double>(std::sqrt(norm));
+  }
+  for (Index i = 0; i < pixels; ++i) {
+    const Real w = light[static_cast<std::size_t>(i)];
+    before[i] = w * (before[i] - Complex(sum_before / sum_light));
+    after[i] = w * (after[i] - Complex(sum_after / sum_light));
+  }
+  model.fft().transform(before, FftDirection::forward);
+  model.fft().transform(after, FftDirection::forward);
+  for (Index i = 0; i < pixels; ++i) after[i] *= std::conj(before[i]);
+  model.fft().transform(after, FftDirection::inverse);
+  // The peak lies at zero or next to it; a parabola through the neighbours gives the part of a pixel.
+  const auto value = [&](Index row, Index col) {
+    return -static_cast<double>(std::abs(after[((row + rows) % rows) * cols + (col + cols) % cols]));
+  };
+  const Point shift{lowest(value(-1, 0), value(0, 0), value(1, 0)), lowest(value(0, -1), value(0, 0), value(0, 1))};
+  return {-settings_.step * gain_ * shift.row, -settings_.step * gain_ * shift.col};
+}
+
+/// Corrections that go on in their direction may be larger, those that turn back were too large.
+template <class Real>
+void PositionCorrection<Real>::adapt_gain(const std::vector<Point>& steps) {
+  if (!last_steps_.empty()) {
+    double along = 0, now = 0, before = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      along += steps[i].row * last_steps_[i].row + steps[i].col * last_steps_[i].col;
+      now += steps[i].row * steps[i].row + steps[i].col * steps[i].col;
+      before += last_steps_[i].row * last_steps_[i].row + last_steps_[i].col * last_steps_[i].col;
+    }
+    const double agreement = along / std::sqrt(std::max(now * before, 1e-300));
+    if (agreement > 0.3) gain_ *= 1.1;
+    if (agreement < -0.3) gain_ *= 0.9;
+  }
+  last_steps_ = steps;
+}
+
+template <class Real>
+PositionReport PositionCorrection<Real>::correct(Workbench<Real>& bench, Index iteration, Index last) {
+  const std::vector<Index>& active = bench.active();
+  const Index stop = settings_.stop > 0 ? settings_.stop : last;
+  const double left =
+      static_cast<double>(stop - iteration + 1) / static_cast<double>(std::max<Index>(1, stop - settings_.start + 1));
+  std::vector<Point> steps(active.size());
+  parallel_for(static_cast<Index>(active.size()), 1, [&](Index first, Index end, Worker& worker) {
+    for (Index i = first; i < end; ++i) {
+      const Index frame = active[static_cast<std::size_t>(i)];
+      Exposure<Real>& exposure = exposures_[worker];
+      Point step{};
+      switch (settings_.method) {
+        case PositionMethod::gradient:
+          step = gradient(bench, frame, exposure, rooms_[worker]);
+          break;
+        case PositionMethod::annealing:
+          step = annealed(bench, frame, settings_.radius * left, static_cast<std::uint64_t>(iteration), exposure);
+          break;
+        case PositionMethod::grid:
+          step = searched(bench, frame, exposure);
+          break;
+        case PositionMethod::xcorr:
+          step = correlated(bench, frame, exposure, rooms_[worker]);
+          break;
+        case PositionMethod::none:
+          break;
+      }
+      const bool local = settings_.method == PositionMethod::gradient || settings_.method == PositionMethod::xcorr;
+      steps[static_cast<std::size_t>(i)] = local ? within(step, settings_.max_step) : step;
+    }
+  });
+  if (settings_.method == PositionMethod::xcorr) adapt_gain(steps);
+  return move(bench, steps);
+}
+
+template <class Real>
+PositionReport PositionCorrection<Real>::move(Workbench<Real>& bench, const std::vector<Point>& steps) {
+  State& state = bench.state();
+  const Window window = state.window();
+  const Index rows = state.object.shape()[1], cols = state.object.shape()[2];
+  PositionReport report;
+  const std::vector<Index>& active = bench.active();
+  const auto n = static_cast<double>(active.size());
+  // The mean of all movement since the start is taken out: object and positions would drift together.
+  Point mean{};
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    const auto frame = static_cast<std::size_t>(active[i]);
+    const Point moved = state.positions[frame] + steps[i] - initial_[frame];
+    mean = mean + Point{moved.row / n, moved.col / n};
+  }
+  std::vector<Point> from, to;
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    const auto frame = static_cast<std::size_t>(active[i]);
+    const Point wished = state.positions[frame] + steps[i] - mean - initial_[frame];
+    Point moved = within(wished, settings_.max_move);
+    const Point before = state.positions[frame];
+    Point after = initial_[frame] + moved;
+    // Whole windows inside the object, with half a pixel for rounding.
+    const Point inside{std::clamp(after.row, static_cast<double>(window.rows / 2),
+                                  static_cast<double>(rows - window.rows + window.rows / 2) - 0.01),
+                       std::clamp(after.col, static_cast<double>(window.cols / 2),
+                                  static_cast<double>(cols - window.cols + window.cols / 2) - 0.01)};
+    if (!(moved == wished) || !(inside == after)) ++report.at_limit;
+    after = inside;
+    report.largest_move = std::max(report.largest_move, std::hypot(after.row - before.row, after.col - before.col));
+    state.positions[frame] = after;
+    from.push_back(initial_[frame]);
+    to.push_back(after);
+  }
+  report.affine = fit_affine(from, to);
+  std::vector<bool> own(state.positions.size(), false);
+  for (const Index frame : active) own[static_cast<std::size_t>(frame)] = true;
+  for (std::size_t frame = 0; frame < own.size(); ++frame)
+    if (!own[frame]) state.positions[frame] = report.affine.apply(initial_[frame]);
+  state.placements = place_all(state.positions, window);
+  return report;
+}
+
+template class PositionCorrection<float>;
+template class PositionCorrection<double>;
+
+}  // namespace sonde::ptycho

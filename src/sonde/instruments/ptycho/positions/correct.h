@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/options/fields.h"
+#include "sonde/instruments/ptycho/engines/workbench.h"
+#include "sonde/instruments/ptycho/positions/affine.h"
+
+namespace sonde::ptycho {
+
+/// How scan positions are found together with object and probe (specification 4.11).
+///   gradient   one Gauss-Newton step of every position along the derivative of its shifted probe
+///   annealing  some random shifts in a disk that shrinks from iteration to iteration, the best one is kept (Maiden,
+///              Humphry, Sarahan, Kraus and Rodenburg 2012)
+///   grid       5 x 5 shifts about the position, refined by a parabola
+///   xcorr      the shift between the object under the frame before and after an update by that frame alone, times a
+///              gain that follows how steadily it points (Zhang, Peterson, Vila-Comamala et al. 2013)
+enum class PositionMethod { none, gradient, annealing, grid, xcorr };
+
+struct PositionSettings {
+  PositionMethod method = PositionMethod::none;
+  Index start = 10, every = 1;
+  Index stop = 0;         ///< last iteration; 0: the last of the run
+  double step = 0.5;      ///< gradient, xcorr: share of the found shift that is taken
+  double max_step = 0.5;  ///< pixels in one correction
+  double max_move = 4;    ///< pixels in all
+  Index trials = 6;       ///< annealing
+  double radius = 2;      ///< annealing: of the first disk; grid: half the side. Pixels
+
+  void describe(Fields& fields);
+};
+
+/// What a correction did.
+struct PositionReport {
+  double largest_move = 0;  ///< pixels, of this correction
+  Index at_limit = 0;       ///< positions that stand at max_move or at the edge of the object
+  Affine affine;            ///< of all movement since the start: scale, rotation, shear
+};
+
+/// Corrects the active positions of a workbench's state; the others (held out) follow the affine part. The mean
+/// movement is taken out, so that object and positions do not drift together. Single slice for xcorr, any number for
+/// the others.
+template <class Real>
+class PositionCorrection {
+ public:
+  /// `initial` are the positions of the start of the run, in object pixels.
+  PositionCorrection(const PositionSettings& settings, std::vector<Point> initial, const Workbench<Real>& bench);
+
+  /// Whether this iteration corrects; `last` is the last of the run.
+  [[nodiscard]] bool due(Index iteration) const;
+  PositionReport correct(Workbench<Real>& bench, Index iteration, Index last);
+
+ private:
+  using Complex = std::complex<Real>;
+  [[nodiscard]] Point gradient(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
+                               std::vector<Complex>& room) const;
+  [[nodiscard]] double error_at(Workbench<Real>& bench, Index frame, Point shift, Exposure<Real>& exposure) const;
+  [[nodiscard]] Point annealed(Workbench<Real>& bench, Index frame, double radius, std::uint64_t iteration,
+                               Exposure<Real>& exposure) const;
+  [[nodiscard]] Point searched(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure) const;
+  [[nodiscard]] Point correlated(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
+                                 std::vector<Complex>& room) const;
+  void adapt_gain(const std::vector<Point>& steps);
+  PositionReport move(Workbench<Real>& bench, const std::vector<Point>& steps);
+
+  PositionSettings settings_;
+  std::vector<Point> initial_;
+  PerWorker<Exposure<Real>> exposures_;
+  PerWorker<std::vector<Complex>> rooms_;
+  double gain_ = 10;               // xcorr: a single update shows only a part of the shift
+  std::vector<Point> last_steps_;  // xcorr
+};
+
+}  // namespace sonde::ptycho
