@@ -157,14 +157,34 @@ void Exposure<Real>::forward(const State& state, const Array& spectrum, const Pl
     for (Index s = 1; s < model.slices(); ++s) {
       Complex* hit = between_[static_cast<std::size_t>(s - 1)] + m * pixels;
       std::copy(wave, wave + pixels, hit);
-      model.fft().transform(hit, FftDirection::forward);
-      cpu::filter(model.propagator(s - 1), Real(1) / static_cast<Real>(pixels), false, hit, pixels);
-      model.fft().transform(hit, FftDirection::inverse);
+      free_space(s - 1, hit);
       incident_[static_cast<std::size_t>(s)] = between_[static_cast<std::size_t>(s - 1)];
       cpu::multiply<Real>(window(s), hit, wave);
     }
     model.fft().transform(wave, FftDirection::forward);
   }
+}
+
+template <class Real>
+void Exposure<Real>::propagate(Complex* waves) const {
+  const Model<Real>& model = *model_;
+  const Index pixels = model.pixels();
+  for (Index m = 0; m < model.modes(); ++m) {
+    Complex* wave = waves + m * pixels;
+    for (Index s = 0; s < model.slices(); ++s) {
+      if (s > 0) free_space(s - 1, wave);
+      cpu::multiply<Real>(window(s), wave, wave);
+    }
+    model.fft().transform(wave, FftDirection::forward);
+  }
+}
+
+template <class Real>
+void Exposure<Real>::free_space(Index gap, Complex* wave) const {
+  const Index pixels = model_->pixels();
+  model_->fft().transform(wave, FftDirection::forward);
+  cpu::filter(model_->propagator(gap), Real(1) / static_cast<Real>(pixels), false, wave, pixels);
+  model_->fft().transform(wave, FftDirection::inverse);
 }
 
 template <class Real>

@@ -79,6 +79,8 @@ class Exposure {
     forward(state, spectrum, state.placements[static_cast<std::size_t>(frame)]);
   }
   void forward(const State& state, const Array& spectrum, const Placement& at);
+  /// Sends other waves, (M, Ny, Nx), the same way from before the first slice to the detector.
+  void propagate(Complex* waves) const;
   /// Turns the far field into that of chi. With `change` false only the sums are made.
   FrameSums residual(Index frame, bool change = true);
   void back();
@@ -114,6 +116,7 @@ class Exposure {
   [[nodiscard]] bool shifted() const { return shifted_now_; }
 
  private:
+  void free_space(Index gap, Complex* wave) const;
   void shift_spectrum(const Complex* spectrum, const std::vector<Complex>& ramp_row,
                       const std::vector<Complex>& ramp_col, Complex* to) const;
 

@@ -12,7 +12,7 @@
 namespace sonde::ptycho {
 
 /// How scan positions are found together with object and probe (specification 4.11).
-///   gradient   one Gauss-Newton step of every position along the derivative of its shifted probe
+///   gradient   one Gauss-Newton step of every position, from the derivative of its amplitudes
 ///   annealing  some random shifts in a disk that shrinks from iteration to iteration, the best one is kept (Maiden,
 ///              Humphry, Sarahan, Kraus and Rodenburg 2012)
 ///   grid       5 x 5 shifts about the position, refined by a parabola
