@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "sonde/instruments/ptycho/engines/gd.h"
+#include "sonde/instruments/ptycho/engines/pie.h"
+#include "sonde/instruments/ptycho/model/test_scene.h"
+#include "sonde/instruments/ptycho/reconstruct/holdout.h"
+#include "tests/support/errors.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using ::sonde::testing::error_of;
+using ::testing::HasSubstr;
+using testing::Scene;
+
+std::vector<Index> frames(Index count) {
+  std::vector<Index> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
+
+TEST(HoldOut, TakesAShareFromManyAndNoneFromFew) {
+  EXPECT_TRUE(hold_out(frames(159), {}, 1).value.held.empty());
+  EXPECT_EQ(hold_out(frames(160), {}, 1).value.held.size(), 16u);
+  EXPECT_EQ(hold_out(frames(1000), {}, 1).value.held.size(), 30u);
+  EXPECT_TRUE(hold_out(frames(1000), 0.0, 1).value.held.empty());
+  const HeldOut split = hold_out(frames(1000), 0.1, 7).value;
+  EXPECT_EQ(split.held.size(), 100u);
+  std::vector<Index> together = split.active;
+  together.insert(together.end(), split.held.begin(), split.held.end());
+  std::sort(together.begin(), together.end());
+  EXPECT_EQ(together, frames(1000));
+  EXPECT_EQ(hold_out(frames(1000), 0.1, 7).value.held, split.held);
+  EXPECT_NE(hold_out(frames(1000), 0.1, 8).value.held, split.held);
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [] { (void)hold_out(frames(20), 0.1, 1); }), HasSubstr("leaves too few"));
+}
+
+struct Prepared {
+  Scene scene;
+  Measurement measurement;
+  std::unique_ptr<Reconstruction> reconstruction;
+
+  Prepared(Scene from, Schedule schedule)
+      : scene(std::move(from.build())),
+        measurement(scene.frames, ZeroFrequency::corner, scene.mask, AmplitudeStorage::f64),
+        reconstruction(Reconstruction::prepare(measurement, std::move(scene.state), {}, std::move(schedule))) {}
+};
+
+Schedule gd(Index iterations) {
+  Schedule schedule;
+  schedule.engines.push_back({"gd", iterations, std::make_shared<SetupOf<Gd, GdSettings>>()});
+  schedule.stop.rule = StopRule::off;
+  schedule.holdout = 0.0;
+  return schedule;
+}
+
+TEST(Reconstruction, GoesThroughItsEnginesAndSaysWhatHappened) {
+  Schedule schedule = gd(3);
+  schedule.engines.push_back({"epie", 2, std::make_shared<SetupOf<Pie, PieSettings>>()});
+  Prepared run({.modes = 2}, schedule);
+  Reconstruction& reconstruction = *run.reconstruction;
+  while (reconstruction.outcome().kind == Outcome::Kind::running) reconstruction.iterate();
+  EXPECT_EQ(reconstruction.outcome().kind, Outcome::Kind::finished);
+  ASSERT_EQ(reconstruction.history().size(), 5u);
+  double power = 1;
+  for (std::size_t i = 0; i < 5; ++i) {
+    const IterationRecord& record = reconstruction.history()[i];
+    EXPECT_EQ(record.number, static_cast<Index>(i) + 1);
+    EXPECT_EQ(record.engine, i < 3 ? 0 : 1);
+    power *= record.power_ratio;
+    EXPECT_DOUBLE_EQ(record.power_total, power);
+    EXPECT_GT(record.object_change, 0);
+  }
+  // The probe waits until iteration 2.
+  EXPECT_EQ(reconstruction.history()[0].probe_change, 0);
+  EXPECT_GT(reconstruction.history()[1].probe_change, 0);
+  EXPECT_LT(reconstruction.history()[4].fit.r_intensity, reconstruction.history()[0].fit.r_intensity);
+}
+
+/// The measures against their definitions, from the naive far fields of the start.
+TEST(Reconstruction, MeasuresTheFitOfTheEstimateBeforeTheUpdate) {
+  Scene expected{.modes = 2, .masked = true};
+  expected.build();
+  Schedule schedule = gd(1);
+  GdSettings whole;
+  whole.batch.size = 5;  // one batch: all frames are seen from the start
+  schedule.engines[0].setup = std::make_shared<SetupOf<Gd, GdSettings>>(whole);
+  Prepared run({.modes = 2, .masked = true}, schedule);
+  const Metrics fit = run.reconstruction->iterate().fit;
+  double error2 = 0, counts2 = 0, amplitude_error = 0, amplitudes = 0, amplitude_error2 = 0, counts = 0, deviance = 0,
+         n = 0;
+  for (Index j = 0; j < 5; ++j) {
+    const auto first = expected.far_field(j, 0), second = expected.far_field(j, 1);
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      if (expected.mask[i] == 0) continue;
+      const double model = std::norm(first[i]) + std::norm(second[i]);
+      const double measured = expected.frames.view<double, 3>().data[j * expected.pixels() + static_cast<Index>(i)];
+      error2 += std::pow(measured - model, 2);
+      counts2 += measured * measured;
+      amplitude_error += std::abs(std::sqrt(measured) - std::sqrt(model));
+      amplitudes += std::sqrt(measured);
+      amplitude_error2 += std::pow(std::sqrt(measured) - std::sqrt(model), 2);
+      counts += measured;
+      deviance += model - measured + (measured > 0 ? measured * std::log(measured / model) : 0);
+      n += 1;
+    }
+  }
+  EXPECT_NEAR(fit.r_intensity, std::sqrt(error2 / counts2), 1e-12);
+  EXPECT_NEAR(fit.r_amplitude, amplitude_error / amplitudes, 1e-12);
+  EXPECT_NEAR(fit.nmse, amplitude_error2 / counts, 1e-12);
+  EXPECT_NEAR(fit.deviance, 2 * deviance / n, 1e-10);
+  EXPECT_NEAR(r_intensity_floor(run.reconstruction->counts()), std::sqrt(counts / counts2), 1e-12);
+}
+
+TEST(Reconstruction, ANumberThatIsNoneStopsItAndNamesThePlace) {
+  Prepared run({}, gd(10));
+  run.reconstruction->iterate();
+  const auto first_pixel = [&] { return run.reconstruction->state().probe.view<complex128, 3>()(0, 0, 0); };
+  const complex128 kept = first_pixel();
+  run.reconstruction->state().object.view<complex128, 3>()(0, 6, 7) = std::nan("");
+  const std::string text = error_of(ErrorKind::not_converged, [&] { run.reconstruction->iterate(); });
+  EXPECT_THAT(text, HasSubstr("not finite any more, first at [0, "));
+  // The best estimate is back.
+  EXPECT_EQ(first_pixel(), kept);
+  EXPECT_TRUE(std::isfinite(run.reconstruction->state().object.view<complex128, 3>()(0, 6, 7).real()));
+}
+
+TEST(Reconstruction, RefusesWhatDoesNotFit) {
+  Scene scene;
+  scene.build();
+  const Measurement measurement(scene.frames, ZeroFrequency::corner, {}, AmplitudeStorage::f64);
+  const auto refused = [&](auto change) {
+    Scene other;
+    other.build();
+    change(other.state);
+    return error_of(ErrorKind::bad_input,
+                    [&] { (void)Reconstruction::prepare(measurement, std::move(other.state), {}, gd(1)); });
+  };
+  EXPECT_THAT(refused([](State& state) { state.positions.pop_back(); }), HasSubstr("4 positions for 5 patterns"));
+  EXPECT_THAT(refused([](State& state) {
+                state.probe = Array::zeros(Device::cpu(), Shape{1, 6, 7}, DType::c128);
+              }),
+              HasSubstr("the probe has 6 x 7 pixels, the patterns 6 x 8"));
+  EXPECT_THAT(refused([](State& state) { state.placements[2].row = -1; }), HasSubstr("outside"));
+}
+
+}  // namespace
+}  // namespace sonde::ptycho
