@@ -8,6 +8,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/device/pool.h"
 #include "sonde/engine/device/stream.h"
 #include "sonde/engine/io/codec/bitshuffle_chunks.h"
 #include "sonde/instruments/stem/bench/inputs.h"
@@ -104,6 +105,22 @@ PreparedCase prepare_decode(const BenchPoint& point) {
   return prepared;
 }
 
+namespace {
+
+/// One byte of every page of a new array is written, on all threads.
+void touch_fresh(std::size_t bytes) {
+  constexpr Index page = 4096;
+  Array array(Device::cpu(), Shape{static_cast<Index>(bytes)}, DType::u8);
+  auto* at = static_cast<std::uint8_t*>(array.data());
+  parallel_for(static_cast<Index>(bytes) / page, 4096, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i) at[i * page] = 1;
+  });
+  array.free();
+  Pool::of(Device::cpu()).release();
+}
+
+}  // namespace
+
 PreparedCase prepare_load(const BenchPoint& point) {
   const Workload which = workload_of(point.size);
   const std::string master = workload_file(which);
@@ -120,6 +137,10 @@ PreparedCase prepare_load(const BenchPoint& point) {
   };
   load_as("load, frame-major u16", LayoutChoice::frame, ResultType::u16);
   load_as("load, pixel-major u8", LayoutChoice::pixel, ResultType::automatic);
+  // What the operating system takes for the memory alone; on a virtual machine it can be most of the time.
+  prepared.operations.push_back({.name = "fresh memory touched, nothing else",
+                                 .run = [] { touch_fresh(std::size_t{16384} * 192 * 192 * 2); },
+                                 .bytes = 16384.0 * 192 * 192 * 2});
   prepared.peers.push_back(python_peer("h5py + hdf5plugin, fresh memory", "h5py_decode.py", {master, "fresh"}));
   return prepared;
 }
