@@ -67,7 +67,8 @@ PreparedCase engines_on(const BenchPoint& point, bool between_pixels) {
   prepared.operations.push_back(floor_of(scan(Loss::amplitude), frames, 1, transforms));
   const double flops = prepared.operations.front().flops;
   for (const EngineKind& kind : engine_kinds()) {
-    if (kind.name == "projections" || kind.name == "rrr" || kind.name == "ap") continue;  // the work of dm
+    if (kind.name == "mpie" || kind.name == "projections" || kind.name == "rrr" || kind.name == "ap")
+      continue;  // the work of rpie and dm
     const auto setup = kind.setup();
     const bool projections = kind.name == "dm" || kind.name == "raar";
     prepared.operations.push_back(iteration_of(std::string(kind.name) + (projections ? ", probe fixed" : ""),

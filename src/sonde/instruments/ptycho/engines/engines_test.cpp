@@ -160,6 +160,34 @@ TEST(Pie, IsTheFormulaInTheOrderOfTheFrames) {
   }
 }
 
+TEST(Pie, MomentumIsTheFormula) {
+  PieSettings settings = PieSettings::momentum();
+  settings.momentum_every = 2;
+  Scene expected;
+  expected.build();
+  Bench bench(Scene{});
+  Pie<double> engine(settings, bench.workbench);
+  Array before = expected.state.object.clone();
+  std::vector<std::complex<double>> velocity(static_cast<std::size_t>(before.count()));
+  Index updates = 0;
+  for (Index number = 1; number <= 2; ++number) {
+    engine.iterate(bench.workbench, {.number = number});
+    for (const Index frame : sequential_batches(everyone, {3, static_cast<std::uint64_t>(number)}).members) {
+      naive_pie(expected, frame, settings, true);
+      if (++updates % 2 != 0) continue;
+      auto* object = expected.state.object.view<complex128, 3>().data;
+      auto* old = before.view<complex128, 3>().data;
+      for (std::size_t i = 0; i < velocity.size(); ++i) {
+        velocity[i] = 0.9 * velocity[i] + (object[i] - old[i]);
+        object[i] += 0.2 * velocity[i];
+        old[i] = object[i];
+      }
+    }
+  }
+  EXPECT_LT(difference(bench.scene.state.object, expected.state.object), rounding);
+  EXPECT_LT(difference(bench.scene.state.probe, expected.state.probe), rounding);
+}
+
 TEST(Pie, DisjointGroupsAreTheSequenceOfTheirFramesWhileTheProbeIsFrozen) {
   const Scene wide{.object_rows = 30, .object_cols = 41};  // so that some windows lie apart
   Scene expected{.object_rows = 30, .object_cols = 41};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
@@ -41,6 +42,10 @@ void PieSettings::describe(Fields& fields) {
                 {.help = "frame after frame, or groups of frames whose probes do not meet"});
   fields.add("support", support,
              {.help = "disjoint: share of the probe's power that must not meet", .min = 0.5, .max = 1});
+  fields.add("momentum_every", momentum_every,
+             {.help = "updates between kicks along the object's velocity; 0: none", .min = 0});
+  fields.add("friction", friction, {.help = "share of its velocity that the object keeps", .min = 0, .max = 1});
+  fields.add("kick", kick, {.help = "share of its velocity that the object moves by", .min = 0, .max = 1});
   describe_loss(fields, loss);
 }
 
@@ -49,6 +54,14 @@ Pie<Real>::Pie(const PieSettings& settings, Workbench<Real>& bench)
     : settings_(settings),
       exposures_([&] { return Exposure<Real>(bench.model()); }),
       copies_([&] { return Copy(static_cast<std::size_t>(bench.model().pixels())); }) {
+  if (settings_.momentum_every > 0) {
+    if (settings_.order != PieOrder::sequential || bench.state().type != ObjectType::complex)
+      throw Error(ErrorKind::not_supported, "momentum is for complex objects, frame after frame")
+          .hint("order = \"sequential\", or momentum_every = 0");
+    velocity_ = Array::zeros(Device::cpu(), bench.state().object.shape(), bench.state().object.dtype());
+    before_ = bench.state().object.clone();
+    updates_ = Array::zeros(Device::cpu(), Shape{1}, DType::i64);
+  }
   if (settings_.order == PieOrder::sequential) return;
   next_ = bench.state().object.clone();
   probe_steps_.resize(static_cast<std::size_t>(probe_pieces));
@@ -112,6 +125,28 @@ FrameSums Pie<Real>::update(Workbench<Real>& bench, const Iteration& iteration, 
 }
 
 template <class Real>
+std::vector<EngineMemory> Pie<Real>::memory() {
+  if (velocity_.empty()) return {};
+  return {{"velocity", &velocity_}, {"before", &before_}, {"updates", &updates_}};
+}
+
+template <class Real>
+void Pie<Real>::push(State& state) {
+  std::int64_t& updates = updates_.view<std::int64_t, 1>()[0];
+  if (++updates < settings_.momentum_every) return;
+  updates = 0;
+  Complex* velocity = velocity_.view<Complex, 3>().data;
+  Complex* before = before_.view<Complex, 3>().data;
+  Complex* object = state.object.view<Complex, 3>().data;
+  const Real eta = static_cast<Real>(settings_.friction), gamma = static_cast<Real>(settings_.kick);
+  for (Index i = 0; i < state.object.count(); ++i) {
+    velocity[i] = eta * velocity[i] + (object[i] - before[i]);
+    object[i] += gamma * velocity[i];
+    before[i] = object[i];
+  }
+}
+
+template <class Real>
 void Pie<Real>::sequential(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();
   const Model<Real>& model = bench.model();
@@ -125,6 +160,7 @@ void Pie<Real>::sequential(Workbench<Real>& bench, const Iteration& iteration) {
     check_interrupt();
     bench.fit()[static_cast<std::size_t>(frame)] =
         update(bench, iteration, frame, whole, exposure, copies_[alone], state.object);
+    if (iteration.object_free && !velocity_.empty()) push(state);
     if (!iteration.probe_free) continue;
     if (exposure.shifted()) exposure.unshifted_spectrum();
     Array& probe = exposure.shifted() ? bench.spectrum() : state.probe;

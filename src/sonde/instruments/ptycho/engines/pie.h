@@ -19,14 +19,21 @@ struct PieSettings {
   double support = 0.99;                     ///< disjoint: share of the probe's power that must not overlap
   PieOrder order = PieOrder::sequential;
   Loss loss = Loss::amplitude;
+  Index momentum_every = 0;  ///< updates between kicks; 0: none. Complex objects, frame after frame
+  double friction = 0.9;     ///< eta: share of its velocity that the object keeps
+  double kick = 0.2;         ///< gamma: share of its velocity that the object moves by
 
-  /// The defaults of rPIE.
+  /// The defaults of rPIE, and of mPIE on top of them.
   [[nodiscard]] static PieSettings regularised() { return {.alpha_object = 0.1, .alpha_probe = 0.5}; }
+  [[nodiscard]] static PieSettings momentum() {
+    return {.alpha_object = 0.1, .alpha_probe = 0.5, .momentum_every = 100};
+  }
   void describe(Fields& fields);
 };
 
-/// Frame by frame: ePIE (Maiden and Rodenburg 2009) with alpha = 1, rPIE (Maiden, Johnson and Li 2017) below; through
-/// several slices as in Maiden, Humphry and Rodenburg 2012. Specification 4.1 to 4.3.
+/// Frame by frame: ePIE (Maiden and Rodenburg 2009) with alpha = 1, rPIE (Maiden, Johnson and Li 2017) below, and mPIE
+/// of the same paper: every T updates v = eta v + (O - O before these updates), O += gamma v. Through several slices as
+/// in Maiden, Humphry and Rodenburg 2012. Specification 4.1 to 4.3.
 /// `sequential`: every frame sees what the one before it has changed; one thread by nature. `disjoint`: frames whose
 /// probes do not meet form a group that all threads share; the probe is frozen inside a group and then takes the mean
 /// of its members' changes. The largest |P|^2 is that of the probe shifted to its frame.
@@ -35,6 +42,7 @@ class Pie final : public Engine<Real> {
  public:
   Pie(const PieSettings& settings, Workbench<Real>& bench);
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
+  std::vector<EngineMemory> memory() override;
 
  private:
   using Complex = std::complex<Real>;
@@ -48,6 +56,7 @@ class Pie final : public Engine<Real> {
   /// Writes the part of an updated copy that lies in `box`.
   void commit(State& state, Index slice, const Exposure<Real>& exposure, const Box& box, const Copy& copy,
               Array& changed);
+  void push(State& state);
   void sequential(Workbench<Real>& bench, const Iteration& iteration);
   void disjoint(Workbench<Real>& bench, const Iteration& iteration);
   void finish_group(State& state, std::span<const Index> group, const Box& box);
@@ -57,6 +66,8 @@ class Pie final : public Engine<Real> {
   PerWorker<Copy> copies_;
   std::vector<std::vector<Complex>> probe_steps_;  // disjoint: of the pieces of a group
   Array next_;                                     // disjoint: the object with the group's changes
+  Array velocity_, before_;                        // momentum
+  Array updates_;                                  // momentum: one i64, since the last kick
 };
 
 }  // namespace sonde::ptycho

@@ -23,11 +23,15 @@ std::unique_ptr<EngineSetup> make() {
   return std::make_unique<SetupOf<Own, Settings>>();
 }
 
-constexpr std::array<EngineKind, 11> kinds{{
+constexpr std::array<EngineKind, 12> kinds{{
     {"epie", "frame by frame, divided by the largest illumination", make<Pie, PieSettings>},
     {"rpie", "frame by frame, dim parts move faster",
      +[]() -> std::unique_ptr<EngineSetup> {
        return std::make_unique<SetupOf<Pie, PieSettings>>(PieSettings::regularised());
+     }},
+    {"mpie", "rpie with momentum",
+     +[]() -> std::unique_ptr<EngineSetup> {
+       return std::make_unique<SetupOf<Pie, PieSettings>>(PieSettings::momentum());
      }},
     {"gd", "preconditioned gradient of a batch", make<Gd, GdSettings>},
     {"adam", "adaptive moments of a batch's gradient", make<Adam, AdamSettings>},
