@@ -60,7 +60,7 @@ export function drawCell({ layers, at, smooth }: Cell, pixels: Pixels): void {
   const left = Math.max(0, Math.round(at.box.x), Math.ceil(at.x - 0.5));
   const top = Math.max(0, Math.round(at.box.y), Math.ceil(at.y - 0.5));
   const right = Math.min(pixels.width, Math.round(at.box.x + at.box.width), Math.ceil(at.x + at.cols * at.scale - 0.5));
-  const bottom = Math.min(pixels.height, Math.round(at.box.y + at.box.height), Math.ceil(at.y + at.rows * at.scale - 0.5));
+  const bottom = Math.min(pixels.height, Math.round(at.box.y + at.box.height), Math.ceil(at.y + at.rows * at.rowScale - 0.5));
   const width = Math.max(0, right - left);
   const colAt = (x: number) => (left + x + 0.5 - at.x) / at.scale;
   // Without interpolation a colour is worked out once per data pixel, and a line of the screen only gathers them.
@@ -68,7 +68,7 @@ export function drawCell({ layers, at, smooth }: Cell, pixels: Pixels): void {
   const cols = new Uint32Array(width);
   for (let x = 0; x < width; ++x) cols[x] = clamped(Math.floor(colAt(x)), at.cols - 1);
   for (let y = top; y < bottom; ++y) {
-    const row = (y + 0.5 - at.y) / at.scale;
+    const row = (y + 0.5 - at.y) / at.rowScale;
     const first = clamped(Math.floor(row), at.rows - 1) * at.cols;
     const line = ready ? null : mixed(layers, width, (layer, x) => sample(layer, row, colAt(x), true));
     const to = y * pixels.width + left;

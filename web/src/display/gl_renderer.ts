@@ -85,7 +85,7 @@ export class GlRenderer implements Renderer {
     gl.uniform1i(uniforms.count, layers.length);
     gl.uniform2i(uniforms.size, at.cols, at.rows);
     gl.uniform2f(uniforms.origin, at.x, at.y);
-    gl.uniform1f(uniforms.scale, at.scale);
+    gl.uniform2f(uniforms.scale, at.scale, at.rowScale);
     gl.uniform1f(uniforms.height, height);
     gl.uniform1i(uniforms.smoothly, cell.smooth ? 1 : 0);
     const mappings = [0, 1, 2].map((i) => (layers[i] ?? layers[0]).mapping);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Frame } from "../protocol/frame";
 import type { Centre } from "../protocol/messages";
+import type { Calibration } from "./scale_bar";
 
 const THIN_SPACE = "\u2009";
 
@@ -26,7 +27,8 @@ export function valueOf(frame: Frame, row: number, col: number): number | bigint
 }
 
 function length(value: number, unit: string): string {
-  return `${value.toFixed(Math.abs(value) < 10 ? 2 : 1)}${THIN_SPACE}${unit}`;
+  const size = Math.abs(value);
+  return `${value.toFixed(size < 1 ? 3 : size < 10 ? 2 : 1)}${THIN_SPACE}${unit}`;
 }
 
 /** "x 1.20 nm, y 3.40 nm" of a scan pixel, when the step is known. */
@@ -35,11 +37,11 @@ export function scanCoordinates(row: number, col: number, step: [number, number]
   return `x ${length(col * step[1], "nm")}, y ${length(row * step[0], "nm")}`;
 }
 
-/** Distance from the centre of the beam, in mrad when the angle of a pixel is known, else in pixels. */
-export function radiusText(row: number, col: number, centre: Centre | undefined, pixelMrad: number | undefined): string {
+/** Distance from the centre of the beam, as an angle or a frequency when that of a pixel is known, else in pixels. */
+export function radiusText(row: number, col: number, centre: Centre | undefined, calibration: Calibration | null): string {
   if (!centre) return "";
   const pixels = Math.hypot(row - centre.row, col - centre.col);
-  return `r ${pixelMrad ? length(pixels * pixelMrad, "mrad") : length(pixels, "px")}`;
+  return `r ${calibration ? length(pixels * calibration.perPixel, calibration.unit) : length(pixels, "px")}`;
 }
 
 /** Frequency of a pixel of a Fourier transform whose zero is in the middle, at (rows >> 1, cols >> 1). */

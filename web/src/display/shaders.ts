@@ -19,7 +19,7 @@ uniform sampler2D values0, values1, values2, colours0, colours1, colours2;
 uniform int count;        // layers
 uniform ivec2 size;       // columns, rows
 uniform vec2 origin;      // screen place of the image's upper left corner
-uniform float scale;      // screen pixels of one data pixel
+uniform vec2 scale;       // screen pixels of one data pixel
 uniform float height;     // of the canvas
 uniform bool smoothly;
 uniform vec3 low, span;

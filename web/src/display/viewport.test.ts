@@ -14,17 +14,23 @@ describe("placement", () => {
     expect(at.scale).toBeCloseTo(400 / 60, 12);
     expect(toScreen(at, 14.5, 29.5)).toEqual({ x: 210, y: 170 });
   });
-  it("goes to the screen and back", () => {
-    const at = place(31, 17, box, { zoom: 3, row: 0.4, col: 0.6 });
+  it("shows pixels that are higher than wide as such", () => {
+    // 30 rows of twice the width of a column are as high as 60 columns are wide: the height of the box decides.
+    const at = place(30, 60, box, WHOLE, 2);
+    expect([at.scale, at.rowScale]).toEqual([5, 10]);
+    expect(toScreen(at, 14.5, 29.5)).toEqual({ x: 210, y: 170 });
+  });
+  it.each([1, 0.3, 4])("goes to the screen and back, of pixels of aspect %d", (aspect) => {
+    const at = place(31, 17, box, { zoom: 3, row: 0.4, col: 0.6 }, aspect);
     const { x, y } = toScreen(at, 5.25, 11.5);
     expect(toData(at, x, y).row).toBeCloseTo(5.25, 10);
     expect(toData(at, x, y).col).toBeCloseTo(11.5, 10);
   });
-  it("keeps the place under the pointer while zooming", () => {
+  it.each([1, 2])("keeps the place under the pointer while zooming, of pixels of aspect %d", (aspect) => {
     const view = { zoom: 2, row: 0.5, col: 0.5 };
-    const before = toData(place(64, 64, box, view), 230, 150);
-    const after = zoomAbout(view, place(64, 64, box, view), 230, 150, 1.5);
-    const there = toData(place(64, 64, box, after), 230, 150);
+    const before = toData(place(64, 64, box, view, aspect), 230, 150);
+    const after = zoomAbout(view, place(64, 64, box, view, aspect), 230, 150, 1.5);
+    const there = toData(place(64, 64, box, after, aspect), 230, 150);
     expect(there.row).toBeCloseTo(before.row, 9);
     expect(there.col).toBeCloseTo(before.col, 9);
   });
@@ -62,8 +68,9 @@ describe("read-out", () => {
   it("gives calibrated places where the calibration is known", () => {
     expect(scanCoordinates(4, 10, [0.5, 0.25])).toBe("x 2.50\u2009nm, y 2.00\u2009nm");
     expect(scanCoordinates(4, 10, undefined)).toBe("");
-    expect(radiusText(3, 4, { row: 0, col: 0 }, 2)).toBe("r 10.0\u2009mrad");
-    expect(radiusText(3, 4, { row: 0, col: 0 }, undefined)).toBe("r 5.00\u2009px");
+    expect(radiusText(3, 4, { row: 0, col: 0 }, { perPixel: 2, unit: "mrad" })).toBe("r 10.0\u2009mrad");
+    expect(radiusText(3, 4, { row: 0, col: 0 }, { perPixel: 0.02, unit: "1/\u00c5" })).toBe("r 0.100\u20091/\u00c5");
+    expect(radiusText(3, 4, { row: 0, col: 0 }, null)).toBe("r 5.00\u2009px");
     expect(frequencyText(32, 42, 64, 64, [0.1, 0.1])).toBe("q 1.000\u20091/nm, d 1.000\u2009nm");
   });
 });

@@ -19,8 +19,9 @@ export interface Box {
 
 /** Where data pixels lie on the screen. Pixel (r, c) covers [r - 1/2, r + 1/2): its centre is a whole number. */
 export interface Placement {
-  /** Screen pixels of one data pixel. */
+  /** Screen pixels of one column; of one row, which differs where data pixels are not square. */
   scale: number;
+  rowScale: number;
   /** Screen place of the data's corner (-1/2, -1/2). */
   x: number;
   y: number;
@@ -34,12 +35,15 @@ export interface Place {
   col: number;
 }
 
-export function place(rows: number, cols: number, box: Box, view: Zoom): Placement {
-  const scale = Math.min(box.width / cols, box.height / rows) * view.zoom;
+/** `pixelAspect` is the height of a data pixel divided by its width. */
+export function place(rows: number, cols: number, box: Box, view: Zoom, pixelAspect = 1): Placement {
+  const scale = Math.min(box.width / cols, box.height / (rows * pixelAspect)) * view.zoom;
+  const rowScale = scale * pixelAspect;
   return {
     scale,
+    rowScale,
     x: box.x + box.width / 2 - view.col * cols * scale,
-    y: box.y + box.height / 2 - view.row * rows * scale,
+    y: box.y + box.height / 2 - view.row * rows * rowScale,
     rows,
     cols,
     box,
@@ -47,11 +51,11 @@ export function place(rows: number, cols: number, box: Box, view: Zoom): Placeme
 }
 
 export function toScreen(at: Placement, row: number, col: number): { x: number; y: number } {
-  return { x: at.x + (col + 0.5) * at.scale, y: at.y + (row + 0.5) * at.scale };
+  return { x: at.x + (col + 0.5) * at.scale, y: at.y + (row + 0.5) * at.rowScale };
 }
 
 export function toData(at: Placement, x: number, y: number): Place {
-  return { row: (y - at.y) / at.scale - 0.5, col: (x - at.x) / at.scale - 0.5 };
+  return { row: (y - at.y) / at.rowScale - 0.5, col: (x - at.x) / at.scale - 0.5 };
 }
 
 export function contains(box: Box, x: number, y: number): boolean {
@@ -69,19 +73,19 @@ function limited(view: Zoom): Zoom {
 /** Zoomed by a factor so that the place under (x, y) stays there. */
 export function zoomAbout(view: Zoom, at: Placement, x: number, y: number, factor: number): Zoom {
   const zoom = Math.min(MOST_ZOOM, Math.max(1, view.zoom * factor));
-  const scale = (at.scale * zoom) / view.zoom;
+  const by = zoom / view.zoom;
   const under = toData(at, x, y);
   return limited({
     zoom,
-    row: (under.row + 0.5 - (y - at.box.y - at.box.height / 2) / scale) / at.rows,
-    col: (under.col + 0.5 - (x - at.box.x - at.box.width / 2) / scale) / at.cols,
+    row: (under.row + 0.5 - (y - at.box.y - at.box.height / 2) / (at.rowScale * by)) / at.rows,
+    col: (under.col + 0.5 - (x - at.box.x - at.box.width / 2) / (at.scale * by)) / at.cols,
   });
 }
 
 export function panBy(view: Zoom, at: Placement, dx: number, dy: number): Zoom {
   return limited({
     zoom: view.zoom,
-    row: view.row - dy / (at.scale * at.rows),
+    row: view.row - dy / (at.rowScale * at.rows),
     col: view.col - dx / (at.scale * at.cols),
   });
 }

@@ -27,7 +27,7 @@ function imageBox({ placements, base }: Stage): { x: number; y: number; width: n
   const x = edge((at) => Math.max(at.box.x, at.x), Math.min);
   const y = edge((at) => Math.max(at.box.y, at.y), Math.min);
   const right = edge((at) => Math.min(at.box.x + at.box.width, at.x + at.cols * at.scale), Math.max);
-  const bottom = edge((at) => Math.min(at.box.y + at.box.height, at.y + at.rows * at.scale), Math.max);
+  const bottom = edge((at) => Math.min(at.box.y + at.box.height, at.y + at.rows * at.rowScale), Math.max);
   return { x, y, width: Math.max(1, right - x), height: Math.max(1, bottom - y) };
 }
 

@@ -32,6 +32,7 @@ function unusual(): View {
   view.region = { kind: "rect", row0: 1, col0: 2, row1: 30, col1: 40 };
   view.spectrumOn = true;
   view.spectrumWindow = "none";
+  view.angleUnit = "1/A";
   view.profile = { panel: "image", p0: [0, 1.5], p1: [30, 20], width: 3 };
   view.display.pattern = { ...view.display.pattern, stretch: "power", gamma: 0.3, contrast: "fixed", low: -4, high: 70, symmetric: true };
   view.zoom.image = { zoom: 3, row: 0.25, col: 0.75 };

@@ -83,6 +83,7 @@ const fields: Record<keyof View, Test> = {
   region: orNull(isShape),
   spectrumOn: isFlag,
   spectrumWindow: oneOf("none", "hann"),
+  angleUnit: oneOf("mrad", "1/A"),
   profile: orNull(object({ panel: oneOf(...PANELS), p0: isPoint, p1: isPoint, width: within(1, 1e6) })),
   display: perPanel(object(display)),
   zoom: perPanel(zoom),

@@ -59,6 +59,8 @@ export interface View {
   region: Shape | null;
   spectrumOn: boolean;
   spectrumWindow: "none" | "hann";
+  /** What the diffraction panel is measured in, where both are known. */
+  angleUnit: "mrad" | "1/A";
   profile: ProfileLine | null;
   display: Record<PanelName, DisplaySettings>;
   zoom: Record<PanelName, Zoom>;
@@ -104,6 +106,7 @@ export function initialView(): View {
     region: null,
     spectrumOn: false,
     spectrumWindow: "hann",
+    angleUnit: "mrad",
     profile: null,
     display: {
       image: { ...plain },

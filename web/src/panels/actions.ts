@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { batch } from "@preact/signals";
 
+import { formatBytes } from "../display/readout";
 import { WHOLE } from "../display/viewport";
 import { freeChannel, shapeOf } from "../model/detectors";
 import type { Session } from "../model/session";
@@ -238,6 +239,20 @@ export class Actions {
     this.view[list].value = now.includes(id) ? now.filter((one) => one !== id) : [...now, id];
   }
 
+  /** Looks at an item by hand, which ends playing: else it would go on from there at once. */
+  chooseItem(item: number): void {
+    this.setPlaying(false);
+    this.setItem(item);
+  }
+
+  setPlaying(on: boolean): void {
+    const { store } = this;
+    if (on === store.playing.peek() || (store.dataset.peek()?.items?.length ?? 0) < 2) return;
+    store.playing.value = on;
+    const { fps, loop, boomerang } = store.view;
+    this.session.send("play", { playing: on, fps: fps.peek(), loop: loop.peek(), boomerang: boomerang.peek() });
+  }
+
   setItem(item: number): void {
     const count = this.store.dataset.peek()?.items?.length ?? 1;
     const next = Math.min(count - 1, Math.max(0, item));
@@ -251,7 +266,8 @@ export class Actions {
   async release(dataset: Dataset, item?: number): Promise<void> {
     try {
       const { freed } = await this.session.request("release", { dataset: dataset.id, item });
-      this.store.note.value = { text: `released ${String(freed)} bytes of ${dataset.label}`, serious: false };
+      const label = item === undefined ? dataset.label : (dataset.items?.[item]?.label ?? dataset.label);
+      this.store.note.value = { text: `released ${formatBytes(Number(freed))} of ${label}`, serious: false };
     } catch (problem) {
       this.report(problem);
     }

@@ -7,7 +7,7 @@ import type { Calibration } from "../display/scale_bar";
 import { symmetricRange, type Range } from "../display/stretch";
 import { isMoment, nameOf } from "../model/detectors";
 import type { Store } from "../model/store";
-import type { Detector, DisplaySettings, PanelName } from "../model/view";
+import type { Detector, DisplaySettings, PanelName, View } from "../model/view";
 import { FrameKind, type Frame } from "../protocol/frame";
 import type { Dataset } from "../protocol/messages";
 
@@ -132,13 +132,32 @@ export function layersOf(content: Content, ranges: Range[], settings: DisplaySet
   }));
 }
 
-/** What a pixel of a panel is worth. */
+/** What the width of a panel's pixel is worth. */
 export function calibrationOf(store: Store, panel: PanelName): Calibration | null {
   const dataset = store.dataset.value;
   if (panel === "image") return dataset?.scan_step_nm ? { perPixel: dataset.scan_step_nm[1], unit: "nm" } : null;
-  if (panel === "pattern") return dataset?.pixel_mrad ? { perPixel: dataset.pixel_mrad, unit: "mrad" } : null;
+  if (panel === "pattern") return angleOf(dataset, store.view.angleUnit.value);
   const step = spectrumStep(store);
   return step ? { perPixel: step[1], unit: "1/nm" } : null;
+}
+
+/** A pixel of the pattern as an angle, or as the spatial frequency that belongs to it; in the other unit where the file
+ *  tells only that. */
+function angleOf(dataset: Dataset | null, unit: View["angleUnit"]): Calibration | null {
+  const known: Calibration[] = [];
+  if (dataset?.pixel_mrad) known.push({ perPixel: dataset.pixel_mrad, unit: "mrad" });
+  if (dataset?.pixel_per_angstrom) known.push({ perPixel: dataset.pixel_per_angstrom, unit: "1/\u00c5" });
+  return (unit === "1/A" ? known.at(-1) : known[0]) ?? null;
+}
+
+/** Height of a panel's pixel divided by its width, in space or in spatial frequency. A scan without a step is taken to
+ *  have square pixels. */
+export function pixelAspectOf(store: Store, panel: PanelName, content: Content | undefined): number {
+  if (panel === "pattern" || !content) return 1;
+  const [{ rows, cols }] = content.pictures;
+  const [height, width] = panel === "image" ? (store.dataset.value?.scan_step_nm ?? [1, 1]) : (spectrumStep(store) ?? [1 / rows, 1 / cols]);
+  const aspect = height / width;
+  return Number.isFinite(aspect) && aspect > 0 ? aspect : 1;
 }
 
 export function spectrumStep(store: Store): [number, number] | undefined {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { panBy, zoomAbout, type Place, type Placement } from "../display/viewport";
+import { panBy, toData, zoomAbout, type Place, type Placement } from "../display/viewport";
 import { shapeOf } from "../model/detectors";
 import type { PanelName } from "../model/view";
 import { painted } from "../tools/brush";
@@ -60,8 +60,7 @@ export class Gestures {
     this.stage.hover.value = found ? { cell: found.cell, row: found.row, col: found.col } : null;
     if (this.drag && this.placement) {
       const ratio = this.stage.pixelRatio;
-      const { scale, x: left, y: top } = this.placement;
-      this.drag({ row: (y * ratio - top) / scale - 0.5, col: (x * ratio - left) / scale - 0.5 }, event);
+      this.drag(toData(this.placement, x * ratio, y * ratio), event);
     }
     if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, { x, y });
   }
@@ -105,7 +104,7 @@ export class Gestures {
     return (_, event) => {
       const ratio = this.stage.pixelRatio;
       const at = this.placement;
-      if (at) this.zoom((now) => panBy(now, { ...at, scale: at.scale }, (event.offsetX - last.x) * ratio, (event.offsetY - last.y) * ratio));
+      if (at) this.zoom((now) => panBy(now, at, (event.offsetX - last.x) * ratio, (event.offsetY - last.y) * ratio));
       last = { x: event.offsetX, y: event.offsetY };
     };
   }
@@ -217,16 +216,23 @@ export class Gestures {
   private line(place: Place, reach: number): Drag {
     const { panel } = this;
     const profile = this.store.view.profile.peek();
+    const { rows, cols } = this.placement ?? { rows: 1, cols: 1 };
+    const onImage = ({ row, col }: Place): Point => [clamped(row, rows - 1), clamped(col, cols - 1)];
     if (profile?.panel === panel) {
       for (const end of ["p0", "p1"] as const)
         if (Math.hypot(profile[end][0] - place.row, profile[end][1] - place.col) < reach)
-          return ({ row, col }) => this.actions.setProfile({ ...profile, [end]: [row, col] });
+          return (to) => this.actions.setProfile({ ...profile, [end]: onImage(to) });
     }
-    const p0: Point = [place.row, place.col];
-    return ({ row, col }) => {
-      if (Math.hypot(row - p0[0], col - p0[1]) >= 1) this.actions.setProfile({ panel, p0, p1: [row, col], width: profile?.width ?? 1 });
+    const p0 = onImage(place);
+    return (to) => {
+      const p1 = onImage(to);
+      if (Math.hypot(p1[0] - p0[0], p1[1] - p0[1]) >= 1) this.actions.setProfile({ panel, p0, p1, width: profile?.width ?? 1 });
     };
   }
+}
+
+function clamped(value: number, most: number): number {
+  return Math.min(most, Math.max(0, value));
 }
 
 /** Rectangles and points lie on whole pixels. */

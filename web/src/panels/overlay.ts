@@ -50,13 +50,13 @@ export class Overlay {
   crosshair(at: Placement, { row, col }: Place, colour = LIGHT): void {
     const { x, y } = toScreen(at, row, col);
     const reach = 11 * this.unit;
-    const gap = Math.max(4 * this.unit, at.scale / 2 + this.unit);
+    const gap = (scale: number) => Math.max(4 * this.unit, scale / 2 + this.unit);
     const path = new Path2D();
     for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
-      path.moveTo(x + dx * gap, y + dy * gap);
-      path.lineTo(x + dx * (gap + reach), y + dy * (gap + reach));
+      path.moveTo(x + dx * gap(at.scale), y + dy * gap(at.rowScale));
+      path.lineTo(x + dx * (gap(at.scale) + reach), y + dy * (gap(at.rowScale) + reach));
     }
-    if (at.scale > 6 * this.unit) path.rect(x - at.scale / 2, y - at.scale / 2, at.scale, at.scale);
+    if (at.scale > 6 * this.unit) path.rect(x - at.scale / 2, y - at.rowScale / 2, at.scale, at.rowScale);
     this.stroke(path, colour, 1.5);
   }
 
@@ -77,8 +77,9 @@ export class Overlay {
   line(at: Placement, p0: Point, p1: Point, width: number, colour = "#ffd866"): void {
     const a = toScreen(at, ...p0);
     const b = toScreen(at, ...p1);
-    const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-    const [nx, ny] = [(-(b.y - a.y) / length) * (width / 2) * at.scale, ((b.x - a.x) / length) * (width / 2) * at.scale];
+    // Across the line in data pixels, as the values are averaged.
+    const length = Math.hypot(p1[0] - p0[0], p1[1] - p0[1]) || 1;
+    const [nx, ny] = [(-(p1[0] - p0[0]) / length) * (width / 2) * at.scale, ((p1[1] - p0[1]) / length) * (width / 2) * at.rowScale];
     const path = new Path2D();
     path.moveTo(a.x, a.y);
     path.lineTo(b.x, b.y);
@@ -181,7 +182,7 @@ function visible(at: Placement): { left: number; right: number; top: number; bot
     left: Math.max(at.box.x, at.x),
     right: Math.min(at.box.x + at.box.width, at.x + at.cols * at.scale),
     top: Math.max(at.box.y, at.y),
-    bottom: Math.min(at.box.y + at.box.height, at.y + at.rows * at.scale),
+    bottom: Math.min(at.box.y + at.box.height, at.y + at.rows * at.rowScale),
   };
 }
 
@@ -209,7 +210,7 @@ function outline(at: Placement, shape: Shape): Path2D {
   const circle = (row: number, col: number, radius: number) => {
     const { x, y } = toScreen(at, row, col);
     path.moveTo(x + radius * at.scale, y);
-    path.arc(x, y, radius * at.scale, 0, 2 * Math.PI);
+    path.ellipse(x, y, radius * at.scale, radius * at.rowScale, 0, 0, 2 * Math.PI);
   };
   switch (shape.kind) {
     case "circle":
@@ -223,14 +224,14 @@ function outline(at: Placement, shape: Shape): Path2D {
       const { x, y } = toScreen(at, shape.row, shape.col);
       const from = shape.phi0 + (2 * Math.PI * shape.k) / shape.n;
       const to = from + (2 * Math.PI) / shape.n;
-      path.arc(x, y, shape.rOut * at.scale, from, to);
-      path.arc(x, y, shape.rIn * at.scale, to, from, true);
+      path.ellipse(x, y, shape.rOut * at.scale, shape.rOut * at.rowScale, 0, from, to);
+      path.ellipse(x, y, shape.rIn * at.scale, shape.rIn * at.rowScale, 0, to, from, true);
       path.closePath();
       break;
     }
     case "rect": {
       const { x, y } = toScreen(at, shape.row0 - 0.5, shape.col0 - 0.5);
-      path.rect(x, y, (shape.col1 - shape.col0) * at.scale, (shape.row1 - shape.row0) * at.scale);
+      path.rect(x, y, (shape.col1 - shape.col0) * at.scale, (shape.row1 - shape.row0) * at.rowScale);
       break;
     }
     case "polygon":
@@ -243,14 +244,14 @@ function outline(at: Placement, shape: Shape): Path2D {
       break;
     case "point": {
       const { x, y } = toScreen(at, Math.round(shape.row), Math.round(shape.col));
-      const half = Math.max(at.scale / 2, 3);
-      path.rect(x - half, y - half, 2 * half, 2 * half);
+      const [wide, high] = [Math.max(at.scale, 6), Math.max(at.rowScale, 6)];
+      path.rect(x - wide / 2, y - high / 2, wide, high);
       break;
     }
     case "brush":
       for (const [row, col0, col1] of shape.runs) {
         const { x, y } = toScreen(at, row - 0.5, col0 - 0.5);
-        path.rect(x, y, (col1 - col0) * at.scale, at.scale);
+        path.rect(x, y, (col1 - col0) * at.scale, at.rowScale);
       }
       break;
   }

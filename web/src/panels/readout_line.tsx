@@ -2,7 +2,7 @@
 import { formatNumber, frequencyText, radiusText, scanCoordinates } from "../display/readout";
 import type { Store } from "../model/store";
 import { useViewer } from "./context";
-import { spectrumStep } from "./contents";
+import { calibrationOf, spectrumStep } from "./contents";
 import type { Stage } from "./stage";
 
 /** Place, exact value, and what the calibration makes of the place: under the pointer, else at the cursor. */
@@ -32,7 +32,7 @@ export function readout(store: Store, stage: Stage): string {
 function calibrated(store: Store, stage: Stage, row: number, col: number): string {
   const dataset = store.dataset.value;
   if (stage.panel === "image") return scanCoordinates(row, col, dataset?.scan_step_nm);
-  if (stage.panel === "pattern") return radiusText(row, col, store.centre.value, dataset?.pixel_mrad);
+  if (stage.panel === "pattern") return radiusText(row, col, store.centre.value, calibrationOf(store, "pattern"));
   const frame = stage.contents[0]?.pictures[0].frame;
   return frame ? frequencyText(row, col, frame.rows, frame.cols, spectrumStep(store)) : "";
 }

@@ -12,6 +12,7 @@ export function CentreSection() {
   const { store, actions } = useViewer();
   const dataset = store.dataset.value;
   const centre = store.centre.value;
+  const { angleUnit } = store.view;
   const set = (change: object) => {
     const { row, col, radius } = { row: 0, col: 0, radius: 1, ...centre, ...change };
     actions.setCentre(row, col, radius);
@@ -25,6 +26,13 @@ export function CentreSection() {
         <Button label="Find the centre" text="Find" keys="C" onClick={() => void actions.findCentre()} />
       </div>
       {dataset?.pixel_mrad && centre?.radius && <p class="hint">{`convergence ${(centre.radius * dataset.pixel_mrad).toFixed(2)} mrad, ${dataset.pixel_mrad.toFixed(3)} mrad per pixel`}</p>}
+      {dataset?.pixel_mrad && dataset.pixel_per_angstrom && (
+        <Group label="Unit of the diffraction panel">
+          {(["mrad", "1/A"] as const).map((name) => (
+            <Button key={name} label={name === "mrad" ? "Angles in mrad" : "Spatial frequencies in 1/\u00c5"} text={name === "mrad" ? "mrad" : "1/\u00c5"} pressed={angleUnit.value === name} onClick={() => (angleUnit.value = name)} />
+          ))}
+        </Group>
+      )}
     </Section>
   );
 }

@@ -20,7 +20,7 @@ export function SeriesBar() {
       // Slower data come when they come; the rate is an upper limit.
       if (!actions.session.latest.idle) return;
       const next = nextItem(item.peek(), items.length, direction, loop.peek(), boomerang.peek());
-      if (!next) return void (store.playing.value = false);
+      if (!next) return actions.setPlaying(false);
       direction = next.direction;
       actions.setItem(next.item);
     }, 1000 / rate);
@@ -28,13 +28,12 @@ export function SeriesBar() {
   }, [playing, rate, items.length]);
 
   if (items.length < 2) return null;
-  const toggle = () => togglePlaying(store.playing.peek(), actions);
   const ready = store.ready.value.length;
   return (
     <div class="series" role="group" aria-label="Series">
-      <Button label="Previous item" icon="previous" keys="," onClick={() => actions.setItem(item.value - 1)} />
-      <Button label={playing ? "Pause" : "Play"} icon={playing ? "pause" : "play"} filled keys="Space" pressed={playing} onClick={toggle} />
-      <Button label="Next item" icon="next" keys="." onClick={() => actions.setItem(item.value + 1)} />
+      <Button label="Previous item" icon="previous" keys="," onClick={() => actions.chooseItem(item.value - 1)} />
+      <Button label={playing ? "Pause" : "Play"} icon={playing ? "pause" : "play"} filled keys="Space" pressed={playing} onClick={() => actions.setPlaying(!playing)} />
+      <Button label="Next item" icon="next" keys="." onClick={() => actions.chooseItem(item.value + 1)} />
       <input
         type="range"
         aria-label="Item of the series"
@@ -42,7 +41,7 @@ export function SeriesBar() {
         min={0}
         max={items.length - 1}
         value={item.value}
-        onInput={(event) => actions.setItem(Number(event.currentTarget.value))}
+        onInput={(event) => actions.chooseItem(Number(event.currentTarget.value))}
       />
       <span class="readout">{`${item.value + 1} / ${items.length}   ${items[item.value]?.label ?? ""}`}</span>
       {ready > 0 && ready < items.length && <span class="hint">{`${ready} ready`}</span>}
@@ -51,12 +50,4 @@ export function SeriesBar() {
       <Button label="To and fro" icon="boomerang" pressed={boomerang.value} onClick={() => (boomerang.value = !boomerang.value)} />
     </div>
   );
-}
-
-export function togglePlaying(playing: boolean, actions: ReturnType<typeof useViewer>["actions"]): void {
-  const { store } = actions;
-  if ((store.dataset.peek()?.items?.length ?? 0) < 2) return;
-  store.playing.value = !playing;
-  const { fps, loop, boomerang } = store.view;
-  actions.session.send("play", { playing: !playing, fps: fps.peek(), loop: loop.peek(), boomerang: boomerang.peek() });
 }

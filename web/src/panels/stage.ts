@@ -3,12 +3,13 @@ import { effect, signal, type Signal } from "@preact/signals";
 
 import { CpuRenderer } from "../display/cpu_renderer";
 import { GlRenderer } from "../display/gl_renderer";
+import { fitted } from "../display/reduce";
 import type { Cell, Drawing, Renderer } from "../display/renderer";
 import type { Range } from "../display/stretch";
 import { contains, grid, place, toData, type Place, type Placement } from "../display/viewport";
 import type { Store } from "../model/store";
 import type { PanelName } from "../model/view";
-import { contentsOf, layersOf, rangesOf, type Content } from "./contents";
+import { contentsOf, layersOf, pixelAspectOf, rangesOf, type Content } from "./contents";
 import { drawAnnotations } from "./annotations";
 import { Overlay } from "./overlay";
 import { requestPaint } from "./painter";
@@ -28,6 +29,7 @@ export class Stage {
   renderer: Renderer;
   private overlay: Overlay;
   private ratio = 1;
+  private pixelAspect = 1;
   private stale = true;
   private readonly stop: () => void;
   private readonly observer: ResizeObserver;
@@ -80,9 +82,9 @@ export class Stage {
     return { ...toData(this.placements[cell], px, py), cell, placement: this.placements[cell] };
   }
 
-  /** Size of a CSS pixel in data pixels. */
+  /** Size of a CSS pixel in data pixels, the larger of both where these are not square. */
   reach(placement: Placement): number {
-    return this.ratio / placement.scale;
+    return this.ratio / Math.min(placement.scale, placement.rowScale);
   }
 
   get pixelRatio(): number {
@@ -114,6 +116,7 @@ export class Stage {
     const { store, panel } = this;
     const settings = store.view.display.value[panel];
     this.contents = contentsOf(store, panel);
+    this.pixelAspect = pixelAspectOf(store, panel, this.contents[0]);
     this.ranges = rangesOf(this.contents, settings, store.view.linked.value);
     const active = this.contents.findIndex(({ group }) => group === `image/${store.view.active.value}`);
     const index = Math.max(0, active);
@@ -128,7 +131,7 @@ export class Stage {
     const { store } = this;
     void [store.view.cursor.value, store.view.region.value, store.view.profile.value, store.tool.value];
     void [store.view.detectors.value, store.view.active.value, store.centre.value, store.spectrumReply.value];
-    void [this.hover.value, store.dataset.value];
+    void [this.hover.value, store.dataset.value, store.view.angleUnit.value];
   }
 
   private paint(): void {
@@ -143,10 +146,10 @@ export class Stage {
     const settings = store.view.display.peek()[panel];
     const first = this.contents[0]?.pictures[0];
     const whole = { x: 0, y: 0, width: base.width, height: base.height };
-    const boxes = first ? grid(whole, this.contents.length, first.cols / first.rows, GAP * this.ratio) : [];
+    const boxes = first ? grid(whole, this.contents.length, first.cols / (first.rows * this.pixelAspect), GAP * this.ratio) : [];
     const zoom = store.view.zoom.peek()[panel];
-    this.placements = this.contents.map(({ pictures: [{ rows, cols }] }, i) => place(rows, cols, boxes[i], zoom));
-    const cells: Cell[] = this.contents.map((content, i) => ({
+    this.placements = this.contents.map(({ pictures: [{ rows, cols }] }, i) => place(rows, cols, boxes[i], zoom, this.pixelAspect));
+    const cells: Cell[] = this.contents.map((content, i) => fitted({
       layers: layersOf(content, this.ranges[i], settings),
       at: this.placements[i],
       smooth: settings.smooth,

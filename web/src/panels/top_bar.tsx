@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { formatBytes, formatDuration } from "../display/readout";
-import type { Dataset } from "../protocol/messages";
+import type { Dataset, HeldItem, Memory } from "../protocol/messages";
 import { Button, Select } from "./controls";
 import { useViewer } from "./context";
 
@@ -42,22 +42,50 @@ function Progress({ dataset }: { dataset: Dataset }) {
   );
 }
 
+/** What is held against the budget; behind it, what each item holds. */
 function MemoryLine() {
   const { store, actions } = useViewer();
   const memory = store.memory.value;
   const dataset = store.dataset.value;
   if (memory?.resident === undefined) return null;
+  const text = `memory ${formatBytes(memory.resident)}${memory.budget ? ` of ${formatBytes(memory.budget)}` : ""}`;
   const item = store.view.item.value;
   const several = (dataset?.items?.length ?? 0) > 1;
   return (
     <span class="memory">
-      <span class="hint" title={memory.process ? `the program in all: ${formatBytes(memory.process)}` : undefined}>
-        {`memory ${formatBytes(memory.resident)}${memory.budget ? ` of ${formatBytes(memory.budget)}` : ""}`}
-      </span>
+      {memory.items?.length ? (
+        <details class="held">
+          <summary class="hint">{text}</summary>
+          <HeldItems memory={memory} items={memory.items} />
+        </details>
+      ) : (
+        <span class="hint">{text}</span>
+      )}
       {dataset && !dataset.error && (
         <Button quiet label={several ? "Release this item's memory" : "Release the data set's memory"} text="Release" onClick={() => void actions.release(dataset, several ? item : undefined)} />
       )}
     </span>
+  );
+}
+
+function HeldItems({ memory, items }: { memory: Memory; items: HeldItem[] }) {
+  const { store, actions } = useViewer();
+  return (
+    <div class="popover">
+      <ul aria-label="Memory by item">
+        {items.map(({ dataset: id, item, label, resident }) => {
+          const dataset = store.datasets.value.find((one) => one.id === id);
+          return (
+            <li key={`${id}/${item}`}>
+              <span class="name">{label}</span>
+              <span class="hint">{formatBytes(resident)}</span>
+              {dataset && <Button quiet label={`Release the memory of ${label}`} text="Release" onClick={() => void actions.release(dataset, item)} />}
+            </li>
+          );
+        })}
+      </ul>
+      {memory.process !== undefined && <p class="hint">{`the program in all ${formatBytes(memory.process)}${memory.peak ? `, at most ${formatBytes(memory.peak)} of data` : ""}`}</p>}
+    </div>
   );
 }
 

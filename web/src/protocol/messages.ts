@@ -42,10 +42,18 @@ export interface Dataset {
   scan_bin?: number;
   scan_step_nm?: [number, number];
   pixel_mrad?: number;
+  pixel_per_angstrom?: number;
   centre?: Centre;
   bad_pixels?: [number, number][];
   largest?: number;
   choices?: Choice[];
+}
+
+export interface HeldItem {
+  dataset: number;
+  item: number;
+  label: string;
+  resident: number;
 }
 
 export interface Memory {
@@ -53,6 +61,8 @@ export interface Memory {
   budget?: number;
   peak?: number;
   process?: number;
+  /** What each item that is in memory holds. */
+  items?: HeldItem[];
 }
 
 export interface PageState {

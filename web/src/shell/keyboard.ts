@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { PRESETS } from "../model/detectors";
 import type { Actions } from "../panels/actions";
-import { togglePlaying } from "../panels/series_bar";
 
 export interface Stroke {
   key: string;
@@ -43,9 +42,9 @@ export const BINDINGS: Binding[] = [
   { keys: ["["], run: (actions) => actions.hollowDetector(-1) },
   ...PRESETS.map(({ key, label, name, help }) => ({ keys: [key], shown: key.toUpperCase(), help: `${label}, ${help}`, run: (actions: Actions) => actions.setDetector({ expr: name }) })),
   { keys: ["c"], shown: "C", help: "find the centre of the beam", run: (actions) => void actions.findCentre() },
-  { keys: [","], shown: ", .", help: "previous and next item of the series", run: (actions) => actions.setItem(actions.store.view.item.peek() - 1) },
-  { keys: ["."], run: (actions) => actions.setItem(actions.store.view.item.peek() + 1) },
-  { keys: [" "], shown: "Space", help: "play and pause", run: (actions) => togglePlaying(actions.store.playing.peek(), actions) },
+  { keys: [","], shown: ", .", help: "previous and next item of the series", run: (actions) => actions.chooseItem(actions.store.view.item.peek() - 1) },
+  { keys: ["."], run: (actions) => actions.chooseItem(actions.store.view.item.peek() + 1) },
+  { keys: [" "], shown: "Space", help: "play and pause", run: (actions) => actions.setPlaying(!actions.store.playing.peek()) },
   {
     keys: ["l"],
     shown: "L",

@@ -36,6 +36,8 @@ void add_scales(Value& facts, const Calibration& calibration, Index scan_bin, In
   }
   if (const ImageScale detector = detector_scale(calibration, det_bin); detector.unit == "mrad")
     facts["pixel_mrad"] = *detector.row_step;
+  if (calibration.detector_step_inv_a)
+    facts["pixel_per_angstrom"] = calibration.detector_step_inv_a->value * static_cast<double>(det_bin);
 }
 
 }  // namespace

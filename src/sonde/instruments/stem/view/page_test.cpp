@@ -518,6 +518,9 @@ TEST_F(OneScan, LineProfilesHoldTheValuesShownInTheirUnit) {
   reply = client_.ask("line_profile", R"j({"panel": "region", "p0": [15.5, 0], "p1": [15.5, 39], "width": 3})j");
   const double mrad = page_.state().find("datasets")->items().at(0).find("pixel_mrad")->as_real();
   EXPECT_EQ(reply.find("unit")->as_text(), "mrad");
+  // A small angle is a spatial frequency times the wavelength, which at 200 kV is 0.02508 A.
+  EXPECT_NEAR(page_.state().find("datasets")->items().at(0).find("pixel_per_angstrom")->as_real() / (mrad * 1e-3),
+              1 / 0.02508, 0.02);
   EXPECT_NEAR(reply.find("fwhm")->as_real() / mrad, 10, 1);  // soft edges, shifted by the deflection
 }
 
