@@ -13,10 +13,13 @@ export function chromiumPath(): string {
   return path;
 }
 
+/** How long anything in the browser may take before a test gives up: much else may be running. */
+export const PATIENCE_MS = 120_000;
+
 export function launch(args: string[] = []): Promise<Browser> {
   // WebGL2 without a GPU is SwiftShader, which newer Chromium only uses when asked. A root user has no sandbox.
   const flags = ["--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage"];
-  return chromium.launch({ executablePath: chromiumPath(), args: [...flags, ...args] });
+  return chromium.launch({ executablePath: chromiumPath(), args: [...flags, ...args], timeout: PATIENCE_MS });
 }
 
 const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { FrameKind, type Values } from "../src/protocol/frame";
-import type { Dataset } from "../src/protocol/messages";
+import type { Dataset, Memory } from "../src/protocol/messages";
 import { contains, type Shape } from "../src/tools/shape";
 import { encodeFrame } from "./encode_frame";
 
@@ -12,12 +12,32 @@ export interface Simulation {
   detector: [number, number];
   items: number;
   datasets: number;
-  /** Command names in the order in which they came. */
+  /** Height and width of a scan pixel in nm. */
+  step: [number, number];
+  /** Whether the scan is still being loaded; SimulatedServer.loaded() ends it. */
+  loading: boolean;
+  memory: Memory;
+  /** Command names in the order in which they came, and their arguments. */
   seen: string[];
+  received: Args[];
+  /** What answers the page that was opened last. */
+  server: SimulatedServer | null;
 }
 
 export function simulation(change: Partial<Simulation> = {}): Simulation {
-  return { scan: [128, 128], detector: [96, 96], items: 1, datasets: 1, seen: [], ...change };
+  return {
+    scan: [128, 128],
+    detector: [96, 96],
+    items: 1,
+    datasets: 1,
+    step: [0.05, 0.05],
+    loading: false,
+    memory: { resident: 3.1e8, budget: 8e9, peak: 4e8, process: 5e8 },
+    seen: [],
+    received: [],
+    server: null,
+    ...change,
+  };
 }
 
 const RADIUS = 14;
@@ -34,11 +54,13 @@ export class SimulatedServer {
   private detectors = new Map<number, Args>();
   private spectrum: { channel: number; on: boolean } = { channel: 0, on: false };
   private cursor = { row: 0, col: 0 };
+  private compared: number[] = [];
 
   constructor(
     private readonly what: Simulation,
     private readonly send: Send,
   ) {
+    what.server = this;
     const [rows, cols] = what.scan;
     const lattice = (row: number, col: number) => {
       const [a, b] = [(2 * Math.PI * (col + 0.3 * row)) / 9.3, (2 * Math.PI * (row - 0.2 * col)) / 8.4];
@@ -65,18 +87,31 @@ export class SimulatedServer {
 
   start(): void {
     const panels = [{ id: "image", type: "image", title: "Real space" }];
-    const state = { datasets: this.datasets(), memory: { resident: 3.1e8, budget: 8e9, peak: 4e8, process: 5e8 } };
+    const state = { datasets: this.datasets(), memory: this.what.memory };
     this.send(JSON.stringify({ type: "page", protocol: "sonde.view.v1", client: 1, title: "scan_master.h5", view: "stem", panels, actions: [], state }));
   }
 
   receive(text: string): void {
     const { id, command, ...args } = JSON.parse(text) as Args & { id: number; command: string };
     this.what.seen.push(command);
+    this.what.received.push(args);
     const reply = this.carryOut(id, command, args);
     if (reply) this.send(JSON.stringify({ type: "reply", id, command, ...reply }));
   }
 
+  /** Something that happens by itself. */
+  say(event: string, what: object): void {
+    this.send(JSON.stringify({ type: "event", event, ...what }));
+  }
+
+  loaded(): void {
+    this.what.loading = false;
+    this.say("datasets", { datasets: this.datasets() });
+  }
+
   private carryOut(id: number, command: string, args: Args): Args | null {
+    // Before all of it is there single patterns can be looked at, and nothing else.
+    if (this.what.loading && ["set_item", "set_detector", "set_scan_roi", "set_reduction"].includes(command)) return { waiting: true };
     switch (command) {
       case "set_dataset":
         this.dataset = Number(args.dataset);
@@ -103,7 +138,7 @@ export class SimulatedServer {
       case "request_fft":
         this.spectrum = { channel: Number(args.channel), on: args.on === true };
         if (this.spectrum.on) this.sendSpectrum(id);
-        return { step_per_nm: 1 / (this.what.scan[0] * 0.05), peak: { row: this.what.scan[0] / 2, col: this.what.scan[1] / 2 + 14, frequency_per_nm: 2.19 } };
+        return { step_per_nm: this.what.step.map((step, i) => 1 / (this.what.scan[i] * step)), peak: { row: this.what.scan[0] / 2, col: this.what.scan[1] / 2 + 14, frequency_per_nm: 2.19 } };
       case "line_profile":
         return this.sendProfile(id, args);
       case "find_centre":
@@ -116,6 +151,11 @@ export class SimulatedServer {
       case "load_state":
         return { view: (args.state as { view: unknown }).view };
       case "compare":
+        this.compared = args.datasets as number[];
+        this.each(() => {
+          for (const channel of this.detectors.keys()) this.sendImage(id, channel);
+        });
+        return {};
       case "play":
       case "release":
       case "stats":
@@ -124,6 +164,16 @@ export class SimulatedServer {
         this.send(JSON.stringify({ type: "error", id, command, kind: "bad_input", message: `no command is called "${command}"`, hint: "" }));
         return null;
     }
+  }
+
+  /** The frames of a command for each of the compared data sets, or for the current one. */
+  private each(send: () => void): void {
+    const current = this.dataset;
+    for (const id of this.compared.length > 1 ? this.compared : [current]) {
+      this.dataset = id;
+      send();
+    }
+    this.dataset = current;
   }
 
   private setDetector(id: number, args: Args): Args | null {
@@ -137,7 +187,8 @@ export class SimulatedServer {
       return null;
     }
     this.detectors.set(channel, args);
-    const area = this.sendImage(id, channel);
+    let area = 0;
+    this.each(() => (area = this.sendImage(id, channel)));
     if (this.spectrum.on && this.spectrum.channel === channel) this.sendSpectrum(id);
     return { channel, expr: args.expr ?? `${String(args.shape)}(...)`, area, path: "incremental", because: "few pixels changed", mask_hash: "0", compute_us: 310 };
   }
@@ -149,7 +200,7 @@ export class SimulatedServer {
       label: id === 0 ? "scan_master.h5" : `scan_${id + 1}_master.h5`,
       source: `/data/scan_${id}`,
       error: null,
-      loading: null,
+      loading: this.what.loading ? { stage: "opening", fraction: 0 } : null,
       items: Array.from({ length: items }, (_, i) => ({ label: `tilt ${i * 2} deg`, path: `tilt_${i}_master.h5`, held: true })),
       scan,
       detector,
@@ -157,8 +208,9 @@ export class SimulatedServer {
       layout: "pixel-major",
       det_bin: 2,
       scan_bin: 1,
-      scan_step_nm: [0.05, 0.05],
+      scan_step_nm: this.what.step,
       pixel_mrad: 1.5,
+      pixel_per_angstrom: 0.06,
       centre: { row: detector[0] / 2, col: detector[1] / 2, radius: RADIUS },
       bad_pixels: [[3, 16]],
       largest: 400,
@@ -180,7 +232,7 @@ export class SimulatedServer {
   private sendFrame(kind: number, id: number, rows: number, cols: number, values: Values, channel = 0): void {
     let sum = 0;
     for (const value of values) sum += Number(value);
-    this.send(encodeFrame({ kind, id, rows, cols, values, channel, dataset: this.dataset, item: this.item, final: true, sum }));
+    this.send(encodeFrame({ kind, id, rows, cols, values, channel, dataset: this.dataset, item: this.item, preview: this.what.loading, final: !this.what.loading, sum }));
   }
 
   private pattern(positions: number[]): Float64Array {

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Files that the page saves: their contents are the numbers that the page received. */
+import { mkdirSync, readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { readPng, readTiff, readZip } from "./files";
+import { Live } from "./live";
+import { imageByCommand, readNpy, run, simulate } from "./sonde";
+
+const SCAN: [number, number] = [48, 40];
+
+const live = new Live();
+let scan: string;
+beforeAll(() => {
+  scan = simulate(live.file("one_master.h5"), 1);
+  mkdirSync(live.file("series"));
+  for (const seed of [2, 3]) simulate(live.file(`series/tilt${seed}_master.h5`), seed);
+});
+
+/** The path of a file that was saved in the dialog, with its name. */
+async function saved(what: string, as: string): Promise<{ path: string; name: string }> {
+  await live.page.keyboard.press("e");
+  await live.page.getByLabel("What", { exact: true }).selectOption(what);
+  await live.page.getByLabel("As", { exact: true }).selectOption(as);
+  const [download] = await Promise.all([live.page.waitForEvent("download"), live.page.getByRole("button", { name: "Save file" }).click()]);
+  await live.page.keyboard.press("Escape");
+  await expect.poll(() => live.page.locator("dialog").count()).toBe(0);
+  return { path: await download.path(), name: download.suggestedFilename() };
+}
+const save = async (what: string, as: string): Promise<Uint8Array> => readFileSync((await saved(what, as)).path);
+const numbers = (text: string) => text.trim().split("\n").map((line) => line.split(",").map(Number));
+
+/** Draws a line across the image and returns what the page received of it. */
+async function profile(): Promise<{ values: number[]; reply: { length: number; unit: string } }> {
+  await live.page.locator("section[aria-label='Real space']").getByRole("button", { name: "Line profile" }).click();
+  await live.drag([await live.spot("image", SCAN, 8, 5), await live.spot("image", SCAN, 40, 33)]);
+  await live.idle();
+  await expect.poll(() => live.state("profileReply")).not.toBeNull();
+  const values = await live.page.evaluate(() => {
+    type Store = { profile: { value: { values: Float32Array } | null } };
+    return Array.from((window as unknown as { __sonde: { store: Store } }).__sonde.store.profile.value?.values ?? []);
+  });
+  return { values, reply: (await live.state("profileReply")) as { length: number; unit: string } };
+}
+
+describe("numbers", () => {
+  it("of image and pattern are exactly those received, as NPY, TIFF and CSV", async () => {
+    await live.open([scan]);
+    for (const [what, kind] of [["image", 2], ["pattern", 1]] as const) {
+      const frame = await live.image(0, live.page, kind);
+      if (!frame) throw new Error(`no ${what}`);
+      const npy = readNpy(await save(what, "npy"));
+      expect(npy.shape).toEqual([frame.rows, frame.cols]);
+      expect(npy.values).toEqual(frame.values);
+      const [page, ...others] = readTiff(await save(what, "tiff"));
+      expect(others).toEqual([]);
+      expect([page.rows, page.cols]).toEqual([frame.rows, frame.cols]);
+      expect(page.values).toEqual(frame.values);
+      const rows = numbers(new TextDecoder().decode(await save(what, "csv")));
+      expect(rows.map((row) => row.length)).toEqual(Array(frame.rows).fill(frame.cols));
+      expect(rows.flat()).toEqual(frame.values);
+    }
+  });
+
+  it("of a line profile are those received, each with its distance", async () => {
+    await live.open([scan]);
+    const { values, reply } = await profile();
+    expect(values.length).toBeGreaterThan(20);
+    const [head, ...lines] = new TextDecoder().decode(await save("profile", "csv")).trim().split("\n");
+    expect(head).toBe(`distance_${reply.unit},value`);
+    const rows = lines.map((line) => line.split(",").map(Number));
+    // As many digits as read back to the same number of 32 bits.
+    expect(rows.map(([, value]) => Math.fround(value))).toEqual(values);
+    expect(rows[0][0]).toBe(0);
+    expect(rows[rows.length - 1][0]).toBeCloseTo(reply.length, 4);
+  });
+
+  it("of a series are a page for each item", async () => {
+    await live.open([live.file("series")]);
+    const expected = [2, 3].map((seed) => imageByCommand(live.file(`series/tilt${seed}_master.h5`), "circle(32,32,9)", live.path).values);
+    await live.useExpression("circle(32,32,9)");
+    await live.settled(expected[0]);
+    await live.page.getByRole("button", { name: "Next item" }).click();
+    await live.settled(expected[1]);
+    expect(readTiff(await save("series", "tiff")).map(({ values }) => values)).toEqual(expected);
+  });
+});
+
+describe("pictures", () => {
+  it("of the screen have the colours of the screen", async () => {
+    await live.open([scan]);
+    await live.page.keyboard.press("e");
+    await live.page.getByRole("checkbox", { name: "Scale bar" }).uncheck();
+    const [download] = await Promise.all([live.page.waitForEvent("download"), live.page.getByRole("button", { name: "Save file" }).click()]);
+    const picture = readPng(readFileSync(await download.path()));
+    // 48 x 40 positions, so the picture is higher than wide in that proportion, within a pixel of rounding.
+    expect(Math.abs((picture.rows * 40) / 48 - picture.cols)).toBeLessThanOrEqual(1);
+    // The middle of each position has the position's grey: a larger value is never darker.
+    const { values } = (await live.image()) ?? { values: [] };
+    const pairs = values.map((value, i) => {
+      const [row, col] = [Math.floor(i / 40), i % 40];
+      const [y, x] = [Math.floor(((row + 0.5) * picture.rows) / 48), Math.floor(((col + 0.5) * picture.cols) / 40)];
+      return { value, grey: picture.values[(y * picture.cols + x) * picture.channels] };
+    });
+    pairs.sort((a, b) => a.value - b.value || a.grey - b.grey);
+    for (let i = 1; i < pairs.length; ++i) expect(pairs[i].grey).toBeGreaterThanOrEqual(pairs[i - 1].grey);
+    expect(new Set(pairs.map(({ grey }) => grey)).size).toBeGreaterThan(20);
+  });
+
+  it("of a series are one for each item, in order, with one range of grey for all", async () => {
+    await live.open([live.file("series")]);
+    const expected = [2, 3].map((seed) => imageByCommand(live.file(`series/tilt${seed}_master.h5`), "circle(32,32,9)", live.path).values);
+    await live.useExpression("circle(32,32,9)");
+    await live.settled(expected[0]);
+    await live.page.getByRole("button", { name: "Next item" }).click();
+    await live.settled(expected[1]);
+    const files = [...readZip(await save("series", "zip"))];
+    expect(files.map(([name]) => name)).toEqual([expect.stringMatching(/^0000_tilt2.*\.png$/), expect.stringMatching(/^0001_tilt3.*\.png$/)]);
+    const greyOf = new Map<number, number>();
+    files.forEach(([, bytes], item) => {
+      const picture = readPng(bytes);
+      const times = picture.rows / SCAN[0];
+      expect([Number.isInteger(times), picture.cols]).toEqual([true, SCAN[1] * times]);
+      // The same value has the same grey in every picture.
+      expected[item].forEach((value, i) => {
+        const [row, col] = [Math.floor(i / SCAN[1]), i % SCAN[1]].map((at) => Math.floor((at + 0.5) * times));
+        const grey = picture.values[(row * picture.cols + col) * picture.channels];
+        expect(greyOf.get(value) ?? grey).toBe(grey);
+        greyOf.set(value, grey);
+      });
+    });
+    expect(new Set(greyOf.values()).size).toBeGreaterThan(20);
+  });
+});
+
+describe("the page to take away", () => {
+  it("opens without a network and shows its pictures and the state", async () => {
+    await live.open([scan]);
+    await live.page.keyboard.press("n");
+    await live.settled(imageByCommand(scan, "adf", live.path).values);
+    const { path, name } = await saved("snapshot", "html");
+    expect(name).toMatch(/\.html$/);
+    await live.context.setOffline(true);
+    const alone = await live.context.newPage();
+    const asked: string[] = [];
+    alone.on("request", (request) => asked.push(request.url()));
+    // The name of the download has no ending, so the browser is told what it is.
+    await alone.setContent(readFileSync(path, "utf8"), { waitUntil: "load" });
+    expect(asked.filter((url) => !url.startsWith("data:"))).toEqual([]);
+    const sizes = await alone.locator("img").evaluateAll((images) => images.map((image) => [(image as HTMLImageElement).naturalHeight, (image as HTMLImageElement).naturalWidth]));
+    // Small images are magnified by a whole number.
+    const shapes = [SCAN, [64, 64], [64, 64]];
+    expect(sizes.length).toBe(shapes.length);
+    sizes.forEach(([rows, cols], i) => {
+      expect(Number.isInteger(rows / shapes[i][0])).toBe(true);
+      expect(cols / shapes[i][1]).toBe(rows / shapes[i][0]);
+    });
+    expect(await alone.locator("figcaption").first().innerText()).toBe("adf");
+    const state = JSON.parse((await alone.locator("#state").textContent()) ?? "") as object;
+    expect(JSON.stringify(state)).toContain('"adf"');
+    expect(await alone.locator("body").innerText()).toContain("one_master.h5");
+  });
+});
+
+describe("the state", () => {
+  it("brings every control back, and the image on the command line", async () => {
+    await live.open([scan]);
+    for (const key of ["n", "d", "+", "ArrowUp", "l", "g"]) await live.page.keyboard.press(key);
+    await live.page.getByRole("button", { name: "Circle" }).last().click();
+    await live.idle();
+    const words = await live.view("detectors");
+    await live.page.keyboard.press("e");
+    const [download] = await Promise.all([live.page.waitForEvent("download"), live.page.getByRole("button", { name: "Save the state" }).click()]);
+    const before = await live.snapshot();
+    const expected = await live.values();
+    const file = await download.path();
+    const output = live.file("again.npy");
+    run("stem", "image", "--state", file, "-o", output, "--quiet");
+    expect(readNpy(readFileSync(output)).values).toEqual(expected);
+    await live.page.close();
+    live.page = await live.client();
+    expect(await live.view("detectors")).not.toEqual(words);
+    await live.page.keyboard.press("e");
+    await live.page.locator("input[type=file]").setInputFiles(file);
+    await expect.poll(() => live.page.locator("dialog").count()).toBe(0);
+    expect(await live.snapshot()).toEqual(before);
+    await live.settled(expected ?? []);
+  });
+});

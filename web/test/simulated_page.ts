@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The page with the simulated server behind it: opening, looking, and where things lie on the screen. */
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+
+import { launch, openSimulated, PATIENCE_MS } from "./browser";
+import { simulation, type Simulation } from "./simulated_server";
+
+const dist = fileURLToPath(new URL("../dist", import.meta.url));
+
+export interface Opening {
+  viewport?: { width: number; height: number };
+  query?: string;
+  touch?: boolean;
+}
+
+/** A number of screen pixels from the panel's upper left corner. */
+export interface Spot {
+  x: number;
+  y: number;
+}
+
+export type PanelId = "image" | "pattern" | "spectrum";
+
+/** One page per test, in one browser for all tests of a file. */
+export class SimulatedPage {
+  page!: Page;
+  what!: Simulation;
+  private browser!: Browser;
+  private problems: string[] = [];
+
+  /** Launches, tidies up, and fails the test for whatever the browser complains about: a policy violation, a failed
+   *  shader and an exception all end up there. */
+  constructor() {
+    beforeAll(async () => {
+      this.browser = await launch();
+    });
+    afterAll(() => this.browser.close());
+    afterEach(async () => {
+      await this.page.context().close();
+      expect(this.problems).toEqual([]);
+    });
+  }
+
+  async open(change: Partial<Simulation> = {}, { viewport = { width: 1280, height: 800 }, query = "", touch = false }: Opening = {}): Promise<void> {
+    const context = await this.browser.newContext({ viewport, hasTouch: touch });
+    context.setDefaultTimeout(PATIENCE_MS);
+    this.page = await context.newPage();
+    this.problems = [];
+    this.page.on("pageerror", (error) => this.problems.push(error.message));
+    this.page.on("console", (message) => {
+      if (message.type() === "error") this.problems.push(message.text());
+    });
+    this.what = simulation({ scan: [64, 64], ...change });
+    await openSimulated(this.page, dist, this.what, query);
+  }
+
+  /** A field of what a person has set. */
+  view(name: string): Promise<unknown> {
+    return this.page.evaluate((field) => (window as unknown as { __sonde: { store: { view: Record<string, { value: unknown }> } } }).__sonde.store.view[field].value, name);
+  }
+
+  /** Sets fields of the panel's display settings, as its controls do. */
+  display(panel: PanelId, change: object): Promise<void> {
+    return this.page.evaluate(
+      ([name, settings]) => {
+        type Display = { value: Record<string, object> };
+        const { display } = (window as unknown as { __sonde: { store: { view: { display: Display } } } }).__sonde.store.view;
+        display.value = { ...display.value, [name]: { ...display.value[name], ...settings } };
+      },
+      [panel, change] as const,
+    );
+  }
+
+  /** The newest numbers of this kind that the page received. */
+  values(kind: number, dataset = 0, channel = 0): Promise<number[] | null> {
+    return this.page.evaluate(
+      ([what, id, which]) => {
+        type Store = { frame(kind: number, dataset: number, channel: number): { value: { values: ArrayLike<number> } | null } };
+        const frame = (window as unknown as { __sonde: { store: Store } }).__sonde.store.frame(what, id, which).value;
+        return frame && Array.from(frame.values);
+      },
+      [kind, dataset, channel],
+    );
+  }
+
+  /** Colours along the middle line of a panel's images, as they are on the screen. */
+  colours(panel: PanelId): Promise<number[]> {
+    return this.pixels(panel, { x: 0, y: -1 }, 0, 1);
+  }
+
+  /** The same, once it does not change any more. */
+  async atRest(panel: PanelId): Promise<number[]> {
+    for (let before: number[] = []; ; ) {
+      const now = await this.colours(panel);
+      if (now.join() === before.join()) return now;
+      before = now;
+      await this.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    }
+  }
+
+  async colourAt(panel: PanelId, spot: Spot): Promise<number[]> {
+    return (await this.pixels(panel, { x: Math.floor(spot.x), y: Math.floor(spot.y) }, 1, 1)).slice(0, 3);
+  }
+
+  /** Red, green, blue and alpha of a part of a panel's images. A width of 0 is all of it, y -1 the middle. */
+  pixels(panel: PanelId, from: Spot, width: number, height: number): Promise<number[]> {
+    return this.page.evaluate(
+      ([name, x, y, wide, high]) => {
+        const canvas = document.querySelector(`[data-panel=${name}] canvas`) as HTMLCanvasElement;
+        const copy = document.createElement("canvas");
+        copy.width = canvas.width;
+        copy.height = canvas.height;
+        const context = copy.getContext("2d") as CanvasRenderingContext2D;
+        context.drawImage(canvas, 0, 0);
+        return Array.from(context.getImageData(x, y < 0 ? canvas.height >> 1 : y, wide || canvas.width, high).data);
+      },
+      [panel, from.x, from.y, width, height] as const,
+    );
+  }
+
+  lines(panel: PanelId) {
+    return this.page.locator(`[data-panel=${panel}] .lines`);
+  }
+
+  async box(panel: PanelId): Promise<{ x: number; y: number; width: number; height: number }> {
+    const box = await this.lines(panel).boundingBox();
+    if (!box) throw new Error(`there is no panel ${panel}`);
+    return box;
+  }
+
+  /** Where a data pixel's middle lies in a panel that shows one whole image in the middle, as large as it fits. */
+  async spot(panel: PanelId, [rows, cols]: [number, number], row: number, col: number): Promise<Spot> {
+    const { width, height } = await this.box(panel);
+    const scale = Math.min(width / cols, height / rows);
+    return { x: width / 2 + (col + 0.5 - cols / 2) * scale, y: height / 2 + (row + 0.5 - rows / 2) * scale };
+  }
+
+  async moveTo(panel: PanelId, spot: Spot): Promise<void> {
+    const { x, y } = await this.box(panel);
+    await this.page.mouse.move(x + spot.x, y + spot.y);
+  }
+
+  readout(title: string): Promise<string> {
+    return this.page.locator(`section[aria-label='${title}'] .readout`).first().innerText();
+  }
+}
+
+export const distinct = (pixels: number[]) => new Set(pixels.filter((_, i) => i % 4 === 0)).size;

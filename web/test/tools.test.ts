@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a hand does, against the program: painted and cornered masks, floods, memory, further files. */
+import { mkdirSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+
+import type { Shape } from "../src/tools/shape";
+import { Live } from "./live";
+import { imageByCommand, simulate } from "./sonde";
+
+const DETECTOR: [number, number] = [64, 64];
+
+const live = new Live();
+let scan: string;
+beforeAll(() => {
+  mkdirSync(live.file("data"));
+  scan = simulate(live.file("data/one_master.h5"), 1);
+  simulate(live.file("data/two_master.h5"), 2);
+});
+
+const at = (row: number, col: number) => live.spot("pattern", DETECTOR, row, col);
+const shape = async <Kind extends Shape["kind"]>() => ((await live.view("detectors")) as { shape: Extract<Shape, { kind: Kind }> | null }[])[0].shape;
+/** The image is what the command line computes of the words for the mask. */
+const asByCommand = async () => live.settled(imageByCommand(scan, await live.detectorWords(), live.path).values);
+
+describe("a painted mask", () => {
+  it("grows along the brush, shrinks with Shift, and is the mask of the image", async () => {
+    await live.open([scan]);
+    await live.page.getByRole("button", { name: "Free mask, painted" }).click();
+    const pixels = async () => new Set(((await shape<"brush">())?.runs ?? []).flatMap(([row, from, to]) => Array.from({ length: to - from }, (_, i) => row * 64 + from + i)));
+    const before = await pixels();
+    expect(before.has(10 * 64 + 30)).toBe(false);
+    await live.drag([await at(10, 10), await at(10, 50)]);
+    const painted = await pixels();
+    for (const col of [10, 30, 50]) expect(painted.has(10 * 64 + col)).toBe(true);
+    for (const pixel of before) expect(painted.has(pixel)).toBe(true);
+    await asByCommand();
+    await live.page.keyboard.down("Shift");
+    await live.drag([await at(10, 30), await at(10, 31)]);
+    await live.page.keyboard.up("Shift");
+    const wiped = await pixels();
+    expect([wiped.has(10 * 64 + 30), wiped.has(10 * 64 + 10)]).toEqual([false, true]);
+    await asByCommand();
+  });
+});
+
+describe("a polygon", () => {
+  it("follows its corners, and gets and loses one with Shift", async () => {
+    await live.open([scan]);
+    await live.page.getByRole("button", { name: "Polygon" }).first().click();
+    const corners = async () => (await shape<"polygon">())?.points ?? [];
+    const [first, ...others] = await corners();
+    await live.drag([await at(...first), await at(5, 6)]);
+    const moved = await corners();
+    // A screen pixel is less than a quarter of a data pixel.
+    expect(Math.hypot(moved[0][0] - 5, moved[0][1] - 6)).toBeLessThan(0.3);
+    expect(moved.slice(1)).toEqual(others);
+    await asByCommand();
+    const middle = await at((moved[0][0] + moved[1][0]) / 2, (moved[0][1] + moved[1][1]) / 2);
+    await live.page.keyboard.down("Shift");
+    await live.page.mouse.click(middle.x, middle.y);
+    await expect.poll(async () => (await corners()).length).toBe(moved.length + 1);
+    const removed = await at(...moved[0]);
+    await live.page.mouse.click(removed.x, removed.y);
+    await live.page.keyboard.up("Shift");
+    await expect.poll(async () => (await corners()).length).toBe(moved.length);
+    expect(await corners()).not.toContainEqual(moved[0]);
+    await asByCommand();
+  });
+});
+
+describe("five hundred changes of a detector, more than fit into the time", () => {
+  it("end with the image of the last one, and no more frames than commands", async () => {
+    await live.open([scan]);
+    const before = (await live.request("stats")) as Record<string, number>;
+    await live.page.evaluate(async () => {
+      type Session = { send(command: string, args: object): void };
+      const { session } = (window as unknown as { __sonde: { session: Session } }).__sonde;
+      const change = (k: number) => session.send("set_detector", { channel: 0, shape: "circle", params: [20 + 0.05 * k, 44 - 0.05 * k, 9] });
+      // Nine in each frame of the screen: some 500 in a second, without waiting for any answer.
+      for (let k = 0; k < 500; ++k) {
+        change(k);
+        if (k % 9 === 8) await new Promise((resolve) => requestAnimationFrame(resolve));
+      }
+    });
+    const last = `circle(${20 + 0.05 * 499},${44 - 0.05 * 499},9)`;
+    await live.settled(imageByCommand(scan, last, live.path).values);
+    const after = (await live.request("stats")) as Record<string, number>;
+    // Each was carried out or replaced by a newer one; `stats` itself is carried out twice.
+    expect(after.commands + after.replaced - before.commands - before.replaced).toBe(501);
+    expect(after.frames + after.dropped - before.frames - before.dropped).toBeLessThanOrEqual(after.commands - before.commands);
+  });
+
+  it("of two clients at once end with each one's own image", async () => {
+    await live.open([scan]);
+    const other = await live.client();
+    const flood = (from: typeof other, radius: number) =>
+      from.evaluate(async (r) => {
+        type Session = { send(command: string, args: object): void };
+        const { session } = (window as unknown as { __sonde: { session: Session } }).__sonde;
+        for (let k = 0; k < 250; ++k) {
+          session.send("set_detector", { channel: 0, shape: "circle", params: [30, 31 + 0.01 * k, r] });
+          if (k % 9 === 8) await new Promise((resolve) => setTimeout(resolve, 0));
+        }
+      }, radius);
+    await Promise.all([flood(live.page, 6), flood(other, 11)]);
+    await live.settled(imageByCommand(scan, `circle(30,${31 + 0.01 * 249},6)`, live.path).values);
+    await live.settled(imageByCommand(scan, `circle(30,${31 + 0.01 * 249},11)`, live.path).values, 0, other);
+  });
+});
+
+describe("release", () => {
+  it("gives the memory back, and what is looked at is loaded again", async () => {
+    await live.open([scan]);
+    const resident = async () => ((await live.state("memory")) as { resident: number }).resident;
+    const bytes = 48 * 40 * 64 * 64;
+    expect(await resident()).toBeGreaterThanOrEqual(bytes);
+    const held = await resident();
+    await live.page.getByRole("button", { name: "Release the data set's memory" }).click();
+    await expect.poll(() => live.page.locator(".notice").innerText()).toMatch(/^released \d/);
+    await expect.poll(resident).toBeLessThanOrEqual(held - bytes);
+    await live.useExpression("circle(31,30,8)");
+    await live.settled(imageByCommand(scan, "circle(31,30,8)", live.path).values);
+    await expect.poll(resident).toBeGreaterThanOrEqual(bytes);
+  });
+});
+
+describe("opening another file", () => {
+  it("shows it when it lies below what was given at the start, and refuses others in words", async () => {
+    await live.open([live.file("data")]);
+    await live.page.getByText("Data sets").first().click();
+    const field = live.page.getByRole("textbox", { name: "Open another file" });
+    await field.fill("/etc/passwd");
+    await field.press("Enter");
+    await expect.poll(() => live.page.getByRole("alert").innerText()).toMatch(/passwd/);
+    await field.fill(live.file("data/two_master.h5"));
+    await field.press("Enter");
+    await expect.poll(async () => ((await live.state("datasets")) as object[]).length).toBe(2);
+    await live.settled(imageByCommand(live.file("data/two_master.h5"), "bf", live.path).values);
+  });
+});
