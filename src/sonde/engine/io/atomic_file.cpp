@@ -91,8 +91,13 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 
 void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
-void AtomicFile::close() {
+void AtomicFile::close(Durability durability) {
   if (descriptor_ < 0) return;
+  if (durability == Durability::on_disk && ::fsync(descriptor_) != 0) {
+    const int error = errno;
+    remove();
+    throw write_error(path_, "writing it to the disk", error);
+  }
   const int closed = ::close(std::exchange(descriptor_, -1));  // some file systems report a full disk only here
   if (closed == 0 || errno == EINTR) return;
   const int error = errno;
@@ -100,9 +105,9 @@ void AtomicFile::close() {
   throw write_error(path_, fmt::format("closing it after {} bytes", written_bytes_), error);
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(Durability durability) {
   assert(!partial_path_.empty());
-  close();
+  close(durability);
   const std::string target = partial_path_.substr(0, partial_path_.rfind(".partial-"));
   if (::rename(partial_path_.c_str(), target.c_str()) != 0) {
     const int error = errno;

@@ -9,10 +9,13 @@
 
 namespace sonde {
 
+/// How far the bytes of a finished file have come: to the system, which writes them soon, or to the disk, so that a
+/// power failure does not lose them.
+enum class Durability { handed_over, on_disk };
+
 /// A file that appears under its name only when it is complete. It is written as "<name>.partial-<random>" in the same
 /// folder and renamed by commit(), which replaces an older file; without commit() the destructor removes it. Only a
-/// process that is killed leaves the partial name behind. The data are handed to the system, not forced to the disk.
-/// One thread at a time.
+/// process that is killed leaves the partial name behind. One thread at a time.
 class AtomicFile {
  public:
   /// Throws Error(io) when the folder is missing or may not be written, or when `path` exists and is no regular file.
@@ -34,9 +37,9 @@ class AtomicFile {
 
   /// Closes the file without giving it its name yet, for files that appear together with others: nothing more can be
   /// written. Throws Error(io); the partial file is then removed.
-  void close();
+  void close(Durability durability = Durability::handed_over);
   /// Closes and renames. Throws Error(io); the partial file is then removed.
-  void commit();
+  void commit(Durability durability = Durability::handed_over);
 
  private:
   void remove() noexcept;

@@ -257,7 +257,7 @@ void Hdf5Writer::write_chunk(const std::string& path, const Shape& first, std::s
         file_.path(), "a chunk");
 }
 
-void Hdf5Writer::close() {
+void Hdf5Writer::close(Durability durability) {
   if (!handle_.valid()) return;
   const Session session;
   declared_.clear();
@@ -266,11 +266,11 @@ void Hdf5Writer::close() {
   H5Iinc_ref(id);  // so that the answer of closing can be looked at
   handle_.close();
   check(H5Fclose(id), file_.path(), "the end of the file");
-  file_.close();
+  file_.close(durability);
 }
 
-void Hdf5Writer::finish() {
-  close();
+void Hdf5Writer::finish(Durability durability) {
+  close(durability);
   file_.commit();
 }
 

@@ -59,9 +59,9 @@ class Hdf5Writer {
                    std::uint32_t filter_mask = 0);
 
   /// Completes and closes the file without giving it its name yet: for files that appear together with others.
-  void close();
+  void close(Durability durability = Durability::handed_over);
   /// Completes the file and gives it its name.
-  void finish();
+  void finish(Durability durability = Durability::handed_over);
 
  private:
   std::int64_t declared(const std::string& path) const;
