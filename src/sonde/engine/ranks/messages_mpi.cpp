@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that sees mpi.h. MPI's own handler of errors ends all ranks, so no answer is looked at.
+#define OMPI_SKIP_MPICXX  // the C++ bindings, which MPI has given up
+#include <mpi.h>
+
+#include <algorithm>
+
+#include "sonde/engine/ranks/messages.h"
+#include "sonde/engine/ranks/ranks.h"
+
+namespace sonde {
+namespace messages {
+namespace {
+
+constexpr std::size_t most = std::size_t{1} << 30;  // elements of a call: MPI counts with int
+
+bool running() {
+  int started = 0, ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  return started != 0 && ended == 0;
+}
+
+/// Ends MPI with the program, unless that ends while others still wait (then it is ended by end_all_ranks).
+struct Session {
+  Session() {
+    int given = 0;
+    // Threads compute beside the one that calls, which is what MPI calls funneled, but it may be another one each time.
+    if (!running()) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() {
+    if (running()) MPI_Finalize();
+  }
+};
+
+template <class T>
+void sum_all(T* values, std::size_t count, MPI_Datatype type) {
+  for (std::size_t done = 0; done < count; done += most)
+    MPI_Allreduce(MPI_IN_PLACE, values + done, static_cast<int>(std::min(most, count - done)), type, MPI_SUM,
+                  MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+Place start() {
+  static const Session session;
+  Place place;
+  MPI_Comm_rank(MPI_COMM_WORLD, &place.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &place.size);
+  return place;
+}
+
+void sum(float* values, std::size_t count) { sum_all(values, count, MPI_FLOAT); }
+void sum(double* values, std::size_t count) { sum_all(values, count, MPI_DOUBLE); }
+void sum(std::int64_t* values, std::size_t count) { sum_all(values, count, MPI_INT64_T); }
+
+void broadcast(std::span<std::byte> bytes, int root) {
+  for (std::size_t done = 0; done < bytes.size(); done += most)
+    MPI_Bcast(bytes.data() + done, static_cast<int>(std::min(most, bytes.size() - done)), MPI_BYTE, root,
+              MPI_COMM_WORLD);
+}
+
+// Messages of one pair and one tag arrive in the order in which they were sent, so pieces of a large one need no
+// number.
+void exchange(const std::vector<Message>& queue) {
+  std::vector<MPI_Request> requests;
+  for (const Message& message : queue)
+    for (std::size_t done = 0; done < message.receive.size(); done += most)
+      MPI_Irecv(message.receive.data() + done, static_cast<int>(std::min(most, message.receive.size() - done)),
+                MPI_BYTE, message.peer, message.tag, MPI_COMM_WORLD, &requests.emplace_back());
+  for (const Message& message : queue)
+    for (std::size_t done = 0; done < message.send.size(); done += most)
+      MPI_Isend(message.send.data() + done, static_cast<int>(std::min(most, message.send.size() - done)), MPI_BYTE,
+                message.peer, message.tag, MPI_COMM_WORLD, &requests.emplace_back());
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
+
+void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
+
+}  // namespace messages
+
+void end_all_ranks(int status) {
+  if (!messages::running()) return;
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size > 1) MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+const char* mpi_library() {
+#ifdef OMPI_MAJOR_VERSION
+#define SONDE_TEXT(x) #x
+#define SONDE_VERSION(a, b, c) SONDE_TEXT(a) "." SONDE_TEXT(b) "." SONDE_TEXT(c)
+  return "Open MPI " SONDE_VERSION(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+#else
+  return "MPI";
+#endif
+}
+
+}  // namespace sonde
