@@ -9,6 +9,7 @@
 #include "sonde/engine/array/view.h"
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/device/stream.h"
+#include "sonde/engine/memory/plan_cache.h"
 
 namespace sonde {
 
@@ -68,6 +69,10 @@ class Fft2d {
   FftKey key_;
   std::unique_ptr<Plans> plans_;
 };
+
+/// Plans by their keys, for work that meets several shapes.
+template <class Real>
+using FftCache = PlanCache<FftKey, Fft2d<Real>>;
 
 /// The smallest product of 2, 3, 5 and 7 that is not below `n`: sizes that every library transforms fast. `n` >= 1.
 [[nodiscard]] Index next_fast_size(Index n);
