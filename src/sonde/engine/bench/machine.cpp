@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -21,7 +20,7 @@
 #include "sonde/engine/device/pinned.h"
 #include "sonde/engine/device/pool.h"
 #include "sonde/engine/device/stream.h"
-#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/cache_file.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/memory/scratch_file.h"
 #include "sonde/engine/report/json.h"
@@ -236,12 +235,7 @@ Value measure_machine(const MachineOptions& options) {
   return machine;
 }
 
-std::string machine_cache_path() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/sonde/machine.json";
-  const char* home = std::getenv("HOME");
-  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache/sonde/machine.json";
-}
+std::string machine_cache_path() { return cache_path("machine.json"); }
 
 std::optional<Value> cached_machine(const std::string& path) {
   if (path.empty() || !std::filesystem::exists(path)) return std::nullopt;
@@ -254,14 +248,7 @@ std::optional<Value> cached_machine(const std::string& path) {
   return std::nullopt;
 }
 
-void cache_machine(const Value& machine, const std::string& path) {
-  if (path.empty()) throw Error(ErrorKind::io, "no folder for the cache").hint("set XDG_CACHE_HOME or HOME");
-  std::error_code ignored;  // the file says what is wrong
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  AtomicFile file(path);
-  file.write(to_json(machine) + "\n");
-  file.commit();
-}
+void cache_machine(const Value& machine, const std::string& path) { write_cache(path, to_json(machine) + "\n"); }
 
 MachineRates machine_rates(const Value& machine, int threads) {
   MachineRates rates;
