@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/bench/fft_case.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/device/pinned.h"
 #include "sonde/instruments/stem/bench/cases.h"
@@ -63,7 +64,7 @@ BenchCase copy_bench_case() {
 
 const std::vector<BenchCase>& bench_cases() {
   static const std::vector<BenchCase> cases = [] {
-    std::vector<BenchCase> all = {copy_bench_case()};
+    std::vector<BenchCase> all = {copy_bench_case(), fft_bench_case()};
     for (BenchCase& each : stem::bench_cases()) all.push_back(std::move(each));
 #ifdef SONDE_WITH_PTYCHO
     for (BenchCase& each : ptycho::bench_cases()) all.push_back(std::move(each));
