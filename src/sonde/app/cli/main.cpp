@@ -13,6 +13,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/report/json.h"
 
 namespace sonde::cli {
@@ -117,6 +118,7 @@ int start(const std::vector<std::string>& words) {
   } catch (...) {
     const Error error = as_error(std::current_exception());
     terminal().print(error.what());
+    end_all_ranks(exit_status(error.kind()));  // the others may be waiting for this one
     return exit_status(error.kind());
   }
 }
