@@ -63,9 +63,6 @@ template <class Real>
 void project(Projection<Real> by, MeasuredPattern<Real> measured, Real eps, Real intensity_scale, Real scale,
              Complex<Real>* object, Complex<Real>* stored, Index modes, Index pixels);
 
-/// sum(i) += |wave(i)|^2; the largest sum.
-template <class Real>
-Real add_norms(const Complex<Real>* waves, Index modes, Index pixels, Real* sum);
 /// The largest sum_m |wave_m(i)|^2.
 template <class Real>
 Real largest_norm(const Complex<Real>* waves, Index modes, Index pixels);
