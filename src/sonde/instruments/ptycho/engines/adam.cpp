@@ -62,9 +62,7 @@ void AdamSettings::describe(Fields& fields) {
 }
 
 template <class Real>
-Adam<Real>::Adam(const AdamSettings& settings, Workbench<Real>& bench)
-    : settings_(settings),
-      probe_unit_(std::sqrt(bench.model().measurement().mean_counts() / lit_pixels(bench.model(), bench.state()))) {
+Adam<Real>::Adam(const AdamSettings& settings, Workbench<Real>& bench) : settings_(settings) {
   const State& state = bench.state();
   const Device cpu = Device::cpu();
   object_mean_ =
@@ -73,6 +71,9 @@ Adam<Real>::Adam(const AdamSettings& settings, Workbench<Real>& bench)
   probe_mean_ = Array::zeros(cpu, state.probe.shape(), dtype_of<Complex>);
   probe_square_ = Array::zeros(cpu, state.probe.shape(), dtype_of<Real>);
   steps_ = Array::zeros(cpu, Shape{2}, DType::i64);
+  probe_unit_ = Array(cpu, Shape{1}, DType::f64);
+  probe_unit_.view<double, 1>()[0] =
+      std::sqrt(bench.model().measurement().mean_counts() / lit_pixels(bench.model(), bench.state()));
 }
 
 template <class Real>
@@ -81,7 +82,8 @@ std::vector<EngineMemory> Adam<Real>::memory() {
           {"object_square", &object_square_},
           {"probe_mean", &probe_mean_},
           {"probe_square", &probe_square_},
-          {"steps", &steps_}};
+          {"steps", &steps_},
+          {"probe_unit", &probe_unit_}};
 }
 
 template <class Real>
@@ -112,7 +114,7 @@ void Adam<Real>::move_object(State& state, double scale) {
 template <class Real>
 void Adam<Real>::move_probe(State& state, double scale) {
   const auto step = static_cast<double>(++steps_.view<std::int64_t, 1>()[1]);
-  const Moments moments(settings_, step, settings_.rate_probe * probe_unit_);
+  const Moments moments(settings_, step, settings_.rate_probe * probe_unit_.view<double, 1>()[0]);
   const Complex* down = sums_.probe.view<Complex, 3>().data;
   Complex* probe = state.probe.view<Complex, 3>().data;
   Complex* mean = probe_mean_.view<Complex, 3>().data;

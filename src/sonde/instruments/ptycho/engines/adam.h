@@ -32,11 +32,11 @@ class Adam final : public Engine<Real> {
   void move_probe(State& state, double scale);
 
   AdamSettings settings_;
-  double probe_unit_;
   BatchSums sums_;
   Array object_mean_, object_square_;  // (S, Y, X): mean of the gradient (complex, or real for a potential), of |g|^2
   Array probe_mean_, probe_square_;    // (M, Ny, Nx)
   Array steps_;                        // one i64 each: of the object and of the probe
+  Array probe_unit_;                   // f64: from the probe that the engine began with
 };
 
 }  // namespace sonde::ptycho

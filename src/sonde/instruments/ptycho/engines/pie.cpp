@@ -166,7 +166,9 @@ void Pie<Real>::sequential(Workbench<Real>& bench, const Iteration& iteration) {
     Array& probe = exposure.shifted() ? bench.spectrum() : state.probe;
     cpu::add<Real>(Real(1), exposure.waves(), probe.view<Complex, 3>().data, waves);
   }
-  if (iteration.probe_free && !bench.spectrum().empty()) bench.probe_from_spectrum();
+  if (!iteration.probe_free || bench.spectrum().empty()) return;
+  bench.probe_from_spectrum();
+  bench.renew_spectrum();  // so that what follows depends on the probe alone, also after a restart
 }
 
 template <class Real>

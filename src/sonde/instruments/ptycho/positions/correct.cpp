@@ -57,7 +57,11 @@ PositionCorrection<Real>::PositionCorrection(const PositionSettings& settings, s
       exposures_([&] { return Exposure<Real>(bench.model()); }),
       rooms_([&] {
         return std::vector<Complex>(static_cast<std::size_t>(2 * bench.model().modes() * bench.model().pixels()));
-      }) {}
+      }) {
+  gain_ = Array(Device::cpu(), Shape{1}, DType::f64);
+  gain_.view<double, 1>()[0] = 10;
+  last_steps_ = Array::zeros(Device::cpu(), Shape{static_cast<Index>(initial_.size()), 2}, DType::f64);
+}
 
 template <class Real>
 bool PositionCorrection<Real>::due(Index iteration) const {
@@ -214,24 +218,28 @@ Point PositionCorrection<Real>::correlated(Workbench<Real>& bench, Index frame, 
     return -static_cast<double>(std::abs(after[((row + rows) % rows) * cols + (col + cols) % cols]));
   };
   const Point shift{lowest(value(-1, 0), value(0, 0), value(1, 0)), lowest(value(0, -1), value(0, 0), value(0, 1))};
-  return {-settings_.step * gain_ * shift.row, -settings_.step * gain_ * shift.col};
+  const double gain = gain_.view<double, 1>()[0];
+  return {-settings_.step * gain * shift.row, -settings_.step * gain * shift.col};
 }
 
 /// Corrections that go on in their direction may be larger, those that turn back were too large.
 template <class Real>
-void PositionCorrection<Real>::adapt_gain(const std::vector<Point>& steps) {
-  if (!last_steps_.empty()) {
-    double along = 0, now = 0, before = 0;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      along += steps[i].row * last_steps_[i].row + steps[i].col * last_steps_[i].col;
-      now += steps[i].row * steps[i].row + steps[i].col * steps[i].col;
-      before += last_steps_[i].row * last_steps_[i].row + last_steps_[i].col * last_steps_[i].col;
-    }
-    const double agreement = along / std::sqrt(std::max(now * before, 1e-300));
-    if (agreement > 0.3) gain_ *= 1.1;
-    if (agreement < -0.3) gain_ *= 0.9;
+void PositionCorrection<Real>::adapt_gain(const std::vector<Index>& frames, const std::vector<Point>& steps) {
+  const auto last = last_steps_.view<double, 2>();
+  double along = 0, now = 0, before = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    double &row = last(frames[i], 0), &col = last(frames[i], 1);
+    along += steps[i].row * row + steps[i].col * col;
+    now += steps[i].row * steps[i].row + steps[i].col * steps[i].col;
+    before += row * row + col * col;
+    row = steps[i].row;
+    col = steps[i].col;
   }
-  last_steps_ = steps;
+  if (!(now > 0) || !(before > 0)) return;
+  const double agreement = along / std::sqrt(now * before);
+  double& gain = gain_.view<double, 1>()[0];
+  if (agreement > 0.3) gain *= 1.1;
+  if (agreement < -0.3) gain *= 0.9;
 }
 
 template <class Real>
@@ -266,7 +274,7 @@ PositionReport PositionCorrection<Real>::correct(Workbench<Real>& bench, Index i
       steps[static_cast<std::size_t>(i)] = local ? within(step, settings_.max_step) : step;
     }
   });
-  if (settings_.method == PositionMethod::xcorr) adapt_gain(steps);
+  if (settings_.method == PositionMethod::xcorr) adapt_gain(active, steps);
   return move(bench, steps);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sonde/engine/options/fields.h"
+#include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/engines/workbench.h"
 #include "sonde/instruments/ptycho/positions/affine.h"
 
@@ -52,6 +53,8 @@ class PositionCorrection {
   /// Whether this iteration corrects; `last` is the last of the run.
   [[nodiscard]] bool due(Index iteration) const;
   PositionReport correct(Workbench<Real>& bench, Index iteration, Index last);
+  /// What the next correction needs of this one.
+  std::vector<EngineMemory> memory() { return {{"gain", &gain_}, {"last_steps", &last_steps_}}; }
 
  private:
   using Complex = std::complex<Real>;
@@ -63,15 +66,15 @@ class PositionCorrection {
   [[nodiscard]] Point searched(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure) const;
   [[nodiscard]] Point correlated(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
                                  std::vector<Complex>& room) const;
-  void adapt_gain(const std::vector<Point>& steps);
+  void adapt_gain(const std::vector<Index>& frames, const std::vector<Point>& steps);
   PositionReport move(Workbench<Real>& bench, const std::vector<Point>& steps);
 
   PositionSettings settings_;
   std::vector<Point> initial_;
   PerWorker<Exposure<Real>> exposures_;
   PerWorker<std::vector<Complex>> rooms_;
-  double gain_ = 10;               // xcorr: a single update shows only a part of the shift
-  std::vector<Point> last_steps_;  // xcorr
+  Array gain_;        // xcorr, f64: a single update shows only a part of the shift
+  Array last_steps_;  // xcorr, (J, 2) f64
 };
 
 }  // namespace sonde::ptycho

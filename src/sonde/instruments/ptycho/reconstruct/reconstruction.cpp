@@ -10,8 +10,10 @@
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/math/fft.h"
 #include "sonde/instruments/ptycho/engines/workbench.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
+#include "sonde/instruments/ptycho/reconstruct/history.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 
 namespace sonde::ptycho {
@@ -67,7 +69,11 @@ class Steps final : public Reconstruction {
   }
 
   const IterationRecord& iterate() override;
+  /// Goes on where a checkpoint was written.
+  void restore(const CheckpointReader& checkpoint);
+  void save(CheckpointWriter& checkpoint) override;
   State& state() override { return state_; }
+  const std::vector<Point>& initial_positions() const override { return initial_positions_; }
   void state_changed() override {
     bench_->renew_spectrum();
     engine_->state_changed();
@@ -78,6 +84,10 @@ class Steps final : public Reconstruction {
   void begin_engine(Index which);
   [[nodiscard]] double probe_power() const {
     return cpu::power<Real>(static_cast<const std::complex<Real>*>(state_.probe.data()), state_.probe.count());
+  }
+  void begin_window(Index iteration) {
+    judge_.begin_window();
+    window_began_ = iteration;
   }
   void keep_best(double r_intensity);
   void restore_best();
@@ -95,7 +105,8 @@ class Steps final : public Reconstruction {
   std::vector<Point> initial_positions_;
   std::vector<FrameSums> fit_;
   Index which_ = 0, done_in_engine_ = 0;
-  Index iterations_ = 0;  // of all engines
+  Index iterations_ = 0;    // of all engines
+  Index window_began_ = 1;  // iteration from which the stop rule looks
   Array object_before_, probe_before_;
   State best_;
   double best_r_ = 0;
@@ -130,7 +141,7 @@ void Steps<Real>::begin_engine(Index which) {
     correction_.emplace(schedule_.positions, initial_positions_, *bench_);
   }
   engine_ = run.setup->make(*bench_);
-  judge_.begin_window();
+  begin_window(static_cast<Index>(history_.size()) + 1);
   best_r_ = 0;
 }
 
@@ -165,7 +176,7 @@ const IterationRecord& Steps<Real>::iterate() {
   record.engine = which_;
   const Iteration iteration{record.number, record.number >= schedule_.object_start,
                             record.number >= schedule_.probe_start};
-  if (record.number == schedule_.object_start || record.number == schedule_.probe_start) judge_.begin_window();
+  if (record.number == schedule_.object_start || record.number == schedule_.probe_start) begin_window(record.number);
   copy_into(state_.object, object_before_);
   copy_into(state_.probe, probe_before_);
   const double power_before = probe_power();
@@ -210,6 +221,99 @@ const IterationRecord& Steps<Real>::iterate() {
   return history_.back();
 }
 
+Array array_of(const std::vector<Point>& points) {
+  Array array(Device::cpu(), Shape{static_cast<Index>(points.size()), 2}, DType::f64);
+  const auto to = array.view<double, 2>();
+  for (Index i = 0; i < to.extent[0]; ++i) {
+    to(i, 0) = points[static_cast<std::size_t>(i)].row;
+    to(i, 1) = points[static_cast<std::size_t>(i)].col;
+  }
+  return array;
+}
+
+std::vector<Point> points_of(const Array& array) {
+  std::vector<Point> points;
+  const auto from = array.view<double, 2>();
+  for (Index i = 0; i < from.extent[0]; ++i) points.push_back({from(i, 0), from(i, 1)});
+  return points;
+}
+
+/// The arrays of a state under names that begin with `prefix`.
+void save_state(CheckpointWriter& checkpoint, const std::string& prefix, const State& state) {
+  checkpoint.array(prefix + "object", state.object);
+  if (!state.phase.empty()) checkpoint.array(prefix + "phase", state.phase);
+  checkpoint.array(prefix + "probe", state.probe);
+  checkpoint.array(prefix + "positions", array_of(state.positions));
+}
+
+void restore_state(const CheckpointReader& checkpoint, const std::string& prefix, State& state) {
+  state.object = checkpoint.array(prefix + "object");
+  state.type = checkpoint.has(prefix + "phase") ? ObjectType::potential : ObjectType::complex;
+  if (state.type == ObjectType::potential)
+    state.phase = checkpoint.array(prefix + "phase", state.phase.dtype(), state.phase.shape());
+  state.probe = checkpoint.array(prefix + "probe");
+  state.positions = points_of(checkpoint.array(prefix + "positions"));
+  state.placements = place_all(state.positions, state.window());
+}
+
+template <class Real>
+void Steps<Real>::save(CheckpointWriter& checkpoint) {
+  save_state(checkpoint, "", state_);
+  if (!best_.object.empty()) save_state(checkpoint, "best_", best_);
+  checkpoint.array("initial_positions", array_of(initial_positions_));
+  checkpoint.array("history", table_of(history_));
+  Array counters(Device::cpu(), Shape{5}, DType::i64);
+  const std::int64_t values[] = {which_, done_in_engine_, window_began_, outcome_.best,
+                                 static_cast<std::int64_t>(outcome_.kind)};
+  std::copy(std::begin(values), std::end(values), counters.view<std::int64_t, 1>().data);
+  checkpoint.array("counters", counters);
+  Array numbers(Device::cpu(), Shape{2}, DType::f64);
+  numbers.view<double, 1>()[0] = best_r_;
+  numbers.view<double, 1>()[1] = power_total_;
+  checkpoint.array("numbers", numbers);
+  checkpoint.text("because", outcome_.because);
+  for (const EngineMemory& piece : engine_->memory())
+    checkpoint.array("engine_" + std::string(piece.name), *piece.array);
+  if (correction_)
+    for (const EngineMemory& piece : correction_->memory())
+      checkpoint.array("correction_" + std::string(piece.name), *piece.array);
+  checkpoint.text("fft_wisdom", fft_wisdom());
+}
+
+template <class Real>
+void Steps<Real>::restore(const CheckpointReader& checkpoint) {
+  initial_positions_ = points_of(checkpoint.array("initial_positions"));
+  history_ = history_of(checkpoint.array("history"));
+  const Array counters = checkpoint.array("counters", DType::i64, Shape{5});
+  const auto counter = counters.view<std::int64_t, 1>();
+  if (counter[0] >= static_cast<Index>(schedule_.engines.size()))
+    throw Error(ErrorKind::bad_file, fmt::format("{}: the checkpoint is in engine {}, the run has {}",
+                                                 checkpoint.path(), counter[0] + 1, schedule_.engines.size()));
+  begin_engine(counter[0]);
+  done_in_engine_ = counter[1];
+  outcome_ = {static_cast<Outcome::Kind>(counter[4]), checkpoint.text("because"), counter[3]};
+  const Array numbers = checkpoint.array("numbers", DType::f64, Shape{2});
+  best_r_ = numbers.view<double, 1>()[0];
+  power_total_ = numbers.view<double, 1>()[1];
+  if (checkpoint.has("best_object")) {
+    best_.phase = state_.phase.empty() ? Array() : state_.phase.clone();
+    restore_state(checkpoint, "best_", best_);
+  }
+  for (const EngineMemory& piece : engine_->memory())
+    copy_into(checkpoint.array("engine_" + std::string(piece.name), piece.array->dtype(), piece.array->shape()),
+              *piece.array);
+  if (correction_)
+    for (const EngineMemory& piece : correction_->memory())
+      copy_into(checkpoint.array("correction_" + std::string(piece.name), piece.array->dtype(), piece.array->shape()),
+                *piece.array);
+  // The stop rule sees again what it had seen.
+  begin_window(counter[2]);
+  for (const IterationRecord& record : history_)
+    if (record.number >= window_began_)
+      (void)judge_.judge(record.fit.r_intensity, record.power_ratio, record.power_total);
+  state_changed();
+}
+
 template <class Real>
 void Steps<Real>::finish(const IterationRecord& record) {
   switch (judge_.judge(record.fit.r_intensity, record.power_ratio, record.power_total)) {
@@ -234,8 +338,20 @@ void Steps<Real>::finish(const IterationRecord& record) {
 
 }  // namespace
 
-std::unique_ptr<Reconstruction> Reconstruction::prepare(const Measurement& measurement, State state, Array propagators,
-                                                        Schedule schedule) {
+namespace {
+
+/// In the precision of the state. `from`: the checkpoint to go on from, or nullptr.
+template <class Real>
+std::unique_ptr<Reconstruction> steps_of(const Measurement& measurement, State state, Array propagators,
+                                         Schedule schedule, const CheckpointReader* from) {
+  auto steps =
+      std::make_unique<Steps<Real>>(measurement, std::move(state), std::move(propagators), std::move(schedule));
+  if (from != nullptr) steps->restore(*from);
+  return steps;
+}
+
+std::unique_ptr<Reconstruction> prepare_or_resume(const Measurement& measurement, State state, Array propagators,
+                                                  Schedule schedule, const CheckpointReader* from) {
   if (schedule.engines.empty()) throw Error(ErrorKind::bad_input, "a reconstruction needs at least one engine");
   const Window window = state.window();
   if (window.rows != measurement.rows() || window.cols != measurement.cols())
@@ -246,8 +362,28 @@ std::unique_ptr<Reconstruction> Reconstruction::prepare(const Measurement& measu
                 fmt::format("{} positions for {} patterns", state.positions.size(), measurement.count()));
   require_inside(state.placements, window, state.object.shape()[1], state.object.shape()[2]);
   if (state.object.dtype() == DType::c64)
-    return std::make_unique<Steps<float>>(measurement, std::move(state), std::move(propagators), std::move(schedule));
-  return std::make_unique<Steps<double>>(measurement, std::move(state), std::move(propagators), std::move(schedule));
+    return steps_of<float>(measurement, std::move(state), std::move(propagators), std::move(schedule), from);
+  return steps_of<double>(measurement, std::move(state), std::move(propagators), std::move(schedule), from);
+}
+
+}  // namespace
+
+std::unique_ptr<Reconstruction> Reconstruction::prepare(const Measurement& measurement, State state, Array propagators,
+                                                        Schedule schedule) {
+  return prepare_or_resume(measurement, std::move(state), std::move(propagators), std::move(schedule), nullptr);
+}
+
+std::unique_ptr<Reconstruction> Reconstruction::resume(const Measurement& measurement, Array propagators,
+                                                       Schedule schedule, const CheckpointReader& checkpoint) {
+  // Plans that are measured anew may round differently.
+  import_fft_wisdom(checkpoint.text("fft_wisdom"));
+  State state;
+  if (checkpoint.has("phase")) {
+    const Array phase = checkpoint.array("phase");
+    state.phase = Array(Device::cpu(), phase.shape(), phase.dtype());
+  }
+  restore_state(checkpoint, "", state);
+  return prepare_or_resume(measurement, std::move(state), std::move(propagators), std::move(schedule), &checkpoint);
 }
 
 }  // namespace sonde::ptycho

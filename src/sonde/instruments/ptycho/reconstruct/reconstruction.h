@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/engine/io/checkpoint.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/model/measurement.h"
 #include "sonde/instruments/ptycho/model/metrics.h"
@@ -56,6 +57,9 @@ struct Outcome {
   Index best = 0;  ///< iteration with the lowest R_I of the present engine, whose state was restored on divergence
 };
 
+/// Whose checkpoints they are: CheckpointReader(path, checkpoint_kind()).
+[[nodiscard]] inline CheckpointKind checkpoint_kind() { return {.name = "ptycho", .schema = 1}; }
+
 /// A reconstruction step by step. The state may be read and changed between iterations.
 ///
 ///   auto run = Reconstruction::prepare(measurement, std::move(state), propagators, schedule);
@@ -66,13 +70,21 @@ class Reconstruction {
   /// reconstruction. Throws Error(bad_input) when state and measurement do not fit, and what engines throw.
   static std::unique_ptr<Reconstruction> prepare(const Measurement& measurement, State state, Array propagators,
                                                  Schedule schedule);
+  /// Goes on from save(): the same measurement, propagators and schedule give the same bits as without the break, on
+  /// the same kind of processor. Throws Error(bad_file) when the checkpoint is of another reconstruction.
+  static std::unique_ptr<Reconstruction> resume(const Measurement& measurement, Array propagators, Schedule schedule,
+                                                const CheckpointReader& checkpoint);
   virtual ~Reconstruction() = default;
+
+  /// All that the next iteration depends on. Arrays of the state are written as they are.
+  virtual void save(CheckpointWriter& checkpoint) = 0;
 
   /// One iteration. Throws Error(not_converged) that names the array and index of the first number that is none,
   /// Error(interrupted); the state is then that of the best iteration until now.
   virtual const IterationRecord& iterate() = 0;
   /// Whoever changes it calls state_changed() afterwards.
   [[nodiscard]] virtual State& state() = 0;
+  [[nodiscard]] virtual const std::vector<Point>& initial_positions() const = 0;
   virtual void state_changed() = 0;
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }

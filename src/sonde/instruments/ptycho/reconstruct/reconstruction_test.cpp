@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "sonde/instruments/ptycho/engines/gd.h"
@@ -12,6 +13,7 @@
 #include "sonde/instruments/ptycho/model/test_scene.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 #include "tests/support/errors.h"
+#include "tests/support/files.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -117,6 +119,48 @@ TEST(Reconstruction, MeasuresTheFitOfTheEstimateBeforeTheUpdate) {
   EXPECT_NEAR(fit.nmse, amplitude_error2 / counts, 1e-12);
   EXPECT_NEAR(fit.deviance, 2 * deviance / n, 1e-10);
   EXPECT_NEAR(r_intensity_floor(run.reconstruction->counts()), std::sqrt(counts / counts2), 1e-12);
+}
+
+/// Every engine, stopped after three of six iterations and taken up again from the file, with positions that move.
+TEST(Reconstruction, ResumesWithTheSameBits) {
+  for (const EngineKind& kind : engine_kinds()) {
+    SCOPED_TRACE(kind.name);
+    const Scene scene{.modes = 2, .object_rows = 20, .object_cols = 22, .fractional = true};
+    const auto schedule = [&] {
+      Schedule plan = gd(2);
+      plan.engines[0] = {"gd", 2, std::make_shared<SetupOf<Gd, GdSettings>>()};
+      plan.engines.push_back({std::string(kind.name), 4, kind.setup()});
+      plan.positions.method = PositionMethod::xcorr;
+      plan.positions.start = 2;
+      return plan;
+    };
+    const auto fresh = [&] {
+      return Scene{.modes = 2, .object_rows = scene.object_rows, .object_cols = scene.object_cols, .fractional = true};
+    };
+    Prepared through(fresh(), schedule());
+    while (through.reconstruction->outcome().kind == Outcome::Kind::running) through.reconstruction->iterate();
+
+    const ::sonde::testing::TemporaryFolder folder;
+    const std::string path = folder.file("run.h5");
+    {
+      Prepared half(fresh(), schedule());
+      for (int n = 0; n < 3; ++n) half.reconstruction->iterate();
+      CheckpointWriter writer(path, checkpoint_kind(), 3, "");
+      half.reconstruction->save(writer);
+      writer.finish();
+    }
+    const auto resumed =
+        Reconstruction::resume(through.measurement, {}, schedule(), CheckpointReader(path, checkpoint_kind()));
+    EXPECT_EQ(resumed->history().size(), 3u);
+    while (resumed->outcome().kind == Outcome::Kind::running) resumed->iterate();
+    ASSERT_EQ(resumed->history().size(), 6u);
+    for (std::size_t i = 0; i < 6; ++i)
+      EXPECT_EQ(resumed->history()[i].fit.r_intensity, through.reconstruction->history()[i].fit.r_intensity) << i;
+    State &a = resumed->state(), &b = through.reconstruction->state();
+    EXPECT_EQ(std::memcmp(a.object.data(), b.object.data(), a.object.allocated_bytes()), 0);
+    EXPECT_EQ(std::memcmp(a.probe.data(), b.probe.data(), a.probe.allocated_bytes()), 0);
+    EXPECT_EQ(a.positions, b.positions);
+  }
 }
 
 TEST(Reconstruction, ANumberThatIsNoneStopsItAndNamesThePlace) {
