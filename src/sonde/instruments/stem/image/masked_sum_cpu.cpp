@@ -11,27 +11,15 @@ namespace sonde::stem::cpu {
 namespace {
 
 // One frame's sum with accumulators of 32 bits, where those are provably enough, or of 64.
-#define SONDE_RUN_LOOPS(T)                                                                          \
-  SONDE_MULTIVERSION std::uint64_t sum32(const T* frame, const PixelRun* runs, std::size_t count) { \
-    std::uint32_t sum = 0;                                                                          \
-    for (std::size_t i = 0; i < count; ++i) {                                                       \
-      const T* run = frame + runs[i].offset;                                                        \
-      for (Index k = 0; k < runs[i].length; ++k) sum += run[k];                                     \
-    }                                                                                               \
-    return sum;                                                                                     \
-  }                                                                                                 \
-  SONDE_MULTIVERSION std::uint64_t sum64(const T* frame, const PixelRun* runs, std::size_t count) { \
-    std::uint64_t sum = 0;                                                                          \
-    for (std::size_t i = 0; i < count; ++i) {                                                       \
-      const T* run = frame + runs[i].offset;                                                        \
-      for (Index k = 0; k < runs[i].length; ++k) sum += run[k];                                     \
-    }                                                                                               \
-    return sum;                                                                                     \
+template <class Sum, class T>
+SONDE_MULTIVERSION std::uint64_t sum_with(const T* frame, const PixelRun* runs, std::size_t count) {
+  Sum sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const T* run = frame + runs[i].offset;
+    for (Index k = 0; k < runs[i].length; ++k) sum += run[k];
   }
-SONDE_RUN_LOOPS(std::uint8_t)
-SONDE_RUN_LOOPS(std::uint16_t)
-SONDE_RUN_LOOPS(std::uint32_t)
-#undef SONDE_RUN_LOOPS
+  return sum;
+}
 
 Index area(std::span<const PixelRun> runs) {
   Index pixels = 0;
@@ -42,7 +30,8 @@ Index area(std::span<const PixelRun> runs) {
 template <class T>
 std::uint64_t sum_runs(const T* frame, std::span<const PixelRun> runs, DType accumulators) {
   if (runs.empty()) return 0;
-  return accumulators == DType::u32 ? sum32(frame, runs.data(), runs.size()) : sum64(frame, runs.data(), runs.size());
+  return accumulators == DType::u32 ? sum_with<std::uint32_t>(frame, runs.data(), runs.size())
+                                    : sum_with<std::uint64_t>(frame, runs.data(), runs.size());
 }
 
 template <class T>

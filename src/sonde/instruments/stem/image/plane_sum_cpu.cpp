@@ -35,32 +35,31 @@ struct Lanes<std::uint32_t> {
 
 // Plain loops. Eight planes at once, so that each lane is loaded and stored once for eight counts: 0.58 ms against
 // 0.84 ms with four for 316 planes of 65536 positions (EPYC, one core, planes in the last cache).
-#define SONDE_LANE_LOOPS(T, Lane)                                                                                      \
-  SONDE_MULTIVERSION void add_eight(const T* __restrict a, const T* __restrict b, const T* __restrict c,               \
-                                    const T* __restrict d, const T* __restrict e, const T* __restrict f,               \
-                                    const T* __restrict g, const T* __restrict h, Lane* __restrict lanes,              \
-                                    Index count) {                                                                     \
-    for (Index i = 0; i < count; ++i)                                                                                  \
-      lanes[i] = static_cast<Lane>(lanes[i] + static_cast<Lane>(a[i]) + static_cast<Lane>(b[i]) +                      \
-                                   static_cast<Lane>(c[i]) + static_cast<Lane>(d[i]) + static_cast<Lane>(e[i]) +       \
-                                   static_cast<Lane>(f[i]) + static_cast<Lane>(g[i]) + static_cast<Lane>(h[i]));       \
-  }                                                                                                                    \
-  SONDE_MULTIVERSION void add_one(const T* __restrict a, Lane* __restrict lanes, Index count) {                        \
-    for (Index i = 0; i < count; ++i) lanes[i] = static_cast<Lane>(lanes[i] + static_cast<Lane>(a[i]));                \
-  }                                                                                                                    \
-  SONDE_MULTIVERSION void flush_add(const Lane* __restrict lanes, std::uint64_t* __restrict image, Index count) {      \
-    for (Index i = 0; i < count; ++i) image[i] += lanes[i];                                                            \
-  }                                                                                                                    \
-  SONDE_MULTIVERSION void flush_subtract(const Lane* __restrict lanes, std::uint64_t* __restrict image, Index count) { \
-    for (Index i = 0; i < count; ++i) image[i] -= lanes[i];                                                            \
-  }                                                                                                                    \
-  SONDE_MULTIVERSION void flush_assign(const Lane* __restrict lanes, std::uint64_t* __restrict image, Index count) {   \
-    for (Index i = 0; i < count; ++i) image[i] = lanes[i];                                                             \
-  }
-SONDE_LANE_LOOPS(std::uint8_t, std::uint16_t)
-SONDE_LANE_LOOPS(std::uint16_t, std::uint32_t)
-SONDE_LANE_LOOPS(std::uint32_t, std::uint64_t)
-#undef SONDE_LANE_LOOPS
+template <class T, class Lane>
+SONDE_MULTIVERSION void add_eight(const T* __restrict a, const T* __restrict b, const T* __restrict c,
+                                  const T* __restrict d, const T* __restrict e, const T* __restrict f,
+                                  const T* __restrict g, const T* __restrict h, Lane* __restrict lanes, Index count) {
+  for (Index i = 0; i < count; ++i)
+    lanes[i] = static_cast<Lane>(lanes[i] + static_cast<Lane>(a[i]) + static_cast<Lane>(b[i]) +
+                                 static_cast<Lane>(c[i]) + static_cast<Lane>(d[i]) + static_cast<Lane>(e[i]) +
+                                 static_cast<Lane>(f[i]) + static_cast<Lane>(g[i]) + static_cast<Lane>(h[i]));
+}
+template <class T, class Lane>
+SONDE_MULTIVERSION void add_one(const T* __restrict a, Lane* __restrict lanes, Index count) {
+  for (Index i = 0; i < count; ++i) lanes[i] = static_cast<Lane>(lanes[i] + static_cast<Lane>(a[i]));
+}
+template <class Lane>
+SONDE_MULTIVERSION void flush_add(const Lane* __restrict lanes, std::uint64_t* __restrict image, Index count) {
+  for (Index i = 0; i < count; ++i) image[i] += lanes[i];
+}
+template <class Lane>
+SONDE_MULTIVERSION void flush_subtract(const Lane* __restrict lanes, std::uint64_t* __restrict image, Index count) {
+  for (Index i = 0; i < count; ++i) image[i] -= lanes[i];
+}
+template <class Lane>
+SONDE_MULTIVERSION void flush_assign(const Lane* __restrict lanes, std::uint64_t* __restrict image, Index count) {
+  for (Index i = 0; i < count; ++i) image[i] = lanes[i];
+}
 
 /// Adds the planes' elements [first, first + count) to the image's, subtracts them, or replaces the image's by them.
 template <class T>
