@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/ptycho/scan/shuffle.h"
+#include "sonde/engine/math/random.h"
 
 namespace sonde::ptycho {
 
@@ -28,8 +28,10 @@ Choice<HeldOut> hold_out(const std::vector<Index>& candidates, std::optional<dou
   if (2 * held > count)
     throw Error(ErrorKind::bad_input, fmt::format("holding out {} of {} frames leaves too few", held, count))
         .hint("holdout = 0");
-  std::vector<Index> order = candidates;
-  shuffle(order, {.seed = seed, .iteration = 0, .use = 0x401d});  // no iteration has the number 0
+  // The orders of iteration i use streams from i 2^32 on, and no iteration has the number 0.
+  constexpr std::uint64_t stream = 0x401d;
+  std::vector<Index> order = Random(seed, stream).permutation(count);
+  for (Index& place : order) place = candidates[static_cast<std::size_t>(place)];
   choice.value.held.assign(order.begin(), order.begin() + held);
   choice.value.active.assign(order.begin() + held, order.end());
   std::sort(choice.value.held.begin(), choice.value.held.end());

@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/math/random.h"
 #include "sonde/instruments/ptycho/scan/order.h"
-#include "sonde/instruments/ptycho/scan/shuffle.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -22,6 +22,14 @@ std::vector<Index> numbers(Index count) {
   std::vector<Index> all(static_cast<std::size_t>(count));
   std::iota(all.begin(), all.end(), Index{0});
   return all;
+}
+
+/// The members in a random order that depends on the iteration and on `use` alone.
+std::vector<Index> shuffled(std::span<const Index> members, const IterationKey& key, std::uint32_t use) {
+  std::vector<Index> order =
+      Random(key.seed, key.iteration << 32 | use).permutation(static_cast<Index>(members.size()));
+  for (Index& place : order) place = members[static_cast<std::size_t>(place)];
+  return order;
 }
 
 /// The batches of `from` in another order.
@@ -38,9 +46,7 @@ Batches reordered(const Batches& from, std::span<const Index> order) {
 }
 
 Batches in_random_order(const Batches& from, const IterationKey& key) {
-  std::vector<Index> order = numbers(from.count());
-  shuffle(order, {key.seed, key.iteration, order_of_batches});
-  return reordered(from, order);
+  return reordered(from, shuffled(numbers(from.count()), key, order_of_batches));
 }
 
 /// `members` cut into pieces whose sizes differ by at most one.
@@ -101,8 +107,7 @@ class ConflictCells {
 
 Batches sequential_batches(std::span<const Index> active, const IterationKey& key) {
   Batches result;
-  result.members.assign(active.begin(), active.end());
-  shuffle(result.members, {key.seed, key.iteration, order_of_members});
+  result.members = shuffled(active, key, order_of_members);
   result.bounds = numbers(static_cast<Index>(active.size()) + 1);
   return result;
 }
@@ -136,11 +141,11 @@ DisjointGroups::DisjointGroups(std::span<const Index> active, std::span<const Pl
 
 Batches DisjointGroups::batches(const IterationKey& key) const {
   Batches result = groups_;
-  for (Index group = 0; group < result.count(); ++group) {
-    const auto first = static_cast<std::size_t>(result.bounds[static_cast<std::size_t>(group)]);
-    const auto last = static_cast<std::size_t>(result.bounds[static_cast<std::size_t>(group + 1)]);
-    shuffle(std::span(result.members).subspan(first, last - first),
-            {key.seed, key.iteration, order_of_stratum + static_cast<std::uint32_t>(group)});
+  result.members.clear();
+  for (Index group = 0; group < groups_.count(); ++group) {
+    const std::vector<Index> members =
+        shuffled(groups_[group], key, order_of_stratum + static_cast<std::uint32_t>(group));
+    result.members.insert(result.members.end(), members.begin(), members.end());
   }
   return in_random_order(result, key);
 }
@@ -152,24 +157,20 @@ Batches overlapping_batches(std::span<const Index> active, std::span<const Place
   const Index batches = (count + size - 1) / size;
   if (batches == 0) return {};
   switch (spread) {
-    case Spread::random: {
-      std::vector<Index> members(active.begin(), active.end());
-      shuffle(members, {key.seed, key.iteration, order_of_members});
-      return cut(std::move(members), batches);
-    }
+    case Spread::random:
+      return cut(shuffled(active, key, order_of_members), batches);
     case Spread::compact:
       return in_random_order(cut(along_curve(active, placements), batches), key);
     case Spread::uniform:
       break;
   }
   // Dealt out like cards: of every `batches` neighbours on the curve, each batch gets one.
-  std::vector<Index> curve = along_curve(active, placements);
+  const std::vector<Index> curve = along_curve(active, placements);
   std::vector<std::vector<Index>> hands(static_cast<std::size_t>(batches));
   std::uint32_t stratum = 0;
   for (Index first = 0; first < count; first += batches, ++stratum) {
     // The last stratum may be short; who gets a card then is drawn, too.
-    std::vector<Index> players = numbers(batches);
-    shuffle(players, {key.seed, key.iteration, order_of_stratum + stratum});
+    const std::vector<Index> players = shuffled(numbers(batches), key, order_of_stratum + stratum);
     for (Index i = first; i < std::min(first + batches, count); ++i)
       hands[static_cast<std::size_t>(players[static_cast<std::size_t>(i - first)])].push_back(
           curve[static_cast<std::size_t>(i)]);

@@ -25,7 +25,7 @@ struct Batches {
   }
 };
 
-/// Which iteration of which run an order is for.
+/// Which iteration of which run an order is for: all that it depends on, after any restart. Iterations below 2^32.
 struct IterationKey {
   std::uint64_t seed = 0;
   std::uint64_t iteration = 0;

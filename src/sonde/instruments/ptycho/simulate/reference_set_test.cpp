@@ -118,9 +118,7 @@ TEST_F(ReferenceSet, TheFirstFrameHasThePinnedValues) {
   EXPECT_NEAR(at(20, 40), 5.983183214e-06, 0.5e-15);
 }
 
-TEST_F(ReferenceSet, ThePixelIsThePinnedOne) {
-  EXPECT_NEAR(sampling_.pixel_row(), 0.2089945036, 0.5e-10);
-}
+TEST_F(ReferenceSet, ThePixelIsThePinnedOne) { EXPECT_NEAR(sampling_.pixel_row(), 0.2089945036, 0.5e-10); }
 
 }  // namespace
 }  // namespace sonde::ptycho

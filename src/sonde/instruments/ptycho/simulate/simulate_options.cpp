@@ -15,10 +15,10 @@
 #include "sonde/engine/options/fields.h"
 #include "sonde/instruments/ptycho/optics/probe.h"
 #include "sonde/instruments/ptycho/simulate/forward.h"
-#include "sonde/instruments/ptycho/simulate/random.h"
 #include "sonde/instruments/ptycho/simulate/scan_errors.h"
 #include "sonde/instruments/ptycho/simulate/simulate.h"
 #include "sonde/instruments/ptycho/simulate/source.h"
+#include "sonde/instruments/ptycho/simulate/streams.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -145,10 +145,9 @@ std::vector<std::uint8_t> good_pixels(const SimulateOptions& options) {
     throw Error(ErrorKind::bad_input, fmt::format("{} dead pixels on a detector of {}", options.dead_pixels, pixels))
         .hint("at most a quarter of the pixels can be dead");
   std::vector<std::uint8_t> good(static_cast<std::size_t>(pixels), 1);
-  Index dead = 0;
-  for (Index attempt = 0; dead < options.dead_pixels; ++attempt) {
-    const double place = uniform_pair(static_cast<std::uint64_t>(options.seed), Use::dead_pixel, attempt)[0];
-    std::uint8_t& pixel = good[static_cast<std::size_t>(place * static_cast<double>(pixels))];
+  Random random = random_for(static_cast<std::uint64_t>(options.seed), Use::dead_pixels);
+  for (Index dead = 0; dead < options.dead_pixels;) {
+    std::uint8_t& pixel = good[static_cast<std::size_t>(random.below(pixels))];
     dead += pixel;
     pixel = 0;
   }

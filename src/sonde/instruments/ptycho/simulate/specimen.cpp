@@ -9,7 +9,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/ptycho/optics/fourier.h"
-#include "sonde/instruments/ptycho/simulate/random.h"
+#include "sonde/instruments/ptycho/simulate/streams.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -66,14 +66,16 @@ std::vector<Site> lattice_sites(const Lattice& lattice, const Grid& grid, std::u
   // The diagonal spans at most this many steps; cells of the hexagonal lattice are lower than long.
   const auto most = static_cast<Index>(std::ceil((std::hypot(height, width) / 2 + border) / (spacing * 0.866))) + 1;
   std::vector<Site> sites;
+  Random random = random_for(seed, Use::lattice);
   for (Index i = -most; i <= most; ++i)
     for (Index k = -most; k <= most; ++k) {
       const double m = static_cast<double>(i), n = static_cast<double>(k);
       Site site{height / 2 + m * a.row + n * b.row, width / 2 + m * a.col + n * b.col,
                 (i + k) % 2 == 0 ? lattice.peak : lattice.second_peak};
       if (site.row < -border || site.row > height + border || site.col < -border || site.col > width + border) continue;
-      if (uniform_pair(seed, Use::vacancy, i, k)[0] < lattice.vacancies) continue;
-      const auto [down, across] = normal_pair(seed, Use::displacement, i, k);
+      // All three are drawn for every site, so that the others stay where they are when one goes missing.
+      const double fate = random.uniform(), down = random.normal(), across = random.normal();
+      if (fate < lattice.vacancies) continue;
       site.row += lattice.displacement * down;
       site.col += lattice.displacement * across;
       sites.push_back(site);
@@ -84,8 +86,9 @@ std::vector<Site> lattice_sites(const Lattice& lattice, const Grid& grid, std::u
 Array band_limited_noise(const Grid& grid, double limit, std::uint64_t seed) {
   Array noise(Device::cpu(), {1, grid.rows, grid.cols}, DType::c128);
   const View<complex128, 2> waves = noise.view<complex128, 3>()[0];
-  for (Index row = 0; row < grid.rows; ++row)
-    for (Index col = 0; col < grid.cols; ++col) waves(row, col) = normal_pair(seed, Use::noise, row, col)[0];
+  std::vector<double> white(static_cast<std::size_t>(waves.count()));
+  draw_normal(stream_for(seed, Use::noise), white);
+  std::copy(white.begin(), white.end(), waves.data);
   fourier(noise);
   for (Index row = 0; row < grid.rows; ++row)
     for (Index col = 0; col < grid.cols; ++col) {

@@ -40,8 +40,8 @@ struct Lattice {
   double vacancies = 0;       ///< share of the sites that are empty
 };
 
-/// The sites of a lattice on the grid and two spacings around it, where their tails reach in. What is displaced or
-/// missing depends on the seed and the place in the lattice alone. Throws Error(bad_input) for a spacing that is not
+/// The sites of a lattice on the grid and two spacings around it, where their tails reach in. The same
+/// sites are displaced by the same amounts whatever share is missing. Throws Error(bad_input) for a spacing that is not
 /// above zero.
 [[nodiscard]] std::vector<Site> lattice_sites(const Lattice& lattice, const Grid& grid, std::uint64_t seed);
 

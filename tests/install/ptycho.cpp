@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uses the installed instrument: exit status 0 when electrons of 200 keV have their wavelength.
+#include <cmath>
+#include <cstdio>
+
+#include "sonde/instruments/ptycho/optics/wavelength.h"
+
+int main() {
+  const double wavelength = sonde::ptycho::electron_wavelength(200);
+  std::printf("%.8f A\n", wavelength);
+  return std::abs(wavelength - 0.02507934) < 1e-8 ? 0 : 1;
+}
