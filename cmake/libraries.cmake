@@ -35,6 +35,7 @@ sonde_package(PkgConfig::LZ4               liblz4-dev          PKGCONFIG LZ4 lib
 sonde_package(PkgConfig::ZSTD              libzstd-dev         PKGCONFIG ZSTD libzstd)
 sonde_package(PkgConfig::BLOSC             libblosc-dev        PKGCONFIG BLOSC blosc)
 sonde_package(PkgConfig::XXHASH            libxxhash-dev       PKGCONFIG XXHASH libxxhash)
+sonde_package(Eigen3::Eigen                libeigen3-dev       CMAKE Eigen3)
 if(SONDE_FFT STREQUAL "fftw")
   sonde_package(PkgConfig::FFTW            libfftw3-dev        PKGCONFIG FFTW fftw3)
   sonde_package(PkgConfig::FFTWF           libfftw3-dev        PKGCONFIG FFTWF fftw3f)

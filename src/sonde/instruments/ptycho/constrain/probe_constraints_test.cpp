@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// What constraints on the probe promise: patterns that stay, spectra inside of the aperture, orthogonal modes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "sonde/instruments/ptycho/constrain/modes.h"
+#include "sonde/instruments/ptycho/constrain/test_constrain.h"
+#include "sonde/instruments/ptycho/model/test_scene.h"
+#include "tests/support/errors.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using sonde::testing::error_of;
+using testing::apply;
+using testing::apply_as;
+using testing::built;
+using testing::elements;
+using ::testing::HasSubstr;
+using testing::naive_fourier;
+using testing::Scene;
+using testing::table;
+using testing::Wave;
+
+/// sum over modes of |far field|^2 of every frame, one after the other.
+std::vector<double> patterns(const Scene& scene) {
+  std::vector<double> all;
+  for (Index j = 0; j < static_cast<Index>(scene.state.positions.size()); ++j) {
+    std::vector<double> frame(static_cast<std::size_t>(scene.pixels()));
+    for (Index m = 0; m < scene.modes; ++m) {
+      const Wave wave = scene.far_field(j, m);
+      for (std::size_t i = 0; i < wave.size(); ++i) frame[i] += std::norm(wave[i]);
+    }
+    all.insert(all.end(), frame.begin(), frame.end());
+  }
+  return all;
+}
+
+/// The spectrum of a mode, zero frequency at [0,0].
+Wave spectrum(const Scene& scene, Index mode) {
+  const auto* from = scene.state.probe.view<complex128, 3>().data + mode * scene.pixels();
+  return naive_fourier(Wave(from, from + scene.pixels()), scene.rows, scene.cols, -1);
+}
+
+ConstraintContext uncalibrated(const Scene& scene, double mean_counts) {
+  return {.sampling = pixel_sampling(scene.rows, scene.cols), .mean_counts = mean_counts};
+}
+
+TEST(ProbePower, GivesTheMeanCountsAndLeavesThePatterns) {
+  for (const Index slices : {1, 3}) {
+    SCOPED_TRACE(slices);
+    Scene scene = built({.slices = slices, .modes = 2, .fractional = true});
+    const auto before = patterns(scene);
+    apply("probe_power", Value::object(), uncalibrated(scene, 345), scene.state);
+    EXPECT_NEAR(total_power(scene.state.probe), 345, 1e-11);
+    // Rounding of sums of a few hundred terms, intensities up to some hundreds.
+    EXPECT_LT(testing::difference(patterns(scene), before), 1e-10);
+  }
+}
+
+TEST(ProbePower, LeavesAPotentialAlone) {
+  Scene scene = built({.type = ObjectType::potential});
+  const auto before = elements<complex128>(scene.state.object);
+  apply("probe_power", Value::object(), uncalibrated(scene, 7), scene.state);
+  EXPECT_NEAR(total_power(scene.state.probe), 7, 1e-13);
+  EXPECT_EQ(elements<complex128>(scene.state.object), before);
+}
+
+TEST(ProbePower, NeedsCounts) {
+  Scene scene = built({});
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [&] { apply("probe_power", Value::object(), uncalibrated(scene, 0), scene.state); }),
+              HasSubstr("a probe cannot have 0 counts per frame"));
+}
+
+/// A probe on a few pixels about a place off the middle, so that nothing of it wraps.
+Scene off_centre(ObjectType type) {
+  Scene scene{.rows = 11, .cols = 12, .slices = 1, .modes = 2, .object_rows = 30, .object_cols = 28, .type = type};
+  scene.build();
+  const auto probe = scene.state.probe.view<complex128, 3>();
+  for (Index m = 0; m < 2; ++m)
+    for (Index row = 0; row < 11; ++row)
+      for (Index col = 0; col < 12; ++col)
+        if (row < 6 || row > 8 || col < 2 || col > 4) probe(m, row, col) = 0;
+  return scene;
+}
+
+TEST(ProbeCentre, MovesProbeAndObjectSoThatPatternsStay) {
+  for (const ObjectType type : {ObjectType::complex, ObjectType::potential}) {
+    Scene scene = off_centre(type);
+    const auto before = patterns(scene);
+    apply("probe_centre", Value::object(), uncalibrated(scene, 1), scene.state);
+    EXPECT_LT(testing::difference(patterns(scene), before), 1e-11);
+  }
+}
+
+TEST(ProbeCentre, LeavesLessThanHalfAPixel) {
+  Scene scene = off_centre(ObjectType::complex);
+  apply("probe_centre", Value::object(), uncalibrated(scene, 1), scene.state);
+  const auto probe = scene.state.probe.view<complex128, 3>();
+  double sum = 0, rows = 0, cols = 0;
+  for (Index m = 0; m < 2; ++m)
+    for (Index row = 0; row < 11; ++row)
+      for (Index col = 0; col < 12; ++col) {
+        sum += std::norm(probe(m, row, col));
+        rows += std::norm(probe(m, row, col)) * static_cast<double>(row - 5);
+        cols += std::norm(probe(m, row, col)) * static_cast<double>(col - 6);
+      }
+  EXPECT_LE(std::abs(rows / sum), 0.5);
+  EXPECT_LE(std::abs(cols / sum), 0.5);
+}
+
+TEST(ProbeCentre, FillsWhatComesInFromOutsideWithVacuum) {
+  Scene scene = off_centre(ObjectType::complex);
+  apply("probe_centre", Value::object(), uncalibrated(scene, 1), scene.state);
+  const auto object = scene.state.object.view<complex128, 3>();
+  EXPECT_EQ(object(0, 29, 10), complex128(1));  // the probe was too far down, so the object moved up ...
+  EXPECT_EQ(object(0, 10, 0), complex128(1));   // ... and to the right
+  EXPECT_NE(object(0, 0, 10), complex128(1));
+}
+
+TEST(Orthogonalise, LeavesOrthogonalModesInTheOrderOfTheirPower) {
+  Scene scene = built({.modes = 4});
+  apply("orthogonalise", Value::object(), uncalibrated(scene, 1), scene.state);
+  const auto gram = mode_products(scene.state.probe);
+  for (std::size_t m = 0; m < 4; ++m)
+    for (std::size_t n = 0; n < m; ++n) EXPECT_LT(std::abs(gram[4 * m + n]), 1e-12 * gram[0].real());
+  for (std::size_t m = 1; m < 4; ++m) EXPECT_GE(gram[5 * (m - 1)].real(), gram[5 * m].real());
+}
+
+TEST(Orthogonalise, LeavesThePatterns) {
+  Scene scene = built({.slices = 2, .modes = 3, .fractional = true});
+  const auto before = patterns(scene);
+  apply("orthogonalise", Value::object(), uncalibrated(scene, 1), scene.state);
+  EXPECT_LT(testing::difference(patterns(scene), before), 1e-10);
+}
+
+TEST(Orthogonalise, KeepsTheTotalIntensityInSinglePrecision) {
+  Scene scene = built({.modes = 5});
+  State low = testing::single(scene.state);
+  const auto intensities = [&](const State& state) {
+    std::vector<double> sums(static_cast<std::size_t>(scene.pixels()));
+    const auto values = elements<complex64>(state.probe);
+    for (std::size_t i = 0; i < values.size(); ++i) sums[i % sums.size()] += std::norm(complex128(values[i]));
+    return sums;
+  };
+  const auto before = intensities(low);
+  apply_as<float>("orthogonalise", Value::object(), uncalibrated(scene, 1), low);
+  const auto after = intensities(low);
+  EXPECT_NEAR(std::accumulate(after.begin(), after.end(), 0.0) / std::accumulate(before.begin(), before.end(), 0.0), 1,
+              1e-6);
+  // Pixel by pixel: ten single-precision roundings of 6e-8 on intensities of about 10.
+  EXPECT_LT(testing::difference(after, before), 1e-5);
+}
+
+TEST(Orthogonalise, LeavesModesThatAreOrthogonalAlready) {
+  Scene scene = built({.modes = 3});
+  apply("orthogonalise", Value::object(), uncalibrated(scene, 1), scene.state);
+  const auto before = elements<complex128>(scene.state.probe);
+  apply("orthogonalise", Value::object(), uncalibrated(scene, 1), scene.state);
+  EXPECT_LT(testing::difference(elements<complex128>(scene.state.probe), before), 1e-12);
+}
+
+TEST(Orthogonalise, BringsBackModesThatWereMixed) {
+  // Two orthogonal modes of unlike power, mixed by a unitary matrix with phases.
+  Scene scene = built({.modes = 2});
+  apply("orthogonalise", Value::object(), uncalibrated(scene, 1), scene.state);
+  const auto pure = elements<complex128>(scene.state.probe);
+  const auto probe = scene.state.probe.view<complex128, 3>();
+  const complex128 a = std::polar(0.8, 0.3), b = std::polar(0.6, -1.1);
+  for (Index i = 0; i < 48; ++i) {
+    const complex128 p = probe.data[i], q = probe.data[48 + i];
+    probe.data[i] = a * p + b * q;
+    probe.data[48 + i] = -std::conj(b) * p + std::conj(a) * q;
+  }
+  apply("orthogonalise", Value::object(), uncalibrated(scene, 1), scene.state);
+  for (Index m = 0; m < 2; ++m) {
+    complex128 product = 0;
+    double power = 0;
+    for (Index i = m * 48; i < (m + 1) * 48; ++i) {
+      product += std::conj(pure[static_cast<std::size_t>(i)]) * probe.data[i];
+      power += std::norm(pure[static_cast<std::size_t>(i)]);
+    }
+    EXPECT_NEAR(std::abs(product) / power, 1, 1e-12);  // the same but for a phase
+  }
+}
+
+TEST(ProbeSupport, IsZeroOutsideOfACircle) {
+  Scene scene = built({.rows = 16, .cols = 12, .object_rows = 20, .object_cols = 20});
+  ConstraintContext context = uncalibrated(scene, 1);
+  context.sampling.dk_col = 1 / (12 * 0.5);  // pixels of 1 x 0.5
+  const auto before = elements<complex128>(scene.state.probe);
+  apply("probe_support", table({{"radius", Value(2.5)}}), context, scene.state);
+  const auto after = elements<complex128>(scene.state.probe);
+  const double half_edge = std::sqrt(0.5) / 2;
+  int partly = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double distance = std::hypot(static_cast<double>(i / 12) - 8, 0.5 * (static_cast<double>(i % 12) - 6));
+    if (distance < 2.5 - half_edge)
+      EXPECT_EQ(after[i], before[i]);
+    else if (distance > 2.5 + half_edge)
+      EXPECT_EQ(after[i], complex128(0));
+    else
+      ++partly;
+  }
+  EXPECT_GT(partly, 0);
+}
+
+TEST(ProbeSupport, OfLessThanAPixelIsRefused) {
+  Scene scene = built({});
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [&] {
+                         apply("probe_support", table({{"radius", Value(0.5)}}), uncalibrated(scene, 1), scene.state);
+                       }),
+              HasSubstr("a probe support of radius 0.5 is smaller than a pixel of 1"));
+}
+
+struct ProbeFourierSupport : ::testing::Test {
+  Scene scene = built({.rows = 16, .cols = 20, .modes = 2, .object_rows = 24, .object_cols = 28});
+  ConstraintContext context{.sampling = electron_sampling(16, 20, 200, 2), .mean_counts = 1, .semiangle = 0.007};
+
+  void impose(const Value& settings) { apply("probe_fourier_support", settings, context, scene.state); }
+  std::string refused(const Value& settings) {
+    return error_of(ErrorKind::bad_input, [&] { impose(settings); });
+  }
+};
+
+TEST_F(ProbeFourierSupport, TakesAwayWhatIsOutsideOfTheDilatedAperture) {
+  const Wave before = spectrum(scene, 1);
+  impose(table({{"dilation", Value(1.5)}}));
+  const Wave after = spectrum(scene, 1);
+  int inside = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const auto k = static_cast<double>(i / 20), l = static_cast<double>(i % 20);
+    const double angle = 2 * std::hypot(k < 8 ? k : k - 16, l < 10 ? l : l - 20);  // mrad
+    if (angle < 1.5 * 7 - 1) {
+      EXPECT_LT(std::abs(after[i] - before[i]), 1e-12);
+      ++inside;
+    } else if (angle > 1.5 * 7 + 1) {
+      EXPECT_LT(std::abs(after[i]), 1e-12);
+    }
+  }
+  EXPECT_GT(inside, 50);
+}
+
+TEST_F(ProbeFourierSupport, OfAnApertureNearTheEdgeEndsAtTheEdge) {
+  context.semiangle = 0.0155;  // the detector reaches to 16 mrad
+  EXPECT_NO_THROW(impose(table({{"dilation", Value(1.5)}})));
+}
+
+TEST_F(ProbeFourierSupport, OfAVacuumPatternGivesItsShapeAndKeepsPhasesAndPower) {
+  context.vacuum_intensity = Array::zeros(Device::cpu(), {16, 20}, DType::f64);
+  const auto vacuum = context.vacuum_intensity.view<double, 2>();
+  double sum = 0;
+  for (Index row = 0; row < 3; ++row)
+    for (Index col = 0; col < 4; ++col) sum += vacuum(row, col) = static_cast<double>(7 + row * col);
+  const Wave first = spectrum(scene, 0), second = spectrum(scene, 1);
+  const double power = total_power(scene.state.probe);
+  impose(table({{"modulus", Value("vacuum")}}));
+  EXPECT_NEAR(total_power(scene.state.probe), power, 1e-10);
+  const Wave after_first = spectrum(scene, 0), after_second = spectrum(scene, 1);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_NEAR(std::norm(after_first[i]) + std::norm(after_second[i]), vacuum.data[i] * power / sum, 1e-10);
+    // Both modes by one real factor.
+    EXPECT_LT(std::abs(after_first[i] * second[i] - after_second[i] * first[i]), 1e-10);
+    EXPECT_GE((after_first[i] * std::conj(first[i])).real(), -1e-10);
+  }
+}
+
+TEST_F(ProbeFourierSupport, SaysWhatItNeeds) {
+  EXPECT_THAT(refused(table({{"modulus", Value("vacuum")}})), HasSubstr("needs a pattern without specimen"));
+  context.vacuum_intensity = Array::zeros(Device::cpu(), {20, 16}, DType::f64);
+  EXPECT_THAT(refused(table({{"modulus", Value("vacuum")}})),
+              HasSubstr("a vacuum pattern of (20, 16) for a probe of 16 x 20 pixels"));
+  context.vacuum_intensity = Array::zeros(Device::cpu(), {16, 20}, DType::f64);
+  EXPECT_THAT(refused(table({{"modulus", Value("vacuum")}})), HasSubstr("the vacuum pattern is empty"));
+  context.semiangle = 0;
+  EXPECT_THAT(refused(Value::object()), HasSubstr("needs the aperture\nhint: give semiangle_mrad"));
+}
+
+}  // namespace
+}  // namespace sonde::ptycho
