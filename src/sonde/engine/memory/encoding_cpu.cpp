@@ -35,6 +35,7 @@ void in_pieces(Index count, Body body) {
 }  // namespace
 
 void copy(std::size_t bytes, const void* from, void* to) {
+  if (bytes == 0) return;  // memcpy takes no null pointers
   in_pieces(static_cast<Index>(bytes), [&](Index first, Index count) {
     std::memcpy(static_cast<std::byte*>(to) + first, static_cast<const std::byte*>(from) + first,
                 static_cast<std::size_t>(count));
