@@ -76,6 +76,25 @@ TEST(Frame, PayloadHoldsTheValues) {
   EXPECT_EQ(second, 70000U);
 }
 
+TEST(Frame, CountsTellTheirSmallestLargestAndSum) {
+  std::vector<std::uint64_t> counts(1000);  // more than a vector register holds, and no multiple of one
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = 7 + (i * 389) % 1000;  // 7 to 1006, each once
+  const Frame frame = make_count_frame(FrameKind::image, 8, 125, counts);
+  EXPECT_EQ(frame.low, 7);
+  EXPECT_EQ(frame.high, 1006);
+  EXPECT_EQ(frame.sum, 1000 * 7 + 999 * 1000 / 2);
+  const Frame none = make_count_frame(FrameKind::image, 0, 5, {});
+  EXPECT_EQ(none.low, 0);
+  EXPECT_EQ(none.high, 0);
+  EXPECT_TRUE(none.payload.empty());
+}
+
+TEST(Frame, TheSumOfCountsDoesNotWrap) {
+  const std::uint64_t large = std::uint64_t{3} << 62;
+  const std::vector<std::uint64_t> counts = {large, large, large};
+  EXPECT_EQ(make_count_frame(FrameKind::image, 1, 3, counts).sum, 3 * std::ldexp(3.0, 62));
+}
+
 TEST(Frame, HeadersThatDoNotAddUpAreRefused) {
   using sonde::testing::error_of;
   const std::vector<std::uint32_t> values = {1, 2};

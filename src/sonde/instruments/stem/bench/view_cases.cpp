@@ -115,28 +115,44 @@ PreparedCase prepare_view(const BenchPoint& point) {
   PreparedCase prepared;
   prepared.input = "a series of two simulated scans of 256 x 256 x 96 x 96 in memory, pixel-major";
   auto step = std::make_shared<int>(0), item = std::make_shared<int>(0), position = std::make_shared<int>(0),
-       region = std::make_shared<int>(0);
+       region = std::make_shared<int>(0), change = std::make_shared<int>(0);
+  const auto switch_item = [=] {
+    Value arguments;
+    arguments["item"] = *item;
+    viewed->run("set_item", std::move(arguments));
+  };
   prepared.operations.push_back({.name = "drag step, radius 10 by 1 pixel", .run = [=] {
                                    const auto [row, col] = place((*step)++);
                                    Value arguments = circle(row, col, 10);
                                    arguments["channel"] = 1;
                                    viewed->run("set_detector", std::move(arguments));
                                  }});
-  prepared.operations.push_back({.name = "item switch: pattern, sum and image",
-                                 .run =
-                                     [=] {
-                                       Value arguments;
-                                       arguments["item"] = *item;
-                                       viewed->run("set_item", std::move(arguments));
-                                     },
-                                 .before =
-                                     [=] {
-                                       // Channel 0 alone: the images of channel 1 are those of a drag.
-                                       Value none;
-                                       none["channel"] = 1;
-                                       viewed->run("set_detector", none);
-                                       *item = 1 - *item;
-                                     }});
+  prepared.operations.push_back(
+      {.name = "item switch: pattern, sum and image, as made at rest", .run = switch_item, .before = [=] {
+         // Channel 0 alone: the images of channel 1 are those of a drag, which may have
+         // taken the place of what was kept.
+         Value none;
+         none["channel"] = 1;
+         viewed->run("set_detector", none);
+         switch_item();
+         *item = 1 - *item;
+         switch_item();
+         *item = 1 - *item;
+         switch_item();
+         *item = 1 - *item;
+       }});
+  prepared.operations.push_back(
+      {.name = "item switch: the same right after another detector and position", .run = switch_item, .before = [=] {
+         *item = 1 - *item;
+         const auto [row, col] = place((*change)++);
+         Value arguments = circle(col, row, 10);
+         arguments["channel"] = 0;
+         viewed->run("set_detector", std::move(arguments));
+         Value where;
+         where["row"] = 255 - static_cast<Index>(row);
+         where["col"] = static_cast<Index>(col) + *change / 4096;
+         viewed->run("set_position", std::move(where));
+       }});
   prepared.operations.push_back({.name = "pattern of a position", .run = [=] {
                                    const auto [row, col] = place((*position)++);
                                    Value arguments;

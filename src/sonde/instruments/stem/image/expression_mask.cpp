@@ -154,6 +154,14 @@ Mask weighted_mask(const DetectorGeometry& geometry, const std::vector<float>& w
   return make_mask(geometry.rows, geometry.cols, std::move(pixels), std::move(kept));
 }
 
+/// Good pixels whose sample is inside.
+Mask boolean_mask(const DetectorGeometry& geometry, const SampleSet& inside) {
+  std::vector<Index> pixels;
+  for (std::size_t i = 0; i < inside.size(); ++i)
+    if (inside[i] != 0 && (geometry.good.empty() || geometry.good[i] != 0)) pixels.push_back(static_cast<Index>(i));
+  return make_mask(geometry.rows, geometry.cols, std::move(pixels));
+}
+
 }  // namespace
 
 Mask DetectorExpression::mask(const DetectorGeometry& geometry, const MembershipRules& rules) const {
@@ -164,16 +172,16 @@ Mask DetectorExpression::mask(const DetectorGeometry& geometry, const Membership
   Evaluation evaluation(*tree_, geometry, rules);
   if (tree_->root->kind == NodeKind::file) return weighted_mask(geometry, evaluation.load(*tree_->root).weights);
   SampleGrid grid{geometry.rows, geometry.cols};
+  if (!rules.antialias) return boolean_mask(geometry, evaluation.samples(*tree_->root, grid));
   std::vector<float> weights(grid.count(), 0);
-  const int points = rules.antialias ? fine : 1;
-  for (int i = 0; i < points; ++i)
-    for (int j = 0; j < points; ++j) {
-      grid.shift_row = (i + 0.5) / points - 0.5;
-      grid.shift_col = (j + 0.5) / points - 0.5;
+  for (int i = 0; i < fine; ++i)
+    for (int j = 0; j < fine; ++j) {
+      grid.shift_row = (i + 0.5) / fine - 0.5;
+      grid.shift_col = (j + 0.5) / fine - 0.5;
       const SampleSet inside = evaluation.samples(*tree_->root, grid);
       for (std::size_t k = 0; k < inside.size(); ++k) weights[k] += inside[k];
     }
-  for (float& weight : weights) weight /= static_cast<float>(points * points);
+  for (float& weight : weights) weight /= static_cast<float>(fine * fine);
   return weighted_mask(geometry, weights);
 }
 
