@@ -21,7 +21,7 @@ from ._arrays import as_numpy, small
 from ._options import takes_options_of
 from .errors import Error
 
-__all__ = ["Centre", "Dataset", "Moments", "Series", "SeriesItem", "centre", "convert", "from_array", "from_dlpack", "image",
+__all__ = ["Centre", "Dataset", "Moments", "Series", "SeriesItem", "VirtualImager", "centre", "convert", "from_array", "from_dlpack", "image",
            "info", "load", "load_folder", "memory", "moments", "pattern", "simulate", "validate"]
 
 Path = str | os.PathLike[str]
@@ -289,6 +289,57 @@ class Dataset:
         if self.released:
             return "<sonde.stem.Dataset, released>"
         return f"<sonde.stem.Dataset {self.shape} {self.dtype}, layout {self.layout}, {self.path}>"
+
+
+class VirtualImager:
+    """Virtual images of one data set, each computed from the earlier ones where that is shorter.
+
+    A detector that moves by a pixel costs its edge, not its area. All ways give the same integers. The imager keeps its data set,
+    which cannot be released meanwhile. Several threads may use it; it computes one image at a time.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        In layout ``"pixel"`` or ``"frame"``.
+
+    Raises
+    ------
+    sonde.Error
+        ``bad_input`` for a layout without an array.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._imager = _sonde.VirtualImager(dataset._scan)
+        self._dataset = dataset
+        self._path, self._because = "", ""
+
+    @property
+    def dataset(self) -> Dataset:
+        """What it makes images of."""
+        return self._dataset
+
+    def compute(self, detector: str | npt.ArrayLike) -> Image:
+        """The image of an expression or a mask (rows, cols), as :meth:`Dataset.image` makes it: (scan rows, scan cols), exact
+        uint64 for boolean detectors on counts, else float64. The beam is looked for once."""
+        if isinstance(detector, str):
+            image, self._path, self._because = self._imager.of_expression(detector)
+        else:
+            image, self._path, self._because = self._imager.of_weights(small("the mask", detector, np.float32))
+        return image
+
+    @property
+    def path(self) -> str:
+        """How the last image came about: ``dense``, ``sparse``, ``complement``, ``incremental`` or ``prefix``."""
+        return self._path
+
+    @property
+    def because(self) -> str:
+        """Why in this way."""
+        return self._because
+
+    def reset(self) -> None:
+        """Forgets the earlier images; the next one is computed in full."""
+        self._imager.reset()
 
 
 class Series(Sequence[Dataset]):

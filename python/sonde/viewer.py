@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The viewer, for a data set in memory."""
+"""The viewer, for data sets and series."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from . import _sonde
 from ._options import takes_options_of
-from .stem import Dataset
+from .stem import Dataset, Series, VirtualImager
 
 
 _running: weakref.WeakSet[Viewer] = weakref.WeakSet()
@@ -55,7 +55,7 @@ class Viewer:
         return self._server.stats()
 
     def stop(self) -> None:
-        """Ends the viewer and lets go of the data set."""
+        """Ends the viewer and lets go of what it shows."""
         self._server.stop()
 
     def __enter__(self) -> Viewer:
@@ -81,13 +81,14 @@ class Viewer:
 
 
 @takes_options_of("view")
-def view(dataset: Dataset, *, open: bool = False, height: int = 720, **options: Any) -> Viewer:
-    """Shows a data set in a browser, or in the output of a notebook's cell. It is served from threads of its own.
+def view(shown: Dataset | Series | VirtualImager, *, open: bool = False, height: int = 720, **options: Any) -> Viewer:
+    """Shows a data set or a series in a browser, or in the output of a notebook's cell. It is served from threads of its own.
 
     Parameters
     ----------
-    dataset : Dataset
-        Kept until the viewer is stopped; nothing is loaded again or copied.
+    shown : Dataset, Series or VirtualImager
+        Kept until the viewer is stopped. A data set, and that of an imager, is neither loaded again nor copied; items of a series
+        are loaded when they are looked at, and are then those of ``series[i]``.
     open : bool
         Open a browser.
     height : int
@@ -98,7 +99,13 @@ def view(dataset: Dataset, *, open: bool = False, height: int = 720, **options: 
     if options.get("embed_in") is None:
         options["embed_in"] = jupyter_origins()
     embed_in = [options["embed_in"]] if isinstance(options["embed_in"], str) else list(options["embed_in"])
-    viewer = Viewer(_sonde.view(dataset._scan, options), embed_in, height)
+    if isinstance(shown, VirtualImager):
+        shown = shown.dataset
+    if not isinstance(shown, Dataset | Series):
+        _sonde.raise_error("usage", f"view(): a {type(shown).__name__} is neither a Dataset nor a Series",
+                           "load it first: sonde.stem.load(path), sonde.stem.load_folder(path)")
+    held = shown._scan if isinstance(shown, Dataset) else shown._series
+    viewer = Viewer(_sonde.view(held, options), embed_in, height)
     if open:
         webbrowser.open(viewer.url)
     return viewer

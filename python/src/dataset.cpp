@@ -7,6 +7,7 @@
 
 #include "convert.h"
 #include "dlpack.h"
+#include "masks.h"
 #include "scan.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/stem/results/convert.h"
@@ -116,27 +117,14 @@ py::array save_image(Scan& scan, const std::string& path, const py::dict& keywor
   }));
 }
 
-/// The image of a mask given as an array: zero is outside, anything else a weight; bad pixels do not count.
-py::array image_of_weights(Scan& scan, const py::array_t<float, py::array::c_style>& weights,
-                           const py::object& progress) {
+/// The image of a mask given as an array.
+py::array image_of_weights(Scan& scan, const Weights& weights, const py::object& progress) {
   const Scan::Use use = scan.call();
   const stem::Dataset& dataset = scan.dataset();
-  const Shape shape = dataset.shape();
-  if (weights.ndim() != 2 || weights.shape(0) != shape[2] || weights.shape(1) != shape[3])
-    throw Error(ErrorKind::bad_input, "the mask has shape " + py::cast<std::string>(py::str(weights.attr("shape"))) +
-                                          ", the detector has " + shape.last(2).text())
-        .hint("a mask has one element per pixel after binning, rows before columns");
+  require_shape_of_detector(weights, dataset);
   const float* values = weights.data();
   return to_numpy(Work(progress).run([&] {
-    std::vector<Index> pixels;
-    std::vector<float> chosen;
-    for (Index pixel = 0; pixel < shape[2] * shape[3]; ++pixel)
-      if (dataset.good()[static_cast<std::size_t>(pixel)] != 0 && values[pixel] != 0) {
-        pixels.push_back(pixel);
-        chosen.push_back(values[pixel]);
-      }
-    if (pixels.empty()) throw Error(ErrorKind::bad_input, "the mask covers no good pixel of " + shape.last(2).text());
-    const stem::Mask mask = stem::make_mask(shape[2], shape[3], std::move(pixels), std::move(chosen));
+    const stem::Mask mask = mask_of_weights(values, dataset);
     return std::move(stem::mask_images(dataset, {&mask, 1}).front().image);
   }));
 }

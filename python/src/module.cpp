@@ -7,6 +7,7 @@
 
 #include "convert.h"
 #include "errors.h"
+#include "imager.h"
 #include "scan.h"
 #include "series.h"
 #include "sonde/app/serve/options.h"
@@ -198,6 +199,7 @@ PYBIND11_MODULE(_sonde, module) {
   add_errors(module);
   add_dataset(module);
   add_series(module);
+  add_imager(module);
   add_viewer(module);
   module.def("fields_of", fields_of);
   module.def("load", load);

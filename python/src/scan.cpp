@@ -10,7 +10,8 @@
 
 namespace sonde::python {
 
-const char* const how_to_let_go = "delete the arrays (del) or work on copies of them (.copy()); stop viewers";
+const char* const how_to_let_go =
+    "delete the arrays (del) or work on copies of them (.copy()); stop viewers, delete imagers";
 
 Scan::Scan(stem::Dataset dataset) {
   auto owned = std::make_shared<stem::Dataset>(std::move(dataset));
@@ -51,6 +52,7 @@ std::string Scan::Users::text() const {
   add(arrays, "array");
   add(calls, "running call");
   add(viewers, "viewer");
+  add(imagers, "imager");
   return join_words(words);
 }
 

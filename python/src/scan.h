@@ -30,10 +30,10 @@ class Scan : public std::enable_shared_from_this<Scan> {
   /// The same without the check, for a series that has made it for all its items.
   void let_go() { dataset_.reset(); }
 
-  /// Keeps the data set and counts as one array, running call or viewer while it lives.
+  /// Keeps the data set and counts as one array, running call, viewer or imager while it lives.
   class Use {
    public:
-    enum class Kind { array, call, viewer };
+    enum class Kind { array, call, viewer, imager };
     Use(std::shared_ptr<Scan> scan, Kind kind);
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
@@ -51,17 +51,17 @@ class Scan : public std::enable_shared_from_this<Scan> {
 
   /// How many of each kind there are now.
   struct Users {
-    int arrays = 0, calls = 0, viewers = 0;
-    [[nodiscard]] bool any() const { return arrays + calls + viewers > 0; }
+    int arrays = 0, calls = 0, viewers = 0, imagers = 0;
+    [[nodiscard]] bool any() const { return arrays + calls + viewers + imagers > 0; }
     /// "2 arrays and 1 running call".
     [[nodiscard]] std::string text() const;
   };
-  [[nodiscard]] Users users() const { return {uses_[0], uses_[1], uses_[2]}; }
+  [[nodiscard]] Users users() const { return {uses_[0], uses_[1], uses_[2], uses_[3]}; }
 
  private:
   std::shared_ptr<const stem::Dataset> dataset_;
   stem::Dataset* own_ = nullptr;
-  std::array<std::atomic<int>, 3> uses_{};  // by Use::Kind
+  std::array<std::atomic<int>, 4> uses_{};  // by Use::Kind
 };
 
 /// The hint of a release that is refused.

@@ -17,7 +17,7 @@ namespace {
 class ScanSeries {
  public:
   explicit ScanSeries(stem::Series series)
-      : series_(std::make_unique<stem::Series>(std::move(series))), scans_(static_cast<std::size_t>(series_->size())) {}
+      : series_(std::make_shared<stem::Series>(std::move(series))), scans_(static_cast<std::size_t>(series_->size())) {}
   ScanSeries(const ScanSeries&) = delete;
   ScanSeries& operator=(const ScanSeries&) = delete;
   ~ScanSeries() {
@@ -52,11 +52,12 @@ class ScanSeries {
 
   void release() {
     if (!series_) return;
-    Scan::Users all{.calls = calls_};
+    Scan::Users all{.calls = calls_, .viewers = viewers_};
     for (const auto& known : scans_)
       if (const auto scan = known.lock()) {
         const Scan::Users users = scan->users();
-        all = {all.arrays + users.arrays, all.calls + users.calls, all.viewers + users.viewers};
+        all = {all.arrays + users.arrays, all.calls + users.calls, all.viewers + users.viewers,
+               all.imagers + users.imagers};
       }
     if (all.any())
       throw Error(ErrorKind::bad_input, fmt::format("the series cannot be released: it is in use by {}", all.text()))
@@ -70,10 +71,17 @@ class ScanSeries {
 
   [[nodiscard]] bool released() const { return series_ == nullptr; }
 
+  std::shared_ptr<stem::Series> begin_view() {
+    (void)series();
+    ++viewers_;
+    return series_;
+  }
+  void end_view() { --viewers_; }
+
  private:
-  std::unique_ptr<stem::Series> series_;
+  std::shared_ptr<stem::Series> series_;
   std::vector<std::weak_ptr<Scan>> scans_;
-  int calls_ = 0;  // loads that run; changed under the GIL
+  int calls_ = 0, viewers_ = 0;  // loads that run, viewers; changed under the GIL
 };
 
 py::list items_of(const ScanSeries& all) {
@@ -92,6 +100,13 @@ py::list skipped_of(const ScanSeries& all) {
 }
 
 }  // namespace
+
+ViewedSeries::ViewedSeries(py::object series)
+    : object_(std::move(series)), series_(object_.cast<ScanSeries&>().begin_view()) {}
+
+ViewedSeries::~ViewedSeries() { object_.cast<ScanSeries&>().end_view(); }
+
+bool is_series(const py::handle& object) { return py::isinstance<ScanSeries>(object); }
 
 py::object open_series(stem::Series series) { return py::cast(std::make_unique<ScanSeries>(std::move(series))); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data set in memory, shown to browsers by threads of their own.
+// A data set or a series, shown to browsers by threads of their own.
 #include "view.h"
 
 #include <memory>
@@ -8,6 +8,7 @@
 
 #include "convert.h"
 #include "scan.h"
+#include "series.h"
 #include "sonde/app/serve/server.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/instruments/stem/view/page.h"
@@ -18,12 +19,18 @@ namespace {
 
 class Viewer {
  public:
-  /// Serves from now on. The viewer keeps the data set, and what it computes stays within a budget of its own.
-  Viewer(Scan& scan, const serve::ServeOptions& options) {
-    use_.emplace(scan.shared_from_this(), Scan::Use::Kind::viewer);
+  /// Serves a data set or a series from now on, and keeps it. What is computed of a data set stays within a budget of
+  /// its own, what is loaded and computed of a series within the budget of that.
+  Viewer(const py::object& shown, const serve::ServeOptions& options) {
+    if (is_series(shown))
+      series_.emplace(shown);
+    else
+      use_.emplace(shown.cast<std::shared_ptr<Scan>>(), Scan::Use::Kind::viewer);
     server_ = Work().run([&] {
       auto server =
-          std::make_unique<serve::Server>(stem::make_page(use_->dataset(), Budget::automatic(Device::cpu())), options);
+          std::make_unique<serve::Server>(series_ ? stem::make_page(series_->series())
+                                                  : stem::make_page(use_->dataset(), Budget::automatic(Device::cpu())),
+                                          options);
       server->start();
       return server;
     });
@@ -46,17 +53,19 @@ class Viewer {
       server.reset();
     }
     use_.reset();
+    series_.reset();
   }
 
  private:
   std::optional<Scan::Use> use_;
+  std::optional<ViewedSeries> series_;
   std::unique_ptr<serve::Server> server_;
   std::string url_;
   int port_ = 0;
 };
 
-std::unique_ptr<Viewer> view(Scan& scan, const py::dict& keywords) {
-  return std::make_unique<Viewer>(scan, options_of<serve::ServeOptions>(keywords, "view()"));
+std::unique_ptr<Viewer> view(const py::object& shown, const py::dict& keywords) {
+  return std::make_unique<Viewer>(shown, options_of<serve::ServeOptions>(keywords, "view()"));
 }
 
 }  // namespace

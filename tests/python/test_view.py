@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The viewer of a data set in memory, seen by a plain HTTP and WebSocket client."""
+"""The viewer of data sets and series, seen by a plain HTTP and WebSocket client."""
 
 import base64
 import http.client
@@ -60,7 +60,7 @@ class Client:
         self.socket.sendall(struct.pack(">BB", 0x81, 0x80 | len(text)) + mask + body)
 
     def receive(self):
-        """The next text as data or frame as (kind, command, array)."""
+        """The next text as data or frame as (kind, command, array, preview)."""
         while True:
             first, length = self.stream.read(2)
             length = {126: lambda: struct.unpack(">H", self.stream.read(2))[0],
@@ -71,7 +71,7 @@ class Client:
             if first & 0x0F == 2:
                 _, _, kind, command, _, _, rows, cols, element = struct.unpack_from("<IHHIIIIIB", body)
                 dtype = [np.uint8, np.uint16, np.uint32, np.float32, np.uint64][element]
-                return kind, command, np.frombuffer(body[64:], dtype).reshape(rows, cols)
+                return kind, command, np.frombuffer(body[64:], dtype).reshape(rows, cols), bool(body[29] & 1)
 
     def frame(self, kind, command):
         while True:
@@ -124,6 +124,53 @@ def test_several_viewers_of_loaded_scans(scan):
         for view in (first, second):
             _, state = get(view, "/api/state", Cookie=cookie_of(view))
             assert json.loads(state)["state"]["datasets"][0]["label"] == "scan"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for tilt in (1, 2):
+        sonde.stem.simulate(tmp_path / f"tilt{tilt}_master.h5", scan_shape=(6, 5), detector_shape=(32, 32), disk_radius=4, seed=tilt)
+    return tmp_path
+
+
+def test_a_series_is_shown_and_shared(folder):
+    series = sonde.stem.load_folder(folder, layout="pixel")
+    second = series[1]  # loaded by Python, and not again by the viewer
+    with sonde.view(series) as view:
+        with pytest.raises(sonde.Error, match="the series cannot be released: it is in use by 1 viewer"):
+            series.release()
+        client = Client(view)
+        (entry,) = client.receive()["state"]["datasets"]
+        assert entry["label"] == folder.name and [item["label"] for item in entry["items"]] == ["tilt1", "tilt2"]
+        client.send(id=1, command="set_item", item=1)
+        np.testing.assert_array_equal(client.frame(1, 1), second.pattern(0, 0))
+        client.send(id=2, command="set_detector", channel=0, expr="bf")
+        np.testing.assert_array_equal(client.frame(2, 2), second.image("bf"))
+        client.send(id=3, command="set_item", item=0)
+        while True:  # a preview first, unless its load is over
+            message = client.receive()
+            if isinstance(message, tuple) and message[0] == 2 and not message[3]:
+                break
+        assert series.held(0)
+        np.testing.assert_array_equal(message[2], series[0].image("bf"))
+        client.close()
+    series.release()
+
+
+def test_the_data_set_of_an_imager_is_shown(scan_in_memory):
+    counts, ds = scan_in_memory
+    imager = sonde.stem.VirtualImager(ds)
+    with sonde.view(imager) as view:
+        client = Client(view)
+        client.send(id=1, command="set_position", row=2, col=4)
+        np.testing.assert_array_equal(client.frame(1, 1), counts[2, 4])
+        client.close()
+
+
+def test_what_cannot_be_shown_is_named():
+    with pytest.raises(sonde.Error, match="a str is neither a Dataset nor a Series") as refused:
+        sonde.view("scan_master.h5")
+    assert refused.value.kind == "usage" and "sonde.stem.load" in refused.value.hint
 
 
 def test_without_the_token_nothing_is_shown(scan_in_memory):
