@@ -24,6 +24,13 @@ void gather_planes(Stream& stream, const Array& planes, Index position, Array& p
   stream.copy(pattern.data(), column.data(), column.allocated_bytes());
 }
 
+std::size_t bytes_of(const Moments& m) {
+  std::size_t bytes = 0;
+  for (const Array* array : {&m.total, &m.moment_row, &m.moment_col, &m.pattern_sum, &m.pattern_max, &m.nonzero})
+    bytes += array->allocated_bytes();
+  return bytes;
+}
+
 }  // namespace
 
 Value Exactness::to_value() const {
@@ -161,11 +168,12 @@ void Dataset::release() {
 
 bool Dataset::released() const { return state_->released; }
 
+std::size_t Dataset::held_bytes() const {
+  return state_->array.allocated_bytes() + state_->source->held_bytes() + bytes_of(state_->moments);
+}
+
 Value Dataset::memory_report() const {
-  const Moments& m = state_->moments;
-  std::size_t moments = 0;
-  for (const Array* array : {&m.total, &m.moment_row, &m.moment_col, &m.pattern_sum, &m.pattern_max, &m.nonzero})
-    moments += array->allocated_bytes();
+  const std::size_t moments = bytes_of(state_->moments);
   const ResidentMemory process = resident_memory();
   Value report;
   const bool on_host = state_->array.device().is_cpu();

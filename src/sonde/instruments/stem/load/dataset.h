@@ -90,6 +90,8 @@ class Dataset {
   /// Returns all large memory to the system; everything but the description is gone afterwards.
   void release();
   [[nodiscard]] bool released() const;
+  /// Bytes in memory, of whatever device: elements, compressed bytes and moments.
+  [[nodiscard]] std::size_t held_bytes() const;
   /// {"resident": bytes, "moments": bytes, "compressed": bytes, "budget": ..., "process": ...}.
   [[nodiscard]] Value memory_report() const;
 

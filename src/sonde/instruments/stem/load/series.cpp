@@ -243,12 +243,18 @@ std::shared_ptr<const Dataset> Series::item(Index i) {
   return dataset;
 }
 
+Budget Series::budget() const { return held_->budget; }
+
 std::shared_ptr<const Dataset> Series::held_item(Index i) { return held_->find(i); }
 
-bool Series::held(Index i) const {
-  if (held_->kept) return i == 0;
+bool Series::held(Index i) const { return peek(i) != nullptr; }
+
+std::shared_ptr<const Dataset> Series::peek(Index i) const {
+  if (held_->kept) return i == 0 ? held_->kept : nullptr;
   const std::lock_guard lock(held_->mutex);
-  return std::any_of(held_->recent.begin(), held_->recent.end(), [i](const auto& each) { return each.first == i; });
+  const auto found =
+      std::find_if(held_->recent.begin(), held_->recent.end(), [i](const auto& each) { return each.first == i; });
+  return found == held_->recent.end() ? nullptr : found->second;
 }
 
 void Series::append(const std::string& path) {

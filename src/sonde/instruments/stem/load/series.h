@@ -51,6 +51,9 @@ class Series {
 
   [[nodiscard]] Index size() const { return static_cast<Index>(items_.size()); }
   [[nodiscard]] const std::vector<SeriesItem>& items() const { return items_; }
+  /// How every item is loaded, and into which budget.
+  [[nodiscard]] const LoadOptions& options() const { return options_; }
+  [[nodiscard]] Budget budget() const;
   [[nodiscard]] const std::vector<SkippedScan>& skipped() const { return skipped_; }
   /// All items fit at once.
   [[nodiscard]] bool eager() const { return eager_; }
@@ -62,6 +65,8 @@ class Series {
   [[nodiscard]] bool held(Index i) const;
   /// The item when it is held, else nullptr; never waits for a load.
   [[nodiscard]] std::shared_ptr<const Dataset> held_item(Index i);
+  /// The same, but not as a use of the item: what is pushed out next stays the same.
+  [[nodiscard]] std::shared_ptr<const Dataset> peek(Index i) const;
   /// Validates one more scan and makes it the last item. Throws what opening throws, and Error(bad_input) for another
   /// shape than that of the series. Not while another thread uses items() or size().
   void append(const std::string& path);

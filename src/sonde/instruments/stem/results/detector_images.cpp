@@ -10,7 +10,6 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/instruments/stem/image/imager.h"
 #include "sonde/instruments/stem/load/mask_file.h"
 #include "sonde/instruments/stem/results/compressed_images.h"
 
@@ -166,17 +165,22 @@ DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions
   return geometry;
 }
 
+ImagerSources imager_sources(const Dataset& dataset) {
+  const Array& elements = dataset.array();
+  const Array& total = dataset.moments().total;
+  const bool planes = dataset.layout() == LayoutChoice::pixel;
+  return {.rows = dataset.shape()[2],
+          .cols = dataset.shape()[3],
+          .planes = planes ? &elements : nullptr,
+          .frames = planes ? nullptr : &elements,
+          .total = total.dtype() == DType::u64 && elements.device() == total.device() ? &total : nullptr,
+          .good = dataset.good()};
+}
+
 std::vector<DetectorImage> mask_images(const Dataset& dataset, std::span<const Mask> masks) {
   if (dataset.layout() == LayoutChoice::compressed || dataset.layout() == LayoutChoice::file)
     return compressed_images(dataset, masks);
-  const bool planes = dataset.layout() == LayoutChoice::pixel;
-  const Array& total = dataset.moments().total;
-  VirtualImager imager({.rows = dataset.shape()[2],
-                        .cols = dataset.shape()[3],
-                        .planes = planes ? &dataset.array() : nullptr,
-                        .frames = planes ? nullptr : &dataset.array(),
-                        .total = total.dtype() == DType::u64 ? &total : nullptr,
-                        .good = dataset.good()});
+  VirtualImager imager(imager_sources(dataset));
   Stream stream(dataset.array().device());
   std::vector<DetectorImage> images;
   for (const Mask& mask : masks) {
@@ -187,18 +191,16 @@ std::vector<DetectorImage> mask_images(const Dataset& dataset, std::span<const M
   return images;
 }
 
-bool is_moment(const std::string& detector) {
-  const std::string word = to_lower(trim(detector));
-  return word == com_row || word == com_col;
-}
+bool is_moment(const std::string& detector) { return is_row_moment(detector) || to_lower(trim(detector)) == com_col; }
+
+bool is_row_moment(const std::string& detector) { return to_lower(trim(detector)) == com_row; }
 
 std::optional<DetectorImage> moment_image(const Dataset& dataset, const std::string& text) {
   if (!is_moment(text)) return std::nullopt;
-  const std::string word = to_lower(trim(text));
   const Moments& moments = dataset.moments();
   const Index good = std::count(dataset.good().begin(), dataset.good().end(), std::uint8_t{1});
-  return DetectorImage{word, "moments", good, 0,
-                       centre_of_mass(dataset, word == com_row ? moments.moment_row : moments.moment_col)};
+  return DetectorImage{to_lower(trim(text)), "moments", good, 0,
+                       centre_of_mass(dataset, is_row_moment(text) ? moments.moment_row : moments.moment_col)};
 }
 
 std::vector<DetectorImage> detector_images(const Dataset& dataset, const DetectorOptions& options,

@@ -11,6 +11,7 @@
 #include "sonde/engine/options/fields.h"
 #include "sonde/instruments/stem/correct/centre.h"
 #include "sonde/instruments/stem/image/expression.h"
+#include "sonde/instruments/stem/image/imager.h"
 #include "sonde/instruments/stem/image/mask.h"
 #include "sonde/instruments/stem/load/dataset.h"
 
@@ -43,6 +44,10 @@ struct DetectorImage {
   Array image;
 };
 
+/// What a VirtualImager reads of a data set in a dense layout; borrowed from it. The total is left out where it does
+/// not lie beside the elements. Throws Error(bad_input) for the other layouts.
+[[nodiscard]] ImagerSources imager_sources(const Dataset& dataset);
+
 /// Images of masks from whatever layout the data set has; all layouts give the same integers. From compressed bytes all
 /// masks are computed in one walk over them.
 [[nodiscard]] std::vector<DetectorImage> mask_images(const Dataset& dataset, std::span<const Mask> masks);
@@ -54,6 +59,8 @@ struct DetectorImage {
 
 /// Whether a detector is com-row or com-col, in any case; spaces around it do not count.
 [[nodiscard]] bool is_moment(const std::string& detector);
+/// Whether it is com-row.
+[[nodiscard]] bool is_row_moment(const std::string& detector);
 
 /// com-row or com-col: the first moment over the total in resident pixels, f64; NaN where nothing was counted. Nothing
 /// for other texts.

@@ -41,31 +41,26 @@ Catalogue::Catalogue(const std::vector<std::string>& paths, const ViewOptions& o
     entries_.push_back(std::make_shared<Entry>(static_cast<Index>(entries_.size()), path, options_, budget_, device_));
     roots_.push_back(fs::canonical(path).string());
   }
-  earlier_sink_ = set_progress_sink({});
-  set_progress_sink([this](const Progress& progress) { show_progress(progress); });
   start();
 }
 
-Catalogue::Catalogue(std::shared_ptr<const Dataset> dataset, Budget budget)
-    : options_{.load = dataset->options(), .series = {}, .watch_s = 0},
+Catalogue::Catalogue(std::shared_ptr<Series> series, Budget budget)
+    : options_{.load = series->options(), .series = {}, .watch_s = 0},
       budget_(std::move(budget)),
       device_(Device::cpu()),
       cache_reservation_(budget_.reserve(cache_limit(budget_), "images that were shown")),
       cache_(cache_limit(budget_)),
       watch_(options_.series) {
-  entries_.push_back(std::make_shared<Entry>(0, std::move(dataset)));
+  entries_.push_back(std::make_shared<Entry>(0, std::move(series), budget_));
   start();
 }
 
 void Catalogue::start() {
+  application_ = set_progress_sink({});
+  set_progress_sink(application_);
   for (const auto& entry : entries_) wishes_.push_back({entry->id(), 0});
+  news_ = true;
   worker_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
-}
-
-Catalogue::~Catalogue() {
-  worker_.request_stop();
-  worker_.join();
-  if (earlier_sink_) set_progress_sink(std::move(*earlier_sink_));
 }
 
 Index Catalogue::size() const {
@@ -113,6 +108,7 @@ Index Catalogue::open(const std::string& path) {
           .hint("open it again");
     entries_.push_back(std::move(made));
     wishes_.push_front({id, 0});
+    news_ = true;
   }
   changed_.notify_all();
   tell("datasets", datasets());
@@ -125,15 +121,17 @@ std::shared_ptr<const Dataset> Catalogue::want(Entry& entry, Index item) {
     const std::lock_guard lock(mutex_);
     std::erase_if(wishes_, [&](const Wish& wish) { return wish.dataset == entry.id() && wish.item == item; });
     wishes_.push_front({entry.id(), item});
+    news_ = true;
   }
   changed_.notify_all();
   return nullptr;
 }
 
-void Catalogue::when_idle(std::function<void()> job) {
+void Catalogue::when_idle(std::function<void()> job, std::chrono::milliseconds rest) {
   {
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(job));
+    idle_.push_back({std::chrono::steady_clock::now() + rest, std::move(job)});
+    news_ = true;
   }
   changed_.notify_all();
 }
@@ -170,14 +168,14 @@ void Catalogue::tell(std::string_view event, const Value& what) {
   for_each_listener([&](Listener& listener) { listener.event(event, what); });
 }
 
+std::vector<std::shared_ptr<Entry>> Catalogue::entries() const {
+  const std::lock_guard lock(mutex_);
+  return entries_;
+}
+
 Value Catalogue::datasets() const {
-  std::vector<std::shared_ptr<Entry>> entries;
-  {
-    const std::lock_guard lock(mutex_);
-    entries = entries_;
-  }
   Value list = Value::list();
-  for (const auto& entry : entries) list.push_back(entry->state());
+  for (const auto& entry : entries()) list.push_back(entry->state());
   Value what;
   what["datasets"] = std::move(list);
   return what;
@@ -189,6 +187,16 @@ Value Catalogue::memory() const {
   memory["budget"] = budget_.limit_bytes();
   memory["peak"] = budget_.peak_bytes();
   memory["process"] = resident_memory().now;
+  memory["items"] = Value::list();
+  for (const auto& entry : entries())
+    for (Index item = 0; item < entry->size(); ++item)
+      if (const auto dataset = entry->peek(item)) {
+        Value& held = memory["items"].push_back(Value::object());
+        held["dataset"] = entry->id();
+        held["item"] = item;
+        held["label"] = entry->item_label(item);
+        held["resident"] = dataset->held_bytes();
+      }
   return memory;
 }
 
@@ -199,22 +207,28 @@ Value Catalogue::state() const {
 }
 
 void Catalogue::work(const std::stop_token& stop) {
-  worker_id_ = std::this_thread::get_id();
-  const auto pause = std::chrono::duration<double>(options_.watch_s > 0 ? options_.watch_s : 3600.0);
+  const ProgressScope scope([this](const Progress& progress) { show_progress(progress); });
+  const auto pause = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(options_.watch_s > 0 ? options_.watch_s : 3600.0));
   auto next_look = std::chrono::steady_clock::now() + pause;
   while (!stop.stop_requested()) {
     std::optional<Wish> wish;
     std::function<void()> job;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait_until(lock, stop, next_look, [&] { return !wishes_.empty() || !idle_.empty(); });
+      auto until = next_look;
+      for (const Job& each : idle_) until = std::min(until, each.due);
+      changed_.wait_until(lock, stop, until, [&] { return std::exchange(news_, false); });
       if (stop.stop_requested()) return;
+      const auto now = std::chrono::steady_clock::now();
+      const auto due = std::find_if(idle_.begin(), idle_.end(), [&](const Job& each) { return each.due <= now; });
       if (!wishes_.empty()) {
         wish = wishes_.front();
         wishes_.pop_front();
-      } else if (!idle_.empty()) {
-        job = std::move(idle_.front());
-        idle_.pop_front();
+        news_ = true;  // there may be more
+      } else if (due != idle_.end()) {
+        job = std::move(due->run);
+        idle_.erase(due);
       }
     }
     if (wish) load(*wish);
@@ -265,9 +279,8 @@ void Catalogue::load(const Wish& wish) {
 }
 
 void Catalogue::show_progress(const Progress& progress) {
-  // Others decode patterns while they look: only the worker's loads are worth a bar.
-  if (std::this_thread::get_id() != worker_id_.load() || !loading_) return;
-  if (*earlier_sink_) (*earlier_sink_)(progress);
+  if (!loading_) return;  // decoding a few patterns is not worth a bar
+  if (application_) application_(progress);
   const std::shared_ptr<Entry> entry = this->entry(loading_->dataset);
   Value what;
   what["dataset"] = loading_->dataset;
@@ -283,13 +296,8 @@ void Catalogue::show_progress(const Progress& progress) {
 }
 
 void Catalogue::look_at_folders() {
-  std::vector<std::shared_ptr<Entry>> entries;
-  {
-    const std::lock_guard lock(mutex_);
-    entries = entries_;
-  }
   bool items = false;
-  for (const auto& entry : entries) {
+  for (const auto& entry : entries()) {
     const FolderWatch::Changes changes = watch_.look(*entry);
     items |= changes.items;
     for (const std::string& file : changes.gone) {

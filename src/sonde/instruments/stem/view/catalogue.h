@@ -2,7 +2,7 @@
 // Private to the room.
 #pragma once
 
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -38,11 +38,11 @@ class Catalogue {
  public:
   /// Opens and validates all; loading begins with the first.
   Catalogue(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget, Device device);
-  /// One scan that is loaded already; nothing else can be opened.
-  Catalogue(std::shared_ptr<const Dataset> dataset, Budget budget);
+  /// Scans that others have opened; nothing else can be opened here.
+  Catalogue(std::shared_ptr<Series> series, Budget budget);
   Catalogue(const Catalogue&) = delete;
   Catalogue& operator=(const Catalogue&) = delete;
-  ~Catalogue();
+  ~Catalogue() = default;
 
   [[nodiscard]] Index size() const;
   [[nodiscard]] std::shared_ptr<Entry> entry(Index id) const;
@@ -55,8 +55,8 @@ class Catalogue {
   Index open(const std::string& path);
   /// The item when it is in memory; else nullptr, and it is loaded before all that was wanted earlier.
   std::shared_ptr<const Dataset> want(Entry& entry, Index item);
-  /// Runs when no load is wanted. Jobs of one listener run in their order.
-  void when_idle(std::function<void()> job);
+  /// Runs when no load is wanted, and not before `rest` is over. Jobs of equal rest run in their order.
+  void when_idle(std::function<void()> job, std::chrono::milliseconds rest = {});
   /// Lets go of an item, or of all of a data set, and of what was shown of it.
   void release(Index dataset, std::optional<Index> item);
 
@@ -70,12 +70,17 @@ class Catalogue {
   struct Wish {
     Index dataset = 0, item = 0;
   };
+  struct Job {
+    std::chrono::steady_clock::time_point due;
+    std::function<void()> run;
+  };
   void start();
   void work(const std::stop_token& stop);
   void load(const Wish& wish);
   void look_at_folders();
   void show_progress(const Progress& progress);
   void for_each_listener(const std::function<void(Listener&)>& body);
+  [[nodiscard]] std::vector<std::shared_ptr<Entry>> entries() const;
   [[nodiscard]] Value datasets() const;
 
   const ViewOptions options_;
@@ -89,14 +94,14 @@ class Catalogue {
   std::condition_variable_any changed_;
   std::vector<std::shared_ptr<Entry>> entries_;
   std::deque<Wish> wishes_;
-  std::deque<std::function<void()>> idle_;
+  std::deque<Job> idle_;
+  bool news_ = false;  // for the worker, which may be waiting for the wrong time
   std::vector<std::weak_ptr<Listener>> listeners_;
 
-  std::atomic<std::thread::id> worker_id_;
-  std::optional<Wish> loading_;               // the worker's own
-  FolderWatch watch_;                         // the worker's own
-  std::optional<ProgressSink> earlier_sink_;  // of the application, when this one listens in its place
-  std::jthread worker_;                       // last: it ends before the rest goes
+  std::optional<Wish> loading_;  // the worker's own
+  FolderWatch watch_;            // the worker's own
+  ProgressSink application_;     // hears of loads too
+  std::jthread worker_;          // last: it ends before the rest goes
 };
 
 }  // namespace sonde::stem

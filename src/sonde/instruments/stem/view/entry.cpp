@@ -40,33 +40,61 @@ void add_scales(Value& facts, const Calibration& calibration, Index scan_bin, In
     facts["pixel_per_angstrom"] = calibration.detector_step_inv_a->value * static_cast<double>(det_bin);
 }
 
+std::string folder_of(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().parent_path().string();
+}
+
+/// The last part of a path, also of one that ends in a slash.
+std::string name_of(const std::filesystem::path& path) {
+  return (path.filename().empty() ? path.parent_path() : path).filename().string();
+}
+
+BeamFound find_beam(const Dataset& dataset) {
+  BeamFound found;
+  try {
+    const Array mean = mean_pattern(dataset);
+    found.centre = find_centre(mean.view<double, 2>(), dataset.good());
+  } catch (const Error& error) {  // a scan without a beam can be looked at all the same
+    found.error = error;
+  }
+  return found;
+}
+
 }  // namespace
 
 Entry::Entry(Index id, const std::string& path, const ViewOptions& options, const Budget& budget, Device device)
     : id_(id),
       source_(std::filesystem::absolute(path).lexically_normal().string()),
       load_(options.load),
-      series_(open_series(path, options, budget, device)) {
-  for (const SeriesItem& item : series_.items())
-    items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, {item.path}, {}});
-  const std::filesystem::path name(source_);
-  label_ = !std::filesystem::is_directory(path) ? items_.front().label
-           : name.filename().empty()            ? name.parent_path().filename().string()
-                                                : name.filename().string();
-  const LoadPreview preview = preview_load(items_.front().path, options.load, budget);
+      series_(std::make_shared<Series>(open_series(path, options, budget, device))) {
+  for (const SeriesItem& item : series_->items())
+    items_.push_back(
+        {item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false, {item.path}, {}});
+  label_ = std::filesystem::is_directory(path) ? name_of(source_) : items_.front().label;
+  expect(budget);
+}
+
+Entry::Entry(Index id, std::shared_ptr<Series> series, const Budget& budget)
+    : id_(id),
+      source_(series->size() == 1 ? series->items().front().path : folder_of(series->items().front().path)),
+      load_(series->options()),
+      series_(std::move(series)) {
+  for (const SeriesItem& item : series_->items())
+    items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false, {}, {}});
+  label_ = items_.size() == 1 ? items_.front().label : name_of(source_);
+  if (const auto dataset = series_->peek(0))
+    describe(*dataset);
+  else
+    expect(budget);
+}
+
+void Entry::expect(const Budget& budget) {
+  const LoadPreview preview = preview_load(items_.front().path, load_, budget);
   const LoadEstimate& estimate = preview.estimate;
   shape_ = {preview.sizes.scan_rows, preview.sizes.scan_cols, estimate.rows, estimate.cols};
   facts_["det_bin"] = estimate.det_bin;
-  facts_["scan_bin"] = options.load.scan_bin;
-  add_scales(facts_, preview.acquisition.calibration, options.load.scan_bin, estimate.det_bin);
-}
-
-Entry::Entry(Index id, std::shared_ptr<const Dataset> dataset)
-    : id_(id), source_(dataset->acquisition().path), series_(Series::of(dataset)) {
-  const SeriesItem& item = series_.items().front();
-  label_ = item.label;
-  items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, {}, {}});
-  describe(*dataset);
+  facts_["scan_bin"] = load_.scan_bin;
+  add_scales(facts_, preview.acquisition.calibration, load_.scan_bin, estimate.det_bin);
 }
 
 Index Entry::size() const {
@@ -96,26 +124,20 @@ Shape Entry::shape() const {
 
 std::shared_ptr<const Dataset> Entry::load(Index item) {
   try {
-    std::shared_ptr<const Dataset> dataset = series_.item(item);
-    if (beam_known(item)) return dataset;
-    BeamFound found;
-    try {
-      const Array mean = mean_pattern(*dataset);
-      found.centre = find_centre(mean.view<double, 2>(), dataset->good());
-    } catch (const Error& error) {  // a scan without a beam can be looked at all the same
-      found.error = error;
-    }
+    std::shared_ptr<const Dataset> dataset = series_->item(item);
+    (void)beam(item);
     const std::lock_guard lock(mutex_);
     Item& loaded = items_.at(static_cast<std::size_t>(item));
     loaded.error.reset();
-    loaded.beam = std::move(found);
+    preview_.reset();
+    first_look_.reset();
+    preview_item_ = -1;
+    if (std::exchange(loaded.described, true)) return dataset;
     loaded.files = dataset->acquisition().files;
     if (!loaded.files.empty() && std::find(loaded.files.begin(), loaded.files.end(), loaded.path) == loaded.files.end())
       loaded.files.push_back(loaded.path);
     std::sort(loaded.files.begin(), loaded.files.end());
     describe(*dataset);
-    preview_.reset();
-    preview_item_ = -1;
     return dataset;
   } catch (const Error& error) {
     const std::lock_guard lock(mutex_);
@@ -124,18 +146,32 @@ std::shared_ptr<const Dataset> Entry::load(Index item) {
   }
 }
 
+std::shared_ptr<PatternPreview> Entry::preview_of(Index item) {
+  const std::lock_guard lock(mutex_);
+  if (preview_item_ != item) {
+    preview_ = std::make_shared<PatternPreview>(items_.at(static_cast<std::size_t>(item)).path, load_,
+                                                facts_.find("det_bin")->as_whole());
+    first_look_.reset();
+    preview_item_ = item;
+  }
+  return preview_;
+}
+
 Array Entry::preview_pattern(Index item, Index scan_row, Index scan_col) {
-  std::shared_ptr<PatternPreview> preview;
+  return preview_of(item)->pattern(scan_row, scan_col);
+}
+
+std::shared_ptr<const FirstLook> Entry::first_look(Index item) {
+  const std::lock_guard one_at_a_time(looking_);
+  const std::shared_ptr<PatternPreview> preview = preview_of(item);
   {
     const std::lock_guard lock(mutex_);
-    if (preview_item_ != item) {
-      preview_ = std::make_shared<PatternPreview>(items_.at(static_cast<std::size_t>(item)).path, load_,
-                                                  facts_.find("det_bin")->as_whole());
-      preview_item_ = item;
-    }
-    preview = preview_;
+    if (preview_ == preview && first_look_) return first_look_;
   }
-  return preview->pattern(scan_row, scan_col);
+  auto look = std::make_shared<const FirstLook>(*preview, shape());
+  const std::lock_guard lock(mutex_);
+  if (preview_ == preview) first_look_ = look;  // else the item is there by now, or another one is looked at
+  return look;
 }
 
 void Entry::describe(const Dataset& dataset) {
@@ -164,14 +200,17 @@ void Entry::describe(const Dataset& dataset) {
   }
 }
 
-bool Entry::beam_known(Index item) const {
+BeamFound Entry::beam(Index item) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto& known = items_.at(static_cast<std::size_t>(item)).beam) return *known;
+  }
+  const auto dataset = series_->peek(item);
+  if (!dataset) return {};
+  BeamFound found = find_beam(*dataset);
   const std::lock_guard lock(mutex_);
-  return items_.at(static_cast<std::size_t>(item)).beam.has_value();
-}
-
-BeamFound Entry::beam(Index item) const {
-  const std::lock_guard lock(mutex_);
-  return items_.at(static_cast<std::size_t>(item)).beam.value_or(BeamFound{});
+  items_.at(static_cast<std::size_t>(item)).beam = found;
+  return found;
 }
 
 std::optional<Error> Entry::problem(Index item) const {
@@ -185,10 +224,11 @@ void Entry::set_loading(std::optional<Value> progress) {
 }
 
 void Entry::append(const std::string& path) {
-  series_.append(path);
-  const SeriesItem& item = series_.items().back();
+  series_->append(path);
+  const SeriesItem& item = series_->items().back();
   const std::lock_guard lock(mutex_);
-  items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, {item.path}, {}});
+  items_.push_back(
+      {item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false, {item.path}, {}});
 }
 
 std::vector<std::string> Entry::look_for_files(Index item) {
@@ -209,9 +249,9 @@ std::vector<std::string> Entry::look_for_files(Index item) {
 
 void Entry::release(std::optional<Index> item) {
   if (item)
-    series_.release(*item);
+    series_->release(*item);
   else
-    series_.release();
+    series_->release();
 }
 
 Value Entry::state() const {
@@ -231,7 +271,7 @@ Value Entry::state() const {
     Value& entry = state["items"].push_back(Value::object());
     entry["label"] = items_[i].label;
     entry["path"] = items_[i].path;
-    entry["held"] = series_.held(static_cast<Index>(i));
+    entry["held"] = series_->held(static_cast<Index>(i));
     if (items_[i].error) entry["error"] = items_[i].error->message();
     if (!items_[i].gone.empty()) entry["missing"] = true;
   }

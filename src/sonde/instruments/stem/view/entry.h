@@ -14,6 +14,7 @@
 #include "sonde/instruments/stem/correct/centre.h"
 #include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/load/pattern_preview.h"
+#include "sonde/instruments/stem/view/first_look.h"
 #include "sonde/instruments/stem/view/page.h"
 
 namespace sonde::stem {
@@ -31,8 +32,8 @@ class Entry {
   /// Opens and validates. Throws what opening one scan, or Series::open, throws.
   Entry(Index id, const std::string& path, const ViewOptions& options, const Budget& budget, Device device);
 
-  /// A scan that is loaded already.
-  Entry(Index id, std::shared_ptr<const Dataset> dataset);
+  /// Scans that others have opened. Throws what opening throws.
+  Entry(Index id, std::shared_ptr<Series> series, const Budget& budget);
 
   [[nodiscard]] Index id() const { return id_; }
   [[nodiscard]] const std::string& source() const { return source_; }
@@ -43,14 +44,18 @@ class Entry {
   /// (scan rows, scan cols, rows, cols) after regions and bins; before the first load those that the load will choose.
   [[nodiscard]] Shape shape() const;
   /// The item when it is in memory, else nullptr. A look-up.
-  [[nodiscard]] std::shared_ptr<const Dataset> held(Index item) const { return series_.held_item(item); }
+  [[nodiscard]] std::shared_ptr<const Dataset> held(Index item) const { return series_->held_item(item); }
+  /// The same, but not as a use of it: what makes room for others stays the same.
+  [[nodiscard]] std::shared_ptr<const Dataset> peek(Index item) const { return series_->peek(item); }
 
   /// Loads the item unless it is held, and finds its beam. What a load throws is kept for state() and thrown.
   std::shared_ptr<const Dataset> load(Index item);
   /// The pattern of a position decoded from the file, for an item that is still being loaded.
   [[nodiscard]] Array preview_pattern(Index item, Index scan_row, Index scan_col);
-  /// Known once the item was loaded; it stays known after release.
-  [[nodiscard]] BeamFound beam(Index item) const;
+  /// Images of such an item. The first call decodes some patterns, others wait for it meanwhile.
+  [[nodiscard]] std::shared_ptr<const FirstLook> first_look(Index item);
+  /// Looked for in an item in memory, once; it stays known after release.
+  [[nodiscard]] BeamFound beam(Index item);
   /// Why the last load of the item failed, when it did.
   [[nodiscard]] std::optional<Error> problem(Index item) const;
   /// How far the load of this entry is; nothing when none runs.
@@ -74,25 +79,30 @@ class Entry {
     double stored_bytes = 0;
     std::optional<BeamFound> beam;
     std::optional<Error> error;
+    bool described = false;          // its files and facts are known
     std::vector<std::string> files;  // that it is read from, as far as is known
     std::vector<std::string> gone;
   };
   void describe(const Dataset& dataset);
-  [[nodiscard]] bool beam_known(Index item) const;
+  void expect(const Budget& budget);
+  [[nodiscard]] std::shared_ptr<PatternPreview> preview_of(Index item);
 
   const Index id_;
   const std::string source_;
   std::string label_;
   const LoadOptions load_;
-  mutable Series series_;
+  const std::shared_ptr<Series> series_;
 
   mutable std::mutex mutex_;  // of what follows
   std::vector<Item> items_;
   Shape shape_;
   Value facts_ = Value::object();  // what is known of every item: scan, detector, calibration, choices
   std::optional<Value> loading_;
-  Index preview_item_ = -1;
+  Index preview_item_ = -1;  // of both
   std::shared_ptr<PatternPreview> preview_;
+  std::shared_ptr<const FirstLook> first_look_;
+
+  std::mutex looking_;  // one first look at a time; taken before the other
 };
 
 }  // namespace sonde::stem

@@ -30,4 +30,7 @@ struct ViewOptions {
 /// The page of one scan that is loaded already; it is shown and never loaded again.
 [[nodiscard]] panel::Page make_page(std::shared_ptr<const Dataset> dataset, Budget budget);
 
+/// The page of a series that others use as well: what they hold is shown, and items loaded here are theirs too.
+[[nodiscard]] panel::Page make_page(std::shared_ptr<Series> series);
+
 }  // namespace sonde::stem

@@ -160,20 +160,15 @@ ClientImager::ClientImager(const std::shared_ptr<const Dataset>& dataset, Budget
   const bool elsewhere = !stream_.device().is_cpu();
   reservation_ = budget.reserve((VirtualImager::history_length + (elsewhere ? 1 : 0)) * image_bytes,
                                 "earlier images of a viewer", "release a data set, or close other windows");
-  const Array& total = dataset->moments().total;
-  if (elsewhere) total_ = total.copy_to(stream_.device(), stream_);
-  const bool planes = dataset->layout() == LayoutChoice::pixel;
-  imager_.emplace(ImagerSources{.rows = dataset->shape()[2],
-                                .cols = dataset->shape()[3],
-                                .planes = planes ? &dataset->array() : nullptr,
-                                .frames = planes ? nullptr : &dataset->array(),
-                                .total = total.dtype() != DType::u64 ? nullptr
-                                         : elsewhere                 ? &*total_
-                                                                     : &total,
-                                .good = dataset->good()});
+  ImagerSources sources = imager_sources(*dataset);
+  if (const Array& total = dataset->moments().total; elsewhere && total.dtype() == DType::u64) {
+    total_ = total.copy_to(stream_.device(), stream_);
+    sources.total = &*total_;
+  }
+  imager_.emplace(std::move(sources));
 }
 
-Shown ClientImager::image(const Dataset& dataset, const DetectorOf& detector) {
+Shown image_of(const Dataset& dataset, const DetectorOf& detector) {
   const Index rows = dataset.shape()[0], cols = dataset.shape()[1];
   if (!detector.mask) {
     const DetectorImage moment = *moment_image(dataset, detector.text);
@@ -181,12 +176,16 @@ Shown ClientImager::image(const Dataset& dataset, const DetectorOf& detector) {
             0};
   }
   const Mask& mask = *detector.mask;
-  if (!imager_) {
-    const std::vector<DetectorImage> images = mask_images(dataset, std::span(&mask, 1));
-    const DetectorImage& image = images.front();
-    return {frame_of(FrameKind::image, rows, cols, image.image), image.area, image.path,
-            fmt::format("the scan is held {}", layout_name(dataset.layout())), mask.hash};
-  }
+  const std::vector<DetectorImage> images = mask_images(dataset, std::span(&mask, 1));
+  const DetectorImage& image = images.front();
+  return {frame_of(FrameKind::image, rows, cols, image.image), image.area, image.path,
+          fmt::format("the scan is held {}", layout_name(dataset.layout())), mask.hash};
+}
+
+Shown ClientImager::image(const Dataset& dataset, const DetectorOf& detector) {
+  if (!detector.mask || !imager_) return image_of(dataset, detector);
+  const Index rows = dataset.shape()[0], cols = dataset.shape()[1];
+  const Mask& mask = *detector.mask;
   const VirtualImage made = imager_->compute(stream_, mask);
   const Frame frame = stream_.device().is_cpu()
                           ? frame_of(FrameKind::image, rows, cols, *made.image)

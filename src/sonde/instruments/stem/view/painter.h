@@ -36,6 +36,9 @@ struct DetectorOf {
 /// Throws what parsing and evaluating throw, and Error(bad_input) when no good pixel is left. Files are not read.
 [[nodiscard]] DetectorOf detector_of(const Dataset& dataset, const std::string& text, const DetectorGeometry& geometry);
 
+/// The image of a detector, computed from nothing else.
+[[nodiscard]] Shown image_of(const Dataset& dataset, const DetectorOf& detector);
+
 /// One client's images of one item, each computed from what that client saw before where that is shorter (see
 /// VirtualImager). It keeps images, not the data set: memory that is released is free at once.
 class ClientImager {

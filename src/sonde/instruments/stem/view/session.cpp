@@ -9,6 +9,7 @@
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/report/progress.h"
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/view/shape_text.h"
 
@@ -43,6 +44,7 @@ void ClientSession::loaded(Index dataset, Index item, const Error* error) {
     // It may be gone again: released, or pushed out by a later item.
     if (const Target now{catalogue_.entry(dataset), item, catalogue_.entry(dataset)->held(item)}; now.dataset)
       send_all(now);
+    if (!playing_) prepare_when_at_rest();
   } catch (const Error& problem) {  // nobody asked, so nobody gets an answer
     Value notice;
     notice["message"] = problem.message();
@@ -52,6 +54,7 @@ void ClientSession::loaded(Index dataset, Index item, const Error* error) {
 }
 
 void ClientSession::run(const panel::Command& command) {
+  const ProgressScope silent([](const Progress&) {});  // what a look decodes is not worth a bar
   const std::lock_guard lock(mutex_);
   const auto found = actions().find(command.name);
   if (found == actions().end())
@@ -60,6 +63,7 @@ void ClientSession::run(const panel::Command& command) {
   ++commands_;
   const auto& [arguments, carry_out] = found->second;
   outlet_->reply(command, (this->*carry_out)(Arguments(command, arguments)));
+  if (!playing_) prepare_when_at_rest();
 }
 
 // ---- What commands do -----------------------------------------------------------------------------------------------
@@ -72,7 +76,7 @@ Value ClientSession::set_dataset(const Arguments& arguments) {
   if (chosen.dataset)
     send_all(chosen);
   else
-    send_preview(chosen);
+    send_previews(chosen);
   Value reply;
   reply["dataset"] = chosen.id();
   reply["item"] = chosen.item;
@@ -89,7 +93,7 @@ Value ClientSession::set_position(const Arguments& arguments) {
   if (chosen.dataset) {
     send_pattern(chosen);
   } else {
-    send_preview(chosen);
+    send_pattern_preview(chosen);
     reply["waiting"] = true;
   }
   reply["row"] = view_.scan_row;
@@ -113,6 +117,7 @@ Value ClientSession::set_detector(const Arguments& arguments) {
   reply["expr"] = text;
   if (!current.dataset) {
     chosen.detector = text;
+    send_image_preview(current, channel);
     reply["waiting"] = true;
     return reply;
   }
@@ -182,7 +187,7 @@ Value ClientSession::set_item(const Arguments& arguments) {
   if (chosen.dataset)
     send_all(chosen);
   else
-    send_preview(chosen);
+    send_previews(chosen);
   Value reply;
   reply["dataset"] = dataset;
   reply["item"] = chosen.item;
@@ -296,18 +301,24 @@ std::vector<ClientSession::Target> ClientSession::compared_targets() {
 
 DetectorGeometry ClientSession::geometry(const Target& target, bool needs_beam) const {
   DetectorGeometry geometry;
-  geometry.rows = target.dataset->shape()[2];
-  geometry.cols = target.dataset->shape()[3];
-  geometry.good = target.dataset->good();
+  const Shape shape = target.entry->shape();
+  geometry.rows = shape[2];
+  geometry.cols = shape[3];
+  if (target.dataset) geometry.good = target.dataset->good();
   if (!needs_beam) return geometry;
+  const auto take = [&](const Centre& centre) {
+    geometry.centre_row = centre.row;
+    geometry.centre_col = centre.col;
+    if (centre.radius > 0) geometry.radius = centre.radius;
+  };
   if (const auto given = view_.beams.find(target.id()); given != view_.beams.end()) {
     geometry.centre_row = given->second.row;
     geometry.centre_col = given->second.col;
     geometry.radius = given->second.radius;
   } else if (const BeamFound found = target.entry->beam(target.item); found.centre) {
-    geometry.centre_row = found.centre->row;
-    geometry.centre_col = found.centre->col;
-    if (found.centre->radius > 0) geometry.radius = found.centre->radius;
+    take(*found.centre);
+  } else if (!target.dataset) {
+    if (const auto& seen = target.entry->first_look(target.item)->beam()) take(*seen);
   }
   return geometry;
 }
@@ -352,7 +363,9 @@ Shown ClientSession::reduced(const Target& target) {
   const Stopwatch watch;
   std::vector<Index> positions;
   if (!view_.scan_roi.empty()) positions = roi_positions(target, view_.scan_roi);
-  Shown shown{reduced_.pattern(target.dataset, positions, view_.reduction), 0, "", "", 0};
+  ClientPattern alone;  // what is made in advance leaves the history of what is shown as it is
+  ClientPattern& region = is_shown(target) ? reduced_ : alone;
+  Shown shown{region.pattern(target.dataset, positions, view_.reduction), 0, "", "", 0};
   shown.frame.compute_us = microseconds(watch);
   catalogue_.cache().put(name, shown);
   return shown;
@@ -376,12 +389,15 @@ Shown ClientSession::image(const Target& target, const std::string& detector) {
   if (const BeamFound found = target.entry->beam(target.item); needs_beam && beam_key(target).empty() && found.error)
     throw *found.error;
   const DetectorOf made = detector_of(*target.dataset, detector, geometry(target, needs_beam));
-  auto imager = imagers_.find(target.id());
-  if (imager == imagers_.end() || !imager->second.is_of(target.dataset)) {
-    imagers_.erase(target.id());
-    imager = imagers_.try_emplace(target.id(), target.dataset, catalogue_.budget()).first;
-  }
-  Shown shown = imager->second.image(*target.dataset, made);
+  const auto with_history = [&] {
+    auto imager = imagers_.find(target.id());
+    if (imager == imagers_.end() || !imager->second.is_of(target.dataset)) {
+      imagers_.erase(target.id());
+      imager = imagers_.try_emplace(target.id(), target.dataset, catalogue_.budget()).first;
+    }
+    return imager->second.image(*target.dataset, made);
+  };
+  Shown shown = is_shown(target) ? with_history() : image_of(*target.dataset, made);
   shown.frame.mask_hash = static_cast<std::uint32_t>(shown.mask_hash);
   shown.frame.compute_us = microseconds(watch);
   catalogue_.cache().put(name, shown);
@@ -390,7 +406,7 @@ Shown ClientSession::image(const Target& target, const std::string& detector) {
 
 void ClientSession::send_pattern(const Target& target) { send(pattern(target).frame, target); }
 
-void ClientSession::send_preview(const Target& target) {
+void ClientSession::send_pattern_preview(const Target& target) {
   const Stopwatch watch;
   const Shape shape = target.entry->shape();
   try {
@@ -399,8 +415,31 @@ void ClientSession::send_preview(const Target& target) {
     frame.preview = true;
     frame.compute_us = microseconds(watch);
     send(std::move(frame), target);
-  } catch (const Error&) {  // a first look only: what is wrong with the scan its load says
+  } catch (const Error&) {
   }
+}
+
+void ClientSession::send_image_preview(const Target& target, Index channel) {
+  const std::string& detector = view_.channels[static_cast<std::size_t>(channel)].detector;
+  const Stopwatch watch;
+  try {
+    const auto look = target.entry->first_look(target.item);
+    Frame frame =
+        is_moment(detector)
+            ? look->moment(is_row_moment(detector))
+            : look->image(detector_mask(detector, geometry(target, DetectorExpression::parse(detector).needs_disk())));
+    frame.channel = static_cast<std::uint16_t>(channel);
+    frame.preview = true;
+    frame.compute_us = microseconds(watch);
+    send(std::move(frame), target);
+  } catch (const Error&) {
+  }
+}
+
+void ClientSession::send_previews(const Target& target) {
+  send_pattern_preview(target);
+  for (Index channel = 0; channel < most_channels; ++channel)
+    if (!view_.channels[static_cast<std::size_t>(channel)].detector.empty()) send_image_preview(target, channel);
 }
 
 void ClientSession::send_reduced(const Target& target) { send(reduced(target).frame, target); }

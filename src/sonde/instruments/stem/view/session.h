@@ -77,12 +77,16 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   [[nodiscard]] Target target(const Arguments& arguments);
   [[nodiscard]] std::vector<Target> compared_targets();
   [[nodiscard]] DetectorGeometry geometry(const Target& target, bool needs_beam) const;
+  /// Whether it is what the client looks at, and not made in advance.
+  [[nodiscard]] bool is_shown(const Target& target) const { return target.item == view_.item(target.id()); }
 
   // Frames of the view as it is; sent with the id of the command that is being carried out.
   void send(panel::Frame frame, const Target& target);
   void send_pattern(const Target& target);
-  /// The same from the file, for an item that is being loaded.
-  void send_preview(const Target& target);
+  // The same from the file, for an item that is being loaded. What cannot be shown yet is left out: its load says why.
+  void send_pattern_preview(const Target& target);
+  void send_image_preview(const Target& target, Index channel);
+  void send_previews(const Target& target);
   void send_reduced(const Target& target);
   Shown send_image(const Target& target, Index channel);
   void send_spectrum(const Target& target, Index channel);
@@ -104,8 +108,12 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   [[nodiscard]] LineProfile profile_along(const Target& target, const ClientView::Line& line, ImageScale& scale);
 
   // Series: session_series.cpp
+  /// Makes what all items show, loading those that are not in memory.
   void prepare_items();
-  void prepare_item(std::uint64_t generation, Index dataset, Index item);
+  /// The same for the items in memory, once no command has come for a moment.
+  void prepare_when_at_rest();
+  void prepare_in_order(bool held_only);
+  void prepare_item(std::uint64_t generation, Index dataset, Index item, bool held_only);
   [[nodiscard]] bool is_ready(const Target& target) const;
   [[nodiscard]] std::vector<Index> ready_items(Index dataset) const;
   [[nodiscard]] panel::Frame strip(Index dataset, Index channel);
@@ -134,6 +142,7 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   std::map<Index, ClientImager> imagers_;  // by data set
   ClientPattern reduced_;
   bool playing_ = false;
+  std::vector<Index> ready_;      // items that the client was last told of
   std::uint64_t generation_ = 0;  // of prepared items: work of an earlier one is not worth finishing
 };
 

@@ -16,6 +16,7 @@
 #include "sonde/engine/io/tiff.h"
 #include "sonde/engine/io/zip.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/engine/report/progress.h"
 #include "sonde/instruments/stem/results/image_record.h"
 #include "sonde/instruments/stem/results/provenance.h"
 #include "sonde/instruments/stem/view/scratch_folder.h"
@@ -85,6 +86,7 @@ Array stack_for_tiff(const Array& stack) {
 }  // namespace
 
 panel::File ClientSession::export_file(const Value& request) {
+  const ProgressScope silent([](const Progress&) {});
   const std::lock_guard lock(mutex_);
   const panel::Command command{0, "export", request};
   return make_file(Arguments(command, {"what", "format", "channel", "client"}));

@@ -2,6 +2,7 @@
 // Playing a series: everything that an item shows is made before it is asked for, by the catalogue's worker, nearest
 // items first. After that an item is a look-up.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -13,6 +14,9 @@ namespace sonde::stem {
 namespace {
 
 constexpr Index strip_rows = 64;
+
+/// Longer than between two steps of a drag, shorter than a hand takes to the next item.
+constexpr std::chrono::milliseconds moment_of_rest(150);
 
 /// A small picture of an image: the mean of the pixels that fall into each of its own.
 std::vector<float> thumbnail(const std::vector<double>& image, Index rows, Index cols, Index to_rows, Index to_cols) {
@@ -61,45 +65,77 @@ std::vector<Index> ClientSession::ready_items(Index dataset) const {
 
 void ClientSession::prepare_items() {
   ++generation_;
+  prepare_in_order(false);
+}
+
+void ClientSession::prepare_when_at_rest() {
+  const std::uint64_t generation = ++generation_;  // what was begun for an earlier view is not worth finishing
+  if (catalogue_.entry(view_.dataset)->size() < 2) return;
+  catalogue_.when_idle(
+      [weak = weak_from_this(), generation] {
+        const auto self = weak.lock();
+        if (!self) return;
+        const std::lock_guard lock(self->mutex_);
+        if (!self->closed_ && generation == self->generation_) self->prepare_in_order(true);
+      },
+      moment_of_rest);
+}
+
+void ClientSession::prepare_in_order(bool held_only) {
   const Index current = view_.item(view_.dataset);
   std::vector<Index> items(static_cast<std::size_t>(catalogue_.entry(view_.dataset)->size()));
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = static_cast<Index>(i);
   std::stable_sort(items.begin(), items.end(),
                    [&](Index a, Index b) { return std::abs(a - current) < std::abs(b - current); });
   for (const Index item : items)
-    catalogue_.when_idle([weak = weak_from_this(), generation = generation_, dataset = view_.dataset, item] {
-      if (const auto self = weak.lock()) self->prepare_item(generation, dataset, item);
+    catalogue_.when_idle([weak = weak_from_this(), generation = generation_, dataset = view_.dataset, item, held_only] {
+      if (const auto self = weak.lock()) self->prepare_item(generation, dataset, item, held_only);
     });
 }
 
-void ClientSession::prepare_item(std::uint64_t generation, Index dataset, Index item) {
-  Target target;
-  {
+void ClientSession::prepare_item(std::uint64_t generation, Index dataset, Index item, bool held_only) {
+  // Piece by piece: a command that comes meanwhile waits for one of them, and the rest is not made any more.
+  // Between them nothing keeps the item from being released.
+  const auto entry = catalogue_.entry(dataset);
+  const auto still_wanted = [&](const auto& make) {
     const std::lock_guard lock(mutex_);
-    if (closed_ || generation != generation_) return;
-    target = {catalogue_.entry(dataset), item, nullptr};
-  }
+    const Target target{entry, item, entry->peek(item)};
+    if (closed_ || generation != generation_ || !target.dataset) return false;
+    make(target);
+    return true;
+  };
   try {
-    target.dataset = target.entry->load(item);  // without the lock: commands go on meanwhile
+    if (!held_only) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (closed_ || generation != generation_) return;
+      }
+      (void)entry->load(item);  // without the lock: commands go on meanwhile
+    }
+    if (!still_wanted([&](const Target& target) { (void)pattern(target); })) return;
+    if (!still_wanted([&](const Target& target) { (void)reduced(target); })) return;
+    for (const ClientView::Channel& channel : view_.channels)
+      if (!still_wanted([&](const Target& target) {
+            if (!channel.detector.empty()) (void)image(target, channel.detector);
+          }))
+        return;
   } catch (const Error&) {
     return;  // kept by the entry, told when the item itself is looked at
   }
   const std::lock_guard lock(mutex_);
   if (closed_ || generation != generation_) return;
-  try {
-    (void)pattern(target);
-    (void)reduced(target);
-    for (const ClientView::Channel& channel : view_.channels)
-      if (!channel.detector.empty()) (void)image(target, channel.detector);
-  } catch (const Error&) {
-    return;
-  }
   const std::vector<Index> ready = ready_items(dataset);
+  if (!playing_ && (ready == ready_ || std::none_of(view_.channels.begin(), view_.channels.end(),
+                                                    [](const auto& each) { return !each.detector.empty(); })))
+    return;
+  ready_ = ready;
   Value what;
   what["dataset"] = dataset;
   what["ready"] = ready;
   outlet_->event("series", what);
-  if (static_cast<Index>(ready.size()) < target.entry->size()) return;
+  if (!playing_) return;
+  if (static_cast<Index>(ready.size()) < entry->size()) return;
+  const Target target{entry, item, nullptr};
   request_ = 0;
   for (Index channel = 0; channel < most_channels; ++channel)
     if (!view_.channels[static_cast<std::size_t>(channel)].detector.empty()) send(strip(dataset, channel), target);

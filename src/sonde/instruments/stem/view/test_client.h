@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -139,6 +140,19 @@ class Client {
     }
     ADD_FAILURE() << command << " " << arguments << " was carried out";
     return "";
+  }
+
+  /// Waits until so many frames have come that are no previews; take_final() then takes them, without the previews.
+  void wait_for_final(std::ptrdiff_t count) {
+    outlet->wait([count](const auto& frames, const auto&) {
+      return std::count_if(frames.begin(), frames.end(), [](const panel::Frame& each) { return !each.preview; }) >=
+             count;
+    });
+  }
+  std::vector<panel::Frame> take_final() {
+    std::vector<panel::Frame> frames = outlet->take_frames();
+    std::erase_if(frames, [](const panel::Frame& each) { return each.preview; });
+    return frames;
   }
 
   std::shared_ptr<RecordingOutlet> outlet;
