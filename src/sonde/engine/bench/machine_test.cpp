@@ -30,7 +30,7 @@ TEST(Machine, EveryRateIsMeasured) {
     for (const char* rate : {"copy_bytes_per_s", "triad_bytes_per_s", "read_bytes_per_s"})
       EXPECT_GT(row.find(rate)->as_real(), 0) << rate;
   for (const Value& row : machine.find("multiply_add")->items())
-    EXPECT_GT(row.find("f32_flops_per_s")->as_real(), row.find("f64_flops_per_s")->as_real());
+    for (const char* rate : {"f32_flops_per_s", "f64_flops_per_s"}) EXPECT_GT(row.find(rate)->as_real(), 0) << rate;
   EXPECT_GT(machine.find("disk")->find("write_bytes_per_s")->as_real(), 0);
   EXPECT_GT(machine.find("disk")->find("read_bytes_per_s")->as_real(), 0);
   EXPECT_EQ(machine.find("links")->size(), Device::all().size() - 1);
