@@ -47,7 +47,7 @@ TEST_F(Bench, MachineMeasuresOnceAndKeepsTheNumbers) {
 TEST_F(Bench, MachineNamesAFolderThatCannotBeWritten) {
   const Ended ended = machine({"--folder", "/nowhere"});
   EXPECT_EQ(ended.status, 5);
-  EXPECT_THAT(ended.err, StartsWith("error: /nowhere: no file can be made there"));
+  EXPECT_THAT(ended.err, StartsWith("error: /nowhere: making a temporary file failed: No such file or directory"));
 }
 
 TEST_F(Bench, ReportsGiveFractionsOfAMeasuredMachine) {
