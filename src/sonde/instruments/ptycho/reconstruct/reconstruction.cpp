@@ -64,6 +64,13 @@ class Steps final : public Reconstruction {
         initial_positions_(state_.positions) {
     choose_frames();
     for (const EngineRun& run : schedule_.engines) iterations_ += run.iterations;
+    known_ = schedule_.known;
+    if (!known_) {
+      auto counts_alone = std::make_shared<ConstraintContext>();
+      counts_alone->mean_counts = measurement.mean_counts();
+      known_ = std::move(counts_alone);
+    }
+    if (!schedule_.constraints.empty()) constraints_.emplace(schedule_.constraints, *known_, state_);
     fit_.resize(static_cast<std::size_t>(measurement.count()));
     begin_engine(0);
   }
@@ -102,6 +109,8 @@ class Steps final : public Reconstruction {
   std::optional<Workbench<Real>> bench_;
   std::unique_ptr<Engine<Real>> engine_;
   std::optional<PositionCorrection<Real>> correction_;
+  std::shared_ptr<const ConstraintContext> known_;
+  std::optional<Constraints<Real>> constraints_;
   std::vector<Point> initial_positions_;
   std::vector<FrameSums> fit_;
   Index which_ = 0, done_in_engine_ = 0;
@@ -190,6 +199,10 @@ const IterationRecord& Steps<Real>::iterate() {
     if (correction_ && correction_->due(record.number)) {
       record.positions = correction_->correct(*bench_, record.number, iterations_);
       engine_->state_changed();
+    }
+    if (constraints_) {
+      const auto changed = constraints_->apply(state_, *known_, record.number);
+      if (changed.object || changed.probe) state_changed();
     }
   } catch (const Error&) {
     restore_best();

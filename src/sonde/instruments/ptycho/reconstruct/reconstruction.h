@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonde/engine/io/checkpoint.h"
+#include "sonde/instruments/ptycho/constrain/constraints.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/model/measurement.h"
 #include "sonde/instruments/ptycho/model/metrics.h"
@@ -29,6 +30,9 @@ struct Schedule {
   std::vector<EngineRun> engines;
   Index object_start = 1, probe_start = 2;  ///< first iteration in which each is free
   PositionSettings positions;
+  std::vector<ChosenConstraint> constraints;
+  /// What constraints may know; unset: the mean counts alone.
+  std::shared_ptr<const ConstraintContext> known{};
   StopSettings stop;
   std::optional<double> holdout;  ///< share of the frames that only judge; unset: chosen
   std::vector<Index> skip;        ///< frames that take no part at all

@@ -74,17 +74,32 @@ TEST(SiemensStar, EpieReachesWhatAnIndependentProgramReached) {
   EXPECT_NEAR(fit.r_intensity, 0.112, 0.004);
 }
 
-TEST(SiemensStar, AFullStepIsCalledDiverged) {
+/// The power constraint hides the probe's growth from the probe, not from the rule.
+class FullStep : public ::testing::TestWithParam<bool> {};
+
+TEST_P(FullStep, IsCalledDivergedWithAndWithoutThePowerConstraint) {
   SONDE_NEED_DATA(data);
   const Star star(data);
-  const auto run = Reconstruction::prepare(star.measurement, star.start(true), {}, epie(1.0, 80, StopRule::relative));
+  Schedule schedule = epie(1.0, 80, StopRule::relative);
+  if (GetParam()) schedule.constraints.push_back(chosen_constraint("probe_power", Value::object(), "test"));
+  const auto run = Reconstruction::prepare(star.measurement, star.start(true), {}, std::move(schedule));
   while (run->outcome().kind == Outcome::Kind::running) run->iterate();
   EXPECT_EQ(run->outcome().kind, Outcome::Kind::diverged) << run->outcome().because;
   // Measured elsewhere in three orders of the frames: iteration 34 to 38.
   EXPECT_GE(run->history().back().number, 25);
   EXPECT_LE(run->history().back().number, 45);
   EXPECT_LT(run->outcome().best, run->history().back().number);
+  EXPECT_GT(run->history().back().power_total, 2);
+  double power = 0;
+  for (Index i = 0; i < run->state().probe.count(); ++i)
+    power += std::norm(complex128(run->state().probe.view<complex64, 3>().data[i]));
+  // Single precision, 16384 squares.
+  if (GetParam()) {
+    EXPECT_NEAR(power / star.measurement.mean_counts(), 1, 1e-5);
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(SiemensStar, FullStep, ::testing::Bool());
 
 TEST(SiemensStar, BetweenPixelsAndWithPositionsItIsBetter) {
   SONDE_NEED_DATA(data);
