@@ -42,6 +42,8 @@ class Context {
   [[nodiscard]] bool json() const { return common_.json; }
   /// The flag that set this option, or an empty text when the command line left it alone.
   [[nodiscard]] std::string given_flag(std::string_view key) const;
+  /// The file of --config, for commands with own_config.
+  [[nodiscard]] const std::optional<std::string>& config_file() const { return common_.config; }
   /// Lets --json print results() also when the command fails: for commands whose findings are the result.
   void print_results_of_failure() { prints_results_of_failure_ = true; }
   [[nodiscard]] bool prints_results_of_failure() const { return prints_results_of_failure_; }
@@ -88,7 +90,8 @@ struct Command {
   std::string summary{};  ///< one line, imperative, without a full stop
   std::string details{};  ///< paragraphs for `help`, separated by empty lines
   std::vector<Example> examples{};
-  bool plans = false;  ///< run() honours dry_run(); otherwise a dry run only shows the resolved options
+  bool own_config = false;  ///< --config names a file that run() reads itself (Context::config_file)
+  bool plans = false;       ///< run() honours dry_run(); otherwise a dry run only shows the resolved options
   std::unique_ptr<Invocation> (*invoke)() = nullptr;
 };
 

@@ -192,7 +192,7 @@ Parsed parse(const std::vector<std::string>& words) {
   Problems problems;
   for (const Given& given : all_given)
     if (given.field->key == "config") problems.collect([&] { assign_given(given, fields); });
-  if (parsed.common->config)
+  if (parsed.common->config && !command.own_config)
     problems.collect([&] {
       std::vector<std::string> names;
       for (const Command& each : commands()) names.push_back(each.name);

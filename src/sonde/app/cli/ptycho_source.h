@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measurements for ptychography from any file: its own formats, and every scan that the stem instrument opens.
+#pragma once
+
+#include "sonde/app/cli/command.h"
+#include "sonde/instruments/ptycho/read/source.h"
+
+namespace sonde::cli {
+
+/// Opens what ptychography reads itself; everything else is loaded as a 4D-STEM scan, with its masks and bad pixels
+/// left out, its calibration taken along, and the detector binned as asked. In a dry run such a scan is not decoded,
+/// and its patterns cannot be read.
+[[nodiscard]] ptycho::Source open_measurement(const ptycho::DataSettings& settings, Context& context);
+
+}  // namespace sonde::cli

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/read/frames.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/device/parallel.h"
+
+namespace sonde::ptycho {
+namespace {
+
+template <class From, class To>
+Array converted(const Array& patterns) {
+  Array made(Device::cpu(), patterns.shape(), dtype_of<To>);
+  const auto* from = static_cast<const From*>(patterns.data());
+  auto* to = static_cast<To*>(made.data());
+  parallel_for(patterns.count(), 1 << 16, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i) to[i] = static_cast<To>(from[i]);
+  });
+  return made;
+}
+
+/// The index of frequency k in an axis of n pixels.
+Index index_of(Index k, Index n, ZeroFrequency zero) { return zero == ZeroFrequency::centre ? k + n / 2 : (k + n) % n; }
+
+/// body(pixel in `from`, pixel in `to`) for every pixel that both have.
+template <class Body>
+void for_shared(Extent from, Extent to, ZeroFrequency zero, Body&& body) {
+  const auto least = [](Index a, Index b) { return -std::min(a / 2, b / 2); };
+  const auto most = [](Index a, Index b) { return std::min(a - a / 2, b - b / 2); };
+  for (Index k = least(from.rows, to.rows); k < most(from.rows, to.rows); ++k)
+    for (Index l = least(from.cols, to.cols); l < most(from.cols, to.cols); ++l)
+      body(index_of(k, from.rows, zero) * from.cols + index_of(l, from.cols, zero),
+           index_of(k, to.rows, zero) * to.cols + index_of(l, to.cols, zero));
+}
+
+/// The sum of all frames, pixel by pixel.
+std::vector<double> summed(const Array& patterns) {
+  const Index pixels = patterns.shape()[1] * patterns.shape()[2];
+  std::vector<double> sum(static_cast<std::size_t>(pixels));
+  const auto add = [&](const auto* from) {
+    for (Index j = 0; j < patterns.shape()[0]; ++j)
+      for (Index p = 0; p < pixels; ++p) sum[static_cast<std::size_t>(p)] += static_cast<double>(from[j * pixels + p]);
+  };
+  const void* data = patterns.data();
+  if (patterns.dtype() == DType::u8) add(static_cast<const std::uint8_t*>(data));
+  if (patterns.dtype() == DType::u16) add(static_cast<const std::uint16_t*>(data));
+  if (patterns.dtype() == DType::u32) add(static_cast<const std::uint32_t*>(data));
+  if (patterns.dtype() == DType::f32) add(static_cast<const float*>(data));
+  if (patterns.dtype() == DType::f64) add(static_cast<const double*>(data));
+  return sum;
+}
+
+template <class T>
+Index clip(Array& patterns) {
+  auto* values = static_cast<T*>(patterns.data());
+  std::atomic<Index> clipped{0};
+  parallel_for(patterns.count(), 1 << 16, [&](Index first, Index last, Worker&) {
+    Index here = 0;
+    for (Index i = first; i < last; ++i)
+      if (values[i] < 0) {
+        values[i] = 0;
+        ++here;
+      }
+    clipped += here;
+  });
+  return clipped;
+}
+
+template <class T>
+Index at_limit(const Array& patterns, std::span<const std::uint8_t> good) {
+  const auto* values = static_cast<const T*>(patterns.data());
+  const Index pixels = patterns.shape()[1] * patterns.shape()[2];
+  std::atomic<Index> found{0};
+  parallel_for(patterns.shape()[0], 1, [&](Index first, Index last, Worker&) {
+    Index here = 0;
+    for (Index j = first; j < last; ++j)
+      for (Index p = 0; p < pixels; ++p)
+        if (values[j * pixels + p] == std::numeric_limits<T>::max() &&
+            (good.empty() || good[static_cast<std::size_t>(p)]))
+          ++here;
+    found += here;
+  });
+  return found;
+}
+
+}  // namespace
+
+Array as_counts(Array patterns) {
+  switch (patterns.dtype()) {
+    case DType::u8:
+    case DType::u16:
+    case DType::u32:
+    case DType::f32:
+    case DType::f64:
+      return patterns;
+    case DType::i8:
+      return converted<std::int8_t, float>(patterns);
+    case DType::i16:
+      return converted<std::int16_t, float>(patterns);
+    case DType::i32:
+      return converted<std::int32_t, double>(patterns);
+    case DType::i64:
+      return converted<std::int64_t, double>(patterns);
+    case DType::u64:
+      return converted<std::uint64_t, double>(patterns);
+    default:
+      throw Error(ErrorKind::bad_input, fmt::format("patterns of type {} are no counts", name(patterns.dtype())));
+  }
+}
+
+Index clip_negative(Array& patterns) {
+  if (patterns.dtype() == DType::f32) return clip<float>(patterns);
+  if (patterns.dtype() == DType::f64) return clip<double>(patterns);
+  return 0;
+}
+
+Index saturated_pixels(const Array& patterns, std::span<const std::uint8_t> good) {
+  if (patterns.dtype() == DType::u8) return at_limit<std::uint8_t>(patterns, good);
+  if (patterns.dtype() == DType::u16) return at_limit<std::uint16_t>(patterns, good);
+  if (patterns.dtype() == DType::u32) return at_limit<std::uint32_t>(patterns, good);
+  return 0;
+}
+
+Array fit_detector(const Array& patterns, ZeroFrequency zero, Extent extent) {
+  const Shape& shape = patterns.shape();
+  const Extent from{shape[1], shape[2]};
+  Array made = Array::zeros(Device::cpu(), Shape{shape[0], extent.rows, extent.cols}, patterns.dtype());
+  const std::size_t bytes = size_bytes(patterns.dtype());
+  const auto* source = static_cast<const std::byte*>(patterns.data());
+  auto* target = static_cast<std::byte*>(made.data());
+  parallel_for(shape[0], 1, [&](Index first, Index last, Worker&) {
+    for (Index j = first; j < last; ++j)
+      for_shared(from, extent, zero, [&](Index a, Index b) {
+        std::memcpy(target + static_cast<std::size_t>(j * extent.rows * extent.cols + b) * bytes,
+                    source + static_cast<std::size_t>(j * from.rows * from.cols + a) * bytes, bytes);
+      });
+  });
+  return made;
+}
+
+std::vector<std::uint8_t> fit_mask(std::span<const std::uint8_t> good, Extent from, ZeroFrequency zero, Extent extent) {
+  std::vector<std::uint8_t> fitted(static_cast<std::size_t>(extent.rows * extent.cols), 0);
+  for_shared(from, extent, zero, [&](Index a, Index b) {
+    fitted[static_cast<std::size_t>(b)] = good.empty() ? 1 : good[static_cast<std::size_t>(a)];
+  });
+  return fitted;
+}
+
+bool zero_frequency_doubtful(const Array& patterns, std::span<const std::uint8_t> good, ZeroFrequency zero) {
+  const Index rows = patterns.shape()[1], cols = patterns.shape()[2];
+  const std::vector<double> sum = summed(patterns);
+  std::complex<double> row, col;
+  double total = 0;
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < cols; ++c) {
+      const auto p = static_cast<std::size_t>(r * cols + c);
+      if ((!good.empty() && good[p] == 0) || !std::isfinite(sum[p])) continue;
+      const double turn = 2 * std::numbers::pi;
+      row += std::polar(sum[p], turn * static_cast<double>(r) / static_cast<double>(rows));
+      col += std::polar(sum[p], turn * static_cast<double>(c) / static_cast<double>(cols));
+      total += sum[p];
+    }
+  // Directions: +1 for index 0, -1 for the middle. Below a tenth the counts are everywhere and say nothing.
+  const double wanted = zero == ZeroFrequency::corner ? 1 : -1;
+  return total > 0 && wanted * row.real() < -0.1 * total && wanted * col.real() < -0.1 * total;
+}
+
+}  // namespace sonde::ptycho

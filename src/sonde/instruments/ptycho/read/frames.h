@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done to patterns between the file and the measurement. Patterns are (frames, rows, columns).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/instruments/ptycho/model/measurement.h"
+#include "sonde/instruments/ptycho/read/settings.h"
+
+namespace sonde::ptycho {
+
+/// Unsigned and floating patterns as they are; signed ones as f32 (up to 16 bits, exact) or f64. Throws
+/// Error(bad_input) for complex ones.
+[[nodiscard]] Array as_counts(Array patterns);
+
+/// Negative counts become zero. Returns how many there were; not-a-number stays.
+Index clip_negative(Array& patterns);
+
+/// How many measured pixels hold the largest value of an integer type: more may have been counted there.
+[[nodiscard]] Index saturated_pixels(const Array& patterns, std::span<const std::uint8_t> good);
+
+/// The detector's pixels around the zero frequency: cut off, or with zeros added, to `extent`. Nothing else changes:
+/// the order stays that of `zero`. Works for patterns and, with one frame, for masks and probes.
+[[nodiscard]] Array fit_detector(const Array& patterns, ZeroFrequency zero, Extent extent);
+/// The same for a mask, in which added pixels are 0; an empty mask means all good.
+[[nodiscard]] std::vector<std::uint8_t> fit_mask(std::span<const std::uint8_t> good, Extent from, ZeroFrequency zero,
+                                                 Extent extent);
+
+/// Where the counts of all frames gather: true when that is nearer to the other convention than to `zero`. The mean
+/// direction of counts on the circle that each axis is (index / size as an angle) decides.
+[[nodiscard]] bool zero_frequency_doubtful(const Array& patterns, std::span<const std::uint8_t> good,
+                                           ZeroFrequency zero);
+
+}  // namespace sonde::ptycho

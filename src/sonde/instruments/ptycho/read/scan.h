@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sonde/instruments/ptycho/model/measurement.h"
+#include "sonde/instruments/ptycho/optics/sampling.h"
+#include "sonde/instruments/ptycho/read/settings.h"
+#include "sonde/instruments/ptycho/read/source.h"
+
+namespace sonde::ptycho {
+
+/// A measurement before its counts are read: how it will be cropped and padded, where the frames lie, how finely all is
+/// sampled.
+struct Scan {
+  Extent stored;      ///< the detector of the file
+  Extent window;      ///< cropped as asked, then padded to sizes that transform fast
+  Sampling sampling;  ///< of the window
+  ZeroFrequency zero_frequency = ZeroFrequency::centre;
+  std::vector<std::uint8_t> good;  ///< of the window: 1 where measured; empty: everywhere
+  std::vector<Point> positions;    ///< place of window index floor(n/2), object pixels, origin as in the file
+  std::vector<Index> skip;         ///< ascending, each once
+  std::vector<std::string> notes;  ///< what was decided, in words
+};
+
+/// Throws Error(bad_input) for sampling that is unknown or contradicts itself (naming the numbers that disagree and by
+/// how much), a raster without shape or step, positions that are not finite, and frames to skip that are not there.
+[[nodiscard]] Scan plan_scan(const Source& source, const DataSettings& data, const GeometrySettings& geometry,
+                             const PositionListSettings& positions);
+
+/// The counts, read and checked, and what was found on the way.
+struct LoadedCounts {
+  Measurement measurement;
+  Array mean;                         ///< f64 (rows, columns), zero frequency at [0,0]: of the frames that take part
+  std::vector<Index> empty;           ///< frames without a count that take part; skipped when asked
+  std::vector<std::string> warnings;  ///< saturated pixels, a doubtful zero frequency
+};
+
+/// Throws like Measurement, and Error(bad_input) listing frames without a count unless settings skip them; those are
+/// added to scan.skip then.
+[[nodiscard]] LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& data,
+                                       AmplitudeStorage storage);
+
+/// "3, 7 and 10" of numbers, the first eight and how many more.
+[[nodiscard]] std::string listed_frames(const std::vector<Index>& frames);
+
+}  // namespace sonde::ptycho

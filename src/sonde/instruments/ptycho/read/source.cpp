@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/read/source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/io/file.h"
+#include "sonde/engine/io/npy.h"
+#include "sonde/instruments/ptycho/read/files.h"
+#include "sonde/instruments/ptycho/read/foreign.h"
+
+namespace sonde::ptycho {
+namespace {
+
+bool is_npy(const std::string& path) { return to_lower(path).ends_with(".npy"); }
+
+/// The data set that the patterns are in: the named one, or the only one that can be.
+Hdf5Dataset patterns_of(const Hdf5File& file, const std::string& named) {
+  if (!named.empty()) return require_dataset(file, named);
+  std::vector<std::string> found;
+  for (const std::string& path : file.datasets()) {
+    const Hdf5DatasetInfo info = file.dataset(path).info();
+    if (info.shape.rank() >= 3 && info.shape.rank() <= 4 && info.dtype && *info.dtype < DType::c64)
+      found.push_back(path);
+  }
+  if (found.empty())
+    throw Error(ErrorKind::bad_file, fmt::format("{}: no data set of three or four dimensions", file.path()))
+        .hint("name the patterns with data.patterns");
+  if (found.size() > 1)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: {} may all be the patterns", file.path(), join_words(found)))
+        .hint(fmt::format("choose with data.patterns, for instance \"{}\"", found.front()));
+  return file.dataset(found.front());
+}
+
+/// Whether the frames seem to be the last dimension: the counts fit there and not where they should.
+void require_order(const Shape& shape, Index positions, const std::string& what) {
+  if (shape.rank() != 3 || positions == 0 || shape[0] == positions || shape[2] != positions) return;
+  throw Error(ErrorKind::bad_input, fmt::format("{}: shape {} with {} positions: the axes seem to be in another order, "
+                                                "expected (frames, rows, columns)",
+                                                what, shape.text(), positions))
+      .hint("store numpy.moveaxis(patterns, -1, 0)");
+}
+
+/// Folds a raster into a stack, and finds its shape.
+void take_shape(Source& source, const Shape& stored, const DataSettings& settings, const std::string& what) {
+  if (stored.rank() != 3 && stored.rank() != 4)
+    throw Error(ErrorKind::bad_input, fmt::format("{}: shape {}, expected (frames, rows, columns) or (scan rows, scan "
+                                                  "columns, rows, columns)",
+                                                  what, stored.text()));
+  std::optional<Extent> asked;
+  if (!settings.scan_shape.empty()) asked = parse_extent(settings.scan_shape, "data.scan_shape");
+  if (stored.rank() == 4) {
+    if (asked && (asked->rows != stored[0] || asked->cols != stored[1])) {
+      Error error(ErrorKind::bad_input, fmt::format("{}: shape {}, but data.scan_shape is {} x {}", what, stored.text(),
+                                                    asked->rows, asked->cols));
+      if (asked->rows == stored[2] && asked->cols == stored[3])
+        error.hint(
+            "the axes seem to be in another order: the scan comes first, store numpy.moveaxis(patterns, (2, 3), "
+            "(0, 1))");
+      throw error;
+    }
+    source.scan_shape = Extent{stored[0], stored[1]};
+    source.shape = Shape{stored[0] * stored[1], stored[2], stored[3]};
+  } else {
+    require_order(stored, static_cast<Index>(source.positions.size()), what);
+    if (asked && asked->rows * asked->cols != stored[0]) {
+      Error error(ErrorKind::bad_input, fmt::format("{}: {} frames, but data.scan_shape is {} x {}", what, stored[0],
+                                                    asked->rows, asked->cols));
+      if (asked->rows * asked->cols == stored[2])
+        error.hint("the axes seem to be in another order: frames come first, store numpy.moveaxis(patterns, -1, 0)");
+      throw error;
+    }
+    source.scan_shape = asked;
+    source.shape = stored;
+  }
+}
+
+Source open_plain(const DataSettings& settings) {
+  Source source;
+  source.file = settings.file;
+  if (!settings.positions.empty()) {
+    const ArrayName name = array_name(settings.positions, settings.file);
+    source.positions = as_points(read_named(name), name.text());
+  }
+  if (is_npy(settings.file)) {
+    source.format = "NPY";
+    const Array all = read_npy(settings.file);
+    take_shape(source, all.shape(), settings, settings.file);
+    source.dtype = all.dtype();
+    source.read_patterns = [path = settings.file, shape = source.shape] { return read_npy(path).reshaped(shape); };
+    return source;
+  }
+  source.format = "plain HDF5";
+  const auto data = std::make_shared<Hdf5Dataset>(patterns_of(Hdf5File::open(settings.file), settings.patterns));
+  const std::string what = fmt::format("{}:{}", settings.file, data->path());
+  if (!data->info().dtype || *data->info().dtype >= DType::c64)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: elements of type {} are no counts", what, data->info().type_text));
+  take_shape(source, data->info().shape, settings, what);
+  source.dtype = *data->info().dtype;
+  source.read_patterns = [data, shape = source.shape] { return data->read().reshaped(shape); };
+  return source;
+}
+
+}  // namespace
+
+bool is_own_format(const DataSettings& settings) {
+  if (settings.format != SourceFormat::automatic) return settings.format != SourceFormat::stem;
+  if (!settings.positions.empty() || !settings.patterns.empty()) return true;
+  if (is_npy(settings.file)) return true;
+  (void)File(settings.file);
+  try {
+    const Hdf5File file = Hdf5File::open(settings.file);
+    return is_cxi(file) || is_ptyd(file);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Source open_source(const DataSettings& settings) {
+  if (settings.file.empty())
+    throw Error(ErrorKind::bad_input, "no file with patterns is named").hint("give data.file in the run file");
+  SourceFormat format = settings.format;
+  if (format == SourceFormat::automatic) {
+    format = SourceFormat::plain;
+    if (!is_npy(settings.file)) {
+      const Hdf5File file = Hdf5File::open(settings.file);
+      if (is_cxi(file)) format = SourceFormat::cxi;
+      if (is_ptyd(file)) format = SourceFormat::ptyd;
+    }
+  }
+  if (settings.detector_bin != 1)
+    throw Error(ErrorKind::not_supported, "data.detector_bin sums pixels of files that `sonde stem` opens")
+        .hint("crop the patterns with data.crop instead");
+  Source source = format == SourceFormat::cxi    ? open_cxi(settings.file)
+                  : format == SourceFormat::ptyd ? open_ptyd(settings.file)
+                                                 : open_plain(settings);
+  if (!settings.mask.empty()) {
+    const ArrayName name = array_name(settings.mask, settings.file);
+    const Array mask = read_named(name);
+    source.good = as_mask(mask, settings.mask_good == MaskGood::nonzero, name.text());
+    if (!(mask.shape() == source.shape.last(2)))
+      throw Error(ErrorKind::bad_input, fmt::format("{}: a mask of {} for a detector of {}", name.text(),
+                                                    mask.shape().text(), source.shape.last(2).text()));
+  }
+  if (!source.positions.empty() && static_cast<Index>(source.positions.size()) != source.shape[0])
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: {} positions for {} frames", settings.file, source.positions.size(), source.shape[0]));
+  return source;
+}
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/instruments/ptycho/read/settings.h"
+#include "sonde/instruments/ptycho/scan/positions.h"
+
+namespace sonde::ptycho {
+
+/// A measurement as its file describes it, patterns not yet read. What a file leaves open is empty; settings fill it.
+struct Source {
+  std::string file;
+  std::string format;  ///< "CXI", "PtyD", "plain HDF5", "NPY", or what another reader calls itself
+  Shape shape;         ///< (frames, rows, columns)
+  DType dtype = DType::u16;
+  std::function<Array()> read_patterns;  ///< all of them, on the host, of that shape and type
+  std::optional<ZeroFrequency> zero_frequency;
+  std::vector<std::uint8_t> good;  ///< (rows, columns): 1 where a pixel was measured; empty: everywhere
+
+  std::vector<Point> positions;  ///< empty: a raster
+  std::optional<LengthUnit> unit;
+  std::optional<Reference> reference;
+  std::optional<Extent> scan_shape;  ///< of a raster
+
+  std::optional<ProbeType> probe_type;
+  std::optional<double> energy_kev, semiangle_mrad, mrad_per_px, detector_pixel_m, distance_m, step_a;
+  Array probe;                        ///< complex128 (modes, rows, columns), centred; empty unless the file has one
+  std::vector<std::string> warnings;  ///< what in the file was doubtful
+};
+
+/// Whether `settings` describe a file that open_source() knows: always, unless the format is stem, or automatic with a
+/// file that is neither CXI nor PtyD and no positions or data set named. Throws Error(bad_file) when it is missing.
+[[nodiscard]] bool is_own_format(const DataSettings& settings);
+
+/// Opens a file and reads all but the patterns. Throws Error(bad_file) naming file and data set for missing ones,
+/// Error(bad_input) for shapes that do not fit each other; axes that seem to be in another order are named.
+[[nodiscard]] Source open_source(const DataSettings& settings);
+
+}  // namespace sonde::ptycho

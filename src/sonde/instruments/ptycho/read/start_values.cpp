@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/read/start_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/io/npy.h"
+#include "sonde/instruments/ptycho/optics/start_modes.h"
+#include "sonde/instruments/ptycho/read/files.h"
+
+namespace sonde::ptycho {
+namespace {
+
+/// Key of an aberration in a run file: "C12_A", "phi12_deg".
+std::string key_of(const std::string& name) { return name + (name.starts_with("phi") ? "_deg" : "_A"); }
+
+/// A wave of a file and where it says it lies.
+struct StoredWave {
+  Array values;                 // complex128, three dimensions
+  std::optional<Point> origin;  // object pixels
+  std::string what;
+};
+
+std::optional<Point> origin_of(const Hdf5File& file, const std::string& object) {
+  const std::optional<Hdf5Value> value = file.attribute(object, "origin_px");
+  if (!value || value->elements.size() != 2) return std::nullopt;
+  const auto number = [&](std::size_t i) { return Hdf5Value{{}, {value->elements[i]}}.number().value_or(0); };
+  return Point{number(0), number(1)};
+}
+
+/// The data set of a result, a .ptyr or another HDF5 file that holds the wanted wave.
+std::string wave_path(const Hdf5File& file, const std::string& name) {
+  const std::string kind = name == "object" ? "obj" : "probe";
+  if (file.is_dataset("/" + name)) return "/" + name;
+  if (name == "object" && file.is_dataset("/object_phase")) return "/object_phase";
+  if (file.is_group("/content/" + kind))
+    for (const Hdf5Link& link : file.list("/content/" + kind)) return "/content/" + kind + "/" + link.name + "/data";
+  const std::string cxi = name == "object" ? "/entry_1/image_1/data" : "/entry_1/instrument_1/source_1/illumination";
+  if (file.is_dataset(cxi)) return cxi;
+  throw Error(ErrorKind::bad_file, fmt::format("{}: no {} in it", file.path(), name))
+      .hint(fmt::format("name the data set: {}:DATASET", file.path()));
+}
+
+StoredWave read_wave(const std::string& text, const std::string& name, const std::string& key) {
+  if (text.empty()) throw Error(ErrorKind::bad_input, fmt::format("{} is missing", key));
+  ArrayName from = array_name(text, text);
+  StoredWave wave;
+  if (from.file == text && !to_lower(text).ends_with(".npy")) from.dataset = wave_path(Hdf5File::open(text), name);
+  wave.what = from.text();
+  const Array stored = read_named(from);
+  wave.values = as_complex(stored, wave.what);
+  const Shape shape = wave.values.shape();
+  if (shape.rank() == 2) wave.values = std::move(wave.values).reshaped(Shape{1, shape[0], shape[1]});
+  // Probes of a result are (positions or one, modes, rows, columns).
+  if (shape.rank() == 4 && shape[0] == 1) wave.values = std::move(wave.values).reshaped(shape.last(3));
+  if (wave.values.shape().rank() != 3)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: shape {}, expected two or three dimensions", wave.what, shape.text()));
+  if (!from.dataset.empty()) wave.origin = origin_of(Hdf5File::open(from.file), from.dataset);
+  auto* values = static_cast<complex128*>(wave.values.data());
+  if (from.dataset == "/object_phase")
+    for (Index i = 0; i < wave.values.count(); ++i) values[i] = std::polar(1.0, values[i].real());
+  for (Index i = 0; i < wave.values.count(); ++i)
+    if (!std::isfinite(values[i].real()) || !std::isfinite(values[i].imag()))
+      throw Error(ErrorKind::bad_input, fmt::format("{}: element {} is not finite", wave.what, i));
+  return wave;
+}
+
+void require_window(const Array& probe, const Sampling& sampling, const std::string& what) {
+  const Shape& shape = probe.shape();
+  if (shape[1] != sampling.rows || shape[2] != sampling.cols)
+    throw Error(ErrorKind::bad_input, fmt::format("{}: a probe of {} x {} pixels, the patterns have {} x {}", what,
+                                                  shape[1], shape[2], sampling.rows, sampling.cols));
+}
+
+Choice<ProbeInit> choose_init(const ProbeSettings& settings, const Sampling& sampling, bool has_angle,
+                              bool source_has_probe) {
+  if (settings.init != ProbeInit::automatic) return {settings.init, "as asked"};
+  if (!settings.file.empty()) return {ProbeInit::file, "probe.file is given"};
+  if (source_has_probe) return {ProbeInit::file, "the data file has a probe"};
+  if (sampling.calibrated() && has_angle) return {ProbeInit::aperture, "energy and semiangle are known"};
+  if (settings.fwhm) return {ProbeInit::gaussian, "probe.fwhm is given"};
+  return {ProbeInit::mean_bf, "nothing else is known of the probe"};
+}
+
+/// Brightest pixels of the mean pattern that count as the undiffracted disk: half of a flat disk's level.
+constexpr double disk_cut = 0.5;
+
+Array placed_object(const ObjectSettings& settings, Index rows, Index cols, Point origin) {
+  const StoredWave wave = read_wave(settings.file, "object", "object.file");
+  const Shape& shape = wave.values.shape();
+  if (shape[0] != settings.slices && shape[0] != 1)
+    throw Error(ErrorKind::bad_input, fmt::format("{}: {} slices, expected {}", wave.what, shape[0], settings.slices));
+  if (!wave.origin && (shape[1] != rows || shape[2] != cols))
+    throw Error(ErrorKind::bad_input, fmt::format("{}: an object of {} x {} pixels, expected {} x {}", wave.what,
+                                                  shape[1], shape[2], rows, cols))
+        .hint("an object that says where it lies (attribute origin_px) may have any size");
+  const Index down = wave.origin ? static_cast<Index>(std::lround(wave.origin->row - origin.row)) : 0;
+  const Index right = wave.origin ? static_cast<Index>(std::lround(wave.origin->col - origin.col)) : 0;
+  Array made(Device::cpu(), Shape{settings.slices, rows, cols}, DType::c128);
+  auto to = made.view<complex128, 3>();
+  const auto from = wave.values.view<complex128, 3>();
+  for (Index s = 0; s < settings.slices; ++s)
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = 0; c < cols; ++c) {
+        const Index i = r - down, k = c - right;
+        const bool inside = i >= 0 && i < shape[1] && k >= 0 && k < shape[2];
+        to(s, r, c) = inside ? from(shape[0] == 1 ? 0 : s, i, k) : complex128(1);
+      }
+  return made;
+}
+
+}  // namespace
+
+ProbeSettings::ProbeSettings() {
+  for (const std::string& name : Aberrations::names()) aberrations.emplace_back(name, std::nullopt);
+}
+
+Aberrations ProbeSettings::lens() const {
+  Aberrations lens;
+  for (const auto& [name, value] : aberrations)
+    if (value) lens.set(name, name.starts_with("phi") ? *value * std::numbers::pi / 180 : *value);
+  return lens;
+}
+
+void ProbeSettings::describe(Fields& fields) {
+  fields.choice("init", init,
+                {{"auto", ProbeInit::automatic},
+                 {"aperture", ProbeInit::aperture},
+                 {"vacuum", ProbeInit::vacuum},
+                 {"mean_bf", ProbeInit::mean_bf},
+                 {"gaussian", ProbeInit::gaussian},
+                 {"file", ProbeInit::file}},
+                {.help = "where the first probe comes from: aperture and aberrations, a pattern in vacuum, the disk of "
+                         "the mean pattern, a Gaussian, or a file"});
+  fields.add("file", file,
+             {.help = "probe (file) or intensity in vacuum (vacuum): FILE.npy, FILE.h5:DATASET, a result or a .ptyr; "
+                      "only its shape is used, its power comes from the counts"});
+  fields.add("fwhm", fwhm,
+             {.help = "gaussian: full width at half maximum of the intensity, in A, or in pixels without calibration"});
+  fields.add("modes", modes, {.help = "incoherent modes", .min = 1, .max = 64});
+  fields.add("start", start, {.help = "first iteration in which the probe is free", .min = 1});
+  fields.choice("edge", edge, {{"pixel", ApertureEdge::pixel}, {"hard", ApertureEdge::hard}},
+                {.help = "aperture: edge over one detector pixel, or none"});
+  for (auto& [name, value] : aberrations)
+    fields.add(key_of(name), value,
+               {.help = name.starts_with("phi") ? "direction of an aberration" : "aberration coefficient",
+                .unit = name.starts_with("phi") ? "deg" : "A"});
+}
+
+void ObjectSettings::describe(Fields& fields) {
+  fields.choice("type", type, {{"complex", ObjectType::complex}, {"potential", ObjectType::potential}},
+                {.help = "complex transmission, or a phase alone"});
+  fields.choice("init", init, {{"ones", ObjectInit::ones}, {"random", ObjectInit::random}, {"file", ObjectInit::file}},
+                {.help = "where it starts: empty space, random phases, or a file"});
+  fields.add("file", file, {.help = "object of a file: FILE.npy, FILE.h5:DATASET, a result or a .ptyr"});
+  fields.add("random_phase", random_phase, {.help = "random: largest phase", .unit = "rad", .min = 0, .max = 3.2});
+  fields.add("slices", slices, {.help = "slices along the beam", .min = 1, .max = 4096});
+  fields.add("slice_thickness_A", slice_thickness_a, {.help = "distance of two slices", .unit = "A"});
+  fields.add("tilt_row_mrad", tilt_row_mrad, {.help = "tilt of the specimen along rows", .unit = "mrad"});
+  fields.add("tilt_col_mrad", tilt_col_mrad, {.help = "tilt of the specimen along columns", .unit = "mrad"});
+  fields.add("start", start, {.help = "first iteration in which the object is free", .min = 1});
+}
+
+Choice<Array> start_probe(const ProbeSettings& settings, const Sampling& sampling, std::optional<double> semiangle,
+                          View<const double, 2> mean, const Array& from_source, double counts) {
+  const Choice<ProbeInit> init = choose_init(settings, sampling, semiangle.has_value(), !from_source.empty());
+  Array probe;
+  switch (init.value) {
+    case ProbeInit::aperture:
+      if (!semiangle)
+        throw Error(ErrorKind::bad_input, "probe.init is aperture, but geometry.semiangle_mrad is missing");
+      probe = aperture_probe(sampling, {*semiangle, settings.lens(), settings.edge});
+      break;
+    case ProbeInit::gaussian:
+      if (!settings.fwhm) throw Error(ErrorKind::bad_input, "probe.init is gaussian, but probe.fwhm is missing");
+      probe = gaussian_probe(sampling, *settings.fwhm);
+      break;
+    case ProbeInit::mean_bf:
+      probe = measured_probe(sampling, mean, settings.lens(), disk_cut);
+      break;
+    case ProbeInit::vacuum: {
+      const ArrayName name = array_name(settings.file, settings.file);
+      const Array stored = read_named(name);
+      if (!(stored.shape() == Shape{sampling.rows, sampling.cols}))
+        throw Error(ErrorKind::bad_input, fmt::format("{}: shape {}, the patterns have {} x {}", name.text(),
+                                                      stored.shape().text(), sampling.rows, sampling.cols));
+      // Stored with the zero frequency at the centre, as pictures of patterns are.
+      const std::vector<double> centred = as_doubles(stored, name.text());
+      Array corner(Device::cpu(), stored.shape(), DType::f64);
+      auto to = corner.view<double, 2>();
+      for (Index r = 0; r < sampling.rows; ++r)
+        for (Index c = 0; c < sampling.cols; ++c)
+          to(r, c) = centred[static_cast<std::size_t>((r + sampling.rows / 2) % sampling.rows * sampling.cols +
+                                                      (c + sampling.cols / 2) % sampling.cols)];
+      probe = measured_probe(sampling, std::as_const(corner).view<double, 2>(), settings.lens());
+      break;
+    }
+    default: {
+      const bool own = settings.file.empty() && !from_source.empty();
+      StoredWave wave = own ? StoredWave{from_source.clone(), {}, "the probe of the data file"}
+                            : read_wave(settings.file, "probe", "probe.file");
+      require_window(wave.values, sampling, wave.what);
+      probe = std::move(wave.values);
+    }
+  }
+  const Index given = probe.shape()[0];
+  if (given == 1 && settings.modes > 1) {
+    probe = start_modes(probe, settings.modes);
+  } else if (given > settings.modes) {
+    // The first modes are the strongest.
+    Array fewer(Device::cpu(), Shape{settings.modes, sampling.rows, sampling.cols}, DType::c128);
+    std::copy_n(static_cast<const complex128*>(probe.data()), fewer.count(), static_cast<complex128*>(fewer.data()));
+    probe = std::move(fewer);
+  } else if (given < settings.modes) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("the first probe has {} modes, probe.modes asks for {}", given, settings.modes))
+        .hint("give a probe of one mode, from which the others are made, or of all");
+  }
+  scale_to_counts(probe, counts);
+  return {std::move(probe), init.because};
+}
+
+void start_object(const ObjectSettings& settings, Index rows, Index cols, Point origin, DType complex_type,
+                  std::uint64_t seed, State& state) {
+  const Shape shape{settings.slices, rows, cols};
+  Array first(Device::cpu(), shape, DType::c128);
+  auto* values = static_cast<complex128*>(first.data());
+  if (settings.init == ObjectInit::file) {
+    first = placed_object(settings, rows, cols, origin);
+    values = static_cast<complex128*>(first.data());
+  } else if (settings.init == ObjectInit::random) {
+    std::mt19937_64 generator(seed);
+    for (Index i = 0; i < first.count(); ++i) {
+      // By hand: the library's distributions differ between implementations.
+      const double uniform = static_cast<double>(generator() >> 11) * 0x1p-53;
+      values[i] = std::polar(1.0, settings.random_phase * (2 * uniform - 1));
+    }
+  } else {
+    std::fill_n(values, first.count(), complex128(1));
+  }
+
+  state.type = settings.type;
+  if (settings.type == ObjectType::potential) {
+    state.phase = Array(Device::cpu(), shape, complex_type == DType::c64 ? DType::f32 : DType::f64);
+    for (Index i = 0; i < first.count(); ++i) {
+      if (complex_type == DType::c64)
+        static_cast<float*>(state.phase.data())[i] = static_cast<float>(std::arg(values[i]));
+      else
+        static_cast<double*>(state.phase.data())[i] = std::arg(values[i]);
+    }
+  }
+  if (complex_type == DType::c128) {
+    state.object = std::move(first);
+  } else {
+    state.object = Array(Device::cpu(), shape, DType::c64);
+    auto* to = static_cast<complex64*>(state.object.data());
+    for (Index i = 0; i < first.count(); ++i) to[i] = complex64(values[i]);
+  }
+  state.follow_phase();
+}
+
+}  // namespace sonde::ptycho

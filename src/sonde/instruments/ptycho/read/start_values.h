@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/array/view.h"
+#include "sonde/engine/base/choice.h"
+#include "sonde/engine/options/fields.h"
+#include "sonde/instruments/ptycho/model/state.h"
+#include "sonde/instruments/ptycho/optics/aberrations.h"
+#include "sonde/instruments/ptycho/optics/probe.h"
+#include "sonde/instruments/ptycho/optics/sampling.h"
+
+namespace sonde::ptycho {
+
+enum class ProbeInit { automatic, aperture, vacuum, mean_bf, gaussian, file };
+
+/// [probe]: where the first probe comes from.
+struct ProbeSettings {
+  ProbeInit init = ProbeInit::automatic;
+  std::string file;
+  std::optional<double> fwhm;
+  Index modes = 1, start = 2;
+  ApertureEdge edge = ApertureEdge::pixel;
+  std::vector<std::pair<std::string, std::optional<double>>> aberrations;  ///< those of Aberrations::names()
+
+  ProbeSettings();
+  [[nodiscard]] Aberrations lens() const;
+  void describe(Fields& fields);
+};
+
+enum class ObjectInit { ones, random, file };
+
+/// [object]: what is looked for, and where it starts.
+struct ObjectSettings {
+  ObjectType type = ObjectType::complex;
+  ObjectInit init = ObjectInit::ones;
+  std::string file;
+  double random_phase = 0.1;
+  Index slices = 1, start = 1;
+  double slice_thickness_a = 10;
+  std::optional<double> tilt_row_mrad, tilt_col_mrad;
+
+  void describe(Fields& fields);
+};
+
+/// The first probe, complex128 (modes, rows, columns), of the given counts per frame, and why it is this one.
+/// `semiangle` in rad for the aperture; `mean` the mean pattern (rows, columns), zero frequency at [0,0], for mean_bf;
+/// `from_source` is the probe that the data file carries, or empty. Throws Error(bad_input) for what is missing and for
+/// shapes that do not fit.
+[[nodiscard]] Choice<Array> start_probe(const ProbeSettings& settings, const Sampling& sampling,
+                                        std::optional<double> semiangle, View<const double, 2> mean,
+                                        const Array& from_source, double counts);
+
+/// The first object of `rows` x `cols` pixels, pixel [0,0] at `origin` (object pixels, in the frame of the positions),
+/// in the precision of `complex_type` (c64 or c128); fills state.object, state.phase and state.type. Objects of files
+/// are shifted by whole pixels to where they belong when the file says where that is, and must else have the same size.
+void start_object(const ObjectSettings& settings, Index rows, Index cols, Point origin, DType complex_type,
+                  std::uint64_t seed, State& state);
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/results/result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/engine/io/hdf5_writer.h"
+#include "sonde/engine/report/json.h"
+
+namespace sonde::ptycho {
+namespace {
+
+Array pair_of(double row, double col) { return Array::from(std::vector<double>{row, col}, Shape{2}); }
+
+/// (J, 2) of points times a scale.
+Array array_of(const std::vector<Point>& points, double row, double col) {
+  std::vector<double> values;
+  for (const Point& point : points) {
+    values.push_back(point.row * row);
+    values.push_back(point.col * col);
+  }
+  return Array::from(values, Shape{static_cast<Index>(points.size()), 2});
+}
+
+std::vector<Point> points_of(const Array& array, double row, double col) {
+  const auto values = array.view<double, 2>();
+  std::vector<Point> points;
+  for (Index j = 0; j < array.shape()[0]; ++j) points.push_back({values(j, 0) / row, values(j, 1) / col});
+  return points;
+}
+
+/// Share of each mode in the power.
+std::vector<double> occupancy(const Array& probe) {
+  const Index modes = probe.shape()[0], pixels = probe.count() / modes;
+  std::vector<double> shares(static_cast<std::size_t>(modes));
+  double total = 0;
+  for (Index m = 0; m < modes; ++m)
+    for (Index p = 0; p < pixels; ++p) {
+      const Index i = m * pixels + p;
+      const double power = probe.dtype() == DType::c64
+                               ? std::norm(complex128(static_cast<const complex64*>(probe.data())[i]))
+                               : std::norm(static_cast<const complex128*>(probe.data())[i]);
+      shares[static_cast<std::size_t>(m)] += power;
+      total += power;
+    }
+  for (double& share : shares) share /= total > 0 ? total : 1;
+  return shares;
+}
+
+Array in_double(const Array& complex) {
+  if (complex.dtype() == DType::c128) return complex.clone();
+  Array made(Device::cpu(), complex.shape(), DType::c128);
+  std::copy_n(static_cast<const complex64*>(complex.data()), complex.count(), static_cast<complex128*>(made.data()));
+  return made;
+}
+
+std::vector<double> doubles_of(const std::optional<Hdf5Value>& value) {
+  std::vector<double> numbers;
+  if (value)
+    for (const Hdf5Value::Scalar& element : value->elements)
+      numbers.push_back(Hdf5Value{{}, {element}}.number().value_or(std::numeric_limits<double>::quiet_NaN()));
+  return numbers;
+}
+
+Value json_at(const Hdf5File& file, const std::string& path) {
+  const std::optional<Hdf5Value> value =
+      file.is_dataset(path) ? std::optional(file.dataset(path).value()) : std::nullopt;
+  const std::optional<std::string> text = value ? value->text() : std::nullopt;
+  return text ? parse_json(*text, file.path() + ":" + path) : Value::object();
+}
+
+}  // namespace
+
+const std::vector<std::string>& metric_names() {
+  static const std::vector<std::string> names = {"R_I", "R_A",         "NMSE",        "LL",     "loss",    "dO",
+                                                 "dP",  "power_ratio", "power_total", "R_free", "seconds", "engine"};
+  return names;
+}
+
+Value metrics_value(const IterationRecord& record) {
+  Value value;
+  value["iteration"] = record.number;
+  value["engine"] = record.engine;
+  value["R_I"] = record.fit.r_intensity;
+  value["R_A"] = record.fit.r_amplitude;
+  value["NMSE"] = record.fit.nmse;
+  value["LL"] = record.fit.deviance;
+  value["loss"] = record.fit.loss;
+  value["dO"] = record.object_change;
+  value["dP"] = record.probe_change;
+  value["power_ratio"] = record.power_ratio;
+  value["power_total"] = record.power_total;
+  value["R_free"] = record.r_free ? Value(*record.r_free) : Value();
+  value["seconds"] = record.seconds;
+  return value;
+}
+
+Array Result::transmission() const { return in_double(object); }
+
+Box Result::field_of_view() const {
+  std::vector<Point> inside;
+  for (const Point& point : positions) inside.push_back({point.row - origin.row, point.col - origin.col});
+  Box box = sonde::ptycho::field_of_view(inside);
+  // Positions may have moved to the very edge.
+  box.row = std::clamp<Index>(box.row, 0, object.shape()[1] - 1);
+  box.col = std::clamp<Index>(box.col, 0, object.shape()[2] - 1);
+  box.rows = std::min(box.rows, object.shape()[1] - box.row);
+  box.cols = std::min(box.cols, object.shape()[2] - box.col);
+  return box;
+}
+
+Result result_of(const State& state, const Sampling& sampling, Point offset, const std::vector<Point>& initial,
+                 const std::vector<IterationRecord>& history) {
+  Result result;
+  result.type = state.type;
+  result.object = state.object.clone();
+  if (!state.phase.empty()) result.phase = state.phase.clone();
+  result.probe = state.probe.clone();
+  result.sampling = sampling;
+  result.origin = {-offset.row, -offset.col};
+  result.positions = moved(state.positions, result.origin);
+  result.initial_positions = initial;
+  for (const IterationRecord& record : history) {
+    const Value metrics = metrics_value(record);
+    for (const std::string& name : metric_names()) {
+      const Value& value = *metrics.find(name);
+      result.metrics[name].push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.as_real());
+    }
+  }
+  return result;
+}
+
+void write_result(const std::string& path, const Result& result) {
+  const bool calibrated = result.sampling.calibrated();
+  const double row = calibrated ? result.sampling.pixel_row() : 1, col = calibrated ? result.sampling.pixel_col() : 1;
+  Hdf5Writer writer(path);
+  writer.attribute("/", "schema", std::string("sonde.ptycho.result/1"));
+
+  const bool potential = result.type == ObjectType::potential;
+  const std::string object = potential ? "/object_phase" : "/object";
+  writer.array(object, potential ? result.phase : result.object);
+  writer.attribute(object, "type", std::string(potential ? "potential" : "complex"));
+  writer.attribute(object, "origin_px", pair_of(result.origin.row, result.origin.col));
+  if (calibrated) {
+    writer.attribute(object, "pixel_size_A", pair_of(row, col));
+    writer.attribute(object, "origin_A", pair_of(result.origin.row * row, result.origin.col * col));
+    writer.attribute(object, "slice_thickness_A", result.slice_thickness_a);
+    writer.attribute(object, "wavelength_A", result.sampling.wavelength);
+  }
+
+  const Shape& probe = result.probe.shape();
+  writer.array("/probe", result.probe.clone().reshaped(Shape{1, probe[0], probe[1], probe[2]}));
+  if (calibrated) writer.attribute("/probe", "pixel_size_A", pair_of(row, col));
+  writer.attribute("/probe", "occupancy", Array::from(occupancy(result.probe), Shape{probe[0]}));
+
+  const std::string unit = calibrated ? "A" : "px";
+  writer.array("/positions_" + unit, array_of(result.positions, row, col));
+  writer.array("/positions_initial_" + unit, array_of(result.initial_positions, row, col));
+
+  writer.group("/metrics");
+  for (const auto& [name, values] : result.metrics)
+    writer.array("/metrics/" + name, Array::from(values, Shape{static_cast<Index>(values.size())}));
+
+  const Box view = result.field_of_view();
+  Array mask = Array::zeros(Device::cpu(), result.object.shape().last(2), DType::u8);
+  for (Index r = view.row; r < view.row + view.rows; ++r)
+    std::fill_n(static_cast<std::uint8_t*>(mask.data()) + r * mask.shape()[1] + view.col, view.cols, std::uint8_t{1});
+  writer.array("/fov_mask", mask);
+
+  writer.value("/settings", result.settings);
+  writer.value("/provenance", to_json(result.provenance, -1));
+  writer.value("/timing", to_json(result.timing, -1));
+  writer.value("/diagnostics", to_json(result.diagnostics, -1));
+  writer.finish();
+}
+
+Result read_result(const std::string& path) {
+  const Hdf5File file = Hdf5File::open(path);
+  const bool potential = file.is_dataset("/object_phase");
+  const std::string object = potential ? "/object_phase" : "/object";
+  if (!file.is_dataset(object) || !file.is_dataset("/probe"))
+    throw Error(ErrorKind::bad_file, fmt::format("{}: no object and probe, so it is no result of ptychography", path));
+  Result result;
+  result.type = potential ? ObjectType::potential : ObjectType::complex;
+  Array stored = file.dataset(object).read();
+  if (stored.shape().rank() != 3)
+    throw Error(ErrorKind::bad_file,
+                fmt::format("{}:{}: shape {}, expected (slices, rows, columns)", path, object, stored.shape().text()));
+  if (potential) {
+    result.phase = std::move(stored);
+    result.object = Array(Device::cpu(), result.phase.shape(), DType::c128);
+    auto* to = static_cast<complex128*>(result.object.data());
+    for (Index i = 0; i < result.phase.count(); ++i)
+      to[i] = std::polar(1.0, result.phase.dtype() == DType::f32
+                                  ? static_cast<double>(static_cast<const float*>(result.phase.data())[i])
+                                  : static_cast<const double*>(result.phase.data())[i]);
+  } else {
+    result.object = in_double(stored);
+  }
+  Array probe = file.dataset("/probe").read();
+  if (probe.shape().rank() != 4 || (probe.dtype() != DType::c64 && probe.dtype() != DType::c128))
+    throw Error(ErrorKind::bad_file,
+                fmt::format("{}:/probe: {} of shape {}, expected complex (1, modes, rows, columns)", path,
+                            name(probe.dtype()), probe.shape().text()));
+  const Shape shape = probe.shape();
+  result.probe = std::move(probe).reshaped(Shape{shape[0] * shape[1], shape[2], shape[3]});
+
+  const std::vector<double> pixel = doubles_of(file.attribute(object, "pixel_size_A"));
+  const std::vector<double> wavelength = doubles_of(file.attribute(object, "wavelength_A"));
+  result.sampling = pixel_sampling(shape[2], shape[3]);
+  double row = 1, col = 1;
+  if (pixel.size() == 2 && wavelength.size() == 1) {
+    row = pixel[0];
+    col = pixel[1];
+    result.sampling.wavelength = wavelength[0];
+    result.sampling.dk_row = 1 / (static_cast<double>(shape[2]) * row);
+    result.sampling.dk_col = 1 / (static_cast<double>(shape[3]) * col);
+  }
+  const std::vector<double> thickness = doubles_of(file.attribute(object, "slice_thickness_A"));
+  if (thickness.size() == 1) result.slice_thickness_a = thickness[0];
+  const std::vector<double> origin = doubles_of(file.attribute(object, "origin_px"));
+  if (origin.size() == 2) result.origin = {origin[0], origin[1]};
+
+  const std::string unit = pixel.size() == 2 ? "A" : "px";
+  for (const auto& [name, points] : {std::pair("/positions_" + unit, &result.positions),
+                                     std::pair("/positions_initial_" + unit, &result.initial_positions)}) {
+    if (!file.is_dataset(name)) throw Error(ErrorKind::bad_file, fmt::format("{}: no {}", path, name));
+    const Array list = file.dataset(name).read();
+    if (list.shape().rank() != 2 || list.shape()[1] != 2 || list.dtype() != DType::f64)
+      throw Error(ErrorKind::bad_file, fmt::format("{}:{}: expected f64 (frames, 2)", path, name));
+    *points = points_of(list, row, col);
+  }
+  for (const Hdf5Link& link : file.list("/metrics")) {
+    const Array values = file.dataset("/metrics/" + link.name).read();
+    if (values.dtype() != DType::f64 || values.shape().rank() != 1) continue;
+    const auto* from = static_cast<const double*>(values.data());
+    result.metrics[link.name].assign(from, from + values.count());
+  }
+  if (file.is_dataset("/settings")) result.settings = file.dataset("/settings").value().text().value_or("");
+  result.provenance = json_at(file, "/provenance");
+  result.timing = json_at(file, "/timing");
+  result.diagnostics = json_at(file, "/diagnostics");
+  return result;
+}
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/io/npy.h"
+#include "sonde/instruments/ptycho/results/export.h"
+#include "sonde/instruments/ptycho/results/log.h"
+#include "sonde/instruments/ptycho/results/picture.h"
+#include "sonde/instruments/ptycho/results/provenance.h"
+#include "sonde/instruments/ptycho/results/result.h"
+#include "tests/support/errors.h"
+#include "tests/support/files.h"
+#include "tests/support/python.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TemporaryFolder;
+
+/// 200 keV, object pixel 0.5 A, an object of 12 x 10 pixels with a phase that is 0.1 per row.
+Result example(bool calibrated = true) {
+  State state;
+  state.object = Array(Device::cpu(), Shape{1, 12, 10}, DType::c64);
+  auto object = state.object.view<complex64, 3>();
+  for (Index r = 0; r < 12; ++r)
+    for (Index c = 0; c < 10; ++c) object(0, r, c) = std::polar(0.9f, 0.1f * static_cast<float>(r));
+  state.probe = Array(Device::cpu(), Shape{2, 4, 4}, DType::c64);
+  auto probe = state.probe.view<complex64, 3>();
+  for (Index i = 0; i < 16; ++i) {
+    probe.data[i] = {3, 0};
+    probe.data[16 + i] = {0, 1};
+  }
+  state.positions = {{4, 3}, {6.25, 5}, {7, 4}};
+  Sampling sampling = pixel_sampling(4, 4);
+  if (calibrated) sampling = {4, 4, 0.02508, 0.5, 0.5};
+  IterationRecord record{.number = 1};
+  record.fit.r_intensity = 0.25;
+  Result result = result_of(state, sampling, {3, 2}, {{1, 1}, {3, 3}, {4, 2}}, {record, record});
+  result.settings = "[data]\nfile = \"x\"\n";
+  result.provenance["seed"] = 7;
+  return result;
+}
+
+TEST(Result, ReadsBackAsItWasWritten) {
+  const TemporaryFolder folder;
+  const Result written = example();
+  write_result(folder.file("r.h5"), written);
+  const Result read = read_result(folder.file("r.h5"));
+  EXPECT_EQ(read.object.shape(), written.object.shape());
+  EXPECT_EQ((read.object.view<complex128, 3>()(0, 5, 2)), complex128(written.object.view<complex64, 3>()(0, 5, 2)));
+  EXPECT_EQ(read.origin, (Point{-3, -2}));
+  EXPECT_EQ(read.positions, (std::vector<Point>{{1, 1}, {3.25, 3}, {4, 2}}));
+  EXPECT_EQ(read.initial_positions, written.initial_positions);
+  EXPECT_EQ(read.metrics.at("R_I"), (std::vector<double>{0.25, 0.25}));
+  EXPECT_EQ(read.settings, written.settings);
+  EXPECT_EQ(read.provenance, written.provenance);
+  EXPECT_DOUBLE_EQ(read.sampling.wavelength, 0.02508);
+  EXPECT_DOUBLE_EQ(read.sampling.pixel_row(), 0.5);
+}
+
+TEST(Result, IsReadByH5pyInTheDocumentedLayout) {
+  const TemporaryFolder folder;
+  write_result(folder.file("r.h5"), example());
+  EXPECT_EQ(testing::python(
+                "import sys, h5py\n"
+                "f = h5py.File(sys.argv[1])\n"
+                "o, p = f['object'], f['probe']\n"
+                "print(o.shape, o.dtype, o.attrs['type'].decode() if hasattr(o.attrs['type'], 'decode') else "
+                "o.attrs['type'], list(o.attrs['pixel_size_A']), list(o.attrs['origin_A']))\n"
+                "print(p.shape, p.dtype, [round(float(x), 6) for x in p.attrs['occupancy']])\n"
+                "print(f['positions_A'][1].tolist(), f['positions_initial_A'].shape, int(f['fov_mask'][()].sum()))\n"
+                "print(sorted(f), f['metrics/R_I'][()].tolist())\n",
+                folder.file("r.h5")),
+            "(1, 12, 10) complex64 complex [0.5, 0.5] [-1.5, -1.0]\n"
+            "(1, 2, 4, 4) complex64 [0.9, 0.1]\n"
+            "[1.625, 1.5] (3, 2) 12\n"
+            "['diagnostics', 'fov_mask', 'metrics', 'object', 'positions_A', 'positions_initial_A', 'probe', "
+            "'provenance', 'settings', 'timing'] [0.25, 0.25]\n");
+}
+
+TEST(Result, WithoutCalibrationNothingIsInAngstrom) {
+  const TemporaryFolder folder;
+  write_result(folder.file("r.h5"), example(false));
+  EXPECT_EQ(testing::python("import sys, h5py\n"
+                            "f = h5py.File(sys.argv[1])\n"
+                            "print([k for k in f if 'positions' in k], sorted(f['object'].attrs))\n",
+                            folder.file("r.h5")),
+            "['positions_initial_px', 'positions_px'] ['origin_px', 'type']\n");
+  EXPECT_FALSE(read_result(folder.file("r.h5")).sampling.calibrated());
+}
+
+TEST(Result, OtherFilesAreNamed) {
+  const TemporaryFolder folder;
+  testing::python("import sys, h5py\nh5py.File(sys.argv[1], 'w').create_dataset('x', data=[1])\n", folder.file("a.h5"));
+  EXPECT_EQ(testing::error_of(ErrorKind::bad_file, [&] { (void)read_result(folder.file("a.h5")); }),
+            "error: " + folder.file("a.h5") + ": no object and probe, so it is no result of ptychography");
+}
+
+TEST(Picture, PhasesAreRelativeToTheirMean) {
+  const Result result = example();
+  const Box view = result.field_of_view();
+  EXPECT_EQ(view, (Box{4, 3, 4, 3}));
+  const Array phase = phase_image(result, view), amplitude = amplitude_image(result, view);
+  // Rows 4 to 7: 0.1 rad apart, mean 0.55.
+  EXPECT_NEAR((phase.view<float, 2>()(0, 0)), -0.15, 1e-6);
+  EXPECT_NEAR((phase.view<float, 2>()(3, 2)), 0.15, 1e-6);
+  EXPECT_NEAR((amplitude.view<float, 2>()(1, 1)), 0.9, 1e-6);
+}
+
+TEST(Export, OtherProgramsReadWhatIsWritten) {
+  const TemporaryFolder folder;
+  const Result result = example();
+  EXPECT_EQ(export_result(result, ExportFormat::npy, folder.file("e")).size(), 3u);
+  EXPECT_EQ(read_npy(folder.file("e_object.npy")).shape(), (Shape{1, 12, 10}));
+  (void)export_result(result, ExportFormat::cxi, folder.file("e.cxi"));
+  (void)export_result(result, ExportFormat::ptyr, folder.file("e.ptyr"));
+  for (const std::string& file : export_result(result, ExportFormat::tiff, folder.file("e")))
+    EXPECT_GT(testing::read_bytes(file).size(), 48u) << file;
+  EXPECT_EQ(testing::python("import sys, h5py\n"
+                            "c = h5py.File(sys.argv[1] + '/e.cxi')['entry_1']\n"
+                            "print(c['image_1/data'].shape, c['image_1/x_pixel_size'][()], "
+                            "[float('%.6g' % x) for x in c['sample_1/geometry_1/translation'][1]])\n"
+                            "p = h5py.File(sys.argv[1] + '/e.ptyr')['content']\n"
+                            "print(p['obj/S0/data'].shape, [float('%.6g' % x) for x in p['obj/S0/_origin'][()]], "
+                            "p['probe/S0/data'].shape)\n",
+                            folder.path().string()),
+            "(1, 12, 10) 5e-11 [1.5e-10, 1.625e-10, 0.0]\n(1, 12, 10) [-1.5e-10, -1e-10] (2, 4, 4)\n");
+}
+
+TEST(Export, LengthsInMetresNeedACalibration) {
+  EXPECT_THAT(testing::error_of(ErrorKind::not_supported,
+                                [] { (void)export_result(example(false), ExportFormat::cxi, "/nowhere/e.cxi"); }),
+              HasSubstr("CXI needs a wavelength"));
+}
+
+TEST(MetricsLog, HoldsOneObjectPerLine) {
+  const TemporaryFolder folder;
+  {
+    MetricsLog log(folder.file("m.jsonl"));
+    IterationRecord record{.number = 1};
+    record.r_free = 0.5;
+    log.add(record);
+    record.number = 2;
+    record.r_free.reset();
+    log.add(record);
+  }
+  EXPECT_EQ(testing::python("import sys, json\n"
+                            "for line in open(sys.argv[1]):\n"
+                            "  d = json.loads(line)\n"
+                            "  print(d['iteration'], d['R_free'])\n",
+                            folder.file("m.jsonl")),
+            "1 0.5\n2 None\n");
+}
+
+TEST(Provenance, TellsChangedFilesApart) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.file("a")) << std::string(3 << 20, 'a');
+  const Value first = provenance(folder.file("a"), "cpu", 3);
+  std::ofstream(folder.file("a")) << std::string((3 << 20) - 1, 'a') << 'b';
+  const Value second = provenance(folder.file("a"), "cpu", 3);
+  EXPECT_NE(first.find("input")->find("hash_of_first_and_last_mib")->as_text(),
+            second.find("input")->find("hash_of_first_and_last_mib")->as_text());
+  EXPECT_EQ(first.find("input")->find("bytes")->as_whole(), 3 << 20);
+}
+
+}  // namespace
+}  // namespace sonde::ptycho

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/base/choice.h"
+#include "sonde/instruments/ptycho/model/measurement.h"
+#include "sonde/instruments/ptycho/read/scan.h"
+#include "sonde/instruments/ptycho/read/source.h"
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+#include "sonde/instruments/ptycho/results/result.h"
+#include "sonde/instruments/ptycho/run/memory_plan.h"
+#include "sonde/instruments/ptycho/run/run_file.h"
+
+namespace sonde::ptycho {
+
+/// What a run will do, known before a count is read.
+struct JobPlan {
+  Scan scan;
+  ObjectExtent extent;  ///< size of the object, and what is added to positions so that they lie inside
+  RunSizes sizes;
+  MemoryPlan memory;
+  double step = 0;                    ///< median distance to the nearest position, object pixels
+  std::optional<double> semiangle;    ///< rad
+  std::vector<std::string> warnings;  ///< of the file
+};
+
+/// What the first probe means for a scan.
+struct ScanJudgement {
+  double diameter = 0;  ///< of the circle with 99 % of the probe's power, object pixels
+  double overlap = 0;   ///< 1 - step / diameter
+  Index groups = 0;     ///< colours that frames need so that those of one colour do not overlap
+};
+[[nodiscard]] ScanJudgement judge_scan(const JobPlan& plan, const Array& probe);
+
+/// The first probe as far as it is known without counts: nothing when it comes from the mean pattern. Its power is 1.
+[[nodiscard]] std::optional<Array> probe_without_counts(const RunFile& run, const Source& source, const JobPlan& plan);
+
+/// Throws like plan_scan(), and for settings that do not fit each other.
+[[nodiscard]] JobPlan plan_job(const RunFile& run, const Source& source);
+
+/// A reconstruction that is ready to iterate, with everything that its result needs.
+class Job {
+ public:
+  Job(const RunFile& run, const Source& source, JobPlan plan);
+
+  [[nodiscard]] Reconstruction& reconstruction() { return *reconstruction_; }
+  [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
+  [[nodiscard]] const JobPlan& plan() const { return plan_; }
+  /// What was chosen and found, for people: the probe and why, the overlap, frames held out.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  [[nodiscard]] const ScanJudgement& judgement() const { return judgement_; }
+  /// R_I of a perfect model, the counting noise alone.
+  [[nodiscard]] double floor() const;
+
+  /// The present estimate as a result, with settings, provenance and timing.
+  [[nodiscard]] Result result(const RunFile& run) const;
+
+ private:
+  JobPlan plan_;
+  std::unique_ptr<Measurement> measurement_;
+  std::unique_ptr<Reconstruction> reconstruction_;
+  std::vector<std::string> notes_, warnings_;
+  ScanJudgement judgement_;
+  double slice_thickness_a_ = 0;
+  Value provenance_;
+};
+
+/// Transforms of one pattern-iteration of the slowest engine: 2 per mode and slice step, and 2 more for shifted probes.
+[[nodiscard]] double transforms_per_iteration(const RunSizes& sizes);
+/// Seconds of one iteration, from a transform timed here and now on one thread: rough, within a factor of two.
+[[nodiscard]] double predicted_seconds(const RunSizes& sizes);
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/run/run_file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/options/toml.h"
+#include "sonde/instruments/ptycho/read/files.h"
+
+namespace sonde::ptycho {
+namespace {
+
+/// The path as seen from where the program runs, when it was written in a file of `folder`.
+std::string from_folder(const std::string& path, const std::filesystem::path& folder) {
+  if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
+  return std::filesystem::absolute(folder / path).lexically_normal().string();
+}
+
+/// The same for FILE.npy and FILE.h5:DATASET; the name of a data set stays.
+std::string named_from_folder(const std::string& text, const std::filesystem::path& folder) {
+  const ArrayName name = array_name(text, "");
+  if (name.file.empty()) return text;
+  return ArrayName{from_folder(name.file, folder), name.dataset}.text();
+}
+
+/// Probes and objects of a result or a .ptyr are named by the file alone.
+std::string file_from_folder(const std::string& text, const std::filesystem::path& folder) {
+  const std::string named = named_from_folder(text, folder);
+  return named == text ? from_folder(text, folder) : named;
+}
+
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names;
+  for (const EngineKind& kind : engine_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+/// How a value is written in a run file; a note for unset ones.
+std::string shown(const Field& field) {
+  Value one = Value::object();
+  one["t"][field.key] = field.value();
+  const std::string text = to_toml(one);
+  const std::size_t begin = text.find('\n') + 1;
+  return field.value().is_null() ? field.key + " = " : text.substr(begin, text.size() - begin - 1);
+}
+
+}  // namespace
+
+void ComputeSettings::describe(Fields& fields) {
+  fields.choice("precision", precision, {{"f32", ComputePrecision::f32}, {"f64", ComputePrecision::f64}},
+                {.help = "of all computing; f64 is for checks"});
+  fields.add("seed", seed, {.help = "where random numbers begin: orders, held-out frames", .min = 0});
+  fields.add("band_limit", band_limit,
+             {.help = "free space between slices lets two thirds of all frequencies through"});
+}
+
+void OutputSettings::describe(Fields& fields) {
+  fields.add("file", file, {.help = "the result file", .metavar = "FILE.h5"});
+  fields.add("log", log, {.help = "metrics of every iteration as JSON lines; empty: none", .metavar = "FILE.jsonl"});
+  fields.add("pictures", pictures, {.help = "phase and amplitude as PNG beside the result"});
+}
+
+RunFile::RunFile() {
+  tables_.add("data", Fields(data));
+  tables_.add("geometry", Fields(geometry));
+  tables_.add("probe", Fields(probe));
+  tables_.add("object", Fields(object));
+  tables_.add_list("engine", engine_names(), [this](const std::string& kind) { return append_engine(kind); });
+  Fields of_positions(positions);
+  correction.describe(of_positions);
+  tables_.add("positions", std::move(of_positions));
+  tables_.add("stop", Fields(stop));
+  tables_.add("compute", Fields(compute));
+  tables_.add("output", Fields(output));
+}
+
+Fields RunFile::append_engine(const std::string& kind) {
+  std::shared_ptr<EngineSetup> setup = engine_kind(kind).setup();
+  engines_.push_back(std::make_unique<EngineRun>(EngineRun{.name = kind, .setup = setup}));
+  setups_.push_back(std::move(setup));
+  Fields fields;
+  fields.add("iterations", engines_.back()->iterations, {.help = "how many at most", .min = 1, .max = 1e6});
+  setups_.back()->describe(fields);
+  return fields;
+}
+
+void RunFile::read(const std::string& path) {
+  read_toml(path, tables_);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  data.file = from_folder(data.file, folder);
+  data.positions = named_from_folder(data.positions, folder);
+  data.mask = named_from_folder(data.mask, folder);
+  probe.file = file_from_folder(probe.file, folder);
+  object.file = file_from_folder(object.file, folder);
+  output.file = from_folder(output.file, folder);
+  output.log = from_folder(output.log, folder);
+}
+
+void RunFile::parse(std::string_view text, const std::string& name) { parse_toml(text, name, tables_); }
+
+Schedule RunFile::schedule() const {
+  if (engines_.empty())
+    throw Error(ErrorKind::bad_input, "the run file names no engine")
+        .hint("add a table [[engine]] with name = \"" + engine_names().front() + "\"; known are " +
+              join_words(engine_names()));
+  Schedule schedule;
+  for (const auto& engine : engines_) schedule.engines.push_back(*engine);
+  schedule.object_start = object.start;
+  schedule.probe_start = probe.start;
+  schedule.positions = correction;
+  schedule.stop = stop;
+  schedule.holdout = data.holdout;
+  schedule.seed = static_cast<std::uint64_t>(compute.seed);
+  return schedule;
+}
+
+std::string RunFile::text() const { return to_toml(tables_.echo()); }
+
+std::string commented_run_file(const RunFile& known) {
+  std::string text =
+      "# A reconstruction by ptychography: `sonde ptycho run THIS_FILE`. Lines behind # are the defaults.\n";
+  for (const Tables::Table& table : known.tables().all()) {
+    for (const Tables::Item& item : table.items) {
+      text += table.list ? fmt::format("\n[[{}]]\nname = \"{}\"\n", table.name, item.kind)
+                         : fmt::format("\n[{}]\n", table.name);
+      for (const Field& field : item.fields.all()) {
+        std::string line = (field.origin == Origin::built_in ? "# " : "") + shown(field);
+        std::string note = field.info.help + (field.info.unit.empty() ? "" : ", " + field.info.unit);
+        if (!field.choices.empty()) note += ": " + fmt::format("{}", fmt::join(field.choices, " | "));
+        text += fmt::format("{:<32} # {}\n", line, note);
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/engine/options/tables.h"
+#include "sonde/instruments/ptycho/positions/correct.h"
+#include "sonde/instruments/ptycho/read/settings.h"
+#include "sonde/instruments/ptycho/read/start_values.h"
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+#include "sonde/instruments/ptycho/reconstruct/stop.h"
+
+namespace sonde::ptycho {
+
+enum class ComputePrecision { f32, f64 };
+
+/// [compute]: how numbers are held, and where random numbers begin.
+struct ComputeSettings {
+  ComputePrecision precision = ComputePrecision::f32;
+  Index seed = 1;
+  bool band_limit = true;  ///< of the free space between slices
+
+  void describe(Fields& fields);
+};
+
+/// [output]: what is written.
+struct OutputSettings {
+  std::string file = "result.h5", log;
+  bool pictures = true;
+
+  void describe(Fields& fields);
+};
+
+/// A run file: everything that decides a reconstruction, in tables [data], [geometry], [probe], [object], [[engine]],
+/// [positions], [stop], [compute] and [output].
+///
+///   RunFile run;
+///   run.read("recon.toml");
+///   run.tables().assign_text("engine.0.iterations=200");
+class RunFile {
+ public:
+  RunFile();
+  RunFile(const RunFile&) = delete;
+  RunFile& operator=(const RunFile&) = delete;
+
+  DataSettings data;
+  GeometrySettings geometry;
+  ProbeSettings probe;
+  ObjectSettings object;
+  PositionListSettings positions;
+  PositionSettings correction;
+  StopSettings stop;
+  ComputeSettings compute;
+  OutputSettings output;
+
+  /// Reads a file; relative paths in it start at its folder from then on. Throws like read_toml().
+  void read(const std::string& path);
+  /// The same from text; paths stay as they are.
+  void parse(std::string_view text, const std::string& name);
+
+  [[nodiscard]] Tables& tables() { return tables_; }
+  [[nodiscard]] const Tables& tables() const { return tables_; }
+  /// The engines in order. Throws Error(bad_input) when there are none.
+  [[nodiscard]] Schedule schedule() const;
+  /// The resolved settings as the text of a run file: reading it repeats the run.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  Fields append_engine(const std::string& kind);
+
+  Tables tables_;
+  std::vector<std::unique_ptr<EngineRun>> engines_;
+  std::vector<std::shared_ptr<EngineSetup>> setups_;
+};
+
+/// A run file with every table and key, each with its meaning, those that nobody set commented out: a file to
+/// begin with.
+[[nodiscard]] std::string commented_run_file(const RunFile& known);
+
+}  // namespace sonde::ptycho

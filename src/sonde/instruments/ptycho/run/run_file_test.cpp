@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/run/run_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/errors.h"
+#include "tests/support/files.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using testing::error_of;
+using ::testing::HasSubstr;
+
+constexpr const char* example = R"([data]
+file = "scan.h5"
+scan_shape = [128, 128]
+mask = "mask.h5:/mask"
+[geometry]
+energy_keV = 200
+semiangle_mrad = 20
+detector_mrad_per_px = 0.94
+scan_step_A = 0.42
+scan_rotation_deg = -12.5
+[probe]
+init = "aperture"
+defocus_A = 150
+C12_A = 20
+phi12_deg = 90
+modes = 3
+[object]
+type = "potential"
+[[engine]]
+name = "dm"
+iterations = 20
+alpha = 0.9
+[[engine]]
+name = "lsqml"
+iterations = 80
+batch = 32
+loss = "poisson"
+[stop]
+rule = "off"
+)";
+
+TEST(RunFile, EveryTableReachesItsSettings) {
+  RunFile run;
+  run.parse(example, "run.toml");
+  EXPECT_EQ(run.data.scan_shape, "128,128");
+  EXPECT_EQ(run.geometry.scan_rotation_deg, -12.5);
+  EXPECT_EQ(run.probe.init, ProbeInit::aperture);
+  EXPECT_EQ(run.object.type, ObjectType::potential);
+  EXPECT_EQ(run.stop.rule, StopRule::off);
+  const Schedule schedule = run.schedule();
+  ASSERT_EQ(schedule.engines.size(), 2u);
+  EXPECT_EQ(schedule.engines[0].name, "dm");
+  EXPECT_EQ(schedule.engines[0].iterations, 20);
+  EXPECT_EQ(schedule.engines[1].setup->loss(), Loss::poisson);
+}
+
+TEST(RunFile, AberrationsAreThoseOfTheLens) {
+  RunFile run;
+  run.parse(example, "run.toml");
+  Aberrations expected;
+  expected.set("defocus", 150);
+  expected.set("C12", 20);
+  expected.set("phi12", 3.14159265358979323846 / 2);
+  EXPECT_EQ(run.probe.lens(), expected);
+}
+
+TEST(RunFile, TheResolvedTextRepeatsTheRun) {
+  RunFile run, again;
+  run.parse(example, "run.toml");
+  again.parse(run.text(), "settings");
+  EXPECT_EQ(again.tables().echo(), run.tables().echo());
+}
+
+TEST(RunFile, UnknownEnginesAndKeysNameTheNearest) {
+  RunFile run;
+  EXPECT_THAT(
+      error_of(ErrorKind::usage, [&] { run.parse("[[engine]]\nname = \"epei\"\n[probe]\ndefocus = 3\n", "run.toml"); }),
+      ::testing::AllOf(HasSubstr("name in run.toml line 2: \"epei\" is no engine; did you mean \"epie\""),
+                       HasSubstr("unknown key \"defocus\" in [probe] of run.toml line 4; did you mean "
+                                 "\"defocus_A\"")));
+}
+
+TEST(RunFile, ARunNeedsAnEngine) {
+  RunFile run;
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)run.schedule(); }), HasSubstr("names no engine"));
+}
+
+TEST(RunFile, PathsStartAtTheFolderOfTheFile) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder.file("run.toml")) << "[data]\nfile = \"a.h5\"\npositions = \"scan\"\nmask = \"m.h5:/mask\"\n"
+                                            "[probe]\nfile = \"p.npy\"\n[output]\nfile = \"/tmp/r.h5\"\n";
+  RunFile run;
+  run.read(folder.file("run.toml"));
+  EXPECT_EQ(run.data.file, folder.file("a.h5"));
+  EXPECT_EQ(run.data.positions, "scan");  // a data set
+  EXPECT_EQ(run.data.mask, folder.file("m.h5") + ":/mask");
+  EXPECT_EQ(run.probe.file, folder.file("p.npy"));
+  EXPECT_EQ(run.output.file, "/tmp/r.h5");
+}
+
+TEST(RunFile, TheCommentedFileIsARunFile) {
+  RunFile run, again;
+  run.parse(example, "run.toml");
+  again.parse(commented_run_file(run), "commented.toml");
+  EXPECT_EQ(again.tables().echo(), run.tables().echo());
+}
+
+}  // namespace
+}  // namespace sonde::ptycho
