@@ -9,6 +9,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/io/fft_wisdom.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/ptycho/results/log.h"
 #include "sonde/instruments/ptycho/results/picture.h"
@@ -218,7 +219,10 @@ void run_run(const RunOptions& options, Context& context) {
   const Reservation reserved = context.host_budget().reserve(plan.memory.peak_bytes, "reconstruction");
 
   auto phase = context.report().phase("prepare");
+  // Plans that are measured anew may round differently: with those of before a run repeats bit for bit on its machine.
+  load_fft_wisdom();
   ptycho::Job job(run, source, std::move(plan));
+  save_fft_wisdom();
   phase.end();
   for (const std::string& note : job.notes()) context.say("note      " + note);
   for (const std::string& warning : job.warnings()) log_warning(warning);

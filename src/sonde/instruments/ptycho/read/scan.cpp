@@ -10,6 +10,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/math/fft.h"
 #include "sonde/instruments/ptycho/optics/wavelength.h"
 #include "sonde/instruments/ptycho/read/frames.h"
 
@@ -73,7 +74,7 @@ Extent window_of(const Source& source, const DataSettings& data) {
                                                     crop.rows, crop.cols, window.rows, window.cols));
     window = crop;
   }
-  return {next_good_size(window.rows), next_good_size(window.cols)};
+  return {next_fast_size(window.rows), next_fast_size(window.cols)};
 }
 
 /// Positions of a list, turned like those of a raster: transposed, then rotated about their mean.

@@ -38,7 +38,8 @@ Result example(bool calibrated = true) {
   state.positions = {{4, 3}, {6.25, 5}, {7, 4}};
   Sampling sampling = pixel_sampling(4, 4);
   if (calibrated) sampling = {4, 4, 0.02508, 0.5, 0.5};
-  IterationRecord record{.number = 1};
+  IterationRecord record;
+  record.number = 1;
   record.fit.r_intensity = 0.25;
   Result result = result_of(state, sampling, {3, 2}, {{1, 1}, {3, 3}, {4, 2}}, {record, record});
   result.settings = "[data]\nfile = \"x\"\n";
@@ -142,7 +143,8 @@ TEST(MetricsLog, HoldsOneObjectPerLine) {
   const TemporaryFolder folder;
   {
     MetricsLog log(folder.file("m.jsonl"));
-    IterationRecord record{.number = 1};
+    IterationRecord record;
+    record.number = 1;
     record.r_free = 0.5;
     log.add(record);
     record.number = 2;

@@ -71,7 +71,8 @@ JobPlan plan_job(const RunFile& run, const Source& source) {
   plan.scan = plan_scan(source, run.data, run.geometry, run.positions);
   plan.warnings = source.warnings;
   const Window window{plan.scan.window.rows, plan.scan.window.cols};
-  const double margin = run.positions.max_move_px;
+  const bool moves = run.correction.method != PositionMethod::none;
+  const double margin = moves ? run.correction.max_move : 0;
   plan.extent = object_extent(plan.scan.positions, window, static_cast<Index>(std::ceil(margin)));
   plan.step = typical_step(plan.scan.positions);
   const std::optional<double> mrad = run.geometry.semiangle_mrad ? run.geometry.semiangle_mrad : source.semiangle_mrad;
@@ -91,9 +92,10 @@ JobPlan plan_job(const RunFile& run, const Source& source) {
   sizes.object_rows = plan.extent.rows;
   sizes.object_cols = plan.extent.cols;
   sizes.potential = run.object.type == ObjectType::potential;
-  sizes.fractional = std::any_of(plan.scan.positions.begin(), plan.scan.positions.end(), [](const Point& point) {
-    return point.row != std::floor(point.row) || point.col != std::floor(point.col);
-  });
+  sizes.fractional =
+      moves || std::any_of(plan.scan.positions.begin(), plan.scan.positions.end(), [](const Point& point) {
+        return point.row != std::floor(point.row) || point.col != std::floor(point.col);
+      });
   sizes.real_bytes = complex_type(run) == DType::c128 ? 8 : 4;
   sizes.threads = thread_count();
   for (const Tables::Item& item : run.tables().find("engine")->items)

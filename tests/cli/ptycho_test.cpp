@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reconstructions as a user starts them: what is read, refused, written, and with which status they end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/engine/report/json.h"
+#include "tests/cli/program.h"
+#include "tests/support/data.h"
+#include "tests/support/files.h"
+#include "tests/support/python.h"
+
+namespace sonde {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using testing::Ended;
+using ::testing::HasSubstr;
+using testing::Program;
+using testing::run;
+using testing::TemporaryFolder;
+
+/// A scan of 8 x 8 positions, 24 x 24 pixels, 2 px apart, made with NumPy: a Gaussian probe, random phases, Poisson
+/// counts. `change` is Python that may alter `frames` (64, 24, 24), `positions` (64, 2) and what else is written.
+class OnSmallScan : public ::testing::Test {
+ protected:
+  void write(const std::string& change = "") const {
+    testing::python(
+        "import sys, h5py, numpy as np\n"
+        "rng = np.random.default_rng(3)\n"
+        "n = 24; y = np.arange(n) - n // 2\n"
+        "probe = np.exp(-(y[:, None] ** 2 + y ** 2) / 30) * np.exp(0.05j * (y[:, None] ** 2 + y ** 2))\n"
+        "probe *= np.sqrt(1e5 / np.sum(abs(probe) ** 2))\n"
+        "obj = np.exp(1j * rng.uniform(0, 0.8, (38, 38)))\n"
+        "positions = np.array([(12 + 2 * i, 12 + 2 * k) for i in range(8) for k in range(8)], float)\n"
+        "frames = np.array([np.fft.fftshift(abs(np.fft.fft2(probe * obj[2*i:2*i+n, 2*k:2*k+n])) ** 2) / n ** 2\n"
+        "                   for i in range(8) for k in range(8)])\n"
+        "frames = rng.poisson(frames).astype('u2')\n"
+        "mask = np.ones((n, n), 'u1')\n" +
+            change +
+            "\nwith h5py.File(sys.argv[1], 'w') as f:\n"
+            "  f['data'] = frames; f['positions'] = positions; f['mask'] = mask; f['probe'] = probe\n",
+        file("scan.h5"));
+  }
+  /// A run file for it; `more` are further lines, each table complete.
+  [[nodiscard]] std::string run_file(const std::string& more = "", const std::string& data = "",
+                                     Index iterations = 5) const {
+    std::ofstream(file("run.toml")) << "[data]\nfile = \"scan.h5\"\npatterns = \"data\"\npositions = \"positions\"\n"
+                                    << data << "\n[geometry]\nunits = \"pixel\"\n[probe]\nfile = \"scan.h5:probe\"\n"
+                                    << "[[engine]]\nname = \"epie\"\niterations = " << iterations << "\n"
+                                    << (more.empty() ? "[stop]\nrule = \"off\"\n" : more);
+    return file("run.toml");
+  }
+  [[nodiscard]] Ended reconstruct(const std::string& run_file, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"ptycho", "run", run_file, "-o", file("result.h5")});
+    return run(more);
+  }
+  [[nodiscard]] bool has_result() const { return fs::exists(file("result.h5")); }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+
+  TemporaryFolder folder_;
+};
+
+using PtychoRun = OnSmallScan;
+using PtychoWrongInput = OnSmallScan;
+
+TEST_F(PtychoRun, WritesTheResultItsPicturesAndALogLinePerIteration) {
+  write();
+  const Ended ended = reconstruct(run_file(), {"--log", file("log.jsonl"), "--report", file("report.json")});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_TRUE(fs::exists(file("result_phase.png")));
+  EXPECT_TRUE(fs::exists(file("result_amplitude.png")));
+  EXPECT_EQ(testing::python("import sys, json, h5py\n"
+                            "lines = [json.loads(l) for l in open(sys.argv[1] + '/log.jsonl')]\n"
+                            "f = h5py.File(sys.argv[1] + '/result.h5')\n"
+                            "print([l['iteration'] for l in lines], f['metrics/R_I'].shape, f['object'].shape[0], "
+                            "f['probe'].shape)\n"
+                            "print(lines[-1]['R_I'] == f['metrics/R_I'][-1], lines[-1]['R_I'] < lines[0]['R_I'])\n"
+                            "r = json.load(open(sys.argv[1] + '/report.json'))\n"
+                            "print(r['schema'], r['status'], r['results']['outcome'])\n",
+                            folder_.path().string()),
+            "[1, 2, 3, 4, 5] (5,) 1 (1, 1, 24, 24)\nTrue True\nsonde.report/1 ok finished\n");
+}
+
+TEST_F(PtychoRun, ItsSettingsRepeatItBitForBit) {
+  // A cache of measured Fourier plans that no other test writes to: plans measured anew may round differently.
+  setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  write();
+  ASSERT_EQ(reconstruct(run_file(), {"--set", "engine.0.step_object=0.3"}).status, 0);
+  testing::python(
+      "import sys, h5py\n"
+      "f = h5py.File(sys.argv[1] + '/result.h5')\n"
+      "open(sys.argv[1] + '/again.toml', 'wb').write(f['settings'][()])\n",
+      folder_.path().string());
+  ASSERT_EQ(run({"ptycho", "run", file("again.toml"), "-o", file("again.h5")}).status, 0);
+  EXPECT_EQ(testing::python("import sys, h5py, numpy as np\n"
+                            "a, b = (h5py.File(sys.argv[1] + n) for n in ('/result.h5', '/again.h5'))\n"
+                            "print(np.array_equal(a['object'][()], b['object'][()]), "
+                            "np.array_equal(a['probe'][()], b['probe'][()]))\n",
+                            folder_.path().string()),
+            "True True\n");
+}
+
+TEST_F(PtychoRun, DryRunPrintsThePlanAndWritesNothing) {
+  write();
+  const Ended ended = reconstruct(run_file(), {"--dry-run"});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("patterns"), HasSubstr("64 x 24 x 24 x 4 B"), HasSubstr("overlap"),
+                               HasSubstr("groups"), HasSubstr("seconds per iteration")));
+  EXPECT_FALSE(has_result());
+}
+
+TEST_F(PtychoRun, TooLittleMemoryEndsWithStatus4BeforeAnyWork) {
+  write();
+  const Ended ended = reconstruct(run_file(), {"--memory", "64k"});
+  EXPECT_EQ(ended.status, 4);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("are missing"), HasSubstr("hint: raise --memory")));
+  EXPECT_FALSE(has_result());
+}
+
+TEST_F(PtychoRun, ADivergedRunEndsWithStatus7AndWritesItsBestState) {
+  write();
+  // Steps of twice the largest sensible one do not settle.
+  const Ended ended = reconstruct(run_file("step_object = 2.0\nstep_probe = 2.0\n", "", 200));
+  EXPECT_EQ(ended.status, 7) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("hint: halve the steps"));
+  EXPECT_TRUE(has_result());
+}
+
+TEST_F(PtychoRun, EndingWithoutConvergenceIsStatus7WhenItIsRequired) {
+  write();
+  EXPECT_EQ(reconstruct(run_file("[stop]\nrequire = true\n")).status, 7);
+  EXPECT_TRUE(has_result());
+}
+
+TEST_F(PtychoRun, AnInterruptedRunWritesWhatItHas) {
+  write();
+  const Program program({"ptycho", "run", run_file("", "", 1000000), "-o", file("result.h5"), "--log", file("log")});
+  while (!fs::exists(file("log")) || fs::file_size(file("log")) == 0) usleep(10000);
+  kill(program.id(), SIGINT);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.status, 130) << ended.err;
+  EXPECT_TRUE(has_result());
+}
+
+TEST_F(PtychoRun, ADataFileTakesItsSettingsFromConfig) {
+  write();
+  const Ended ended = run({"ptycho", "run", file("scan.h5"), "--config", run_file(), "-o", file("result.h5")});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(run({"ptycho", "run", file("scan.h5"), "-o", file("result.h5")}).status, 2);
+}
+
+TEST_F(PtychoRun, OddSizesArePaddedAndThePaddingIsNotMeasured) {
+  write("frames = frames[:, 1:, 1:]; mask = mask[1:, 1:]; positions += 0.0\nprobe = np.ones((24, 24))");
+  const Ended ended = reconstruct(run_file("[stop]\nrule = \"off\"\n"), {"--set", "probe.init=mean_bf"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("patterns of 23 x 23 pixels are padded to 24 x 24"));
+}
+
+TEST_F(PtychoRun, ResultsAreExported) {
+  write();
+  ASSERT_EQ(reconstruct(run_file()).status, 0);
+  EXPECT_EQ(run({"ptycho", "export", file("result.h5"), "--to", "npy", "-o", file("e")}).status, 0);
+  EXPECT_TRUE(fs::exists(file("e_object.npy")));
+  // Nothing in this measurement is in metres.
+  EXPECT_EQ(run({"ptycho", "export", file("result.h5"), "--to", "cxi"}).status, 8);
+}
+
+TEST_F(PtychoRun, InitWritesARunFileThatRuns) {
+  write();
+  ASSERT_EQ(run({"ptycho", "init", file("scan.h5"), "-o", file("new.toml"), "--engine", "gd", "--set",
+                 "geometry.units=pixel", "--set", "data.positions=positions", "--set", "data.patterns=data"})
+                .status,
+            0);
+  const Ended ended =
+      run({"ptycho", "run", file("new.toml"), "--set", "engine.0.iterations=2", "-o", file("result.h5")});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+}
+
+// ---- Wrong input
+// ------------------------------------------------------------------------------------------------------
+
+TEST_F(PtychoWrongInput, EveryProblemOfARunFileIsToldWithItsLine) {
+  write();
+  const Ended ended = reconstruct(run_file("[stpo]\n[stop]\nrule = \"of\"\n"));
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("unknown table [stpo]"), HasSubstr("did you mean \"stop\""),
+                               HasSubstr("unknown word \"of\"; did you mean \"off\"")));
+}
+
+TEST_F(PtychoWrongInput, FramesWithoutCountsAreListedAndCanBeLeftOut) {
+  write("frames[3] = 0; frames[17] = 0");
+  const Ended refused = reconstruct(run_file());
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("2 frames have no count: 3 and 17"), HasSubstr("--skip-empty")));
+  EXPECT_EQ(reconstruct(run_file(), {"--skip-empty"}).status, 0);
+}
+
+TEST_F(PtychoWrongInput, NegativeCountsAreNamedAndCanBeClipped) {
+  write("frames = frames.astype('f4'); frames[5, 6, 7] = -1");
+  const Ended refused = reconstruct(run_file());
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("first frame 5, row 6, column 7"), HasSubstr("--clip-negative")));
+  EXPECT_EQ(reconstruct(run_file(), {"--clip-negative"}).status, 0);
+}
+
+TEST_F(PtychoWrongInput, MaskedPixelsMayHoldAnything) {
+  write("frames = frames.astype('f4'); frames[5, 6, 7] = np.nan; mask[6, 7] = 0");
+  EXPECT_EQ(reconstruct(run_file()).status, 3);
+  EXPECT_EQ(reconstruct(run_file("", "mask = \"mask\"\n")).status, 0);
+}
+
+TEST_F(PtychoWrongInput, FramesThatComeLastAreSuspected) {
+  write("frames = np.moveaxis(frames, 0, -1)");
+  const Ended ended = reconstruct(run_file());
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("shape (24, 24, 64) with 64 positions"), HasSubstr("in another order")));
+}
+
+TEST_F(PtychoWrongInput, PositionsOfTheWrongShapeNumberOrValueAreNamed) {
+  write("positions = positions.T");
+  EXPECT_THAT(reconstruct(run_file()).err,
+              AllOf(HasSubstr("shape (2, 64), expected (frames, 2)"), HasSubstr("exchanged")));
+  write("positions = positions[:60]");
+  EXPECT_THAT(reconstruct(run_file()).err, HasSubstr("60 positions for 64 frames"));
+  write("positions[7, 1] = np.nan");
+  const Ended ended = reconstruct(run_file());
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, HasSubstr("position 7"));
+}
+
+TEST_F(PtychoWrongInput, MissingDataSetsNameWhatIsThere) {
+  write();
+  const Ended ended = reconstruct(run_file(), {"--set", "data.patterns=dta"});
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("no data set \"dta\""), HasSubstr("/data")));
+}
+
+TEST_F(PtychoWrongInput, SamplingThatContradictsItselfNamesTheNumbers) {
+  write();
+  const Ended ended =
+      reconstruct(run_file(), {"--set", "geometry.units=A", "--set", "geometry.energy_keV=200", "--set",
+                               "geometry.detector_mrad_per_px=1", "--set", "geometry.object_pixel_A=2"});
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("the sampling is inconsistent"), HasSubstr("1.045 A"), HasSubstr("pixel_A = 2")));
+}
+
+TEST_F(PtychoWrongInput, TooLittleOverlapWarnsWithTheNumber) {
+  write("positions *= 6");
+  const Ended ended = reconstruct(run_file());
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("warning: neighbouring probes overlap by"));
+}
+
+TEST_F(PtychoWrongInput, TheOtherZeroFrequencyIsSuspected) {
+  write();
+  EXPECT_THAT(reconstruct(run_file("", "zero_frequency = \"corner\"\n")).err,
+              HasSubstr("most counts lie at the centre of the patterns, but zero_frequency is \"corner\""));
+}
+
+TEST_F(PtychoWrongInput, TheMeasurementIsNeverReplaced) {
+  write();
+  const Ended ended = run({"ptycho", "run", run_file(), "-o", file("scan.h5")});
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, HasSubstr("would replace the measurement"));
+}
+
+// ---- Shipped measurements
+// ---------------------------------------------------------------------------------------------
+
+/// The last value of a metric in a result.
+double last(const std::string& path, const std::string& metric) {
+  const Array values = Hdf5File::open(path).dataset("/metrics/" + metric).read();
+  return values.view<double, 1>()(values.count() - 1);
+}
+
+TEST(PtychoData, SiemensStarReachesTheStatedError) {
+  SONDE_NEED_DATA(data);
+  const TemporaryFolder folder;
+  const std::string star = (data / "ptychography/siemens_star_small.h5").string();
+  std::ofstream(folder.file("star.toml"))
+      << "[data]\nfile = \"" << star << "\"\npositions = \"scan\"\nzero_frequency = \"corner\"\nholdout = 0.0\n"
+      << "[geometry]\nunits = \"pixel\"\n[probe]\nfile = \"" << star << ":probe\"\n"
+      << "[[engine]]\nname = \"epie\"\niterations = 40\nstep_object = 0.2\nstep_probe = 0.2\n"
+      << "[positions]\nunit = \"px\"\nreference = \"window_corner\"\nwhole_pixels = true\n[stop]\nrule = \"off\"\n";
+  const Ended ended = run({"ptycho", "run", folder.file("star.toml"), "-o", folder.file("star.h5")});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  // The marks of the specification (V8).
+  EXPECT_LE(last(folder.file("star.h5"), "R_I"), 0.120);
+  EXPECT_LE(last(folder.file("star.h5"), "R_A"), 0.162);
+}
+
+/// R_I of the reference curves at one iteration: the least and the largest of the three orders.
+std::pair<double, double> reference(const fs::path& curves, const std::string& begin, const std::string& iteration) {
+  std::ifstream file(curves);
+  std::pair<double, double> ends{1e9, 0};
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> cells;
+    std::istringstream cut(line);
+    for (std::string cell; std::getline(cut, cell, ',');) cells.push_back(cell);
+    if (cells.size() < 5 || cells[0] + "," + cells[1] != begin || cells[3] != iteration) continue;
+    const double value = std::strtod(cells[4].c_str(), nullptr);
+    ends = {std::min(ends.first, value), std::max(ends.second, value)};
+  }
+  return ends;
+}
+
+TEST(PtychoData, SimulatedSetFollowsItsReferenceCurve) {
+  SONDE_NEED_DATA(data);
+  const TemporaryFolder folder;
+  const fs::path v5 = data / "ptychography/v5";
+  std::ofstream(folder.file("v5.toml"))
+      << "[data]\nfile = \"" << (v5 / "v5.h5").string() << "\"\npatterns = \"counts_1e6\"\npositions = \""
+      << (v5 / "positions_px.npy").string() << "\"\nholdout = 0.0\n"
+      << "[geometry]\nenergy_keV = 200\ndetector_mrad_per_px = 1.875\n[probe]\nfile = \""
+      << (v5 / "probe_start.npy").string() << "\"\n"
+      << "[[engine]]\nname = \"epie\"\niterations = 100\nstep_object = 0.05\nstep_probe = 0.05\n"
+      << "[positions]\nunit = \"px\"\n[stop]\nrule = \"off\"\n";
+  const Ended ended = run({"ptycho", "run", folder.file("v5.toml"), "-o", folder.file("v5.h5")});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const auto [least, largest] = reference(v5 / "reference.csv", "1e6,0.05", "100");
+  ASSERT_LT(least, 1);
+  // R_I within 1 % of the reference runs (specification 11.1).
+  EXPECT_NEAR(last(folder.file("v5.h5"), "R_I"), (least + largest) / 2, 0.01 * largest);
+}
+
+}  // namespace
+}  // namespace sonde
