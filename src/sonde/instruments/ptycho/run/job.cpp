@@ -164,6 +164,12 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan)
                complex_type(run), asked.seed, state);
   Schedule schedule = asked;
   schedule.skip = plan_.scan.skip;
+  auto known = std::make_shared<ConstraintContext>();
+  known->sampling = plan_.scan.sampling;
+  known->mean_counts = measurement_->mean_counts();
+  known->semiangle = plan_.semiangle.value_or(0);
+  known->slice_thickness = run.object.slice_thickness_a;
+  schedule.known = std::move(known);
   reconstruction_ = Reconstruction::prepare(*measurement_, std::move(state), propagators_of(run, plan_.scan.sampling),
                                             std::move(schedule));
   if (!reconstruction_->held_out().empty())

@@ -33,9 +33,10 @@ std::string file_from_folder(const std::string& text, const std::filesystem::pat
   return named == text ? from_folder(text, folder) : named;
 }
 
-std::vector<std::string> engine_names() {
+/// The names of a table of engines or constraints.
+std::vector<std::string> names_of(const auto& kinds) {
   std::vector<std::string> names;
-  for (const EngineKind& kind : engine_kinds()) names.emplace_back(kind.name);
+  for (const auto& kind : kinds) names.emplace_back(kind.name);
   return names;
 }
 
@@ -69,10 +70,12 @@ RunFile::RunFile() {
   tables_.add("geometry", Fields(geometry));
   tables_.add("probe", Fields(probe));
   tables_.add("object", Fields(object));
-  tables_.add_list("engine", engine_names(), [this](const std::string& kind) { return append_engine(kind); });
+  tables_.add_list("engine", names_of(engine_kinds()), [this](const std::string& kind) { return append_engine(kind); });
   Fields of_positions(positions);
   correction.describe(of_positions);
   tables_.add("positions", std::move(of_positions));
+  tables_.add_list("constraint", names_of(constraint_kinds()),
+                   [this](const std::string& kind) { return append_constraint(kind); });
   tables_.add("stop", Fields(stop));
   tables_.add("compute", Fields(compute));
   tables_.add("output", Fields(output));
@@ -85,6 +88,15 @@ Fields RunFile::append_engine(const std::string& kind) {
   Fields fields;
   fields.add("iterations", engines_.back()->iterations, {.help = "how many at most", .min = 1, .max = 1e6});
   setups_.back()->describe(fields);
+  return fields;
+}
+
+Fields RunFile::append_constraint(const std::string& kind) {
+  const ConstraintKind& row = constraint_kind(kind);
+  std::shared_ptr<ConstraintSetup> setup = row.setup();
+  Fields fields;
+  setup->describe(fields);
+  constraints_.push_back({row.name, std::move(setup)});
   return fields;
 }
 
@@ -105,13 +117,14 @@ void RunFile::parse(std::string_view text, const std::string& name) { parse_toml
 Schedule RunFile::schedule() const {
   if (engines_.empty())
     throw Error(ErrorKind::bad_input, "the run file names no engine")
-        .hint("add a table [[engine]] with name = \"" + engine_names().front() + "\"; known are " +
-              join_words(engine_names()));
+        .hint("add a table [[engine]] with name = \"" + names_of(engine_kinds()).front() + "\"; known are " +
+              join_words(names_of(engine_kinds())));
   Schedule schedule;
   for (const auto& engine : engines_) schedule.engines.push_back(*engine);
   schedule.object_start = object.start;
   schedule.probe_start = probe.start;
   schedule.positions = correction;
+  schedule.constraints = constraints_;
   schedule.stop = stop;
   schedule.holdout = data.holdout;
   schedule.seed = static_cast<std::uint64_t>(compute.seed);

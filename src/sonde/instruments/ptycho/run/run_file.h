@@ -36,7 +36,7 @@ struct OutputSettings {
 };
 
 /// A run file: everything that decides a reconstruction, in tables [data], [geometry], [probe], [object], [[engine]],
-/// [positions], [stop], [compute] and [output].
+/// [positions], [[constraint]], [stop], [compute] and [output].
 ///
 ///   RunFile run;
 ///   run.read("recon.toml");
@@ -71,10 +71,12 @@ class RunFile {
 
  private:
   Fields append_engine(const std::string& kind);
+  Fields append_constraint(const std::string& kind);
 
   Tables tables_;
   std::vector<std::unique_ptr<EngineRun>> engines_;
   std::vector<std::shared_ptr<EngineSetup>> setups_;
+  std::vector<ChosenConstraint> constraints_;
 };
 
 /// A run file with every table and key, each with its meaning, those that nobody set commented out: a file to

@@ -87,6 +87,15 @@ TEST(RunFile, UnknownEnginesAndKeysNameTheNearest) {
                                  "\"defocus_A\"")));
 }
 
+TEST(RunFile, ConstraintsReachTheSchedule) {
+  RunFile run;
+  run.parse("[[engine]]\nname = \"gd\"\n[[constraint]]\nname = \"probe_power\"\nevery = 3\n", "run.toml");
+  const Schedule schedule = run.schedule();
+  ASSERT_EQ(schedule.constraints.size(), 1u);
+  EXPECT_EQ(schedule.constraints[0].name, "probe_power");
+  EXPECT_EQ(schedule.constraints[0].setup->when.every, 3);
+}
+
 TEST(RunFile, ARunNeedsAnEngine) {
   RunFile run;
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)run.schedule(); }), HasSubstr("names no engine"));
