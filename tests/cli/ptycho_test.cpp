@@ -109,6 +109,31 @@ TEST_F(PtychoRun, ItsSettingsRepeatItBitForBit) {
             "True True\n");
 }
 
+TEST_F(PtychoRun, ResumeGoesOnFromACheckpointBitForBit) {
+  setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  write();
+  ASSERT_EQ(reconstruct(run_file("", "", 8), {"--set", "output.checkpoint_every=3"}).status, 0);
+  const Ended ended = run({"ptycho", "resume", file("result.ckpt.h5"), "-o", file("again.h5")});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("goes on after iteration 6"));
+  EXPECT_EQ(testing::python("import sys, h5py, numpy as np\n"
+                            "a, b = (h5py.File(sys.argv[1] + n) for n in ('/result.h5', '/again.h5'))\n"
+                            "print([np.array_equal(a[n][()], b[n][()]) for n in ('object', 'probe', 'metrics/R_I')], "
+                            "len(b['metrics/R_I']))\n",
+                            folder_.path().string()),
+            "[True, True, True] 8\n");
+}
+
+TEST_F(PtychoRun, ResumeRefusesWhatIsNoCheckpoint) {
+  write();
+  ASSERT_EQ(reconstruct(run_file()).status, 0);
+  for (const char* name : {"result.h5", "scan.h5", "run.toml", "nothing.h5"}) {
+    const Ended ended = run({"ptycho", "resume", file(name)});
+    EXPECT_EQ(ended.status, 3) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(name));
+  }
+}
+
 TEST_F(PtychoRun, DryRunPrintsThePlanAndWritesNothing) {
   write();
   const Ended ended = reconstruct(run_file(), {"--dry-run"});

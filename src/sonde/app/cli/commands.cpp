@@ -14,6 +14,7 @@ const std::vector<Command>& commands() {
       stem_convert_command(),
       stem_simulate_command(),
       ptycho_run_command(),
+      ptycho_resume_command(),
       ptycho_init_command(),
       ptycho_export_command(),
       view_command(),

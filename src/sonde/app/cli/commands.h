@@ -13,6 +13,7 @@ Command help_command();
 Command machine_command();
 Command ptycho_export_command();
 Command ptycho_init_command();
+Command ptycho_resume_command();
 Command ptycho_run_command();
 Command report_compare_command();
 Command report_show_command();

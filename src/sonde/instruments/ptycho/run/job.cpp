@@ -126,7 +126,7 @@ std::optional<Array> probe_without_counts(const RunFile& run, const Source& sour
   return start_probe(run.probe, plan.scan.sampling, plan.semiangle, dark.view<double, 2>(), own, 1).value;
 }
 
-Job::Job(const RunFile& run, const Source& source, JobPlan plan)
+Job::Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from)
     : plan_(std::move(plan)), warnings_(plan_.warnings), slice_thickness_a_(run.object.slice_thickness_a) {
   const Schedule asked = run.schedule();  // before any work
   provenance_ = provenance(source.file, "cpu", asked.seed);
@@ -170,8 +170,14 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan)
   known->semiangle = plan_.semiangle.value_or(0);
   known->slice_thickness = run.object.slice_thickness_a;
   schedule.known = std::move(known);
-  reconstruction_ = Reconstruction::prepare(*measurement_, std::move(state), propagators_of(run, plan_.scan.sampling),
-                                            std::move(schedule));
+  Array propagators = propagators_of(run, plan_.scan.sampling);
+  if (from != nullptr) {
+    reconstruction_ = Reconstruction::resume(*measurement_, std::move(propagators), std::move(schedule), *from);
+    notes_.push_back(fmt::format("goes on after iteration {} of {}", from->iteration(), from->path()));
+  } else {
+    reconstruction_ =
+        Reconstruction::prepare(*measurement_, std::move(state), std::move(propagators), std::move(schedule));
+  }
   if (!reconstruction_->held_out().empty())
     notes_.push_back(fmt::format("{} of {} frames are held out and only judge (R_free)",
                                  reconstruction_->held_out().size(), measurement_->count()));

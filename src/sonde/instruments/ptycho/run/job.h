@@ -45,7 +45,8 @@ struct ScanJudgement {
 /// A reconstruction that is ready to iterate, with everything that its result needs.
 class Job {
  public:
-  Job(const RunFile& run, const Source& source, JobPlan plan);
+  /// `from`: the checkpoint to go on from, else the reconstruction begins.
+  Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from = nullptr);
 
   [[nodiscard]] Reconstruction& reconstruction() { return *reconstruction_; }
   [[nodiscard]] const Measurement& measurement() const { return *measurement_; }

@@ -63,6 +63,12 @@ void OutputSettings::describe(Fields& fields) {
   fields.add("file", file, {.help = "the result file", .metavar = "FILE.h5"});
   fields.add("log", log, {.help = "metrics of every iteration as JSON lines; empty: none", .metavar = "FILE.jsonl"});
   fields.add("pictures", pictures, {.help = "phase and amplitude as PNG beside the result"});
+  fields.add("checkpoint_every", checkpoint_every,
+             {.help = "iterations between checkpoints (FILE.ckpt.h5) from which `resume` goes on; 0: none", .min = 0});
+}
+
+std::string OutputSettings::checkpoint() const {
+  return std::filesystem::path(file).replace_extension(".ckpt.h5").string();
 }
 
 RunFile::RunFile() {

@@ -31,6 +31,10 @@ struct ComputeSettings {
 struct OutputSettings {
   std::string file = "result.h5", log;
   bool pictures = true;
+  Index checkpoint_every = 0;
+
+  /// Where checkpoints go: beside the result.
+  [[nodiscard]] std::string checkpoint() const;
 
   void describe(Fields& fields);
 };

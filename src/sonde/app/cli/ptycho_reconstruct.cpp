@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/cli/ptycho_reconstruct.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "sonde/app/cli/ptycho_source.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/io/fft_wisdom.h"
+#include "sonde/engine/report/progress.h"
+#include "sonde/instruments/ptycho/results/log.h"
+#include "sonde/instruments/ptycho/results/picture.h"
+#include "sonde/instruments/ptycho/results/result.h"
+#include "sonde/instruments/ptycho/run/job.h"
+
+namespace sonde::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ptycho::Outcome;
+
+/// Hours of work must not end without a place for the result.
+void require_output(const ptycho::RunFile& run) {
+  for (const std::string& path : {run.output.file, run.output.log}) {
+    const fs::path folder = fs::path(path).parent_path();
+    if (!path.empty() && !folder.empty() && !fs::is_directory(folder))
+      throw Error(ErrorKind::io, fmt::format("{}: there is no folder {}", path, folder.string()))
+          .hint("give another -o");
+  }
+  std::error_code failed;
+  if (fs::equivalent(run.output.file, run.data.file, failed))
+    throw Error(ErrorKind::bad_input, fmt::format("{} would replace the measurement", run.output.file))
+        .hint("give another -o");
+}
+
+std::string sampling_text(const ptycho::Sampling& sampling) {
+  if (!sampling.calibrated()) return "lengths in object pixels";
+  return fmt::format("wavelength {:.5g} A, object pixel {:.4g} x {:.4g} A", sampling.wavelength, sampling.pixel_row(),
+                     sampling.pixel_col());
+}
+
+void say_plan(const ptycho::Source& source, const ptycho::JobPlan& plan, const Context& context) {
+  const ptycho::RunSizes& sizes = plan.sizes;
+  context.say(fmt::format("data      {}: {} patterns of {} x {} pixels, {}", source.file, source.shape[0],
+                          source.shape[1], source.shape[2], source.format));
+  context.say(fmt::format("sampling  {}", sampling_text(plan.scan.sampling)));
+  context.say(fmt::format("object    {} slice{} of {} x {} pixels, {}", sizes.slices, sizes.slices == 1 ? "" : "s",
+                          sizes.object_rows, sizes.object_cols, sizes.potential ? "potential" : "complex"));
+  context.say("memory\n" + plan.memory.text());
+}
+
+void show_dry_run(const ptycho::RunFile& run, const ptycho::Source& source, const ptycho::JobPlan& plan,
+                  Context& context) {
+  Report& report = context.report();
+  report.add_choice("transforms", Value(fmt::format("{} x {}", plan.sizes.rows, plan.sizes.cols)),
+                    fmt::format("the detector has {} x {} pixels", plan.scan.stored.rows, plan.scan.stored.cols));
+  report.add_choice("memory", Value(plan.memory.peak_bytes),
+                    fmt::format("{} of {} that may be used, a tenth of head-room beside",
+                                format_bytes(static_cast<double>(plan.memory.peak_bytes)),
+                                format_bytes(static_cast<double>(context.host_budget().available_bytes()))));
+  if (const std::optional<Array> probe = probe_without_counts(run, source, plan)) {
+    const ptycho::ScanJudgement judgement = judge_scan(plan, *probe);
+    report.add_choice("overlap", Value(judgement.overlap),
+                      fmt::format("step {:.3g} px, probe {:.3g} px", plan.step, judgement.diameter));
+    report.add_choice("groups", Value(judgement.groups), "frames of one group do not overlap");
+  } else {
+    report.add_choice("overlap", Value(), "the first probe comes from the mean pattern, which has not been read");
+  }
+  report.add_choice("seconds per iteration", Value(predicted_seconds(plan.sizes)),
+                    fmt::format("{:.0f} transforms on one thread and as much beside them, rough",
+                                transforms_per_iteration(plan.sizes)));
+  report.results()["settings"] = run.tables().echo();
+}
+
+std::string iteration_line(const ptycho::RunFile& run, const ptycho::IterationRecord& record) {
+  const std::string& engine = run.tables().find("engine")->items[static_cast<std::size_t>(record.engine)].kind;
+  std::string line = fmt::format("{:>5} {:<7} R_I {:.4f}  R_A {:.4f}", record.number, engine, record.fit.r_intensity,
+                                 record.fit.r_amplitude);
+  if (record.r_free) line += fmt::format("  R_free {:.4f}", *record.r_free);
+  return line + fmt::format("  power x{:.3f}  {}", record.power_total, format_seconds(record.seconds));
+}
+
+std::string_view outcome_word(Outcome::Kind kind) {
+  switch (kind) {
+    case Outcome::Kind::running:
+      return "stopped";
+    case Outcome::Kind::finished:
+      return "finished";
+    case Outcome::Kind::converged:
+      return "converged";
+    case Outcome::Kind::diverged:
+      return "diverged";
+  }
+  return "";
+}
+
+/// Iterates to the end; an error that leaves a state worth keeping is given back instead of thrown.
+std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, Context& context) {
+  ptycho::Reconstruction& reconstruction = job.reconstruction();
+  std::optional<ptycho::MetricsLog> log;
+  if (!run.output.log.empty()) log.emplace(run.output.log);
+  Index total = 0;
+  for (const ptycho::EngineRun& engine : run.schedule().engines) total += engine.iterations;
+  ProgressMeter meter("reconstructing", total, "iterations");
+  try {
+    while (reconstruction.outcome().kind == Outcome::Kind::running) {
+      auto phase = context.report().phase("iterate");
+      const ptycho::IterationRecord& record = reconstruction.iterate();
+      phase.end();
+      meter.advance();
+      if (log) log->add(record);
+      const Index every = run.output.checkpoint_every;
+      if (every > 0 && record.number % every == 0) {
+        auto writing = context.report().phase("checkpoint");
+        CheckpointWriter writer(run.output.checkpoint(), ptycho::checkpoint_kind(), record.number, run.text());
+        reconstruction.save(writer);
+        writer.finish();
+      }
+      if (record.number == 1 || record.number % 10 == 0 || reconstruction.outcome().kind != Outcome::Kind::running)
+        context.say(iteration_line(run, record));
+    }
+  } catch (Error& error) {
+    const bool keeps = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated ||
+                       error.kind() == ErrorKind::not_converged;
+    if (!keeps || reconstruction.history().empty()) throw;
+    return error;
+  }
+  return std::nullopt;
+}
+
+void write_results(const ptycho::Job& job, const ptycho::RunFile& run, const std::string& outcome, Context& context) {
+  auto phase = context.report().phase("write");
+  ptycho::Result result = job.result(run);
+  result.diagnostics["outcome"] = outcome;
+  write_result(run.output.file, result);
+  context.say("wrote     " + run.output.file);
+  context.results()["files"].push_back(run.output.file);
+  if (!run.output.pictures) return;
+  const std::string stem = fs::path(run.output.file).replace_extension().string();
+  const ptycho::Box view = result.field_of_view();
+  for (const auto& [name, image] : {std::pair("_phase.png", phase_image(result, view)),
+                                    std::pair("_amplitude.png", amplitude_image(result, view))}) {
+    write_picture(stem + name, image, result.sampling);
+    context.say("wrote     " + stem + name);
+    context.results()["files"].push_back(stem + name);
+  }
+}
+
+void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context& context) {
+  const ptycho::Reconstruction& reconstruction = job.reconstruction();
+  const ptycho::IterationRecord& last = reconstruction.history().back();
+  const Outcome& outcome = reconstruction.outcome();
+  Value& results = context.results();
+  results["outcome"] = outcome_word(outcome.kind);
+  results["because"] = stopped ? stopped->message() : outcome.because;
+  results["iterations"] = last.number;
+  results["best_iteration"] = outcome.best;
+  results["R_I_floor"] = job.floor();
+  results["metrics"] = metrics_value(last);
+  results["overlap"] = job.judgement().overlap;
+  results["warnings"] = job.warnings();
+  context.say(fmt::format("{}: {}; R_I {:.4f}, {:.2f} times the floor of {:.4f} that counting noise sets",
+                          outcome_word(outcome.kind), results.find("because")->as_text(), last.fit.r_intensity,
+                          last.fit.r_intensity / job.floor(), job.floor()));
+}
+
+}  // namespace
+
+void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, Context& context) {
+  (void)run.schedule();
+  require_output(run);
+  const ptycho::Source source = open_measurement(run.data, context);
+  ptycho::JobPlan plan = plan_job(run, source);
+  say_plan(source, plan, context);
+  if (context.dry_run()) show_dry_run(run, source, plan, context);
+  require_memory(plan.memory, plan.sizes, context.host_budget());
+  if (context.dry_run()) return;
+  const Reservation reserved = context.host_budget().reserve(plan.memory.peak_bytes, "reconstruction");
+
+  auto phase = context.report().phase("prepare");
+  // Plans that are measured anew may round differently: with those of before a run repeats bit for bit on its machine.
+  // A checkpoint brings its own, which are not for others.
+  if (from == nullptr) load_fft_wisdom();
+  ptycho::Job job(run, source, std::move(plan), from);
+  if (from == nullptr) save_fft_wisdom();
+  phase.end();
+  for (const std::string& note : job.notes()) context.say("note      " + note);
+  for (const std::string& warning : job.warnings()) log_warning(warning);
+  context.say(fmt::format("floor     R_I {:.4f} for a perfect model of these counts", job.floor()));
+
+  context.print_results_of_failure();
+  const std::optional<Error> stopped = iterate(job, run, context);
+  tell_outcome(job, stopped, context);
+  write_results(job, run, std::string(outcome_word(job.reconstruction().outcome().kind)), context);
+  if (stopped) throw Error(*stopped);
+  const Outcome& outcome = job.reconstruction().outcome();
+  if (outcome.kind == Outcome::Kind::diverged)
+    throw Error(ErrorKind::not_converged,
+                fmt::format("the reconstruction diverged: {}; the state of iteration {} was written", outcome.because,
+                            outcome.best))
+        .hint("halve the steps, or switch the constraint probe_power on");
+  if (outcome.kind == Outcome::Kind::finished && run.stop.require)
+    throw Error(ErrorKind::not_converged, "all iterations are done, but the reconstruction has not converged")
+        .hint("give more iterations, or leave stop.require out");
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/ptycho_reconstruct.h"
+#include "sonde/engine/base/error.h"
+
+namespace sonde::cli {
+namespace {
+
+struct ResumeOptions {
+  std::string checkpoint, output;
+  std::vector<std::string> set;
+  void describe(Fields& fields) {
+    fields.positional("checkpoint", checkpoint, {.help = "what a run with output.checkpoint_every left (.ckpt.h5)"});
+    fields.add("output", output,
+               {.help = "the result file; in place of that of the run", .metavar = "FILE.h5", .letter = 'o'});
+    fields.add("set", set,
+               {.help = "one setting of the run that is another from now on, for instance engine.0.iterations=400",
+                .metavar = "TABLE.KEY=VALUE"});
+  }
+};
+
+void run_resume(const ResumeOptions& options, Context& context) {
+  const CheckpointReader checkpoint(options.checkpoint, ptycho::checkpoint_kind());
+  ptycho::RunFile run;
+  run.parse(checkpoint.options(), options.checkpoint);
+  Problems problems;
+  for (const std::string& setting : options.set) problems.collect([&] { run.tables().assign_text(setting); });
+  problems.throw_if_any("the command line has several problems");
+  if (!options.output.empty()) run.output.file = options.output;
+  reconstruct(run, &checkpoint, context);
+}
+
+}  // namespace
+
+Command ptycho_resume_command() {
+  return {
+      .name = "ptycho resume",
+      .summary = "Go on with a reconstruction from its checkpoint",
+      .details =
+          "The checkpoint holds the settings and everything the next iteration depends on: on the same kind of "
+          "processor the result has the same bits as without the break. The measurement is read again from where "
+          "it was.",
+      .examples = {{"sonde ptycho resume result.ckpt.h5", "To the end of the run"},
+                   {"sonde ptycho resume result.ckpt.h5 --set engine.0.iterations=400 -o longer.h5", "And beyond it"}},
+      .plans = true,
+      .invoke = invocation<ResumeOptions, run_resume>};
+}
+
+}  // namespace sonde::cli
