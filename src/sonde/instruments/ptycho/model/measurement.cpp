@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/small_float.h"
 #include "sonde/engine/device/parallel.h"
 
 namespace sonde::ptycho {
@@ -39,6 +40,9 @@ DType type_of(AmplitudeStorage storage, const Array& frames) {
   switch (storage) {
     case AmplitudeStorage::f64:
       return DType::f64;
+    case AmplitudeStorage::f16:
+    case AmplitudeStorage::bf16:
+      return DType::u16;
     case AmplitudeStorage::counts:
       return frames.dtype();
     default:
@@ -54,8 +58,6 @@ Measurement::Measurement(const Array& frames, ZeroFrequency zero, std::span<cons
   if (frames.shape().rank() != 3 || frames.count() == 0)
     throw Error(ErrorKind::bad_input,
                 fmt::format("patterns of shape {} are not (frames, rows, columns)", frames.shape().text()));
-  if (storage == AmplitudeStorage::f16 || storage == AmplitudeStorage::bf16)
-    throw Error(ErrorKind::not_supported, "amplitudes of 16 bits");
   if (storage_ == AmplitudeStorage::counts && frames.dtype() != DType::u8 && frames.dtype() != DType::u16)
     storage_ = AmplitudeStorage::f32;
   const Index count = frames.shape()[0], rows = frames.shape()[1], cols = frames.shape()[2];
@@ -109,6 +111,16 @@ Measurement::Measurement(const Array& frames, ZeroFrequency zero, std::span<cons
       keep(stored_.view<double, 3>(), [](double value) { return std::sqrt(value); });
     else if (storage_ == AmplitudeStorage::f32)
       keep(stored_.view<float, 3>(), [](double value) { return static_cast<float>(std::sqrt(value)); });
+    else if (storage_ == AmplitudeStorage::f16)
+      keep(stored_.view<std::uint16_t, 3>(), [](double value) {
+        if (std::isfinite(value) && std::sqrt(value) > 65504)
+          throw Error(ErrorKind::bad_input, fmt::format("{} counts in a pixel are too many for f16", value))
+              .hint("store amplitudes as bf16 or f32");
+        return to_fp16(static_cast<float>(std::sqrt(value)));
+      });
+    else if (storage_ == AmplitudeStorage::bf16)
+      keep(stored_.view<std::uint16_t, 3>(),
+           [](double value) { return to_bf16(static_cast<float>(std::sqrt(value))); });
     else if (stored_.dtype() == DType::u8)
       keep(stored_.view<std::uint8_t, 3>(), [](double value) { return static_cast<std::uint8_t>(value); });
     else
@@ -140,25 +152,28 @@ std::vector<Index> Measurement::empty_frames() const {
 template <class Real>
 const Real* Measurement::amplitudes(Index frame, Real* room) const {
   const Index n = pixels();
-  const auto decode = [&](const auto* from, bool root) {
-    for (Index i = 0; i < n; ++i) {
-      const Real value = static_cast<Real>(from[frame * n + i]);
-      room[i] = root ? std::sqrt(value) : value;
-    }
+  const auto decode = [&](const auto* from, auto&& amplitude) {
+    for (Index i = 0; i < n; ++i) room[i] = static_cast<Real>(amplitude(from[frame * n + i]));
     return room;
   };
-  switch (stored_.dtype()) {
-    case DType::f32:
+  const auto root = [](auto counts) { return std::sqrt(static_cast<Real>(counts)); };
+  const auto as_it_is = [](auto amplitude) { return amplitude; };
+  switch (storage_) {
+    case AmplitudeStorage::f32:
       if constexpr (std::is_same_v<Real, float>) return stored_.view<float, 3>().data + frame * n;
-      return decode(stored_.view<float, 3>().data, false);
-    case DType::f64:
+      return decode(stored_.view<float, 3>().data, as_it_is);
+    case AmplitudeStorage::f64:
       if constexpr (std::is_same_v<Real, double>) return stored_.view<double, 3>().data + frame * n;
-      return decode(stored_.view<double, 3>().data, false);
-    case DType::u8:
-      return decode(stored_.view<std::uint8_t, 3>().data, true);
-    default:
-      return decode(stored_.view<std::uint16_t, 3>().data, true);
+      return decode(stored_.view<double, 3>().data, as_it_is);
+    case AmplitudeStorage::f16:
+      return decode(stored_.view<std::uint16_t, 3>().data, from_fp16);
+    case AmplitudeStorage::bf16:
+      return decode(stored_.view<std::uint16_t, 3>().data, from_bf16);
+    case AmplitudeStorage::counts:
+      break;
   }
+  if (stored_.dtype() == DType::u8) return decode(stored_.view<std::uint8_t, 3>().data, root);
+  return decode(stored_.view<std::uint16_t, 3>().data, root);
 }
 
 template <>
