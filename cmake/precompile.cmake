@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# Half of a build from nothing reads the same headers again. SONDE_PRECOMPILE=tests has them read once for the tests,
+# `all` for the rooms too. `release` and `dev` do without, so that a file that forgets an #include does not compile.
+
+# The standard headers that many files include; those of the tests come on top.
+set(sonde_common_headers
+  <algorithm> <array> <cmath> <complex> <cstdint> <cstring> <filesystem> <functional> <limits> <map> <memory> <mutex>
+  <numbers> <numeric> <optional> <random> <span> <string> <string_view> <thread> <utility> <variant> <vector>
+  <fmt/format.h>)
+
+# sonde_precompiled(<target> <holder>): the target shares what the holder has precompiled.
+function(sonde_precompiled target holder)
+  if(TARGET ${holder})
+    get_target_property(headers ${holder} PRECOMPILE_HEADERS)
+    if(headers)
+      target_precompile_headers(${target} REUSE_FROM ${holder})
+    endif()
+  endif()
+endfunction()
+
+if(SONDE_PRECOMPILE STREQUAL "all")
+  set(source ${CMAKE_BINARY_DIR}/generated/precompiled.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "// Holds the precompiled headers of the rooms.\n")
+  add_library(sonde_precompiled OBJECT ${source})
+  target_compile_options(sonde_precompiled PRIVATE ${sonde_warnings})
+  target_link_libraries(sonde_precompiled PUBLIC fmt::fmt)
+  target_precompile_headers(sonde_precompiled PRIVATE ${sonde_common_headers})
+endif()
+
+# What every GoogleTest program shares: main() and how tests are compiled.
+if(SONDE_TESTS)
+  include(GoogleTest)
+  add_library(sonde_test_main OBJECT ${CMAKE_SOURCE_DIR}/tests/support/main.cpp)
+  target_include_directories(sonde_test_main PUBLIC ${CMAKE_SOURCE_DIR})
+  target_compile_definitions(sonde_test_main PUBLIC SONDE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  # A third of a whole build was the optimiser at work on test code.
+  target_compile_options(sonde_test_main PUBLIC ${sonde_warnings} $<$<CONFIG:Release>:-O1>)
+  target_link_libraries(sonde_test_main PUBLIC GTest::gmock fmt::fmt)
+  if(NOT SONDE_PRECOMPILE STREQUAL "off")
+    # As programs are compiled, not as libraries: precompiled headers are of one kind.
+    set_target_properties(sonde_test_main PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(sonde_test_main PRIVATE -fPIE)
+    target_precompile_headers(sonde_test_main PRIVATE ${sonde_common_headers} <gtest/gtest.h> <gmock/gmock.h>)
+  endif()
+endif()
