@@ -10,31 +10,19 @@
 #include "sonde/instruments/ptycho/engines/gd.h"
 #include "sonde/instruments/ptycho/engines/pie.h"
 #include "sonde/instruments/ptycho/engines/projections.h"
-#include "sonde/instruments/ptycho/model/test_scene.h"
+#include "sonde/instruments/ptycho/engines/test_bench.h"
 #include "tests/support/errors.h"
 
 namespace sonde::ptycho {
 namespace {
 
+using testing::Bench;
+using testing::difference;
+using testing::everyone;
 using testing::naive_fourier;
+using testing::rounding;
 using testing::Scene;
 using testing::Wave;
-
-const std::vector<Index> everyone{0, 1, 2, 3, 4};
-
-/// A scene ready for engines.
-struct Bench {
-  Scene scene;
-  Measurement measurement;
-  Model<double> model;
-  Workbench<double> workbench;
-
-  explicit Bench(Scene from, Loss loss = Loss::amplitude)
-      : scene(std::move(from.build())),
-        measurement(scene.frames, ZeroFrequency::corner, scene.mask, AmplitudeStorage::f64),
-        model(measurement, scene.slices, scene.modes, scene.propagators, loss, FftEffort::quick),
-        workbench(model, scene.state, everyone, 3) {}
-};
 
 /// chi_m = F^-1[ Psi' - Psi ] of every mode of a frame, by the definition.
 std::vector<Wave> naive_chi(const Scene& scene, Index frame) {
@@ -61,19 +49,6 @@ std::complex<double>& under(Scene& scene, Index frame, Index i) {
   const Placement& at = scene.state.placements[static_cast<std::size_t>(frame)];
   return scene.state.object.view<complex128, 3>()(0, at.row + i / scene.cols, at.col + i % scene.cols);
 }
-
-/// The largest difference of two arrays, relative to the largest element.
-double difference(const Array& a, const Array& b) {
-  double most = 0, size = 0;
-  for (Index i = 0; i < a.count(); ++i) {
-    most = std::max(most, std::abs(a.view<complex128, 3>().data[i] - b.view<complex128, 3>().data[i]));
-    size = std::max(size, std::abs(b.view<complex128, 3>().data[i]));
-  }
-  return most / size;
-}
-
-// Some hundred operations in double precision, in another order: 1e-12 leaves three digits.
-constexpr double rounding = 1e-12;
 
 TEST(Gd, AFullBatchIsTheFormula) {
   for (const double g : {0.1, 1.0}) {

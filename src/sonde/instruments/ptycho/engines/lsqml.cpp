@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
@@ -20,15 +19,37 @@ double trimmed_mean(std::vector<double> values) {
   return sum / static_cast<double>(values.size() - 2 * cut);
 }
 
-/// phase += step Im(conj(O) dO).
+/// Every slice by its own step: object += step dO, or phase += step Im(conj(O) dO).
 template <class Real>
-void turn_phase(const Array& direction, double step, State& state) {
-  const std::complex<Real>* toward = direction.view<std::complex<Real>, 3>().data;
-  const std::complex<Real>* object = state.object.view<std::complex<Real>, 3>().data;
-  Real* phase = state.phase.view<Real, 3>().data;
-  for (Index i = 0; i < direction.count(); ++i)
-    phase[i] += static_cast<Real>(step) * std::imag(std::conj(object[i]) * toward[i]);
+void move_object(const Array& direction, std::span<const double> steps, State& state) {
+  const auto toward = direction.view<std::complex<Real>, 3>();
+  const auto object = state.object.view<std::complex<Real>, 3>();
+  const Index pixels = toward.extent[1] * toward.extent[2];
+  for (Index s = 0; s < toward.extent[0]; ++s) {
+    const Real step = static_cast<Real>(steps[static_cast<std::size_t>(s)]);
+    const std::complex<Real>* d = toward.data + s * pixels;
+    std::complex<Real>* o = object.data + s * pixels;
+    if (state.type == ObjectType::complex) {
+      cpu::add<Real>(step, d, o, pixels);
+      continue;
+    }
+    Real* phase = state.phase.view<Real, 3>().data + s * pixels;
+    for (Index i = 0; i < pixels; ++i) phase[i] += step * std::imag(std::conj(o[i]) * d[i]);
+  }
   state.follow_phase();
+}
+
+/// Of one frame along the object's direction and along the probe's; not a number without light.
+struct BestSteps {
+  double object, probe;
+};
+BestSteps best_steps(const cpu::StepSums& sums, double xx, double yy, const Iteration& free) {
+  if (free.object_free && free.probe_free) {
+    const double determinant = xx * yy - sums.xy * sums.xy;
+    return {(yy * sums.chi_x - sums.xy * sums.chi_y) / determinant,
+            (xx * sums.chi_y - sums.xy * sums.chi_x) / determinant};
+  }
+  return {free.object_free ? sums.chi_x / xx : 0, free.probe_free ? sums.chi_y / yy : 0};
 }
 
 }  // namespace
@@ -45,10 +66,14 @@ template <class Real>
 Lsqml<Real>::Lsqml(const LsqmlSettings& settings, Workbench<Real>& bench)
     : settings_(settings), exposures_([&] { return Exposure<Real>(bench.model()); }) {
   const Model<Real>& model = bench.model();
-  if (model.slices() != 1)
-    throw Error(ErrorKind::not_supported, "lsqml knows one slice for now").hint("epie, rpie, gd and adam know several");
   const Index batch = std::min<Index>(settings_.batch.size, static_cast<Index>(bench.active().size()));
   chi_ = Array(Device::cpu(), Shape{batch, model.modes(), model.rows(), model.cols()}, dtype_of<Complex>);
+}
+
+template <class Real>
+std::complex<Real>* Lsqml<Real>::chi_of(Index frame) {
+  const auto chi = chi_.view<Complex, 4>();
+  return chi.data + place_[static_cast<std::size_t>(frame)] * chi.stride[0];
 }
 
 /// The illumination of the whole scan by the probe as it is.
@@ -57,7 +82,7 @@ void Lsqml<Real>::illuminate(Workbench<Real>& bench) {
   const Index count = bench.model().modes() * bench.model().pixels();
   bench.pass().run(bench.state(), bench.active(), {.object = true, .probe = false}, scan_,
                    [&](Index frame, Exposure<Real>& exposure) {
-                     exposure.aim(bench.state(), bench.spectrum(), frame);
+                     exposure.approach(bench.state(), bench.spectrum(), frame);
                      std::fill(exposure.waves(), exposure.waves() + count, Complex{});
                    });
 }
@@ -67,12 +92,16 @@ template <class Real>
 void Lsqml<Real>::directions(Workbench<Real>& bench) {
   const State& state = bench.state();
   const auto object = sums_.object.view<Complex, 3>();
-  const Real* weight = scan_.object_weight.view<Real, 3>().data;
-  const double largest = scan_.largest_object_weight.front();
-  const Real floor2 = static_cast<Real>(settings_.damping * largest * settings_.damping * largest);
-  parallel_for(object.count(), 4096, [&](Index first, Index last, Worker&) {
-    for (Index i = first; i < last; ++i) object.data[i] /= std::sqrt(weight[i] * weight[i] + floor2);
-  });
+  const Index pixels = object.extent[1] * object.extent[2];
+  for (Index s = 0; s < object.extent[0]; ++s) {
+    Complex* direction = object.data + s * pixels;
+    const Real* weight = scan_.object_weight.view<Real, 3>().data + s * pixels;
+    const double floor = settings_.damping * scan_.largest_object_weight[static_cast<std::size_t>(s)];
+    const Real floor2 = static_cast<Real>(floor * floor);
+    parallel_for(pixels, 4096, [&](Index first, Index last, Worker&) {
+      for (Index i = first; i < last; ++i) direction[i] /= std::sqrt(weight[i] * weight[i] + floor2);
+    });
+  }
   const auto probe = sums_.probe.view<Complex, 3>();
   const auto light = sums_.probe_weight.view<Real, 2>();
   const double most = sums_.largest_probe_weight;
@@ -88,58 +117,61 @@ void Lsqml<Real>::directions(Workbench<Real>& bench) {
     object.data[i] = Complex(0, std::imag(std::conj(o.data[i]) * object.data[i])) * o.data[i];
 }
 
+/// chi of a frame goes back through the slices, last to first, and says at each of them how far along its direction
+/// this frame wants to go. What the wave before a slice should change by is left to the slices before it, and to the
+/// probe.
 template <class Real>
-std::pair<double, double> Lsqml<Real>::steps(Workbench<Real>& bench, std::span<const Index> batch,
-                                             const Iteration& iteration) {
+void Lsqml<Real>::sum_steps(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure, cpu::StepSums* sums) {
+  const Index slices = bench.model().slices(), modes = bench.model().modes();
+  const auto direction = sums_.object.view<Complex, 3>();
+  exposure.approach(bench.state(), bench.spectrum(), frame);
+  exposure.bring(sums_.probe, spectrum_);
+  const Placement& at = exposure.placement();
+  Complex* chi = chi_of(frame);
+  for (Index s = slices - 1; s >= 0; --s) {
+    auto toward = exposure.window(s);
+    toward.data = &direction(s, at.row, at.col);
+    sums[s] = cpu::step_sums<Real>(exposure.window(s), toward, exposure.incident(s), exposure.waves(), chi, modes);
+    if (s > 0) exposure.before_slice(s, chi);
+  }
+}
+
+template <class Real>
+typename Lsqml<Real>::Steps Lsqml<Real>::steps(Workbench<Real>& bench, std::span<const Index> batch,
+                                               const Iteration& iteration) {
   const Model<Real>& model = bench.model();
   const auto members = static_cast<Index>(batch.size());
+  const auto slices = static_cast<std::size_t>(model.slices());
   if (!bench.spectrum().empty()) {
     if (spectrum_.empty()) spectrum_ = Array(Device::cpu(), sums_.probe.shape(), sums_.probe.dtype());
     probe_spectrum(model, sums_.probe, spectrum_);
   }
-  const auto direction = sums_.object.view<Complex, 3>();
-  const auto chi = chi_.view<Complex, 4>();
-  std::vector<cpu::StepSums> sums(batch.size());
+  std::vector<cpu::StepSums> sums(batch.size() * slices);
   parallel_for(members, 1, [&](Index first, Index last, Worker& worker) {
-    Exposure<Real>& exposure = exposures_[worker];
-    for (Index i = first; i < last; ++i) {
-      const Index frame = batch[static_cast<std::size_t>(i)];
-      exposure.aim(bench.state(), bench.spectrum(), frame);
-      exposure.bring(sums_.probe, spectrum_);
-      const auto window = exposure.window(0);
-      auto toward = window;
-      toward.data = &direction(0, exposure.placement().row, exposure.placement().col);
-      sums[static_cast<std::size_t>(i)] =
-          cpu::step_sums<Real>(window, toward, exposure.incident(0), exposure.waves(),
-                               chi.data + place_[static_cast<std::size_t>(frame)] * chi.stride[0], model.modes());
-    }
+    for (Index i = first; i < last; ++i)
+      sum_steps(bench, batch[static_cast<std::size_t>(i)], exposures_[worker],
+                sums.data() + static_cast<std::size_t>(i) * slices);
   });
-  double mean_xx = 0, mean_yy = 0;
-  for (const cpu::StepSums& sum : sums) {
-    mean_xx += sum.xx / static_cast<double>(members);
-    mean_yy += sum.yy / static_cast<double>(members);
-  }
-  std::vector<double> of_object, of_probe;
-  for (const cpu::StepSums& sum : sums) {
-    // A tenth of the batch's mean keeps frames with little light from large steps.
-    const double xx = sum.xx + 0.1 * mean_xx, yy = sum.yy + 0.1 * mean_yy;
-    double object = 0, probe = 0;
-    if (iteration.object_free && iteration.probe_free) {
-      const double determinant = xx * yy - sum.xy * sum.xy;
-      object = (yy * sum.chi_x - sum.xy * sum.chi_y) / determinant;
-      probe = (xx * sum.chi_y - sum.xy * sum.chi_x) / determinant;
-    } else if (iteration.object_free) {
-      object = sum.chi_x / xx;
-    } else if (iteration.probe_free) {
-      probe = sum.chi_y / yy;
+  Steps steps;
+  for (std::size_t s = 0; s < slices; ++s) {
+    double mean_xx = 0, mean_yy = 0;
+    for (std::size_t i = s; i < sums.size(); i += slices) {
+      mean_xx += sums[i].xx / static_cast<double>(members);
+      mean_yy += sums[i].yy / static_cast<double>(members);
     }
-    // Not a number when there is no light at all.
-    of_object.push_back(object > 0 ? settings_.relax * object / static_cast<double>(model.modes()) : 0);
-    of_probe.push_back(probe > 0 ? settings_.relax * probe : 0);
+    const Iteration free{iteration.number, iteration.object_free, iteration.probe_free && s == 0};
+    std::vector<double> of_object;
+    for (std::size_t i = s; i < sums.size(); i += slices) {
+      // A tenth of the batch's mean keeps frames with little light from large steps.
+      const BestSteps best = best_steps(sums[i], sums[i].xx + 0.1 * mean_xx, sums[i].yy + 0.1 * mean_yy, free);
+      // Every slice, and every mode, would fill all of chi by itself.
+      const auto shares = static_cast<double>(model.slices() * model.modes());
+      of_object.push_back(best.object > 0 ? settings_.relax * best.object / shares : 0);
+      if (best.probe > 0) steps.probe += settings_.relax * best.probe / static_cast<double>(members);
+    }
+    steps.object.push_back(trimmed_mean(of_object));
   }
-  double probe = 0;
-  for (const double step : of_probe) probe += step / static_cast<double>(members);
-  return {trimmed_mean(of_object), probe};
+  return steps;
 }
 
 template <class Real>
@@ -149,7 +181,7 @@ void Lsqml<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   const Batches batches =
       overlapping_batches(bench.active(), state.placements, settings_.batch.size, settings_.batch.spread,
                           {bench.seed(), static_cast<std::uint64_t>(iteration.number)});
-  const auto chi = chi_.view<Complex, 4>();
+  const bool likelihood = settings_.loss == Loss::poisson;
   place_.resize(bench.fit().size());
   illuminate(bench);
   for (Index b = 0; b < batches.count(); ++b) {
@@ -158,22 +190,16 @@ void Lsqml<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
     for (std::size_t i = 0; i < batch.size(); ++i) place_[static_cast<std::size_t>(batch[i])] = static_cast<Index>(i);
     bench.pass().run(state, batch, {}, sums_, [&](Index frame, Exposure<Real>& exposure) {
       exposure.forward(state, bench.spectrum(), frame);
-      bench.fit()[static_cast<std::size_t>(frame)] = exposure.residual(frame);
+      bench.fit()[static_cast<std::size_t>(frame)] =
+          exposure.residual(frame, true, likelihood ? exposure.poisson_step(frame) : Real(1));
       exposure.back();
-      Complex* keep = chi.data + place_[static_cast<std::size_t>(frame)] * chi.stride[0];
-      std::copy(exposure.waves(), exposure.waves() + count, keep);
+      std::copy(exposure.waves(), exposure.waves() + count, chi_of(frame));
     });
     directions(bench);
-    const auto [of_object, of_probe] = steps(bench, batch, iteration);
-    if (iteration.object_free) {
-      if (state.type == ObjectType::potential)
-        turn_phase<Real>(sums_.object, of_object, state);
-      else
-        cpu::add<Real>(static_cast<Real>(of_object), sums_.object.view<Complex, 3>().data,
-                       state.object.view<Complex, 3>().data, state.object.count());
-    }
+    const Steps step = steps(bench, batch, iteration);
+    if (iteration.object_free) move_object<Real>(sums_.object, step.object, state);
     if (!iteration.probe_free) continue;
-    cpu::add<Real>(static_cast<Real>(of_probe), sums_.probe.view<Complex, 3>().data,
+    cpu::add<Real>(static_cast<Real>(step.probe), sums_.probe.view<Complex, 3>().data,
                    state.probe.view<Complex, 3>().data, count);
     bench.renew_spectrum();
   }

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/engines/batch_settings.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
+#include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
 
@@ -21,7 +21,9 @@ struct LsqmlSettings {
 };
 
 /// Least-squares maximum likelihood (Odstrcil, Menzel and Guizar-Sicairos 2018; specification 4.6): the directions of
-/// a batch's object and probe, and for every frame the two steps along them that fit its own exit wave best.
+/// a batch's object and probe, and for every frame the two steps along them that fit its own exit wave best. Through
+/// several slices every one has a direction and a step of its own, divided by the number of slices. The exit wave that
+/// is fitted has the measured moduli, or with the loss `poisson` the largest likelihood along its gradient.
 template <class Real>
 class Lsqml final : public Engine<Real> {
  public:
@@ -30,10 +32,17 @@ class Lsqml final : public Engine<Real> {
 
  private:
   using Complex = std::complex<Real>;
+  /// Of a batch: one per slice, and the probe's.
+  struct Steps {
+    std::vector<double> object;
+    double probe = 0;
+  };
+
   void illuminate(Workbench<Real>& bench);
   void directions(Workbench<Real>& bench);
-  /// Mean steps of object and probe.
-  std::pair<double, double> steps(Workbench<Real>& bench, std::span<const Index> batch, const Iteration& iteration);
+  [[nodiscard]] Complex* chi_of(Index frame);
+  void sum_steps(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure, cpu::StepSums* sums);
+  [[nodiscard]] Steps steps(Workbench<Real>& bench, std::span<const Index> batch, const Iteration& iteration);
 
   LsqmlSettings settings_;
   PerWorker<Exposure<Real>> exposures_;

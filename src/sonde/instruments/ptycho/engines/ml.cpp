@@ -46,9 +46,8 @@ Ml<Real>::Ml(const MlSettings& settings, Workbench<Real>& bench)
         return std::vector<Complex>(static_cast<std::size_t>(2 * bench.model().modes() * bench.model().pixels()));
       }) {
   const State& state = bench.state();
-  if (state.slices() != 1 || state.type != ObjectType::complex)
-    throw Error(ErrorKind::not_supported, "ml knows complex objects of one slice")
-        .hint("gd and adam know potentials and several slices");
+  if (state.type != ObjectType::complex)
+    throw Error(ErrorKind::not_supported, "ml knows complex objects").hint("gd, adam and lsqml know potentials");
   const Device cpu = Device::cpu();
   object_direction_ = Array::zeros(cpu, state.object.shape(), dtype_of<Complex>);
   object_before_ = Array::zeros(cpu, state.object.shape(), dtype_of<Complex>);
@@ -111,20 +110,24 @@ double Ml<Real>::best_step(Workbench<Real>& bench) {
       const Index frame = active[static_cast<std::size_t>(i)];
       exposure.aim(state, bench.spectrum(), frame);
       exposure.bring(probe_direction_, spectrum_);
-      const auto object = exposure.window(0);
-      auto toward = object;
-      toward.data = &direction(0, exposure.placement().row, exposure.placement().col);
-      Complex* a0 = exposure.waves();  // holds hP until A1 and A2 are made
-      for (Index m = 0; m < model.modes(); ++m) {
-        const Complex* probe = exposure.incident(0) + m * pixels;
-        Complex *one = a1 + m * pixels, *two = a2 + m * pixels, *zero = a0 + m * pixels;
-        cpu::multiply<Real>(object, zero, one);    // O hP
-        cpu::multiply<Real>(toward, zero, two);    // hO hP
-        cpu::multiply<Real>(toward, probe, zero);  // hO P
-        cpu::add<Real>(Real(1), zero, one, pixels);
-        cpu::multiply<Real>(object, probe, zero);  // O P
-        for (Complex* wave : {zero, one, two}) model.fft().transform(wave, FftDirection::forward);
+      Complex* a0 = exposure.waves();
+      // Before the first slice the wave is P + t hP; each slice multiplies by O + t hO, and what goes with t^3 is left.
+      std::copy(a0, a0 + waves, a1);
+      std::copy(exposure.incident(0), exposure.incident(0) + waves, a0);
+      std::fill(a2, a2 + waves, Complex{});
+      for (Index s = 0; s < model.slices(); ++s) {
+        const auto object = exposure.window(s);
+        auto toward = object;
+        toward.data = &direction(s, exposure.placement().row, exposure.placement().col);
+        for (Index m = 0; m < model.modes(); ++m) {
+          Complex *zero = a0 + m * pixels, *one = a1 + m * pixels, *two = a2 + m * pixels;
+          if (s > 0)
+            for (Complex* wave : {zero, one, two}) exposure.free_space(s - 1, wave);
+          cpu::step_through<Real>(object, toward, zero, one, two);
+        }
       }
+      for (Complex* part : {a0, a1, a2})
+        for (Index m = 0; m < model.modes(); ++m) model.fft().transform(part + m * pixels, FftDirection::forward);
       sums[static_cast<std::size_t>(i)] =
           cpu::line_sums<Real>({exposure.amplitudes(frame), model.measurement().template weights<Real>()}, scale, a0,
                                a1, a2, model.modes(), pixels);

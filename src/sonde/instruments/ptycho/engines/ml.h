@@ -17,7 +17,7 @@ struct MlSettings {
 
 /// Maximum likelihood by non-linear conjugate gradients (Thibault and Guizar-Sicairos 2012; specification 4.8): the
 /// gradient of all frames, a Polak-Ribiere direction of object and probe together, and the best step along it from the
-/// quadratic that the loss is near the estimate. One slice, complex objects.
+/// quadratic that the loss is near the estimate, through all slices. Complex objects.
 template <class Real>
 class Ml final : public Engine<Real> {
  public:

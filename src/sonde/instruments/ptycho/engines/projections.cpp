@@ -76,8 +76,9 @@ Projections<Real>::Projections(const ProjectionSettings& settings, Workbench<Rea
     : settings_(settings), bound_(power_bound(bench.model().measurement(), settings.relax)) {
   const Model<Real>& model = bench.model();
   if (model.slices() != 1)
-    throw Error(ErrorKind::not_supported, "projection engines know one slice")
-        .hint("reconstruct several slices with epie, rpie, gd, adam or lsqml");
+    throw Error(ErrorKind::not_supported,
+                "projection engines know one slice: no projection on the waves that several can make is known")
+        .hint("epie, rpie, mpie, gd, adam, lsqml and ml know several");
   State& state = bench.state();
   waves_ = Array(Device::cpu(), Shape{model.measurement().count(), model.modes(), model.rows(), model.cols()},
                  dtype_of<Complex>);

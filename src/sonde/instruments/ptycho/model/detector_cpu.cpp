@@ -33,6 +33,8 @@ SONDE_INLINE float logarithm(float x) {
 }
 SONDE_INLINE double logarithm(double x) { return std::log(x); }
 
+constexpr int poisson_rounds = 4;  // of a fixed point that is reached quadratically
+
 template <class Real>
 struct SumsOf {
   Lanes<Real> loss, intensity_error2, amplitude_error, amplitude_error2, deviance;
@@ -145,6 +147,43 @@ SONDE_MULTIVERSION FrameSums residual(Loss loss, MeasuredPattern<Real> measured,
 }
 
 template <class Real>
+SONDE_MULTIVERSION Real poisson_step(MeasuredPattern<Real> measured, Real eps, Real intensity_scale,
+                                     const Complex<Real>* waves, Index modes, Index pixels) {
+  Real intensity[strip];
+  Real alpha = Real(0.5);  // the answer where model and counts are close
+  for (int round = 0; round < poisson_rounds; ++round) {
+    Lanes<Real> above, below;
+    Index strips = 0;
+    for (Index first = 0; first < pixels; first += strip) {
+      const Index width = pixels - first < strip ? pixels - first : strip;
+      intensities<Real>(waves, modes, pixels, first, width, intensity_scale, intensity);
+      Real up[strip] = {}, down[strip] = {};
+      for (Index i = 0; i < width; ++i) {
+        const Real a = measured.amplitudes[first + i], counts = a * a, model = intensity[i];
+        const Real w = measured.weights != nullptr ? measured.weights[first + i] : Real(1);
+        const Real xi = 1 - counts / (model + eps);
+        // Without counts xi is 1, and so may be alpha.
+        const Real rest = counts > 0 ? counts / (1 - alpha * xi) : Real(0);
+        up[i] = w * xi * (model - rest);
+        down[i] = w * xi * xi * model;
+      }
+      above.add(up);
+      below.add(down);
+      if (++strips % 16 == 0) {
+        above.flush();
+        below.flush();
+      }
+    }
+    above.flush();
+    below.flush();
+    if (!(below.sum > 0)) return alpha;  // a perfect fit
+    const Real next = (alpha + static_cast<Real>(above.sum / below.sum)) / 2;
+    alpha = next < 0 ? Real(0) : next > 1 ? Real(1) : next;
+  }
+  return alpha;
+}
+
+template <class Real>
 SONDE_MULTIVERSION void project(Projection<Real> by, MeasuredPattern<Real> measured, Real eps, Real intensity_scale,
                                 Real scale, Complex<Real>* object, Complex<Real>* stored, Index modes, Index pixels) {
   Real intensity[strip], ones[strip], part[strip];
@@ -253,6 +292,8 @@ SONDE_MULTIVERSION LineSums line_sums(MeasuredPattern<Real> measured, Real inten
 template FrameSums residual(Loss, MeasuredPattern<float>, float, float, float, bool, Complex<float>*, Index, Index);
 template FrameSums residual(Loss, MeasuredPattern<double>, double, double, double, bool, Complex<double>*, Index,
                             Index);
+template float poisson_step(MeasuredPattern<float>, float, float, const Complex<float>*, Index, Index);
+template double poisson_step(MeasuredPattern<double>, double, double, const Complex<double>*, Index, Index);
 template void project(Projection<float>, MeasuredPattern<float>, float, float, float, Complex<float>*, Complex<float>*,
                       Index, Index);
 template void project(Projection<double>, MeasuredPattern<double>, double, double, double, Complex<double>*,

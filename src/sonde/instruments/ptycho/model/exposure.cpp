@@ -147,20 +147,28 @@ void Exposure<Real>::aim(const State& state, const Array& spectrum, const Placem
 }
 
 template <class Real>
-void Exposure<Real>::forward(const State& state, const Array& spectrum, const Placement& at) {
+void Exposure<Real>::approach(const State& state, const Array& spectrum, const Placement& at) {
   aim(state, spectrum, at);
   const Model<Real>& model = *model_;
-  const Index pixels = model.pixels(), modes = model.modes();
-  for (Index m = 0; m < modes; ++m) {
-    Complex* wave = waves_ + m * pixels;
-    cpu::multiply<Real>(window(0), incident_[0] + m * pixels, wave);
-    for (Index s = 1; s < model.slices(); ++s) {
-      Complex* hit = between_[static_cast<std::size_t>(s - 1)] + m * pixels;
-      std::copy(wave, wave + pixels, hit);
-      free_space(s - 1, hit);
-      incident_[static_cast<std::size_t>(s)] = between_[static_cast<std::size_t>(s - 1)];
-      cpu::multiply<Real>(window(s), hit, wave);
+  for (Index s = 1; s < model.slices(); ++s) {
+    Complex* hit = between_[static_cast<std::size_t>(s - 1)];
+    incident_[static_cast<std::size_t>(s)] = hit;
+    for (Index m = 0; m < model.modes(); ++m) {
+      const Index mode = m * model.pixels();
+      cpu::multiply<Real>(window(s - 1), incident(s - 1) + mode, hit + mode);
+      free_space(s - 1, hit + mode);
     }
+  }
+}
+
+template <class Real>
+void Exposure<Real>::forward(const State& state, const Array& spectrum, const Placement& at) {
+  approach(state, spectrum, at);
+  const Model<Real>& model = *model_;
+  const Index last = model.slices() - 1;
+  for (Index m = 0; m < model.modes(); ++m) {
+    Complex* wave = waves_ + m * model.pixels();
+    cpu::multiply<Real>(window(last), incident(last) + m * model.pixels(), wave);
     model.fft().transform(wave, FftDirection::forward);
   }
 }
@@ -188,12 +196,19 @@ void Exposure<Real>::free_space(Index gap, Complex* wave) const {
 }
 
 template <class Real>
-FrameSums Exposure<Real>::residual(Index frame, bool change) {
+FrameSums Exposure<Real>::residual(Index frame, bool change, Real share) {
   const Model<Real>& model = *model_;
   // The transforms do not scale; intensities are those of unitary ones, and 1 / pixels of both ways is taken here.
   const Real scale = Real(1) / static_cast<Real>(model.pixels());
   return cpu::residual<Real>(model.loss(), {amplitudes(frame), model.measurement().template weights<Real>()},
-                             model.eps(), scale, scale, change, waves_, model.modes(), model.pixels());
+                             model.eps(), scale, share * scale, change, waves_, model.modes(), model.pixels());
+}
+
+template <class Real>
+Real Exposure<Real>::poisson_step(Index frame) {
+  const Model<Real>& model = *model_;
+  return cpu::poisson_step<Real>({amplitudes(frame), model.measurement().template weights<Real>()}, model.eps(),
+                                 Real(1) / static_cast<Real>(model.pixels()), waves_, model.modes(), model.pixels());
 }
 
 template <class Real>
@@ -203,17 +218,17 @@ void Exposure<Real>::back() {
 }
 
 template <class Real>
-void Exposure<Real>::before_slice(Index slice) {
+void Exposure<Real>::before_slice(Index slice, Complex* waves) const {
   for (Index m = 0; m < model_->modes(); ++m)
-    cpu::multiply_conjugate<Real>(window(slice), waves_ + m * model_->pixels());
-  if (slice > 0) free_space_back(slice);
+    cpu::multiply_conjugate<Real>(window(slice), waves + m * model_->pixels());
+  if (slice > 0) free_space_back(slice, waves);
 }
 
 template <class Real>
-void Exposure<Real>::free_space_back(Index slice) {
+void Exposure<Real>::free_space_back(Index slice, Complex* waves) const {
   const Index pixels = model_->pixels();
   for (Index m = 0; m < model_->modes(); ++m) {
-    Complex* wave = waves_ + m * pixels;
+    Complex* wave = waves + m * pixels;
     model_->fft().transform(wave, FftDirection::forward);
     cpu::filter(model_->propagator(slice - 1), Real(1) / static_cast<Real>(pixels), true, wave, pixels);
     model_->fft().transform(wave, FftDirection::inverse);

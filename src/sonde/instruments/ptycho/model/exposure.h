@@ -79,15 +79,27 @@ class Exposure {
     forward(state, spectrum, state.placements[static_cast<std::size_t>(frame)]);
   }
   void forward(const State& state, const Array& spectrum, const Placement& at);
+  /// Aims, and goes on through the slices until incident() of the last one; waves() is left as it was.
+  void approach(const State& state, const Array& spectrum, Index frame) {
+    approach(state, spectrum, state.placements[static_cast<std::size_t>(frame)]);
+  }
+  void approach(const State& state, const Array& spectrum, const Placement& at);
   /// Sends other waves, (M, Ny, Nx), the same way from before the first slice to the detector.
   void propagate(Complex* waves) const;
   /// Turns the far field into that of chi. With `change` false only the sums are made.
-  FrameSums residual(Index frame, bool change = true);
+  FrameSums residual(Index frame, bool change = true) { return residual(frame, change, Real(1)); }
+  /// The share of the residual of the loss `poisson` at which a frame's likelihood is largest, found from the far
+  /// field.
+  [[nodiscard]] Real poisson_step(Index frame);
+  /// The residual, times a share.
+  FrameSums residual(Index frame, bool change, Real share);
   void back();
   /// Multiplies by conj(O) of a slice, and for slices other than the first goes back through the free space before it.
-  void before_slice(Index slice);
+  void before_slice(Index slice) { before_slice(slice, waves_); }
+  /// The same with other waves, (M, Ny, Nx).
+  void before_slice(Index slice, Complex* waves) const;
   /// The second half of it: from a slice (not the first) back to the one before.
-  void free_space_back(Index slice);
+  void free_space_back(Index slice) { free_space_back(slice, waves_); }
   /// Shifts waves() back by this frame's fraction, so that they are in the probe's own window.
   void unshift();
   /// The spectrum of that.
@@ -96,6 +108,9 @@ class Exposure {
   /// Puts something that lives in the probe's window, (M, Ny, Nx), into waves(), shifted to this frame. `spectrum` is
   /// its own, where probes are shifted.
   void bring(const Array& probe, const Array& spectrum);
+
+  /// Free space between a slice and the next, for one wave (Ny, Nx).
+  void free_space(Index gap, Complex* wave) const;
 
   /// The derivative of the shifted probe by the frame's row and column, (M, Ny, Nx) each, per pixel. Needs the
   /// spectrum.
@@ -116,7 +131,7 @@ class Exposure {
   [[nodiscard]] bool shifted() const { return shifted_now_; }
 
  private:
-  void free_space(Index gap, Complex* wave) const;
+  void free_space_back(Index slice, Complex* waves) const;
   void shift_spectrum(const Complex* spectrum, const std::vector<Complex>& ramp_row,
                       const std::vector<Complex>& ramp_col, Complex* to) const;
 

@@ -15,6 +15,10 @@ namespace sonde::ptycho::cpu {
 template <class Real>
 using Complex = std::complex<Real>;
 
+/// A wave a0 + t a1 + t^2 a2 goes through a slice object + t toward; what then goes with t^3 is left out.
+template <class Real>
+void step_through(View<const Complex<Real>, 2> object, View<const Complex<Real>, 2> toward, Complex<Real>* a0,
+                  Complex<Real>* a1, Complex<Real>* a2);
 /// product = object wave.
 template <class Real>
 void multiply(View<const Complex<Real>, 2> object, const Complex<Real>* wave, Complex<Real>* product);
@@ -48,6 +52,14 @@ struct MeasuredPattern {
 template <class Real>
 FrameSums residual(Loss loss, MeasuredPattern<Real> measured, Real eps, Real intensity_scale, Real scale, bool change,
                    Complex<Real>* waves, Index modes, Index pixels);
+
+/// How far to go along the residual of the loss `poisson` (with scale 1): the alpha in [0, 1] at which waves
+/// (1 - alpha xi), xi = 1 - I_m / (I + eps), have the largest likelihood. That is where alpha sum xi^2 I =
+/// sum xi (I - I_m / (1 - alpha xi)); solved by going half of the way there a few times (specification 4.6), which near
+/// the answer squares the error. Changes nothing.
+template <class Real>
+Real poisson_step(MeasuredPattern<Real> measured, Real eps, Real intensity_scale, const Complex<Real>* waves,
+                  Index modes, Index pixels);
 
 /// How a wave is taken between two sets (specification 4.5): stored+ = (1 - a - b) stored + a object
 ///   + b PiF(c object + (1 - c) stored), PiF being the projection on the measured modulus. A frame whose mean squared

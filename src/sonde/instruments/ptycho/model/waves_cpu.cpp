@@ -46,6 +46,29 @@ SONDE_MULTIVERSION void multiply(View<const Complex<Real>, 2> object, const Comp
 }
 
 template <class Real>
+SONDE_MULTIVERSION void step_through(View<const Complex<Real>, 2> object, View<const Complex<Real>, 2> toward,
+                                     Complex<Real>* a0, Complex<Real>* a1, Complex<Real>* a2) {
+  const Index cols = object.extent[1];
+  for (Index row = 0; row < object.extent[0]; ++row) {
+    const Real* o = parts(&object(row, 0));
+    const Real* h = parts(&toward(row, 0));
+    Real* zero = parts(a0 + row * cols);
+    Real* one = parts(a1 + row * cols);
+    Real* two = parts(a2 + row * cols);
+    for (Index i = 0; i < 2 * cols; i += 2) {
+      const Real re = o[i], im = o[i + 1], hr = h[i], hi = h[i + 1];
+      const Real zr = zero[i], zi = zero[i + 1], fr = one[i], fi = one[i + 1], sr = two[i], si = two[i + 1];
+      two[i] = re * sr - im * si + (hr * fr - hi * fi);
+      two[i + 1] = re * si + im * sr + (hr * fi + hi * fr);
+      one[i] = re * fr - im * fi + (hr * zr - hi * zi);
+      one[i + 1] = re * fi + im * fr + (hr * zi + hi * zr);
+      zero[i] = re * zr - im * zi;
+      zero[i + 1] = re * zi + im * zr;
+    }
+  }
+}
+
+template <class Real>
 SONDE_MULTIVERSION void subtract_product(View<const Complex<Real>, 2> object, const Complex<Real>* others,
                                          Complex<Real>* waves, Index modes) {
   const Index rows = object.extent[0], cols = object.extent[1];
@@ -145,6 +168,10 @@ SONDE_MULTIVERSION double power(const Complex<Real>* waves, Index count) {
 
 template void multiply(View<const Complex<float>, 2> object, const Complex<float>* wave, Complex<float>* product);
 template void multiply(View<const Complex<double>, 2> object, const Complex<double>* wave, Complex<double>* product);
+template void step_through(View<const Complex<float>, 2>, View<const Complex<float>, 2>, Complex<float>*,
+                           Complex<float>*, Complex<float>*);
+template void step_through(View<const Complex<double>, 2>, View<const Complex<double>, 2>, Complex<double>*,
+                           Complex<double>*, Complex<double>*);
 template void subtract_product(View<const Complex<float>, 2>, const Complex<float>*, Complex<float>*, Index);
 template void subtract_product(View<const Complex<double>, 2>, const Complex<double>*, Complex<double>*, Index);
 template void multiply_conjugate(View<const Complex<float>, 2> object, Complex<float>* wave);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small scene that is ready for engines, in double precision.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sonde/instruments/ptycho/engines/workbench.h"
+#include "sonde/instruments/ptycho/model/test_scene.h"
+
+namespace sonde::ptycho::testing {
+
+inline const std::vector<Index> everyone{0, 1, 2, 3, 4};
+
+struct Bench {
+  Scene scene;
+  Measurement measurement;
+  Model<double> model;
+  Workbench<double> workbench;
+
+  /// Builds a scene that is not built yet.
+  explicit Bench(Scene from, Loss loss = Loss::amplitude)
+      : scene(std::move(from.state.object.empty() ? from.build() : from)),
+        measurement(scene.frames, ZeroFrequency::corner, scene.mask, AmplitudeStorage::f64),
+        model(measurement, scene.slices, scene.modes, scene.propagators, loss, FftEffort::quick),
+        workbench(model, scene.state, everyone, 3) {}
+};
+
+/// The largest difference of two complex arrays, relative to the largest element.
+inline double difference(const Array& a, const Array& b) {
+  double most = 0, size = 0;
+  for (Index i = 0; i < a.count(); ++i) {
+    most = std::max(most, std::abs(a.view<complex128, 3>().data[i] - b.view<complex128, 3>().data[i]));
+    size = std::max(size, std::abs(b.view<complex128, 3>().data[i]));
+  }
+  return most / size;
+}
+
+// Some hundred operations in double precision, in another order: 1e-12 leaves three digits.
+constexpr double rounding = 1e-12;
+
+}  // namespace sonde::ptycho::testing
