@@ -84,14 +84,22 @@ struct Example {
   std::string meaning;  ///< one sentence
 };
 
+/// A reference page that is no command's own: the format of a file that commands read.
+struct Page {
+  std::string name{};   ///< of the file, without .md
+  std::string title{};  ///< "The run file of ptychography"
+  std::string (*text)() = nullptr;
+};
+
 /// A command as data: its words, what it does, its options and its function.
 struct Command {
   std::string name{};     ///< "stem load"
   std::string summary{};  ///< one line, imperative, without a full stop
   std::string details{};  ///< paragraphs for `help`, separated by empty lines
   std::vector<Example> examples{};
-  bool own_config = false;  ///< --config names a file that run() reads itself (Context::config_file)
-  bool plans = false;       ///< run() honours dry_run(); otherwise a dry run only shows the resolved options
+  std::vector<Page> pages{};  ///< written beside the command's own
+  bool own_config = false;    ///< --config names a file that run() reads itself (Context::config_file)
+  bool plans = false;         ///< run() honours dry_run(); otherwise a dry run only shows the resolved options
   std::unique_ptr<Invocation> (*invoke)() = nullptr;
 };
 

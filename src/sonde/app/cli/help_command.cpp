@@ -51,10 +51,17 @@ void write_reference(const std::string& folder) {
   if (failed) throw Error(ErrorKind::io, fmt::format("{}: cannot be made: {}", folder, failed.message()));
   std::string index = "# Commands\n\nWritten by `sonde help --markdown` from the program's own descriptions.\n\n";
   index += "| command | what it does |\n|---|---|\n";
+  std::string files;
   for (const Command& command : commands()) {
     write_page(std::filesystem::path(folder) / page_name(command), command_page(command));
+    for (const Page& page : command.pages) {
+      write_page(std::filesystem::path(folder) / (page.name + ".md"), page.text());
+      files +=
+          fmt::format("| [{}]({}.md) | [`sonde {}`]({}) |\n", page.title, page.name, command.name, page_name(command));
+    }
     index += fmt::format("| [`sonde {}`]({}) | {} |\n", command.name, page_name(command), command.summary);
   }
+  if (!files.empty()) index += "\n## Files\n\n| page | is read by |\n|---|---|\n" + files;
   index +=
       "\n## Exit status\n\n| status | meaning |\n|---|---|\n"
       "| 0 | done |\n| 2 | unknown command, flag, key or value |\n| 3 | input or file that makes no sense |\n"
@@ -77,7 +84,9 @@ struct HelpOptions {
 void run_help(const HelpOptions& options, Context& context) {
   if (options.markdown) {
     write_reference(*options.markdown);
-    context.say(fmt::format("{}: {} pages", *options.markdown, commands().size() + 1));
+    std::size_t pages = commands().size() + 1;
+    for (const Command& command : commands()) pages += command.pages.size();
+    context.say(fmt::format("{}: {} pages", *options.markdown, pages));
     return;
   }
   if (options.command.empty()) {
@@ -121,6 +130,8 @@ std::string command_page(const Command& command) {
   std::string text = fmt::format("# sonde {}\n\n{}.\n\n```\n{}\n```\n", command.name, command.summary,
                                  usage(command, described.fields));
   if (!command.details.empty()) text += "\n" + command.details + "\n";
+  for (const Page& page : command.pages)
+    text += fmt::format("\n{}: [{}.md]({}.md).\n", page.title, page.name, page.name);
   if (!command.examples.empty()) text += "\n## Examples\n";
   for (const Example& example : command.examples)
     text += fmt::format("\n{}:\n\n```\n{}\n```\n", example.meaning, example.line);

@@ -8,6 +8,7 @@
 #include "sonde/app/cli/ptycho_reconstruct.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/ptycho/run/reference.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
 
 namespace sonde::cli {
@@ -84,6 +85,7 @@ Command ptycho_run_command() {
                        {"sonde ptycho run recon.toml --set output.checkpoint_every=20",
                         "A checkpoint every 20 iterations, from which `sonde ptycho resume` goes on"},
                        {"sonde ptycho run recon.toml --dry-run", "Memory, overlap and time, without any work"}},
+          .pages = {{"ptycho-run-file", "The run file with all its keys", ptycho::run_file_reference}},
           .own_config = true,
           .plans = true,
           .invoke = invocation<RunOptions, run_run>};

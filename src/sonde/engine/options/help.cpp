@@ -99,6 +99,32 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t col
   return lines;
 }
 
+/// What may stand behind the equals sign of a configuration file.
+std::string file_value(const Field& field) {
+  switch (field.type) {
+    case FieldType::whole:
+      return "whole number";
+    case FieldType::real:
+      return "number";
+    case FieldType::toggle:
+      return "true or false";
+    case FieldType::choice: {
+      std::string words;
+      for (const std::string& word : field.choices) words += fmt::format("{}`\"{}\"`", words.empty() ? "" : ", ", word);
+      return words;
+    }
+    default:
+      return field.info.metavar.empty() ? "text" : fmt::format("`\"{}\"`", field.info.metavar);
+  }
+}
+
+/// The default as it would be written there; empty for settings that begin unset.
+std::string file_default(const Field& field) {
+  const std::string text = field.text();
+  if (text.empty()) return "";
+  return field.type == FieldType::text || field.type == FieldType::choice ? "\"" + text + "\"" : text;
+}
+
 std::string cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
   return text;
@@ -129,6 +155,20 @@ std::string help_text(const Fields& fields, std::size_t columns) {
         line.resize(text_column, ' ');
       text += line + wrapped(paragraph(field), text_column, columns) + "\n";
     }
+  }
+  return text;
+}
+
+std::string keys_markdown(const Fields& fields) {
+  std::string text = "| key | value | default | unit, limits | meaning |\n|---|---|---|---|---|\n";
+  for (const Field& field : fields.all()) {
+    std::vector<std::string> facts;
+    if (!field.info.unit.empty()) facts.push_back(field.info.unit);
+    if (const std::string range = limits(field); !range.empty()) facts.push_back(range);
+    const std::string by_default = file_default(field);
+    text +=
+        fmt::format("| `{}` | {} | {} | {} | {} |\n", field.key, cell(file_value(field)),
+                    by_default.empty() ? "" : "`" + cell(by_default) + "`", cell(listed(facts)), cell(field.info.help));
   }
   return text;
 }

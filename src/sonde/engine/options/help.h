@@ -16,4 +16,8 @@ namespace sonde {
 /// The settings as Markdown tables (flag, value, default, meaning), one per heading.
 [[nodiscard]] std::string help_markdown(const Fields& fields);
 
+/// The settings as one Markdown table for those who write a configuration file: key, value, default, unit and limits,
+/// meaning.
+[[nodiscard]] std::string keys_markdown(const Fields& fields);
+
 }  // namespace sonde

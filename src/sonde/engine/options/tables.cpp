@@ -82,8 +82,17 @@ void Tables::assign_text(std::string_view setting) {
   }
   const std::string& key = path.back();
   if (table.list && key == "name") throw refuse("the kind of a table cannot be changed").hint("write it into the file");
-  table.items[item].fields.assign_text(key, trim(setting.substr(equals + 1)),
-                                       fmt::format("{}", trim(setting.substr(0, equals))));
+  Fields& fields = table.items[item].fields;
+  if (fields.find(key) == nullptr) {
+    const std::string place = table.list ? fmt::format("[[{}]] {} ({})", table.name, item, table.items[item].kind)
+                                         : fmt::format("[{}]", table.name);
+    Error error = refuse(fmt::format("unknown key \"{}\" in {}{}", key, place, did_you_mean(key, fields.names())));
+    for (const Table& other : tables_)
+      if (!other.list && other.items.front().fields.find(key) != nullptr)
+        error.hint(fmt::format("[{}] has a key of this name", other.name));
+    throw error;
+  }
+  fields.assign_text(key, trim(setting.substr(equals + 1)), trim(setting.substr(0, equals)));
 }
 
 Value Tables::echo() const {

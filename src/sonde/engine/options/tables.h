@@ -55,8 +55,8 @@ class Tables {
   void assign(std::string_view table, Index item, std::string_view key, const Value& value, std::string_view where,
               Origin origin);
   /// Sets what a person wrote as "geometry.energy_keV=200" or, for an item of a list, "engine.0.iterations=200". Throws
-  /// Error(usage) for another form, unknown tables and keys (naming the nearest), items that are not there and values
-  /// that do not fit.
+  /// Error(usage) for another form, unknown tables and keys (naming the nearest, and the table that was meant), items
+  /// that are not there and values that do not fit.
   void assign_text(std::string_view setting);
 
   /// {"geometry": {"energy_keV": 200.0, ...}, "engine": [{"name": "epie", "iterations": 200, ...}], ...}: every

@@ -121,7 +121,12 @@ TEST(Tables, PathsThatLeadNowhereSayWhy) {
             "geometry.KEY=VALUE");
   EXPECT_EQ(error("engine.1.iterations=5"),
             "error: \"engine.1.iterations=5\": there are 1 tables [[engine]], counted from 0");
-  EXPECT_EQ(error("engine.0.iteration=5"), "error: unknown key \"iteration\"; did you mean \"iterations\"?");
+  EXPECT_EQ(error("engine.0.iteration=5"),
+            "error: \"engine.0.iteration=5\": unknown key \"iteration\" in [[engine]] 0 (slow); did you mean "
+            "\"iterations\"?");
+  EXPECT_EQ(error("geometry.shap=5"),
+            "error: \"geometry.shap=5\": unknown key \"shap\" in [geometry]; did you mean \"shape\"?");
+  EXPECT_THAT(error("engine.0.energy_keV=5"), HasSubstr("hint: [geometry] has a key of this name"));
   EXPECT_EQ(error("engine.0.iterations=x"), "error: engine.0.iterations: \"x\" is not a whole number");
   EXPECT_THAT(error("engine.0.name=fast"), HasSubstr("the kind of a table cannot be changed"));
 }

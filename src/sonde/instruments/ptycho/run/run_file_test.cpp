@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "sonde/instruments/ptycho/run/reference.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
 
@@ -112,6 +113,23 @@ TEST(RunFile, PathsStartAtTheFolderOfTheFile) {
   EXPECT_EQ(run.data.mask, folder.file("m.h5") + ":/mask");
   EXPECT_EQ(run.probe.file, folder.file("p.npy"));
   EXPECT_EQ(run.output.file, "/tmp/r.h5");
+}
+
+TEST(RunFile, TheReferenceHasEveryTableKindAndKey) {
+  const std::string page = run_file_reference();
+  EXPECT_THAT(page, HasSubstr("| `energy_keV` | number |  | keV | energy of the electrons or photons |"));
+  EXPECT_THAT(page, HasSubstr("| `units` | `\"A\"`, `\"pixel\"` | `\"A\"` |"));
+  RunFile run;
+  for (const std::string& name : run.tables().names()) {
+    const Tables::Table& table = *run.tables().find(name);
+    EXPECT_THAT(page, HasSubstr(table.list ? "\n## [[" + name + "]]\n" : "\n## [" + name + "]\n"));
+    for (const std::string& kind : table.kinds) {
+      EXPECT_THAT(page, HasSubstr("\n### name = \"" + kind + "\"\n"));
+      run.tables().append(name, kind, "name");
+    }
+    for (const Tables::Item& item : table.items)
+      for (const Field& field : item.fields.all()) EXPECT_THAT(page, HasSubstr("| `" + field.key + "` |"));
+  }
 }
 
 TEST(RunFile, TheCommentedFileIsARunFile) {
