@@ -95,6 +95,41 @@ void Tables::assign_text(std::string_view setting) {
   fields.assign_text(key, trim(setting.substr(equals + 1)), trim(setting.substr(0, equals)));
 }
 
+void Tables::assign_all(const Value& tables, std::string_view where, Origin origin) {
+  if (!tables.is_object())
+    throw Error(ErrorKind::usage, fmt::format("{}: expected tables, found {}", where, tables.type_name()));
+  Problems problems;
+  const auto set = [&](const Table& table, std::size_t item, const Value& values) {
+    const std::string place = fmt::format("[{}] of {}", table.name, where);
+    if (!values.is_object())
+      throw Error(ErrorKind::usage, fmt::format("{}: expected settings, found {}", place, values.type_name()));
+    for (const auto& [key, value] : values.members())
+      if (!value.is_null() && !(table.list && key == "name"))
+        problems.collect([&, &name = key, &setting = value] {
+          assign(table.name, static_cast<Index>(item), name, setting, place, origin);
+        });
+  };
+  const auto add = [&](const Table& table, const Value& values) {
+    const Value* kind = values.find("name");
+    if (kind == nullptr || !kind->is_text())
+      throw Error(ErrorKind::usage, fmt::format("[[{}]] of {} has no name", table.name, where))
+          .hint("its name is one of " + join_words(table.kinds, " or "));
+    set(table, static_cast<std::size_t>(append(table.name, kind->as_text(), fmt::format("name in {}", where))), values);
+  };
+  for (const auto& [word, value] : tables.members())
+    problems.collect([&, &name = word, &given = value] {
+      const Table* table = find(name);
+      if (table == nullptr)
+        throw Error(ErrorKind::usage,
+                    fmt::format("unknown table [{}] in {}{}", name, where, did_you_mean(name, names())));
+      if (given.is_null()) return;
+      if (!table->list) return set(*table, 0, given);
+      if (!given.is_list()) return add(*table, given);
+      for (const Value& item : given.items()) problems.collect([&] { add(*table, item); });
+    });
+  problems.throw_if_any(fmt::format("{} settings in {} cannot be used", problems.errors().size(), where));
+}
+
 Value Tables::echo() const {
   Value all = Value::object();
   for (const Table& table : tables_)

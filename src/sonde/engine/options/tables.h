@@ -59,6 +59,11 @@ class Tables {
   /// that are not there and values that do not fit.
   void assign_text(std::string_view setting);
 
+  /// Sets everything of an object of the form that echo() gives: an object per table, a list of objects with a `name`
+  /// for a list (one object alone is a list of one). Null leaves a setting as it is. Throws Error(usage) with all
+  /// problems; `where` is what was given, "Reconstruction()".
+  void assign_all(const Value& tables, std::string_view where, Origin origin = Origin::caller);
+
   /// {"geometry": {"energy_keV": 200.0, ...}, "engine": [{"name": "epie", "iterations": 200, ...}], ...}: every
   /// setting with its present value. Lists without items are left out.
   [[nodiscard]] Value echo() const;

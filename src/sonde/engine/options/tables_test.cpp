@@ -131,6 +131,34 @@ TEST(Tables, PathsThatLeadNowhereSayWhy) {
   EXPECT_THAT(error("engine.0.name=fast"), HasSubstr("the kind of a table cannot be changed"));
 }
 
+TEST(Tables, ObjectsSetWhatFilesSet) {
+  const Read read("[geometry]\nenergy_keV = 300\nshape = [64, 32]\n[[engine]]\nname = \"slow\"\niterations = 7\n");
+  ExampleRun run;
+  Tables tables = run.tables();
+  Value given = Value::object();
+  given["geometry"]["energy_keV"] = 300;
+  given["geometry"]["shape"].push_back(64);
+  given["geometry"]["shape"].push_back(32);
+  given["geometry"]["step"] = Value();  // as if it were not there
+  given["engine"]["name"] = "slow";     // one alone is a list of one
+  given["engine"]["iterations"] = 7;
+  tables.assign_all(given, "here");
+  EXPECT_EQ(tables.echo(), read.tables.echo());
+}
+
+TEST(Tables, ObjectsThatFitNothingAreToldTogether) {
+  ExampleRun run;
+  Tables tables = run.tables();
+  Value given = Value::object();
+  given["geometri"] = Value::object();
+  given["geometry"]["energy_kev"] = 1;
+  given["engine"].push_back(Value::object());
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { tables.assign_all(given, "here"); }),
+              ::testing::AllOf(HasSubstr("unknown table [geometri] in here; did you mean \"geometry\""),
+                               HasSubstr("unknown key \"energy_kev\" in [geometry] of here; did you mean"),
+                               HasSubstr("[[engine]] of here has no name")));
+}
+
 TEST(Tables, TheTextOfAnEchoReadsBackToIt) {
   const Read read(
       "[geometry]\nenergy_keV = 80.5\nshape = \"a\\\\b \\\"c\\\"\\n\"\nnotes = [\"x\", \"\"]\n"
