@@ -173,7 +173,7 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
 void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, Context& context) {
   (void)run.schedule();
   require_output(run);
-  const ptycho::Source source = open_measurement(run.data, context);
+  ptycho::Source source = open_measurement(run.data, context);
   ptycho::JobPlan plan = plan_job(run, source);
   say_plan(source, plan, context);
   if (context.dry_run()) show_dry_run(run, source, plan, context);
@@ -187,6 +187,7 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, Conte
   if (from == nullptr) load_fft_wisdom();
   ptycho::Job job(run, source, std::move(plan), from);
   if (from == nullptr) save_fft_wisdom();
+  source.read_patterns = {};  // a loaded scan need not stay
   phase.end();
   for (const std::string& note : job.notes()) context.say("note      " + note);
   for (const std::string& warning : job.warnings()) log_warning(warning);

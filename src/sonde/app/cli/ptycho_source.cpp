@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -14,11 +15,19 @@ namespace sonde::cli {
 namespace {
 
 /// What the calibration of a scan says of a measurement. A bin of the detector widens its pixels.
-void take_calibration(const stem::Calibration& calibration, ptycho::Source& source) {
-  if (calibration.high_tension_v) source.energy_kev = calibration.high_tension_v->value / 1000;
-  if (calibration.detector_step_mrad) source.mrad_per_px = calibration.detector_step_mrad->value;
-  if (calibration.scan_step_row_nm) source.step_a = calibration.scan_step_row_nm->value * 10;
+void take_calibration(const stem::Calibration& calibration, Index bin, ptycho::Source& source) {
+  const auto width = static_cast<double>(bin);
   source.probe_type = ptycho::ProbeType::electron;
+  if (calibration.high_tension_v) source.energy_kev = calibration.high_tension_v->value / 1000;
+  if (calibration.detector_step_mrad) source.mrad_per_px = width * calibration.detector_step_mrad->value;
+  if (calibration.detector_step_inv_a) source.inv_a_per_px = width * calibration.detector_step_inv_a->value;
+  const auto& row = calibration.scan_step_row_nm;
+  const auto& col = calibration.scan_step_col_nm;
+  if (row) source.step_a = row->value * 10;
+  if (row && col && std::abs(row->value - col->value) > 1e-3 * std::abs(row->value))
+    source.warnings.push_back(
+        fmt::format("{}: scan steps of {} nm along rows and {} nm along columns: the first is used", source.file,
+                    row->value, col->value));
 }
 
 ptycho::Source described(const std::string& file, const stem::Acquisition& acquisition, const Shape& shape) {
@@ -30,6 +39,14 @@ ptycho::Source described(const std::string& file, const stem::Acquisition& acqui
   return source;
 }
 
+/// What the run file names counts as well, but pixels that the scan's own file or its counts call bad stay bad.
+void take_named(const ptycho::DataSettings& settings, ptycho::Source& source) {
+  const std::vector<std::uint8_t> good = source.good;
+  take_named_arrays(settings, source);
+  for (std::size_t i = 0; i < good.size(); ++i) source.good[i] = source.good[i] != 0 && good[i] != 0 ? 1 : 0;
+  require_fitting(source);
+}
+
 }  // namespace
 
 ptycho::Source open_measurement(const ptycho::DataSettings& settings, Context& context) {
@@ -38,23 +55,24 @@ ptycho::Source open_measurement(const ptycho::DataSettings& settings, Context& c
   if (!settings.scan_shape.empty()) options.scan_shape = settings.scan_shape;
   options.det_bin = std::to_string(settings.detector_bin);
   options.dataset = settings.patterns;
-  options.mask_file = settings.mask;
   options.layout = stem::LayoutChoice::frame;
   if (context.dry_run()) {
     const stem::LoadPreview preview = stem::preview_load(settings.file, options, context.host_budget());
-    const stem::LoadSizes& sizes = preview.sizes;
-    ptycho::Source source = described(settings.file, preview.acquisition,
-                                      Shape{sizes.scan_rows, sizes.scan_cols, sizes.rows / settings.detector_bin,
-                                            sizes.cols / settings.detector_bin});
-    take_calibration(preview.acquisition.calibration, source);
+    ptycho::Source source = described(
+        settings.file, preview.acquisition,
+        Shape{preview.sizes.scan_rows, preview.sizes.scan_cols, preview.estimate.rows, preview.estimate.cols});
+    source.dtype = preview.estimate.dtype;
+    take_calibration(preview.acquisition.calibration, settings.detector_bin, source);
+    take_named(settings, source);
     return source;
   }
   const auto dataset = std::make_shared<stem::Dataset>(stem::load(settings.file, options, context.host_budget()));
   report_load(context, *dataset);
   ptycho::Source source = described(settings.file, dataset->acquisition(), dataset->shape());
-  take_calibration(dataset->calibration(), source);
+  take_calibration(dataset->calibration(), dataset->det_bin(), source);
   source.dtype = dataset->dtype();
   source.good = dataset->good();
+  take_named(settings, source);
   source.read_patterns = [dataset] { return dataset->array().clone(); };
   return source;
 }

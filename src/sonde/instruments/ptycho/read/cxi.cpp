@@ -59,7 +59,8 @@ Source open_cxi(const std::string& path) {
   if (x && y && *x != *y)
     throw Error(ErrorKind::not_supported, fmt::format("{}: detector pixels of {} x {} m are not square", path, *y, *x));
   if (file.is_dataset(detector + "mask"))
-    source.good = as_mask(file.dataset(detector + "mask").read(), false, path + ":" + detector + "mask");
+    source.good =
+        as_mask(file.dataset(detector + "mask").read(), false, source.shape.last(2), path + ":" + detector + "mask");
   if (std::optional<double> energy = number_in(file, "/entry_1/instrument_1/source_1/energy")) {
     if (*energy > 1e-10) {
       source.warnings.push_back(fmt::format("{}: an energy of {} J is taken as eV", path, *energy));

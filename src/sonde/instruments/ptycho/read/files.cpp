@@ -113,10 +113,14 @@ std::vector<Point> as_points(const Array& array, const std::string& what) {
   return points;
 }
 
-std::vector<std::uint8_t> as_mask(const Array& array, bool nonzero_is_good, const std::string& what) {
+std::vector<std::uint8_t> as_mask(const Array& array, bool nonzero_is_good, const Shape& detector,
+                                  const std::string& what) {
   if (array.shape().rank() != 2)
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: shape {}, expected (rows, columns)", what, array.shape().text()));
+  if (!(array.shape() == detector))
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: a mask of {} for a detector of {}", what, array.shape().text(), detector.text()));
   const std::vector<double> values = as_doubles(array, what);
   std::vector<std::uint8_t> good;
   for (const double value : values) good.push_back((value != 0) == nonzero_is_good ? 1 : 0);

@@ -29,8 +29,9 @@ struct ArrayName {
 [[nodiscard]] Array as_complex(const Array& array, const std::string& what);
 /// (count, 2) as rows and columns in that order.
 [[nodiscard]] std::vector<Point> as_points(const Array& array, const std::string& what);
-/// (rows, cols): 1 where the value is good.
-[[nodiscard]] std::vector<std::uint8_t> as_mask(const Array& array, bool nonzero_is_good, const std::string& what);
+/// (rows, cols): 1 where the value is good. Throws Error(bad_input) for another shape than the detector's.
+[[nodiscard]] std::vector<std::uint8_t> as_mask(const Array& array, bool nonzero_is_good, const Shape& detector,
+                                                const std::string& what);
 
 /// The number in a data set of one element; nothing when it is not there.
 [[nodiscard]] std::optional<double> number_in(const Hdf5File& file, const std::string& path);

@@ -63,14 +63,14 @@ Source open_ptyd(const std::string& path) {
       Array first = extent.rank() == 3
                         ? weights.read(Shape{0, 0, 0}, Shape{1, extent[1], extent[2]}).reshaped(extent.last(2))
                         : weights.read();
-      good = as_mask(first, true, path + ":" + chunk + "weights");
+      good = as_mask(first, true, source.shape.last(2), path + ":" + chunk + "weights");
       if (extent.rank() == 3 && extent[0] > 1)
         source.warnings.push_back(fmt::format("{}: the weights of the first frame are used for all", path));
     }
   }
   if (chunks->empty()) throw Error(ErrorKind::bad_file, fmt::format("{}: /chunks is empty", path));
   if (good.empty() && file.is_dataset("/meta/weight2d"))
-    good = as_mask(file.dataset("/meta/weight2d").read(), true, path + ":/meta/weight2d");
+    good = as_mask(file.dataset("/meta/weight2d").read(), true, source.shape.last(2), path + ":/meta/weight2d");
   source.good = std::move(good);
   source.read_patterns = [chunks, shape = source.shape, dtype = source.dtype] {
     Array all(Device::cpu(), shape, dtype);

@@ -45,6 +45,8 @@ Sampling sampling_of(const Source& source, const GeometrySettings& set) {
                         .pixel_a = set.object_pixel_a,
                         .step_a = step_a,
                         .step_px = set.scan_step_px});
+    if (!angle && !set.object_pixel_a && source.inv_a_per_px)
+      angle = 1000 * *source.inv_a_per_px * electron_wavelength(energy);
     if (!angle && set.object_pixel_a)
       angle = 1000 * electron_wavelength(energy) / (static_cast<double>(cols) * *set.object_pixel_a);
     return electron_sampling(rows, cols, energy, require(angle, "detector_mrad_per_px"));

@@ -31,9 +31,10 @@ void DataSettings::describe(Fields& fields) {
                 {.help = "layout of the file: plain is an HDF5 or NPY stack, stem whatever `sonde stem` opens"});
   fields.add("patterns", patterns,
              {.help = "plain HDF5: the data set of the patterns; empty takes the only one of 3 or 4 dimensions"});
-  fields.add("positions", positions,
-             {.help = "plain: data set of the positions (frames, 2) as row, column, or FILE.npy, or FILE.h5:DATASET; "
-                      "empty means a raster"});
+  fields.add(
+      "positions", positions,
+      {.help = "data set of the positions (frames, 2) as row, column, or FILE.npy, or FILE.h5:DATASET; empty means "
+               "those of the format, or a raster"});
   fields.add("scan_shape", scan_shape,
              {.help = "rows and columns of a raster whose patterns are one stack", .metavar = "ROWS,COLS"});
   fields.choice("zero_frequency", zero_frequency,
@@ -41,7 +42,8 @@ void DataSettings::describe(Fields& fields) {
                 {.help = "where the undiffracted beam lies: at index floor(N/2) (auto, unless the format says "
                          "otherwise), or at [0, 0]"});
   fields.add("mask", mask,
-             {.help = "which pixels were measured: data set inside the file, FILE.npy or FILE.h5:DATASET"});
+             {.help = "which pixels were measured, after detector_bin: data set inside the file, FILE.npy or "
+                      "FILE.h5:DATASET"});
   fields.choice("mask_good", mask_good, {{"nonzero", MaskGood::nonzero}, {"zero", MaskGood::zero}},
                 {.help = "which values of the mask mark measured pixels"});
   fields.add("skip", skip, {.help = "frames that take no part, counted from 0", .metavar = "3,7,10-12"});
@@ -71,7 +73,8 @@ void GeometrySettings::describe(Fields& fields) {
                 {.help = "what the probe is made of"});
   fields.add("energy_keV", energy_kev, {.help = "energy of the electrons or photons", .unit = "keV"});
   fields.add("semiangle_mrad", semiangle_mrad, {.help = "convergence semiangle of the probe", .unit = "mrad"});
-  fields.add("detector_mrad_per_px", detector_mrad_per_px, {.help = "angle of a detector pixel", .unit = "mrad"});
+  fields.add("detector_mrad_per_px", detector_mrad_per_px,
+             {.help = "angle of a detector pixel, after detector_bin", .unit = "mrad"});
   fields.add("detector_pixel_m", detector_pixel_m, {.help = "photons: size of a detector pixel", .unit = "m"});
   fields.add("distance_m", distance_m, {.help = "photons: from the specimen to the detector", .unit = "m"});
   fields.add("object_pixel_A", object_pixel_a,

@@ -79,13 +79,15 @@ void take_shape(Source& source, const Shape& stored, const DataSettings& setting
   }
 }
 
+std::vector<Point> named_positions(const DataSettings& settings) {
+  const ArrayName name = array_name(settings.positions, settings.file);
+  return as_points(read_named(name), name.text());
+}
+
 Source open_plain(const DataSettings& settings) {
   Source source;
   source.file = settings.file;
-  if (!settings.positions.empty()) {
-    const ArrayName name = array_name(settings.positions, settings.file);
-    source.positions = as_points(read_named(name), name.text());
-  }
+  if (!settings.positions.empty()) source.positions = named_positions(settings);  // they tell the order of axes
   if (is_npy(settings.file)) {
     source.format = "NPY";
     const Array all = read_npy(settings.file);
@@ -107,6 +109,23 @@ Source open_plain(const DataSettings& settings) {
 }
 
 }  // namespace
+
+void take_named_arrays(const DataSettings& settings, Source& source) {
+  if (!settings.positions.empty()) {
+    source.positions = named_positions(settings);
+    source.unit.reset();  // settings say what they mean
+    source.reference.reset();
+  }
+  if (settings.mask.empty()) return;
+  const ArrayName name = array_name(settings.mask, settings.file);
+  source.good = as_mask(read_named(name), settings.mask_good == MaskGood::nonzero, source.shape.last(2), name.text());
+}
+
+void require_fitting(const Source& source) {
+  if (!source.positions.empty() && static_cast<Index>(source.positions.size()) != source.shape[0])
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: {} positions for {} frames", source.file, source.positions.size(), source.shape[0]));
+}
 
 bool is_own_format(const DataSettings& settings) {
   if (settings.format != SourceFormat::automatic) return settings.format != SourceFormat::stem;
@@ -139,17 +158,8 @@ Source open_source(const DataSettings& settings) {
   Source source = format == SourceFormat::cxi    ? open_cxi(settings.file)
                   : format == SourceFormat::ptyd ? open_ptyd(settings.file)
                                                  : open_plain(settings);
-  if (!settings.mask.empty()) {
-    const ArrayName name = array_name(settings.mask, settings.file);
-    const Array mask = read_named(name);
-    source.good = as_mask(mask, settings.mask_good == MaskGood::nonzero, name.text());
-    if (!(mask.shape() == source.shape.last(2)))
-      throw Error(ErrorKind::bad_input, fmt::format("{}: a mask of {} for a detector of {}", name.text(),
-                                                    mask.shape().text(), source.shape.last(2).text()));
-  }
-  if (!source.positions.empty() && static_cast<Index>(source.positions.size()) != source.shape[0])
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: {} positions for {} frames", settings.file, source.positions.size(), source.shape[0]));
+  take_named_arrays(settings, source);
+  require_fitting(source);
   return source;
 }
 

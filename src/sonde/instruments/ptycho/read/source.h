@@ -30,9 +30,17 @@ struct Source {
 
   std::optional<ProbeType> probe_type;
   std::optional<double> energy_kev, semiangle_mrad, mrad_per_px, detector_pixel_m, distance_m, step_a;
-  Array probe;                        ///< complex128 (modes, rows, columns), centred; empty unless the file has one
-  std::vector<std::string> warnings;  ///< what in the file was doubtful
+  std::optional<double> inv_a_per_px;  ///< 1/A per detector pixel, for who knows it without the energy
+  Array probe;                         ///< complex128 (modes, rows, columns), centred; empty unless the file has one
+  std::vector<std::string> warnings;   ///< what in the file was doubtful
 };
+
+/// Takes positions and mask that settings name in place of those of the file. Throws Error(bad_file) for missing ones,
+/// Error(bad_input) for shapes that do not fit.
+void take_named_arrays(const DataSettings& settings, Source& source);
+
+/// Throws Error(bad_input) when there is another number of positions than of frames.
+void require_fitting(const Source& source);
 
 /// Whether `settings` describe a file that open_source() knows: always, unless the format is stem, or automatic with a
 /// file that is neither CXI nor PtyD and no positions or data set named. Throws Error(bad_file) when it is missing.

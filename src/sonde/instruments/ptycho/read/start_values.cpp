@@ -27,11 +27,20 @@ struct StoredWave {
   std::string what;
 };
 
-std::optional<Point> origin_of(const Hdf5File& file, const std::string& object) {
-  const std::optional<Hdf5Value> value = file.attribute(object, "origin_px");
+std::optional<Point> pair_in(const std::optional<Hdf5Value>& value) {
   if (!value || value->elements.size() != 2) return std::nullopt;
   const auto number = [&](std::size_t i) { return Hdf5Value{{}, {value->elements[i]}}.number().value_or(0); };
   return Point{number(0), number(1)};
+}
+
+/// Attribute origin_px of a result, _origin / _psize (m) beside the data of a .ptyr.
+std::optional<Point> origin_of(const Hdf5File& file, const std::string& object) {
+  if (const std::optional<Point> origin = pair_in(file.attribute(object, "origin_px"))) return origin;
+  const std::string group = object.substr(0, object.rfind('/'));
+  const std::optional<Point> origin = pair_in(file.value(group + "/_origin", 2)),
+                             pixel = pair_in(file.value(group + "/_psize", 2));
+  if (!origin || !pixel || !(pixel->row > 0) || !(pixel->col > 0)) return std::nullopt;
+  return Point{origin->row / pixel->row, origin->col / pixel->col};
 }
 
 /// The data set of a result, a .ptyr or another HDF5 file that holds the wanted wave.
@@ -100,7 +109,8 @@ Array placed_object(const ObjectSettings& settings, Index rows, Index cols, Poin
   if (!wave.origin && (shape[1] != rows || shape[2] != cols))
     throw Error(ErrorKind::bad_input, fmt::format("{}: an object of {} x {} pixels, expected {} x {}", wave.what,
                                                   shape[1], shape[2], rows, cols))
-        .hint("an object that says where it lies (attribute origin_px) may have any size");
+        .hint(
+            "an object that says where it lies (attribute origin_px, _origin and _psize of a .ptyr) may have any size");
   const Index down = wave.origin ? static_cast<Index>(std::lround(wave.origin->row - origin.row)) : 0;
   const Index right = wave.origin ? static_cast<Index>(std::lround(wave.origin->col - origin.col)) : 0;
   Array made(Device::cpu(), Shape{settings.slices, rows, cols}, DType::c128);

@@ -41,6 +41,11 @@ Value provenance(const std::string& input, const std::string& device, std::uint6
   value["device"] = device;
   value["started"] = utc(std::time(nullptr));
   value["seed"] = seed;
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(input, failed)) {  // a folder, or an array in memory
+    value["input"]["path"] = input;
+    return value;
+  }
   const File file(input);
   value["input"]["path"] = std::filesystem::absolute(input).string();
   value["input"]["bytes"] = file.size();
