@@ -10,7 +10,7 @@ set_property(CACHE SONDE_CUDA SONDE_VIEWER SONDE_PYTHON SONDE_MPI PROPERTY STRIN
 set(SONDE_THREADS tbb CACHE STRING "parallel_for on tbb or std (std for ThreadSanitizer)")
 set(SONDE_FFT fftw CACHE STRING "Fourier transforms by fftw (fast; the result is then under the GPL) or kissfft")
 set(SONDE_SANITIZE "" CACHE STRING "empty, \"address,undefined\" or \"thread\"")
-set(SONDE_PRECOMPILE off CACHE STRING "Precompiled headers: off, tests or all")
+option(SONDE_PRECOMPILE "Precompiled headers" OFF)
 option(SONDE_TESTS "Build the tests" ON)
 option(SONDE_FUZZ "Build the fuzzers (needs clang)" OFF)
 option(SONDE_BENCHMARKS "Build the micro-benchmarks" OFF)
@@ -29,10 +29,6 @@ endforeach()
 
 if(NOT SONDE_FFT MATCHES "^(fftw|kissfft)$")
   message(FATAL_ERROR "SONDE_FFT=${SONDE_FFT}: expected fftw or kissfft")
-endif()
-
-if(NOT SONDE_PRECOMPILE MATCHES "^(off|tests|all)$")
-  message(FATAL_ERROR "SONDE_PRECOMPILE=${SONDE_PRECOMPILE}: expected off, tests or all")
 endif()
 
 if(NOT CMAKE_BUILD_TYPE)

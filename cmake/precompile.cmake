@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Half of a build from nothing reads the same headers again. SONDE_PRECOMPILE=tests has them read once for the tests,
-# `all` for the rooms too. `release` and `dev` do without, so that a file that forgets an #include does not compile.
+# Half of a build from nothing reads the same headers again: with SONDE_PRECOMPILE they are read once for the rooms and
+# once for the tests. `release` and `dev` do without, so that a file that forgets an #include does not compile.
 
 # The standard headers that many files include; those of the tests come on top.
 set(sonde_common_headers
@@ -14,11 +14,18 @@ function(sonde_precompiled target holder)
     get_target_property(headers ${holder} PRECOMPILE_HEADERS)
     if(headers)
       target_precompile_headers(${target} REUSE_FROM ${holder})
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${sonde_precompiled_warnings}>)
     endif()
   endif()
 endfunction()
 
-if(SONDE_PRECOMPILE STREQUAL "all")
+# g++ 12 forgets that precompiled standard headers are not ours, and warns of "text" + std::string&& in them.
+set(sonde_precompiled_warnings)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  set(sonde_precompiled_warnings -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+endif()
+
+if(SONDE_PRECOMPILE)
   set(source ${CMAKE_BINARY_DIR}/generated/precompiled.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "// Holds the precompiled headers of the rooms.\n")
   add_library(sonde_precompiled OBJECT ${source})
@@ -36,14 +43,10 @@ if(SONDE_TESTS)
   # A third of a whole build was the optimiser at work on test code.
   target_compile_options(sonde_test_main PUBLIC ${sonde_warnings} $<$<CONFIG:Release>:-O1>)
   target_link_libraries(sonde_test_main PUBLIC GTest::gmock fmt::fmt)
-  if(NOT SONDE_PRECOMPILE STREQUAL "off")
+  if(SONDE_PRECOMPILE)
     # As programs are compiled, not as libraries: precompiled headers are of one kind.
     set_target_properties(sonde_test_main PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(sonde_test_main PRIVATE -fPIE)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-      # g++ 12 forgets that precompiled standard headers are not ours, and warns of "text" + std::string&& in them.
-      target_compile_options(sonde_test_main PUBLIC -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
-    endif()
     target_precompile_headers(sonde_test_main PRIVATE ${sonde_common_headers} <gtest/gtest.h> <gmock/gmock.h>)
   endif()
 endif()
