@@ -42,6 +42,9 @@ SONDE_DEVICE inline void shared_min(std::uint64_t* to, std::uint64_t value) {
 #endif
 }
 
+/// The larger of two numbers; not a number when one of them is none.
+SONDE_DEVICE inline double larger(double most, double value) { return value > most || value != value ? value : most; }
+
 /// Eight bytes at once; the address is a multiple of eight.
 SONDE_DEVICE inline std::uint64_t load_word(const std::uint8_t* from) {
 #ifdef __CUDA_ARCH__
@@ -124,11 +127,19 @@ class SerialBlock {
     const SerialWarp warp(order_);
     for (std::uint32_t w = 0; w < warps_; ++w) body(warp, order_ == StepOrder::forwards ? w : warps_ - 1 - w, warps_);
   }
-  /// body(i, partial) for every i in [0, n) adds to its partial sums; all threads get the sums.
-  template <int Count, class Body>
-  void sums(Index n, std::uint64_t (&result)[Count], Body&& body) const {
-    for (std::uint64_t& each_sum : result) each_sum = 0;
+  /// body(i, partial) for every i in [0, n) adds to its partial sums, integers or floating-point numbers; all threads
+  /// get the sums. On a GPU the order of additions depends on n and the block's size alone.
+  template <int Count, class Sum, class Body>
+  void sums(Index n, Sum (&result)[Count], Body&& body) const {
+    for (Sum& each_sum : result) each_sum = 0;
     each(n, [&](Index i) { body(i, result); });
+  }
+  /// The largest body(i) over i in [0, n), or zero; all threads get it.
+  template <class Body>
+  double largest(Index n, Body&& body) const {
+    double most = 0;
+    each(n, [&](Index i) { most = larger(most, body(i)); });
+    return most;
   }
 
  private:

@@ -69,14 +69,14 @@ class ThreadBlock {
     body(warp, threadIdx.x / warp_threads, blockDim.x / warp_threads);
     __syncthreads();
   }
-  template <int Count, class Body>
-  __device__ void sums(Index n, std::uint64_t (&result)[Count], Body&& body) const {
-    __shared__ std::uint64_t shared_partial[Count][most_threads / warp_threads];
-    std::uint64_t partial[Count] = {};
+  template <int Count, class Sum, class Body>
+  __device__ void sums(Index n, Sum (&result)[Count], Body&& body) const {
+    __shared__ Sum shared_partial[Count][most_threads / warp_threads];
+    Sum partial[Count] = {};
     for (Index i = threadIdx.x; i < n; i += blockDim.x) body(i, partial);
     for (int k = 0; k < Count; ++k) {
       for (unsigned step = warp_threads / 2; step > 0; step /= 2)
-        partial[k] += __shfl_down_sync(all_lanes, static_cast<unsigned long long>(partial[k]), step);
+        partial[k] += __shfl_down_sync(all_lanes, partial[k], step);
       if (threadIdx.x % warp_threads == 0) shared_partial[k][threadIdx.x / warp_threads] = partial[k];
     }
     __syncthreads();
@@ -85,6 +85,20 @@ class ThreadBlock {
       for (unsigned w = 0; w < blockDim.x / warp_threads; ++w) result[k] += shared_partial[k][w];
     }
     __syncthreads();  // before the next call overwrites the partial sums
+  }
+  template <class Body>
+  __device__ double largest(Index n, Body&& body) const {
+    __shared__ double shared_most[most_threads / warp_threads];
+    double most = 0;
+    for (Index i = threadIdx.x; i < n; i += blockDim.x) most = larger(most, body(i));
+    for (unsigned step = warp_threads / 2; step > 0; step /= 2)
+      most = larger(most, __shfl_down_sync(all_lanes, most, step));
+    if (threadIdx.x % warp_threads == 0) shared_most[threadIdx.x / warp_threads] = most;
+    __syncthreads();
+    most = 0;
+    for (unsigned w = 0; w < blockDim.x / warp_threads; ++w) most = larger(most, shared_most[w]);
+    __syncthreads();
+    return most;
   }
 };
 

@@ -25,6 +25,7 @@ struct BatchSums {
 /// Which sums somebody needs.
 struct Wanted {
   bool object = true, probe = true, weights = true;
+  friend bool operator==(const Wanted&, const Wanted&) = default;
 };
 
 /// The forward model and its adjoint over a batch, on all threads, with bits that do not depend on their number: the

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/small_float.h"
@@ -147,6 +148,11 @@ std::vector<Index> Measurement::empty_frames() const {
   for (std::size_t j = 0; j < sums_.size(); ++j)
     if (sums_[j].counts == 0) frames.push_back(static_cast<Index>(j));
   return frames;
+}
+
+void Measurement::copy_stored(Index frame, std::byte* to) const {
+  const std::size_t bytes = static_cast<std::size_t>(pixels()) * size_bytes(stored_.dtype());
+  std::memcpy(to, static_cast<const std::byte*>(stored_.data()) + static_cast<std::size_t>(frame) * bytes, bytes);
 }
 
 template <class Real>

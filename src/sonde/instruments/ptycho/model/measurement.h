@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -35,6 +36,10 @@ class Measurement {
   [[nodiscard]] AmplitudeStorage storage() const { return storage_; }
   [[nodiscard]] std::size_t bytes() const { return stored_.allocated_bytes(); }
 
+  /// For those who decode themselves: the type of what is kept, amplitudes as f64 or f32, the bits of f16 or bf16 as
+  /// u16, counts as u8 or u16; and the pixels() elements of a frame, copied.
+  [[nodiscard]] DType stored_type() const { return stored_.dtype(); }
+  void copy_stored(Index frame, std::byte* to) const;
   /// sqrt(I) of frame j: where it is kept when the storage is Real, else decoded into `room` (pixels() elements).
   template <class Real>
   [[nodiscard]] const Real* amplitudes(Index frame, Real* room) const;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/device/stream.h"
+#include "sonde/instruments/ptycho/model/batch_pass.h"
+#include "sonde/instruments/ptycho/model/device_patterns.h"
+#include "sonde/instruments/ptycho/scan/groups.h"
+
+namespace sonde::ptycho {
+
+/// The estimate on a device. Shapes and types are those of State.
+struct DeviceEstimate {
+  ObjectType type = ObjectType::complex;
+  Array object, phase, probe;
+  Array spectrum;  ///< F P, while probes lie between pixels; else empty
+};
+
+/// BatchSums on a device. `largest` is u64, (S + 1): the bits of the largest weight of each slice and of the probe as
+/// doubles, which are not negative.
+struct DeviceSums {
+  Array object, object_weight, probe, probe_weight, largest;
+};
+
+/// How many patterns are worked on together: their waves shall stay in the second-level cache of a large GPU (50 MB),
+/// and leave it room for the object and the probe.
+struct GroupLimits {
+  Index most = 256;
+  std::size_t waves_bytes = std::size_t{32} << 20;
+};
+
+/// Patterns of the groups into which batches of at most `batch` are cut. `waves_per_pattern`: modes, times one for the
+/// exit wave, one more when probes are shifted, one more for each slice beyond the first.
+[[nodiscard]] Index group_size(Index batch, std::size_t wave_bytes, Index waves_per_pattern, GroupLimits limits = {});
+
+/// BatchPass with the kernels of a device: the same sums from the same formulas, up to rounding, and the same bits in
+/// every run on one kind of device. The estimate lives on the device between take() and give(); patterns are where
+/// DevicePatterns has them. Everything is allocated with the first batch; the kernels of a group are recorded as a
+/// graph where the device has graphs and gains by it.
+///
+/// One thread uses it. On the CPU its kernels are played by one thread: for tests.
+template <class Real>
+class DevicePass {
+ public:
+  /// Model and patterns, of one measurement, must outlive this.
+  DevicePass(const Model<Real>& model, DevicePatterns& patterns, GroupLimits limits = {});
+  DevicePass(const DevicePass&) = delete;
+  DevicePass& operator=(const DevicePass&) = delete;
+  /// Waits for the device.
+  ~DevicePass();
+
+  /// Copies the estimate to the device: before the first batch, and whenever the host has changed it.
+  void take(const State& state);
+  /// Copies object, phase and probe back.
+  void give(State& state);
+
+  /// As BatchPass::run, of the estimate that was taken. The sums come back to the host.
+  void run(std::span<const Index> batch, Wanted wanted, BatchSums& sums, std::span<FrameSums> fit);
+  /// As BatchPass::compare.
+  void compare(std::span<const Index> frames, std::span<FrameSums> fit);
+
+  /// What an engine does with the sums of a batch: queues kernels that change the estimate. It allocates nothing and
+  /// waits for nothing, since it may be recorded: with equal `wanted` it queues the same work in every call.
+  using Step = std::function<void(Stream& stream, const DeviceSums& sums, DeviceEstimate& estimate)>;
+  /// All batches in turn, `step` after each; fills `fit` of their frames. Nothing comes back to the host in between.
+  /// Throws Error(interrupted), with the estimate on the device somewhere between two batches.
+  void iterate(const Batches& batches, Wanted wanted, const Step& step, std::span<FrameSums> fit);
+
+ private:
+  struct Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what a GPU does with the waves of a group of patterns, pixel by pixel; cuFFT does the transforms
+// between. Waves are (slots, modes, rows, cols). The CPU's twins are in waves_cpu.cpp, detector_cpu.cpp and
+// exposure.cpp.
+#pragma once
+
+#include <cmath>
+
+#include "sonde/instruments/ptycho/model/device_kernels.h"
+#include "sonde/instruments/ptycho/model/loss.h"
+
+namespace sonde::ptycho::device {
+
+/// exp(-2 pi i k f) for each row and each column of every slot, f its placement's fraction; (slots, rows + cols).
+template <class Real>
+struct FillRamps {
+  Layout of;
+  Complex<Real>* ramps = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    constexpr double two_pi = 6.283185307179586476925286766559;
+    for (Index slot = block.index(); slot < of.now->count; slot += block.count()) {
+      const Placement& at = of.placement(slot);
+      Complex<Real>* to = ramps + slot * (of.rows + of.cols);
+      block.each(of.rows + of.cols, [&](Index i) {
+        const bool of_row = i < of.rows;
+        const Index n = of_row ? of.rows : of.cols, at_k = of_row ? i : i - of.rows;
+        const Index k = at_k < (n + 1) / 2 ? at_k : at_k - n;
+        const double fraction = of_row ? at.shift_row : at.shift_col;
+        const double angle = -two_pi * static_cast<double>(k) * fraction / static_cast<double>(n);
+        to[i] = {static_cast<Real>(std::cos(angle)), static_cast<Real>(std::sin(angle))};
+      });
+    }
+  }
+};
+
+/// The multiplier that shifts a slot's probe, at a pixel of its spectrum.
+template <class Real>
+SONDE_DEVICE inline Complex<Real> ramp_at(const Layout& of, const Complex<Real>* ramps, Index slot,
+                                          std::uint32_t pixel) {
+  const Complex<Real>* own = ramps + slot * (of.rows + of.cols);
+  return product(own[of.row_of(pixel)], own[of.rows + of.col_of(pixel)]);
+}
+
+/// Spectra of shifted probes: to = scale ramp spectrum.
+template <class Real>
+struct ShiftProbe {
+  Layout of;
+  const Complex<Real>* spectrum = nullptr;  // (modes, rows, cols)
+  const Complex<Real>* ramps = nullptr;
+  Real scale = 1;
+  Complex<Real>* to = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    of.each_pixel(block, [&](Index slot, Index mode, std::uint32_t pixel) {
+      to[of.wave(slot, mode) + pixel] =
+          scaled(scale, product(ramp_at(of, ramps, slot, pixel), spectrum[mode * of.pixels() + pixel]));
+    });
+  }
+};
+
+/// The waves that hit a slice. Slot i begins at i * stride; 0: all slots are hit by the same, the probe on whole
+/// pixels.
+template <class Real>
+struct Incident {
+  const Complex<Real>* waves = nullptr;
+  Index stride = 0;
+};
+
+/// waves = O incident, O the slice's window under each pattern.
+template <class Real>
+struct Illuminate {
+  Layout of;
+  const Complex<Real>* object = nullptr;  // one slice
+  Incident<Real> incident;
+  Complex<Real>* waves = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    of.each_pixel(block, [&](Index slot, Index mode, std::uint32_t pixel) {
+      const Complex<Real> p = incident.waves[slot * incident.stride + mode * of.pixels() + pixel];
+      waves[of.wave(slot, mode) + pixel] = product(object[of.under(of.placement(slot), pixel)], p);
+    });
+  }
+};
+
+/// waves = conj(O) waves: back through a slice.
+template <class Real>
+struct BackThrough {
+  Layout of;
+  const Complex<Real>* object = nullptr;
+  Complex<Real>* waves = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    of.each_pixel(block, [&](Index slot, Index mode, std::uint32_t pixel) {
+      Complex<Real>& wave = waves[of.wave(slot, mode) + pixel];
+      wave = product(conjugate(object[of.under(of.placement(slot), pixel)]), wave);
+    });
+  }
+};
+
+/// waves *= scale H or scale conj(H), H the free space between two slices, in Fourier space.
+template <class Real>
+struct FreeSpace {
+  Layout of;
+  const Complex<Real>* propagator = nullptr;  // (rows, cols)
+  Real scale = 1;
+  bool back = false;
+  Complex<Real>* waves = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    of.each_pixel(block, [&](Index slot, Index mode, std::uint32_t pixel) {
+      const Complex<Real> h = back ? conjugate(propagator[pixel]) : propagator[pixel];
+      Complex<Real>& wave = waves[of.wave(slot, mode) + pixel];
+      wave = scaled(scale, product(h, wave));
+    });
+  }
+};
+
+/// How the measured amplitudes lie in memory (Measurement, AmplitudeStorage).
+enum class Stored : std::uint8_t { f64, f32, f16, bf16, counts_u8, counts_u16 };
+
+/// Amplitudes sqrt(I) of the patterns: of all frames, or of those in flight.
+struct Patterns {
+  const void* data = nullptr;  // (frames or slots, rows, cols)
+  Stored as = Stored::f32;
+  bool by_slot = false;
+
+  template <class Real>
+  [[nodiscard]] SONDE_DEVICE Real amplitude(Index at) const {
+    switch (as) {
+      case Stored::f64:
+        return static_cast<Real>(static_cast<const double*>(data)[at]);
+      case Stored::f32:
+        return static_cast<Real>(static_cast<const float*>(data)[at]);
+      case Stored::f16:
+        return static_cast<Real>(from_fp16(static_cast<const std::uint16_t*>(data)[at]));
+      case Stored::bf16:
+        return static_cast<Real>(from_bf16(static_cast<const std::uint16_t*>(data)[at]));
+      case Stored::counts_u8:
+        return std::sqrt(static_cast<Real>(static_cast<const std::uint8_t*>(data)[at]));
+      default:
+        return std::sqrt(static_cast<Real>(static_cast<const std::uint16_t*>(data)[at]));
+    }
+  }
+};
+
+/// What a pixel of the detector says: how its waves are multiplied, -w l'(I), and its share of FrameSums.
+template <class Real>
+struct PixelFit {
+  Real factor, loss, intensity_error2, amplitude_error, amplitude_error2, deviance;
+};
+
+/// a: measured amplitude, w: 1 where it was measured, else 0, model: the intensity I of the waves (specification 3.12,
+/// 6.1). `smallest` keeps logarithms finite, so that 0 log 0 = 0.
+template <class Real>
+SONDE_DEVICE inline PixelFit<Real> judge_pixel(Loss loss, Real a, Real w, Real eps, Real smallest, Real model) {
+  constexpr Real three_eighths = Real(0.375);
+  const Real measured = a * a;
+  const Real di = measured - model, da = a - std::sqrt(model);
+  const Real likely = model - measured + measured * std::log((measured + smallest) / (model + smallest));
+  PixelFit<Real> fit{0, 0, w * di * di, w * std::abs(da), w * da * da, w * likely};
+  switch (loss) {
+    case Loss::amplitude: {
+      const Real softened = std::sqrt(model + eps), d = softened - a;
+      fit.factor = w * (a / softened - Real(1));
+      fit.loss = w * d * d;
+      break;
+    }
+    case Loss::anscombe: {
+      const Real x = std::sqrt(model + three_eighths), y = std::sqrt(measured + three_eighths), d = x - y;
+      fit.factor = w * (y / x - Real(1));
+      fit.loss = w * d * d;
+      break;
+    }
+    case Loss::poisson:
+      fit.factor = w * (measured / (model + eps) - Real(1));
+      fit.loss = w * (model - measured + measured * std::log((measured + smallest) / (model + eps)));
+      break;
+    default: {
+      const Real over = Real(1) / (measured + Real(1));
+      fit.factor = 2 * w * di * over;
+      fit.loss = w * di * di * over;
+    }
+  }
+  return fit;
+}
+
+inline constexpr int fit_sums = 5;  // of FrameSums, in its order
+
+/// waves = -scale w l'(I) waves, I = intensity_scale sum_m |wave_m|^2, and the sums of the fit over each strip of each
+/// pattern in double precision.
+template <class Real>
+struct Residual {
+  Layout of;
+  Patterns patterns;
+  const Real* weights = nullptr;  // (rows, cols), or null: all pixels are measured
+  Loss loss = Loss::amplitude;
+  Real eps = 0, smallest = 0, intensity_scale = 1, scale = 1;
+  bool change = true;
+  Complex<Real>* waves = nullptr;
+  double* partial = nullptr;  // (slots, strips, fit_sums)
+
+  [[nodiscard]] Index pieces() const { return of.slots * of.strips(); }
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    const Index strips = of.strips(), pixels = of.pixels();
+    for (Index piece = block.index(); piece < of.now->count * strips; piece += block.count()) {
+      const Index slot = piece / strips, from = piece % strips * strip;
+      const Index pattern = patterns.by_slot ? slot : of.frame(slot);
+      Complex<Real>* own = waves + of.wave(slot, 0);
+      double found[fit_sums];
+      block.template sums<fit_sums>(lesser(strip, pixels - from), found, [&](Index i, double(&partial_sums)[fit_sums]) {
+        const Index pixel = from + i;
+        Real intensity = 0;
+        for (Index m = 0; m < of.modes; ++m) intensity += norm(own[m * pixels + pixel]);
+        const PixelFit<Real> fit =
+            judge_pixel(loss, patterns.amplitude<Real>(pattern * pixels + pixel),
+                        weights == nullptr ? Real(1) : weights[pixel], eps, smallest, intensity_scale * intensity);
+        partial_sums[0] += static_cast<double>(fit.loss);
+        partial_sums[1] += static_cast<double>(fit.intensity_error2);
+        partial_sums[2] += static_cast<double>(fit.amplitude_error);
+        partial_sums[3] += static_cast<double>(fit.amplitude_error2);
+        partial_sums[4] += static_cast<double>(fit.deviance);
+        if (change)
+          for (Index m = 0; m < of.modes; ++m)
+            own[m * pixels + pixel] = scaled(scale * fit.factor, own[m * pixels + pixel]);
+      });
+      block.once([&] {
+        for (int k = 0; k < fit_sums; ++k) partial[piece * fit_sums + k] = found[k];
+      });
+    }
+  }
+};
+
+/// The fit of each pattern in flight from its strips, in their order.
+struct SumFit {
+  Layout of;
+  const double* partial = nullptr;
+  double* fit = nullptr;  // (frames, fit_sums)
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    if (block.index() != 0) return;
+    block.each(of.now->count * fit_sums, [&](Index i) {
+      const Index slot = i / fit_sums, k = i % fit_sums, strips = of.strips();
+      double sum = 0;
+      for (Index s = 0; s < strips; ++s) sum += partial[(slot * strips + s) * fit_sums + k];
+      fit[of.frame(slot) * fit_sums + k] = sum;
+    });
+  }
+};
+
+}  // namespace sonde::ptycho::device
