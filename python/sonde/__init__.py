@@ -18,7 +18,12 @@ from . import IO, _sonde, stem
 from .errors import Error
 from .viewer import Viewer, view
 
+if hasattr(_sonde, "PtychoRun"):  # a build with that instrument
+    from . import ptycho
+
 __all__ = ["Error", "IO", "Viewer", "build_info", "devices", "set_thread_count", "stem", "thread_count", "view"]
+if hasattr(_sonde, "PtychoRun"):
+    __all__.append("ptycho")
 
 __version__: str = _sonde.build_info()["version"]
 

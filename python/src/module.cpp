@@ -8,6 +8,9 @@
 #include "convert.h"
 #include "errors.h"
 #include "imager.h"
+#ifdef SONDE_WITH_PTYCHO
+#include "ptycho.h"
+#endif
 #include "scan.h"
 #include "series.h"
 #include "sonde/app/serve/options.h"
@@ -62,6 +65,9 @@ py::list fields_of(const std::string& call) {
   if (call == "save_image") return save_image_fields();
   if (call == "view") return described<serve::ServeOptions>();
   if (call == "simulate") return described<stem::SimulateOptions>();
+#ifdef SONDE_WITH_PTYCHO
+  if (call == "ptycho_simulate") return ptycho_simulate_fields();
+#endif
   throw Error(ErrorKind::internal, "no options of " + call);
 }
 
@@ -201,6 +207,10 @@ PYBIND11_MODULE(_sonde, module) {
   add_series(module);
   add_imager(module);
   add_viewer(module);
+#ifdef SONDE_WITH_PTYCHO
+  add_ptycho_run(module);
+  add_ptycho_model(module);
+#endif
   module.def("fields_of", fields_of);
   module.def("load", load);
   module.def("from_array", from_array);

@@ -46,8 +46,12 @@ def public_members(owner):
     return [(name, member) for name, member in vars(owner).items() if not name.startswith("_")]
 
 
+#: sonde.ptycho is only there when the instrument was built.
+MODULES = [getattr(sonde, name) for name in ("stem", "IO", "ptycho") if hasattr(sonde, name)]
+
+
 def test_everything_public_is_documented():
-    for module in (sonde, sonde.stem, sonde.IO):
+    for module in (sonde, *MODULES):
         assert module.__doc__
         for name in getattr(module, "__all__", [name for name, member in public_members(module) if inspect.isfunction(member)]):
             member = getattr(module, name)
@@ -72,6 +76,8 @@ def stub_names():
 def test_the_stub_names_what_the_compiled_module_has():
     stubs = stub_names()
     there = {name for name in vars(_sonde) if not name.startswith("__")}
+    if "PtychoRun" not in there:  # a build without that instrument
+        stubs = {name: members for name, members in stubs.items() if not name.lower().startswith("ptycho")}
     assert set(stubs) == there
     for name, members in stubs.items():
         if members is not None:
@@ -81,11 +87,12 @@ def test_the_stub_names_what_the_compiled_module_has():
 
 def test_types_are_declared():
     assert (PACKAGE / "py.typed").exists()
-    for name in sonde.stem.__all__:
-        function = getattr(sonde.stem, name)
-        if inspect.isfunction(function):
-            tree = ast.parse(inspect.getsource(function)).body[0]
-            assert tree.returns is not None and all(argument.annotation for argument in tree.args.args), name
+    for module in MODULES:
+        for name in getattr(module, "__all__", []):
+            function = getattr(module, name)
+            if inspect.isfunction(function):
+                tree = ast.parse(inspect.getsource(function)).body[0]
+                assert tree.returns is not None and all(argument.annotation for argument in tree.args.args), name
 
 
 def test_warnings_go_to_logging(scan, caplog):
