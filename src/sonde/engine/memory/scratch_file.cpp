@@ -79,6 +79,10 @@ void ScratchFile::read_at(std::uint64_t offset, void* bytes, std::size_t size) c
   });
 }
 
+void ScratchFile::will_read(std::uint64_t offset, std::size_t size) const noexcept {
+  posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
+}
+
 void ScratchFile::flush() const {
   if (fdatasync(descriptor_) != 0) throw scratch_error(folder_, "writing a temporary file", errno);
 }

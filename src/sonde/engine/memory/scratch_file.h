@@ -25,6 +25,8 @@ class ScratchFile {
   /// Whole pieces, or Error(io) naming the folder.
   void write_at(std::uint64_t offset, const void* bytes, std::size_t size) const;
   void read_at(std::uint64_t offset, void* bytes, std::size_t size) const;
+  /// A hint: this part is read soon. The system begins to bring it; never fails.
+  void will_read(std::uint64_t offset, std::size_t size) const noexcept;
   /// Waits until what was written is on the disk. Throws Error(io).
   void flush() const;
 

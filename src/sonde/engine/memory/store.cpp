@@ -10,6 +10,7 @@
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/device/parallel.h"
 #include "sonde/engine/device/pinned.h"
 #include "sonde/engine/memory/store_slots.h"
 
@@ -31,6 +32,7 @@ class SlotsInPlace : public Store::Slots {
     format_.encode(stream, elements, address(slot));
   }
   void get(Index slot, void* elements, Stream& stream) override { format_.decode(stream, address(slot), elements); }
+  void* in_place(Index slot) override { return format_.encoding == Encoding::raw ? address(slot) : nullptr; }
 
  private:
   [[nodiscard]] std::byte* address(Index slot) {
@@ -115,6 +117,12 @@ SlotFormat format_of(const StoreOptions& options, std::size_t alignment_bytes) {
   return {options.encoding, options.dtype, options.slot_size, round_up(bytes, alignment_bytes)};
 }
 
+/// Of a file: two for a GPU; on the CPU one for every thread that converts.
+std::size_t slots_in_flight(Device device, const SlotFormat& format) {
+  if (!device.is_cpu()) return 2;
+  return format.encoding == Encoding::raw ? 0 : static_cast<std::size_t>(worker_limit());
+}
+
 }  // namespace
 
 Store::Store(const TierBudgets& budgets, const Stream& stream, StoreOptions options) : options_(std::move(options)) {
@@ -131,10 +139,12 @@ Store::Store(const TierBudgets& budgets, const Stream& stream, StoreOptions opti
   };
   hold(tier_.value, count * format.stride_bytes, options_.what);
   const std::string in_flight = "slots of " + options_.what + " in flight";
-  if (tier_.value == Tier::disk) hold(Tier::host, 2 * format.stride_bytes, in_flight);
+  if (tier_.value == Tier::disk) hold(Tier::host, slots_in_flight(device, format) * format.stride_bytes, in_flight);
   if (!device.is_cpu() && tier_.value != Tier::device) hold(Tier::device, 2 * format.stride_bytes, in_flight);
 
-  if (tier_.value == Tier::disk)
+  if (tier_.value == Tier::disk && device.is_cpu())
+    slots_ = slots_in_file(options_.count, format, budgets.folder);
+  else if (tier_.value == Tier::disk)
     slots_ = slots_on_disk(device, options_.count, format, budgets.folder);
   else if (tier_.value == Tier::host && !device.is_cpu())
     slots_ = slots_on_host(device, options_.count, format);
@@ -169,6 +179,14 @@ void Store::get_elements(Index slot, void* elements, Stream& stream) {
   if (filled_[static_cast<std::size_t>(slot)] == 0)
     throw Error(ErrorKind::internal, fmt::format("{}: slot {} is empty", options_.what, slot));
   slots_->get(slot, elements, stream);
+}
+
+void Store::will_read(std::span<const Index> slots) { slots_->will_read(slots); }
+
+void* Store::place_of(Index slot) {
+  void* place = slots_->in_place(slot);
+  if (place != nullptr && !filled(slot)) filled_[static_cast<std::size_t>(slot)] = 1;
+  return place;
 }
 
 }  // namespace sonde

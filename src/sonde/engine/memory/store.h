@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,11 @@ struct StoreOptions {
 /// host's, or one file without a name. put() and get() are ordered with the stream they are given, and the copies to a
 /// slower tier run beside its further work. Costs the encoded bytes of a slot on each side.
 ///
-/// On the CPU with the tier `host`, threads may put and get different slots at the same time, without locks: bodies of
-/// parallel_for do. On the other tiers calls take turns by themselves, and all streams must be of one device.
+/// On the CPU threads may put and get different slots at the same time: bodies of parallel_for do. On a GPU calls take
+/// turns by themselves, and all streams must be of one device.
 class Store {
  public:
-  /// Reserves all it holds: slots, and two slots in flight where copies are needed. Throws Error(budget) when no tier,
+  /// Reserves all it holds: slots, and those in flight where copies are needed. Throws Error(budget) when no tier,
   /// or not the wanted one, has room, Error(bad_input) for sizes below 1 and encodings that do not fit the type, and
   /// Error(io) when the file cannot be made.
   Store(const TierBudgets& budgets, const Stream& stream, StoreOptions options);
@@ -61,6 +62,18 @@ class Store {
     (void)checked(slot, dtype_of<T>, to.count(), to.contiguous(), to.data);
     get_elements(slot, to.data, stream);
   }
+  /// A hint: these slots are asked for next. From a file on the CPU they are read meanwhile; other tiers know by
+  /// themselves what comes.
+  void will_read(std::span<const Index> slots);
+  [[nodiscard]] bool filled(Index slot) const { return filled_[static_cast<std::size_t>(slot)] != 0; }
+  /// Where the elements of a slot lie, when they lie as they are in the memory that computes: to be read, and written
+  /// over, without a copy. nullptr on slower tiers and for encodings. The slot counts as put from then on. Throws
+  /// Error(internal) for another type or slot.
+  template <class T>
+  [[nodiscard]] T* in_place(Index slot) {
+    (void)checked(slot, dtype_of<T>, options_.slot_size, true, nullptr);
+    return static_cast<T*>(place_of(slot));
+  }
 
   class Slots;
 
@@ -68,6 +81,7 @@ class Store {
   const void* checked(Index slot, DType dtype, Index count, bool contiguous, const void* data) const;
   void put_elements(Index slot, const void* elements, Stream& stream);
   void get_elements(Index slot, void* elements, Stream& stream);
+  void* place_of(Index slot);
 
   StoreOptions options_;
   Choice<Tier> tier_;

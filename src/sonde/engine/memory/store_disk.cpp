@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots in a file: a thread of its own writes and reads them through two buffers, while the caller computes.
+// Slots in a file, for a GPU: a thread of its own writes and reads them through two buffers, while the caller computes.
 #include <array>
 #include <condition_variable>
 #include <deque>
@@ -25,7 +25,7 @@ class SlotsOnDisk : public Store::Slots {
         file_(folder, static_cast<std::uint64_t>(count) * format.stride_bytes),
         buffers_{Buffer(device, format), Buffer(device, format)},
         written_(static_cast<std::size_t>(count), false) {
-    if (!device.is_cpu()) stage_ = Array(device, Shape{static_cast<Index>(format.stride_bytes)}, DType::u8);
+    stage_ = Array(device, Shape{static_cast<Index>(format.stride_bytes)}, DType::u8);
     thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
   }
 
@@ -66,13 +66,11 @@ class SlotsOnDisk : public Store::Slots {
 
   /// On a GPU the copy ends before the call returns; what overlaps is the disk.
   void store(Stream& stream, const void* elements, void* stored) {
-    if (stage_.empty()) return format_.encode(stream, elements, stored);
     format_.encode(stream, elements, stage_.data());
     stream.copy(stored, stage_.data(), format_.bytes());
     stream.synchronise();
   }
   void load(Stream& stream, const void* stored, void* elements) {
-    if (stage_.empty()) return format_.decode(stream, stored, elements);
     stream.copy(stage_.data(), stored, format_.bytes());
     format_.decode(stream, stage_.data(), elements);
     stream.synchronise();
@@ -142,7 +140,7 @@ class SlotsOnDisk : public Store::Slots {
   ScratchFile file_;
   std::array<Buffer, 2> buffers_;
   Buffer* last_used_ = &buffers_[1];
-  Array stage_;  // on a GPU
+  Array stage_;  // on the device
   std::vector<bool> written_;
   Index last_read_ = none - 1;  // next to no slot
   std::mutex turn_;             // one caller at a time

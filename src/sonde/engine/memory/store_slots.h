@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 
 #include "sonde/engine/memory/store.h"
 
@@ -13,6 +15,9 @@ class Store::Slots {
   virtual ~Slots() = default;
   virtual void put(Index slot, const void* elements, Stream& stream) = 0;
   virtual void get(Index slot, void* elements, Stream& stream) = 0;
+  virtual void will_read(std::span<const Index>) {}
+  /// Where the raw elements lie on the device itself, or nullptr.
+  virtual void* in_place(Index) { return nullptr; }
 };
 
 /// What a slot needs to know of its elements.
@@ -35,7 +40,10 @@ struct SlotFormat {
 [[nodiscard]] std::unique_ptr<Store::Slots> slots_in_place(Device device, Index count, const SlotFormat& format);
 /// In pinned memory of the host, for a GPU.
 [[nodiscard]] std::unique_ptr<Store::Slots> slots_on_host(Device device, Index count, const SlotFormat& format);
-/// In a file, for any device.
+/// In a file, for the CPU: any number of threads at a time.
+[[nodiscard]] std::unique_ptr<Store::Slots> slots_in_file(Index count, const SlotFormat& format,
+                                                          const std::string& folder);
+/// In a file, for a GPU.
 [[nodiscard]] std::unique_ptr<Store::Slots> slots_on_disk(Device device, Index count, const SlotFormat& format,
                                                           const std::string& folder);
 

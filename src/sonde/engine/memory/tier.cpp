@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "sonde/engine/base/error.h"
@@ -35,6 +36,10 @@ TierBudgets TierBudgets::around(Device device, const Budget& budget, std::string
               "0.9 of what is free in " + folder);
   if (device.is_cpu()) return {std::nullopt, budget, std::move(disk), std::move(folder)};
   return {budget, Budget::automatic(Device::cpu()), std::move(disk), std::move(folder)};
+}
+
+TierBudgets TierBudgets::unlimited() {
+  return {std::nullopt, Budget(std::numeric_limits<std::size_t>::max(), "no limit"), Budget(0, "no disk"), ""};
 }
 
 const Budget& TierBudgets::of(Tier tier) const {

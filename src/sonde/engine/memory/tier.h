@@ -28,6 +28,8 @@ struct TierBudgets {
   /// Around the budget that work on `device` already has: on a GPU the host adds Budget::automatic, and the disk 0.9 of
   /// what is free in `folder` (empty: scratch_folder()). Throws Error(io) when there is no such folder.
   static TierBudgets around(Device device, const Budget& budget, std::string folder = "");
+  /// The host without a limit and no disk: for work whose memory somebody else has planned.
+  static TierBudgets unlimited();
   /// Throws Error(internal) when there is no such tier.
   [[nodiscard]] const Budget& of(Tier tier) const;
 };
