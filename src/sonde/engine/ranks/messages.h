@@ -31,6 +31,7 @@ Place start();
 void sum(float* values, std::size_t count);
 void sum(double* values, std::size_t count);
 void sum(std::int64_t* values, std::size_t count);
+void largest(double* values, std::size_t count);
 void broadcast(std::span<std::byte> bytes, int root);
 void exchange(const std::vector<Message>& queue);
 void barrier();

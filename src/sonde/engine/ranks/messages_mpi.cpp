@@ -36,9 +36,9 @@ struct Session {
 };
 
 template <class T>
-void sum_all(T* values, std::size_t count, MPI_Datatype type) {
+void combine_all(T* values, std::size_t count, MPI_Datatype type, MPI_Op by) {
   for (std::size_t done = 0; done < count; done += most)
-    MPI_Allreduce(MPI_IN_PLACE, values + done, static_cast<int>(std::min(most, count - done)), type, MPI_SUM,
+    MPI_Allreduce(MPI_IN_PLACE, values + done, static_cast<int>(std::min(most, count - done)), type, by,
                   MPI_COMM_WORLD);
 }
 
@@ -52,9 +52,10 @@ Place start() {
   return place;
 }
 
-void sum(float* values, std::size_t count) { sum_all(values, count, MPI_FLOAT); }
-void sum(double* values, std::size_t count) { sum_all(values, count, MPI_DOUBLE); }
-void sum(std::int64_t* values, std::size_t count) { sum_all(values, count, MPI_INT64_T); }
+void sum(float* values, std::size_t count) { combine_all(values, count, MPI_FLOAT, MPI_SUM); }
+void sum(double* values, std::size_t count) { combine_all(values, count, MPI_DOUBLE, MPI_SUM); }
+void sum(std::int64_t* values, std::size_t count) { combine_all(values, count, MPI_INT64_T, MPI_SUM); }
+void largest(double* values, std::size_t count) { combine_all(values, count, MPI_DOUBLE, MPI_MAX); }
 
 void broadcast(std::span<std::byte> bytes, int root) {
   for (std::size_t done = 0; done < bytes.size(); done += most)

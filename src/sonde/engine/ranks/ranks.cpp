@@ -108,6 +108,10 @@ void Ranks::exchange(std::span<const Exchange<T>> exchanges) const {
   if (!queue.empty()) messages::exchange(queue);
 }
 
+void Ranks::largest(std::span<double> values) const {
+  if (size_ > 1) messages::largest(values.data(), values.size());
+}
+
 void Ranks::barrier() const {
   if (size_ > 1) messages::barrier();
 }

@@ -41,6 +41,8 @@ class Ranks {
   /// up to MPI: another number of ranks rounds differently.
   template <class T>
   void all_reduce(std::span<T> values) const;
+  /// values[i] becomes the largest of the ranks' values[i].
+  void largest(std::span<double> values) const;
   /// Every rank gets the values of `root`.
   template <class T>
   void broadcast(std::span<T> values, int root = 0) const;

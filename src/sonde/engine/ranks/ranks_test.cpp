@@ -42,6 +42,13 @@ TYPED_TEST(RanksOf, AllReduceSumsOverTheRanks) {
   EXPECT_EQ(mine, expected);
 }
 
+TEST(Ranks, LargestIsThatOfAll) {
+  const Ranks ranks = Ranks::world();
+  std::vector<double> values = {static_cast<double>(ranks.rank()), -static_cast<double>(ranks.rank()) - 3};
+  ranks.largest(values);
+  EXPECT_EQ(values, (std::vector<double>{static_cast<double>(ranks.size() - 1), -3}));
+}
+
 TYPED_TEST(RanksOf, BroadcastGivesEveryRankTheValuesOfOne) {
   for (int root = 0; root < this->ranks_.size(); ++root) {
     auto mine = this->values(this->ranks_.rank(), 333);
