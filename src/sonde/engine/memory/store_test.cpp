@@ -199,7 +199,7 @@ TEST(Store, GoesToTheDiskWhenTheHostIsShortAndReservesWhatItHolds) {
     EXPECT_EQ(store.tier().value, Tier::disk);
     EXPECT_THAT(store.tier().because, HasSubstr("host has 39.1 KiB left"));
     EXPECT_EQ(all.disk.reserved_bytes(), 10u * 8192);  // slots begin on pages
-    EXPECT_EQ(all.host.reserved_bytes(), 0u);  // nothing is converted on the way
+    EXPECT_EQ(all.host.reserved_bytes(), 0u);          // nothing is converted on the way
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   }
   EXPECT_EQ(all.disk.reserved_bytes() + all.host.reserved_bytes(), 0u);
