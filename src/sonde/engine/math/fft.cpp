@@ -57,7 +57,9 @@ std::size_t Fft2d<Real>::bytes() const {
 
 template <class Real>
 void Fft2d<Real>::transform(Complex* data, FftDirection direction) const {
-  assert(plans_->cpu && reinterpret_cast<std::uintptr_t>(data) % 16 == 0);
+  assert(plans_->cpu);
+  assert(reinterpret_cast<std::uintptr_t>(data) % 16 == 0 ||
+         static_cast<std::size_t>(key_.rows * key_.cols) * sizeof(Complex) % 16 != 0);
   plans_->cpu->run(data, direction);
 }
 

@@ -53,7 +53,8 @@ class Fft2d {
   [[nodiscard]] std::size_t bytes() const;
 
   /// One transform of rows * cols elements in place, on the calling thread alone: for the bodies of parallel_for, with
-  /// data of each worker that stay in its cache. On the CPU only. `data` lies on a 16-byte boundary, better on 64.
+  /// data of each worker that stay in its cache. On the CPU only. `data` lies on a 16-byte boundary, better on 64;
+  /// an odd number of float elements may lie anywhere, as the second of several one after the other does.
   void transform(Complex* data, FftDirection direction) const;
 
   /// The whole batch, in order with the stream; on the CPU its transforms run in parallel. `in` and `out` are

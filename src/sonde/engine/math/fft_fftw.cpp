@@ -82,10 +82,9 @@ struct cpu::FftPlans<Real>::Tables {
 template <class Real>
 cpu::FftPlans<Real>::FftPlans(const FftKey& key) : tables_(std::make_unique<Tables>()) {
   const Scratch<Real> scratch(key.rows * key.cols);
-  // One transform further in a batch, data lie on a 16-byte boundary again only when the elements of one are a multiple
-  // of 16 bytes: FFTW_UNALIGNED where float transforms of odd size follow each other.
-  const bool aligned =
-      key.batch == 1 || static_cast<std::size_t>(key.rows * key.cols) * sizeof(std::complex<Real>) % 16 == 0;
+  // Where transforms follow each other (a batch, the modes of a probe), the next one lies on a 16-byte boundary again
+  // only when the elements of one are a multiple of 16 bytes: FFTW_UNALIGNED for float transforms of odd size.
+  const bool aligned = static_cast<std::size_t>(key.rows * key.cols) * sizeof(std::complex<Real>) % 16 == 0;
   const unsigned flags =
       (key.effort == FftEffort::measured ? FFTW_MEASURE : FFTW_ESTIMATE) | (aligned ? 0u : FFTW_UNALIGNED);
   const std::lock_guard lock(planner());
