@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <complex>
 #include <span>
 #include <vector>
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/engines/batch_settings.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
-#include "sonde/instruments/ptycho/model/pattern_kernels.h"
+#include "sonde/instruments/ptycho/model/batch_pass.h"
 
 namespace sonde::ptycho {
+
+namespace cpu {
+struct StepSums;
+}
 
 struct LsqmlSettings {
   double damping = 0.1;  ///< of dim parts, as a share of the largest illumination
