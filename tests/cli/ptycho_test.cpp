@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "sonde/engine/device/device.h"
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/report/json.h"
 #include "tests/cli/program.h"
@@ -107,6 +108,42 @@ TEST_F(PtychoRun, ItsSettingsRepeatItBitForBit) {
                             "np.array_equal(a['probe'][()], b['probe'][()]))\n",
                             folder_.path().string()),
             "True True\n");
+}
+
+TEST_F(PtychoRun, AGpuThatIsNotThereIsADeviceError) {
+  if (Device::all().size() > 1) GTEST_SKIP() << "this machine has a GPU";
+  write();
+  const Ended ended = reconstruct(run_file(), {"--device", "cuda"});
+  EXPECT_EQ(ended.status, 6);
+  EXPECT_THAT(ended.err, HasSubstr("device \"cuda\" is not available: "));
+  EXPECT_THAT(ended.err, HasSubstr("hint: use --device cpu"));
+  EXPECT_FALSE(has_result());
+}
+
+TEST_F(PtychoRun, OnTheGpuFindsWhatTheCpuFinds) {
+  if (Device::all().size() < 2) GTEST_SKIP() << "no GPU: " << Device::why_no_gpu();
+  write();
+  std::string text;
+  {
+    std::ifstream file(run_file("", "", 20));
+    std::stringstream whole;
+    whole << file.rdbuf();
+    text = whole.str();
+  }
+  text.replace(text.find("epie"), 4, "gd");
+  std::ofstream(file("gd.toml")) << text;
+  for (const char* device : {"cpu", "cuda"}) {
+    const Ended ended = run({"ptycho", "run", file("gd.toml"), "-o", file(device) + ".h5", "--device", device});
+    ASSERT_EQ(ended.status, 0) << ended.err;
+  }
+  EXPECT_EQ(testing::python("import sys, h5py, numpy as np\n"
+                            "a, b = (h5py.File(sys.argv[1] + n)['object'][()] for n in ('/cpu.h5', '/cuda.h5'))\n"
+                            "print(np.linalg.norm(a - b) < 1e-3 * np.linalg.norm(a))\n",
+                            folder_.path().string()),
+            "True\n");
+  const Ended refused = reconstruct(run_file(), {"--device", "cuda"});
+  EXPECT_EQ(refused.status, 8);
+  EXPECT_THAT(refused.err, HasSubstr("the engine epie has no kernels for a GPU"));
 }
 
 TEST_F(PtychoRun, ResumeGoesOnFromACheckpointBitForBit) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sonde/app/cli/terminal.h"
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/bench/machine.h"
 #include "sonde/engine/device/parallel.h"
 
@@ -25,9 +26,16 @@ void CommonOptions::describe(Fields& fields) {
   fields.heading("");
 }
 
-Device Context::device() {
+Device Context::device() { return device_for(""); }
+
+Device Context::device_for(const std::string& why_not_on_gpu) {
   if (!device_) {
-    const Choice<Device> choice = Device::parse(common_.compute.device);
+    Choice<Device> choice = Device::parse(common_.compute.device);
+    if (!choice.value.is_cpu() && !why_not_on_gpu.empty()) {
+      if (common_.compute.device != "auto")
+        throw Error(ErrorKind::not_supported, why_not_on_gpu).hint("use --device cpu");
+      choice = {Device::cpu(), why_not_on_gpu};
+    }
     device_ = choice.value;
     report_.set_device(choice.value);
     report_.add_choice("device", choice.value.name(), choice.because);

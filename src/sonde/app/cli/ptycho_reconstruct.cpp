@@ -15,6 +15,7 @@
 #include "sonde/instruments/ptycho/results/log.h"
 #include "sonde/instruments/ptycho/results/picture.h"
 #include "sonde/instruments/ptycho/results/result.h"
+#include "sonde/instruments/ptycho/run/device_plan.h"
 #include "sonde/instruments/ptycho/run/job.h"
 
 namespace sonde::cli {
@@ -51,6 +52,18 @@ void say_plan(const ptycho::Source& source, const ptycho::JobPlan& plan, const C
   context.say(fmt::format("object    {} slice{} of {} x {} pixels, {}", sizes.slices, sizes.slices == 1 ? "" : "s",
                           sizes.object_rows, sizes.object_cols, sizes.potential ? "potential" : "complex"));
   context.say("memory\n" + plan.memory.text());
+}
+
+/// The kernels of a GPU compute: where the patterns wait for them, and what it holds.
+void use_kernels(Device device, const ptycho::RunFile& run, ptycho::JobPlan& plan, Context& context) {
+  const Choice<ptycho::PatternTier> patterns = choose_pattern_tier(plan.sizes, context.budget());
+  plan.kernels = device;
+  plan.patterns = patterns.value;
+  context.report().add_choice("patterns", Value(patterns.value == ptycho::PatternTier::device ? "device" : "host"),
+                              patterns.because);
+  if (!run.schedule().constraints.empty())
+    context.report().add_choice("constraints", Value("cpu"), "they have no kernels; they act between iterations");
+  context.say(fmt::format("memory of {}\n{}", device.name(), plan_device_memory(plan.sizes, plan.patterns).text()));
 }
 
 void show_dry_run(const ptycho::RunFile& run, const ptycho::Source& source, const ptycho::JobPlan& plan,
@@ -171,15 +184,20 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
 }  // namespace
 
 void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, Context& context) {
-  (void)run.schedule();
+  const Device device = context.device_for(why_no_kernels(run.schedule()));
   require_output(run);
   ptycho::Source source = open_measurement(run.data, context);
   ptycho::JobPlan plan = plan_job(run, source);
   say_plan(source, plan, context);
+  if (!device.is_cpu()) use_kernels(device, run, plan, context);
   if (context.dry_run()) show_dry_run(run, source, plan, context);
   require_memory(plan.memory, plan.sizes, context.host_budget());
   if (context.dry_run()) return;
   const Reservation reserved = context.host_budget().reserve(plan.memory.peak_bytes, "reconstruction");
+  Reservation reserved_there;
+  if (plan.kernels)
+    reserved_there =
+        context.budget().reserve(plan_device_memory(plan.sizes, plan.patterns).peak_bytes, "reconstruction");
 
   auto phase = context.report().phase("prepare");
   // Plans that are measured anew may round differently: with those of before a run repeats bit for bit on its machine.

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -48,10 +49,13 @@ class EngineSetup {
 struct EngineKind {
   std::string_view name, summary;
   std::unique_ptr<EngineSetup> (*setup)();
+  bool has_kernels = false;  ///< computes with Workbench::device_pass() when there is one
 };
 
 /// Every engine there is, in the order of the documentation.
 [[nodiscard]] std::span<const EngineKind> engine_kinds();
+/// The names of those that have kernels, for messages: "gd".
+[[nodiscard]] std::string engines_with_kernels();
 /// Throws Error(usage) naming the nearest.
 [[nodiscard]] const EngineKind& engine_kind(std::string_view name);
 

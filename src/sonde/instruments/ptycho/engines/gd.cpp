@@ -20,10 +20,22 @@ void Gd<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   const Batches batches =
       overlapping_batches(bench.active(), state.placements, settings_.batch.size, settings_.batch.spread,
                           {bench.seed(), static_cast<std::uint64_t>(iteration.number)});
+  const Wanted wanted{iteration.object_free, iteration.probe_free};
+  if (DevicePass<Real>* there = bench.device_pass()) {
+    const double step = settings_.step;
+    there->iterate(
+        batches, wanted,
+        [wanted, by, step](Stream& stream, const DeviceSums& sums, DeviceEstimate& estimate) {
+          if (wanted.object) step_object<Real>(stream, sums, by, step, estimate);
+          if (wanted.probe) step_probe<Real>(stream, sums, by, step, estimate);
+        },
+        bench.fit());
+    there->give(state);
+    return;
+  }
   for (Index b = 0; b < batches.count(); ++b) {
     check_interrupt();
-    bench.pass().run(state, bench.spectrum(), batches[b], {iteration.object_free, iteration.probe_free}, sums_,
-                     bench.fit());
+    bench.pass().run(state, bench.spectrum(), batches[b], wanted, sums_, bench.fit());
     if (iteration.object_free) step_object<Real>(sums_, by, settings_.step, state);
     if (!iteration.probe_free) continue;
     step_probe<Real>(sums_, by, settings_.step, state);

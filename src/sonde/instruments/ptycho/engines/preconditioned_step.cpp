@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/ptycho/engines/preconditioned_step_device.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -71,9 +72,55 @@ void step_probe(const BatchSums& sums, Preconditioner by, double step, State& st
   }
 }
 
+namespace {
+
+/// The part of a step that object and probe share.
+template <class Real>
+device::PreconditionedStep<Real> step_body(Preconditioner by, double step) {
+  device::PreconditionedStep<Real> body;
+  body.floor = by.floor;
+  body.keep2 = static_cast<Real>(by.keep * by.keep);
+  body.step = static_cast<Real>(step);
+  return body;
+}
+
+}  // namespace
+
+template <class Real>
+void step_object(Stream& stream, const DeviceSums& sums, Preconditioner by, double step, DeviceEstimate& estimate) {
+  using Wave = device::Complex<Real>;
+  const Index slices = estimate.object.shape()[0], elements = estimate.object.count() / slices;
+  for (Index s = 0; s < slices; ++s) {
+    auto body = step_body<Real>(by, step);
+    body.numerator = static_cast<const Wave*>(sums.object.data()) + s * elements;
+    body.weight = static_cast<const Real*>(sums.object_weight.data()) + s * elements;
+    body.largest = static_cast<const std::uint64_t*>(sums.largest.data()) + s;
+    body.elements = elements;
+    body.target = static_cast<Wave*>(estimate.object.data()) + s * elements;
+    if (estimate.type == ObjectType::potential) body.phase = static_cast<Real*>(estimate.phase.data()) + s * elements;
+    run_on(stream, body.pieces(), body);
+  }
+}
+
+template <class Real>
+void step_probe(Stream& stream, const DeviceSums& sums, Preconditioner by, double step, DeviceEstimate& estimate) {
+  auto body = step_body<Real>(by, step);
+  body.numerator = static_cast<const device::Complex<Real>*>(sums.probe.data());
+  body.weight = static_cast<const Real*>(sums.probe_weight.data());
+  body.largest = static_cast<const std::uint64_t*>(sums.largest.data()) + sums.largest.count() - 1;
+  body.planes = estimate.probe.shape()[0];
+  body.elements = sums.probe_weight.count();
+  body.target = static_cast<device::Complex<Real>*>(estimate.probe.data());
+  run_on(stream, body.pieces(), body);
+}
+
 template void step_object<float>(const BatchSums&, Preconditioner, double, State&);
 template void step_object<double>(const BatchSums&, Preconditioner, double, State&);
 template void step_probe<float>(const BatchSums&, Preconditioner, double, State&);
 template void step_probe<double>(const BatchSums&, Preconditioner, double, State&);
+template void step_object<float>(Stream&, const DeviceSums&, Preconditioner, double, DeviceEstimate&);
+template void step_object<double>(Stream&, const DeviceSums&, Preconditioner, double, DeviceEstimate&);
+template void step_probe<float>(Stream&, const DeviceSums&, Preconditioner, double, DeviceEstimate&);
+template void step_probe<double>(Stream&, const DeviceSums&, Preconditioner, double, DeviceEstimate&);
 
 }  // namespace sonde::ptycho

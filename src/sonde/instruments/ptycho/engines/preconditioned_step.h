@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sonde/instruments/ptycho/model/batch_pass.h"
+#include "sonde/instruments/ptycho/model/device_pass.h"
 #include "sonde/instruments/ptycho/model/state.h"
 
 namespace sonde::ptycho {
@@ -18,5 +19,11 @@ void step_object(const BatchSums& sums, Preconditioner by, double step, State& s
 /// probe += step sum.probe / d(sum.probe_weight).
 template <class Real>
 void step_probe(const BatchSums& sums, Preconditioner by, double step, State& state);
+
+/// The same where the sums are, queued to a stream.
+template <class Real>
+void step_object(Stream& stream, const DeviceSums& sums, Preconditioner by, double step, DeviceEstimate& estimate);
+template <class Real>
+void step_probe(Stream& stream, const DeviceSums& sums, Preconditioner by, double step, DeviceEstimate& estimate);
 
 }  // namespace sonde::ptycho

@@ -33,7 +33,7 @@ constexpr std::array<EngineKind, 12> kinds{{
      +[]() -> std::unique_ptr<EngineSetup> {
        return std::make_unique<SetupOf<Pie, PieSettings>>(PieSettings::momentum());
      }},
-    {"gd", "preconditioned gradient of a batch", make<Gd, GdSettings>},
+    {"gd", "preconditioned gradient of a batch", make<Gd, GdSettings>, /*has_kernels=*/true},
     {"adam", "adaptive moments of a batch's gradient", make<Adam, AdamSettings>},
     {"lsqml", "least-squares steps for every frame of a batch", make<Lsqml, LsqmlSettings>},
     {"ml", "conjugate gradients of all frames, exact line search", make<Ml, MlSettings>},
@@ -47,6 +47,13 @@ constexpr std::array<EngineKind, 12> kinds{{
 }  // namespace
 
 std::span<const EngineKind> engine_kinds() { return kinds; }
+
+std::string engines_with_kernels() {
+  std::vector<std::string_view> names;
+  for (const EngineKind& kind : kinds)
+    if (kind.has_kernels) names.push_back(kind.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 const EngineKind& engine_kind(std::string_view name) {
   std::vector<std::string> names;

@@ -7,18 +7,38 @@
 namespace sonde::ptycho {
 
 template <class Real>
-Workbench<Real>::Workbench(const Model<Real>& model, State& state, std::vector<Index> active, std::uint64_t seed)
+Workbench<Real>::Workbench(const Model<Real>& model, State& state, std::vector<Index> active, std::uint64_t seed,
+                           DevicePatterns* there)
     : model_(&model),
       state_(&state),
       active_(std::move(active)),
       seed_(seed),
       pass_(model),
+      device_pass_(there == nullptr ? nullptr : std::make_unique<DevicePass<Real>>(model, *there)),
       fit_(static_cast<std::size_t>(model.measurement().count())) {
   renew_spectrum();
 }
 
 template <class Real>
+DevicePass<Real>* Workbench<Real>::device_pass() {
+  if (device_pass_ && std::exchange(device_is_behind_, false)) device_pass_->take(*state_);
+  return device_pass_.get();
+}
+
+template <class Real>
+void Workbench<Real>::compare(std::span<const Index> frames, std::span<FrameSums> fit) {
+  if (DevicePass<Real>* there = device_pass())
+    there->compare(frames, fit);
+  else
+    pass_.compare(*state_, spectrum_, frames, fit);
+}
+
+template <class Real>
 void Workbench<Real>::renew_spectrum() {
+  if (device_pass_) {
+    device_is_behind_ = true;
+    return;
+  }
   if (!keep_spectrum_ && !state_->fractional()) {
     spectrum_ = {};
     return;

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "sonde/instruments/ptycho/model/batch_pass.h"
+#include "sonde/instruments/ptycho/model/device_pass.h"
 #include "sonde/instruments/ptycho/model/exposure.h"
 #include "sonde/instruments/ptycho/model/state.h"
 
@@ -21,17 +24,24 @@ struct Iteration {
 template <class Real>
 class Workbench {
  public:
-  /// `active` are the frames that count: neither held out nor skipped. `model` and `state` must outlive this.
-  Workbench(const Model<Real>& model, State& state, std::vector<Index> active, std::uint64_t seed);
+  /// `active` are the frames that count: neither held out nor skipped. `there`: the patterns on the device whose
+  /// kernels compute; nullptr: the CPU's threads do. `model`, `state` and `there` must outlive this.
+  Workbench(const Model<Real>& model, State& state, std::vector<Index> active, std::uint64_t seed,
+            DevicePatterns* there = nullptr);
 
   [[nodiscard]] const Model<Real>& model() const { return *model_; }
   [[nodiscard]] State& state() { return *state_; }
   [[nodiscard]] const std::vector<Index>& active() const { return active_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] BatchPass<Real>& pass() { return pass_; }
+  /// The pass by a device's kernels, with the estimate as it is now; nullptr when the CPU computes. Whoever changes the
+  /// estimate there gives it back to state() at the end of the iteration.
+  [[nodiscard]] DevicePass<Real>* device_pass();
+  /// The fit of these frames alone, wherever is computed.
+  void compare(std::span<const Index> frames, std::span<FrameSums> fit);
 
   /// F P of the probe as it is, for Exposure::forward; engines call renew_spectrum() when they have changed the probe.
-  /// Empty while every position lies on a pixel.
+  /// Empty while every position lies on a pixel, and while a device's kernels compute.
   [[nodiscard]] Array& spectrum() { return spectrum_; }
   void renew_spectrum();
   /// From now on there is a spectrum even while every position lies on a pixel: positions will move.
@@ -48,6 +58,8 @@ class Workbench {
   std::vector<Index> active_;
   std::uint64_t seed_;
   BatchPass<Real> pass_;
+  std::unique_ptr<DevicePass<Real>> device_pass_;
+  bool device_is_behind_ = true;  // the state has changed since the device took it
   Array spectrum_;
   bool keep_spectrum_ = false;
   std::vector<FrameSums> fit_;

@@ -72,6 +72,7 @@ class Steps final : public Reconstruction {
     }
     if (!schedule_.constraints.empty()) constraints_.emplace(schedule_.constraints, *known_, state_);
     fit_.resize(static_cast<std::size_t>(measurement.count()));
+    if (schedule_.kernels) there_.emplace(*schedule_.kernels, measurement, schedule_.patterns);
     begin_engine(0);
   }
 
@@ -105,6 +106,7 @@ class Steps final : public Reconstruction {
   Array propagators_;
   Schedule schedule_;
   StopJudge judge_;
+  std::optional<DevicePatterns> there_;  // where kernels compute; they stay for all engines
   std::optional<Model<Real>> model_;
   std::optional<Workbench<Real>> bench_;
   std::unique_ptr<Engine<Real>> engine_;
@@ -144,7 +146,7 @@ void Steps<Real>::begin_engine(Index which) {
   engine_.reset();
   bench_.reset();
   model_.emplace(*measurement_, state_.slices(), state_.modes(), propagators_, run.setup->loss());
-  bench_.emplace(*model_, state_, active_, schedule_.seed);
+  bench_.emplace(*model_, state_, active_, schedule_.seed, there_ ? &*there_ : nullptr);
   if (schedule_.positions.method != PositionMethod::none) {
     bench_->keep_spectrum();
     correction_.emplace(schedule_.positions, initial_positions_, *bench_);
@@ -212,7 +214,7 @@ const IterationRecord& Steps<Real>::iterate() {
   for (const Index j : active_) seen.push_back(bench_->fit()[static_cast<std::size_t>(j)]);
   record.fit = metrics_of(seen, counts_);
   if (!held_.empty()) {
-    bench_->pass().compare(state_, bench_->spectrum(), held_, fit_);
+    bench_->compare(held_, fit_);
     seen.clear();
     for (const Index j : held_) seen.push_back(fit_[static_cast<std::size_t>(j)]);
     record.r_free = metrics_of(seen, held_counts_).r_intensity;
@@ -366,6 +368,8 @@ std::unique_ptr<Reconstruction> steps_of(const Measurement& measurement, State s
 std::unique_ptr<Reconstruction> prepare_or_resume(const Measurement& measurement, State state, Array propagators,
                                                   Schedule schedule, const CheckpointReader* from) {
   if (schedule.engines.empty()) throw Error(ErrorKind::bad_input, "a reconstruction needs at least one engine");
+  if (const std::string why = schedule.kernels ? why_no_kernels(schedule) : ""; !why.empty())
+    throw Error(ErrorKind::not_supported, why).hint("use --device cpu");
   const Window window = state.window();
   if (window.rows != measurement.rows() || window.cols != measurement.cols())
     throw Error(ErrorKind::bad_input, fmt::format("the probe has {} x {} pixels, the patterns {} x {}", window.rows,
@@ -380,6 +384,14 @@ std::unique_ptr<Reconstruction> prepare_or_resume(const Measurement& measurement
 }
 
 }  // namespace
+
+std::string why_no_kernels(const Schedule& schedule) {
+  for (const EngineRun& run : schedule.engines)
+    if (!engine_kind(run.name).has_kernels)
+      return fmt::format("the engine {} has no kernels for a GPU (with kernels: {})", run.name, engines_with_kernels());
+  if (schedule.positions.method != PositionMethod::none) return "positions are corrected on the CPU alone";
+  return "";
+}
 
 std::unique_ptr<Reconstruction> Reconstruction::prepare(const Measurement& measurement, State state, Array propagators,
                                                         Schedule schedule) {

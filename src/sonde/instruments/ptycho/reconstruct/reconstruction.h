@@ -10,6 +10,7 @@
 #include "sonde/engine/io/checkpoint.h"
 #include "sonde/instruments/ptycho/constrain/constraints.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
+#include "sonde/instruments/ptycho/model/device_patterns.h"
 #include "sonde/instruments/ptycho/model/measurement.h"
 #include "sonde/instruments/ptycho/model/metrics.h"
 #include "sonde/instruments/ptycho/model/state.h"
@@ -37,7 +38,14 @@ struct Schedule {
   std::optional<double> holdout;  ///< share of the frames that only judge; unset: chosen
   std::vector<Index> skip;        ///< frames that take no part at all
   std::uint64_t seed = 1;
+  /// The GPU whose kernels compute; unset: the CPU's threads do. Constraints stay with the CPU, on the estimate that
+  /// comes back after every iteration. The CPU as this device plays the kernels on one thread, for tests.
+  std::optional<Device> kernels{};
+  PatternTier patterns = PatternTier::device;  ///< where they wait for kernels
 };
+
+/// Why a schedule cannot be computed by kernels ("the engine epie has no kernels for a GPU"); empty when it can.
+[[nodiscard]] std::string why_no_kernels(const Schedule& schedule);
 
 /// What one iteration did (specification 6.1).
 struct IterationRecord {
@@ -71,7 +79,8 @@ struct Outcome {
 class Reconstruction {
  public:
   /// `state` is in single or double precision, which is then that of all computing; `measurement` must outlive the
-  /// reconstruction. Throws Error(bad_input) when state and measurement do not fit, and what engines throw.
+  /// reconstruction. Throws Error(bad_input) when state and measurement do not fit, Error(not_supported) for kernels
+  /// that there are not, and what engines throw.
   static std::unique_ptr<Reconstruction> prepare(const Measurement& measurement, State state, Array propagators,
                                                  Schedule schedule);
   /// Goes on from save(): the same measurement, propagators and schedule give the same bits as without the break, on

@@ -129,7 +129,7 @@ std::optional<Array> probe_without_counts(const RunFile& run, const Source& sour
 Job::Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from)
     : plan_(std::move(plan)), warnings_(plan_.warnings), slice_thickness_a_(run.object.slice_thickness_a) {
   const Schedule asked = run.schedule();  // before any work
-  provenance_ = provenance(source.file, "cpu", asked.seed);
+  provenance_ = provenance(source.file, plan_.kernels ? plan_.kernels->name() : "cpu", asked.seed);
   LoadedCounts counts = load_counts(source, plan_.scan, run.data, plan_.sizes.storage);
   measurement_ = std::make_unique<Measurement>(std::move(counts.measurement));
   warnings_.insert(warnings_.end(), counts.warnings.begin(), counts.warnings.end());
@@ -164,6 +164,8 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
                complex_type(run), asked.seed, state);
   Schedule schedule = asked;
   schedule.skip = plan_.scan.skip;
+  schedule.kernels = plan_.kernels;
+  schedule.patterns = plan_.patterns;
   auto known = std::make_shared<ConstraintContext>();
   known->sampling = plan_.scan.sampling;
   known->mean_counts = measurement_->mean_counts();

@@ -23,9 +23,11 @@ struct JobPlan {
   ObjectExtent extent;  ///< size of the object, and what is added to positions so that they lie inside
   RunSizes sizes;
   MemoryPlan memory;
-  double step = 0;                    ///< median distance to the nearest position, object pixels
-  std::optional<double> semiangle;    ///< rad
-  std::vector<std::string> warnings;  ///< of the file
+  double step = 0;                             ///< median distance to the nearest position, object pixels
+  std::optional<double> semiangle;             ///< rad
+  std::vector<std::string> warnings;           ///< of the file
+  std::optional<Device> kernels{};             ///< the GPU whose kernels compute; unset: the CPU's threads do
+  PatternTier patterns = PatternTier::device;  ///< where they wait for kernels
 };
 
 /// What the first probe means for a scan.

@@ -47,6 +47,12 @@ EngineMemoryNeed engine_need(const EngineSize& engine, const RunSizes& s) {
 
 }  // namespace
 
+std::size_t amplitude_bytes(const RunSizes& sizes) {
+  if (sizes.storage == AmplitudeStorage::counts && sizes.count_bytes <= 2) return sizes.count_bytes;
+  if (sizes.storage == AmplitudeStorage::f16 || sizes.storage == AmplitudeStorage::bf16) return 2;
+  return sizes.storage == AmplitudeStorage::f64 ? 8 : 4;
+}
+
 MemoryPlan plan_memory(const RunSizes& s) {
   MemoryPlan plan;
   const std::size_t complex = 2 * s.real_bytes;
@@ -57,9 +63,7 @@ MemoryPlan plan_memory(const RunSizes& s) {
     return bytes;
   };
 
-  std::size_t amplitude = s.storage == AmplitudeStorage::f64 ? 8 : 4;
-  if (s.storage == AmplitudeStorage::counts && s.count_bytes <= 2) amplitude = s.count_bytes;
-  if (s.storage == AmplitudeStorage::f16 || s.storage == AmplitudeStorage::bf16) amplitude = 2;
+  const std::size_t amplitude = amplitude_bytes(s);
   const std::size_t patterns = add("patterns", frames * pixels * amplitude + (s.masked ? 12 * pixels : 0),
                                    fmt::format("{} x {} x {} x {} B", s.frames, s.rows, s.cols, amplitude));
   // The estimate, the one before (for dO and dP) and the best until now.

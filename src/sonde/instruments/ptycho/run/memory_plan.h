@@ -51,6 +51,9 @@ struct MemoryPlan {
   [[nodiscard]] std::string text() const;
 };
 
+/// Of one amplitude as it is stored.
+[[nodiscard]] std::size_t amplitude_bytes(const RunSizes& sizes);
+
 /// A pure function of the sizes (specification 10.7).
 [[nodiscard]] MemoryPlan plan_memory(const RunSizes& sizes);
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole reconstructions by the kernels of a device against those by the CPU's threads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "sonde/instruments/ptycho/engines/gd.h"
+#include "sonde/instruments/ptycho/model/test_scene.h"
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+#include "tests/support/devices.h"
+#include "tests/support/errors.h"
+#include "tests/support/files.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::Scene;
+
+struct Prepared {
+  Scene scene;
+  Measurement measurement;
+  std::unique_ptr<Reconstruction> reconstruction;
+
+  Prepared(Scene from, Schedule schedule)
+      : scene(std::move(from.build())),
+        measurement(scene.frames, ZeroFrequency::corner, scene.mask, AmplitudeStorage::f64),
+        reconstruction(Reconstruction::prepare(measurement, std::move(scene.state), {}, std::move(schedule))) {}
+
+  [[nodiscard]] State& run() const {
+    while (reconstruction->outcome().kind == Outcome::Kind::running) reconstruction->iterate();
+    return reconstruction->state();
+  }
+};
+
+/// Two engines in turn, one after the other on the same device, with a constraint that changes what the device has.
+Schedule schedule_on(std::optional<Device> kernels) {
+  Schedule schedule;
+  for (int i = 0; i < 2; ++i) schedule.engines.push_back({"gd", 4, std::make_shared<SetupOf<Gd, GdSettings>>()});
+  schedule.constraints.push_back(chosen_constraint("probe_power", Value::object(), "test"));
+  schedule.stop.rule = StopRule::off;
+  schedule.kernels = kernels;
+  return schedule;
+}
+
+Scene scene() { return {.modes = 2, .object_rows = 20, .object_cols = 22, .fractional = true, .masked = true}; }
+
+double difference(const Array& a, const Array& b) {
+  double most = 0, size = 0;
+  for (Index i = 0; i < b.count(); ++i) {
+    const complex128 x = static_cast<const complex128*>(a.data())[i], y = static_cast<const complex128*>(b.data())[i];
+    most = std::max(most, std::abs(x - y));
+    size = std::max(size, std::abs(y));
+  }
+  return most / size;
+}
+
+class KernelsOnEach : public sonde::testing::EachDevice {};
+INSTANTIATE_EACH_DEVICE(KernelsOnEach);
+
+TEST_P(KernelsOnEach, FindWhatTheCpuFindsWithConstraintsBetween) {
+  const Prepared there(scene(), schedule_on(device())), here(scene(), schedule_on({}));
+  const State &a = there.run(), &b = here.run();
+  // Rounding of 1e-15, ten times larger for every few steps in the dim parts of a random object.
+  EXPECT_LT(difference(a.object, b.object), 1e-9);
+  EXPECT_LT(difference(a.probe, b.probe), 1e-9);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const IterationRecord &x = there.reconstruction->history()[i], &y = here.reconstruction->history()[i];
+    EXPECT_NEAR(x.fit.r_intensity, y.fit.r_intensity, 1e-9) << i;
+    EXPECT_NEAR(x.power_ratio, y.power_ratio, 1e-9) << i;
+  }
+}
+
+TEST_P(KernelsOnEach, PatternsThatWaitOnTheHostGiveTheSameBits) {
+  Schedule schedule = schedule_on(device());
+  schedule.patterns = PatternTier::host;
+  const Prepared streamed(scene(), std::move(schedule)), resident(scene(), schedule_on(device()));
+  const State &a = streamed.run(), &b = resident.run();
+  EXPECT_EQ(std::memcmp(a.object.data(), b.object.data(), a.object.allocated_bytes()), 0);
+  EXPECT_EQ(std::memcmp(a.probe.data(), b.probe.data(), a.probe.allocated_bytes()), 0);
+}
+
+TEST_P(KernelsOnEach, GoOnFromACheckpointBitForBit) {
+  const Prepared through(scene(), schedule_on(device()));
+  const State& expected = through.run();
+  const sonde::testing::TemporaryFolder folder;
+  {
+    const Prepared half(scene(), schedule_on(device()));
+    for (int n = 0; n < 3; ++n) half.reconstruction->iterate();
+    CheckpointWriter writer(folder.file("run.h5"), checkpoint_kind(), 3, "");
+    half.reconstruction->save(writer);
+    writer.finish();
+  }
+  const auto resumed = Reconstruction::resume(through.measurement, {}, schedule_on(device()),
+                                              CheckpointReader(folder.file("run.h5"), checkpoint_kind()));
+  while (resumed->outcome().kind == Outcome::Kind::running) resumed->iterate();
+  const State& found = resumed->state();
+  EXPECT_EQ(std::memcmp(found.object.data(), expected.object.data(), found.object.allocated_bytes()), 0);
+  EXPECT_EQ(std::memcmp(found.probe.data(), expected.probe.data(), found.probe.allocated_bytes()), 0);
+}
+
+TEST(Kernels, AreRefusedByTheNameOfWhatHasNone) {
+  const auto refusal = [](auto change) {
+    Schedule schedule = schedule_on(Device::cpu());
+    change(schedule);
+    return sonde::testing::error_of(ErrorKind::not_supported, [&] { Prepared(scene(), std::move(schedule)); });
+  };
+  const std::string engine = refusal([](Schedule& schedule) {
+    schedule.engines.push_back({"epie", 1, engine_kind("epie").setup()});
+  });
+  EXPECT_THAT(engine, HasSubstr("the engine epie has no kernels for a GPU (with kernels: gd"));
+  EXPECT_THAT(engine, HasSubstr("use --device cpu"));
+  EXPECT_THAT(refusal([](Schedule& schedule) { schedule.positions.method = PositionMethod::gradient; }),
+              HasSubstr("positions are corrected on the CPU alone"));
+}
+
+}  // namespace
+}  // namespace sonde::ptycho

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference set by the kernels of a device in single precision, against the CPU (specification 11, V11).
+#include "sonde/instruments/ptycho/engines/gd.h"
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+#include "sonde/instruments/ptycho/reconstruct/test_v5.h"
+#include "tests/support/devices.h"
+
+namespace sonde::ptycho {
+namespace {
+
+class KernelsOnV5 : public sonde::testing::EachDevice {};
+INSTANTIATE_EACH_DEVICE(KernelsOnV5);
+
+TEST_P(KernelsOnV5, FiftyIterationsOfGdAreThoseOfTheCpu) {
+  SONDE_NEED_DATA(data);
+  const testing::V5 set(data, "1e6");
+  const auto reconstruct = [&](std::optional<Device> kernels, AmplitudeStorage storage) {
+    const Measurement measurement(set.frames, ZeroFrequency::centre, {}, storage);
+    Schedule schedule;
+    schedule.engines.push_back({"gd", 50, std::make_shared<SetupOf<Gd, GdSettings>>()});
+    schedule.stop.rule = StopRule::off;
+    schedule.kernels = kernels;
+    auto run = Reconstruction::prepare(measurement, set.start<float>(measurement.mean_counts()), {}, schedule);
+    while (run->outcome().kind == Outcome::Kind::running) run->iterate();
+    EXPECT_TRUE(run->history().back().r_free.has_value());  // of 256 frames some are held out
+    return run;
+  };
+  const auto there = reconstruct(device(), AmplitudeStorage::f32), here = reconstruct({}, AmplitudeStorage::f32);
+  const auto *a = static_cast<const complex64*>(there->state().object.data()),
+             *b = static_cast<const complex64*>(here->state().object.data());
+  double change = 0, power = 0;
+  for (Index i = 0; i < here->state().object.count(); ++i) {
+    change += std::norm(complex128(a[i]) - complex128(b[i]));
+    power += std::norm(complex128(b[i]));
+  }
+  EXPECT_LT(std::sqrt(change / power), 1e-3);  // the specification's number
+  EXPECT_NEAR(there->history().back().fit.r_intensity / here->history().back().fit.r_intensity, 1, 1e-4);
+  EXPECT_NEAR(*there->history().back().r_free / *here->history().back().r_free, 1, 1e-3);
+}
+
+}  // namespace
+}  // namespace sonde::ptycho
