@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -96,12 +97,12 @@ TEST(FailingDisk, IsAnIoErrorThatNamesFileAndPlace) {
   }
 }
 
-/// A sparse raw file: 320 MiB of zeros that take no space, but time to read.
-std::vector<std::string> long_scan(const TemporaryFolder& folder) {
+/// A sparse raw file: rows of 16 MiB of zeros that take no space, but time to read.
+std::vector<std::string> long_scan(const TemporaryFolder& folder, int rows = 20) {
   const std::string path = folder.file("long.raw");
   std::ofstream(path).put(0);
-  fs::resize_file(path, std::uintmax_t{1280} * 512 * 512);
-  return {path, "--raw-shape", "20,64,512,512", "--raw-dtype", "u1"};
+  fs::resize_file(path, static_cast<std::uintmax_t>(rows) * 64 * 512 * 512);
+  return {path, "--raw-shape", std::to_string(rows) + ",64,512,512", "--raw-dtype", "u1"};
 }
 
 /// Bytes that a process has read so far.
@@ -121,7 +122,7 @@ bool has_ended(pid_t process) {
 /// Sends the signal as soon as the program is in the middle of its work, which `reached` tells.
 Ended interrupted(std::vector<std::string> words, int signal, const std::function<bool(pid_t)>& reached) {
   const Program program(std::move(words));
-  while (!reached(program.id()) && !has_ended(program.id())) std::this_thread::yield();
+  while (!reached(program.id()) && !has_ended(program.id())) std::this_thread::sleep_for(std::chrono::microseconds(500));
   kill(program.id(), signal);
   return program.wait();
 }
@@ -144,7 +145,8 @@ TEST(Interrupt, OfAConversionLeavesNothingHalfWritten) {
   const TemporaryFolder folder;
   for (const char* name : {"out.npy", "out.emd", "out_master.h5"}) {
     std::vector<std::string> words = {"stem", "convert"};
-    std::vector<std::string> scan = long_scan(folder);
+    // The whole scan is loaded before the first byte is written.
+    std::vector<std::string> scan = long_scan(folder, 6);
     scan.insert(scan.begin() + 1, folder.file(name));
     words.insert(words.end(), scan.begin(), scan.end());
     const Ended ended = interrupted(words, SIGINT, [&](pid_t) { return names_in(folder.path()).size() > 1; });
