@@ -34,6 +34,15 @@ void FrameCache::put(const std::string& key, const Shown& shown) {
   bytes_ += payload_bytes;
 }
 
+void FrameCache::erase(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto place = places_.find(key);
+  if (place == places_.end()) return;
+  bytes_ -= place->second->shown.frame.payload.size();
+  recent_.erase(place->second);
+  places_.erase(place);
+}
+
 std::size_t FrameCache::drop(const std::string& prefix) {
   const std::lock_guard lock(mutex_);
   std::size_t dropped = 0;

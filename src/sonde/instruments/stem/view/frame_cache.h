@@ -33,6 +33,7 @@ class FrameCache {
   [[nodiscard]] std::optional<Shown> find(const std::string& key);
   [[nodiscard]] bool holds(const std::string& key) const;
   void put(const std::string& key, const Shown& shown);
+  void erase(const std::string& key);
   /// Lets go of all whose key begins with `prefix`. Returns the bytes of their payloads.
   std::size_t drop(const std::string& prefix);
   [[nodiscard]] std::size_t bytes() const;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -134,6 +135,10 @@ Value ClientSession::set_detector(const Arguments& arguments) {
     chosen.detector = before;
     throw;
   }
+  // Nobody comes back to the steps of a drag: each gives its memory to the next.
+  const auto now = std::chrono::steady_clock::now();
+  const auto last = std::exchange(detector_set_[static_cast<std::size_t>(channel)], now);
+  if (now - last < moment_of_rest && before != text) catalogue_.cache().erase(image_key(current, before));
   for (const Target& other : compared_targets())
     if (other.id() != current.id() && other.dataset) (void)send_image(other, channel);
   if (playing_) prepare_items();

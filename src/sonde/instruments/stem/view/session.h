@@ -2,6 +2,8 @@
 // Private to the room.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +21,9 @@
 #include "sonde/instruments/stem/view/panel_values.h"
 
 namespace sonde::stem {
+
+/// Longer than between two steps of a drag, shorter than a hand takes to the next item.
+inline constexpr std::chrono::milliseconds moment_of_rest(150);
 
 /// The actions of the page, in the order of the protocol's table.
 [[nodiscard]] std::vector<panel::Action> view_actions();
@@ -112,6 +117,7 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   void prepare_items();
   /// The same for the items in memory, once no command has come for a moment.
   void prepare_when_at_rest();
+  void wait_for_rest(std::chrono::milliseconds rest);
   void prepare_in_order(bool held_only);
   void prepare_item(std::uint64_t generation, Index dataset, Index item, bool held_only);
   [[nodiscard]] bool is_ready(const Target& target) const;
@@ -138,12 +144,15 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   std::uint32_t request_ = 0;  // the command that is being carried out
   std::uint64_t commands_ = 0, frames_ = 0;
   ClientView view_;
+  std::array<std::chrono::steady_clock::time_point, most_channels> detector_set_{};
   Value client_;                           // what the client wants to find again; its own affair
   std::map<Index, ClientImager> imagers_;  // by data set
   ClientPattern reduced_;
   bool playing_ = false;
   std::vector<Index> ready_;      // items that the client was last told of
   std::uint64_t generation_ = 0;  // of prepared items: work of an earlier one is not worth finishing
+  std::chrono::steady_clock::time_point last_change_;
+  bool waits_for_rest_ = false;  // a job of the catalogue will look whether it has come
 };
 
 }  // namespace sonde::stem

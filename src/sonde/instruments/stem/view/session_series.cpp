@@ -15,9 +15,6 @@ namespace {
 
 constexpr Index strip_rows = 64;
 
-/// Longer than between two steps of a drag, shorter than a hand takes to the next item.
-constexpr std::chrono::milliseconds moment_of_rest(150);
-
 /// A small picture of an image: the mean of the pixels that fall into each of its own.
 std::vector<float> thumbnail(const std::vector<double>& image, Index rows, Index cols, Index to_rows, Index to_cols) {
   std::vector<float> small;
@@ -69,16 +66,28 @@ void ClientSession::prepare_items() {
 }
 
 void ClientSession::prepare_when_at_rest() {
-  const std::uint64_t generation = ++generation_;  // what was begun for an earlier view is not worth finishing
-  if (catalogue_.entry(view_.dataset)->size() < 2) return;
+  ++generation_;  // what was begun for an earlier view is not worth finishing
+  last_change_ = std::chrono::steady_clock::now();
+  if (catalogue_.entry(view_.dataset)->size() > 1 && !waits_for_rest_) wait_for_rest(moment_of_rest);
+}
+
+void ClientSession::wait_for_rest(std::chrono::milliseconds rest) {
+  // One job looks again and again: a drag of hundreds of steps wakes the worker a few times a second only.
+  waits_for_rest_ = true;
   catalogue_.when_idle(
-      [weak = weak_from_this(), generation] {
+      [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
         const std::lock_guard lock(self->mutex_);
-        if (!self->closed_ && generation == self->generation_) self->prepare_in_order(true);
+        self->waits_for_rest_ = false;
+        if (self->closed_ || self->playing_) return;
+        const auto rested = std::chrono::steady_clock::now() - self->last_change_;
+        if (rested < moment_of_rest)
+          self->wait_for_rest(std::chrono::ceil<std::chrono::milliseconds>(moment_of_rest - rested));
+        else
+          self->prepare_in_order(true);
       },
-      moment_of_rest);
+      rest);
 }
 
 void ClientSession::prepare_in_order(bool held_only) {
