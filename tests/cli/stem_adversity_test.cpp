@@ -122,7 +122,8 @@ bool has_ended(pid_t process) {
 /// Sends the signal as soon as the program is in the middle of its work, which `reached` tells.
 Ended interrupted(std::vector<std::string> words, int signal, const std::function<bool(pid_t)>& reached) {
   const Program program(std::move(words));
-  while (!reached(program.id()) && !has_ended(program.id())) std::this_thread::sleep_for(std::chrono::microseconds(500));
+  while (!reached(program.id()) && !has_ended(program.id()))
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
   kill(program.id(), signal);
   return program.wait();
 }

@@ -121,12 +121,18 @@ PreparedCase prepare_view(const BenchPoint& point) {
     arguments["item"] = *item;
     viewed->run("set_item", std::move(arguments));
   };
-  prepared.operations.push_back({.name = "drag step, radius 10 by 1 pixel", .run = [=] {
-                                   const auto [row, col] = place((*step)++);
-                                   Value arguments = circle(row, col, 10);
-                                   arguments["channel"] = 1;
-                                   viewed->run("set_detector", std::move(arguments));
-                                 }});
+  // A step follows another one: the operations take turns, and the one before may have been an item switch.
+  const auto drag = [=] {
+    const auto [row, col] = place((*step)++);
+    Value arguments = circle(row, col, 10);
+    arguments["channel"] = 1;
+    viewed->run("set_detector", std::move(arguments));
+  };
+  const auto move_region = [=] {
+    const auto [row, col] = place((*region)++);
+    viewed->run("set_scan_roi", circle(row, col, 10));
+  };
+  prepared.operations.push_back({.name = "drag step, radius 10 by 1 pixel", .run = drag, .before = drag});
   prepared.operations.push_back(
       {.name = "item switch: pattern, sum and image, as made at rest", .run = switch_item, .before = [=] {
          // Channel 0 alone: the images of channel 1 are those of a drag, which may have
@@ -160,10 +166,8 @@ PreparedCase prepare_view(const BenchPoint& point) {
                                    arguments["col"] = static_cast<Index>(col) * 2 + *position / 4096;
                                    viewed->run("set_position", std::move(arguments));
                                  }});
-  prepared.operations.push_back({.name = "region step, radius 10 by 1 position", .run = [=] {
-                                   const auto [row, col] = place((*region)++);
-                                   viewed->run("set_scan_roi", circle(row, col, 10));
-                                 }});
+  prepared.operations.push_back(
+      {.name = "region step, radius 10 by 1 position", .run = move_region, .before = move_region});
   return prepared;
 }
 
