@@ -32,6 +32,7 @@ EngineMemoryNeed engine_need(const EngineSize& engine, const RunSizes& s) {
       std::min(size(s.frames), most_bands) * (wave + pixels * s.real_bytes) + 2 * object * (complex + s.real_bytes);
   const std::string& name = engine.name;
   if (name == "epie" || name == "rpie") return {object * complex, "a copy of the object"};
+  if (name == "mpie") return {2 * object * complex, "the object before, and its velocity"};
   if (name == "gd") return {sums + tiles, "sums of object and probe, band tiles"};
   if (name == "adam")
     return {sums + tiles + (object + modes * pixels) * (complex + s.real_bytes), "sums, band tiles, two moments"};

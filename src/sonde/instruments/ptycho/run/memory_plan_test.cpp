@@ -70,6 +70,10 @@ TEST(MemoryPlan, ProjectionsHoldEveryExitWave) {
   EXPECT_GT(bytes_of(plan_memory(s), "engine dm"), 3u * 2000 * 64 * 32 * 8);
 }
 
+TEST(MemoryPlan, MomentumHoldsTheObjectBeforeAndItsVelocity) {
+  EXPECT_EQ(bytes_of(plan_memory(sizes({{"mpie", 1}})), "engine mpie"), 2u * 200 * 100 * 8);
+}
+
 TEST(MemoryPlan, OneEngineWorksAtATime) {
   const MemoryPlan both = plan_memory(sizes({{"dm", 1}, {"epie", 1}})), one = plan_memory(sizes({{"dm", 1}}));
   EXPECT_EQ(both.peak_bytes, one.peak_bytes);
