@@ -12,7 +12,7 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr Index columns = 23;
+constexpr Index columns = 24;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 /// Calls visit(member) for every number of a record, in the order of the columns.
@@ -27,6 +27,7 @@ void each(Record& record, Visit&& visit) {
   visit(record.probe_change);
   visit(record.power_ratio);
   visit(record.power_total);
+  visit(record.phase_roughness);
   visit(record.seconds);
 }
 

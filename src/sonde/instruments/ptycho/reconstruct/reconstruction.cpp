@@ -13,6 +13,7 @@
 #include "sonde/engine/math/fft.h"
 #include "sonde/instruments/ptycho/engines/workbench.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
+#include "sonde/instruments/ptycho/model/phase_roughness.h"
 #include "sonde/instruments/ptycho/reconstruct/history.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 
@@ -221,6 +222,7 @@ const IterationRecord& Steps<Real>::iterate() {
   }
   record.object_change = relative_change<Real>(state_.object, object_before_);
   record.probe_change = relative_change<Real>(state_.probe, probe_before_);
+  record.phase_roughness = phase_roughness(state_);
   power_total_ *= record.power_ratio;
   record.power_total = power_total_;
   record.seconds = watch.seconds();

@@ -57,6 +57,7 @@ struct IterationRecord {
   double probe_change = 0;
   double power_ratio = 1;                   ///< of sum |P|^2 over this iteration, before the power constraint acts
   double power_total = 1;                   ///< product of all until now
+  double phase_roughness = 0;               ///< phase_roughness() of the field of view, rad per pixel
   std::optional<PositionReport> positions;  ///< when this iteration corrected them
   double seconds = 0;
 };

@@ -10,6 +10,7 @@
 
 #include "sonde/instruments/ptycho/engines/gd.h"
 #include "sonde/instruments/ptycho/engines/pie.h"
+#include "sonde/instruments/ptycho/model/phase_roughness.h"
 #include "sonde/instruments/ptycho/model/test_scene.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 #include "tests/support/errors.h"
@@ -161,6 +162,74 @@ TEST(Reconstruction, ResumesWithTheSameBits) {
     EXPECT_EQ(std::memcmp(a.probe.data(), b.probe.data(), a.probe.allocated_bytes()), 0);
     EXPECT_EQ(a.positions, b.positions);
   }
+}
+
+/// Frames that are held out enter no update and no fit of positions; their own positions follow the affine part.
+TEST(Reconstruction, HeldOutFramesJudgeAndDoNothingElse) {
+  constexpr Index count = 40;
+  struct Run {
+    std::unique_ptr<Measurement> measurement;
+    std::unique_ptr<Reconstruction> reconstruction;
+  };
+  // `reversed` frames have their pixels in the opposite order: other patterns with the same counts.
+  const auto run = [&](const std::vector<Index>& reversed) {
+    Scene scene{.object_rows = 20, .object_cols = 22};
+    scene.build();
+    std::mt19937 generator(3);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    Array counted(Device::cpu(), Shape{count, scene.rows, scene.cols}, DType::f64);
+    for (Index i = 0; i < counted.count(); ++i)
+      counted.view<double, 3>().data[i] = std::floor(10 * uniform(generator) * uniform(generator));
+    for (const Index j : reversed) {
+      double* frame = counted.view<double, 3>().data + j * scene.pixels();
+      std::reverse(frame, frame + scene.pixels());
+    }
+    scene.state.positions.clear();
+    for (Index j = 0; j < count; ++j)
+      scene.state.positions.push_back({4 + 10 * uniform(generator), 5 + 10 * uniform(generator)});
+    scene.state.placements = place_all(scene.state.positions, scene.state.window());
+    Schedule schedule = gd(5);
+    schedule.holdout = 0.4;
+    schedule.positions.method = PositionMethod::gradient;
+    schedule.positions.start = 2;
+    Run made;
+    made.measurement = std::make_unique<Measurement>(counted, ZeroFrequency::corner, std::vector<std::uint8_t>{},
+                                                     AmplitudeStorage::f64);
+    made.reconstruction = Reconstruction::prepare(*made.measurement, std::move(scene.state), {}, std::move(schedule));
+    while (made.reconstruction->outcome().kind == Outcome::Kind::running) made.reconstruction->iterate();
+    return made;
+  };
+  const Run plain = run({});
+  const std::vector<Index> held = plain.reconstruction->held_out();
+  ASSERT_EQ(held.size(), 16u);
+  const Run spoilt = run(held);
+  State &a = plain.reconstruction->state(), &b = spoilt.reconstruction->state();
+  EXPECT_EQ(std::memcmp(a.object.data(), b.object.data(), a.object.allocated_bytes()), 0);
+  EXPECT_EQ(std::memcmp(a.probe.data(), b.probe.data(), a.probe.allocated_bytes()), 0);
+  EXPECT_EQ(a.positions, b.positions);
+  EXPECT_EQ(plain.reconstruction->history().back().fit.r_intensity,
+            spoilt.reconstruction->history().back().fit.r_intensity);
+  EXPECT_NE(plain.reconstruction->history().back().r_free, spoilt.reconstruction->history().back().r_free);
+  const Affine affine = plain.reconstruction->history().back().positions->affine;
+  for (const Index j : held) {
+    const auto frame = static_cast<std::size_t>(j);
+    EXPECT_EQ(a.positions[frame], affine.apply(plain.reconstruction->initial_positions()[frame]));
+    EXPECT_FALSE(a.positions[frame] == plain.reconstruction->initial_positions()[frame]);
+  }
+}
+
+/// A phase that rises by a per row and b per column has the gradient (a, b) everywhere.
+TEST(PhaseRoughness, IsTheMeanLengthOfTheGradient) {
+  Scene scene{.slices = 2};
+  scene.build();
+  const auto object = scene.state.object.view<complex128, 3>();
+  for (Index s = 0; s < 2; ++s)
+    for (Index row = 0; row < scene.object_rows; ++row)
+      for (Index col = 0; col < scene.object_cols; ++col)
+        object(s, row, col) =
+            std::polar(2.0, (s == 0 ? 3.0 : -0.3) * static_cast<double>(row) + 0.4 * static_cast<double>(col));
+  // In whole turns of the second kind too: 3 rad per row are not unwrapped.
+  EXPECT_NEAR(phase_roughness(scene.state), (std::hypot(3.0, 0.4) + std::hypot(0.3, 0.4)) / 2, 1e-12);
 }
 
 TEST(Reconstruction, ANumberThatIsNoneStopsItAndNamesThePlace) {

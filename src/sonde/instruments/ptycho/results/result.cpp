@@ -78,9 +78,13 @@ Value json_at(const Hdf5File& file, const std::string& path) {
 }  // namespace
 
 const std::vector<std::string>& metric_names() {
-  static const std::vector<std::string> names = {
-      "R_I",         "R_A",    "NMSE",          "LL",      "loss",  "dO", "dP", "power_ratio",
-      "power_total", "R_free", "position_move", "seconds", "engine"};
+  static const std::vector<std::string> names = {"R_I",         "R_A",
+                                                 "NMSE",        "LL",
+                                                 "loss",        "dO",
+                                                 "dP",          "power_ratio",
+                                                 "power_total", "phase_roughness",
+                                                 "R_free",      "position_move",
+                                                 "seconds",     "engine"};
   return names;
 }
 
@@ -97,6 +101,7 @@ Value metrics_value(const IterationRecord& record) {
   value["dP"] = record.probe_change;
   value["power_ratio"] = record.power_ratio;
   value["power_total"] = record.power_total;
+  value["phase_roughness"] = record.phase_roughness;
   value["R_free"] = record.r_free ? Value(*record.r_free) : Value();
   value["position_move"] = record.positions ? Value(record.positions->largest_move) : Value();
   value["seconds"] = record.seconds;

@@ -38,8 +38,8 @@ struct Result {
 [[nodiscard]] Result result_of(const State& state, const Sampling& sampling, Point offset,
                                const std::vector<Point>& initial, const std::vector<IterationRecord>& history);
 
-/// R_I, R_A, NMSE, LL, loss, dO, dP, power_ratio, power_total, R_free and position_move (not-a-number where there
-/// is none), seconds, engine: what every iteration is remembered by.
+/// R_I, R_A, NMSE, LL, loss, dO, dP, power_ratio, power_total, phase_roughness, R_free and position_move (not-a-number
+/// where there is none), seconds, engine: what every iteration is remembered by.
 [[nodiscard]] const std::vector<std::string>& metric_names();
 [[nodiscard]] Value metrics_value(const IterationRecord& record);
 
