@@ -20,6 +20,7 @@ std::unique_ptr<ConstraintSetup> probe_fourier_support();
 std::unique_ptr<ConstraintSetup> probe_support();
 std::unique_ptr<ConstraintSetup> probe_centre();
 std::unique_ptr<ConstraintSetup> orthogonalise();
+std::unique_ptr<ConstraintSetup> probe_aberrations();
 std::unique_ptr<ConstraintSetup> probe_power();
 
 }  // namespace sonde::ptycho::constrain

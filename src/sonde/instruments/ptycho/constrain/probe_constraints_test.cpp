@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <numeric>
+#include <random>
 
 #include "sonde/instruments/ptycho/constrain/modes.h"
 #include "sonde/instruments/ptycho/constrain/test_constrain.h"
 #include "sonde/instruments/ptycho/model/test_scene.h"
+#include "sonde/instruments/ptycho/optics/probe.h"
 #include "tests/support/errors.h"
 
 namespace sonde::ptycho {
@@ -209,6 +211,29 @@ TEST(ProbeSupport, IsZeroOutsideOfACircle) {
   EXPECT_GT(partly, 0);
 }
 
+TEST(ProbeSupport, ApodisationFallsAsHalfACosineInsideOfTheRadius) {
+  Scene scene = built({.rows = 16, .cols = 12, .object_rows = 20, .object_cols = 20});
+  const auto before = elements<complex128>(scene.state.probe);
+  apply("probe_support", table({{"radius", Value(5.0)}, {"apodisation", Value(4.0)}}), uncalibrated(scene, 1),
+        scene.state);
+  const auto after = elements<complex128>(scene.state.probe);
+  const auto share = [&](Index row, Index col) {
+    const auto at = static_cast<std::size_t>(row * 12 + col);
+    return std::abs(after[at] / before[at]);
+  };
+  EXPECT_DOUBLE_EQ(share(8, 6), 1);
+  EXPECT_DOUBLE_EQ(share(8, 7), 1);              // 4 inside of the edge
+  EXPECT_NEAR(share(8, 9), 0.5, 1e-15);          // half of it: cos(pi / 2)
+  EXPECT_NEAR(share(12, 6), 0.146446609, 1e-9);  // a quarter: (1 - cos(pi / 4)) / 2
+  EXPECT_EQ(share(3, 6), 0);                     // the edge
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [&] {
+                         apply("probe_support", table({{"radius", Value(3.0)}, {"apodisation", Value(4.0)}}),
+                               uncalibrated(scene, 1), scene.state);
+                       }),
+              HasSubstr("an apodisation over 4 inside of a radius of 3"));
+}
+
 TEST(ProbeSupport, OfLessThanAPixelIsRefused) {
   Scene scene = built({});
   EXPECT_THAT(error_of(ErrorKind::bad_input,
@@ -279,6 +304,117 @@ TEST_F(ProbeFourierSupport, SaysWhatItNeeds) {
   EXPECT_THAT(refused(table({{"modulus", Value("vacuum")}})), HasSubstr("the vacuum pattern is empty"));
   context.semiangle = 0;
   EXPECT_THAT(refused(Value::object()), HasSubstr("needs the aperture\nhint: give semiangle_mrad"));
+}
+
+/// A probe of 200 kV and 20 mrad in 32 x 32 pixels and what is known about it, its spectrum (zero frequency in the
+/// middle) as the lens made it, and as random phases of `noise` rad left it.
+struct Lens {
+  static constexpr Index size = 32, pixels = size * size;
+  ConstraintContext context{.sampling = electron_sampling(size, size, 200, 1.875), .semiangle = 0.020};
+  Wave truth, spoilt;
+  State state;
+
+  explicit Lens(double noise) {
+    ApertureOptics optics;
+    optics.semiangle = context.semiangle;
+    for (const auto& [name, value] : {std::pair("defocus", 150.0),
+                                      {"C12", 40.0},
+                                      {"phi12", 0.3},
+                                      {"C21", 2000.0},
+                                      {"phi21", 1.2},
+                                      {"C30", 1e5},
+                                      {"C34", 4e4},
+                                      {"phi34", 0.2}})
+      optics.aberrations.set(name, value);
+    const Array probe = aperture_probe(context.sampling, optics);
+    truth = spectrum(elements<complex128>(probe));
+    spoilt = truth;
+    std::mt19937 generator(7);
+    std::normal_distribution<double> normal(0, noise);
+    for (complex128& value : spoilt) value *= std::polar(1.0, normal(generator));
+    Wave corner(truth.size());
+    for (Index i = 0; i < pixels; ++i) corner[turned(i)] = spoilt[static_cast<std::size_t>(i)];
+    const Wave wave = naive_fourier(corner, size, size, +1);
+    state.object = Array::zeros(Device::cpu(), Shape{1, size, size}, DType::c128);
+    state.probe = Array(Device::cpu(), Shape{1, size, size}, DType::c128);
+    for (Index i = 0; i < pixels; ++i) state.probe.view<complex128, 3>().data[i] = wave[turned(i)];
+  }
+
+  /// Where a pixel lies when the middle of an even size becomes its corner, and the other way round.
+  static std::size_t turned(Index i) {
+    const Index row = (i / size + size / 2) % size, col = (i + size / 2) % size;
+    return static_cast<std::size_t>(row * size + col);
+  }
+  static Wave spectrum(const std::vector<complex128>& centred) {
+    Wave corner(centred.size()), middle(centred.size());
+    for (Index i = 0; i < pixels; ++i) corner[turned(i)] = centred[static_cast<std::size_t>(i)];
+    const Wave wave = naive_fourier(corner, size, size, -1);
+    for (Index i = 0; i < pixels; ++i) middle[turned(i)] = wave[static_cast<std::size_t>(i)];
+    return middle;
+  }
+  [[nodiscard]] Wave now() const { return spectrum(elements<complex128>(state.probe)); }
+  [[nodiscard]] bool inside(Index i) const {
+    const double radius =
+        std::hypot(static_cast<double>(i / size - size / 2), static_cast<double>(i % size - size / 2));
+    return radius * 1.875e-3 <= context.semiangle;
+  }
+  /// rms of the phase against the truth inside of the aperture, a common phase taken out.
+  [[nodiscard]] double phase_error(const Wave& wave) const {
+    complex128 common = 0;
+    double sum = 0, count = 0;
+    for (std::size_t i = 0; i < wave.size(); ++i)
+      if (inside(static_cast<Index>(i))) common += wave[i] * std::conj(truth[i]);
+    for (std::size_t i = 0; i < wave.size(); ++i)
+      if (inside(static_cast<Index>(i))) {
+        sum += std::pow(std::arg(wave[i] * std::conj(truth[i] * common)), 2);
+        ++count;
+      }
+    return std::sqrt(sum / count);
+  }
+};
+
+TEST(ProbeAberrations, LeaveALensAlone) {
+  Lens lens(0);
+  apply("probe_aberrations", Value::object(), lens.context, lens.state);
+  // Naive transforms of 1024 terms, and a fit of 14 coefficients.
+  EXPECT_LT(lens.phase_error(lens.now()), 1e-9);
+}
+
+/// 15 of some 350 numbers are left free: white noise would fall to a fifth. The fit of differences is not the best
+/// one for such noise.
+TEST(ProbeAberrations, TakeNoiseOutOfThePhaseAndNothingOutOfTheModulus) {
+  Lens lens(0.2);
+  apply("probe_aberrations", Value::object(), lens.context, lens.state);
+  const Wave after = lens.now();
+  EXPECT_LT(lens.phase_error(after), 0.35 * lens.phase_error(lens.spoilt));
+  for (Index i = 0; i < Lens::pixels; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    EXPECT_NEAR(std::abs(after[at]), std::abs(lens.spoilt[at]), 1e-12);
+    if (!lens.inside(i)) EXPECT_LT(std::abs(after[at] - lens.spoilt[at]), 1e-12);
+  }
+}
+
+TEST(ProbeAberrations, OfTooLowAnOrderDoNotFollow) {
+  Lens lens(0);
+  apply("probe_aberrations", table({{"order", Value(1)}}), lens.context, lens.state);
+  EXPECT_GT(lens.phase_error(lens.now()), 0.05);
+}
+
+TEST(ProbeAberrations, DrawThePhaseByTheirWeight) {
+  Lens whole(0.2), part(0.2);
+  apply("probe_aberrations", Value::object(), whole.context, whole.state);
+  apply("probe_aberrations", table({{"weight", Value(0.25)}}), part.context, part.state);
+  const Wave full = whole.now(), some = part.now();
+  for (std::size_t i = 0; i < full.size(); ++i)
+    EXPECT_LT(std::abs(some[i] - (0.75 * part.spoilt[i] + 0.25 * full[i])), 1e-12);
+}
+
+TEST(ProbeAberrations, NeedTheAperture) {
+  Lens lens(0);
+  lens.context.semiangle = 0;
+  EXPECT_THAT(
+      error_of(ErrorKind::bad_input, [&] { apply("probe_aberrations", Value::object(), lens.context, lens.state); }),
+      HasSubstr("a fit of the probe's aberrations needs the aperture"));
 }
 
 }  // namespace

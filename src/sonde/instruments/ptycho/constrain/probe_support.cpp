@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe is zero further than a radius from the middle of its window; the edge falls over one pixel.
+// The probe is zero further than a radius from the middle of its window. The edge falls over one pixel, or, where an
+// apodisation is asked for, inside of the radius as half a cosine over a width.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "sonde/engine/base/error.h"
@@ -15,9 +17,13 @@ namespace {
 
 struct Settings {
   std::optional<double> radius;
+  double apodisation = 0;
 
   void describe(Fields& fields) {
     fields.add("radius", radius, {.help = "unset: nine tenths of what fits into the window", .unit = "A", .min = 0});
+    fields.add(
+        "apodisation", apodisation,
+        {.help = "width inside of the radius over which the probe falls to zero; 0: one pixel", .unit = "A", .min = 0});
   }
 };
 
@@ -33,11 +39,19 @@ class ProbeSupport final : public Constraint<Real> {
     if (radius < edge)
       throw Error(ErrorKind::bad_input,
                   fmt::format("a probe support of radius {:.4g} is smaller than a pixel of {:.4g}", radius, edge));
+    if (settings.apodisation > radius)
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("an apodisation over {:.4g} inside of a radius of {:.4g}", settings.apodisation, radius));
     for (Index row = 0; row < rows; ++row)
       for (Index col = 0; col < cols; ++col) {
         const double distance = std::hypot(static_cast<double>(row - rows / 2) * pixel_row,
                                            static_cast<double>(col - cols / 2) * pixel_col);
-        inside_.push_back(static_cast<Real>(std::clamp((radius - distance) / edge + 0.5, 0.0, 1.0)));
+        double inside = std::clamp((radius - distance) / edge + 0.5, 0.0, 1.0);
+        if (settings.apodisation > 0) {
+          const double depth = std::clamp((radius - distance) / settings.apodisation, 0.0, 1.0);
+          inside = (1 - std::cos(std::numbers::pi * depth)) / 2;
+        }
+        inside_.push_back(static_cast<Real>(inside));
       }
   }
 

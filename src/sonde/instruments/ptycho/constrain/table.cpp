@@ -14,7 +14,7 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr std::array<ConstraintKind, 13> kinds{{
+constexpr std::array<ConstraintKind, 14> kinds{{
     {"tv", "smooths noise and keeps edges: least total variation", Subject::object, constrain::tv},
     {"gaussian", "smooths the object with a Gaussian", Subject::object, constrain::gaussian},
     {"butterworth", "takes high or low spatial frequencies out of the object", Subject::object, constrain::butterworth},
@@ -29,6 +29,7 @@ constexpr std::array<ConstraintKind, 13> kinds{{
     {"probe_centre", "brings the probe's centre of mass back to the middle of its window", Subject::both,
      constrain::probe_centre},
     {"orthogonalise", "makes probe modes orthogonal, strongest first", Subject::probe, constrain::orthogonalise},
+    {"probe_aberrations", "the probe has the phase of a lens", Subject::probe, constrain::probe_aberrations},
     {"probe_power", "the probe has the mean counts of a frame", Subject::both, constrain::probe_power},
 }};
 

@@ -29,7 +29,7 @@ TEST(ConstraintTable, TheOrderIsThatOfTheSpecification) {
   for (const ConstraintKind& kind : constraint_kinds()) names.emplace_back(kind.name);
   EXPECT_THAT(names, ::testing::ElementsAre("tv", "gaussian", "butterworth", "kz", "slice_equal", "tikhonov", "support",
                                             "bounds", "probe_fourier_support", "probe_support", "probe_centre",
-                                            "orthogonalise", "probe_power"));
+                                            "orthogonalise", "probe_aberrations", "probe_power"));
 }
 
 TEST(ConstraintTable, AnUnknownNameNamesTheNearest) {
