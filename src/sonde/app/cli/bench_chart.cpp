@@ -20,15 +20,14 @@ double number_of(const Value& object, const char* key) {
   return value != nullptr && value->is_number() ? value->as_real() : 0;
 }
 
-std::string series_name(const Value& point, const std::string& operation) {
+std::string device_name(const Value& point) {
   const std::string device = point.find("device")->as_text();
-  const Index workers = point.find("workers")->as_whole();
-  return fmt::format("{}, {}", operation, device == "cpu" ? fmt::format("cpu × {}", workers) : device);
+  return device == "cpu" ? fmt::format("cpu × {}", point.find("workers")->as_whole()) : device;
 }
 
-/// One measured row in the form a chart needs.
+/// One measured row in the form a chart needs: what was done, and by whom.
 struct Row {
-  std::string name;
+  std::string operation, who;
   double size = 0, seconds = 0, mad = 0, bytes = 0;
 };
 
@@ -45,21 +44,27 @@ std::vector<Row> rows_of(const Value& points) {
   for (const Value& point : points.items()) {
     const double size = size_number(point.find("size")->as_text()).value_or(0);
     double bytes = 0;
-    const auto add = [&](const std::string& name, const Value& operation) {
-      const Value& steady = *operation.find("steady_s");
-      rows.push_back({name, size, number_of(steady, "median"), number_of(steady, "mad"), bytes});
+    const auto add = [&](const std::string& operation, const std::string& who, const Value& measured) {
+      const Value& steady = *measured.find("steady_s");
+      rows.push_back({operation, who, size, number_of(steady, "median"), number_of(steady, "mad"), bytes});
     };
     for (const Value& operation : point.find("operations")->items()) {
       bytes = number_of(operation, "bytes");
-      add(series_name(point, operation.find("name")->as_text()), operation);
+      add(operation.find("name")->as_text(), device_name(point), operation);
     }
     // A peer does the same work as the first operation.
     if (point.find("operations")->size() == 0) continue;  // the size was not run
-    bytes = number_of(point.find("operations")->items().front(), "bytes");
+    const Value& first = point.find("operations")->items().front();
+    bytes = number_of(first, "bytes");
     for (const Value& peer : point.find("peers")->items())
-      if (peer.find("steady_s") != nullptr) add(peer.find("name")->as_text(), peer);
+      if (peer.find("steady_s") != nullptr) add(first.find("name")->as_text(), peer.find("name")->as_text(), peer);
   }
   return rows;
+}
+
+Series& named(std::vector<Series>& all, const std::string& name) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Series& s) { return s.name == name; });
+  return found != all.end() ? *found : all.emplace_back(Series{.name = name});
 }
 
 Facet curves(const std::vector<Row>& rows, bool as_rate) {
@@ -69,9 +74,7 @@ Facet curves(const std::vector<Row>& rows, bool as_rate) {
                     : Axis{.title = "median time", .unit = "s", .log = true};
   for (const Row& row : rows) {
     if (!(row.seconds > 0)) continue;
-    auto series =
-        std::find_if(facet.series.begin(), facet.series.end(), [&](const Series& s) { return s.name == row.name; });
-    if (series == facet.series.end()) series = facet.series.insert(facet.series.end(), Series{.name = row.name});
+    Series* series = &named(facet.series, fmt::format("{}, {}", row.operation, row.who));
     const auto shown = [&](double seconds) { return as_rate ? row.bytes / seconds / 1e9 : seconds; };
     series->x.push_back(row.size);
     series->y.push_back(shown(row.seconds));
@@ -85,12 +88,17 @@ Facet curves(const std::vector<Row>& rows, bool as_rate) {
 Facet bars(const std::vector<Row>& rows, bool as_rate) {
   Facet facet;
   facet.x = as_rate ? Axis{.title = "rate", .unit = "GB/s"} : Axis{.title = "median time", .unit = "ms"};
-  Series series{.name = "", .mark = Mark::bars};
+  for (const Row& row : rows)
+    if (std::find(facet.categories.begin(), facet.categories.end(), row.operation) == facet.categories.end())
+      facet.categories.push_back(row.operation);
   for (const Row& row : rows) {
-    facet.categories.push_back(row.name);
-    series.y.push_back(as_rate ? row.bytes / row.seconds / 1e9 : row.seconds * 1e3);
+    Series& series = named(facet.series, row.who);
+    series.mark = Mark::bars;
+    series.y.resize(facet.categories.size(), std::nan(""));
+    const auto at = std::find(facet.categories.begin(), facet.categories.end(), row.operation);
+    series.y[static_cast<std::size_t>(at - facet.categories.begin())] =
+        as_rate ? row.bytes / row.seconds / 1e9 : row.seconds * 1e3;
   }
-  facet.series.push_back(std::move(series));
   return facet;
 }
 

@@ -33,6 +33,19 @@ std::string literal(std::string_view text) {
   return safe + "'";
 }
 
+/// The same over several lines where it is long, so that it leaves room for what it names.
+std::string wrapped(std::string_view text, std::size_t most) {
+  std::string lines;
+  while (text.size() > most) {
+    std::size_t space = text.rfind(' ', most);
+    if (space == std::string_view::npos) space = text.find(' ');
+    if (space == std::string_view::npos) break;
+    lines += literal(text.substr(0, space)) + R"( . "\n" . )";
+    text.remove_prefix(space + 1);
+  }
+  return lines + literal(text);
+}
+
 std::string axis_title(const Axis& axis) {
   return axis.unit.empty() ? axis.title : fmt::format("{} ({})", axis.title, axis.unit);
 }
@@ -161,7 +174,7 @@ std::string draw_facet(const Facet& facet, std::size_t facet_at) {
                         static_cast<double>(facet.categories.size()) - 0.4);
     text += "unset grid\nset grid xtics lt 1 lw 0.6 lc rgb '#e4e4e4'\nset ytics scale 0 (";
     for (std::size_t i = 0; i < facet.categories.size(); ++i)
-      text += fmt::format("{}{} {}", i > 0 ? ", " : "", literal(facet.categories[i]), i);
+      text += fmt::format("{}{} {}", i > 0 ? ", " : "", wrapped(facet.categories[i], 28), i);
     text += ")\n";
   } else {
     text += fmt::format("set xrange {}\nset yrange {}\n", range_text(facet.x, 0, nothing),
@@ -200,7 +213,7 @@ Index columns_of(const Chart& chart) {
 std::string draw(const Chart& chart) {
   const Index columns = columns_of(chart), rows = (static_cast<Index>(chart.facets.size()) + columns - 1) / columns;
   std::string text = fmt::format("set multiplot layout {},{}", rows, columns);
-  if (!chart.title.empty()) text += fmt::format(" title {} font ',14'", literal(chart.title));
+  if (!chart.title.empty()) text += fmt::format(" title {} font ',14'", wrapped(chart.title, 64));
   text += "\n";
   for (std::size_t i = 0; i < chart.facets.size(); ++i) text += draw_facet(chart.facets[i], i);
   return text + "unset multiplot\nset output\n";

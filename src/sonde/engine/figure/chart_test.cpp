@@ -50,6 +50,15 @@ TEST(Chart, TextsLoseTheirSpecialMeanings) {
   EXPECT_THAT(script, HasSubstr("title 'O''Brien'"));
 }
 
+TEST(Chart, LongNamesOfBarsTakeSeveralLines) {
+  Chart chart;
+  chart.facets.resize(1);
+  chart.facets[0].categories = {"short", "item switch: the same right after another detector"};
+  chart.facets[0].series = {{.name = "", .y = {1, 2}, .mark = Mark::bars}};
+  EXPECT_THAT(chart_script(chart, "chart"),
+              HasSubstr(R"(('short' 0, 'item switch: the same right' . "\n" . 'after another detector' 1))"));
+}
+
 TEST(Chart, AReferenceBeyondTheDataIsInsideTheAxis) {
   Chart chart = example();
   chart.facets[1].references = {{.value = 20, .label = "machine"}};
