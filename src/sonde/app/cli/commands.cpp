@@ -15,6 +15,7 @@ const std::vector<Command>& commands() {
       stem_simulate_command(),
       ptycho_run_command(),
       ptycho_resume_command(),
+      ptycho_direct_command(),
       ptycho_init_command(),
       ptycho_export_command(),
       view_command(),

@@ -11,6 +11,7 @@ Command demo_command();
 Command devices_command();
 Command help_command();
 Command machine_command();
+Command ptycho_direct_command();
 Command ptycho_export_command();
 Command ptycho_init_command();
 Command ptycho_resume_command();

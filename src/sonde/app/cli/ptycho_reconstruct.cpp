@@ -24,20 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 using ptycho::Outcome;
 
-/// Hours of work must not end without a place for the result.
-void require_output(const ptycho::RunFile& run) {
-  for (const std::string& path : {run.output.file, run.output.log}) {
-    const fs::path folder = fs::path(path).parent_path();
-    if (!path.empty() && !folder.empty() && !fs::is_directory(folder))
-      throw Error(ErrorKind::io, fmt::format("{}: there is no folder {}", path, folder.string()))
-          .hint("give another -o");
-  }
-  std::error_code failed;
-  if (fs::equivalent(run.output.file, run.data.file, failed))
-    throw Error(ErrorKind::bad_input, fmt::format("{} would replace the measurement", run.output.file))
-        .hint("give another -o");
-}
-
 std::string sampling_text(const ptycho::Sampling& sampling) {
   if (!sampling.calibrated()) return "lengths in object pixels";
   return fmt::format("wavelength {:.5g} A, object pixel {:.4g} x {:.4g} A", sampling.wavelength, sampling.pixel_row(),
@@ -183,9 +169,23 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
 
 }  // namespace
 
+void require_place(const std::string& path, const ptycho::RunFile& run) {
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code failed;
+  if (!folder.empty() && !fs::is_directory(folder, failed))
+    throw Error(ErrorKind::io, fmt::format("{}: there is no folder {}", path, folder.string())).hint("give another -o");
+  if (fs::equivalent(path, run.data.file, failed))
+    throw Error(ErrorKind::bad_input, fmt::format("{} would replace the measurement", path)).hint("give another -o");
+}
+
+void require_outputs(const ptycho::RunFile& run) {
+  require_place(run.output.file, run);
+  if (!run.output.log.empty()) require_place(run.output.log, run);
+}
+
 void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, Context& context) {
   const Device device = context.device_for(why_no_kernels(run.schedule()));
-  require_output(run);
+  require_outputs(run);
   ptycho::Source source = open_measurement(run.data, context);
   ptycho::JobPlan plan = plan_job(run, source);
   say_plan(source, plan, context);

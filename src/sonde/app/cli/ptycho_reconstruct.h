@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "sonde/app/cli/command.h"
 #include "sonde/engine/io/checkpoint.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
 
 namespace sonde::cli {
+
+/// Throws Error(io) when the folder that `path` would lie in is not there, Error(bad_input) when it is the measurement:
+/// hours of work must not end without a place for the result.
+void require_place(const std::string& path, const ptycho::RunFile& run);
+/// The same for everything that a run is sure to write.
+void require_outputs(const ptycho::RunFile& run);
 
 /// From a resolved run file to the result: plan, memory, iterations with their log and checkpoints, pictures. `from`:
 /// the checkpoint to go on from, or nullptr. Writes the best state also when the run is interrupted or diverges, and

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/ptycho_direct.h"
 #include "sonde/app/cli/ptycho_reconstruct.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -64,6 +65,7 @@ void resolve(const RunOptions& options, const Context& context, ptycho::RunFile&
 void run_run(const RunOptions& options, Context& context) {
   ptycho::RunFile run;
   resolve(options, context, run);
+  begin_directly(run, context);
   reconstruct(run, nullptr, context);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sonde/engine/array/array.h"
+#include "sonde/instruments/ptycho/bench/direct_case.h"
 #include "sonde/instruments/ptycho/bench/scan.h"
 #include "sonde/instruments/ptycho/engines/gd.h"
 #include "sonde/instruments/ptycho/engines/pie.h"
@@ -116,7 +117,12 @@ std::vector<BenchCase> bench_cases() {
            .summary = "Several probe modes against one",
            .sizes = sizes,
            .devices = {DeviceKind::cpu},
-           .prepare = prepare_modes}};
+           .prepare = prepare_modes},
+          {.name = "ptycho-direct",
+           .summary = "Single side band, parallax and the search for the focus, beside the transforms of the images",
+           .sizes = {"128x128x64"},
+           .devices = {DeviceKind::cpu},
+           .prepare = prepare_direct}};
 }
 
 }  // namespace sonde::ptycho

@@ -167,8 +167,14 @@ void ProbeSettings::describe(Fields& fields) {
 void ObjectSettings::describe(Fields& fields) {
   fields.choice("type", type, {{"complex", ObjectType::complex}, {"potential", ObjectType::potential}},
                 {.help = "complex transmission, or a phase alone"});
-  fields.choice("init", init, {{"ones", ObjectInit::ones}, {"random", ObjectInit::random}, {"file", ObjectInit::file}},
-                {.help = "where it starts: empty space, random phases, or a file"});
+  fields.choice("init", init,
+                {{"ones", ObjectInit::ones},
+                 {"random", ObjectInit::random},
+                 {"file", ObjectInit::file},
+                 {"ssb", ObjectInit::ssb},
+                 {"parallax", ObjectInit::parallax}},
+                {.help = "where it starts: empty space, random phases, a file, or a one-shot reconstruction by the "
+                         "settings of [direct], which also finds defocus and rotation"});
   fields.add("file", file, {.help = "object of a file: FILE.npy, FILE.h5:DATASET, a result or a .ptyr"});
   fields.add("random_phase", random_phase, {.help = "random: largest phase", .unit = "rad", .min = 0, .max = 3.2});
   fields.add("slices", slices, {.help = "slices along the beam", .min = 1, .max = 4096});
@@ -239,6 +245,11 @@ Choice<Array> start_probe(const ProbeSettings& settings, const Sampling& samplin
 
 void start_object(const ObjectSettings& settings, Index rows, Index cols, Point origin, DType complex_type,
                   std::uint64_t seed, State& state) {
+  if (settings.init == ObjectInit::ssb || settings.init == ObjectInit::parallax)
+    throw Error(ErrorKind::not_supported, "object.init: a one-shot reconstruction (ssb, parallax) must come first")
+        .hint(
+            "`sonde ptycho run` makes it; elsewhere `sonde ptycho direct -o start.h5`, then object.init = \"file\" "
+            "with object.file");
   const Shape shape{settings.slices, rows, cols};
   Array first(Device::cpu(), shape, DType::c128);
   auto* values = static_cast<complex128*>(first.data());

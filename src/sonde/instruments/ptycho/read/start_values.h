@@ -34,7 +34,8 @@ struct ProbeSettings {
   void describe(Fields& fields);
 };
 
-enum class ObjectInit { ones, random, file };
+/// ssb, parallax: a one-shot reconstruction, which becomes a file before a run begins.
+enum class ObjectInit { ones, random, file, ssb, parallax };
 
 /// [object]: what is looked for, and where it starts.
 struct ObjectSettings {

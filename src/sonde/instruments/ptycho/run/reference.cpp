@@ -17,11 +17,12 @@ struct About {
   std::string_view table, text;
 };
 
-constexpr std::array<About, 10> tables{{
+constexpr std::array<About, 11> tables{{
     {"data", "Where the patterns are, and which of them count."},
     {"geometry", "What turns pixels into lengths, and how a raster lies on the specimen."},
     {"probe", "Where the first probe comes from."},
     {"object", "What is looked for, and where it starts."},
+    {"direct", "How one-shot reconstructions are made: by `sonde ptycho direct`, or where object.init asks for one."},
     {"engine", "What works on the estimate, and for how long. One after the other in the order of the file."},
     {"positions", "What a list of positions means, and whether positions are corrected."},
     {"constraint",

@@ -76,6 +76,7 @@ RunFile::RunFile() {
   tables_.add("geometry", Fields(geometry));
   tables_.add("probe", Fields(probe));
   tables_.add("object", Fields(object));
+  tables_.add("direct", Fields(direct));
   tables_.add_list("engine", names_of(engine_kinds()), [this](const std::string& kind) { return append_engine(kind); });
   Fields of_positions(positions);
   correction.describe(of_positions);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonde/engine/options/tables.h"
+#include "sonde/instruments/ptycho/direct/settings.h"
 #include "sonde/instruments/ptycho/positions/correct.h"
 #include "sonde/instruments/ptycho/read/settings.h"
 #include "sonde/instruments/ptycho/read/start_values.h"
@@ -39,8 +40,8 @@ struct OutputSettings {
   void describe(Fields& fields);
 };
 
-/// A run file: everything that decides a reconstruction, in tables [data], [geometry], [probe], [object], [[engine]],
-/// [positions], [[constraint]], [stop], [compute] and [output].
+/// A run file: everything that decides a reconstruction, in tables [data], [geometry], [probe], [object], [direct],
+/// [[engine]], [positions], [[constraint]], [stop], [compute] and [output].
 ///
 ///   RunFile run;
 ///   run.read("recon.toml");
@@ -55,6 +56,7 @@ class RunFile {
   GeometrySettings geometry;
   ProbeSettings probe;
   ObjectSettings object;
+  DirectSettings direct;
   PositionListSettings positions;
   PositionSettings correction;
   StopSettings stop;

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/run/direct_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/ptycho/results/provenance.h"
+
+namespace sonde::ptycho {
+namespace {
+
+constexpr double degrees = 180 / std::numbers::pi;
+
+MemoryPlan memory_of(const DirectPlan& plan, const Source& source) {
+  MemoryPlan memory;
+  const auto line = [&](const char* what, std::size_t bytes, std::string how) {
+    memory.lines.push_back({what, bytes, std::move(how)});
+    return bytes;
+  };
+  const std::size_t count = size_bytes(source.dtype);
+  const auto window = static_cast<std::size_t>(plan.scan.window.rows * plan.scan.window.cols * source.shape[0]);
+  const bool refitted =
+      plan.scan.window.rows != plan.scan.stored.rows || plan.scan.window.cols != plan.scan.stored.cols;
+  const bool kept = source.dtype == DType::u8 || source.dtype == DType::u16;  // as they are, else amplitudes in f32
+  const std::size_t patterns =
+      line("patterns", window * (kept ? count : sizeof(float)),
+           fmt::format("{} x {} x {}", source.shape[0], plan.scan.window.rows, plan.scan.window.cols));
+  const std::size_t stored =
+      line("while loading", static_cast<std::size_t>(source.shape.count()) * count + (refitted ? window * count : 0),
+           refitted ? "patterns as stored, and fitted" : "patterns as stored");
+  const std::size_t images = line(
+      "images", bright_field_bytes(plan.images, plan.lattice),
+      fmt::format("{} pixels of the disk, {} x {} positions, 4 B", plan.images, plan.lattice.rows, plan.lattice.cols));
+  const std::size_t work = line("work", direct_bytes(plan.lattice, plan.images, plan.method, plan.settings),
+                                "sums over images, transforms, spectrum and wave; or the search");
+  memory.loading_bytes = patterns + std::max(stored, images);
+  memory.lasting_bytes = images + work;
+  memory.peak_bytes = std::max(memory.loading_bytes, memory.lasting_bytes);
+  return memory;
+}
+
+/// exp(i phase / slices), (1, rows, cols).
+Array transmission_of(const Array& phase, Index slices) {
+  Array object(Device::cpu(), Shape{1, phase.shape()[0], phase.shape()[1]}, DType::c64);
+  const auto* from = phase.view<double, 2>().data;
+  auto* to = object.view<complex64, 3>().data;
+  for (Index i = 0; i < phase.count(); ++i) to[i] = complex64(std::polar(1.0, from[i] / static_cast<double>(slices)));
+  return object;
+}
+
+Result result_from(const RunFile& run, const DirectPlan& plan, const DirectImage& image, double counts) {
+  const Sampling& sampling = plan.scan.sampling;
+  Result result;
+  result.sampling = sampling;
+  result.initial_positions = plan.scan.positions;
+  result.positions = in_pixels(image.lattice.positions(), sampling);
+  const ObjectExtent extent = object_extent(result.positions, {sampling.rows, sampling.cols});
+  result.origin = {-extent.offset.row, -extent.offset.col};
+  const Point origin_a{result.origin.row * sampling.pixel_row(), result.origin.col * sampling.pixel_col()};
+  result.object =
+      transmission_of(phase_on_object(image, extent.rows, extent.cols, origin_a, sampling), run.object.slices);
+  result.slice_thickness_a = run.object.slice_thickness_a;
+  result.probe = aperture_probe(sampling, {plan.lens.semiangle, image.aberrations, plan.lens.edge});
+  scale_to_counts(result.probe, counts);
+  result.settings = run.text();
+  result.diagnostics["method"] = plan.method == DirectMethod::ssb ? "ssb" : "parallax";
+  result.diagnostics["C10_A"] = image.aberrations.get("C10");
+  result.diagnostics["C12_A"] = image.aberrations.get("C12");
+  result.diagnostics["phi12_deg"] = image.aberrations.get("phi12") * degrees;
+  result.diagnostics["rotation_deg"] = run.geometry.scan_rotation_deg + image.rotation * degrees;
+  if (image.fit) result.diagnostics["agreement"] = image.fit->agreement;
+  return result;
+}
+
+}  // namespace
+
+DirectPlan plan_direct(const RunFile& run, const Source& source, DirectMethod method) {
+  if (run.geometry.units == Units::pixel)
+    throw Error(ErrorKind::not_supported, "direct methods need the wavelength and angles, but geometry.units is pixel")
+        .hint("give energy_keV, detector_mrad_per_px and semiangle_mrad in [geometry]");
+  DirectPlan plan;
+  plan.method = method;
+  plan.settings = run.direct;
+  plan.scan = plan_scan(source, run.data, run.geometry, run.positions);
+  std::optional<LatticeShape> shape;
+  if (source.scan_shape) shape = LatticeShape{source.scan_shape->rows, source.scan_shape->cols};
+  plan.lattice = scan_lattice(plan.scan.positions, shape, plan.scan.sampling);
+  const std::optional<double> mrad = run.geometry.semiangle_mrad ? run.geometry.semiangle_mrad : source.semiangle_mrad;
+  if (!mrad)
+    throw Error(ErrorKind::bad_input,
+                "direct methods need the convergence semiangle, but geometry.semiangle_mrad is missing")
+        .hint("give it with --set geometry.semiangle_mrad=20");
+  plan.lens = {*mrad / 1000, run.probe.edge, run.probe.lens()};
+  const Lens lens(plan.scan.sampling, plan.lens.semiangle, plan.lens.edge, plan.lens.aberrations);
+  plan.images = bright_field_pixels(plan.scan.sampling, lens, plan.scan.good);
+  plan.memory = memory_of(plan, source);
+  return plan;
+}
+
+DirectOutcome run_direct(const RunFile& run, const Source& source, DirectPlan plan) {
+  DirectOutcome outcome;
+  outcome.warnings = source.warnings;
+  outcome.measured_probe = !source.probe.empty();
+  const Value origin = provenance(source.file, "cpu", 0);
+  BrightField field;
+  double mean_counts = 0;
+  {
+    const LoadedCounts counts = load_counts(source, plan.scan, run.data, AmplitudeStorage::counts);
+    outcome.warnings.insert(outcome.warnings.end(), counts.warnings.begin(), counts.warnings.end());
+    mean_counts = counts.measurement.mean_counts();
+    const Lens lens(plan.scan.sampling, plan.lens.semiangle, plan.lens.edge, plan.lens.aberrations);
+    field = bright_field(counts.measurement, plan.scan.sampling, lens, plan.lattice, plan.scan.skip);
+  }
+  outcome.notes = plan.scan.notes;
+  if (!plan.scan.skip.empty())
+    outcome.notes.push_back(
+        fmt::format("{} frames take no part: the mean of the others stands for them", plan.scan.skip.size()));
+  outcome.image = direct_image(field, plan.scan.sampling, plan.method, plan.settings, plan.lens);
+  outcome.warnings.insert(outcome.warnings.end(), outcome.image.warnings.begin(), outcome.image.warnings.end());
+  outcome.result = result_from(run, plan, outcome.image, mean_counts);
+  outcome.result.provenance = origin;
+  outcome.result.diagnostics["warnings"] = outcome.warnings;
+  return outcome;
+}
+
+std::optional<DirectMethod> direct_start(const RunFile& run) {
+  if (run.object.init == ObjectInit::ssb) return DirectMethod::ssb;
+  if (run.object.init == ObjectInit::parallax) return DirectMethod::parallax;
+  return std::nullopt;
+}
+
+void start_from(const DirectOutcome& outcome, const std::string& start, RunFile& run) {
+  Tables& tables = run.tables();
+  const auto set = [&](const char* table, const char* key, Value value) {
+    tables.assign(table, 0, key, value, "", Origin::caller);
+  };
+  set("object", "init", Value("file"));
+  set("object", "file", Value(start));
+  if (!outcome.image.fit) return;
+  set("geometry", "scan_rotation_deg",
+      Value(std::remainder(run.geometry.scan_rotation_deg + outcome.image.rotation * degrees, 360)));
+  const bool aperture = run.probe.init == ProbeInit::aperture ||
+                        (run.probe.init == ProbeInit::automatic && run.probe.file.empty() && !outcome.measured_probe);
+  if (!aperture) return;
+  // `defocus` is another name of C10; the one that was given must not have the last word.
+  const bool has_defocus = tables.find("probe")->items[0].fields.is_set("defocus_A");
+  if (has_defocus) set("probe", "defocus_A", Value(outcome.image.aberrations.get("defocus")));
+  set("probe", "C10_A", Value(outcome.image.aberrations.get("C10")));
+  set("probe", "C12_A", Value(outcome.image.aberrations.get("C12")));
+  set("probe", "phi12_deg", Value(outcome.image.aberrations.get("phi12") * degrees));
+}
+
+}  // namespace sonde::ptycho
