@@ -8,6 +8,7 @@ import { position, type Range } from "../display/stretch";
 import { formatNumber } from "../display/readout";
 import type { Stage } from "./stage";
 import { NumberField } from "./controls";
+import { requestPaint } from "./painter";
 import { useViewer } from "./context";
 
 const HEIGHT = 44;
@@ -31,7 +32,28 @@ export function HistogramStrip({ stage }: { stage: Stage }) {
   useEffect(() => {
     const element = canvas.current;
     if (!element) return;
-    return effect(() => draw(element, stage, store.view.display.value[panel]));
+    // Asking the page for a size or a colour makes it lay itself out anew: only when one may have changed.
+    let colour = "";
+    const paint = () => draw(element, colour, stage, store.view.display.peek()[panel]);
+    const measure = () => {
+      const width = Math.max(1, element.clientWidth);
+      if (element.width !== width) element.width = width;
+      colour = getComputedStyle(element).color;
+      requestPaint(paint);
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    const scheme = matchMedia("(prefers-color-scheme: light)");
+    scheme.addEventListener("change", measure);
+    const stop = effect(() => {
+      void [stage.range.value, stage.shown?.pictures[0]?.histogram.value, store.view.display.value[panel]];
+      requestPaint(paint);
+    });
+    return () => {
+      stop();
+      observer.disconnect();
+      scheme.removeEventListener("change", measure);
+    };
   }, [stage]);
 
   const taken = useRef<"low" | "high" | null>(null);
@@ -98,19 +120,17 @@ function shownSpan(of: typeof EMPTY, range: Range): Range {
   return high > low ? { low, high } : { low: low - 0.5, high: high + 0.5 };
 }
 
-function draw(canvas: HTMLCanvasElement, stage: Stage, settings: { stretch: "linear" | "log" | "power"; gamma: number; map: Parameters<typeof colourTable>[0]; reversed: boolean }): void {
-  const range = stage.range.value;
-  const counts = stage.shown?.pictures[0]?.histogram.value ?? EMPTY;
-  const width = Math.max(1, canvas.clientWidth);
-  if (canvas.width !== width) canvas.width = width;
+function draw(canvas: HTMLCanvasElement, colour: string, stage: Stage, settings: { stretch: "linear" | "log" | "power"; gamma: number; map: Parameters<typeof colourTable>[0]; reversed: boolean }): void {
+  const range = stage.range.peek();
+  const counts = stage.shown?.pictures[0]?.histogram.peek() ?? EMPTY;
+  const { width } = canvas;
   const context = canvas.getContext("2d");
   if (!context) return;
-  const style = getComputedStyle(canvas);
   const span = shownSpan(counts, range);
   const bar = 8;
   context.clearRect(0, 0, width, HEIGHT);
   const heights = bars(counts, Math.ceil(width / 2), span.low, span.high);
-  context.fillStyle = style.color;
+  context.fillStyle = colour;
   context.beginPath();
   heights.forEach((height, i) => context.rect(2 * i, (1 - height) * (HEIGHT - bar - 2), 2, height * (HEIGHT - bar - 2)));
   context.fill();
