@@ -13,14 +13,12 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/process.h"
+#include "sonde/engine/figure/chart_parts.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/report/json.h"
 
 namespace sonde {
 namespace {
-
-// Tol's bright scheme: told apart by people with any colour vision, and in print.
-constexpr std::string_view palette[] = {"#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#888888"};
 
 /// Text inside gnuplot's single quotes, in enhanced mode without its special meanings.
 std::string literal(std::string_view text) {
@@ -46,26 +44,8 @@ std::string wrapped(std::string_view text, std::size_t most) {
   return lines + literal(text);
 }
 
-std::string axis_title(const Axis& axis) {
-  return axis.unit.empty() ? axis.title : fmt::format("{} ({})", axis.title, axis.unit);
-}
-
 bool has_bars(const Facet& facet) {
   return std::any_of(facet.series.begin(), facet.series.end(), [](const Series& s) { return s.mark == Mark::bars; });
-}
-
-void check(const Chart& chart) {
-  if (chart.facets.empty()) throw Error(ErrorKind::bad_input, "a chart without facets");
-  for (const Facet& facet : chart.facets)
-    for (const Series& series : facet.series) {
-      const std::size_t wanted = series.mark == Mark::bars ? facet.categories.size() : series.x.size();
-      const bool ends_fit =
-          series.low.size() == series.high.size() && (series.low.empty() || series.low.size() == series.y.size());
-      if (series.y.size() != wanted || !ends_fit)
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("series \"{}\": {} values for {} positions, {} and {} ends of error bars", series.name,
-                                series.y.size(), wanted, series.low.size(), series.high.size()));
-    }
 }
 
 std::string block_name(std::size_t facet, std::size_t series) { return fmt::format("$facet{}_{}", facet, series); }
@@ -121,7 +101,7 @@ std::vector<std::string> elements(const Facet& facet, std::size_t facet_at) {
   for (std::size_t k = 0; k < facet.series.size(); ++k) {
     const Series& series = facet.series[k];
     const std::string data = block_name(facet_at, k);
-    const std::string_view colour = palette[k % std::size(palette)];
+    const std::string_view colour = chart_palette[k % std::size(chart_palette)];
     const std::string title = series.name.empty() ? "notitle" : "title " + literal(series.name);
     if (!series.low.empty() && series.mark != Mark::bars)
       parts.push_back(fmt::format("{} using 1:2:3:4 with yerrorbars ps 0 lw 1.2 lc rgb '{}' notitle", data, colour));
@@ -256,6 +236,24 @@ class WorkFolder {
 
 }  // namespace
 
+void check_chart(const Chart& chart) {
+  if (chart.facets.empty()) throw Error(ErrorKind::bad_input, "a chart without facets");
+  for (const Facet& facet : chart.facets)
+    for (const Series& series : facet.series) {
+      const std::size_t wanted = series.mark == Mark::bars ? facet.categories.size() : series.x.size();
+      const bool ends_fit =
+          series.low.size() == series.high.size() && (series.low.empty() || series.low.size() == series.y.size());
+      if (series.y.size() != wanted || !ends_fit)
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("series \"{}\": {} values for {} positions, {} and {} ends of error bars", series.name,
+                                series.y.size(), wanted, series.low.size(), series.high.size()));
+    }
+}
+
+std::string axis_title(const Axis& axis) {
+  return axis.unit.empty() ? axis.title : fmt::format("{} ({})", axis.title, axis.unit);
+}
+
 Value chart_value(const Chart& chart) {
   Value value;
   value["title"] = chart.title;
@@ -291,7 +289,7 @@ Value chart_value(const Chart& chart) {
 }
 
 std::string chart_script(const Chart& chart, const std::string& name) {
-  check(chart);
+  check_chart(chart);
   const Index columns = columns_of(chart), rows = (static_cast<Index>(chart.facets.size()) + columns - 1) / columns;
   const Index width = chart.width > 0 ? chart.width : std::min<Index>(560 * columns + 120, 1800);
   const Index height = chart.height > 0 ? chart.height : 420 * rows + (chart.title.empty() ? 0 : 40);

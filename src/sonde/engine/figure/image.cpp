@@ -206,6 +206,11 @@ Array render_image(const Array& image, const ImageStyle& style) {
   return style.colour_bar ? with_colour_bar(std::move(picture), range, style) : std::move(picture);
 }
 
+void add_scale_bar(Array& picture, double pixel_size, const std::string& unit) {
+  Canvas canvas(picture);
+  draw_scale_bar(canvas, 1, pixel_size, unit);
+}
+
 void write_image(const std::string& path, const Array& image, const ImageStyle& style, std::string_view description) {
   write_png(path, render_image(image, style), description);
 }

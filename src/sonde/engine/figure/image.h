@@ -53,6 +53,10 @@ struct ValueRange {
 /// become a flat grey-red that no map contains. Throws Error(bad_input) for other ranks, complex and empty arrays.
 [[nodiscard]] Array render_image(const Array& image, const ImageStyle& style = {});
 
+/// Draws a scale bar, as render_image does, into a picture, u8 (rows, cols, 3), whose pixels are `pixel_size` of the
+/// unit wide.
+void add_scale_bar(Array& picture, double pixel_size, const std::string& unit);
+
 /// render_image into a PNG file, atomically.
 void write_image(const std::string& path, const Array& image, const ImageStyle& style = {},
                  std::string_view description = {});

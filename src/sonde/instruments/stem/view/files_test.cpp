@@ -162,15 +162,6 @@ TEST_F(Exported, ASnapshotStandsAlone) {
   EXPECT_EQ(state.find("schema")->as_text(), state_schema);
 }
 
-TEST(Base64, IsThatOfTheStandard) {
-  // RFC 4648, section 10.
-  for (const auto& [plain, coded] :
-       {std::pair{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}}) {
-    const auto bytes = std::as_bytes(std::span(std::string_view(plain)));
-    EXPECT_EQ(base64({bytes.begin(), bytes.end()}), coded);
-  }
-}
-
 TEST_F(Exported, WrongRequestsAreErrors) {
   const auto error = [&](const char* request) {
     return sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)file(request); });

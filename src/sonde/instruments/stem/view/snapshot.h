@@ -19,7 +19,4 @@ struct Snapshot {
 
 [[nodiscard]] std::string to_html(const Snapshot& snapshot);
 
-/// RFC 4648, with padding.
-[[nodiscard]] std::string base64(const std::vector<std::byte>& bytes);
-
 }  // namespace sonde::stem

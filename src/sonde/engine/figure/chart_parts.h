@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what both ways to draw a chart share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sonde/engine/figure/chart.h"
+
+namespace sonde {
+
+// Tol's bright scheme: told apart by people with any colour vision, and in print.
+inline constexpr std::string_view chart_palette[] = {"#4477AA", "#EE6677", "#228833", "#CCBB44",
+                                                     "#66CCEE", "#AA3377", "#888888"};
+
+/// Throws Error(bad_input) for a chart without facets or series whose parts differ in length.
+void check_chart(const Chart& chart);
+
+/// "time (s)".
+[[nodiscard]] std::string axis_title(const Axis& axis);
+
+}  // namespace sonde
