@@ -44,6 +44,7 @@ MemoryPlan plan_device_memory(const RunSizes& s, PatternTier patterns) {
   add("transforms", size(group) * probe, "the library's workspace, at most");
   add("lists", size(s.frames) * (sizeof(Placement) + 4 * sizeof(Index) + sizeof(FrameSums)),
       fmt::format("{} frames", s.frames));
+  if (s.starts > 1) add("second start", plan.lasting_bytes, "the best start until now, beside the one that is tried");
   plan.peak_bytes = plan.lasting_bytes;
   return plan;
 }

@@ -46,6 +46,13 @@ TEST(DevicePlan, ShiftedProbesAndSlicesAddWaves) {
   EXPECT_EQ(bytes_of(plan_device_memory(s, PatternTier::device), "waves"), 100u * 2 * 4 * 64 * 32 * 8);
 }
 
+TEST(DevicePlan, TryingStartsHoldsTwoReconstructions) {
+  RunSizes s = sizes();
+  s.starts = 5;
+  EXPECT_EQ(plan_device_memory(s, PatternTier::device).peak_bytes,
+            2 * plan_device_memory(sizes(), PatternTier::device).peak_bytes);
+}
+
 TEST(DevicePlan, PatternsWaitOnTheHostWhenTheDeviceIsTooSmall) {
   const MemoryPlan all = plan_device_memory(sizes(), PatternTier::device);
   const MemoryPlan some = plan_device_memory(sizes(), PatternTier::host);

@@ -14,6 +14,7 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/math/fft.h"
 #include "sonde/instruments/ptycho/optics/propagate.h"
+#include "sonde/instruments/ptycho/quality/acquisition.h"
 #include "sonde/instruments/ptycho/results/provenance.h"
 #include "sonde/instruments/ptycho/scan/groups.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
@@ -98,6 +99,7 @@ JobPlan plan_job(const RunFile& run, const Source& source) {
       });
   sizes.real_bytes = complex_type(run) == DType::c128 ? 8 : 4;
   sizes.threads = thread_count();
+  sizes.starts = run.multi_start.starts;
   for (const Tables::Item& item : run.tables().find("engine")->items)
     sizes.engines.push_back({item.kind, batch_of(item)});
   plan.memory = plan_memory(sizes);
@@ -126,20 +128,27 @@ std::optional<Array> probe_without_counts(const RunFile& run, const Source& sour
   return start_probe(run.probe, plan.scan.sampling, plan.semiangle, dark.view<double, 2>(), own, 1).value;
 }
 
-Job::Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from)
+Job::Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from, const Job* sibling)
     : plan_(std::move(plan)), warnings_(plan_.warnings), slice_thickness_a_(run.object.slice_thickness_a) {
   const Schedule asked = run.schedule();  // before any work
   provenance_ = provenance(source.file, plan_.kernels ? plan_.kernels->name() : "cpu", asked.seed);
-  LoadedCounts counts = load_counts(source, plan_.scan, run.data, plan_.sizes.storage);
-  measurement_ = std::make_unique<Measurement>(std::move(counts.measurement));
-  warnings_.insert(warnings_.end(), counts.warnings.begin(), counts.warnings.end());
+  if (sibling != nullptr) {
+    measurement_ = sibling->measurement_;
+    mean_ = sibling->mean_.clone();
+    plan_.scan.skip = sibling->plan_.scan.skip;
+  } else {
+    LoadedCounts counts = load_counts(source, plan_.scan, run.data, plan_.sizes.storage);
+    measurement_ = std::make_shared<Measurement>(std::move(counts.measurement));
+    mean_ = std::move(counts.mean);
+    warnings_.insert(warnings_.end(), counts.warnings.begin(), counts.warnings.end());
+  }
   notes_ = plan_.scan.notes;
 
   const bool refitted = plan_.sizes.refitted;
   if (refitted && !source.probe.empty())
     notes_.push_back("the probe of the data file has another size and is not used");
   const Choice<Array> probe =
-      start_probe(run.probe, plan_.scan.sampling, plan_.semiangle, std::as_const(counts.mean).view<double, 2>(),
+      start_probe(run.probe, plan_.scan.sampling, plan_.semiangle, std::as_const(mean_).view<double, 2>(),
                   refitted               ? Array()
                   : source.probe.empty() ? Array()
                                          : source.probe.clone(),
@@ -156,33 +165,43 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
                     "trusted. Scan more finely, or defocus the probe",
                     100 * judgement_.overlap, 100 * least_overlap));
 
-  State state;
-  state.positions = moved(plan_.scan.positions, plan_.extent.offset);
-  state.placements = place_all(state.positions, {plan_.scan.window.rows, plan_.scan.window.cols});
-  state.probe = in_precision(probe.value, complex_type(run));
-  start_object(run.object, plan_.extent.rows, plan_.extent.cols, {-plan_.extent.offset.row, -plan_.extent.offset.col},
-               complex_type(run), asked.seed, state);
-  Schedule schedule = asked;
-  schedule.skip = plan_.scan.skip;
-  schedule.kernels = plan_.kernels;
-  schedule.patterns = plan_.patterns;
+  first_probe_ = probe.value.clone();
+  schedule_ = asked;
+  schedule_.skip = plan_.scan.skip;
+  schedule_.kernels = plan_.kernels;
+  schedule_.patterns = plan_.patterns;
   auto known = std::make_shared<ConstraintContext>();
   known->sampling = plan_.scan.sampling;
   known->mean_counts = measurement_->mean_counts();
   known->semiangle = plan_.semiangle.value_or(0);
   known->slice_thickness = run.object.slice_thickness_a;
-  schedule.known = std::move(known);
-  Array propagators = propagators_of(run, plan_.scan.sampling);
+  schedule_.known = std::move(known);
   if (from != nullptr) {
-    reconstruction_ = Reconstruction::resume(*measurement_, std::move(propagators), std::move(schedule), *from);
+    reconstruction_ = Reconstruction::resume(*measurement_, propagators_of(run, plan_.scan.sampling), schedule_, *from);
     notes_.push_back(fmt::format("goes on after iteration {} of {}", from->iteration(), from->path()));
   } else {
-    reconstruction_ =
-        Reconstruction::prepare(*measurement_, std::move(state), std::move(propagators), std::move(schedule));
+    reconstruction_ = another(run, schedule_);
   }
   if (!reconstruction_->held_out().empty())
     notes_.push_back(fmt::format("{} of {} frames are held out and only judge (R_free)",
                                  reconstruction_->held_out().size(), measurement_->count()));
+}
+
+State Job::first_state(const RunFile& run, std::uint64_t seed) const {
+  State state;
+  state.positions = moved(plan_.scan.positions, plan_.extent.offset);
+  state.placements = place_all(state.positions, {plan_.scan.window.rows, plan_.scan.window.cols});
+  state.probe = in_precision(first_probe_, complex_type(run));
+  start_object(run.object, plan_.extent.rows, plan_.extent.cols, {-plan_.extent.offset.row, -plan_.extent.offset.col},
+               complex_type(run), seed, state);
+  return state;
+}
+
+std::unique_ptr<Reconstruction> Job::another(const RunFile& run, Schedule schedule,
+                                             std::optional<std::uint64_t> object_seed) const {
+  State state = first_state(run, object_seed.value_or(schedule.seed));
+  return Reconstruction::prepare(*measurement_, std::move(state), propagators_of(run, plan_.scan.sampling),
+                                 std::move(schedule));
 }
 
 double Job::floor() const { return r_intensity_floor(reconstruction_->counts()); }
@@ -200,6 +219,8 @@ Result Job::result(const RunFile& run) const {
   result.timing["threads"] = thread_count();
   result.diagnostics["R_I_floor"] = floor();
   result.diagnostics["overlap"] = judgement_.overlap;
+  result.diagnostics["acquisition"] =
+      acquisition_of(reconstruction_->state(), *measurement_, plan_.scan.sampling).to_value();
   result.diagnostics["warnings"] = warnings_;
   return result;
 }

@@ -47,8 +47,10 @@ struct ScanJudgement {
 /// A reconstruction that is ready to iterate, with everything that its result needs.
 class Job {
  public:
-  /// `from`: the checkpoint to go on from, else the reconstruction begins.
-  Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from = nullptr);
+  /// `from`: the checkpoint to go on from, else the reconstruction begins. `sibling`: a job on the same [data], whose
+  /// counts this one shares instead of reading them again.
+  Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from = nullptr,
+      const Job* sibling = nullptr);
 
   [[nodiscard]] Reconstruction& reconstruction() { return *reconstruction_; }
   [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
@@ -59,14 +61,29 @@ class Job {
   [[nodiscard]] const ScanJudgement& judgement() const { return judgement_; }
   /// R_I of a perfect model, the counting noise alone.
   [[nodiscard]] double floor() const;
+  /// A further reconstruction of the same counts from the same start, by another schedule or from another random
+  /// object.
+  [[nodiscard]] std::unique_ptr<Reconstruction> another(const RunFile& run, Schedule schedule,
+                                                        std::optional<std::uint64_t> object_seed = std::nullopt) const;
+  /// Goes on with such a one in place of the own.
+  void adopt(std::unique_ptr<Reconstruction> chosen) { reconstruction_ = std::move(chosen); }
+  /// What the reconstruction was made with: frames that are left out and what constraints know included.
+  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
+  /// Lets go of the reconstruction and its memory, once its result was taken.
+  void close() { reconstruction_.reset(); }
 
   /// The present estimate as a result, with settings, provenance and timing.
   [[nodiscard]] Result result(const RunFile& run) const;
 
  private:
+  [[nodiscard]] State first_state(const RunFile& run, std::uint64_t seed) const;
+
   JobPlan plan_;
-  std::unique_ptr<Measurement> measurement_;
+  std::shared_ptr<Measurement> measurement_;
+  Array mean_;  // f64 (rows, columns): the mean pattern
   std::unique_ptr<Reconstruction> reconstruction_;
+  Schedule schedule_;
+  Array first_probe_;  // complex128
   std::vector<std::string> notes_, warnings_;
   ScanJudgement judgement_;
   double slice_thickness_a_ = 0;

@@ -91,6 +91,9 @@ MemoryPlan plan_memory(const RunSizes& s) {
     add("engine " + engine.name, need.bytes, need.how);
     largest = std::max(largest, need.bytes);
   }
+  if (s.starts > 1)
+    plan.lasting_bytes += add("second start", state_object + state_probe + lists + threads + largest,
+                              "the best start until now, beside the one that is tried");
   plan.loading_bytes =
       patterns + s.stored_pattern_bytes + (s.refitted ? frames * pixels * std::max<std::size_t>(s.count_bytes, 1) : 0);
   add("while loading", plan.loading_bytes - patterns,

@@ -30,6 +30,7 @@ struct RunSizes {
   bool fractional = false;  ///< probes between pixels are shifted through their spectrum
   std::size_t real_bytes = 4;
   Index threads = 1;
+  Index starts = 1;  ///< first objects that are tried: a second reconstruction is held meanwhile
   std::vector<EngineSize> engines;
 };
 

@@ -79,6 +79,14 @@ TEST(MemoryPlan, OneEngineWorksAtATime) {
   EXPECT_EQ(both.peak_bytes, one.peak_bytes);
 }
 
+TEST(MemoryPlan, TryingStartsHoldsTwoReconstructionsOfOneMeasurement) {
+  RunSizes s = sizes({{"gd", 64}});
+  s.stored_pattern_bytes = 0;  // loading is not the peak
+  const MemoryPlan one = plan_memory(s);
+  s.starts = 5;
+  EXPECT_EQ(plan_memory(s).peak_bytes, 2 * one.peak_bytes - bytes_of(one, "patterns"));
+}
+
 TEST(MemoryPlan, LoadingMayBeThePeak) {
   RunSizes s = sizes({{"epie", 1}});
   s.stored_pattern_bytes = std::size_t{1} << 30;

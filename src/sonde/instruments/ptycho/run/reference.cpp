@@ -17,7 +17,7 @@ struct About {
   std::string_view table, text;
 };
 
-constexpr std::array<About, 11> tables{{
+constexpr std::array<About, 13> tables{{
     {"data", "Where the patterns are, and which of them count."},
     {"geometry", "What turns pixels into lengths, and how a raster lies on the specimen."},
     {"probe", "Where the first probe comes from."},
@@ -30,6 +30,8 @@ constexpr std::array<About, 11> tables{{
      "file."},
     {"stop", "When a run is over before its last iteration."},
     {"compute", "How numbers are held, and where random numbers begin."},
+    {"multi_start", "Several first objects, of which the one that does best goes on."},
+    {"quality", "How the result is judged beside its own numbers."},
     {"output", "What is written. Relative paths of a run file start at its folder."},
 }};
 

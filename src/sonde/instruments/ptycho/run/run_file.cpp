@@ -59,16 +59,34 @@ void ComputeSettings::describe(Fields& fields) {
              {.help = "free space between slices lets two thirds of all frequencies through"});
 }
 
+void MultiStartSettings::describe(Fields& fields) {
+  fields.add("starts", starts,
+             {.help = "first objects to try, each with other random phases (object.init = \"random\")",
+              .min = 1,
+              .max = 1000});
+  fields.add("iterations", iterations, {.help = "after how many the best goes on alone", .min = 1});
+}
+
+void QualitySettings::describe(Fields& fields) {
+  fields.add("half_data", half_data,
+             {.help = "reconstruct both halves of the frames as well; how they agree tells the resolution"});
+}
+
 void OutputSettings::describe(Fields& fields) {
   fields.add("file", file, {.help = "the result file", .metavar = "FILE.h5"});
   fields.add("log", log, {.help = "metrics of every iteration as JSON lines; empty: none", .metavar = "FILE.jsonl"});
   fields.add("pictures", pictures, {.help = "phase and amplitude as PNG beside the result"});
+  fields.add("report", report, {.help = "a page with pictures, curves and judgements (HTML) beside the result"});
   fields.add("checkpoint_every", checkpoint_every,
              {.help = "iterations between checkpoints (FILE.ckpt.h5) from which `resume` goes on; 0: none", .min = 0});
 }
 
 std::string OutputSettings::checkpoint() const {
   return std::filesystem::path(file).replace_extension(".ckpt.h5").string();
+}
+
+std::string OutputSettings::report_page() const {
+  return std::filesystem::path(file).replace_extension().string() + "_report.html";
 }
 
 RunFile::RunFile() {
@@ -85,6 +103,8 @@ RunFile::RunFile() {
                    [this](const std::string& kind) { return append_constraint(kind); });
   tables_.add("stop", Fields(stop));
   tables_.add("compute", Fields(compute));
+  tables_.add("multi_start", Fields(multi_start));
+  tables_.add("quality", Fields(quality));
   tables_.add("output", Fields(output));
 }
 

@@ -28,20 +28,36 @@ struct ComputeSettings {
   void describe(Fields& fields);
 };
 
+/// [multi_start]: several first objects, of which the one that does best goes on.
+struct MultiStartSettings {
+  Index starts = 1, iterations = 10;
+
+  void describe(Fields& fields);
+};
+
+/// [quality]: how the result is judged beside its own numbers.
+struct QualitySettings {
+  bool half_data = false;
+
+  void describe(Fields& fields);
+};
+
 /// [output]: what is written.
 struct OutputSettings {
   std::string file = "result.h5", log;
-  bool pictures = true;
+  bool pictures = true, report = true;
   Index checkpoint_every = 0;
 
   /// Where checkpoints go: beside the result.
   [[nodiscard]] std::string checkpoint() const;
+  /// The page for people, beside the result.
+  [[nodiscard]] std::string report_page() const;
 
   void describe(Fields& fields);
 };
 
 /// A run file: everything that decides a reconstruction, in tables [data], [geometry], [probe], [object], [direct],
-/// [[engine]], [positions], [[constraint]], [stop], [compute] and [output].
+/// [[engine]], [positions], [[constraint]], [stop], [compute], [multi_start], [quality] and [output].
 ///
 ///   RunFile run;
 ///   run.read("recon.toml");
@@ -61,6 +77,8 @@ class RunFile {
   PositionSettings correction;
   StopSettings stop;
   ComputeSettings compute;
+  MultiStartSettings multi_start;
+  QualitySettings quality;
   OutputSettings output;
 
   /// Reads a file; relative paths in it start at its folder from then on. Throws like read_toml().

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/run/multi_start.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sonde/instruments/ptycho/run/test_scan.h"
+#include "tests/support/errors.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::SmallScan;
+
+const char* const engine = "[[engine]]\nname = \"gd\"\niterations = 8\n[stop]\nrule = \"off\"\n";
+
+TEST(MultiStart, TheLowestScoreGoesOn) {
+  const SmallScan scan(
+      1e5, std::string(engine) +
+               "[object]\ninit = \"random\"\nrandom_phase = 1.0\n[multi_start]\nstarts = 4\niterations = 3\n");
+  Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
+  const std::vector<StartOutcome> outcomes = choose_start(job, scan.run);
+  ASSERT_EQ(outcomes.size(), 4u);
+  const auto best = std::min_element(outcomes.begin(), outcomes.end(),
+                                     [](const auto& a, const auto& b) { return a.score < b.score; });
+  EXPECT_TRUE(best->chosen);
+  EXPECT_EQ(job.reconstruction().history().size(), 3u);
+  EXPECT_EQ(score_of(job.reconstruction()), best->score);
+  EXPECT_NE(outcomes[0].score, outcomes[1].score);
+  // And it goes on to the end of the schedule.
+  while (job.reconstruction().outcome().kind == Outcome::Kind::running) (void)job.reconstruction().iterate();
+  EXPECT_EQ(job.reconstruction().history().size(), 8u);
+}
+
+TEST(MultiStart, OneStartIsTheUsualRun) {
+  const SmallScan scan(1e5, engine);
+  Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
+  EXPECT_TRUE(choose_start(job, scan.run).empty());
+  EXPECT_TRUE(job.reconstruction().history().empty());
+}
+
+TEST(MultiStart, EqualStartsAreRefused) {
+  const SmallScan scan(1e5, std::string(engine) + "[multi_start]\nstarts = 2\n");
+  Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)choose_start(job, scan.run); }),
+              HasSubstr("object.init = \"random\""));
+}
+
+}  // namespace
+}  // namespace sonde::ptycho
