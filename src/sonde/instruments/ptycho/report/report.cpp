@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/report/report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/figure/chart_svg.h"
+#include "sonde/engine/figure/html.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/instruments/ptycho/report/advice.h"
+#include "sonde/instruments/ptycho/report/curves.h"
+#include "sonde/instruments/ptycho/report/pictures.h"
+
+namespace sonde::ptycho {
+namespace {
+
+constexpr std::string_view style = R"(
+*{box-sizing:border-box}
+body{margin:0;background:#fff;color:#1d2129;font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
+svg text{font-family:inherit}
+main{max-width:1160px;margin:0 auto;padding:28px 28px 60px}
+h1{font-size:26px;margin:0;letter-spacing:-.01em}
+h2{font-size:18px;margin:44px 0 14px;padding-bottom:6px;border-bottom:1px solid #d9dde3}
+h3{font-size:15px;margin:0 0 6px}
+p{margin:0 0 10px}
+.sub{color:#5a6472;margin:4px 0 20px}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(165px,1fr));gap:10px}
+.tile{border:1px solid #d9dde3;border-radius:8px;padding:10px 14px}
+.tile b{display:block;font-size:22px;font-weight:600;font-variant-numeric:tabular-nums;line-height:1.3}
+.tile span{color:#5a6472;font-size:13px;display:block}
+.row{display:flex;flex-wrap:wrap;gap:22px 26px;align-items:flex-start}
+figure{margin:0;max-width:100%}
+figure img{display:block;max-width:100%;max-height:400px;image-rendering:pixelated}
+.small figure img{max-height:300px}
+.row+p{margin-top:10px;color:#5a6472;font-size:13px}
+.beside{max-width:30em}
+figure svg{display:block;max-width:100%;height:auto}
+figcaption{color:#5a6472;font-size:13px;margin-top:6px;max-width:36em}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+th{text-align:left;font-weight:600;color:#5a6472;font-size:13px}
+td,th{padding:6px 14px 6px 0;border-bottom:1px solid #eceff3;vertical-align:top}
+td.n{white-space:nowrap}
+table.facts{width:auto;min-width:360px}
+table.facts td:first-child{color:#5a6472;white-space:nowrap}
+.chip{display:inline-block;border-radius:10px;padding:0 9px;font-size:13px;font-weight:600;white-space:nowrap}
+.good{background:#e3f3e6;color:#146c2e}
+.suspect{background:#fde8e6;color:#a3160f}
+.unknown{background:#eceff3;color:#5a6472}
+ol.next{padding-left:22px;margin:0}
+ol.next li{margin-bottom:12px}
+ol.next span{color:#5a6472;display:block}
+pre{background:#f5f7f9;border:1px solid #e3e7ec;border-radius:6px;padding:8px 12px;margin:6px 0 0;overflow:auto;font:13px/1.45 ui-monospace,"DejaVu Sans Mono",monospace}
+details{margin-top:10px}
+summary{cursor:pointer;font-weight:600}
+@media print{main{max-width:none;padding:0}h2{break-after:avoid}figure,tr,.tile,li{break-inside:avoid}}
+)";
+
+class Page {
+ public:
+  explicit Page(const std::string& title) {
+    html_ = fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+        "content=\"width=device-width\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
+        html_text(title), style);
+  }
+  void add(const std::string& markup) { html_ += markup; }
+  void section(std::string_view title) { html_ += fmt::format("<h2>{}</h2>\n", html_text(title)); }
+  void figure(const Figure& figure) {
+    html_ += fmt::format("<figure>{}{}<figcaption>{}</figcaption></figure>\n",
+                         figure.title.empty() ? "" : "<h3>" + html_text(figure.title) + "</h3>", figure.markup,
+                         html_text(figure.caption));
+  }
+  void figures(const std::vector<Figure>& all, bool small = false) {
+    html_ += small ? "<div class=\"row small\">\n" : "<div class=\"row\">\n";
+    for (const Figure& each : all) figure(each);
+    html_ += "</div>\n";
+  }
+  void facts(const std::vector<std::pair<std::string, std::string>>& facts) {
+    html_ += "<table class=\"facts\">\n";
+    for (const auto& [what, value] : facts)
+      if (!value.empty()) html_ += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", html_text(what), html_text(value));
+    html_ += "</table>\n";
+  }
+  void text(std::string_view words) { html_ += fmt::format("<p>{}</p>\n", html_text(words)); }
+  void folded(std::string_view title, std::string_view code) {
+    html_ += fmt::format("<details><summary>{}</summary><pre>{}</pre></details>\n", html_text(title), html_text(code));
+  }
+  std::string take() { return std::move(html_) + "</main>\n</body>\n</html>\n"; }
+
+ private:
+  std::string html_;
+};
+
+std::string tile(std::string_view value, std::string_view what) {
+  return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", html_text(value), html_text(what));
+}
+
+std::string length_unit(const Result& result) { return result.sampling.calibrated() ? "Å" : "px"; }
+
+void add_head(Page& page, const Result& result, const Findings& findings, const std::string& name) {
+  page.add(fmt::format("<h1>{}</h1>\n", html_text(name)));
+  const Box view = result.field_of_view();
+  std::string sub = fmt::format("Ptychography, {} patterns of {} × {} pixels", result.positions.size(),
+                                result.sampling.rows, result.sampling.cols);
+  if (result.sampling.calibrated())
+    sub += fmt::format("; field of view {:.3g} × {:.3g} nm, pixel {:.3g} Å",
+                       static_cast<double>(view.rows) * result.sampling.pixel_row() / 10,
+                       static_cast<double>(view.cols) * result.sampling.pixel_col() / 10, result.sampling.pixel_col());
+  else
+    sub += fmt::format("; field of view {} × {} pixels", view.rows, view.cols);
+  page.add(fmt::format("<p class=\"sub\">{}</p>\n<div class=\"tiles\">\n", html_text(sub)));
+  if (!findings.outcome.empty())
+    page.add(tile(findings.outcome, fmt::format("after {} iterations", findings.iterations)));
+  page.add(tile(
+      fmt::format("{:.4f}", findings.r_intensity),
+      findings.outcome == "diverged" ? fmt::format("R_I of the best iteration, {}", findings.best_iteration) : "R_I"));
+  if (findings.floor > 0)
+    page.add(tile(fmt::format("{:.2f} ×", findings.r_intensity / findings.floor),
+                  fmt::format("its floor: {}", words_of(findings.fit))));
+  if (findings.r_free) page.add(tile(fmt::format("{:.4f}", *findings.r_free), "R_free, frames held out"));
+  if (findings.half_data) {
+    const std::optional<double> resolution = findings.half_data->resolution();
+    const double finest = findings.half_data->frequency.empty() ? 0 : 1 / findings.half_data->frequency.back();
+    page.add(tile(resolution ? fmt::format("{:.3g} {}", *resolution, length_unit(result))
+                             : fmt::format("≤ {:.3g} {}", finest, length_unit(result)),
+                  "resolution, half-bit"));
+  }
+  Index suspects = 0;
+  for (const Diagnosis& diagnosis : findings.diagnoses) suspects += diagnosis.verdict == Verdict::suspect ? 1 : 0;
+  page.add(tile(std::to_string(suspects), suspects == 1 ? "suspect diagnosis" : "suspect diagnoses"));
+  page.add("</div>\n");
+  if (!findings.because.empty() && findings.outcome != "finished")
+    page.add(fmt::format("<p class=\"sub\" style=\"margin-top:12px\">{}: {}</p>\n", html_text(findings.outcome),
+                         html_text(findings.because)));
+}
+
+void add_advice(Page& page, const Findings& findings) {
+  page.section("What to try next");
+  for (const std::string& warning : findings.warnings)
+    page.add(fmt::format("<p><span class=\"chip suspect\">warning</span> {}</p>\n", html_text(warning)));
+  const std::vector<Advice> all = advice_for(findings);
+  if (all.empty()) return page.text("Nothing stands out: the fit is as good as the counts allow.");
+  page.add("<ol class=\"next\">\n");
+  for (const Advice& advice : all)
+    page.add(fmt::format("<li><b>{}</b><span>{}</span>{}</li>\n", html_text(advice.what), html_text(advice.why),
+                         advice.settings.empty() ? "" : "<pre>" + html_text(advice.settings) + "</pre>"));
+  page.add("</ol>\n");
+}
+
+void add_positions(Page& page, const Result& result, const Findings& findings) {
+  page.section("Positions");
+  page.add("<div class=\"row\">\n");
+  page.figure(position_figure(result, findings));
+  page.add("<div>\n");
+  const double pixel = result.sampling.calibrated() ? result.sampling.pixel_col() : 1;
+  const std::string unit = length_unit(result);
+  const Movement& movement = findings.movement;
+  if (movement.any())
+    page.facts({{"method", findings.position_method},
+                {"movement, rms", fmt::format("{:.3g} {}", movement.rms * pixel, unit)},
+                {"movement, largest", fmt::format("{:.3g} {}", movement.largest * pixel, unit)},
+                {"rms beside the affine part", fmt::format("{:.3g} {}", movement.rms_beside * pixel, unit)},
+                {"scale of the scan", fmt::format("{:+.3f} %", 100 * (movement.affine.scale() - 1))},
+                {"rotation", fmt::format("{:+.3f}°", movement.affine.rotation() * 180 / std::numbers::pi)},
+                {"shear", fmt::format("{:.3f} %", 100 * movement.affine.shear())}});
+  else
+    page.text("The positions are those of the file: no correction was asked for.");
+  page.add("</div>\n</div>\n");
+}
+
+Figure half_data_figure(const Result& result, const RingCorrelation& rings) {
+  const std::optional<double> resolution = rings.resolution();
+  return {"Two halves of the data",
+          fmt::format("Fourier ring correlation of two reconstructions that share no frame, in the field of view. {}",
+                      resolution ? fmt::format("It falls below the half-bit threshold at {:.3g} {}.", *resolution,
+                                               length_unit(result))
+                                 : "It stays above the half-bit threshold up to the finest detail that was measured."),
+          chart_svg(half_data_curve(rings, result.sampling.calibrated()))};
+}
+
+void add_missing_half_data(Page& page, const Result& result) {
+  const Value* told = result.diagnostics.find("half_data");
+  const std::string because = told != nullptr ? text_at(*told, "because") : "";
+  page.add("<div class=\"beside\"><h3>Two halves of the data</h3>\n");
+  page.text(because.empty() ? "Not part of this run. With half_data = true in [quality] the run reconstructs every "
+                              "second frame and the others apart; how far they agree is the resolution."
+                            : "There is none: " + because);
+  page.add("</div>\n");
+}
+
+void add_resolution(Page& page, const Result& result, const Findings& findings) {
+  page.section("Resolution");
+  page.add("<div class=\"row\">\n");
+  if (const std::optional<Figure> spectrum = spectrum_figure(result, findings)) page.figure(*spectrum);
+  if (findings.half_data)
+    page.figure(half_data_figure(result, *findings.half_data));
+  else
+    add_missing_half_data(page, result);
+  page.add("</div>\n");
+}
+
+void add_diagnoses(Page& page, const Findings& findings) {
+  page.section("Diagnoses");
+  page.add(
+      "<table>\n<tr><th>symptom</th><th>value</th><th>threshold</th><th>verdict</th><th>cause and remedy</th></tr>\n");
+  for (const Diagnosis& diagnosis : findings.diagnoses) {
+    const bool suspect = diagnosis.verdict == Verdict::suspect, unknown = diagnosis.verdict == Verdict::unknown;
+    const char* word = suspect ? "suspect" : unknown ? "unknown" : "good";
+    std::string name(diagnosis.name);
+    for (char& c : name) c = c == '_' ? ' ' : c;
+    page.add(fmt::format(
+        "<tr><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.3g}</td><td><span "
+        "class=\"chip {}\">{}</span></td><td>{}</td></tr>\n",
+        html_text(name), unknown ? "–" : fmt::format("{:.3g}", diagnosis.value), diagnosis.threshold, word, word,
+        suspect ? fmt::format("{}.<br><b>{}</b>", html_text(diagnosis.cause), html_text(diagnosis.fix)) : ""));
+  }
+  page.add("</table>\n");
+}
+
+void add_measurement(Page& page, const Result& result, const Findings& findings) {
+  page.section("Measurement");
+  const std::string unit = length_unit(result);
+  std::vector<std::pair<std::string, std::string>> facts;
+  const Sampling& sampling = result.sampling;
+  if (sampling.calibrated()) {
+    facts.emplace_back("wavelength", fmt::format("{:.5g} Å", sampling.wavelength));
+    facts.emplace_back("detector pixel",
+                       fmt::format("{:.4g} × {:.4g} mrad", 1000 * sampling.angle_row(), 1000 * sampling.angle_col()));
+    if (findings.semiangle) facts.emplace_back("semiangle", fmt::format("{:.4g} mrad", 1000 * *findings.semiangle));
+  }
+  facts.emplace_back(
+      "object", fmt::format("{} × {} × {} pixels, {}", result.object.shape()[0], result.object.shape()[1],
+                            result.object.shape()[2], result.type == ObjectType::potential ? "potential" : "complex"));
+  if (findings.acquisition) {
+    const Acquisition& a = *findings.acquisition;
+    facts.emplace_back("counts per pattern", fmt::format("{:.4g}", a.counts_per_frame));
+    facts.emplace_back("counts per detector pixel", fmt::format("{:.3g}", a.counts_per_pixel));
+    facts.emplace_back("dose", fmt::format("{:.3g} / {}²", a.dose, unit));
+    facts.emplace_back("step of the scan", fmt::format("{:.3g} {}", a.step, unit));
+    facts.emplace_back("probe, 99 % of its power", fmt::format("{:.3g} {} wide", a.probe_diameter, unit));
+    facts.emplace_back("overlap of neighbours", fmt::format("{:.0f} %", 100 * a.overlap));
+    facts.emplace_back("finest detail measured", fmt::format("{:.3g} {}", a.finest, unit));
+    facts.emplace_back("measured numbers per unknown", fmt::format("{:.3g}", a.redundancy));
+  }
+  page.facts(facts);
+}
+
+void add_provenance(Page& page, const Result& result) {
+  page.section("Settings and provenance");
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add_members = [&](const Value& object, const std::string& prefix, const auto& self) -> void {
+    if (!object.is_object()) return;
+    for (const auto& [key, value] : object.members()) {
+      if (value.is_object())
+        self(value, prefix + key + " ", self);
+      else if (!value.is_list())
+        facts.emplace_back(prefix + key, short_text(value));
+    }
+  };
+  add_members(result.provenance, "", add_members);
+  if (const double seconds = number_at(result.timing, "iterate_s"); seconds > 0)
+    facts.emplace_back("time of the iterations", format_seconds(seconds));
+  if (const double threads = number_at(result.timing, "threads"); threads > 0)
+    facts.emplace_back("threads", fmt::format("{:.0f}", threads));
+  page.facts(facts);
+  page.folded("The run file that repeats this reconstruction", result.settings);
+}
+
+}  // namespace
+
+std::string report_html(const Result& result, const Findings& findings, const std::string& name) {
+  Page page(name + " - ptychography");
+  add_head(page, result, findings, name);
+  page.section("Object");
+  page.figures(object_figures(result));
+  page.section("Probe");
+  page.figures(probe_figures(result, findings), true);
+  page.text("Hue is the phase, brightness the root of the amplitude.");
+  page.section("Convergence");
+  page.add("<div class=\"row\">\n");
+  page.figure(
+      {"",
+       "R_I and R_A of the frames that are fitted, R_free of those held out. R_I is judged by its distance to the "
+       "floor that counting noise sets.",
+       chart_svg(error_curves(result, findings))});
+  page.figure({"", "", chart_svg(change_curves(result))});
+  page.add("</div>\n");
+  add_positions(page, result, findings);
+  add_resolution(page, result, findings);
+  add_diagnoses(page, findings);
+  add_advice(page, findings);
+  add_measurement(page, result, findings);
+  add_provenance(page, result);
+  return page.take();
+}
+
+void write_report(const std::string& path, const Result& result, const Findings& findings, const std::string& name) {
+  AtomicFile file(path);
+  file.write(report_html(result, findings, name));
+  file.commit();
+}
+
+}  // namespace sonde::ptycho
