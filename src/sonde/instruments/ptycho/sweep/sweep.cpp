@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/sweep/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/checkpoint.h"
+#include "sonde/engine/options/toml.h"
+#include "sonde/engine/report/json.h"
+
+namespace sonde::ptycho {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view schema = "sonde.ptycho.sweep/1";
+
+Value to_value(const TrialRecord& record) {
+  Value value;
+  value["settings"] = Value::object();
+  for (const auto& [setting, text] : record.trial.settings) value["settings"][setting] = text;
+  value["outcome"] = record.outcome;
+  value["because"] = record.because;
+  value["rounds"] = record.rounds;
+  value["iterations"] = record.iterations;
+  value["R_I"] = record.r_intensity;
+  value["R_free"] = record.r_free ? Value(*record.r_free) : Value();
+  value["seconds"] = record.seconds;
+  return value;
+}
+
+void take(const Value& value, TrialRecord& record) {
+  record.outcome = text_at(value, "outcome");
+  record.because = text_at(value, "because");
+  record.rounds = static_cast<Index>(number_at(value, "rounds"));
+  record.iterations = static_cast<Index>(number_at(value, "iterations"));
+  record.r_intensity = number_at(value, "R_I");
+  if (const Value* r_free = value.find("R_free"); r_free != nullptr && r_free->is_number())
+    record.r_free = r_free->as_real();
+  record.seconds = number_at(value, "seconds");
+}
+
+std::string_view word(Outcome::Kind kind) {
+  switch (kind) {
+    case Outcome::Kind::finished:
+      return "finished";
+    case Outcome::Kind::converged:
+      return "converged";
+    case Outcome::Kind::diverged:
+      return "diverged";
+    case Outcome::Kind::running:
+      break;
+  }
+  return "goes on";
+}
+
+}  // namespace
+
+double TrialRecord::score() const {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  if (outcome.empty() || outcome == "diverged" || outcome == "failed") return none;
+  const double value = r_free.value_or(r_intensity);
+  return std::isfinite(value) ? value : none;
+}
+
+std::vector<std::size_t> ranking(const std::vector<TrialRecord>& trials) {
+  std::vector<std::size_t> order(trials.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const bool a_failed = std::isinf(trials[a].score()), b_failed = std::isinf(trials[b].score());
+    if (a_failed != b_failed) return b_failed;
+    if (trials[a].rounds != trials[b].rounds) return trials[a].rounds > trials[b].rounds;
+    return trials[a].score() < trials[b].score();
+  });
+  return order;
+}
+
+Sweep::Sweep(const SweepFile& file, const RunFile& base, Source source)
+    : folder_(file.sweep.output), base_text_(base.text()), source_(std::move(source)) {
+  for (Trial& trial : file.trials()) trials_.push_back({.trial = std::move(trial)});
+  Index total = 0;
+  Problems problems;
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    RunFile run;
+    JobPlan plan;
+    // The settings of one trial may be wrong in the same way as those of the one before: said once.
+    if (!problems.collect([&] {
+          fill(run, trials_[i].trial);
+          plan = plan_job(run, source_);
+        }))
+      break;
+    Index iterations = 0;
+    for (const EngineRun& engine : run.schedule().engines) iterations += engine.iterations;
+    total = std::max(total, iterations);
+    if (i == 0 || plan.memory.peak_bytes > largest_.memory.peak_bytes) largest_ = std::move(plan);
+  }
+  problems.throw_if_any("the settings of the sweep have several problems");
+  rounds_ = file.rounds(total);
+  // What a folder must be of to be gone on with: everything but where it is.
+  Value settings = file.tables().echo();
+  settings["sweep"]["run"] = "";
+  settings["sweep"]["output"] = "";
+  identity_ = to_toml(settings) + base_text_;
+  if (const std::string state = (fs::path(folder_) / "state.json").string(); fs::exists(state)) resume_from(state);
+}
+
+Sweep::~Sweep() = default;
+
+void Sweep::fill(RunFile& run, const Trial& trial) const {
+  run.parse(base_text_, "the run file");
+  for (const auto& [setting, value] : trial.settings) run.tables().assign_text(setting + "=" + value);
+  // Tries are of no use to others, and their counts must be the same for all.
+  run.output.pictures = run.output.report = false;
+}
+
+std::string Sweep::run_file(std::size_t trial) const {
+  RunFile run;
+  run.parse(base_text_, "the run file");
+  for (const auto& [setting, value] : trials_[trial].trial.settings) run.tables().assign_text(setting + "=" + value);
+  return run.text();
+}
+
+std::string Sweep::checkpoint(std::size_t trial) const {
+  return (fs::path(folder_) / fmt::format("trial_{:04}.ckpt.h5", trial + 1)).string();
+}
+
+void Sweep::resume_from(const std::string& state) {
+  const Value stored = read_json(state);
+  const Value* trials = stored.find("trials");
+  if (text_at(stored, "schema") != schema || text_at(stored, "identity") != identity_ || trials == nullptr ||
+      trials->size() != trials_.size())
+    throw Error(ErrorKind::bad_input, fmt::format("{} is of another sweep", state))
+        .hint("give another folder, or remove that one");
+  for (std::size_t i = 0; i < trials_.size(); ++i) take(trials->items()[i], trials_[i]);
+}
+
+void Sweep::keep_state() const {
+  Value state;
+  state["schema"] = schema;
+  state["identity"] = identity_;
+  state["trials"] = Value::list();
+  for (const TrialRecord& record : trials_) state["trials"].push_back(to_value(record));
+  AtomicFile file((fs::path(folder_) / "state.json").string());
+  file.write(to_json(state));
+  file.commit();
+}
+
+void Sweep::run_trial(std::size_t which, std::size_t round) {
+  TrialRecord& record = trials_[which];
+  const Stopwatch watch;
+  try {
+    RunFile run;
+    fill(run, record.trial);
+    std::optional<CheckpointReader> from;
+    if (round > 0) from.emplace(checkpoint(which), checkpoint_kind());
+    auto job = std::make_unique<Job>(run, source_, plan_job(run, source_), from ? &*from : nullptr, first_.get());
+    Reconstruction& reconstruction = job->reconstruction();
+    const std::optional<Index> until = rounds_[round].until;
+    while (reconstruction.outcome().kind == Outcome::Kind::running &&
+           (!until || static_cast<Index>(reconstruction.history().size()) < *until))
+      (void)reconstruction.iterate();
+    const IterationRecord& last = reconstruction.history().back();
+    record.iterations = last.number;
+    record.r_intensity = last.fit.r_intensity;
+    record.r_free = last.r_free;
+    record.outcome = word(reconstruction.outcome().kind);
+    record.because = reconstruction.outcome().because;
+    if (record.outcome == "goes on") {
+      CheckpointWriter writer(checkpoint(which), checkpoint_kind(), last.number, run.text());
+      reconstruction.save(writer);
+      writer.finish();
+    }
+    if (!first_) {
+      job->close();
+      first_ = std::move(job);
+    }
+  } catch (const Error& error) {
+    // One trial that cannot be computed is a finding; a full disk or a person's Ctrl-C ends the sweep.
+    const ErrorKind kind = error.kind();
+    if (kind != ErrorKind::not_converged && kind != ErrorKind::bad_input && kind != ErrorKind::not_supported) throw;
+    record.outcome = kind == ErrorKind::not_converged ? "diverged" : "failed";
+    record.because = error.message();
+  }
+  record.rounds = static_cast<Index>(round) + 1;
+  record.seconds += watch.seconds();
+}
+
+void Sweep::run(const std::function<void(const TrialRecord&)>& tell) {
+  fs::create_directories(folder_);
+  for (std::size_t round = 0; round < rounds_.size(); ++round) {
+    const auto done = static_cast<Index>(round) + 1;
+    // The best of the round before; those that ended early keep their place, and need no more iterations.
+    std::vector<std::size_t> chosen = ranking(trials_);
+    if (round == 0) std::sort(chosen.begin(), chosen.end());
+    chosen.resize(std::min(chosen.size(), static_cast<std::size_t>(rounds_[round].trials)));
+    for (std::size_t i = 0; i < trials_.size(); ++i)
+      if (trials_[i].outcome == "goes on" && trials_[i].rounds == done - 1 &&
+          std::find(chosen.begin(), chosen.end(), i) == chosen.end()) {
+        trials_[i].outcome = "dropped";
+        fs::remove(checkpoint(i));
+      }
+    for (const std::size_t which : chosen) {
+      TrialRecord& record = trials_[which];
+      if (record.rounds >= done || record.outcome == "dropped") continue;
+      if (round > 0 && record.outcome != "goes on") {
+        record.rounds = done;
+        continue;
+      }
+      run_trial(which, round);
+      keep_state();
+      tell(record);
+    }
+  }
+  for (std::size_t i = 0; i < trials_.size(); ++i) fs::remove(checkpoint(i));
+  keep_state();
+}
+
+}  // namespace sonde::ptycho

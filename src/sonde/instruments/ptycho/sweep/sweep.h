@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/memory/budget.h"
+#include "sonde/instruments/ptycho/read/source.h"
+#include "sonde/instruments/ptycho/run/job.h"
+#include "sonde/instruments/ptycho/run/run_file.h"
+#include "sonde/instruments/ptycho/sweep/sweep_file.h"
+
+namespace sonde::ptycho {
+
+/// How one trial stands.
+struct TrialRecord {
+  Trial trial;
+  Index rounds = 0;  ///< that it has finished
+  Index iterations = 0;
+  double r_intensity = 0;
+  std::optional<double> r_free{};
+  std::string
+      outcome{};  ///< empty until it has run; "goes on", "dropped", "finished", "converged", "diverged", "failed"
+  std::string because{};
+  double seconds = 0;
+
+  /// R_free, else R_I; infinite when the trial failed or diverged, or has not run.
+  [[nodiscard]] double score() const;
+};
+
+/// Indices of the trials, the best first: who came further, then the lower score.
+[[nodiscard]] std::vector<std::size_t> ranking(const std::vector<TrialRecord>& trials);
+
+/// A sweep over the settings of a run file. Trials run one after the other on all threads and share the counts, which
+/// are read once. After every one the folder's state.json says how all of them stand; a sweep that was interrupted goes
+/// on from there, in the middle of halving from checkpoints.
+class Sweep {
+ public:
+  /// Every trial's settings are checked and its memory planned, before any work. Throws Error(usage) and
+  /// Error(bad_input) listing all settings that do not fit, Error(bad_input) when the folder holds another sweep.
+  Sweep(const SweepFile& file, const RunFile& base, Source source);
+  ~Sweep();
+
+  [[nodiscard]] const std::vector<TrialRecord>& trials() const { return trials_; }
+  [[nodiscard]] const std::vector<Round>& rounds() const { return rounds_; }
+  /// Of the trial that needs most.
+  [[nodiscard]] const JobPlan& largest() const { return largest_; }
+
+  /// Runs what has not run yet; `tell` hears of every trial that ended its round.
+  void run(const std::function<void(const TrialRecord&)>& tell);
+  /// The run file of one trial.
+  [[nodiscard]] std::string run_file(std::size_t trial) const;
+
+ private:
+  void resume_from(const std::string& state);
+  void keep_state() const;
+  void run_trial(std::size_t which, std::size_t round);
+  void fill(RunFile& run, const Trial& trial) const;
+  [[nodiscard]] std::string checkpoint(std::size_t trial) const;
+
+  std::string folder_, base_text_, identity_;
+  Source source_;
+  std::vector<Round> rounds_;
+  std::vector<TrialRecord> trials_;
+  JobPlan largest_;
+  std::unique_ptr<Job> first_;  // whose counts all others share
+};
+
+}  // namespace sonde::ptycho
