@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/panel/page.h"
+#include "sonde/instruments/ptycho/optics/sampling.h"
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+
+namespace sonde::ptycho {
+
+/// The frame kind of a probe mode (its amplitude; the channel is the mode). Phase and amplitude of the object are
+/// images of channel 0 and 1.
+inline constexpr auto probe_frame = static_cast<panel::FrameKind>(100);
+
+/// What stays the same during a run.
+struct LiveFacts {
+  std::string title{};                 ///< "result.h5"
+  std::vector<std::string> engines{};  ///< names, in order
+  Index iterations = 0;                ///< of all engines
+  double floor = 0;                    ///< R_I that counting alone leaves; 0: not known
+  Sampling sampling{};
+};
+
+/// Decides whether showing may take time now: never more than a fiftieth of what has gone by, nor oftener than ten
+/// times a second.
+class ShowingShare {
+ public:
+  static constexpr double most = 0.02, least_pause_s = 0.1;
+
+  /// At `now_s` since the start of the run.
+  [[nodiscard]] bool may_show(double now_s) const {
+    return now_s - last_s_ >= least_pause_s && spent_s_ + last_cost_s_ <= most * now_s;
+  }
+  void showed(double now_s, double cost_s) {
+    last_s_ = now_s;
+    last_cost_s_ = cost_s;
+    spent_s_ += cost_s;
+  }
+
+ private:
+  double last_s_ = -1, last_cost_s_ = 0, spent_s_ = 0;
+};
+
+/// Shows a run while it works and lets those who look pause it or end it early. update() belongs to the thread that
+/// iterates, everything else to the server; the page may outlive the run.
+///
+///   LiveRun live({.title = "result.h5"});
+///   serve::Server server(live.page(), options);
+///   while (...) { run.iterate(); live.update(run); if (live.stop_asked()) break; }
+class LiveRun {
+ public:
+  explicit LiveRun(LiveFacts facts);
+  ~LiveRun();
+  LiveRun(const LiveRun&) = delete;
+  LiveRun& operator=(const LiveRun&) = delete;
+
+  /// docs/viewer-protocol.md, "The ptychography page".
+  [[nodiscard]] panel::Page page() const;
+
+  /// Between two iterations. Sends what is new when somebody looks and ShowingShare allows it; always when the run is
+  /// over. Returns only when it is not paused any more. Throws Error(interrupted) while it waits.
+  void update(Reconstruction& run);
+  /// Somebody asked the run to end; what it has will be written.
+  [[nodiscard]] bool stop_asked() const;
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace sonde::ptycho

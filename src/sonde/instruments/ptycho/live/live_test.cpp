@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/live/live_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <thread>
+
+#include "sonde/instruments/ptycho/live/shown_images.h"
+#include "sonde/instruments/ptycho/run/job.h"
+#include "sonde/instruments/ptycho/run/test_scan.h"
+#include "tests/support/errors.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::SmallScan;
+
+/// Keeps what a client would get.
+class Client final : public panel::Outlet {
+ public:
+  void send(panel::Frame frame) override {
+    const std::lock_guard lock(mutex_);
+    frames.push_back(std::move(frame));
+  }
+  void reply(const panel::Command&, Value) override {}
+  void event(std::string_view name, Value what) override {
+    const std::lock_guard lock(mutex_);
+    EXPECT_EQ(name, "run");
+    last = std::move(what);
+  }
+  [[nodiscard]] bool paused() {
+    const std::lock_guard lock(mutex_);
+    const Value* told = last.find("paused");
+    return told != nullptr && told->as_bool();
+  }
+
+  std::vector<panel::Frame> frames;
+  Value last;
+
+ private:
+  std::mutex mutex_;
+};
+
+TEST(ShowingShare, NeverTakesMoreThanAFiftiethOfTheTime) {
+  ShowingShare share;
+  double spent = 0;
+  Index shown = 0;
+  // Iterations of 10 ms, each look costs 30 ms: as often as is allowed, and not less than half of it.
+  double now = 0;
+  for (Index i = 0; i < 10000; ++i) {
+    now += 0.01;
+    if (!share.may_show(now)) continue;
+    share.showed(now, 0.03);
+    now += 0.03;
+    spent += 0.03;
+    ++shown;
+    EXPECT_LE(spent, 0.02 * now + 0.03);  // the first one is known only afterwards
+  }
+  EXPECT_GT(spent, 0.01 * now);
+  EXPECT_GT(shown, 10);
+}
+
+TEST(ShowingShare, CheapLooksComeTenTimesASecond) {
+  ShowingShare share;
+  Index shown = 0;
+  for (Index i = 1; i <= 1000; ++i) {
+    const double now = 0.01 * static_cast<double>(i);
+    if (!share.may_show(now)) continue;
+    share.showed(now, 1e-5);
+    ++shown;
+  }
+  EXPECT_NEAR(static_cast<double>(shown), 100, 10);
+}
+
+TEST(ShownObject, ElementsAreMeansOfBlocks) {
+  State state;
+  state.object = Array(Device::cpu(), Shape{2, 6, 7}, DType::c64);
+  const auto object = state.object.view<complex64, 3>();
+  for (Index i = 0; i < object.count(); ++i)
+    object.data[i] = std::polar(1.0f + 0.01f * static_cast<float>(i % 5), 0.1f * static_cast<float>(i % 7));
+  const Box view{1, 1, 5, 6};
+  const ShownObject shown = shown_object(state, view, 2);
+  ASSERT_EQ(shown.phase.shape(), (Shape{3, 3}));
+  std::complex<double> direction = 0, block = 0;
+  std::vector<std::complex<double>> means;
+  for (Index r = 0; r < 3; ++r)
+    for (Index c = 0; c < 3; ++c) {
+      block = 0;
+      double count = 0;
+      for (Index y = 2 * r; y < std::min<Index>(5, 2 * r + 2); ++y)
+        for (Index x = 2 * c; x < std::min<Index>(6, 2 * c + 2); ++x, ++count)
+          block += std::complex<double>(object(0, 1 + y, 1 + x)) * std::complex<double>(object(1, 1 + y, 1 + x));
+      means.push_back(block / count);
+      direction += means.back();
+    }
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    EXPECT_NEAR((shown.amplitude.view<float, 2>().data[i]), std::abs(means[i]), 1e-6);
+    EXPECT_NEAR((shown.phase.view<float, 2>().data[i]), std::arg(means[i] * std::conj(direction)), 1e-6);
+  }
+}
+
+TEST(ShownObject, NoSideIsLongerThanAllowed) {
+  EXPECT_EQ(step_for({0, 0, 512, 300}, 512), 1);
+  EXPECT_EQ(step_for({0, 0, 513, 300}, 512), 2);
+  EXPECT_EQ(step_for({0, 0, 10, 5000}, 512), 10);
+}
+
+struct Running {
+  SmallScan scan{1e5, "[probe]\nmodes = 2\n[[engine]]\nname = \"gd\"\niterations = 3\n[stop]\nrule = \"off\"\n"};
+  Job job{scan.run, scan.source, plan_job(scan.run, scan.source)};
+  LiveRun live{{.title = "r.h5",
+                .engines = {"gd"},
+                .iterations = 3,
+                .floor = job.floor(),
+                .sampling = job.plan().scan.sampling}};
+  std::shared_ptr<Client> client = std::make_shared<Client>();
+};
+
+TEST(LiveRun, ShowsObjectProbeAndCurvesToWhoLooks) {
+  Running run;
+  const panel::Page page = run.live.page();
+  const auto session = page.open(run.client);
+  while (run.job.reconstruction().outcome().kind == Outcome::Kind::running) {
+    (void)run.job.reconstruction().iterate();
+    run.live.update(run.job.reconstruction());
+  }
+  ASSERT_GE(run.client->frames.size(), 4u);  // the last state is always shown: phase, amplitude, two modes
+  const panel::Frame& mode = run.client->frames.back();
+  EXPECT_EQ(mode.kind, probe_frame);
+  EXPECT_EQ(mode.channel, 1);
+  EXPECT_EQ(mode.rows, 32u);
+  const panel::Frame& phase = run.client->frames[run.client->frames.size() - 4];
+  const State& state = run.job.reconstruction().state();
+  const ShownObject expected = shown_object(state, field_of_view(state.positions), 1);
+  ASSERT_EQ(phase.payload.size(), expected.phase.allocated_bytes());
+  EXPECT_EQ(std::memcmp(phase.payload.data(), expected.phase.data(), phase.payload.size()), 0);
+  EXPECT_EQ(run.client->last.find("outcome")->as_text(), "finished");
+  EXPECT_EQ(run.client->last.find("curves")->find("R_I")->size(), 3u);
+  EXPECT_EQ(page.state().find("run")->find("iteration")->as_whole(), 3);
+}
+
+TEST(LiveRun, TakesNothingWhileNobodyLooks) {
+  Running run;
+  (void)run.job.reconstruction().iterate();
+  run.live.update(run.job.reconstruction());
+  EXPECT_EQ(run.live.page().state().find("run")->find("iteration"), nullptr);
+}
+
+TEST(LiveRun, WaitsWhilePausedAndEndsWhenAsked) {
+  Running run;
+  const panel::Page page = run.live.page();
+  const auto session = page.open(run.client);
+  session->run({.id = 1, .name = "pause"});
+  std::atomic<bool> passed = false;
+  std::jthread iterating([&] {
+    (void)run.job.reconstruction().iterate();
+    run.live.update(run.job.reconstruction());
+    passed = true;
+  });
+  while (!run.client->paused()) std::this_thread::yield();
+  EXPECT_FALSE(passed);
+  EXPECT_FALSE(run.live.stop_asked());
+  session->run({.id = 2, .name = "stop"});  // also ends the pause
+  iterating.join();
+  EXPECT_TRUE(run.live.stop_asked());
+}
+
+TEST(LiveRun, UnknownCommandsAreErrors) {
+  Running run;
+  const auto session = run.live.page().open(run.client);
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { session->run({.id = 1, .name = "faster"}); }),
+              HasSubstr("no command is called \"faster\""));
+}
+
+}  // namespace
+}  // namespace sonde::ptycho
