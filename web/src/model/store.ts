@@ -3,7 +3,7 @@ import { computed, signal, type ReadonlySignal, type Signal } from "@preact/sign
 
 import type { ConnectionStatus } from "../protocol/connection";
 import type { Frame } from "../protocol/frame";
-import type { Centre, Dataset, Memory, PageMessage } from "../protocol/messages";
+import type { Centre, Dataset, Memory, PageMessage, RunState } from "../protocol/messages";
 import { initialView, type Detector, type PanelName, type Tool, type View } from "./view";
 
 /** What the server said of a channel. */
@@ -52,6 +52,7 @@ export class Store {
   readonly page = signal<PageMessage | null>(null);
   readonly datasets = signal<Dataset[]>([]);
   readonly memory = signal<Memory | null>(null);
+  readonly run = signal<RunState | null>(null);
   readonly channels = signal<Record<number, ChannelReply>>({});
   readonly profile = signal<Frame | null>(null);
   readonly profileReply = signal<ProfileReply | null>(null);

@@ -20,6 +20,11 @@ export class Actions {
     return this.session.store.view;
   }
 
+  /** Pause, resume or end a reconstruction. Every one counts. */
+  tellRun(command: "pause" | "resume" | "stop"): void {
+    this.session.send(command);
+  }
+
   // Real space
 
   moveCursor(row: number, col: number): void {

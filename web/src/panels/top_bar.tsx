@@ -15,8 +15,12 @@ export function TopBar() {
       <span class="spring" />
       {store.dataset.value?.loading ? <Progress dataset={store.dataset.value} /> : <MemoryLine />}
       <ConnectionState />
-      <Button label="Export" icon="export" keys="E" onClick={() => (store.dialog.value = "export")} />
-      <Button label="Help" icon="help" keys="?" onClick={() => (store.dialog.value = "help")} />
+      {page?.view === "stem" && (
+        <>
+          <Button label="Export" icon="export" keys="E" onClick={() => (store.dialog.value = "export")} />
+          <Button label="Help" icon="help" keys="?" onClick={() => (store.dialog.value = "help")} />
+        </>
+      )}
     </header>
   );
 }

@@ -65,7 +65,26 @@ export interface Memory {
   items?: HeldItem[];
 }
 
+/** How a reconstruction stands; the ptychography page. */
+export interface RunState {
+  iteration?: number;
+  iterations?: number;
+  engine?: string;
+  outcome?: string;
+  because?: string;
+  seconds?: number;
+  power_total?: number;
+  /** R_I that counting alone leaves; 0: not known. */
+  floor?: number;
+  pixel_nm?: number;
+  probe_pixel_nm?: number;
+  curves?: { iteration: number[]; R_I: number[]; R_A: number[]; R_free: (number | null)[] };
+  paused?: boolean;
+  stopping?: boolean;
+}
+
 export interface PageState {
+  run?: RunState;
   datasets?: Dataset[];
   memory?: Memory;
   [name: string]: unknown;

@@ -2,6 +2,7 @@
 import { useViewer } from "../panels/context";
 import { Notices } from "../panels/notices";
 import { TopBar } from "../panels/top_bar";
+import { PtychoPage } from "./ptycho_page";
 import { ReportPage } from "./report_page";
 import { StemPage } from "./stem_page";
 
@@ -15,8 +16,9 @@ export function Shell() {
       <Notices />
       {view === "stem" && <StemPage />}
       {view === "report" && <ReportPage />}
+      {view === "ptycho" && <PtychoPage />}
       {view === undefined && <p class="waiting">Waiting for the server</p>}
-      {view !== undefined && view !== "stem" && view !== "report" && <p class="waiting problem">{`This page cannot show a view of type "${view}".`}</p>}
+      {view !== undefined && !["stem", "report", "ptycho"].includes(view) && <p class="waiting problem">{`This page cannot show a view of type "${view}".`}</p>}
     </>
   );
 }

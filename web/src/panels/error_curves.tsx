@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { RunState } from "../protocol/messages";
+
+type Curves = NonNullable<RunState["curves"]>;
+
+const WIDTH = 560;
+const HEIGHT = 300;
+const ROOM = { left: 52, right: 12, top: 10, bottom: 34 };
+
+/** Marks of a logarithmic axis from low to high: 1, 2 and 5 times powers of ten; where these are fewer than three, every
+ *  figure, and of a small range even steps. */
+export function logMarks(low: number, high: number): number[] {
+  const rounded = (mark: number) => Number(mark.toPrecision(6));
+  for (const factors of [
+    [1, 2, 5],
+    [1, 2, 3, 4, 5, 6, 7, 8, 9],
+  ]) {
+    const marks: number[] = [];
+    for (let decade = Math.floor(Math.log10(low)); decade <= Math.log10(high); ++decade)
+      for (const factor of factors) {
+        const mark = factor * 10 ** decade;
+        if (mark >= low * (1 - 1e-9) && mark <= high * (1 + 1e-9)) marks.push(rounded(mark));
+      }
+    if (marks.length >= 3) return marks;
+  }
+  const decade = 10 ** Math.floor(Math.log10((high - low) / 2));
+  const step = decade * ([5, 2].find((factor) => factor * decade <= (high - low) / 2) ?? 1);
+  const marks: number[] = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high; ++k) marks.push(rounded(k * step));
+  return marks;
+}
+
+/** R_I, R_A and R_free over the iterations on a logarithmic axis, with the floor that counting noise sets. */
+export function ErrorCurves({ curves, floor, iterations }: { curves: Curves; floor: number; iterations: number }) {
+  const named = [
+    { name: "R_I", values: curves.R_I, look: "one" },
+    { name: "R_A", values: curves.R_A, look: "two" },
+    { name: "R_free", values: curves.R_free, look: "three" },
+  ].filter(({ values }) => values.some((value) => value !== null && value > 0));
+  const all = named.flatMap(({ values }) => values.filter((value): value is number => value !== null && value > 0));
+  if (floor > 0) all.push(floor);
+  if (all.length === 0) return null;
+  const low = Math.min(...all) / 1.1;
+  const high = Math.max(...all) * 1.1;
+  const x = (iteration: number) => ROOM.left + ((WIDTH - ROOM.left - ROOM.right) * (iteration - 1)) / Math.max(1, iterations - 1);
+  const y = (value: number) => HEIGHT - ROOM.bottom - ((HEIGHT - ROOM.top - ROOM.bottom) * Math.log(value / low)) / Math.log(high / low);
+  const path = (values: (number | null)[]) => {
+    let text = "";
+    let pen = false;
+    values.forEach((value, i) => {
+      const there = value !== null && value > 0;
+      if (there) text += `${pen ? "L" : "M"}${x(curves.iteration[i]).toFixed(1)} ${y(value).toFixed(1)}`;
+      pen = there;
+    });
+    return text;
+  };
+  return (
+    <figure class="curves">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label="Errors over the iterations">
+        {logMarks(low, high).map((mark) => (
+          <g key={mark}>
+            <line class="grid" x1={ROOM.left} x2={WIDTH - ROOM.right} y1={y(mark)} y2={y(mark)} />
+            <text class="mark" x={ROOM.left - 6} y={y(mark) + 4} text-anchor="end">
+              {mark}
+            </text>
+          </g>
+        ))}
+        {floor > 0 && <line class="floor" x1={ROOM.left} x2={WIDTH - ROOM.right} y1={y(floor)} y2={y(floor)} />}
+        {named.map(({ name, values, look }) => (
+          <path key={name} class={`curve ${look}`} d={path(values)} />
+        ))}
+        <text class="mark" x={ROOM.left} y={HEIGHT - 12}>
+          1
+        </text>
+        <text class="mark" x={WIDTH - ROOM.right} y={HEIGHT - 12} text-anchor="end">
+          {iterations}
+        </text>
+        <text class="mark" x={WIDTH / 2} y={HEIGHT - 12} text-anchor="middle">
+          iteration
+        </text>
+      </svg>
+      <figcaption>
+        {named.map(({ name, look }) => (
+          <span key={name} class={`name ${look}`}>
+            {name}
+          </span>
+        ))}
+        {floor > 0 && <span class="name floor">{`floor ${Number(floor.toPrecision(3))}`}</span>}
+      </figcaption>
+    </figure>
+  );
+}

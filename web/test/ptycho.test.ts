@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+import { FrameKind } from "../src/protocol/frame";
+import { launch, openPage } from "./browser";
+import { encodeFrame } from "./encode_frame";
+
+const dist = fileURLToPath(new URL("../dist", import.meta.url));
+
+const RUN = {
+  iteration: 4,
+  iterations: 20,
+  engine: "gd",
+  outcome: "running",
+  seconds: 0.012,
+  power_total: 1.01,
+  floor: 0.05,
+  pixel_nm: 0.02,
+  probe_pixel_nm: 0.02,
+  curves: { iteration: [1, 2, 3, 4], R_I: [0.8, 0.4, 0.2, 0.1], R_A: [0.9, 0.5, 0.3, 0.2], R_free: [null, null, null, 0.12] },
+  paused: false,
+  stopping: false,
+};
+
+it("shows a run, follows it, and pauses and ends it", async () => {
+  const browser = await launch();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(message.text());
+  });
+  const commands: string[] = [];
+  let say: (what: object) => void = () => {};
+  const values = (of: (i: number) => number) => Float32Array.from({ length: 64 * 64 }, (_, i) => of(i));
+  await openPage(page, dist, (send) => ({
+    start: () => {
+      send(JSON.stringify({ type: "page", protocol: "sonde.view.v1", client: 1, title: "result.h5", view: "ptycho", panels: [], actions: [], state: { run: RUN } }));
+      // Dark left half, bright right half.
+      send(encodeFrame({ kind: FrameKind.image, rows: 64, cols: 64, values: values((i) => (i % 64 < 32 ? -1 : 1)) }));
+      send(encodeFrame({ kind: FrameKind.image, channel: 1, rows: 64, cols: 64, values: values(() => 1) }));
+      for (const channel of [0, 1]) send(encodeFrame({ kind: FrameKind.probe, channel, rows: 64, cols: 64, values: values((i) => i) }));
+      say = (what) => send(JSON.stringify({ type: "event", event: "run", ...what }));
+    },
+    receive: (text: string) => {
+      const { command } = JSON.parse(text) as { command: string };
+      commands.push(command);
+      say({ ...RUN, paused: command === "pause", stopping: command === "stop" });
+    },
+  }));
+  await expect.poll(() => page.getByLabel("Mode 2").count()).toBe(1);
+  expect(await page.getByLabel("Run", { exact: true }).innerText()).toMatch(/iteration 4 of 20, gd[\s\S]*0\.1000[\s\S]*2\.00 ×/);
+  const pixels = await page.getByRole("img", { name: "Phase" }).evaluate((canvas) => {
+    const context = (canvas as HTMLCanvasElement).getContext("2d");
+    return [10, 50].map((x) => context?.getImageData(x, 30, 1, 1).data[0]);
+  });
+  expect(pixels).toEqual([0, 255]);
+  // The curve of R_I falls by the same amount for the same ratio.
+  const points = await page.locator(".curve.one").evaluate((path) => path.getAttribute("d")?.slice(1).split("L").map((point) => Number(point.split(" ")[1])));
+  expect(points).toHaveLength(4);
+  const [a, b, c] = [1, 2, 3].map((i) => (points ?? [])[i] - (points ?? [])[i - 1]);
+  // Places are written to a tenth.
+  expect(Math.abs(a - b)).toBeLessThan(0.3);
+  expect(Math.abs(b - c)).toBeLessThan(0.3);
+
+  await page.getByRole("button", { name: "Pause" }).click();
+  await expect.poll(() => page.getByRole("status").filter({ hasText: "paused" }).count()).toBe(1);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "End the run" }).click();
+  await expect.poll(() => page.getByRole("status").filter({ hasText: "ending" }).count()).toBe(1);
+  expect(commands).toEqual(["pause", "resume", "stop"]);
+  say({ ...RUN, iteration: 20, outcome: "converged", because: "it changes no more" });
+  await expect.poll(() => page.getByText("it changes no more").count()).toBe(1);
+  expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
+  await browser.close();
+  expect(problems).toEqual([]);
+});
