@@ -13,6 +13,7 @@
 #include "sonde/engine/io/npy.h"
 #include "sonde/instruments/stem/view/page.h"
 #include "sonde/instruments/stem/view/test_client.h"
+#include "tests/cli/browser.h"
 #include "tests/cli/stem.h"
 #include "tests/support/python.h"
 
@@ -20,6 +21,7 @@ namespace sonde {
 namespace {
 
 using ::testing::AllOf;
+using testing::browser;
 using testing::Ended;
 using ::testing::HasSubstr;
 using testing::make_small_scan;
@@ -55,57 +57,6 @@ class Viewer {
   std::string url_;
   std::ifstream rest_;  // the program would die of a closed pipe
 };
-
-/// What a browser does, by hand: the token for a cookie, HTTP, the handshake, one command.
-const char* const browser = R"python(
-import base64, hashlib, http.client, json, os, socket, struct, sys, urllib.parse
-url = urllib.parse.urlsplit(sys.argv[1])
-http_ = http.client.HTTPConnection(url.hostname, url.port, timeout=60)
-http_.request('GET', '/?' + url.query)
-answer = http_.getresponse(); answer.read()
-cookie = answer.getheader('Set-Cookie').split(';')[0]
-print('redirect', answer.status, answer.getheader('Location'))
-def get(path, headers={}):
-    http_.request('GET', path, headers=headers)
-    answer = http_.getresponse()
-    return answer.status, answer.read()
-print('without cookie', get('/api/state')[0])
-print('healthz', get('/healthz')[0])
-status, body = get('/', {'Cookie': cookie})
-print('page', status, b'<html' in body.lower())
-
-key = base64.b64encode(os.urandom(16)).decode()
-s = socket.create_connection((url.hostname, url.port), timeout=60)
-s.sendall(('GET /ws HTTP/1.1\r\nHost: %s:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nOrigin: http://%s:%d\r\n'
-           'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\nSec-WebSocket-Protocol: sonde.view.v1\r\nCookie: %s\r\n\r\n'
-           % (url.hostname, url.port, url.hostname, url.port, key, cookie)).encode())
-f = s.makefile('rb')
-assert b'101' in f.readline()
-headers = {}
-while (line := f.readline()) != b'\r\n':
-    name, value = line.decode().split(':', 1)
-    headers[name.lower()] = value.strip()
-wanted = base64.b64encode(hashlib.sha1((key + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').encode()).digest()).decode()
-assert headers['sec-websocket-accept'] == wanted
-def read():
-    first, second = f.read(2)
-    size = second & 127
-    if size == 126: size, = struct.unpack('>H', f.read(2))
-    elif size == 127: size, = struct.unpack('>Q', f.read(8))
-    return first & 15, f.read(size)
-def send(command):
-    data, mask = json.dumps(command).encode(), os.urandom(4)
-    head = b'\x81' + (bytes([128 | len(data)]) if len(data) < 126 else b'\xfe' + struct.pack('>H', len(data)))
-    s.sendall(head + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(data)))
-def texts():
-    while True:
-        kind, data = read()
-        if kind == 1: yield json.loads(data)
-        if kind == 2: frames.append(data)
-frames = []
-page = next(t for t in texts())
-print(page['type'], page['protocol'], page['view'], [p['id'] for p in page['panels']])
-)python";
 
 TEST(View, ShowsAScanToABrowser) {
   const TemporaryFolder folder;

@@ -3,8 +3,8 @@ import type { RunState } from "../protocol/messages";
 
 type Curves = NonNullable<RunState["curves"]>;
 
-const WIDTH = 560;
-const HEIGHT = 300;
+const WIDTH = 720;
+const HEIGHT = 280;
 const ROOM = { left: 52, right: 12, top: 10, bottom: 34 };
 
 /** Marks of a logarithmic axis from low to high: 1, 2 and 5 times powers of ten; where these are fewer than three, every

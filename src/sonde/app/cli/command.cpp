@@ -39,6 +39,9 @@ Device Context::device_for(const std::string& why_not_on_gpu) {
     device_ = choice.value;
     report_.set_device(choice.value);
     report_.add_choice("device", choice.value.name(), choice.because);
+  } else if (!device_->is_cpu() && !why_not_on_gpu.empty()) {
+    report_.add_choice("device", Value("cpu"), why_not_on_gpu);
+    return Device::cpu();
   }
   return *device_;
 }

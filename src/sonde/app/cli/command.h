@@ -51,7 +51,8 @@ class Context {
   /// The device of --device; the choice is recorded at the first call. Throws Error(device) when it is not there.
   Device device();
   /// The same for work that a GPU cannot do for the reason given, unless that is empty: `auto` then takes the CPU, and
-  /// the report says why; a GPU that was asked for is an Error(not_supported).
+  /// the report says why; a GPU that was asked for is an Error(not_supported). After other work of the same command
+  /// took a GPU, this one takes the CPU, and the report says so.
   Device device_for(const std::string& why_not_on_gpu);
   /// What may be held on that device: --memory, else what is free. Recorded at the first call.
   Budget budget();

@@ -17,6 +17,8 @@ const std::vector<Command>& commands() {
       ptycho_resume_command(),
       ptycho_direct_command(),
       ptycho_init_command(),
+      ptycho_report_command(),
+      ptycho_sweep_command(),
       ptycho_export_command(),
       view_command(),
       demo_command(),

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/demo_ptycho.h"
 #include "sonde/app/cli/stem_text.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -190,11 +191,16 @@ void run_demo(const DemoOptions& options, Context& context) {
   context.say("\n4. compare with the truth");
   compare_with_truth(master, dataset, made, context);
   context.results()["memory"] = dataset.memory_report();
+
+  context.say("\n5. ptychography: simulate a scan, reconstruct it, compare its phase with the truth");
+  auto reconstructing = context.report().phase("ptychography");
+  demonstrate_ptychography(folder, context);
+  reconstructing.end();
   const std::string report = (folder / "report.json").string();
   context.report().write(report);
   context.say("\nwrote     " + report);
   if (!context.report().all_checks_pass())
-    throw Error(ErrorKind::internal, "the images do not agree with the simulator's truth")
+    throw Error(ErrorKind::internal, "the images or the reconstruction do not agree with the simulators' truth")
         .hint("this is a defect: please report it with " + report);
 }
 
@@ -202,7 +208,7 @@ void run_demo(const DemoOptions& options, Context& context) {
 
 Command demo_command() {
   return {.name = "demo",
-          .summary = "Simulate a scan, load it, make its images and compare them with the truth",
+          .summary = "Simulate scans, make images and a reconstruction of them, and compare these with the truth",
           .examples = {{"sonde demo", "Everything lands in demo-output/"}},
           .invoke = invocation<DemoOptions, run_demo>};
 }

@@ -4,19 +4,26 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "sonde/app/cli/ptycho_source.h"
+#include "sonde/app/serve/server.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/fft_wisdom.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/ptycho/live/live_run.h"
+#include "sonde/instruments/ptycho/report/report.h"
 #include "sonde/instruments/ptycho/results/log.h"
 #include "sonde/instruments/ptycho/results/picture.h"
 #include "sonde/instruments/ptycho/results/result.h"
 #include "sonde/instruments/ptycho/run/device_plan.h"
+#include "sonde/instruments/ptycho/run/half_data.h"
 #include "sonde/instruments/ptycho/run/job.h"
+#include "sonde/instruments/ptycho/run/multi_start.h"
 
 namespace sonde::cli {
 namespace {
@@ -97,11 +104,47 @@ std::string_view outcome_word(Outcome::Kind kind) {
   return "";
 }
 
+/// A run in the browser, as long as it lives.
+struct LiveView {
+  std::unique_ptr<ptycho::LiveRun> run;
+  std::unique_ptr<serve::Server> server;
+
+  LiveView(const ptycho::Job& job, const ptycho::RunFile& file, Index port, const Context& context) {
+    ptycho::LiveFacts facts{.title = fs::path(file.output.file).filename().string(),
+                            .floor = job.floor(),
+                            .sampling = job.plan().scan.sampling};
+    for (const ptycho::EngineRun& engine : job.schedule().engines) {
+      facts.engines.push_back(engine.name);
+      facts.iterations += engine.iterations;
+    }
+    run = std::make_unique<ptycho::LiveRun>(std::move(facts));
+    server = std::make_unique<serve::Server>(run->page(), serve::ServeOptions{.port = port});
+    server->start();
+    context.say("live      " + server->url());
+  }
+};
+
+/// [multi_start], told to people.
+void try_starts(ptycho::Job& job, const ptycho::RunFile& run, Context& context) {
+  auto phase = context.report().phase("starts");
+  for (const ptycho::StartOutcome& outcome : choose_start(job, run)) {
+    Value& item = context.results()["starts"].push_back(Value::object());
+    item["score"] = outcome.score;
+    item["iterations"] = outcome.iterations;
+    item["chosen"] = outcome.chosen;
+    context.say(fmt::format("start     {}: {:.5f} after {} iterations{}", outcome.start + 1, outcome.score,
+                            outcome.iterations, outcome.chosen ? ", goes on" : ""));
+  }
+}
+
 /// Iterates to the end; an error that leaves a state worth keeping is given back instead of thrown.
-std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, Context& context) {
+std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, ptycho::LiveRun* live, Context& context) {
   ptycho::Reconstruction& reconstruction = job.reconstruction();
   std::optional<ptycho::MetricsLog> log;
   if (!run.output.log.empty()) log.emplace(run.output.log);
+  // Those before: of the start that was chosen, or of the run that goes on.
+  for (const ptycho::IterationRecord& record : reconstruction.history())
+    if (log) log->add(record);
   Index total = 0;
   for (const ptycho::EngineRun& engine : run.schedule().engines) total += engine.iterations;
   ProgressMeter meter("reconstructing", total, "iterations");
@@ -121,6 +164,9 @@ std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, Conte
       }
       if (record.number == 1 || record.number % 10 == 0 || reconstruction.outcome().kind != Outcome::Kind::running)
         context.say(iteration_line(run, record));
+      if (live == nullptr) continue;
+      live->update(reconstruction);
+      if (live->stop_asked()) break;
     }
   } catch (Error& error) {
     const bool keeps = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated ||
@@ -131,22 +177,55 @@ std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, Conte
   return std::nullopt;
 }
 
-void write_results(const ptycho::Job& job, const ptycho::RunFile& run, const std::string& outcome, Context& context) {
-  auto phase = context.report().phase("write");
-  ptycho::Result result = job.result(run);
-  result.diagnostics["outcome"] = outcome;
-  write_result(run.output.file, result);
-  context.say("wrote     " + run.output.file);
-  context.results()["files"].push_back(run.output.file);
-  if (!run.output.pictures) return;
+std::string reason(const Outcome& outcome, const std::optional<Error>& stopped) {
+  if (stopped) return stopped->message();
+  return outcome.kind == Outcome::Kind::running ? "asked to in the live view" : outcome.because;
+}
+
+void say_written(const std::string& file, Context& context) {
+  context.say("wrote     " + file);
+  context.results()["files"].push_back(file);
+}
+
+void write_pictures(const ptycho::Result& result, const ptycho::RunFile& run, Context& context) {
   const std::string stem = fs::path(run.output.file).replace_extension().string();
   const ptycho::Box view = result.field_of_view();
   for (const auto& [name, image] : {std::pair("_phase.png", phase_image(result, view)),
                                     std::pair("_amplitude.png", amplitude_image(result, view))}) {
     write_picture(stem + name, image, result.sampling);
-    context.say("wrote     " + stem + name);
-    context.results()["files"].push_back(stem + name);
+    say_written(stem + name, context);
   }
+}
+
+/// How two halves of the data agree, added to the result. A half that diverges leaves the reason instead.
+void add_half_data(const ptycho::Job& job, const ptycho::RunFile& run, const std::vector<Index>& frames,
+                   std::optional<Index> line, ptycho::Result& result, Context& context) {
+  auto phase = context.report().phase("half data");
+  Value& told = result.diagnostics["half_data"];
+  try {
+    const ptycho::RingCorrelation rings = half_data_correlation(job, run, frames, line);
+    told = rings.to_value();
+    const std::optional<double> resolution = rings.resolution();
+    const char* unit = result.sampling.calibrated() ? "A" : "px";
+    context.results()["half_data_resolution"] = resolution ? Value(*resolution) : Value();
+    context.say(resolution ? fmt::format("halves    agree down to {:.3g} {} (Fourier ring correlation, half-bit)",
+                                         *resolution, unit)
+                           : "halves    agree down to the finest detail that was measured");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_converged) throw;
+    told["because"] = error.message();
+    log_warning(error.message());
+  }
+}
+
+/// What people look at, beside the result file.
+void write_beside(const ptycho::Result& result, const ptycho::RunFile& run, Context& context) {
+  auto phase = context.report().phase("write");
+  say_written(run.output.file, context);
+  if (run.output.pictures) write_pictures(result, run, context);
+  if (!run.output.report) return;
+  write_report(run.output.report_page(), result, findings_of(result), fs::path(run.output.file).filename().string());
+  say_written(run.output.report_page(), context);
 }
 
 void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context& context) {
@@ -155,7 +234,7 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
   const Outcome& outcome = reconstruction.outcome();
   Value& results = context.results();
   results["outcome"] = outcome_word(outcome.kind);
-  results["because"] = stopped ? stopped->message() : outcome.because;
+  results["because"] = reason(outcome, stopped);
   results["iterations"] = last.number;
   results["best_iteration"] = outcome.best;
   results["R_I_floor"] = job.floor();
@@ -183,7 +262,16 @@ void require_outputs(const ptycho::RunFile& run) {
   if (!run.output.log.empty()) require_place(run.output.log, run);
 }
 
-void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, Context& context) {
+void describe_live(Fields& fields, std::optional<Index>& live) {
+  fields.add("live", live,
+             {.help = "show the run in the browser while it works, on this port of this machine; 0 takes a free one",
+              .min = 0,
+              .max = 65535,
+              .metavar = "PORT"});
+}
+
+void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::optional<Index> live_port,
+                 Context& context) {
   const Device device = context.device_for(why_no_kernels(run.schedule()));
   require_outputs(run);
   ptycho::Source source = open_measurement(run.data, context);
@@ -212,11 +300,27 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, Conte
   context.say(fmt::format("floor     R_I {:.4f} for a perfect model of these counts", job.floor()));
 
   context.print_results_of_failure();
-  const std::optional<Error> stopped = iterate(job, run, context);
+  if (from == nullptr) try_starts(job, run, context);
+  const std::optional<LiveView> live =
+      live_port ? std::optional<LiveView>(std::in_place, job, run, *live_port, context) : std::nullopt;
+  const std::optional<Error> stopped = iterate(job, run, live ? live->run.get() : nullptr, context);
   tell_outcome(job, stopped, context);
-  write_results(job, run, std::string(outcome_word(job.reconstruction().outcome().kind)), context);
+  const Outcome outcome = job.reconstruction().outcome();
+  ptycho::Result result = job.result(run);
+  result.diagnostics["outcome"] = outcome_word(outcome.kind);
+  result.diagnostics["because"] = reason(outcome, stopped);
+  result.diagnostics["best_iteration"] = outcome.best;
+  write_result(run.output.file, result);  // before everything that may still be interrupted
+  const bool over = outcome.kind == Outcome::Kind::finished || outcome.kind == Outcome::Kind::converged;
+  if (run.quality.half_data && !stopped && over) {
+    const std::vector<Index> frames = job.reconstruction().active();
+    job.close();
+    add_half_data(job, run, frames, source.scan_shape ? std::optional(source.scan_shape->cols) : std::nullopt, result,
+                  context);
+    write_result(run.output.file, result);
+  }
+  write_beside(result, run, context);
   if (stopped) throw Error(*stopped);
-  const Outcome& outcome = job.reconstruction().outcome();
   if (outcome.kind == Outcome::Kind::diverged)
     throw Error(ErrorKind::not_converged,
                 fmt::format("the reconstruction diverged: {}; the state of iteration {} was written", outcome.because,

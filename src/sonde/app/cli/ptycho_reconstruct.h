@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sonde/app/cli/command.h"
@@ -16,8 +17,12 @@ void require_place(const std::string& path, const ptycho::RunFile& run);
 void require_outputs(const ptycho::RunFile& run);
 
 /// From a resolved run file to the result: plan, memory, iterations with their log and checkpoints, pictures. `from`:
-/// the checkpoint to go on from, or nullptr. Writes the best state also when the run is interrupted or diverges, and
-/// throws afterwards.
-void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, Context& context);
+/// the checkpoint to go on from, or nullptr. `live_port`: shows the run in the browser while it works; 0 takes a free
+/// port. Writes the best state also when the run is interrupted or diverges, and throws afterwards.
+void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::optional<Index> live_port,
+                 Context& context);
+
+/// --live, for the commands that reconstruct.
+void describe_live(Fields& fields, std::optional<Index>& live);
 
 }  // namespace sonde::cli

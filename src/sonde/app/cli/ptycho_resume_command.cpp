@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/ptycho_reconstruct.h"
 #include "sonde/engine/base/error.h"
@@ -9,6 +11,7 @@ namespace {
 struct ResumeOptions {
   std::string checkpoint, output;
   std::vector<std::string> set;
+  std::optional<Index> live;
   void describe(Fields& fields) {
     fields.positional("checkpoint", checkpoint, {.help = "what a run with output.checkpoint_every left (.ckpt.h5)"});
     fields.add("output", output,
@@ -16,6 +19,7 @@ struct ResumeOptions {
     fields.add("set", set,
                {.help = "one setting of the run that is another from now on, for instance engine.0.iterations=400",
                 .metavar = "TABLE.KEY=VALUE"});
+    describe_live(fields, live);
   }
 };
 
@@ -27,7 +31,7 @@ void run_resume(const ResumeOptions& options, Context& context) {
   for (const std::string& setting : options.set) problems.collect([&] { run.tables().assign_text(setting); });
   problems.throw_if_any("the command line has several problems");
   if (!options.output.empty()) run.output.file = options.output;
-  reconstruct(run, &checkpoint, context);
+  reconstruct(run, &checkpoint, options.live, context);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ struct RunOptions {
   std::vector<std::string> set;
   std::optional<std::string> precision, storage, log;
   bool skip_empty = false, clip_negative = false;
+  std::optional<Index> live;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "run file (.toml), or the patterns with --config RUN.toml"});
     fields.add("output", output,
@@ -36,6 +37,7 @@ struct RunOptions {
         {.help = "metrics of every iteration as JSON lines; output.log of the run file", .metavar = "FILE.jsonl"});
     fields.add("skip_empty", skip_empty, {.help = "leave out frames without a count", .flag_only = true});
     fields.add("clip_negative", clip_negative, {.help = "negative counts become zero", .flag_only = true});
+    describe_live(fields, live);
   }
 };
 
@@ -66,7 +68,7 @@ void run_run(const RunOptions& options, Context& context) {
   ptycho::RunFile run;
   resolve(options, context, run);
   begin_directly(run, context);
-  reconstruct(run, nullptr, context);
+  reconstruct(run, nullptr, options.live, context);
 }
 
 }  // namespace
@@ -79,13 +81,15 @@ Command ptycho_run_command() {
               "`sonde ptycho init` writes one with every key explained. What is planned is printed before anything is "
               "allocated.\n\n"
               "The result is one HDF5 file with object, probe, positions, metrics of every iteration and all settings, "
-              "beside pictures of phase and amplitude. A run that diverges or is interrupted writes its best state "
+              "beside pictures of phase and amplitude and a page that judges them (RESULT_report.html). A run that "
+              "diverges or is interrupted writes its best state "
               "first.",
           .examples = {{"sonde ptycho run recon.toml -o result.h5", "A reconstruction from a run file"},
                        {"sonde ptycho run scan_master.h5 --config recon.toml --set engine.0.iterations=200",
                         "The same settings for another measurement, with more iterations"},
                        {"sonde ptycho run recon.toml --set output.checkpoint_every=20",
                         "A checkpoint every 20 iterations, from which `sonde ptycho resume` goes on"},
+                       {"sonde ptycho run recon.toml --live 8000", "Watch it in the browser, pause it, end it early"},
                        {"sonde ptycho run recon.toml --dry-run", "Memory, overlap and time, without any work"}},
           .pages = {{"ptycho-run-file", "The run file with all its keys", ptycho::run_file_reference}},
           .own_config = true,

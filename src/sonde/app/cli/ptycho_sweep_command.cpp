@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/ptycho_direct.h"
+#include "sonde/app/cli/ptycho_source.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/figure/chart.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/fft_wisdom.h"
+#include "sonde/instruments/ptycho/sweep/sweep.h"
+
+namespace sonde::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ptycho::TrialRecord;
+
+struct SweepOptions {
+  std::string input, output;
+  std::vector<std::string> set;
+  void describe(Fields& fields) {
+    fields.positional("input", input, {.help = "sweep file (.toml)"});
+    fields.add("output", output, {.help = "the folder; in place of sweep.output", .metavar = "DIR", .letter = 'o'});
+    fields.add(
+        "set", set,
+        {.help = "one setting of the run file, for instance engine.0.iterations=50", .metavar = "TABLE.KEY=VALUE"});
+  }
+};
+
+std::string line_of(const TrialRecord& record) {
+  if (std::isinf(record.score()))
+    return fmt::format("{:<10} {:>9}  {:>5}  {}  ({})", record.outcome, "", record.iterations, record.trial.text(),
+                       record.because);
+  return fmt::format("{:<10} {:>9.5f}  {:>5}  {}", record.outcome, record.score(), record.iterations,
+                     record.trial.text());
+}
+
+Value value_of(const TrialRecord& record, std::size_t number) {
+  Value value;
+  value["trial"] = number + 1;
+  value["settings"] = Value::object();
+  for (const auto& [setting, text] : record.trial.settings) value["settings"][setting] = text;
+  value["outcome"] = record.outcome;
+  value["iterations"] = record.iterations;
+  value["R_I"] = record.iterations > 0 ? Value(record.r_intensity) : Value();
+  value["R_free"] = record.r_free ? Value(*record.r_free) : Value();
+  value["seconds"] = record.seconds;
+  if (!record.because.empty()) value["because"] = record.because;
+  return value;
+}
+
+void write_text(const fs::path& path, const std::string& text, Context& context) {
+  AtomicFile file(path.string());
+  file.write(text);
+  file.commit();
+  context.results()["files"].push_back(path.string());
+  context.say("wrote     " + path.string());
+}
+
+/// rank, trial, every setting, outcome, iterations, R_I, R_free: one line each, the best first.
+std::string table_of(const ptycho::Sweep& sweep, const std::vector<std::size_t>& order) {
+  std::string text = "rank,trial";
+  for (const auto& [setting, value] : sweep.trials().front().trial.settings) text += "," + setting;
+  text += ",outcome,iterations,R_I,R_free,seconds\n";
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const TrialRecord& record = sweep.trials()[order[rank]];
+    text += fmt::format("{},{}", rank + 1, order[rank] + 1);
+    for (const auto& [setting, value] : record.trial.settings)
+      text += value.find(',') == std::string::npos ? "," + value : ",\"" + value + "\"";
+    text += fmt::format(",{},{},{},{},{:.3g}\n", record.outcome, record.iterations, record.r_intensity,
+                        record.r_free ? fmt::format("{}", *record.r_free) : "", record.seconds);
+  }
+  return text;
+}
+
+/// The score over every setting, one curve of points for each round that trials ended in. Words stand in their order.
+Chart chart_of(const ptycho::Sweep& sweep, std::size_t best) {
+  Chart chart;
+  const std::vector<TrialRecord>& trials = sweep.trials();
+  for (std::size_t s = 0; s < trials.front().trial.settings.size(); ++s) {
+    std::vector<std::string> words;
+    const auto place = [&](const std::string& text) {
+      char* end = nullptr;
+      const double number = std::strtod(text.c_str(), &end);
+      if (end == text.c_str() + text.size()) return number;
+      const auto found = std::find(words.begin(), words.end(), text);
+      if (found == words.end()) words.push_back(text);
+      return static_cast<double>(std::find(words.begin(), words.end(), text) - words.begin());
+    };
+    Facet facet{.x = {.title = trials.front().trial.settings[s].first},
+                .y = {.title = trials[best].r_free ? "R_free" : "R_I"}};
+    for (std::size_t round = 1; round <= sweep.rounds().size(); ++round) {
+      Series series;
+      series.mark = Mark::points;
+      for (const TrialRecord& record : trials) {
+        if (record.rounds != static_cast<Index>(round) || std::isinf(record.score())) continue;
+        series.x.push_back(place(record.trial.settings[s].second));
+        series.y.push_back(record.score());
+      }
+      const std::optional<Index> until = sweep.rounds()[round - 1].until;
+      if (sweep.rounds().size() > 1) series.name = until ? fmt::format("{} iterations", *until) : "to the end";
+      if (!series.x.empty()) facet.series.push_back(std::move(series));
+    }
+    facet.series.push_back({.name = "best",
+                            .x = {place(trials[best].trial.settings[s].second)},
+                            .y = {trials[best].score()},
+                            .mark = Mark::points});
+    chart.facets.push_back(std::move(facet));
+  }
+  return chart;
+}
+
+void show_plan(const ptycho::Sweep& sweep, Context& context) {
+  Report& report = context.report();
+  report.add_choice("trials", Value(sweep.trials().size()), "see results");
+  for (const ptycho::Round& round : sweep.rounds())
+    report.add_choice("round", Value(round.trials),
+                      round.until ? fmt::format("trials to iteration {}", *round.until) : "trials to their end");
+  for (std::size_t i = 0; i < sweep.trials().size(); ++i)
+    report.results()["trials"].push_back(value_of(sweep.trials()[i], i));
+}
+
+void write_outcome(const ptycho::Sweep& sweep, const std::string& folder, Context& context) {
+  const std::vector<std::size_t> order = ranking(sweep.trials());
+  context.say("\nranked by R_free (R_I where no frame is held out)\noutcome       score  iterations  settings");
+  for (const std::size_t i : order) context.say(line_of(sweep.trials()[i]));
+  for (const std::size_t i : order) context.results()["trials"].push_back(value_of(sweep.trials()[i], i));
+  write_text(fs::path(folder) / "sweep.csv", table_of(sweep, order), context);
+  if (std::isinf(sweep.trials()[order.front()].score()))
+    throw Error(ErrorKind::not_converged, "no trial of the sweep came to an end")
+        .hint("shorten the steps, or look at the reasons in sweep.csv");
+  write_text(fs::path(folder) / "best.toml", sweep.run_file(order.front()), context);
+  for (const std::string& picture :
+       write_chart((fs::path(folder) / "sweep").string(), chart_of(sweep, order.front())).pictures) {
+    context.results()["files"].push_back(picture);
+    context.say("wrote     " + picture);
+  }
+}
+
+void run_sweep(const SweepOptions& options, Context& context) {
+  ptycho::SweepFile file;
+  file.read(options.input);
+  if (!options.output.empty()) file.sweep.output = options.output;
+  if (file.sweep.run.empty())
+    throw Error(ErrorKind::bad_input, "the sweep file names no run file").hint("run = \"recon.toml\" in [sweep]");
+  ptycho::RunFile base;
+  base.read(file.sweep.run);
+  Problems problems;
+  for (const std::string& setting : options.set) problems.collect([&] { base.tables().assign_text(setting); });
+  problems.throw_if_any("the command line has several problems");
+  begin_directly(base, context);  // once for all trials
+  ptycho::Source source = open_measurement(base.data, context);
+  // Frames that only judge are what trials are ranked by.
+  constexpr Index enough_frames = 64;
+  constexpr double held_out = 0.03;  // and 16 at least
+  if (!base.data.holdout && source.shape[0] >= enough_frames) base.data.holdout = held_out;
+
+  ptycho::Sweep sweep(file, base, std::move(source));
+  const ptycho::JobPlan& largest = sweep.largest();
+  context.say(fmt::format("sweep     {} trials of {}", sweep.trials().size(), file.sweep.run));
+  context.say("memory of the largest\n" + largest.memory.text());
+  require_memory(largest.memory, largest.sizes, context.host_budget());
+  if (context.dry_run()) return show_plan(sweep, context);
+  const Reservation reserved = context.host_budget().reserve(largest.memory.peak_bytes, "trials");
+  load_fft_wisdom();
+  sweep.run([&](const TrialRecord& record) { context.say(line_of(record)); });
+  save_fft_wisdom();
+  write_outcome(sweep, file.sweep.output, context);
+}
+
+}  // namespace
+
+Command ptycho_sweep_command() {
+  return {
+      .name = "ptycho sweep",
+      .summary = "Reconstruct with many settings and rank them",
+      .details =
+          "A sweep file (TOML) names a run file and the settings that are varied: all combinations of a grid, or as "
+          "many as wanted at random. Trials are ranked by R_free, the error of frames that took no part. With "
+          "successive halving all trials get a few iterations and only the best go on.\n\n"
+          "[sweep]\nrun = \"recon.toml\"\nhalving = true\n[[vary]]\nname = \"range\"\nsetting = "
+          "\"probe.defocus_A\"\nlow = 100\nhigh = 200\nsteps = 9\n[[vary]]\nname = \"values\"\nsetting = "
+          "\"probe.modes\"\nvalues = [1, 3]\n\n"
+          "The folder gets the table (sweep.csv), a figure, the run file of the best trial (best.toml) and how "
+          "everything stands (state.json): the same command goes on with a sweep that was interrupted.",
+      .examples = {{"sonde ptycho sweep sweep.toml -o defocus", "All trials, and what was found, in one folder"},
+                   {"sonde ptycho sweep sweep.toml --dry-run", "Which trials there are and what they need"},
+                   {"sonde ptycho run defocus/best.toml -o best.h5", "The best settings as a run of their own"}},
+      .plans = true,
+      .invoke = invocation<SweepOptions, run_sweep>};
+}
+
+}  // namespace sonde::cli

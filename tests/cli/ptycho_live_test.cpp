@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run that is watched, paused and ended from a browser.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include "tests/cli/browser.h"
+#include "tests/cli/program.h"
+#include "tests/cli/ptycho_scan.h"
+
+namespace sonde {
+namespace {
+
+using ::testing::AllOf;
+using testing::Ended;
+using ::testing::HasSubstr;
+using testing::Program;
+using PtychoLive = testing::OnSmallScan;
+
+/// The address that the program prints; empty when it ended without one.
+std::string address_of(const Program& program) {
+  for (;;) {
+    const std::string said = program.error_so_far();
+    const std::size_t first = said.find("http://");
+    if (first != std::string::npos && said.find('\n', first) != std::string::npos)
+      return said.substr(first, said.find('\n', first) - first);
+    if (kill(program.id(), 0) != 0 || said.find("error:") != std::string::npos) return "";
+    usleep(10000);
+  }
+}
+
+TEST_F(PtychoLive, IsWatchedPausedAndEndedFromTheBrowser) {
+  write();
+  const Program program({"ptycho", "run", run_file("", "", 1000000), "-o", file("result.h5"), "--live", "0"});
+  const std::string url = address_of(program);
+  ASSERT_FALSE(url.empty()) << program.error_so_far();
+  const std::string output = testing::python(std::string(testing::browser) + R"python(
+print([a['name'] for a in page['actions']])
+def until(wanted):
+    for text in texts():
+        assert text['type'] != 'error', text
+        if text['type'] == 'event' and text['event'] == 'run' and wanted(text): return text
+now = until(lambda run: run.get('iteration', 0) > 1)
+print(now['engine'], now['outcome'], now['iterations'], len(now['curves']['R_I']) == len(now['curves']['iteration']))
+def seen(): return {(struct.unpack_from('<H', f, 6)[0], struct.unpack_from('<H', f, 30)[0]) for f in frames}
+while len(seen()) < 3:
+    kind, data = read()
+    if kind == 2: frames.append(data)
+kinds = sorted(seen())
+phase = next(f for f in frames if struct.unpack_from('<H', f, 6)[0] == 2)
+rows, cols, element = struct.unpack_from('<IIB', phase, 20)
+print(kinds, rows, cols, element, len(phase) == 64 + 4 * rows * cols)
+send({'id': 1, 'command': 'pause'})
+at = until(lambda run: run['paused'])['iteration']
+send({'id': 2, 'command': 'stop'})
+print('stopping', until(lambda run: run['stopping'])['paused'])
+)python",
+                                             url);
+  EXPECT_THAT(output, AllOf(HasSubstr("['pause', 'resume', 'stop']"), HasSubstr("epie running 1000000 True"),
+                            // Phase and amplitude of 15 x 15 pixels (8 positions 2 px apart), one mode.
+                            HasSubstr("[(2, 0), (2, 1), (100, 0)] 15 15 3 True"), HasSubstr("stopping False")));
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("asked to in the live view"));
+  EXPECT_TRUE(has_result());
+}
+
+}  // namespace
+}  // namespace sonde
