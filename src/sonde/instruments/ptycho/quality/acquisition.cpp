@@ -43,7 +43,7 @@ Acquisition acquisition_of(const State& state, const Measurement& measurement, c
   Acquisition found;
   CountSums sums;
   for (const CountSums& frame : measurement.sums()) sums += frame;
-  const std::vector<Point> places = in_angstrom(state.positions, sampling);
+  const std::vector<Point> places = sampling.calibrated() ? in_angstrom(state.positions, sampling) : state.positions;
   const Point extent = reach(places);
   found.counts_per_frame = measurement.mean_counts();
   found.counts_per_pixel = sums.counts / sums.pixels;

@@ -67,6 +67,15 @@ TEST_F(SmallScan, IsSampledAsItsMeasuredPixelsReach) {
   EXPECT_NEAR(found().finest, 1 / (2 * 3.5 * sampling.dk_row), 1e-12);
 }
 
+TEST_F(SmallScan, HasLengthsInPixelsWithoutACalibration) {
+  sampling = pixel_sampling(16, 16);
+  const Acquisition a = found();
+  EXPECT_NEAR(a.pixel, 1, 1e-12);
+  EXPECT_NEAR(a.step, 2, 1e-12);
+  EXPECT_NEAR(a.probe_diameter, 2, 1e-12);
+  EXPECT_NEAR(a.dose, 20.0 * 3 * 256 / (8 * 10), 1e-9);
+}
+
 TEST_F(SmallScan, GoesIntoAReport) {
   const Value value = found().to_value();
   EXPECT_EQ(value.find("overlap")->as_real(), found().overlap);

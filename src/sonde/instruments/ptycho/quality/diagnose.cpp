@@ -25,7 +25,7 @@ constexpr std::array<Row, 14> rows{{
     {"ringing", symptom::ringing, 3,
      "rings of the probe's edge in the object: defocus or semiangle are wrong, or the overlap is too small",
      "check defocus and semiangle, take more iterations, or smooth with gaussian or tv"},
-    {"overlap", symptom::missing_overlap, 0.4, "neighbouring probes share less than 60 % of their diameter",
+    {"missing_overlap", symptom::missing_overlap, 0.4, "neighbouring probes share less than 60 % of their diameter",
      "scan with smaller steps, or with a larger defocus"},
     {"streaking", symptom::streaking, 0.5,
      "the phase varies along one axis more than along the other: positions are wrong, or the scan has flyback",

@@ -102,10 +102,10 @@ TEST_F(Symptoms, RingingNeedsTheAperture) {
 
 TEST_F(Symptoms, OverlapBelowSixtyPercentIsTooSmall) {
   evidence.acquisition->overlap = 0.55;
-  EXPECT_EQ(verdict("overlap"), Verdict::suspect);
-  EXPECT_NEAR(found("overlap").value, 0.45, 1e-12);
+  EXPECT_EQ(verdict("missing_overlap"), Verdict::suspect);
+  EXPECT_NEAR(found("missing_overlap").value, 0.45, 1e-12);
   evidence.acquisition = {};
-  EXPECT_EQ(verdict("overlap"), Verdict::unknown);
+  EXPECT_EQ(verdict("missing_overlap"), Verdict::unknown);
 }
 
 TEST_F(Symptoms, LinesOfTheScanThatAreDisplacedAreStreaks) {
@@ -236,7 +236,7 @@ TEST_F(Symptoms, GoIntoAReport) {
   const Value list = to_value(diagnose(evidence));
   EXPECT_EQ(list.size(), 14u);
   for (const Value& item : list.items()) {
-    if (item.find("name")->as_text() == "overlap") {
+    if (item.find("name")->as_text() == "missing_overlap") {
       EXPECT_EQ(item.find("verdict")->as_text(), "suspect");
       EXPECT_EQ(item.find("value")->as_real(), 0.5);
       EXPECT_THAT(item.find("fix")->as_text(), ::testing::HasSubstr("smaller steps"));
