@@ -112,10 +112,10 @@ struct V5 {
     return state;
   }
 
-  /// The field of view, rows and columns 36 to 66: rms of the phase difference after a global factor, a ramp, and a
-  /// sub-pixel shift have been taken out, as the README of the set says.
+  /// The field of view, rows and columns 36 to 66: the phase difference from the truth after a global factor, a ramp,
+  /// and a sub-pixel shift have been taken out, as the README of the set says.
   template <class Real>
-  [[nodiscard]] double phase_rmse(const State& state) const {
+  [[nodiscard]] std::vector<double> phase_error(const State& state) const {
     constexpr Index first = 36, n = 31;
     const auto object = state.object.view<std::complex<Real>, 3>();
     const auto phi = phase.view<double, 2>();
@@ -147,9 +147,17 @@ struct V5 {
       const std::vector<double> before = angles(), after = remainder(plane, before);
       for (std::size_t i = 0; i < o.size(); ++i) o[i] *= std::polar(1.0, after[i] - before[i]);
     }
+    return remainder(moved, angles());
+  }
+  template <class Real>
+  [[nodiscard]] double phase_rmse(const State& state) const {
+    return rms(phase_error<Real>(state));
+  }
+
+  [[nodiscard]] static double rms(const std::vector<double>& values) {
     double sum = 0;
-    for (const double rest : remainder(moved, angles())) sum += rest * rest;
-    return std::sqrt(sum / static_cast<double>(n * n));
+    for (const double value : values) sum += value * value;
+    return std::sqrt(sum / static_cast<double>(values.size()));
   }
 };
 

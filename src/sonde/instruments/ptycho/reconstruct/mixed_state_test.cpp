@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A partially coherent probe is told apart into its modes (specification 11, V6).
+#include <random>
+
+#include "sonde/instruments/ptycho/constrain/modes.h"
+#include "sonde/instruments/ptycho/optics/start_modes.h"
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+#include "sonde/instruments/ptycho/reconstruct/test_v5.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using testing::V5;
+using testing::v5_object;
+using testing::v5_window;
+
+constexpr double counts = 1e6;
+constexpr double truth[] = {0.7, 0.2, 0.1};
+constexpr Index pixels = v5_window * v5_window;
+
+/// P, yP and xP made orthonormal, with the powers of `truth`: (3, 64, 64).
+Array true_modes() {
+  const Array one = V5::probe_of(150);
+  const auto p = one.view<complex128, 3>();
+  Array modes(Device::cpu(), Shape{3, v5_window, v5_window}, DType::c128);
+  auto* to = modes.view<complex128, 3>().data;
+  for (Index i = 0; i < pixels; ++i) {
+    to[i] = p.data[i];
+    to[pixels + i] = static_cast<double>(i / v5_window - v5_window / 2) * p.data[i];
+    to[2 * pixels + i] = static_cast<double>(i % v5_window - v5_window / 2) * p.data[i];
+  }
+  for (Index m = 0; m < 3; ++m) {
+    complex128* mode = to + m * pixels;
+    for (Index k = 0; k < m; ++k) {
+      complex128 part = 0;
+      for (Index i = 0; i < pixels; ++i) part += std::conj(to[k * pixels + i]) * mode[i];
+      for (Index i = 0; i < pixels; ++i) mode[i] -= part * to[k * pixels + i];
+    }
+    double power = 0;
+    for (Index i = 0; i < pixels; ++i) power += std::norm(mode[i]);
+    for (Index i = 0; i < pixels; ++i) mode[i] /= std::sqrt(power);
+  }
+  for (Index m = 0; m < 3; ++m)
+    for (Index i = 0; i < pixels; ++i) to[m * pixels + i] *= std::sqrt(counts * truth[m]);
+  return modes;
+}
+
+/// Poisson counts of sum_m |F[P_m O]|^2, zero frequency in the middle.
+Array frames_of(const V5& set, const Array& modes) {
+  const auto probe = modes.view<complex128, 3>();
+  const auto phi = set.phase.view<double, 2>(), at = set.positions.view<double, 2>();
+  const auto fft = Fft2d<double>::prepare({.rows = v5_window, .cols = v5_window});
+  std::mt19937_64 generator(6);
+  Array frames = Array::zeros(Device::cpu(), Shape{at.extent[0], v5_window, v5_window}, DType::f64);
+  std::vector<complex128> wave(pixels);
+  for (Index j = 0; j < at.extent[0]; ++j) {
+    double* frame = frames.view<double, 3>().data + j * pixels;
+    const auto top = static_cast<Index>(at(j, 0)) - v5_window / 2, left = static_cast<Index>(at(j, 1)) - v5_window / 2;
+    for (Index m = 0; m < 3; ++m) {
+      for (Index i = 0; i < pixels; ++i)
+        wave[static_cast<std::size_t>(i)] =
+            probe.data[m * pixels + i] * std::polar(1.0, phi(top + i / v5_window, left + i % v5_window));
+      fft.transform(wave.data(), FftDirection::forward);
+      for (Index i = 0; i < pixels; ++i) {
+        const Index row = (i / v5_window + v5_window / 2) % v5_window, col = (i + v5_window / 2) % v5_window;
+        frame[row * v5_window + col] += std::norm(wave[static_cast<std::size_t>(i)]) / static_cast<double>(pixels);
+      }
+    }
+    for (Index i = 0; i < pixels; ++i)
+      if (frame[i] > 0) frame[i] = static_cast<double>(std::poisson_distribution<Index>(frame[i])(generator));
+  }
+  return frames;
+}
+
+struct Found {
+  double over_floor;  // R_I
+  std::vector<double> occupancies;
+};
+
+Found reconstruct(const V5& set, const Measurement& measurement, const Array& start, const std::string& engine,
+                  Index iterations) {
+  Schedule schedule;
+  schedule.engines.push_back({engine, iterations, engine_kind(engine).setup()});
+  schedule.stop.rule = StopRule::off;
+  schedule.holdout = 0.0;
+  schedule.constraints.push_back(chosen_constraint("orthogonalise", Value::object(), "test"));
+  State state = set.start<float>(measurement.mean_counts());
+  state.probe = Array(Device::cpu(), start.shape(), DType::c64);
+  const auto from = start.view<complex128, 3>();
+  const double scale = std::sqrt(measurement.mean_counts() / total_power(start));
+  for (Index i = 0; i < from.count(); ++i) state.probe.view<complex64, 3>().data[i] = complex64(scale * from.data[i]);
+  const auto run = Reconstruction::prepare(measurement, std::move(state), {}, std::move(schedule));
+  while (run->outcome().kind == Outcome::Kind::running) run->iterate();
+  return {run->history().back().fit.r_intensity / r_intensity_floor(run->counts()), occupancies(run->state().probe)};
+}
+
+double largest_difference(const std::vector<double>& found) {
+  double most = 0;
+  for (std::size_t m = 0; m < 3; ++m) most = std::max(most, std::abs(found[m] - truth[m]));
+  return most;
+}
+
+TEST(MixedState, ThreeModesFitWhatOneCannot) {
+  SONDE_NEED_DATA(data);
+  const V5 set(data, "exact");
+  const Array modes = true_modes(), one = V5::probe_of(150);
+  const Measurement measurement(frames_of(set, modes), ZeroFrequency::centre, {}, AmplitudeStorage::f32);
+  EXPECT_GE(reconstruct(set, measurement, one, "gd", 60).over_floor, 1.10);
+  EXPECT_LE(reconstruct(set, measurement, start_modes(one, 3), "gd", 60).over_floor, 1.06);
+  EXPECT_LT(largest_difference(reconstruct(set, measurement, modes, "gd", 60).occupancies), 0.01);
+}
+
+/// Shares move slowly: the likelihood hardly tells them. Of the engines mpie is the fastest at it, with 2 % each at
+/// first.
+TEST(MixedState, MomentumFindsTheSharesOfTheModes) {
+  SONDE_NEED_DATA(data);
+  const V5 set(data, "exact");
+  const Measurement measurement(frames_of(set, true_modes()), ZeroFrequency::centre, {}, AmplitudeStorage::f32);
+  const Found found = reconstruct(set, measurement, start_modes(V5::probe_of(150), 3), "mpie", 300);
+  EXPECT_LT(largest_difference(found.occupancies), 0.05);
+}
+
+}  // namespace
+}  // namespace sonde::ptycho
