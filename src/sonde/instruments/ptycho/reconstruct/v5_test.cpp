@@ -108,24 +108,28 @@ TEST_P(EpieOnV5, FollowsTheReferenceCurveWithLongerSteps) {
 
 INSTANTIATE_TEST_SUITE_P(AtEvery, EpieOnV5, ::testing::Values("1e4", "1e6", "exact"));
 
-/// Settings with which an engine comes to its own convergence, and in how many iterations.
+/// Settings with which an engine comes to its own convergence, and in how many iterations at 10^4 counts, at 10^6, and
+/// without noise: the less noise there is, the further there is to go. 0: not run there, because it takes too long.
 struct Converged {
   const char* engine;
-  Index iterations;
+  std::array<Index, 3> iterations;
   std::map<std::string, std::string> settings;
 };
 
 const Converged converged[] = {
-    {"rpie", 300, {{"step_object", "0.05"}, {"step_probe", "0.05"}, {"alpha_object", "0.8"}, {"alpha_probe", "0.8"}}},
-    {"gd", 700, {}},
-    {"adam", 700, {}},
-    {"lsqml", 400, {}},
+    {"rpie",
+     {120, 150, 225},
+     {{"step_object", "0.05"}, {"step_probe", "0.05"}, {"alpha_object", "0.8"}, {"alpha_probe", "0.8"}}},
+    {"gd", {280, 525, 500}, {}},
+    {"adam", {450, 440, 350}, {}},
+    {"lsqml", {160, 340, 0}, {}},
 };
 
 /// A dose, how near to the truth every engine comes (the reference with its small step, and the 5 % by which orders of
 /// the frames differ), and how near to each other any two, as a multiple of the best engine's distance to the truth:
 /// at few counts they share the noise (specification 11, V13).
 struct Dose {
+  std::size_t index;
   const char* name;
   double mark, apart;
 };
@@ -141,7 +145,9 @@ TEST_P(EnginesOnV5, ReachTheTruthAndEachOther) {
   double best = curves[0].rmse_at(200);
   for (const Converged& each : converged) {
     SCOPED_TRACE(each.engine);
-    const Curve curve = reconstruct(set, schedule_of(each.engine, each.iterations, each.settings), {each.iterations});
+    const Index iterations = each.iterations[GetParam().index];
+    if (iterations == 0) continue;
+    const Curve curve = reconstruct(set, schedule_of(each.engine, iterations, each.settings), {iterations});
     const double rmse = curve.rmse_at(curve.phase_rmse.size());
     EXPECT_LE(rmse, GetParam().mark);
     best = std::min(best, rmse);
@@ -157,7 +163,8 @@ TEST_P(EnginesOnV5, ReachTheTruthAndEachOther) {
 }
 
 INSTANTIATE_TEST_SUITE_P(At, EnginesOnV5,
-                         ::testing::Values(Dose{"1e4", 0.0313, 0.5}, Dose{"1e6", 0.0039, 2}, Dose{"exact", 0.00072, 2}),
+                         ::testing::Values(Dose{0, "1e4", 0.0313, 0.5}, Dose{1, "1e6", 0.0039, 2},
+                                           Dose{2, "exact", 0.00072, 2}),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
