@@ -70,6 +70,9 @@ it("shows a run, follows it, and pauses and ends it", async () => {
   await page.getByRole("button", { name: "End the run" }).click();
   await expect.poll(() => page.getByRole("status").filter({ hasText: "ending" }).count()).toBe(1);
   expect(commands).toEqual(["pause", "resume", "stop"]);
+  say({ event: "closing" });
+  await expect.poll(() => page.getByRole("status").filter({ hasText: /^ended$/ }).count()).toBe(1);
+  expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
   say({ ...RUN, iteration: 20, outcome: "converged", because: "it changes no more" });
   await expect.poll(() => page.getByText("it changes no more").count()).toBe(1);
   expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);

@@ -230,6 +230,12 @@ export class Session implements Listener {
         store.note.value = { text: String(event.message), hint: event.hint as string | undefined, serious: false };
         break;
       case "closing":
+        if (store.page.value?.view === "ptycho") {
+          const run = store.run.value ?? {};
+          store.run.value = run.outcome === "running" ? { ...run, outcome: "ended" } : run;
+          store.gone.value = `The run has ended. This is what it showed last; its result lies in ${store.page.value.title ?? "its file"}.`;
+          break;
+        }
         store.gone.value = "The server has ended. Start `sonde view` again and open its new address; with the same --port and --token this page goes on by itself.";
         break;
     }

@@ -48,7 +48,7 @@ export function FrameView({ label, frame, colours, calibration, unit = "" }: Pro
   return (
     <figure class="live-image">
       <div class="ground">
-        <div class="fit" style={{ aspectRatio: frame ? `${frame.cols} / ${frame.rows}` : "1" }}>
+        <div class="fit" style={{ "--ratio": frame ? frame.cols / frame.rows : 1 }}>
           <canvas ref={canvas} role="img" aria-label={label} />
           {bar && frame && (
             <span class="scale" style={{ width: `${(100 * bar.pixels) / frame.cols}%` }}>

@@ -15,10 +15,12 @@ export function Notices() {
     return () => clearTimeout(timer);
   }, [note]);
   const gone = status === "lost" ? (store.gone.value ?? `The server does not answer; trying again (${attempt}).`) : null;
+  // A run ends as it should; a server that people work with does not.
+  const serious = store.run.value === null;
   return (
     <>
       {gone && (
-        <p class="notice serious" role="alert">
+        <p class={serious ? "notice serious" : "notice"} role={serious ? "alert" : "status"}>
           {gone}
         </p>
       )}
