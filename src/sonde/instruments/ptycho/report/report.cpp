@@ -35,7 +35,7 @@ p{margin:0 0 10px}
 .row{display:flex;flex-wrap:wrap;gap:22px 26px;align-items:flex-start}
 figure{margin:0;max-width:100%}
 figure img{display:block;max-width:100%;max-height:400px;image-rendering:pixelated}
-.small figure img{max-height:300px}
+.small figure img{max-height:256px}
 .row+p{margin-top:10px;color:#5a6472;font-size:13px}
 .beside{max-width:30em}
 figure svg{display:block;max-width:100%;height:auto}
