@@ -14,6 +14,8 @@
 #include "sonde/instruments/ptycho/engines/gd.h"
 #include "sonde/instruments/ptycho/engines/pie.h"
 #include "sonde/instruments/ptycho/engines/projections.h"
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+#include "sonde/instruments/ptycho/results/log.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -99,6 +101,30 @@ PreparedCase prepare_modes(const BenchPoint& point) {
   return prepared;
 }
 
+/// An iteration of a reconstruction beside the engine's alone: what judging, checking and writing it down cost.
+PreparedCase prepare_metrics(const BenchPoint& point) {
+  const ScanSize size = parse_scan_size(point.size);
+  const auto scan = [&] { return std::make_shared<BenchScan>(size, 1, false, Loss::amplitude); };
+  PreparedCase prepared;
+  prepared.input = fmt::format("{} patterns of {} x {}", size.rows * size.cols, size.pixels, size.pixels);
+  prepared.operations.push_back(iteration_of("gd, the engine alone", scan(), SetupOf<Gd, GdSettings>(), true, 0));
+  struct Judged {
+    std::shared_ptr<BenchScan> scan;
+    std::unique_ptr<Reconstruction> run;
+    MetricsLog log{"/dev/null"};
+  };
+  auto judged = std::make_shared<Judged>();
+  judged->scan = scan();
+  Schedule schedule;
+  schedule.engines.push_back({"gd", 1000000, std::make_shared<SetupOf<Gd, GdSettings>>()});
+  schedule.stop.rule = StopRule::off;
+  schedule.holdout = 0.0;
+  judged->run = Reconstruction::prepare(judged->scan->measurement(), std::move(judged->scan->state()), {}, schedule);
+  prepared.operations.push_back({.name = "gd, with metrics, checks, best state and log",
+                                 .run = [judged] { judged->log.add(judged->run->iterate()); }});
+  return prepared;
+}
+
 }  // namespace
 
 std::vector<BenchCase> bench_cases() {
@@ -122,7 +148,12 @@ std::vector<BenchCase> bench_cases() {
            .summary = "Single side band, parallax and the search for the focus, beside the transforms of the images",
            .sizes = {"128x128x64"},
            .devices = {DeviceKind::cpu},
-           .prepare = prepare_direct}};
+           .prepare = prepare_direct},
+          {.name = "ptycho-metrics",
+           .summary = "What metrics, checks and the log cost beside an engine",
+           .sizes = sizes,
+           .devices = {DeviceKind::cpu},
+           .prepare = prepare_metrics}};
 }
 
 }  // namespace sonde::ptycho

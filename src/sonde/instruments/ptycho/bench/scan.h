@@ -31,6 +31,8 @@ class BenchScan {
   [[nodiscard]] std::unique_ptr<Engine<float>> engine(const EngineSetup& setup);
   [[nodiscard]] Workbench<float>& workbench() { return *workbench_; }
   [[nodiscard]] const Model<float>& model() const { return *model_; }
+  [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
+  [[nodiscard]] State& state() { return state_; }
 
  private:
   std::optional<Measurement> measurement_;
