@@ -112,6 +112,16 @@ Chart chart_of(const ptycho::Sweep& sweep, std::size_t best) {
                             .x = {place(trials[best].trial.settings[s].second)},
                             .y = {trials[best].score()},
                             .mark = Mark::points});
+    // Points at the ends keep away from the frame; one legend is enough for all.
+    std::vector<double> all;
+    for (Series& series : facet.series) {
+      all.insert(all.end(), series.x.begin(), series.x.end());
+      if (s > 0) series.name.clear();
+    }
+    const auto [least, most] = std::minmax_element(all.begin(), all.end());
+    const double air = *most > *least ? 0.06 * (*most - *least) : 0.5;
+    facet.x.low = *least - air;
+    facet.x.high = *most + air;
     chart.facets.push_back(std::move(facet));
   }
   return chart;
