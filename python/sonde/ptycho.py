@@ -48,7 +48,7 @@ class Step(NamedTuple):
 
     number: int  #: from 1
     engine: int  #: index in the list of engines
-    metrics: dict[str, float | None]  #: R_I, R_A, NMSE, LL, loss, dO, dP, power_ratio, power_total, phase_roughness, R_free, position_move, seconds
+    metrics: dict[str, float | None]  #: R_I, R_A, NMSE, LL, loss, dO, dP, power_ratio, power_total, phase_roughness, opr_share, R_free, position_move, seconds
 
 
 class Outcome(NamedTuple):

@@ -5,6 +5,7 @@
 #include <Eigen/Eigenvalues>
 #include <vector>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/instruments/ptycho/constrain/kinds.h"
 #include "sonde/instruments/ptycho/constrain/modes.h"
 #include "sonde/instruments/ptycho/constrain/object_values.h"
@@ -37,7 +38,11 @@ class Orthogonalise final : public Constraint<Real> {
   using Complex = std::complex<Real>;
 
   Orthogonalise(const Settings&, const ConstraintContext&, const State& state)
-      : mixed_([&] { return std::vector<Complex>(static_cast<std::size_t>(state.modes() * state.window().cols)); }) {}
+      : mixed_([&] { return std::vector<Complex>(static_cast<std::size_t>(state.modes() * state.window().cols)); }) {
+    if (state.modes() > 1 && state.components() > 0)
+      throw Error(ErrorKind::not_supported, "modes cannot be mixed while the first of them varies along the scan")
+          .hint("leave out the constraint orthogonalise, or the table [opr]");
+  }
 
   void apply(State& state, const ConstraintContext&) override {
     const auto probe = state.probe.view<Complex, 3>();

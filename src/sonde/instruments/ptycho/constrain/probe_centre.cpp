@@ -74,6 +74,7 @@ class ProbeCentre final : public Constraint<Real> {
     const Move by = centre_of_mass<Real>(probe);
     if (by.rows == 0 && by.cols == 0) return;
     move_planes(probe, by, Beyond::cyclic);
+    if (state.components() > 0) move_planes(state.opr_modes.view<std::complex<Real>, 3>(), by, Beyond::cyclic);
     change_values<Real>(state, [&]<class T>(View<T, 3> values) { move_planes(values, by, Beyond::vacuum); });
   }
 };

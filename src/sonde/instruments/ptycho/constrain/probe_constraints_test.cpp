@@ -63,6 +63,42 @@ TEST(ProbePower, GivesTheMeanCountsAndLeavesThePatterns) {
   }
 }
 
+/// A scene whose first mode varies by one random component.
+Scene varying(Scene scene) {
+  std::mt19937 generator(2);
+  std::normal_distribution<double> normal;
+  const auto random = [&](Shape shape) {
+    Array array(Device::cpu(), shape, DType::c128);
+    for (Index i = 0; i < array.count(); ++i)
+      static_cast<complex128*>(array.data())[i] = {normal(generator), normal(generator)};
+    return array;
+  };
+  scene.state.opr_modes = random(Shape{1, scene.rows, scene.cols});
+  scene.state.opr_weights = random(Shape{5, 1});
+  return scene;
+}
+
+/// The probe of a frame, all modes, less what all frames share.
+complex128 own_part(const State& state, Index frame, Index pixel) {
+  return static_cast<const complex128*>(state.opr_weights.data())[frame] *
+         static_cast<const complex128*>(state.opr_modes.data())[pixel];
+}
+
+TEST(ProbePower, ScalesWhatVariesAlike) {
+  Scene scene = varying(built({}));
+  const double factor = std::sqrt(345 / total_power(scene.state.probe));
+  const complex128 before = own_part(scene.state, 3, 17);
+  apply("probe_power", Value::object(), uncalibrated(scene, 345), scene.state);
+  EXPECT_LT(std::abs(own_part(scene.state, 3, 17) - factor * before), 1e-13 * factor);
+}
+
+TEST(Orthogonalise, CannotMixModesOfWhichOneVaries) {
+  Scene scene = varying(built({.modes = 2}));
+  EXPECT_THAT(error_of(ErrorKind::not_supported,
+                       [&] { apply("orthogonalise", Value::object(), uncalibrated(scene, 1), scene.state); }),
+              HasSubstr("modes cannot be mixed"));
+}
+
 TEST(ProbePower, LeavesAPotentialAlone) {
   Scene scene = built({.type = ObjectType::potential});
   const auto before = elements<complex128>(scene.state.object);
@@ -97,6 +133,16 @@ TEST(ProbeCentre, MovesProbeAndObjectSoThatPatternsStay) {
     apply("probe_centre", Value::object(), uncalibrated(scene, 1), scene.state);
     EXPECT_LT(testing::difference(patterns(scene), before), 1e-11);
   }
+}
+
+TEST(ProbeCentre, MovesWhatVariesAlike) {
+  Scene scene = varying(off_centre(ObjectType::complex));
+  // The component has the probe's own shape: so it has afterwards.
+  const auto probe = scene.state.probe.view<complex128, 3>();
+  std::copy_n(probe.data, scene.pixels(), static_cast<complex128*>(scene.state.opr_modes.data()));
+  apply("probe_centre", Value::object(), uncalibrated(scene, 1), scene.state);
+  for (Index i = 0; i < scene.pixels(); ++i)
+    EXPECT_EQ(static_cast<complex128*>(scene.state.opr_modes.data())[i], probe.data[i]);
 }
 
 TEST(ProbeCentre, LeavesLessThanHalfAPixel) {

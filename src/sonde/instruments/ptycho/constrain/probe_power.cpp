@@ -38,6 +38,10 @@ class ProbePower final : public Constraint<Real> {
     if (!(power > 0) || !std::isfinite(power)) return;  // a run that has failed is told so by its metrics
     const double factor = std::sqrt(context.mean_counts / power);
     scale<Real>(state.probe.view<std::complex<Real>, 3>(), factor);
+    if (state.components() > 0) {
+      const auto weights = state.opr_weights.view<std::complex<Real>, 2>();
+      for (Index i = 0; i < weights.count(); ++i) weights.data[i] *= static_cast<Real>(factor);
+    }
     if (state.type == ObjectType::complex)
       scale<Real>(state.object.view<std::complex<Real>, 3>(),
                   std::pow(factor, -1 / static_cast<double>(state.slices())));

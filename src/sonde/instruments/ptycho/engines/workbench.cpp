@@ -43,8 +43,19 @@ void Workbench<Real>::renew_spectrum() {
     spectrum_ = {};
     return;
   }
-  if (spectrum_.empty()) spectrum_ = Array(Device::cpu(), state_->probe.shape(), state_->probe.dtype());
-  probe_spectrum(*model_, state_->probe, spectrum_);
+  const Index modes = state_->modes(), components = state_->components();
+  const Shape shape{modes + components, model_->rows(), model_->cols()};
+  if (spectrum_.empty() || spectrum_.shape() != shape) spectrum_ = Array(Device::cpu(), shape, state_->probe.dtype());
+  using Complex = std::complex<Real>;
+  Complex* to = spectrum_.view<Complex, 3>().data;
+  const auto transform = [&](const Array& waves, Complex* spectra) {
+    const auto from = waves.view<Complex, 3>();
+    std::copy(from.data, from.data + from.count(), spectra);
+    for (Index m = 0; m < from.extent[0]; ++m)
+      model_->fft().transform(spectra + m * model_->pixels(), FftDirection::forward);
+  };
+  transform(state_->probe, to);
+  if (components > 0) transform(state_->opr_modes, to + modes * model_->pixels());
 }
 
 template <class Real>
@@ -58,7 +69,7 @@ void Workbench<Real>::probe_from_spectrum() {
   using Complex = std::complex<Real>;
   const auto from = spectrum_.view<Complex, 3>();
   auto to = state_->probe.view<Complex, 3>();
-  std::copy(from.data, from.data + from.count(), to.data);
+  std::copy(from.data, from.data + to.count(), to.data);
   const Real scale = Real(1) / static_cast<Real>(model_->pixels());
   for (Index m = 0; m < to.extent[0]; ++m) {
     Complex* wave = to.data + m * model_->pixels();

@@ -40,8 +40,9 @@ class Workbench {
   /// The fit of these frames alone, wherever is computed.
   void compare(std::span<const Index> frames, std::span<FrameSums> fit);
 
-  /// F P of the probe as it is, for Exposure::forward; engines call renew_spectrum() when they have changed the probe.
-  /// Empty while every position lies on a pixel, and while a device's kernels compute.
+  /// F P of the probe as it is, and of the components by which it varies, for Exposure::forward; engines call
+  /// renew_spectrum() when they have changed the probe. Empty while every position lies on a pixel, and while a
+  /// device's kernels compute.
   [[nodiscard]] Array& spectrum() { return spectrum_; }
   void renew_spectrum();
   /// From now on there is a spectrum even while every position lies on a pixel: positions will move.

@@ -84,13 +84,13 @@ Exposure<Real>::Exposure(const Model<Real>& model)
 }
 
 template <class Real>
-void Exposure<Real>::shift_spectrum(const Complex* spectrum, const std::vector<Complex>& ramp_row,
+void Exposure<Real>::shift_spectrum(const Complex* first, const Complex* spectrum, const std::vector<Complex>& ramp_row,
                                     const std::vector<Complex>& ramp_col, Complex* to) const {
   const Model<Real>& model = *model_;
   const Index pixels = model.pixels();
   for (Index m = 0; m < model.modes(); ++m) {
-    cpu::ramp(spectrum + m * pixels, ramp_row.data(), ramp_col.data(), Real(1) / static_cast<Real>(pixels), false,
-              model.rows(), model.cols(), to + m * pixels);
+    cpu::ramp(m == 0 ? first : spectrum + m * pixels, ramp_row.data(), ramp_col.data(),
+              Real(1) / static_cast<Real>(pixels), false, model.rows(), model.cols(), to + m * pixels);
     model.fft().transform(to + m * pixels, FftDirection::inverse);
   }
 }
@@ -109,14 +109,15 @@ void Exposure<Real>::differentiate(const Array& spectrum, Complex* by_row, Compl
     return to;
   };
   const Complex* from = spectrum.view<Complex, 3>().data;
-  shift_spectrum(from, derived(ramp_row_), ramp_col_, by_row);
-  shift_spectrum(from, ramp_row_, derived(ramp_col_), by_col);
+  shift_spectrum(first_, from, derived(ramp_row_), ramp_col_, by_row);
+  shift_spectrum(first_, from, ramp_row_, derived(ramp_col_), by_col);
 }
 
 template <class Real>
 void Exposure<Real>::bring(const Array& probe, const Array& spectrum) {
   if (shifted()) {
-    shift_spectrum(spectrum.view<Complex, 3>().data, ramp_row_, ramp_col_, waves_);
+    const Complex* from = spectrum.view<Complex, 3>().data;
+    shift_spectrum(from, from, ramp_row_, ramp_col_, waves_);
     return;
   }
   const auto from = probe.view<Complex, 3>();
@@ -124,7 +125,18 @@ void Exposure<Real>::bring(const Array& probe, const Array& spectrum) {
 }
 
 template <class Real>
-void Exposure<Real>::aim(const State& state, const Array& spectrum, const Placement& at) {
+const std::complex<Real>* Exposure<Real>::own_first(const State& state, Index frame, const Complex* probe,
+                                                    const Complex* components) {
+  const Index pixels = model_->pixels();
+  own_.assign(probe, probe + pixels);
+  const auto weights = state.opr_weights.view<Complex, 2>();
+  for (Index l = 0; l < weights.extent[1]; ++l)
+    cpu::add<Real>(weights(frame, l), components + l * pixels, own_.data(), pixels);
+  return own_.data();
+}
+
+template <class Real>
+void Exposure<Real>::aim(const State& state, const Array& spectrum, Index frame, const Placement& at) {
   const Model<Real>& model = *model_;
   const auto object = state.object.view<Complex, 3>();
   placement_ = at;
@@ -136,19 +148,27 @@ void Exposure<Real>::aim(const State& state, const Array& spectrum, const Placem
     window.stride[0] = object.stride[1];
     window.stride[1] = 1;
   }
-  incident_[0] = state.probe.view<Complex, 3>().data;
+  const Complex* probe = state.probe.view<Complex, 3>().data;
+  const Index waves = model.modes() * model.pixels();
   shifted_now_ = !spectrum.empty();
+  const bool varies = state.components() > 0;
   if (shifted()) {
+    const Complex* from = spectrum.view<Complex, 3>().data;
+    first_ = varies ? own_first(state, frame, from, from + waves) : from;
     fill_ramp(placement_.shift_row, ramp_row_);
     fill_ramp(placement_.shift_col, ramp_col_);
-    shift_spectrum(spectrum.view<Complex, 3>().data, ramp_row_, ramp_col_, shifted_);
-    incident_[0] = shifted_;
+    shift_spectrum(first_, from, ramp_row_, ramp_col_, shifted_);
+  } else if (varies) {
+    const Complex* first = own_first(state, frame, probe, state.opr_modes.view<Complex, 3>().data);
+    std::copy(first, first + model.pixels(), shifted_);
+    std::copy(probe + model.pixels(), probe + waves, shifted_ + model.pixels());
   }
+  incident_[0] = shifted() || varies ? shifted_ : probe;
 }
 
 template <class Real>
-void Exposure<Real>::approach(const State& state, const Array& spectrum, const Placement& at) {
-  aim(state, spectrum, at);
+void Exposure<Real>::approach(const State& state, const Array& spectrum, Index frame, const Placement& at) {
+  aim(state, spectrum, frame, at);
   const Model<Real>& model = *model_;
   for (Index s = 1; s < model.slices(); ++s) {
     Complex* hit = between_[static_cast<std::size_t>(s - 1)];
@@ -162,8 +182,8 @@ void Exposure<Real>::approach(const State& state, const Array& spectrum, const P
 }
 
 template <class Real>
-void Exposure<Real>::forward(const State& state, const Array& spectrum, const Placement& at) {
-  approach(state, spectrum, at);
+void Exposure<Real>::forward(const State& state, const Array& spectrum, Index frame, const Placement& at) {
+  approach(state, spectrum, frame, at);
   const Model<Real>& model = *model_;
   const Index last = model.slices() - 1;
   for (Index m = 0; m < model.modes(); ++m) {

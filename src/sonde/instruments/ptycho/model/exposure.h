@@ -67,23 +67,24 @@ class Exposure {
 
   explicit Exposure(const Model<Real>& model);
 
-  /// Finds the object's window and the shifted probe of a frame. `spectrum` is that of probe_spectrum(), and the probe
-  /// is then taken from it; an empty Array while every position lies on a pixel.
+  /// Finds the object's window and the shifted probe of a frame. `spectrum` (M + L, Ny, Nx) is F P of every mode and of
+  /// every component by which the first one varies, and the probe is then taken from it; an empty Array while every
+  /// position lies on a pixel.
   void aim(const State& state, const Array& spectrum, Index frame) {
-    aim(state, spectrum, state.placements[static_cast<std::size_t>(frame)]);
+    aim(state, spectrum, frame, state.placements[static_cast<std::size_t>(frame)]);
   }
   /// The same for a place of one's own.
-  void aim(const State& state, const Array& spectrum, const Placement& at);
+  void aim(const State& state, const Array& spectrum, Index frame, const Placement& at);
   /// Aims, and goes on through the slices to the detector.
   void forward(const State& state, const Array& spectrum, Index frame) {
-    forward(state, spectrum, state.placements[static_cast<std::size_t>(frame)]);
+    forward(state, spectrum, frame, state.placements[static_cast<std::size_t>(frame)]);
   }
-  void forward(const State& state, const Array& spectrum, const Placement& at);
+  void forward(const State& state, const Array& spectrum, Index frame, const Placement& at);
   /// Aims, and goes on through the slices until incident() of the last one; waves() is left as it was.
   void approach(const State& state, const Array& spectrum, Index frame) {
-    approach(state, spectrum, state.placements[static_cast<std::size_t>(frame)]);
+    approach(state, spectrum, frame, state.placements[static_cast<std::size_t>(frame)]);
   }
-  void approach(const State& state, const Array& spectrum, const Placement& at);
+  void approach(const State& state, const Array& spectrum, Index frame, const Placement& at);
   /// Sends other waves, (M, Ny, Nx), the same way from before the first slice to the detector.
   void propagate(Complex* waves) const;
   /// Turns the far field into that of chi. With `change` false only the sums are made.
@@ -132,7 +133,10 @@ class Exposure {
 
  private:
   void free_space_back(Index slice, Complex* waves) const;
-  void shift_spectrum(const Complex* spectrum, const std::vector<Complex>& ramp_row,
+  /// The first mode of a frame from that of all frames and the components, both in real space or both spectra.
+  const Complex* own_first(const State& state, Index frame, const Complex* probe, const Complex* components);
+  /// Every mode from its spectrum, the first from `first`.
+  void shift_spectrum(const Complex* first, const Complex* spectrum, const std::vector<Complex>& ramp_row,
                       const std::vector<Complex>& ramp_col, Complex* to) const;
 
   const Model<Real>* model_;
@@ -143,6 +147,8 @@ class Exposure {
   std::vector<View<const Complex, 2>> window_;
   std::vector<Complex> ramp_row_, ramp_col_;
   std::vector<Real> amplitudes_;
+  std::vector<Complex> own_;        // the first mode of this frame, where it varies
+  const Complex* first_ = nullptr;  // its spectrum, where probes are shifted
   Placement placement_;
   bool shifted_now_ = false;
 };

@@ -130,5 +130,7 @@ LineSums line_sums(MeasuredPattern<Real> measured, Real intensity_scale, const C
 /// sum(i) += scale wave(i).
 template <class Real>
 void add(Real scale, const Complex<Real>* wave, Complex<Real>* sum, Index count);
+template <class Real>
+void add(Complex<Real> scale, const Complex<Real>* wave, Complex<Real>* sum, Index count);
 
 }  // namespace sonde::ptycho::cpu

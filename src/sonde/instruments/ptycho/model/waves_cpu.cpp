@@ -139,6 +139,17 @@ SONDE_MULTIVERSION void add(Real scale, const Complex<Real>* wave, Complex<Real>
 }
 
 template <class Real>
+SONDE_MULTIVERSION void add(Complex<Real> scale, const Complex<Real>* wave, Complex<Real>* sum, Index count) {
+  const Real re = scale.real(), im = scale.imag();
+  const Real* w = parts(wave);
+  Real* s = parts(sum);
+  for (Index i = 0; i < 2 * count; i += 2) {
+    s[i] += re * w[i] - im * w[i + 1];
+    s[i + 1] += re * w[i + 1] + im * w[i];
+  }
+}
+
+template <class Real>
 SONDE_MULTIVERSION Real largest_norm(const Complex<Real>* waves, Index modes, Index pixels) {
   return largest_of_modes<Real>(waves, modes, pixels);
 }
@@ -184,6 +195,8 @@ template void ramp(const Complex<double>*, const Complex<double>*, const Complex
                    Complex<double>*);
 template void add(float scale, const Complex<float>* wave, Complex<float>* sum, Index count);
 template void add(double scale, const Complex<double>* wave, Complex<double>* sum, Index count);
+template void add(Complex<float> scale, const Complex<float>* wave, Complex<float>* sum, Index count);
+template void add(Complex<double> scale, const Complex<double>* wave, Complex<double>* sum, Index count);
 template float largest_norm(const Complex<float>* waves, Index modes, Index pixels);
 template float largest_norm(View<const Complex<float>, 2> object);
 template double largest_norm(const Complex<double>* waves, Index modes, Index pixels);

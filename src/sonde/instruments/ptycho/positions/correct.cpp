@@ -124,7 +124,7 @@ double PositionCorrection<Real>::error_at(Workbench<Real>& bench, Index frame, P
   if (at.row < 0 || at.col < 0 || at.row + window.rows > state.object.shape()[1] ||
       at.col + window.cols > state.object.shape()[2])
     return std::numeric_limits<double>::infinity();
-  exposure.forward(state, bench.spectrum(), at);
+  exposure.forward(state, bench.spectrum(), frame, at);
   return exposure.residual(frame, /*change=*/false).amplitude_error2;
 }
 

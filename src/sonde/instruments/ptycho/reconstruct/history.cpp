@@ -12,7 +12,7 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr Index columns = 24;
+constexpr Index columns = 25;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 /// Calls visit(member) for every number of a record, in the order of the columns.
@@ -28,6 +28,7 @@ void each(Record& record, Visit&& visit) {
   visit(record.power_ratio);
   visit(record.power_total);
   visit(record.phase_roughness);
+  visit(record.opr_share);
   visit(record.seconds);
 }
 

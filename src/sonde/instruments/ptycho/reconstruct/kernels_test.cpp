@@ -113,6 +113,8 @@ TEST(Kernels, AreRefusedByTheNameOfWhatHasNone) {
   EXPECT_THAT(engine, HasSubstr("use --device cpu"));
   EXPECT_THAT(refusal([](Schedule& schedule) { schedule.positions.method = PositionMethod::gradient; }),
               HasSubstr("positions are corrected on the CPU alone"));
+  EXPECT_THAT(refusal([](Schedule& schedule) { schedule.opr.modes = 1; }),
+              HasSubstr("a probe that varies along the scan is for the CPU alone"));
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ class Steps final : public Reconstruction {
       counts_alone->mean_counts = measurement.mean_counts();
       known_ = std::move(counts_alone);
     }
+    if (schedule_.opr.modes > 0) make_opr_room(state_, schedule_.opr.modes);
     if (!schedule_.constraints.empty()) constraints_.emplace(schedule_.constraints, *known_, state_);
     fit_.resize(static_cast<std::size_t>(measurement.count()));
     if (schedule_.kernels) there_.emplace(*schedule_.kernels, measurement, schedule_.patterns);
@@ -112,6 +113,7 @@ class Steps final : public Reconstruction {
   std::optional<Workbench<Real>> bench_;
   std::unique_ptr<Engine<Real>> engine_;
   std::optional<PositionCorrection<Real>> correction_;
+  std::optional<ProbeRelaxation<Real>> relaxation_;
   std::shared_ptr<const ConstraintContext> known_;
   std::optional<Constraints<Real>> constraints_;
   std::vector<Point> initial_positions_;
@@ -144,6 +146,7 @@ void Steps<Real>::begin_engine(Index which) {
   done_in_engine_ = 0;
   const EngineRun& run = schedule_.engines[static_cast<std::size_t>(which)];
   correction_.reset();
+  relaxation_.reset();
   engine_.reset();
   bench_.reset();
   model_.emplace(*measurement_, state_.slices(), state_.modes(), propagators_, run.setup->loss());
@@ -152,6 +155,7 @@ void Steps<Real>::begin_engine(Index which) {
     bench_->keep_spectrum();
     correction_.emplace(schedule_.positions, initial_positions_, *bench_);
   }
+  if (schedule_.opr.modes > 0) relaxation_.emplace(schedule_.opr, *bench_);
   engine_ = run.setup->make(*bench_);
   begin_window(static_cast<Index>(history_.size()) + 1);
   best_r_ = 0;
@@ -165,6 +169,10 @@ void Steps<Real>::keep_best(double r_intensity) {
   copy_into(state_.object, best_.object);
   if (!state_.phase.empty()) copy_into(state_.phase, best_.phase);
   copy_into(state_.probe, best_.probe);
+  if (state_.components() > 0) {
+    copy_into(state_.opr_modes, best_.opr_modes);
+    copy_into(state_.opr_weights, best_.opr_weights);
+  }
   best_.positions = state_.positions;
   best_.placements = state_.placements;
 }
@@ -175,6 +183,10 @@ void Steps<Real>::restore_best() {
   copy_into(best_.object, state_.object);
   if (!state_.phase.empty()) copy_into(best_.phase, state_.phase);
   copy_into(best_.probe, state_.probe);
+  if (best_.components() > 0) {
+    copy_into(best_.opr_modes, state_.opr_modes);
+    copy_into(best_.opr_weights, state_.opr_weights);
+  }
   state_.positions = best_.positions;
   state_.placements = best_.placements;
 }
@@ -199,6 +211,11 @@ const IterationRecord& Steps<Real>::iterate() {
     record.power_ratio = probe_power() / power_before;
     require_finite<Real>(state_.object, "object");
     require_finite<Real>(state_.probe, "probe");
+    if (relaxation_ && iteration.probe_free && relaxation_->due(record.number)) {
+      record.opr_share = relaxation_->relax(*bench_);
+      require_finite<Real>(state_.opr_modes, "variation of the probe");
+      engine_->state_changed();
+    }
     if (correction_ && correction_->due(record.number)) {
       record.positions = correction_->correct(*bench_, record.number, iterations_);
       engine_->state_changed();
@@ -260,6 +277,10 @@ void save_state(CheckpointWriter& checkpoint, const std::string& prefix, const S
   checkpoint.array(prefix + "object", state.object);
   if (!state.phase.empty()) checkpoint.array(prefix + "phase", state.phase);
   checkpoint.array(prefix + "probe", state.probe);
+  if (state.components() > 0) {
+    checkpoint.array(prefix + "opr_modes", state.opr_modes);
+    checkpoint.array(prefix + "opr_weights", state.opr_weights);
+  }
   checkpoint.array(prefix + "positions", array_of(state.positions));
 }
 
@@ -269,6 +290,10 @@ void restore_state(const CheckpointReader& checkpoint, const std::string& prefix
   if (state.type == ObjectType::potential)
     state.phase = checkpoint.array(prefix + "phase", state.phase.dtype(), state.phase.shape());
   state.probe = checkpoint.array(prefix + "probe");
+  if (checkpoint.has(prefix + "opr_modes")) {
+    state.opr_modes = checkpoint.array(prefix + "opr_modes");
+    state.opr_weights = checkpoint.array(prefix + "opr_weights");
+  }
   state.positions = points_of(checkpoint.array(prefix + "positions"));
   state.placements = place_all(state.positions, state.window());
 }
@@ -392,6 +417,7 @@ std::string why_no_kernels(const Schedule& schedule) {
     if (!engine_kind(run.name).has_kernels)
       return fmt::format("the engine {} has no kernels for a GPU (with kernels: {})", run.name, engines_with_kernels());
   if (schedule.positions.method != PositionMethod::none) return "positions are corrected on the CPU alone";
+  if (schedule.opr.modes > 0) return "a probe that varies along the scan is for the CPU alone";
   return "";
 }
 

@@ -14,6 +14,7 @@
 #include "sonde/instruments/ptycho/model/measurement.h"
 #include "sonde/instruments/ptycho/model/metrics.h"
 #include "sonde/instruments/ptycho/model/state.h"
+#include "sonde/instruments/ptycho/opr/probe_relaxation.h"
 #include "sonde/instruments/ptycho/positions/correct.h"
 #include "sonde/instruments/ptycho/reconstruct/stop.h"
 
@@ -31,6 +32,7 @@ struct Schedule {
   std::vector<EngineRun> engines;
   Index object_start = 1, probe_start = 2;  ///< first iteration in which each is free
   PositionSettings positions;
+  OprSettings opr;
   std::vector<ChosenConstraint> constraints;
   /// What constraints may know; unset: the mean counts alone.
   std::shared_ptr<const ConstraintContext> known{};
@@ -58,6 +60,7 @@ struct IterationRecord {
   double power_ratio = 1;                   ///< of sum |P|^2 over this iteration, before the power constraint acts
   double power_total = 1;                   ///< product of all until now
   double phase_roughness = 0;               ///< phase_roughness() of the field of view, rad per pixel
+  double opr_share = 0;                     ///< of the first mode's power, what varies along the scan
   std::optional<PositionReport> positions;  ///< when this iteration corrected them
   double seconds = 0;
 };

@@ -122,7 +122,8 @@ TEST(Reconstruction, MeasuresTheFitOfTheEstimateBeforeTheUpdate) {
   EXPECT_NEAR(r_intensity_floor(run.reconstruction->counts()), std::sqrt(counts / counts2), 1e-12);
 }
 
-/// Every engine, stopped after three of six iterations and taken up again from the file, with positions that move.
+/// Every engine, stopped after three of six iterations and taken up again from the file, with positions that move and a
+/// probe that varies.
 TEST(Reconstruction, ResumesWithTheSameBits) {
   for (const EngineKind& kind : engine_kinds()) {
     SCOPED_TRACE(kind.name);
@@ -133,6 +134,8 @@ TEST(Reconstruction, ResumesWithTheSameBits) {
       plan.engines.push_back({std::string(kind.name), 4, kind.setup()});
       plan.positions.method = PositionMethod::xcorr;
       plan.positions.start = 2;
+      plan.opr.modes = 1;
+      plan.opr.start = 2;
       return plan;
     };
     const auto fresh = [&] {
@@ -160,6 +163,9 @@ TEST(Reconstruction, ResumesWithTheSameBits) {
     State &a = resumed->state(), &b = through.reconstruction->state();
     EXPECT_EQ(std::memcmp(a.object.data(), b.object.data(), a.object.allocated_bytes()), 0);
     EXPECT_EQ(std::memcmp(a.probe.data(), b.probe.data(), a.probe.allocated_bytes()), 0);
+    EXPECT_EQ(std::memcmp(a.opr_modes.data(), b.opr_modes.data(), a.opr_modes.allocated_bytes()), 0);
+    EXPECT_EQ(std::memcmp(a.opr_weights.data(), b.opr_weights.data(), a.opr_weights.allocated_bytes()), 0);
+    EXPECT_GT(resumed->history().back().opr_share, 0);
     EXPECT_EQ(a.positions, b.positions);
   }
 }
@@ -192,6 +198,8 @@ TEST(Reconstruction, HeldOutFramesJudgeAndDoNothingElse) {
     schedule.holdout = 0.4;
     schedule.positions.method = PositionMethod::gradient;
     schedule.positions.start = 2;
+    schedule.opr.modes = 1;
+    schedule.opr.start = 2;
     Run made;
     made.measurement = std::make_unique<Measurement>(counted, ZeroFrequency::corner, std::vector<std::uint8_t>{},
                                                      AmplitudeStorage::f64);

@@ -78,13 +78,10 @@ Value json_at(const Hdf5File& file, const std::string& path) {
 }  // namespace
 
 const std::vector<std::string>& metric_names() {
-  static const std::vector<std::string> names = {"R_I",         "R_A",
-                                                 "NMSE",        "LL",
-                                                 "loss",        "dO",
-                                                 "dP",          "power_ratio",
-                                                 "power_total", "phase_roughness",
-                                                 "R_free",      "position_move",
-                                                 "seconds",     "engine"};
+  static const std::vector<std::string> names = {
+      "R_I",       "R_A",    "NMSE",          "LL",          "loss",
+      "dO",        "dP",     "power_ratio",   "power_total", "phase_roughness",
+      "opr_share", "R_free", "position_move", "seconds",     "engine"};
   return names;
 }
 
@@ -102,6 +99,7 @@ Value metrics_value(const IterationRecord& record) {
   value["power_ratio"] = record.power_ratio;
   value["power_total"] = record.power_total;
   value["phase_roughness"] = record.phase_roughness;
+  value["opr_share"] = record.opr_share;
   value["R_free"] = record.r_free ? Value(*record.r_free) : Value();
   value["position_move"] = record.positions ? Value(record.positions->largest_move) : Value();
   value["seconds"] = record.seconds;
@@ -129,6 +127,10 @@ Result result_of(const State& state, const Sampling& sampling, Point offset, con
   result.object = state.object.clone();
   if (!state.phase.empty()) result.phase = state.phase.clone();
   result.probe = state.probe.clone();
+  if (state.components() > 0) {
+    result.opr_modes = state.opr_modes.clone();
+    result.opr_weights = state.opr_weights.clone();
+  }
   result.sampling = sampling;
   result.origin = {-offset.row, -offset.col};
   result.positions = moved(state.positions, result.origin);
@@ -165,6 +167,11 @@ void write_result(const std::string& path, const Result& result) {
   writer.array("/probe", result.probe.clone().reshaped(Shape{1, probe[0], probe[1], probe[2]}));
   if (calibrated) writer.attribute("/probe", "pixel_size_A", pair_of(row, col));
   writer.attribute("/probe", "occupancy", Array::from(occupancy(result.probe), Shape{probe[0]}));
+
+  if (!result.opr_modes.empty()) {
+    writer.array("/opr_modes", result.opr_modes);
+    writer.array("/opr_weights", result.opr_weights);
+  }
 
   const std::string unit = calibrated ? "A" : "px";
   writer.array("/positions_" + unit, array_of(result.positions, row, col));
@@ -217,6 +224,11 @@ Result read_result(const std::string& path) {
                             name(probe.dtype()), probe.shape().text()));
   const Shape shape = probe.shape();
   result.probe = std::move(probe).reshaped(Shape{shape[0] * shape[1], shape[2], shape[3]});
+
+  if (file.is_dataset("/opr_modes") && file.is_dataset("/opr_weights")) {
+    result.opr_modes = file.dataset("/opr_modes").read();
+    result.opr_weights = file.dataset("/opr_weights").read();
+  }
 
   const std::vector<double> pixel = doubles_of(file.attribute(object, "pixel_size_A"));
   const std::vector<double> wavelength = doubles_of(file.attribute(object, "wavelength_A"));

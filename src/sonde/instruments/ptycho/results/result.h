@@ -17,9 +17,10 @@ namespace sonde::ptycho {
 /// which the object's pixel [0,0] lies at `origin`.
 struct Result {
   ObjectType type = ObjectType::complex;
-  Array object;  ///< (S, Y, X) complex
-  Array phase;   ///< (S, Y, X) real: potential only
-  Array probe;   ///< (M, Ny, Nx) complex, centred
+  Array object;                  ///< (S, Y, X) complex
+  Array phase;                   ///< (S, Y, X) real: potential only
+  Array probe;                   ///< (M, Ny, Nx) complex, centred
+  Array opr_modes, opr_weights;  ///< (L, Ny, Nx) and (J, L) complex: how the first mode varies; empty when it does not
   double slice_thickness_a = 0;
   Sampling sampling;
   Point origin;
@@ -38,16 +39,17 @@ struct Result {
 [[nodiscard]] Result result_of(const State& state, const Sampling& sampling, Point offset,
                                const std::vector<Point>& initial, const std::vector<IterationRecord>& history);
 
-/// R_I, R_A, NMSE, LL, loss, dO, dP, power_ratio, power_total, phase_roughness, R_free and position_move (not-a-number
-/// where there is none), seconds, engine: what every iteration is remembered by.
+/// R_I, R_A, NMSE, LL, loss, dO, dP, power_ratio, power_total, phase_roughness, opr_share, R_free and position_move
+/// (not-a-number where there is none), seconds, engine: what every iteration is remembered by.
 [[nodiscard]] const std::vector<std::string>& metric_names();
 [[nodiscard]] Value metrics_value(const IterationRecord& record);
 
 /// Writes the result file (specification 7); it has its name only when it is complete:
 ///   /object (S, Y, X) complex, or /object_phase real; attributes type, pixel_size_A, origin_A, slice_thickness_A, and
 ///   origin_px, the position of pixel [0,0] in object pixels; /probe (1, M, Ny, Nx) complex, centred, with pixel_size_A
-///   and occupancy; /positions_A, /positions_initial_A (J, 2); /metrics/*; /fov_mask; /settings; /provenance; /timing;
-///   /diagnostics. Without a calibration there is no *_A: /positions_px and /positions_initial_px instead.
+///   and occupancy; /opr_modes (L, Ny, Nx) and /opr_weights (J, L) complex where the probe varies; /positions_A,
+///   /positions_initial_A (J, 2); /metrics/*; /fov_mask; /settings; /provenance; /timing; /diagnostics. Without a
+///   calibration there is no *_A: /positions_px and /positions_initial_px instead.
 void write_result(const std::string& path, const Result& result);
 
 /// Reads a result file. Throws Error(bad_file) for files that are none, naming what is missing.

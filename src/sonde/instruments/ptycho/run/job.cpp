@@ -89,6 +89,7 @@ JobPlan plan_job(const RunFile& run, const Source& source) {
   sizes.storage = storage_of(run);
   sizes.masked = std::find(plan.scan.good.begin(), plan.scan.good.end(), 0) != plan.scan.good.end();
   sizes.modes = run.probe.modes;
+  sizes.components = run.opr.modes;
   sizes.slices = run.object.slices;
   sizes.object_rows = plan.extent.rows;
   sizes.object_cols = plan.extent.cols;

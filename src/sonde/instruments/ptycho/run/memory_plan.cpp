@@ -76,6 +76,16 @@ MemoryPlan plan_memory(const RunSizes& s) {
   const std::size_t state_probe =
       add("probe", probes * modes * pixels * complex,
           fmt::format("{} x {} x {} x {} x {} B", probes, s.modes, s.rows, s.cols, complex));
+  // Components now, best and as spectra, their sums in parts of the scan and in double precision; weights now and best.
+  const std::size_t components = size(s.components);
+  const std::size_t varying =
+      components == 0
+          ? 0
+          : add("probe variation",
+                components * pixels * (probes - 1) * complex + components * pixels * 16 +
+                    std::min(frames, most_bands) * (components + 1) * pixels * complex +
+                    frames * components * (2 * complex + 3 * 16),
+                fmt::format("{} components of {} x {}, weights of {} frames", s.components, s.rows, s.cols, s.frames));
   const std::size_t lists =
       add("positions and sums", frames * (3 * 16 + 32 + 2 * 40 + 40), fmt::format("{} frames", s.frames));
   // Of each thread: waves, shifted probes, waves before each slice.
@@ -83,7 +93,7 @@ MemoryPlan plan_memory(const RunSizes& s) {
                                  (s.storage == AmplitudeStorage::f32 ? 0 : pixels * s.real_bytes);
   const std::size_t threads = add("threads", 2 * size(s.threads) * per_thread,
                                   fmt::format("{} threads with waves of {} modes", s.threads, s.modes));
-  plan.lasting_bytes = patterns + state_object + state_probe + lists + threads;
+  plan.lasting_bytes = patterns + state_object + state_probe + varying + lists + threads;
 
   std::size_t largest = 0;
   for (const EngineSize& engine : s.engines) {

@@ -26,6 +26,7 @@ struct RunSizes {
   std::size_t count_bytes = 2;  ///< of one count as read, for `counts` storage
   bool masked = false;
   Index modes = 1, slices = 1, object_rows = 0, object_cols = 0;
+  Index components = 0;  ///< by which the probe varies along the scan ([opr])
   bool potential = false;
   bool fractional = false;  ///< probes between pixels are shifted through their spectrum
   std::size_t real_bytes = 4;

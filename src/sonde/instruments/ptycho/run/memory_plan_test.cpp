@@ -74,6 +74,17 @@ TEST(MemoryPlan, MomentumHoldsTheObjectBeforeAndItsVelocity) {
   EXPECT_EQ(bytes_of(plan_memory(sizes({{"mpie", 1}})), "engine mpie"), 2u * 200 * 100 * 8);
 }
 
+TEST(MemoryPlan, AProbeThatVariesHoldsItsComponentsAndSums) {
+  RunSizes s = sizes({{"gd", 1}});
+  const std::size_t without = plan_memory(s).lasting_bytes;
+  s.components = 2;
+  s.fractional = true;
+  // Now, best and spectra; the sums in double; 16 parts of three sums; weights now and best, and three lists in double.
+  const std::size_t expected = 2u * 64 * 32 * 8 * 3 + 2u * 64 * 32 * 16 + 16u * 3 * 64 * 32 * 8 + 1000u * 2 * (16 + 48);
+  EXPECT_EQ(bytes_of(plan_memory(s), "probe variation"), expected);
+  EXPECT_EQ(plan_memory(s).lasting_bytes, without + expected + 64 * 32 * 8);  // and the probe's spectrum
+}
+
 TEST(MemoryPlan, OneEngineWorksAtATime) {
   const MemoryPlan both = plan_memory(sizes({{"dm", 1}, {"epie", 1}})), one = plan_memory(sizes({{"dm", 1}}));
   EXPECT_EQ(both.peak_bytes, one.peak_bytes);

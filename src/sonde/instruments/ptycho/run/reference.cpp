@@ -17,7 +17,7 @@ struct About {
   std::string_view table, text;
 };
 
-constexpr std::array<About, 13> tables{{
+constexpr std::array<About, 14> tables{{
     {"data", "Where the patterns are, and which of them count."},
     {"geometry", "What turns pixels into lengths, and how a raster lies on the specimen."},
     {"probe", "Where the first probe comes from."},
@@ -25,6 +25,7 @@ constexpr std::array<About, 13> tables{{
     {"direct", "How one-shot reconstructions are made: by `sonde ptycho direct`, or where object.init asks for one."},
     {"engine", "What works on the estimate, and for how long. One after the other in the order of the file."},
     {"positions", "What a list of positions means, and whether positions are corrected."},
+    {"opr", "Whether the probe varies along the scan (orthogonal probe relaxation)."},
     {"constraint",
      "What is known beside the patterns. They act in the order of this page, whatever the order of the "
      "file."},

@@ -99,6 +99,7 @@ RunFile::RunFile() {
   Fields of_positions(positions);
   correction.describe(of_positions);
   tables_.add("positions", std::move(of_positions));
+  tables_.add("opr", Fields(opr));
   tables_.add_list("constraint", names_of(constraint_kinds()),
                    [this](const std::string& kind) { return append_constraint(kind); });
   tables_.add("stop", Fields(stop));
@@ -151,6 +152,7 @@ Schedule RunFile::schedule() const {
   schedule.object_start = object.start;
   schedule.probe_start = probe.start;
   schedule.positions = correction;
+  schedule.opr = opr;
   schedule.constraints = constraints_;
   schedule.stop = stop;
   schedule.holdout = data.holdout;

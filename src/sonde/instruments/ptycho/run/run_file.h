@@ -57,7 +57,7 @@ struct OutputSettings {
 };
 
 /// A run file: everything that decides a reconstruction, in tables [data], [geometry], [probe], [object], [direct],
-/// [[engine]], [positions], [[constraint]], [stop], [compute], [multi_start], [quality] and [output].
+/// [[engine]], [positions], [opr], [[constraint]], [stop], [compute], [multi_start], [quality] and [output].
 ///
 ///   RunFile run;
 ///   run.read("recon.toml");
@@ -75,6 +75,7 @@ class RunFile {
   DirectSettings direct;
   PositionListSettings positions;
   PositionSettings correction;
+  OprSettings opr;
   StopSettings stop;
   ComputeSettings compute;
   MultiStartSettings multi_start;
