@@ -17,6 +17,9 @@
 namespace sonde::cli {
 namespace {
 
+/// A positional argument of this name is a TOML file of settings, as --config names one.
+constexpr std::string_view settings_key = "settings";
+
 std::string usage_line(const Command& command, const Fields& fields) {
   const std::string arguments = usage_arguments(fields);
   return fmt::format("sonde {}{}{} [settings]", command.name, arguments.empty() ? "" : " ", arguments);
@@ -190,14 +193,19 @@ Parsed parse(const std::vector<std::string>& words) {
   give_positional(rest, all_given, usage_line(command, fields));
 
   Problems problems;
-  for (const Given& given : all_given)
-    if (given.field->key == "config") problems.collect([&] { assign_given(given, fields); });
-  if (parsed.common->config && !command.own_config)
-    problems.collect([&] {
-      std::vector<std::string> names;
-      for (const Command& each : commands()) names.push_back(each.name);
-      read_toml(*parsed.common->config, fields, command.name, names);
-    });
+  std::optional<std::string> settings;
+  for (const Given& given : all_given) {
+    if (given.field->key == "config") {
+      problems.collect([&] { assign_given(given, fields); });
+      if (!command.own_config) settings = parsed.common->config;
+    }
+  }
+  for (const Given& given : all_given) {
+    if (!given.field->positional || given.field->key != settings_key || given.texts.empty()) continue;
+    if (settings) problems.add(Error(ErrorKind::usage, "settings are named twice: as the argument and with --config"));
+    settings = given.texts.front();
+  }
+  if (settings) problems.collect([&] { read_toml(*settings, fields, command.name, command_names()); });
   for (const Given& given : all_given) {
     if (given.field->positional && !given.field->info.optional && given.texts.empty())
       problems.add(Error(ErrorKind::usage, fmt::format("{} is missing", given.field->key))

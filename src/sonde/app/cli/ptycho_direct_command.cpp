@@ -9,6 +9,7 @@
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/ptycho_direct.h"
 #include "sonde/app/cli/ptycho_reconstruct.h"
+#include "sonde/app/cli/ptycho_settings.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/npy.h"
@@ -50,22 +51,16 @@ struct DirectOptions {
   }
 };
 
-void resolve(const DirectOptions& options, const Context& context, ptycho::RunFile& run) {
-  const bool is_run_file = to_lower(options.input).ends_with(".toml");
-  if (is_run_file && context.config_file())
-    throw Error(ErrorKind::usage, "a run file is named twice: as the input and with --config");
-  if (is_run_file || context.config_file()) run.read(is_run_file ? options.input : *context.config_file());
-  if (!is_run_file) run.data.file = options.input;
-  Problems problems;
-  const auto set = [&](const std::string& setting) { problems.collect([&] { run.tables().assign_text(setting); }); };
-  if (options.fit) set("direct.fit=" + *options.fit);
-  if (options.transfer) set("direct.transfer=" + *options.transfer);
-  if (options.upsample) set("direct.upsample=" + *options.upsample);
-  if (options.skip_empty) set("data.skip_empty=true");
-  if (options.clip_negative) set("data.clip_negative=true");
-  for (const std::string& setting : options.set) set(setting);
-  problems.throw_if_any("the command line has several problems");
-  run.data.file = fs::absolute(run.data.file).lexically_normal().string();
+/// The flags that stand for settings, before those of --set, which count more.
+std::vector<std::string> settings_of(const DirectOptions& options) {
+  std::vector<std::string> settings;
+  if (options.fit) settings.push_back("direct.fit=" + *options.fit);
+  if (options.transfer) settings.push_back("direct.transfer=" + *options.transfer);
+  if (options.upsample) settings.push_back("direct.upsample=" + *options.upsample);
+  if (options.skip_empty) settings.emplace_back("data.skip_empty=true");
+  if (options.clip_negative) settings.emplace_back("data.clip_negative=true");
+  settings.insert(settings.end(), options.set.begin(), options.set.end());
+  return settings;
 }
 
 /// What is wrong with a file is better known before the work than after it.
@@ -101,7 +96,7 @@ void run_direct_command(const DirectOptions& options, Context& context) {
         .hint("use --method ssb or --method parallax");
   (void)context.device_for("direct reconstructions are made on the CPU");
   ptycho::RunFile run;
-  resolve(options, context, run);
+  resolve_settings(options.input, settings_of(options), BareInput::any, context, run);
   require_formats_and_places(options, run);
   const auto method = options.method == Method::ssb ? ptycho::DirectMethod::ssb : ptycho::DirectMethod::parallax;
   const std::optional<ptycho::DirectOutcome> outcome = reconstruct_directly(run, method, context);

@@ -45,6 +45,8 @@ void run_init(const InitOptions& options, Context& context) {
         tables.assign("geometry", 0, key, Value(*value), "", Origin::caller);
     };
     known("energy_keV", source.energy_kev);
+    known("semiangle_mrad", source.semiangle_mrad);
+    known("detector_mrad_per_px", source.mrad_per_px);
     known("detector_pixel_m", source.detector_pixel_m);
     known("distance_m", source.distance_m);
   }

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <filesystem>
 #include <optional>
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/ptycho_direct.h"
 #include "sonde/app/cli/ptycho_reconstruct.h"
-#include "sonde/engine/base/error.h"
-#include "sonde/engine/base/text.h"
+#include "sonde/app/cli/ptycho_settings.h"
 #include "sonde/instruments/ptycho/run/reference.h"
-#include "sonde/instruments/ptycho/run/run_file.h"
 
 namespace sonde::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct RunOptions {
   std::string input, output;
@@ -24,7 +17,9 @@ struct RunOptions {
   bool skip_empty = false, clip_negative = false;
   std::optional<Index> live;
   void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "run file (.toml), or the patterns with --config RUN.toml"});
+    fields.positional(
+        "input", input,
+        {.help = "run file (.toml), or the patterns, with --config RUN.toml unless the file says all of itself"});
     fields.add("output", output,
                {.help = "the result file; in place of output.file", .metavar = "FILE.h5", .letter = 'o'});
     fields.add(
@@ -41,32 +36,22 @@ struct RunOptions {
   }
 };
 
-/// The run file with everything that the command line says.
-void resolve(const RunOptions& options, const Context& context, ptycho::RunFile& run) {
-  const bool is_run_file = to_lower(options.input).ends_with(".toml");
-  if (is_run_file && context.config_file())
-    throw Error(ErrorKind::usage, "a run file is named twice: as the input and with --config");
-  if (!is_run_file && !context.config_file())
-    throw Error(ErrorKind::usage, fmt::format("{} is no run file (.toml)", options.input))
-        .hint("name the settings with --config RUN.toml, or write some with `sonde ptycho init`");
-  run.read(is_run_file ? options.input : *context.config_file());
-  if (!is_run_file) run.data.file = options.input;
-  Problems problems;
-  const auto set = [&](const std::string& setting) { problems.collect([&] { run.tables().assign_text(setting); }); };
-  if (options.precision) set("compute.precision=" + *options.precision);
-  if (options.storage) set("data.storage=" + *options.storage);
-  if (options.skip_empty) set("data.skip_empty=true");
-  if (options.clip_negative) set("data.clip_negative=true");
-  for (const std::string& setting : options.set) set(setting);
-  problems.throw_if_any("the command line has several problems");
-  if (!options.output.empty()) run.output.file = options.output;
-  if (options.log) run.output.log = *options.log;
-  run.data.file = fs::absolute(run.data.file).lexically_normal().string();
+/// The flags that stand for settings, before those of --set, which count more.
+std::vector<std::string> settings_of(const RunOptions& options) {
+  std::vector<std::string> settings;
+  if (options.precision) settings.push_back("compute.precision=" + *options.precision);
+  if (options.storage) settings.push_back("data.storage=" + *options.storage);
+  if (options.skip_empty) settings.emplace_back("data.skip_empty=true");
+  if (options.clip_negative) settings.emplace_back("data.clip_negative=true");
+  settings.insert(settings.end(), options.set.begin(), options.set.end());
+  return settings;
 }
 
 void run_run(const RunOptions& options, Context& context) {
   ptycho::RunFile run;
-  resolve(options, context, run);
+  resolve_settings(options.input, settings_of(options), BareInput::describes_itself, context, run);
+  if (!options.output.empty()) run.output.file = options.output;
+  if (options.log) run.output.log = *options.log;
   begin_directly(run, context);
   reconstruct(run, nullptr, options.live, context);
 }
@@ -90,6 +75,8 @@ Command ptycho_run_command() {
                        {"sonde ptycho run recon.toml --set output.checkpoint_every=20",
                         "A checkpoint every 20 iterations, from which `sonde ptycho resume` goes on"},
                        {"sonde ptycho run recon.toml --live 8000", "Watch it in the browser, pause it, end it early"},
+                       {"sonde ptycho run scan.h5 -o result.h5",
+                        "A file that says all of itself (`sonde ptycho simulate`, CXI, PtyD), with the engine gd"},
                        {"sonde ptycho run recon.toml --dry-run", "Memory, overlap and time, without any work"}},
           .pages = {{"ptycho-run-file", "The run file with all its keys", ptycho::run_file_reference}},
           .own_config = true,

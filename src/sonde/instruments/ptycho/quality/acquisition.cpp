@@ -2,7 +2,10 @@
 #include "sonde/instruments/ptycho/quality/acquisition.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "sonde/instruments/ptycho/quality/image.h"
 #include "sonde/instruments/ptycho/scan/positions.h"
@@ -10,6 +13,18 @@
 
 namespace sonde::ptycho {
 namespace {
+
+constexpr std::array<std::pair<std::string_view, double Acquisition::*>, 9> members{{
+    {"counts_per_frame", &Acquisition::counts_per_frame},
+    {"counts_per_pixel", &Acquisition::counts_per_pixel},
+    {"dose", &Acquisition::dose},
+    {"step", &Acquisition::step},
+    {"probe_diameter", &Acquisition::probe_diameter},
+    {"overlap", &Acquisition::overlap},
+    {"pixel", &Acquisition::pixel},
+    {"finest", &Acquisition::finest},
+    {"redundancy", &Acquisition::redundancy},
+}};
 
 /// How far the bounding box of points reaches along both axes.
 Point reach(const std::vector<Point>& points) {
@@ -62,16 +77,18 @@ Acquisition acquisition_of(const State& state, const Measurement& measurement, c
 
 Value Acquisition::to_value() const {
   Value value;
-  value["counts_per_frame"] = counts_per_frame;
-  value["counts_per_pixel"] = counts_per_pixel;
-  value["dose"] = dose;
-  value["step"] = step;
-  value["probe_diameter"] = probe_diameter;
-  value["overlap"] = overlap;
-  value["pixel"] = pixel;
-  value["finest"] = finest;
-  value["redundancy"] = redundancy;
+  for (const auto& [name, member] : members) value[name] = this->*member;
   return value;
+}
+
+std::optional<Acquisition> Acquisition::from_value(const Value& value) {
+  Acquisition found;
+  for (const auto& [name, member] : members) {
+    const Value* number = value.find(name);
+    if (number == nullptr || !number->is_number()) return std::nullopt;
+    found.*member = number->as_real();
+  }
+  return found;
 }
 
 }  // namespace sonde::ptycho

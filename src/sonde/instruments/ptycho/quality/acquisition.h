@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "sonde/engine/options/value.h"
 #include "sonde/instruments/ptycho/model/measurement.h"
 #include "sonde/instruments/ptycho/model/state.h"
@@ -21,7 +23,10 @@ struct Acquisition {
   double finest = 0;            ///< 1 / (2 k_max) with k_max the largest measured frequency: lambda / (2 alpha_max)
   double redundancy = 0;        ///< measured numbers per unknown real number of the object under the probe
 
+  /// {"counts_per_frame": ..., ...}: every member by its name.
   [[nodiscard]] Value to_value() const;
+  /// The same back; nothing when it is no object or lacks a member.
+  [[nodiscard]] static std::optional<Acquisition> from_value(const Value& value);
 };
 
 [[nodiscard]] Acquisition acquisition_of(const State& state, const Measurement& measurement, const Sampling& sampling);

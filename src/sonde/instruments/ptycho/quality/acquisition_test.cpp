@@ -80,6 +80,10 @@ TEST_F(SmallScan, GoesIntoAReport) {
   const Value value = found().to_value();
   EXPECT_EQ(value.find("overlap")->as_real(), found().overlap);
   EXPECT_EQ(value.size(), 9u);
+  const auto back = Acquisition::from_value(value);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->to_value(), value);
+  EXPECT_FALSE(Acquisition::from_value(Value::object()));
 }
 
 TEST(PhaseImage, AddsTheSlicesInTheBox) {

@@ -22,13 +22,16 @@ std::optional<Index> whole(std::string_view text) {
 
 void DataSettings::describe(Fields& fields) {
   fields.add("file", file, {.help = "file with the patterns; a relative path starts at the folder of the run file"});
-  fields.choice("format", format,
-                {{"auto", SourceFormat::automatic},
-                 {"plain", SourceFormat::plain},
-                 {"cxi", SourceFormat::cxi},
-                 {"ptyd", SourceFormat::ptyd},
-                 {"stem", SourceFormat::stem}},
-                {.help = "layout of the file: plain is an HDF5 or NPY stack, stem whatever `sonde stem` opens"});
+  fields.choice(
+      "format", format,
+      {{"auto", SourceFormat::automatic},
+       {"plain", SourceFormat::plain},
+       {"sonde", SourceFormat::sonde},
+       {"cxi", SourceFormat::cxi},
+       {"ptyd", SourceFormat::ptyd},
+       {"stem", SourceFormat::stem}},
+      {.help = "layout of the file: plain is an HDF5 or NPY stack, sonde what `sonde ptycho simulate` writes, stem "
+               "whatever `sonde stem` opens"});
   fields.add("patterns", patterns,
              {.help = "plain HDF5: the data set of the patterns; empty takes the only one of 3 or 4 dimensions"});
   fields.add(

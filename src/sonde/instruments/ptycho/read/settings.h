@@ -10,8 +10,9 @@
 
 namespace sonde::ptycho {
 
-/// Whose layout a file has. automatic: CXI and PtyD are recognised, everything else is plain.
-enum class SourceFormat { automatic, plain, cxi, ptyd, stem };
+/// Whose layout a file has. automatic: scans of `sonde ptycho simulate`, CXI and PtyD are recognised,
+/// everything else is plain.
+enum class SourceFormat { automatic, plain, sonde, cxi, ptyd, stem };
 
 /// Which value of a mask marks a pixel that was measured.
 enum class MaskGood { nonzero, zero };

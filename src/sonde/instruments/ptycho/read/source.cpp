@@ -12,6 +12,7 @@
 #include "sonde/engine/io/npy.h"
 #include "sonde/instruments/ptycho/read/files.h"
 #include "sonde/instruments/ptycho/read/foreign.h"
+#include "sonde/instruments/ptycho/read/sonde_scan.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -108,6 +109,12 @@ Source open_plain(const DataSettings& settings) {
   return source;
 }
 
+SourceFormat recognised(const Hdf5File& file) {
+  if (is_ptyd(file)) return SourceFormat::ptyd;
+  if (is_cxi(file)) return SourceFormat::cxi;
+  return is_sonde_scan(file) ? SourceFormat::sonde : SourceFormat::plain;
+}
+
 }  // namespace
 
 void take_named_arrays(const DataSettings& settings, Source& source) {
@@ -127,17 +134,20 @@ void require_fitting(const Source& source) {
                 fmt::format("{}: {} positions for {} frames", source.file, source.positions.size(), source.shape[0]));
 }
 
-bool is_own_format(const DataSettings& settings) {
-  if (settings.format != SourceFormat::automatic) return settings.format != SourceFormat::stem;
-  if (!settings.positions.empty() || !settings.patterns.empty()) return true;
-  if (is_npy(settings.file)) return true;
-  (void)File(settings.file);
+bool describes_itself(const std::string& path) {
+  if (is_npy(path)) return false;
+  (void)File(path);
   try {
-    const Hdf5File file = Hdf5File::open(settings.file);
-    return is_cxi(file) || is_ptyd(file);
+    return recognised(Hdf5File::open(path)) != SourceFormat::plain;
   } catch (const Error&) {
     return false;
   }
+}
+
+bool is_own_format(const DataSettings& settings) {
+  if (settings.format != SourceFormat::automatic) return settings.format != SourceFormat::stem;
+  if (!settings.positions.empty() || !settings.patterns.empty()) return true;
+  return is_npy(settings.file) || describes_itself(settings.file);
 }
 
 Source open_source(const DataSettings& settings) {
@@ -145,19 +155,17 @@ Source open_source(const DataSettings& settings) {
     throw Error(ErrorKind::bad_input, "no file with patterns is named").hint("give data.file in the run file");
   SourceFormat format = settings.format;
   if (format == SourceFormat::automatic) {
-    format = SourceFormat::plain;
-    if (!is_npy(settings.file)) {
-      const Hdf5File file = Hdf5File::open(settings.file);
-      if (is_cxi(file)) format = SourceFormat::cxi;
-      if (is_ptyd(file)) format = SourceFormat::ptyd;
-    }
+    format = is_npy(settings.file) ? SourceFormat::plain : recognised(Hdf5File::open(settings.file));
+    // A named data set is meant, whatever else the file holds.
+    if (format == SourceFormat::sonde && !settings.patterns.empty()) format = SourceFormat::plain;
   }
   if (settings.detector_bin != 1)
     throw Error(ErrorKind::not_supported, "data.detector_bin sums pixels of files that `sonde stem` opens")
         .hint("crop the patterns with data.crop instead");
-  Source source = format == SourceFormat::cxi    ? open_cxi(settings.file)
-                  : format == SourceFormat::ptyd ? open_ptyd(settings.file)
-                                                 : open_plain(settings);
+  Source source = format == SourceFormat::cxi     ? open_cxi(settings.file)
+                  : format == SourceFormat::ptyd  ? open_ptyd(settings.file)
+                  : format == SourceFormat::sonde ? open_sonde_scan(settings.file)
+                                                  : open_plain(settings);
   take_named_arrays(settings, source);
   require_fitting(source);
   return source;

@@ -42,8 +42,12 @@ void take_named_arrays(const DataSettings& settings, Source& source);
 /// Throws Error(bad_input) when there is another number of positions than of frames.
 void require_fitting(const Source& source);
 
+/// Whether a file says everything that a reconstruction must know: a scan of `sonde ptycho simulate`, CXI or PtyD.
+/// False for files that are no HDF5. Throws Error(bad_file) when it is missing.
+[[nodiscard]] bool describes_itself(const std::string& path);
+
 /// Whether `settings` describe a file that open_source() knows: always, unless the format is stem, or automatic with a
-/// file that is neither CXI nor PtyD and no positions or data set named. Throws Error(bad_file) when it is missing.
+/// file that describes_itself() not and no positions or data set named. Throws Error(bad_file) when it is missing.
 [[nodiscard]] bool is_own_format(const DataSettings& settings);
 
 /// Opens a file and reads all but the patterns. Throws Error(bad_file) naming file and data set for missing ones,

@@ -7,6 +7,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/ptycho/quality/spectrum.h"
+#include "sonde/instruments/ptycho/results/diagnosis.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
 
 namespace sonde::ptycho {
@@ -70,22 +71,6 @@ std::optional<RingCorrelation> half_data_of(const Value& diagnostics) {
   return rings;
 }
 
-std::optional<Acquisition> acquisition_of(const Value& diagnostics) {
-  const Value* stored = diagnostics.find("acquisition");
-  if (stored == nullptr || !stored->is_object()) return std::nullopt;
-  Acquisition found;
-  found.counts_per_frame = number_at(*stored, "counts_per_frame");
-  found.counts_per_pixel = number_at(*stored, "counts_per_pixel");
-  found.dose = number_at(*stored, "dose");
-  found.step = number_at(*stored, "step");
-  found.probe_diameter = number_at(*stored, "probe_diameter");
-  found.overlap = number_at(*stored, "overlap");
-  found.pixel = number_at(*stored, "pixel");
-  found.finest = number_at(*stored, "finest");
-  found.redundancy = number_at(*stored, "redundancy");
-  return found;
-}
-
 std::vector<double> occupancy_of(const Array& probe) {
   const Array modes = in_double_precision(probe);
   const auto values = modes.view<complex128, 3>();
@@ -114,24 +99,6 @@ void read_settings(const Result& result, Findings& findings) {
   if (const Field* method = run.tables().find("positions")->items.front().fields.find("method"))
     findings.position_method = method->text();
   if (run.geometry.semiangle_mrad) findings.semiangle = *run.geometry.semiangle_mrad / 1000;
-}
-
-std::vector<Diagnosis> diagnoses_of(const Result& result, const Findings& findings) {
-  State state;
-  state.type = result.type;
-  state.object = result.object.clone();
-  if (!result.phase.empty()) state.phase = result.phase.clone();
-  state.probe = result.probe.clone();
-  state.positions = moved(result.positions, {-result.origin.row, -result.origin.col});
-  state.placements = place_all(state.positions, state.window());
-  Evidence evidence;
-  evidence.state = &state;
-  evidence.sampling = result.sampling;
-  evidence.semiangle = findings.semiangle.value_or(0);
-  evidence.acquisition = findings.acquisition;
-  evidence.r_intensity = metric(result, "R_I");
-  evidence.r_floor = findings.floor;
-  return diagnose(evidence);
 }
 
 }  // namespace
@@ -190,9 +157,9 @@ Findings findings_of(const Result& result) {
   findings.movement = movement_of(result);
   findings.occupancy = occupancy_of(result.probe);
   findings.half_data = half_data_of(told);
-  findings.acquisition = acquisition_of(told);
+  findings.acquisition = acquisition_of(result);
   read_settings(result, findings);
-  findings.diagnoses = diagnoses_of(result, findings);
+  findings.diagnoses = diagnose(result, nullptr, findings.semiangle);
   return findings;
 }
 

@@ -222,6 +222,7 @@ Result Job::result(const RunFile& run) const {
   result.diagnostics["overlap"] = judgement_.overlap;
   result.diagnostics["acquisition"] =
       acquisition_of(reconstruction_->state(), *measurement_, plan_.scan.sampling).to_value();
+  if (plan_.semiangle) result.diagnostics["semiangle_mrad"] = 1000 * *plan_.semiangle;
   result.diagnostics["warnings"] = warnings_;
   return result;
 }

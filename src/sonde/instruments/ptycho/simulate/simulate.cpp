@@ -22,8 +22,6 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr const char* schema = "sonde.ptycho.scan/1";
-
 /// (J, 2), rows first.
 Array table_of(std::span<const Point> points) {
   Array table(Device::cpu(), {static_cast<Index>(points.size()), 2}, DType::f64);
@@ -56,7 +54,7 @@ double sum_of(const Array& frames) {
 
 void write_description(Hdf5Writer& file, SimulateOptions options, const Truth& truth) {
   const Sampling& sampling = truth.sampling;
-  file.attribute("/", "schema", schema);
+  file.attribute("/", "schema", std::string(scan_schema));
   file.attribute("/", "description", fmt::format("simulated by sonde {}", build_info().version));
   file.attribute("/data", "energy_keV", options.energy_keV);
   file.attribute("/data", "semiangle_mrad", options.semiangle_mrad);
@@ -65,6 +63,8 @@ void write_description(Hdf5Writer& file, SimulateOptions options, const Truth& t
   file.attribute("/data", "zero_frequency", "center");
   file.array("/mask", Array::from(truth.good, {sampling.rows, sampling.cols}));
   file.array("/positions_A", table_of(truth.nominal_a));
+  file.array("/probe", truth.start_probe);
+  file.attribute("/probe", "defocus_A", stated_defocus(options));
   file.array("/truth/object_phase", truth.phase);
   file.attribute("/truth/object_phase", "pixel_size_A",
                  Array::from(std::vector<double>{sampling.pixel_row(), sampling.pixel_col()}, {2}));

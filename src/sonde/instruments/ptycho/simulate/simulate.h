@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sonde/engine/array/array.h"
@@ -21,6 +22,9 @@ class Fields;
 
 namespace sonde::ptycho {
 
+/// The attribute "schema" of "/" in a scan that simulate() writes: what reconstructions recognise it by.
+inline constexpr std::string_view scan_schema = "sonde.ptycho.scan/1";
+
 /// Everything that decides a simulated scan; two runs with equal options give equal counts.
 struct SimulateOptions {
   std::string output = "ptycho_scan.h5";
@@ -30,6 +34,7 @@ struct SimulateOptions {
   double C12_A = 0;
   double phi12_deg = 0;
   double C30_A = 0;
+  double defocus_error = 0.1;
   std::string occupancies = "1";
   double source_fwhm_A = 0;
 
@@ -74,6 +79,7 @@ struct Truth {
   Array phase;                      ///< (layers, Y, X), float64, rad
   Array object;                     ///< exp(i phase), complex128
   Array probe;                      ///< (modes, rows, cols), complex128, centred, sum |P|^2 = counts per frame
+  Array start_probe;                ///< one mode of the same power: what the operator of the microscope believes
   Array propagators;                ///< between the layers; empty for one
   double layer_distance = 0;        ///< A
   std::vector<Point> nominal_a;     ///< where the scan says the probe was, A, on a scan of its own
@@ -82,6 +88,9 @@ struct Truth {
 
   [[nodiscard]] Window window() const { return {sampling.rows, sampling.cols}; }
 };
+
+/// What the operator believes the defocus to be, A.
+[[nodiscard]] double stated_defocus(const SimulateOptions& options);
 
 /// The scan of these options. The specimen of layer l has its lattice 0.825^l times as wide as the first and turned by
 /// another 0.5 rad; the amorphous patch and the step are in the first layer. Throws Error(usage) for texts that cannot
@@ -105,9 +114,10 @@ struct Simulated {
 
 /// Writes one HDF5 file:
 ///   /data (Sy, Sx, Ky, Kx), counts, with the calibration as attributes; /mask (Ky, Kx), 1 for good pixels;
-///   /positions_A (J, 2), nominal, rows first; and what nobody knows in a real experiment: /truth/object_phase (layers,
-///   Y, X), /truth/probe (modes, Ny, Nx), /truth/positions_px (J, 2), /truth/field_of_view (row, col, rows, cols),
-///   /truth/parameters (the options as JSON).
+///   /positions_A (J, 2), nominal, rows first; /probe (1, Ny, Nx), one coherent mode with the stated defocus, which is
+///   wrong by options.defocus_error; and what nobody knows in a real experiment: /truth/object_phase (layers, Y, X),
+///   /truth/probe (modes, Ny, Nx), /truth/positions_px (J, 2), /truth/field_of_view (row, col, rows, cols),
+///   /truth/parameters (the options as JSON). Reconstructions recognise the file by its schema.
 /// The file has its name only when it is complete. Reports progress, answers interrupts. Throws like truth_of() and
 /// draw_frames(), Error(io), and Error(budget) before any work.
 Simulated simulate(const SimulateOptions& options, Budget budget = Budget::automatic(Device::cpu()));

@@ -60,14 +60,19 @@ Sampling sampling_of(const SimulateOptions& options) {
                            2 * options.detector_mrad / static_cast<double>(options.detector_px));
 }
 
-Array probe_of(const SimulateOptions& options, const Sampling& sampling) {
+/// One mode of power one.
+Array coherent_probe(const SimulateOptions& options, const Sampling& sampling, double defocus) {
   ApertureOptics optics;
   optics.semiangle = options.semiangle_mrad / 1000;
-  optics.aberrations.set("defocus", options.defocus_A);
+  optics.aberrations.set("defocus", defocus);
   optics.aberrations.set("C12", options.C12_A);
   optics.aberrations.set("phi12", radians(options.phi12_deg));
   optics.aberrations.set("C30", options.C30_A);
-  const Array coherent = aperture_probe(sampling, optics);
+  return aperture_probe(sampling, optics);
+}
+
+Array probe_of(const SimulateOptions& options, const Sampling& sampling) {
+  const Array coherent = coherent_probe(options, sampling, options.defocus_A);
   Array probe = with_source_size(with_occupancies(coherent, numbers_of(options.occupancies, "occupancies")), sampling,
                                  options.source_fwhm_A);
   scale_to_counts(probe, options.counts_per_frame);
@@ -157,7 +162,7 @@ std::vector<std::uint8_t> good_pixels(const SimulateOptions& options) {
 }  // namespace
 
 void SimulateOptions::describe(Fields& fields) {
-  fields.positional("output", output, {.help = "HDF5 file to write", .optional = true});
+  fields.add("output", output, {.help = "HDF5 file to write", .metavar = "FILE.h5", .letter = 'o'});
   fields.heading("beam");
   fields.add("energy_keV", energy_keV, {.help = "energy of the electrons", .unit = "keV", .min = 1, .max = 3000});
   fields.add("semiangle_mrad", semiangle_mrad, {.help = "convergence semiangle", .unit = "mrad", .min = 0.01});
@@ -165,6 +170,8 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add("C12_A", C12_A, {.help = "twofold astigmatism", .unit = "A"});
   fields.add("phi12_deg", phi12_deg, {.help = "its direction", .unit = "degrees"});
   fields.add("C30_A", C30_A, {.help = "spherical aberration", .unit = "A"});
+  fields.add("defocus_error", defocus_error,
+             {.help = "share by which the defocus that the file states is too small", .min = -10, .max = 10});
   fields.add(
       "occupancies", occupancies,
       {.help = "shares of the power of incoherent modes, made of the probe times coordinates", .metavar = "P0,P1,..."});
@@ -207,12 +214,16 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add("seed", seed, {.help = "start of the random numbers", .min = 0});
 }
 
+double stated_defocus(const SimulateOptions& options) { return options.defocus_A * (1 - options.defocus_error); }
+
 Truth truth_of(const SimulateOptions& options) {
   Truth truth;
   truth.sampling = sampling_of(options);
   std::tie(truth.scan_rows, truth.scan_cols) = scan_shape_of(options);
   truth.good = good_pixels(options);
   truth.probe = probe_of(options, truth.sampling);
+  truth.start_probe = coherent_probe(options, truth.sampling, stated_defocus(options));
+  scale_to_counts(truth.start_probe, options.counts_per_frame);
   Scan scan = scan_of(options, truth.sampling);
   truth.nominal_a = std::move(scan.nominal_a);
   truth.positions_px = std::move(scan.actual_px);
@@ -238,7 +249,7 @@ std::size_t simulation_bytes(const SimulateOptions& options) {
   const auto modes = numbers_of(options.occupancies, "occupancies").size() * (options.source_fwhm_A > 0 ? 9 : 1);
   // Phase and transmission of every layer, one more map and the noise; modes and propagators; a line of frames with the
   // counts of every thread: wave, intensity, rates and counts.
-  return object * (24 * layers + 8 + 24) + 16 * pixels * (2 * modes + layers) +
+  return object * (24 * layers + 8 + 24) + 16 * pixels * (2 * modes + 1 + layers) +
          pixels * (static_cast<std::size_t>(cols) * size_bytes(options.dtype) +
                    static_cast<std::size_t>(thread_count()) * (16 + 8 + 8 + 4)) +
          static_cast<std::size_t>(rows * cols) * 64;

@@ -70,6 +70,24 @@ TEST(Truth, DefaultsOverlapAsTheyShould) {
   EXPECT_LT(overlap, 0.97);
 }
 
+TEST(Truth, TheOperatorsProbeHasTheWrongDefocusAndTheRightPower) {
+  SimulateOptions options = small();
+  options.defocus_error = 0.2;
+  options.occupancies = "0.8,0.2";
+  options.C12_A = 20;
+  const Truth truth = truth_of(options);
+  SimulateOptions wrong = options;
+  wrong.defocus_A = 120;  // four fifths of 150
+  wrong.occupancies = "1";
+  const Truth other = truth_of(wrong);
+  ASSERT_EQ(truth.start_probe.shape(), other.probe.shape());
+  for (Index i = 0; i < other.probe.count(); ++i)
+    // Rounding of values of order one.
+    ASSERT_NEAR(std::abs(static_cast<const complex128*>(truth.start_probe.data())[i] -
+                         static_cast<const complex128*>(other.probe.data())[i]),
+                0, 1e-12);
+}
+
 TEST(Truth, LayersDiffer) {
   SimulateOptions options = small();
   options.layers = 2;
@@ -172,6 +190,8 @@ TEST(Simulate, WritesTheScanAndItsTruth) {
             1024 - 7);
   EXPECT_EQ(file.dataset("/truth/object_phase").info().shape, truth.phase.shape());
   EXPECT_EQ(file.dataset("/truth/probe").info().dtype, DType::c128);
+  EXPECT_EQ(file.dataset("/probe").info().shape, (Shape{1, 32, 32}));
+  EXPECT_EQ(file.attribute("/", "schema")->text(), "sonde.ptycho.scan/1");
   const Array positions = file.dataset("/truth/positions_px").read();
   EXPECT_EQ((positions.view<double, 2>()(7, 1)), truth.positions_px[7].col);
   EXPECT_EQ(file.dataset("/positions_A").info().shape, (Shape{20, 2}));

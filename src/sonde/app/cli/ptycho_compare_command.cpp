@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "sonde/app/cli/commands.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/figure/curves.h"
+#include "sonde/engine/figure/image.h"
+#include "sonde/engine/io/png.h"
+#include "sonde/instruments/ptycho/results/compare.h"
+#include "sonde/instruments/stem/results/output_path.h"
+
+namespace sonde::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ptycho::ObjectComparison;
+
+struct CompareOptions {
+  std::string result, other, output;
+  std::optional<std::string> truth;
+  ptycho::Start start = ptycho::Start::blind;
+  bool picture = true;
+  void describe(Fields& fields) {
+    fields.positional("result", result, {.help = "a result of `sonde ptycho run`"});
+    fields.positional("other", other,
+                      {.help = "another result, or a scan with its truth; left out: the truth beside the measurement",
+                       .optional = true});
+    fields.add("truth", truth,
+               {.help = "the scan of `sonde ptycho simulate` that holds the truth", .metavar = "FILE.h5"});
+    fields.add(
+        "output", output,
+        {.help = "the picture; empty: the result's name and _compare.png", .metavar = "FILE.png", .letter = 'o'});
+    fields.add("picture", picture, {.help = "draw both phases, their difference and the ring correlation"});
+    fields.choice(
+        "start", start, {{"blind", ptycho::Start::blind}, {"near", ptycho::Start::near}},
+        {.help = "blind looks for shifts of pixels and ramps of turns, near takes small ones for granted: for "
+                 "crystals on which a shift by a unit cell looks as good"});
+  }
+};
+
+/// The second object: a file that was named, or the truth of the measurement that the result was made from.
+ptycho::PlacedObject measure_of(const CompareOptions& options, const ptycho::Result& result) {
+  if (options.truth && !options.other.empty())
+    throw Error(ErrorKind::usage, "both another file and --truth are given; one is compared with");
+  if (options.truth) return ptycho::read_truth(*options.truth);
+  if (!options.other.empty())
+    return ptycho::has_truth(options.other) ? ptycho::read_truth(options.other)
+                                            : ptycho::placed(ptycho::read_result(options.other), options.other);
+  const Value* input = result.provenance.find("input");
+  const std::string measurement = input != nullptr ? text_at(*input, "path") : "";
+  if (!measurement.empty() && ptycho::has_truth(measurement)) return ptycho::read_truth(measurement);
+  throw Error(ErrorKind::usage, fmt::format("{}: nothing to compare with", options.result))
+      .hint(measurement.empty() ? "name another result, or a scan with its truth"
+                                : fmt::format("{} holds no truth: name another result", measurement));
+}
+
+std::string length_text(std::optional<double> length, bool calibrated, double finest) {
+  const char* unit = calibrated ? "A" : "px";
+  return length ? fmt::format("{:.3g} {}", *length, unit)
+                : fmt::format("finer than {:.3g} {}, which two pixels are", finest, unit);
+}
+
+void say_comparison(const ObjectComparison& found, const std::string& first, const std::string& second,
+                    const Context& context) {
+  const auto line = [&](const std::string& what, const std::string& value) {
+    context.say(fmt::format("{:<22} {}", what, value));
+  };
+  line("first", first);
+  line("second, the measure", second);
+  line("common view", fmt::format("{} x {} pixels", found.view.rows, found.view.cols));
+  const double finest = 2 * std::max(found.pixel_row, found.pixel_col);
+  const auto part = [&](const std::string& of, const ptycho::SliceComparison& slice) {
+    line("phase difference" + of, fmt::format("{:.4g} rad rms", slice.phase.rmse));
+    line("resolution" + of,
+         length_text(slice.rings.resolution(), found.calibrated, finest) + " (half bit, ring correlation)");
+  };
+  part("", found.whole);
+  const ptycho::PhaseComparison& phase = found.whole.phase;
+  line("taken out", fmt::format("shift {:.3f}, {:.3f} px; ramp {:.2g}, {:.2g} rad/px; amplitude x{:.4g}",
+                                phase.shift_row, phase.shift_col, phase.ramp.per_row, phase.ramp.per_col, phase.scale));
+  for (std::size_t s = 0; s < found.slices.size(); ++s) part(fmt::format(", slice {}", s), found.slices[s]);
+}
+
+Array ring_picture(const ObjectComparison& found, Index rows, Index cols) {
+  const ptycho::RingCorrelation& rings = found.whole.rings;
+  Facet facet;
+  facet.x = {.title = "spatial frequency", .unit = found.calibrated ? "1/A" : "1/px", .low = 0.0};
+  facet.y = {.title = "ring correlation", .low = 0.0, .high = 1.05};
+  facet.series.push_back({.name = "correlation", .x = rings.frequency, .y = rings.correlation, .mark = Mark::lines});
+  facet.series.push_back({.name = "half bit", .x = rings.frequency, .y = rings.half_bit, .mark = Mark::lines});
+  if (const std::optional<double> at = rings.crossing())
+    facet.references.push_back({*at, fmt::format("{:.3g} {}", 1 / *at, found.calibrated ? "A" : "px"), true});
+  return render_facet(facet, rows, cols);
+}
+
+void write_figure(const std::string& path, const ObjectComparison& found) {
+  ImageStyle style;
+  style.colour_bar = true;
+  if (found.calibrated) {
+    style.pixel_size = found.pixel_col / 10;
+    style.unit = "nm";
+  }
+  const ValueRange range = percentile_range(found.second, 0.5, 99.5);
+  style.low = range.low;
+  style.high = range.high;
+  std::vector<Panel> panels;
+  panels.push_back({"first: phase, rad", render_image(found.first, style)});
+  panels.push_back({"second: phase, rad", render_image(found.second, style)});
+  style.low.reset();
+  style.high.reset();
+  style.symmetric = true;
+  style.colours = ColourMap::rdbu;
+  panels.push_back(
+      {fmt::format("difference: {:.3g} rad rms", found.whole.phase.rmse), render_image(found.difference, style)});
+  const Shape size = panels.front().picture.shape();
+  panels.push_back(
+      {"Fourier ring correlation", ring_picture(found, std::max<Index>(size[0], 360), std::max<Index>(size[1], 480))});
+  write_png(path, montage(panels, 2));
+}
+
+void run_compare(const CompareOptions& options, Context& context) {
+  const std::string output =
+      !options.output.empty() ? options.output : fs::path(options.result).replace_extension().string() + "_compare.png";
+  if (options.picture) stem::require_folder(output);
+  const ptycho::Result result = ptycho::read_result(options.result);
+  const ptycho::PlacedObject measure = measure_of(options, result);
+  const ObjectComparison found = compare_objects(ptycho::placed(result, options.result), measure, options.start);
+  context.results() = found.to_value();
+  context.results()["first"] = options.result;
+  context.results()["second"] = measure.name;
+  say_comparison(found, options.result, measure.name, context);
+  if (!options.picture) return;
+  write_figure(output, found);
+  context.results()["files"].push_back(output);
+  context.say("wrote     " + output);
+}
+
+}  // namespace
+
+Command ptycho_compare_command() {
+  return {
+      .name = "ptycho compare",
+      .summary = "Compare a reconstruction with the truth or with another one",
+      .details =
+          "What patterns cannot tell is taken out first: a factor, a phase ramp and a shift. Then the rms of what is "
+          "left of the phase difference inside the area that both have scanned, and the Fourier ring correlation, "
+          "whose crossing with the half-bit threshold (van Heel and Schatz 2005) is the resolution. Of two results "
+          "of independent data that is the resolution of either; against a truth it is where the result stops to "
+          "follow it.\n\n"
+          "Of several slices each is compared with its own, when both have as many, beside the product of all.",
+      .examples = {{"sonde ptycho compare result.h5", "With the truth beside a simulated measurement"},
+                   {"sonde ptycho compare result.h5 --truth scan.h5 --json", "As numbers"},
+                   {"sonde ptycho compare half1.h5 half2.h5 -o halves.png",
+                    "Two halves of the data: what they agree on"}},
+      .invoke = invocation<CompareOptions, run_compare>};
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/app/cli/ptycho_settings.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/instruments/ptycho/read/source.h"
+
+namespace sonde::cli {
+namespace {
+
+/// For a measurement that says all of itself: the engine that is near the best at every dose without any setting.
+void set_defaults(ptycho::RunFile& run, Context& context) {
+  run.tables().append("engine", "gd", "no run file");
+  run.tables().append("constraint", "probe_power", "no run file");
+  context.report().add_choice("engine", Value("gd"), "no run file is given, and the file says all of itself");
+}
+
+}  // namespace
+
+void resolve_settings(const std::string& input, const std::vector<std::string>& set, BareInput bare, Context& context,
+                      ptycho::RunFile& run) {
+  const bool is_run_file = to_lower(input).ends_with(".toml");
+  if (is_run_file && context.config_file())
+    throw Error(ErrorKind::usage, "a run file is named twice: as the input and with --config");
+  if (is_run_file || context.config_file()) {
+    run.read(is_run_file ? input : *context.config_file());
+  } else if (bare == BareInput::describes_itself) {
+    if (!ptycho::describes_itself(input))
+      throw Error(ErrorKind::usage, fmt::format("{} is no run file (.toml)", input))
+          .hint("name the settings with --config RUN.toml, or write some with `sonde ptycho init`");
+    set_defaults(run, context);
+  }
+  if (!is_run_file) run.data.file = input;
+  Problems problems;
+  for (const std::string& setting : set) problems.collect([&] { run.tables().assign_text(setting); });
+  problems.throw_if_any("the command line has several problems");
+  run.data.file = std::filesystem::absolute(run.data.file).lexically_normal().string();
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sonde/app/cli/command.h"
+#include "sonde/instruments/ptycho/run/run_file.h"
+
+namespace sonde::cli {
+
+/// Whether a measurement may come without a run file: only when it says all of itself, or in any case, settings then
+/// being those of --set alone.
+enum class BareInput { describes_itself, any };
+
+/// The settings that a command line means: INPUT is a run file (.toml), or patterns whose settings --config names, or
+/// bare patterns. `set` are texts for Tables::assign_text(), which count most. Throws Error(usage), all problems of
+/// `set` together.
+void resolve_settings(const std::string& input, const std::vector<std::string>& set, BareInput bare, Context& context,
+                      ptycho::RunFile& run);
+
+}  // namespace sonde::cli
