@@ -436,7 +436,9 @@ TEST(ProbeAberrations, TakeNoiseOutOfThePhaseAndNothingOutOfTheModulus) {
   for (Index i = 0; i < Lens::pixels; ++i) {
     const auto at = static_cast<std::size_t>(i);
     EXPECT_NEAR(std::abs(after[at]), std::abs(lens.spoilt[at]), 1e-12);
-    if (!lens.inside(i)) EXPECT_LT(std::abs(after[at] - lens.spoilt[at]), 1e-12);
+    if (!lens.inside(i)) {
+      EXPECT_LT(std::abs(after[at] - lens.spoilt[at]), 1e-12);
+    }
   }
 }
 
