@@ -2,13 +2,13 @@
 // Probe modes are known up to a unitary mixture only, which leaves sum |P_m|^2 as it is; the orthogonal one is reported
 // (Thibault and Menzel 2013): G_mn = <P_m, P_n> = V D V^H, P <- V^T P, strongest first. Each new mode gets the phase of
 // the old one that it holds most of, so that modes that are orthogonal already stay.
-#include <Eigen/Eigenvalues>
 #include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/ptycho/constrain/kinds.h"
 #include "sonde/instruments/ptycho/constrain/modes.h"
 #include "sonde/instruments/ptycho/constrain/object_values.h"
+#include "sonde/instruments/ptycho/model/principal_axes.h"
 
 namespace sonde::ptycho::constrain {
 namespace {
@@ -16,21 +16,6 @@ namespace {
 struct Settings {
   void describe(Fields&) {}
 };
-
-/// V with columns in the order of falling eigenvalues.
-Eigen::MatrixXcd mixture(const std::vector<complex128>& gram, Index modes) {
-  Eigen::MatrixXcd g(modes, modes);
-  for (Index m = 0; m < modes; ++m)
-    for (Index n = 0; n < modes; ++n) g(m, n) = gram[static_cast<std::size_t>(m * modes + n)];
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> solver(g);
-  Eigen::MatrixXcd v = solver.eigenvectors().rowwise().reverse();
-  for (Index k = 0; k < modes; ++k) {
-    Index most = 0;
-    v.col(k).cwiseAbs().maxCoeff(&most);
-    v.col(k) *= std::conj(v(most, k)) / std::abs(v(most, k));
-  }
-  return v;
-}
 
 template <class Real>
 class Orthogonalise final : public Constraint<Real> {
@@ -48,14 +33,14 @@ class Orthogonalise final : public Constraint<Real> {
     const auto probe = state.probe.view<Complex, 3>();
     const Index modes = probe.extent[0], cols = probe.extent[2];
     if (modes < 2) return;
-    const Eigen::MatrixXcd v = mixture(mode_products(state.probe), modes);
+    const std::vector<complex128> v = principal_axes(mode_products(state.probe), modes);
     parallel_for(probe.extent[1], 8, [&](Index first, Index last, Worker& worker) {
       std::vector<Complex>& mixed = mixed_[worker];
       for (Index row = first; row < last; ++row) {
         std::fill(mixed.begin(), mixed.end(), Complex{});
         for (Index k = 0; k < modes; ++k)
           for (Index m = 0; m < modes; ++m) {
-            const Complex share(v(m, k));
+            const Complex share(v[static_cast<std::size_t>(m * modes + k)]);
             const Complex* from = &probe(m, row, 0);
             Complex* to = mixed.data() + k * cols;
             for (Index i = 0; i < cols; ++i) to[i] += share * from[i];

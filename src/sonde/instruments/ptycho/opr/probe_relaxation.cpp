@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/opr/probe_relaxation.h"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,6 +9,7 @@
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/math/philox.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
+#include "sonde/instruments/ptycho/model/principal_axes.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -53,18 +54,6 @@ void orthonormalise(std::vector<complex128>& planes, Index pixels) {
     const double scale = left > 1e-9 * before ? 1 / left : 0;
     for (Index i = 0; i < pixels; ++i) plane[i] *= scale;
   }
-}
-
-/// V of S = V D V^H with falling D; each column has the phase that makes its largest element positive.
-Eigen::MatrixXcd principal_axes(const Eigen::MatrixXcd& covariance) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> solver(covariance);
-  Eigen::MatrixXcd v = solver.eigenvectors().rowwise().reverse();
-  for (Index k = 0; k < v.cols(); ++k) {
-    Index most = 0;
-    v.col(k).cwiseAbs().maxCoeff(&most);
-    v.col(k) *= std::conj(v(most, k)) / std::abs(v(most, k));
-  }
-  return v;
 }
 
 }  // namespace
@@ -195,7 +184,14 @@ void ProbeRelaxation<Real>::decompose(State& state, const std::vector<Index>& ac
   for (Index k = 0; k < components; ++k)
     for (Index l = 0; l < components; ++l) turn(k, l) = product(sums.data() + k * pixels, modes + l * pixels, pixels);
   now = turn * now;
-  const Eigen::MatrixXcd axes = principal_axes(now * now.adjoint());
+  const Eigen::MatrixXcd covariance = now * now.adjoint();
+  std::vector<complex128> rows(static_cast<std::size_t>(components * components));
+  for (Index k = 0; k < components; ++k)
+    for (Index l = 0; l < components; ++l) rows[static_cast<std::size_t>(k * components + l)] = covariance(k, l);
+  const std::vector<complex128> found = principal_axes(rows, components);
+  Eigen::MatrixXcd axes(components, components);
+  for (Index k = 0; k < components; ++k)
+    for (Index l = 0; l < components; ++l) axes(k, l) = found[static_cast<std::size_t>(k * components + l)];
   now = axes.adjoint() * now;
   for (Index l = 0; l < components; ++l)
     for (Index i = 0; i < pixels; ++i) probe[i] += Complex(mean(l) * complex128(modes[l * pixels + i]));
