@@ -37,6 +37,11 @@ if(SONDE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${SONDE_CCACHE})
 endif()
+# A program loads only the libraries that it uses: two thousand tests start in a quarter of the time. The standard library
+# comes first, else the linker takes its inline functions from our archives, whose members then need all they link to.
+if(NOT SONDE_SANITIZE)
+  add_link_options($<$<LINK_LANG_AND_ID:CXX,GNU,Clang>:LINKER:--no-as-needed,-lstdc++,--as-needed>)
+endif()
 find_program(SONDE_MOLD mold)
 if(SONDE_MOLD AND NOT SONDE_SANITIZE)
   add_link_options($<$<LINK_LANGUAGE:CXX>:-fuse-ld=mold>)
