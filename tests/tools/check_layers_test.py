@@ -12,20 +12,24 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class CheckLayers(unittest.TestCase):
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix="sonde-test-")
-        self.addCleanup(folder.cleanup)
-        self.copy = pathlib.Path(folder.name)
-        shutil.copytree(ROOT / "src", self.copy / "src")
+        cls.addClassCleanup(folder.cleanup)
+        cls.copy = pathlib.Path(folder.name)
+        shutil.copytree(ROOT / "src", cls.copy / "src")
 
     def check(self):
         return subprocess.run([sys.executable, ROOT / "tools/check_layers", "--root", self.copy],
                               capture_output=True, text=True, check=False)
 
-    def plant(self, file: str, include: str, text: str = ""):
+    def plant(self, file: str, include: str):
+        """Until the end of the test."""
         path = self.copy / "src/sonde" / file
+        before = path.read_text() if path.exists() else None
+        self.addCleanup(path.unlink if before is None else lambda: path.write_text(before))
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text((path.read_text() if path.exists() else text) + f"\n#include {include}\n")
+        path.write_text(f"{before or ''}\n#include {include}\n")
 
     def refuses(self, message: str):
         result = self.check()
