@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what both ways to draw a chart share.
+// Private to the room: what the ways to draw a chart share (gnuplot, SVG, pixels).
 #pragma once
 
 #include <string>

@@ -5,18 +5,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/figure/canvas.h"
+#include "sonde/engine/figure/chart_parts.h"
 #include "sonde/engine/figure/image.h"
 
 namespace sonde {
 namespace {
 
 constexpr Colour ink{40, 40, 40}, grid{222, 222, 222};
-// Tol's bright scheme, as in charts.
-constexpr Colour palette[] = {{0x44, 0x77, 0xAA}, {0xEE, 0x66, 0x77}, {0x22, 0x88, 0x33}, {0xCC, 0xBB, 0x44}};
+/// Of "#rrggbb".
+Colour colour_of(std::string_view hex) {
+  const auto part = [&](std::size_t at) {
+    return static_cast<std::uint8_t>(std::stoi(std::string(hex.substr(at, 2)), nullptr, 16));
+  };
+  return {part(1), part(3), part(5)};
+}
 
 struct Span {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -33,10 +42,6 @@ Span ends(const Axis& axis, Span values) {
   if (axis.high) values.high = *axis.high;
   if (!(values.high > values.low)) values.high = values.low + 1;
   return values;
-}
-
-std::string titled(const Axis& axis) {
-  return axis.unit.empty() ? axis.title : fmt::format("{} ({})", axis.title, axis.unit);
 }
 
 /// Pixels of the frame inside of which values are drawn.
@@ -123,7 +128,7 @@ Array render_facet(const Facet& facet, Index rows, Index cols) {
   draw_ticks(canvas, frame, letters);
   canvas.line({frame.bottom, frame.left}, {frame.bottom, frame.right}, 1.5, ink);
   canvas.line({frame.bottom, frame.left}, {frame.top, frame.left}, 1.5, ink);
-  const std::string across = titled(facet.x), up = titled(facet.y);
+  const std::string across = axis_title(facet.x), up = axis_title(facet.y);
   canvas.text(across,
               {static_cast<double>(rows) - 0.9 * letters, (frame.left + frame.right - text_width(across, letters)) / 2},
               letters, ink);
@@ -131,7 +136,7 @@ Array render_facet(const Facet& facet, Index rows, Index cols) {
   draw_references(canvas, frame, facet, letters);
   double legend = frame.top + letters;
   for (std::size_t s = 0; s < facet.series.size(); ++s) {
-    const Colour colour = palette[s % std::size(palette)];
+    const Colour colour = colour_of(chart_palette[s % std::size(chart_palette)]);
     draw_series(canvas, frame, facet.series[s], colour);
     if (facet.series[s].name.empty()) continue;
     const double left = frame.right - text_width(facet.series[s].name, letters);
