@@ -8,6 +8,7 @@
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/stem_text.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/io/npz.h"
 #include "sonde/engine/report/json.h"
@@ -135,7 +136,7 @@ void run_load(const LoadCommandOptions& options, Context& context) {
   if (!options.output.empty() && !options.output.ends_with(".h5"))
     throw Error(ErrorKind::usage, fmt::format("-o {}: the summary is an .h5 file", options.output))
         .hint("images are made by `sonde stem image`, data sets by `sonde stem convert`");
-  if (!options.output.empty()) stem::require_folder(options.output);
+  if (!options.output.empty()) require_place(options.output);
   if (context.dry_run()) {
     for (const std::string& path : scans)
       context.report().add_choice("load " + path,

@@ -3,7 +3,7 @@
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/instruments/stem/results/output_path.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
 
 namespace sonde::cli {
@@ -29,7 +29,7 @@ void show_plan(const stem::SimulateOptions& options, Context& context) {
 }
 
 void run_simulate(const stem::SimulateOptions& options, Context& context) {
-  stem::require_folder(options.output);
+  require_place(options.output);
   (void)stem::truth_path(options.output);
   if (context.dry_run()) return show_plan(options, context);
   auto phase = context.report().phase("simulate");

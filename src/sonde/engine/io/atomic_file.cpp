@@ -36,21 +36,24 @@ std::string behind_links(const std::string& path) {
   return target ? target.get() : path;
 }
 
-void check_target(const std::string& path) {
+}  // namespace
+
+void require_place(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     throw Error(ErrorKind::io, fmt::format("{}: is {}, it cannot be replaced by a file", path,
                                            S_ISDIR(status.st_mode) ? "a folder" : "not a regular file"))
         .hint("give the name of a file");
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  if (!folder.empty() && (::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)))
+  if (folder.empty()) return;
+  if (::stat(folder.c_str(), &status) != 0)
     throw Error(ErrorKind::io, fmt::format("{}: there is no folder {}", path, folder)).hint("mkdir -p " + folder);
+  if (!S_ISDIR(status.st_mode))
+    throw Error(ErrorKind::io, fmt::format("{}: {} is not a folder", path, folder)).hint("give another name");
 }
 
-}  // namespace
-
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  check_target(path_);
+  require_place(path_);
   const std::string target = behind_links(path_);
   std::random_device random;
   do {

@@ -13,6 +13,9 @@ namespace sonde {
 /// power failure does not lose them.
 enum class Durability { handed_over, on_disk };
 
+/// Throws what AtomicFile(path) would throw for a place that cannot take the file: before hours of work, not after.
+void require_place(const std::string& path);
+
 /// A file that appears under its name only when it is complete. It is written as "<name>.partial-<random>" in the same
 /// folder and renamed by commit(), which replaces an older file; without commit() the destructor removes it. Only a
 /// process that is killed leaves the partial name behind. One thread at a time.

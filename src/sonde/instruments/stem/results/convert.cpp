@@ -100,7 +100,7 @@ Format format_of(const std::string& path) {
 
 void require_conversion_name(const std::string& path) {
   (void)format_of(path);
-  require_folder(path);
+  require_place(path);
 }
 
 std::vector<std::string> convert(const Dataset& dataset, const std::string& path) {

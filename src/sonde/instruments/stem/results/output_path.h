@@ -7,9 +7,6 @@
 
 namespace sonde::stem {
 
-/// Throws Error(io) when the folder that `path` would lie in is not there: before hours of work, not after.
-void require_folder(const std::string& path);
-
 /// Throws Error(bad_input) when `path` is a file that the scan was read from: results never replace measurements.
 void require_not_input(const std::string& path, const Acquisition& acquisition);
 

@@ -17,7 +17,6 @@
 #include "sonde/engine/io/npy.h"
 #include "sonde/engine/io/tiff.h"
 #include "sonde/engine/report/json.h"
-#include "sonde/instruments/stem/results/output_path.h"
 
 namespace sonde::stem {
 namespace {
@@ -116,7 +115,7 @@ ImageScale detector_scale(const Calibration& calibration, Index det_bin) {
 void require_image_name(const std::string& path) {
   const std::string ending = ending_of(path);
   for (const std::string_view known : {".tif", ".tiff", ".npy", ".png", ".h5", ".hdf5"})
-    if (ending == known) return require_folder(path);
+    if (ending == known) return require_place(path);
   throw Error(ErrorKind::usage, fmt::format("{}: images are not written as \"{}\"", path, ending))
       .hint("end the name in .npy, .tif, .png or .h5");
 }
