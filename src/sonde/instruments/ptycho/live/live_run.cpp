@@ -31,20 +31,6 @@ panel::Frame frame_of(panel::FrameKind kind, Index channel, const Array& image) 
   return frame;
 }
 
-std::string_view word(Outcome::Kind kind) {
-  switch (kind) {
-    case Outcome::Kind::running:
-      return "running";
-    case Outcome::Kind::finished:
-      return "finished";
-    case Outcome::Kind::converged:
-      return "converged";
-    case Outcome::Kind::diverged:
-      return "diverged";
-  }
-  return "";
-}
-
 /// Iterations and errors: of a long run every n-th, and the last.
 Value curves(const std::vector<IterationRecord>& history) {
   const auto count = static_cast<Index>(history.size());
@@ -147,7 +133,7 @@ void LiveRun::Shared::show(const Reconstruction& run, State& state) {
   value["engine"] = last.engine < static_cast<Index>(facts.engines.size())
                         ? facts.engines[static_cast<std::size_t>(last.engine)]
                         : "";
-  value["outcome"] = word(run.outcome().kind);
+  value["outcome"] = name(run.outcome().kind);
   value["because"] = run.outcome().because;
   value["seconds"] = last.seconds;
   value["power_total"] = last.power_total;

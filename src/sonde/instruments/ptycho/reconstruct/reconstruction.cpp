@@ -412,6 +412,20 @@ std::unique_ptr<Reconstruction> prepare_or_resume(const Measurement& measurement
 
 }  // namespace
 
+std::string_view name(Outcome::Kind kind) {
+  switch (kind) {
+    case Outcome::Kind::running:
+      return "running";
+    case Outcome::Kind::finished:
+      return "finished";
+    case Outcome::Kind::converged:
+      return "converged";
+    case Outcome::Kind::diverged:
+      return "diverged";
+  }
+  return "";
+}
+
 std::string why_no_kernels(const Schedule& schedule) {
   for (const EngineRun& run : schedule.engines)
     if (!engine_kind(run.name).has_kernels)

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sonde/engine/io/checkpoint.h"
@@ -72,6 +73,9 @@ struct Outcome {
   std::string because;
   Index best = 0;  ///< iteration with the lowest R_I of the present engine, whose state was restored on divergence
 };
+
+/// running, finished, converged or diverged.
+[[nodiscard]] std::string_view name(Outcome::Kind kind);
 
 /// Whose checkpoints they are: CheckpointReader(path, checkpoint_kind()).
 [[nodiscard]] inline CheckpointKind checkpoint_kind() { return {.name = "ptycho", .schema = 1}; }

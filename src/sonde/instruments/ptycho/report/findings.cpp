@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/ptycho/constrain/modes.h"
 #include "sonde/instruments/ptycho/quality/spectrum.h"
 #include "sonde/instruments/ptycho/results/diagnosis.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
@@ -69,22 +70,6 @@ std::optional<RingCorrelation> half_data_of(const Value& diagnostics) {
   if (rings.frequency.size() != rings.correlation.size() || rings.frequency.size() != rings.half_bit.size())
     return std::nullopt;
   return rings;
-}
-
-std::vector<double> occupancy_of(const Array& probe) {
-  const Array modes = in_double_precision(probe);
-  const auto values = modes.view<complex128, 3>();
-  std::vector<double> shares;
-  double total = 0;
-  for (Index m = 0; m < values.extent[0]; ++m) {
-    double power = 0;
-    for (Index r = 0; r < values.extent[1]; ++r)
-      for (Index c = 0; c < values.extent[2]; ++c) power += std::norm(values(m, r, c));
-    shares.push_back(power);
-    total += power;
-  }
-  for (double& share : shares) share /= total > 0 ? total : 1;
-  return shares;
 }
 
 void read_settings(const Result& result, Findings& findings) {
@@ -155,7 +140,7 @@ Findings findings_of(const Result& result) {
   if (r.size() >= 20) findings.still_falls = median_of_last(r, 0, 10) < 0.99 * median_of_last(r, 10, 10);
 
   findings.movement = movement_of(result);
-  findings.occupancy = occupancy_of(result.probe);
+  findings.occupancy = occupancies(result.probe);
   findings.half_data = half_data_of(told);
   findings.acquisition = acquisition_of(result);
   read_settings(result, findings);

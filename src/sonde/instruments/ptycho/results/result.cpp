@@ -12,6 +12,8 @@
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/ptycho/constrain/modes.h"
+#include "sonde/instruments/ptycho/quality/image.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -33,31 +35,6 @@ std::vector<Point> points_of(const Array& array, double row, double col) {
   std::vector<Point> points;
   for (Index j = 0; j < array.shape()[0]; ++j) points.push_back({values(j, 0) / row, values(j, 1) / col});
   return points;
-}
-
-/// Share of each mode in the power.
-std::vector<double> occupancy(const Array& probe) {
-  const Index modes = probe.shape()[0], pixels = probe.count() / modes;
-  std::vector<double> shares(static_cast<std::size_t>(modes));
-  double total = 0;
-  for (Index m = 0; m < modes; ++m)
-    for (Index p = 0; p < pixels; ++p) {
-      const Index i = m * pixels + p;
-      const double power = probe.dtype() == DType::c64
-                               ? std::norm(complex128(static_cast<const complex64*>(probe.data())[i]))
-                               : std::norm(static_cast<const complex128*>(probe.data())[i]);
-      shares[static_cast<std::size_t>(m)] += power;
-      total += power;
-    }
-  for (double& share : shares) share /= total > 0 ? total : 1;
-  return shares;
-}
-
-Array in_double(const Array& complex) {
-  if (complex.dtype() == DType::c128) return complex.clone();
-  Array made(Device::cpu(), complex.shape(), DType::c128);
-  std::copy_n(static_cast<const complex64*>(complex.data()), complex.count(), static_cast<complex128*>(made.data()));
-  return made;
 }
 
 std::vector<double> doubles_of(const std::optional<Hdf5Value>& value) {
@@ -106,7 +83,7 @@ Value metrics_value(const IterationRecord& record) {
   return value;
 }
 
-Array Result::transmission() const { return in_double(object); }
+Array Result::transmission() const { return in_double_precision(object); }
 
 Box Result::field_of_view() const {
   std::vector<Point> inside;
@@ -166,7 +143,7 @@ void write_result(const std::string& path, const Result& result) {
   const Shape& probe = result.probe.shape();
   writer.array("/probe", result.probe.clone().reshaped(Shape{1, probe[0], probe[1], probe[2]}));
   if (calibrated) writer.attribute("/probe", "pixel_size_A", pair_of(row, col));
-  writer.attribute("/probe", "occupancy", Array::from(occupancy(result.probe), Shape{probe[0]}));
+  writer.attribute("/probe", "occupancy", Array::from(occupancies(result.probe), Shape{probe[0]}));
 
   if (!result.opr_modes.empty()) {
     writer.array("/opr_modes", result.opr_modes);
@@ -215,7 +192,7 @@ Result read_result(const std::string& path) {
                                   ? static_cast<double>(static_cast<const float*>(result.phase.data())[i])
                                   : static_cast<const double*>(result.phase.data())[i]);
   } else {
-    result.object = in_double(stored);
+    result.object = in_double_precision(stored);
   }
   Array probe = file.dataset("/probe").read();
   if (probe.shape().rank() != 4 || (probe.dtype() != DType::c64 && probe.dtype() != DType::c128))

@@ -23,20 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view schema = "sonde.ptycho.sweep/1";
 
-Value to_value(const TrialRecord& record) {
-  Value value;
-  value["settings"] = Value::object();
-  for (const auto& [setting, text] : record.trial.settings) value["settings"][setting] = text;
-  value["outcome"] = record.outcome;
-  value["because"] = record.because;
-  value["rounds"] = record.rounds;
-  value["iterations"] = record.iterations;
-  value["R_I"] = record.r_intensity;
-  value["R_free"] = record.r_free ? Value(*record.r_free) : Value();
-  value["seconds"] = record.seconds;
-  return value;
-}
-
 void take(const Value& value, TrialRecord& record) {
   record.outcome = text_at(value, "outcome");
   record.because = text_at(value, "because");
@@ -48,21 +34,21 @@ void take(const Value& value, TrialRecord& record) {
   record.seconds = number_at(value, "seconds");
 }
 
-std::string_view word(Outcome::Kind kind) {
-  switch (kind) {
-    case Outcome::Kind::finished:
-      return "finished";
-    case Outcome::Kind::converged:
-      return "converged";
-    case Outcome::Kind::diverged:
-      return "diverged";
-    case Outcome::Kind::running:
-      break;
-  }
-  return "goes on";
-}
-
 }  // namespace
+
+Value to_value(const TrialRecord& record) {
+  Value value;
+  value["settings"] = Value::object();
+  for (const auto& [setting, text] : record.trial.settings) value["settings"][setting] = text;
+  value["outcome"] = record.outcome;
+  value["because"] = record.because;
+  value["rounds"] = record.rounds;
+  value["iterations"] = record.iterations;
+  value["R_I"] = record.iterations > 0 ? Value(record.r_intensity) : Value();
+  value["R_free"] = record.r_free ? Value(*record.r_free) : Value();
+  value["seconds"] = record.seconds;
+  return value;
+}
 
 double TrialRecord::score() const {
   constexpr double none = std::numeric_limits<double>::infinity();
@@ -93,7 +79,7 @@ Sweep::Sweep(const SweepFile& file, const RunFile& base, Source source)
     JobPlan plan;
     // The settings of one trial may be wrong in the same way as those of the one before: said once.
     if (!problems.collect([&] {
-          fill(run, trials_[i].trial);
+          fill_quiet(run, trials_[i].trial);
           plan = plan_job(run, source_);
         }))
       break;
@@ -117,14 +103,16 @@ Sweep::~Sweep() = default;
 void Sweep::fill(RunFile& run, const Trial& trial) const {
   run.parse(base_text_, "the run file");
   for (const auto& [setting, value] : trial.settings) run.tables().assign_text(setting + "=" + value);
-  // Tries are of no use to others, and their counts must be the same for all.
+}
+
+void Sweep::fill_quiet(RunFile& run, const Trial& trial) const {
+  fill(run, trial);
   run.output.pictures = run.output.report = false;
 }
 
 std::string Sweep::run_file(std::size_t trial) const {
   RunFile run;
-  run.parse(base_text_, "the run file");
-  for (const auto& [setting, value] : trials_[trial].trial.settings) run.tables().assign_text(setting + "=" + value);
+  fill(run, trials_[trial].trial);
   return run.text();
 }
 
@@ -158,7 +146,7 @@ void Sweep::run_trial(std::size_t which, std::size_t round) {
   const Stopwatch watch;
   try {
     RunFile run;
-    fill(run, record.trial);
+    fill_quiet(run, record.trial);
     std::optional<CheckpointReader> from;
     if (round > 0) from.emplace(checkpoint(which), checkpoint_kind());
     auto job = std::make_unique<Job>(run, source_, plan_job(run, source_), from ? &*from : nullptr, first_.get());
@@ -171,9 +159,11 @@ void Sweep::run_trial(std::size_t which, std::size_t round) {
     record.iterations = last.number;
     record.r_intensity = last.fit.r_intensity;
     record.r_free = last.r_free;
-    record.outcome = word(reconstruction.outcome().kind);
-    record.because = reconstruction.outcome().because;
-    if (record.outcome == "goes on") {
+    const Outcome& outcome = reconstruction.outcome();
+    const bool goes_on = outcome.kind == Outcome::Kind::running;
+    record.outcome = goes_on ? "goes on" : name(outcome.kind);
+    record.because = outcome.because;
+    if (goes_on) {
       CheckpointWriter writer(checkpoint(which), checkpoint_kind(), last.number, run.text());
       reconstruction.save(writer);
       writer.finish();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonde/engine/memory/budget.h"
+#include "sonde/engine/options/value.h"
 #include "sonde/instruments/ptycho/read/source.h"
 #include "sonde/instruments/ptycho/run/job.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
@@ -30,6 +31,9 @@ struct TrialRecord {
   /// R_free, else R_I; infinite when the trial failed or diverged, or has not run.
   [[nodiscard]] double score() const;
 };
+
+/// The record as state.json and the report of a sweep hold it; null for an R_I or R_free that there is not.
+[[nodiscard]] Value to_value(const TrialRecord& record);
 
 /// Indices of the trials, the best first: who came further, then the lower score.
 [[nodiscard]] std::vector<std::size_t> ranking(const std::vector<TrialRecord>& trials);
@@ -59,6 +63,8 @@ class Sweep {
   void keep_state() const;
   void run_trial(std::size_t which, std::size_t round);
   void fill(RunFile& run, const Trial& trial) const;
+  /// Without pictures and report: tries are of no use to others, and their counts must be the same for all.
+  void fill_quiet(RunFile& run, const Trial& trial) const;
   [[nodiscard]] std::string checkpoint(std::size_t trial) const;
 
   std::string folder_, base_text_, identity_;
