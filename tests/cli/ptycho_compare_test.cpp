@@ -10,7 +10,7 @@
 
 #include "sonde/engine/report/json.h"
 #include "tests/cli/program.h"
-#include "tests/support/files.h"
+#include "tests/cli/ptycho_simulated.h"
 #include "tests/support/python.h"
 
 namespace sonde {
@@ -21,16 +21,12 @@ using ::testing::AllOf;
 using testing::Ended;
 using ::testing::HasSubstr;
 using testing::run;
-using testing::TemporaryFolder;
 
-class PtychoCompare : public ::testing::Test {
+class PtychoCompare : public testing::OnSimulatedScan {
  protected:
   /// A scan of 8 x 8 positions with its truth, and a result on it.
   void SetUp() override {
-    ASSERT_EQ(run({"ptycho", "simulate", "-o", file("scan.h5"), "--detector-px", "32", "--scan-shape", "8,8",
-                   "--scan-step-A", "0.9"})
-                  .status,
-              0);
+    ASSERT_EQ(simulate({"--scan-shape", "8,8", "--scan-step-A", "0.9"}).status, 0);
     ASSERT_EQ(run({"ptycho", "run", file("scan.h5"), "-o", file("result.h5"), "--set", "engine.0.iterations=1", "--set",
                    "output.pictures=false"})
                   .status,
@@ -52,11 +48,6 @@ class PtychoCompare : public ::testing::Test {
             factor + ")\n",
         folder_.path().string());
   }
-  /// Python on a file of the folder, open for reading and writing as f.
-  void change(const std::string& name, const std::string& code) const {
-    testing::python("import sys, h5py, numpy as np\nwith h5py.File(sys.argv[1], 'r+') as f:\n  " + code + "\n",
-                    file(name));
-  }
   [[nodiscard]] Ended compare(std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"ptycho", "compare", file("result.h5")});
     return run(more);
@@ -67,9 +58,6 @@ class PtychoCompare : public ::testing::Test {
     EXPECT_EQ(ended.status, 0) << ended.err;
     return parse_json(ended.out, "output");
   }
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
-
-  TemporaryFolder folder_;
 };
 
 using PtychoCompareWrongInput = PtychoCompare;
@@ -150,6 +138,7 @@ TEST_F(PtychoCompareWrongInput, IsNamedWithItsStatus) {
            Case{{file("coarse.h5")}, 3, "has object pixels of 0.209 x 0.209 A"},
            Case{{file("coarse.h5"), "--truth", file("scan.h5")}, 2, "both another file and --truth"},
            Case{{"-o", file("no/picture.png")}, 5, "there is no folder"},
+           Case{{"-o", file("result.h5")}, 2, "result.h5: the picture is a .png"},
        }) {
     SCOPED_TRACE(c.text);
     const Ended ended = compare(c.more);

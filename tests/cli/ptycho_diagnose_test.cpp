@@ -9,7 +9,7 @@
 
 #include "sonde/engine/report/json.h"
 #include "tests/cli/program.h"
-#include "tests/support/files.h"
+#include "tests/cli/ptycho_simulated.h"
 #include "tests/support/python.h"
 
 namespace sonde {
@@ -20,24 +20,17 @@ using ::testing::AllOf;
 using testing::Ended;
 using ::testing::HasSubstr;
 using testing::run;
-using testing::TemporaryFolder;
 
-class PtychoDiagnose : public ::testing::Test {
+class PtychoDiagnose : public testing::OnSimulatedScan {
  protected:
   /// A reconstruction of 12 x 12 patterns.
-  void reconstruct(const std::vector<std::string>& scan = {}, const std::vector<std::string>& settings = {}) const {
-    std::vector<std::string> words{"ptycho", "simulate",     "-o",    file("scan.h5"), "--detector-px",
-                                   "32",     "--scan-shape", "12,12", "--scan-step-A", "0.9"};
-    words.insert(words.end(), scan.begin(), scan.end());
-    ASSERT_EQ(run(words).status, 0);
-    words = {"ptycho", "run", file("scan.h5"), "-o", file("result.h5"), "--set", "engine.0.iterations=20"};
+  void reconstruct(std::vector<std::string> scan = {}, const std::vector<std::string>& settings = {}) const {
+    scan.insert(scan.begin(), {"--scan-shape", "12,12", "--scan-step-A", "0.9"});
+    ASSERT_EQ(simulate(scan).status, 0);
+    std::vector<std::string> words = {"ptycho",          "run",   file("scan.h5"),         "-o",
+                                      file("result.h5"), "--set", "engine.0.iterations=20"};
     for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
     ASSERT_EQ(run(words).status, 0);
-  }
-  /// Python on result.h5, open for reading and writing as f.
-  void change(const std::string& code) const {
-    testing::python("import sys, h5py, numpy as np\nwith h5py.File(sys.argv[1], 'r+') as f:\n  " + code + "\n",
-                    file("result.h5"));
   }
   [[nodiscard]] Value diagnose(std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"ptycho", "diagnose", file("result.h5"), "--json"});
@@ -52,9 +45,6 @@ class PtychoDiagnose : public ::testing::Test {
     ADD_FAILURE() << "no diagnosis " << name;
     return {};
   }
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
-
-  TemporaryFolder folder_;
 };
 
 using PtychoDiagnoseWrongInput = PtychoDiagnose;
@@ -80,8 +70,8 @@ TEST_F(PtychoDiagnose, JudgesAHealthyResult) {
 
 TEST_F(PtychoDiagnose, NamesCauseAndRemedyOfWhatIsSuspect) {
   reconstruct();
-  change("f['object'][0] *= np.exp(0.8j * (np.arange(f['object'].shape[2]) % 2))");
-  change("f['object'][0, 0, 0] = np.nan; f['probe'][0, 0, 3, 4] = np.inf");
+  change("result.h5", "f['object'][0] *= np.exp(0.8j * (np.arange(f['object'].shape[2]) % 2))");
+  change("result.h5", "f['object'][0, 0, 0] = np.nan; f['probe'][0, 0, 3, 4] = np.inf");
   const Value found = diagnose();
   for (const char* name : {"checkerboard", "streaking"}) {
     SCOPED_TRACE(name);
@@ -107,16 +97,16 @@ TEST_F(PtychoDiagnose, TellsTheDoseFromTheRun) {
 TEST_F(PtychoDiagnose, ModesThatAreTheSameAreSeen) {
   reconstruct({}, {"probe.modes=2"});
   EXPECT_EQ(text_at(named(diagnose(), "mode_collapse"), "verdict"), "good");
-  change("f['probe'][0, 1] = 0.3j * f['probe'][0, 0]");
+  change("result.h5", "f['probe'][0, 1] = 0.3j * f['probe'][0, 0]");
   EXPECT_EQ(text_at(named(diagnose(), "mode_collapse"), "verdict"), "suspect");
 }
 
 TEST_F(PtychoDiagnose, BlurringIsToldByAnotherResult) {
   reconstruct();
   fs::copy_file(file("result.h5"), file("sharp.h5"));
-  change(
-      "o = f['object'][0]; k = np.hypot(*np.meshgrid(*map(np.fft.fftfreq, o.shape), indexing='ij'))\n"
-      "  f['object'][0] = np.fft.ifft2(np.fft.fft2(o) * (k < 0.15))");
+  change("result.h5",
+         "o = f['object'][0]; k = np.hypot(*np.meshgrid(*map(np.fft.fftfreq, o.shape), indexing='ij'))\n"
+         "  f['object'][0] = np.fft.ifft2(np.fft.fft2(o) * (k < 0.15))");
   EXPECT_EQ(text_at(named(diagnose({"--before", file("sharp.h5")}), "blurring"), "verdict"), "suspect");
 }
 
@@ -128,7 +118,7 @@ TEST_F(PtychoDiagnose, TheSemiangleCanBeGiven) {
 
 TEST_F(PtychoDiagnose, ResultsOfOtherOriginAreJudgedByWhatTheyHold) {
   reconstruct();
-  change("del f['diagnostics'], f['metrics']['R_I'], f['settings'], f['provenance'], f['timing']");
+  change("result.h5", "del f['diagnostics'], f['metrics']['R_I'], f['settings'], f['provenance'], f['timing']");
   const Value found = diagnose();
   EXPECT_EQ(found.find("acquisition"), nullptr);
   for (const char* name : {"missing_overlap", "low_contrast", "outside_aperture", "low_dose", "ringing"})
@@ -146,11 +136,11 @@ TEST_F(PtychoDiagnoseWrongInput, IsNamedWithItsStatus) {
   }
   EXPECT_EQ(run({"ptycho", "diagnose"}).status, 2);
   EXPECT_EQ(run({"ptycho", "diagnose", file("result.h5"), "--semiangle-mrad", "0"}).status, 2);
-  change("o = f['object'][()]; a = dict(f['object'].attrs); del f['object']; f['object'] = o[0]");
+  change("result.h5", "o = f['object'][()]; a = dict(f['object'].attrs); del f['object']; f['object'] = o[0]");
   Ended ended = run({"ptycho", "diagnose", file("result.h5")});
   EXPECT_EQ(ended.status, 3);
   EXPECT_THAT(ended.err, HasSubstr("/object: shape ("));
-  change("o = f['object'][()]; del f['object']; f['object'] = o[None]; del f['positions_A']");
+  change("result.h5", "o = f['object'][()]; del f['object']; f['object'] = o[None]; del f['positions_A']");
   ended = run({"ptycho", "diagnose", file("result.h5")});
   EXPECT_EQ(ended.status, 3);
   EXPECT_THAT(ended.err, HasSubstr("no /positions_"));

@@ -177,8 +177,7 @@ TEST_F(PtychoDirectRefuses, WhatItCannotDo) {
     std::string message;
   };
   for (const Refused& refused : std::vector<Refused>{
-           {{toml, "--method", "wdd"}, 8, "Wigner distribution deconvolution (wdd) is not built"},
-           {{toml, "--method", "wddd"}, 2, "wdd"},
+           {{toml, "--method", "paralax"}, 2, "parallax"},
            {{toml, "--set", "geometry.units=pixel"}, 8, "direct methods need the wavelength and angles"},
            {{toml, "--upsample", "2"}, 8, "single side band images have the pixels of the scan"},
            {{toml, "-o", file("d.jpg")}, 2, "outputs are .h5, .npy, .tif or .png"},

@@ -10,7 +10,7 @@
 
 #include "sonde/engine/report/json.h"
 #include "tests/cli/program.h"
-#include "tests/support/files.h"
+#include "tests/cli/ptycho_simulated.h"
 #include "tests/support/python.h"
 
 namespace sonde {
@@ -20,16 +20,14 @@ using ::testing::AllOf;
 using testing::Ended;
 using ::testing::HasSubstr;
 using testing::run;
-using testing::TemporaryFolder;
 
-class PtychoOrient : public ::testing::Test {
+class PtychoOrient : public testing::OnSimulatedScan {
  protected:
   /// 12 x 12 patterns, and a run file that takes them for a plain raster.
   void SetUp() override {
-    ASSERT_EQ(run({"ptycho", "simulate", "-o", file("scan.h5"), "--detector-px", "32", "--scan-shape", "12,12",
-                   "--scan-step-A", "0.9", "--transpose", "--scan-rotation-deg", "-35"})
-                  .status,
-              0);
+    ASSERT_EQ(
+        simulate({"--scan-shape", "12,12", "--scan-step-A", "0.9", "--transpose", "--scan-rotation-deg", "-35"}).status,
+        0);
     std::ofstream(file("run.toml")) << "[data]\nfile = \"scan.h5\"\nformat = \"plain\"\npatterns = \"data\"\n"
                                        "[geometry]\nenergy_keV = 200\ndetector_mrad_per_px = 3.75\n"
                                        "semiangle_mrad = 20\nscan_step_A = 0.9\n[probe]\ndefocus_A = 140\n";
@@ -38,9 +36,6 @@ class PtychoOrient : public ::testing::Test {
     more.insert(more.begin(), {"ptycho", "orient", input});
     return run(more);
   }
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
-
-  TemporaryFolder folder_;
 };
 
 using PtychoOrientWrongInput = PtychoOrient;

@@ -6,10 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/cli/program.h"
-#include "tests/support/files.h"
+#include "tests/cli/ptycho_simulated.h"
 #include "tests/support/python.h"
 
 namespace sonde {
@@ -20,28 +21,18 @@ using ::testing::AllOf;
 using testing::Ended;
 using ::testing::HasSubstr;
 using testing::run;
-using testing::TemporaryFolder;
 
-class PtychoSimulate : public ::testing::Test {
+class PtychoSimulate : public testing::OnSimulatedScan {
  protected:
   /// 36 patterns of 32 x 32 pixels.
   [[nodiscard]] Ended simulate(std::vector<std::string> more = {}) const {
-    more.insert(more.begin(), {"ptycho", "simulate", "-o", file("scan.h5"), "--detector-px", "32", "--scan-shape",
-                               "6,6", "--scan-step-A", "0.8"});
-    return run(more);
-  }
-  /// Python on scan.h5, open for reading and writing as f.
-  std::string change(const std::string& code) const {
-    return testing::python("import sys, h5py, numpy as np\nwith h5py.File(sys.argv[1], 'r+') as f:\n" + code,
-                           file("scan.h5"));
+    more.insert(more.begin(), {"--scan-shape", "6,6", "--scan-step-A", "0.8"});
+    return OnSimulatedScan::simulate(std::move(more));
   }
   [[nodiscard]] Ended reconstruct(std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"ptycho", "run", file("scan.h5"), "-o", file("result.h5")});
     return run(more);
   }
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
-
-  TemporaryFolder folder_;
 };
 
 using PtychoScanFile = PtychoSimulate;
@@ -51,7 +42,8 @@ TEST_F(PtychoSimulate, CountsAreThoseOfTheTruthByNumPy) {
   ASSERT_EQ(ended.status, 0) << ended.err;
   // Reduced chi square over pixels of more than 5 counts: the variance of one term is 2 + 1/mean < 2.2, and there are
   // more than 10000 of them, so 4 standard errors are 0.06.
-  EXPECT_EQ(change("  d, p, o = f['data'][()], f['truth/probe'][()], np.exp(1j * f['truth/object_phase'][0])\n"
+  EXPECT_EQ(change("scan.h5",
+                   "d, p, o = f['data'][()], f['truth/probe'][()], np.exp(1j * f['truth/object_phase'][0])\n"
                    "  m, n, r = f['mask'][()] > 0, 32, f['truth/positions_px'][()].astype(int) - 16\n"
                    "  chi = []\n"
                    "  for j in range(36):\n"
@@ -87,8 +79,9 @@ TEST_F(PtychoSimulate, SettingsComeFromAFileAndFlagsCountMore) {
     words.insert(words.end(), named.begin(), named.end());
     const Ended ended = run(words);
     ASSERT_EQ(ended.status, 0) << ended.err;
-    EXPECT_EQ(change("  import json\n  print(f['data'].shape, json.loads(f['truth/parameters'][()])['seed'])\n"),
-              "(3, 4, 24, 24) 9\n");
+    EXPECT_EQ(
+        change("scan.h5", "import json\n  print(f['data'].shape, json.loads(f['truth/parameters'][()])['seed'])\n"),
+        "(3, 4, 24, 24) 9\n");
   }
 }
 
@@ -192,7 +185,7 @@ TEST_F(PtychoScanFile, WhatIsMissingOrWrongIsNamed) {
        }) {
     SCOPED_TRACE(c.text);
     ASSERT_EQ(simulate().status, 0);
-    change("  " + std::string(c.code) + "\n");
+    change("scan.h5", c.code);
     const Ended ended = reconstruct();
     EXPECT_EQ(ended.status, 3) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr(c.text));

@@ -8,11 +8,12 @@
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/figure/curves.h"
 #include "sonde/engine/figure/image.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/png.h"
 #include "sonde/instruments/ptycho/results/compare.h"
-#include "sonde/instruments/stem/results/output_path.h"
 
 namespace sonde::cli {
 namespace {
@@ -126,7 +127,11 @@ void write_figure(const std::string& path, const ObjectComparison& found) {
 void run_compare(const CompareOptions& options, Context& context) {
   const std::string output =
       !options.output.empty() ? options.output : fs::path(options.result).replace_extension().string() + "_compare.png";
-  if (options.picture) stem::require_folder(output);
+  if (options.picture) {
+    if (!to_lower(output).ends_with(".png"))
+      throw Error(ErrorKind::usage, fmt::format("{}: the picture is a .png", output)).hint("give another -o");
+    require_place(output);
+  }
   const ptycho::Result result = ptycho::read_result(options.result);
   const ptycho::PlacedObject measure = measure_of(options, result);
   const ObjectComparison found = compare_objects(ptycho::placed(result, options.result), measure, options.start);

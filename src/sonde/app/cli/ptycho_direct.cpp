@@ -20,8 +20,7 @@ const char* name_of(ptycho::DirectMethod method) { return method == ptycho::Dire
 
 void say_plan(const ptycho::Source& source, const ptycho::DirectPlan& plan, const Context& context) {
   const ptycho::Sampling& sampling = plan.scan.sampling;
-  context.say(fmt::format("data      {}: {} patterns of {} x {} pixels, {}", source.file, source.shape[0],
-                          source.shape[1], source.shape[2], source.format));
+  say_source(source, context);
   context.say(fmt::format("raster    {} x {} positions, {:.4g} and {:.4g} A apart", plan.lattice.rows,
                           plan.lattice.cols, std::hypot(plan.lattice.down.row, plan.lattice.down.col),
                           std::hypot(plan.lattice.across.row, plan.lattice.across.col)));
@@ -74,7 +73,7 @@ void begin_directly(ptycho::RunFile& run, Context& context) {
       std::filesystem::absolute(std::filesystem::path(run.output.file).replace_extension("").string() + "_start.h5")
           .lexically_normal()
           .string();
-  require_place(start, run);
+  require_output(start, run);
   // A start is to be as right as can be: strengths too, unless settings say otherwise.
   if (!run.direct.transfer) run.tables().assign("direct", 0, "transfer", Value("corrected"), "", Origin::caller);
   const std::optional<ptycho::DirectOutcome> outcome = reconstruct_directly(run, *method, context);

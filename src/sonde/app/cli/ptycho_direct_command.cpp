@@ -20,19 +20,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Method { ssb, parallax, wdd };
-
 struct DirectOptions {
   std::string input;
-  Method method = Method::ssb;
+  ptycho::DirectMethod method = ptycho::DirectMethod::ssb;
   std::vector<std::string> output = {"direct.h5", "direct.png"};
   std::vector<std::string> set;
   std::optional<std::string> fit, transfer, upsample;
   bool skip_empty = false, clip_negative = false;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "patterns, or a run file (.toml)"});
-    fields.choice("method", method, {{"ssb", Method::ssb}, {"parallax", Method::parallax}, {"wdd", Method::wdd}},
-                  {.help = "single side band, or tilt-corrected bright field; wdd is known but not built"});
+    fields.choice("method", method, {{"ssb", ptycho::DirectMethod::ssb}, {"parallax", ptycho::DirectMethod::parallax}},
+                  {.help = "single side band, or tilt-corrected bright field"});
     fields.add(
         "output", output,
         {.help = "FILE.h5 (a result as `run` writes it), .npy (the complex wave), .tif or .png (the phase); may be "
@@ -69,7 +67,7 @@ void require_formats_and_places(const DirectOptions& options, const ptycho::RunF
     const std::string ending = to_lower(fs::path(file).extension().string());
     if (ending != ".h5" && ending != ".npy" && ending != ".tif" && ending != ".tiff" && ending != ".png")
       throw Error(ErrorKind::usage, fmt::format("{}: outputs are .h5, .npy, .tif or .png", file));
-    require_place(file, run);
+    require_output(file, run);
   }
 }
 
@@ -91,15 +89,11 @@ void write_phase(const std::string& file, const ptycho::DirectImage& image) {
 }
 
 void run_direct_command(const DirectOptions& options, Context& context) {
-  if (options.method == Method::wdd)
-    throw Error(ErrorKind::not_supported, "Wigner distribution deconvolution (wdd) is not built")
-        .hint("use --method ssb or --method parallax");
   (void)context.device_for("direct reconstructions are made on the CPU");
   ptycho::RunFile run;
   resolve_settings(options.input, settings_of(options), BareInput::any, context, run);
   require_formats_and_places(options, run);
-  const auto method = options.method == Method::ssb ? ptycho::DirectMethod::ssb : ptycho::DirectMethod::parallax;
-  const std::optional<ptycho::DirectOutcome> outcome = reconstruct_directly(run, method, context);
+  const std::optional<ptycho::DirectOutcome> outcome = reconstruct_directly(run, options.method, context);
   if (!outcome) {
     context.results()["settings"] = run.tables().echo();
     return;

@@ -38,8 +38,7 @@ void run_init(const InitOptions& options, Context& context) {
   if (ptycho::is_own_format(run.data)) {
     // What the file says of itself need not be repeated, but a reader sees it.
     const ptycho::Source source = ptycho::open_source(run.data);
-    context.say(fmt::format("data      {}: {} patterns of {} x {} pixels, {}", source.file, source.shape[0],
-                            source.shape[1], source.shape[2], source.format));
+    say_source(source, context);
     const auto known = [&](const char* key, const std::optional<double>& value) {
       if (value && !tables.find("geometry")->items[0].fields.is_set(key))
         tables.assign("geometry", 0, key, Value(*value), "", Origin::caller);

@@ -75,8 +75,7 @@ void run_orient(const OrientCommandOptions& options, Context& context) {
   ptycho::RunFile run;
   resolve_settings(options.input, options.set, BareInput::any, context, run);
   ptycho::Source source = open_measurement(run.data, context);
-  context.say(fmt::format("data      {}: {} patterns of {} x {} pixels, {}", source.file, source.shape[0],
-                          source.shape[1], source.shape[2], source.format));
+  say_source(source, context);
   auto phase = context.report().phase("orient");
   const Orientation found = find_orientation(run, std::move(source), options.orient, context.host_budget());
   phase.end();

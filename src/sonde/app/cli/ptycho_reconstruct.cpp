@@ -13,6 +13,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/fft_wisdom.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/ptycho/live/live_run.h"
@@ -39,8 +40,7 @@ std::string sampling_text(const ptycho::Sampling& sampling) {
 
 void say_plan(const ptycho::Source& source, const ptycho::JobPlan& plan, const Context& context) {
   const ptycho::RunSizes& sizes = plan.sizes;
-  context.say(fmt::format("data      {}: {} patterns of {} x {} pixels, {}", source.file, source.shape[0],
-                          source.shape[1], source.shape[2], source.format));
+  say_source(source, context);
   context.say(fmt::format("sampling  {}", sampling_text(plan.scan.sampling)));
   context.say(fmt::format("object    {} slice{} of {} x {} pixels, {}", sizes.slices, sizes.slices == 1 ? "" : "s",
                           sizes.object_rows, sizes.object_cols, sizes.potential ? "potential" : "complex"));
@@ -82,26 +82,15 @@ void show_dry_run(const ptycho::RunFile& run, const ptycho::Source& source, cons
   report.results()["settings"] = run.tables().echo();
 }
 
+/// A run that is written while it could go on was stopped.
+std::string_view ending(Outcome::Kind kind) { return kind == Outcome::Kind::running ? "stopped" : name(kind); }
+
 std::string iteration_line(const ptycho::RunFile& run, const ptycho::IterationRecord& record) {
   const std::string& engine = run.tables().find("engine")->items[static_cast<std::size_t>(record.engine)].kind;
   std::string line = fmt::format("{:>5} {:<7} R_I {:.4f}  R_A {:.4f}", record.number, engine, record.fit.r_intensity,
                                  record.fit.r_amplitude);
   if (record.r_free) line += fmt::format("  R_free {:.4f}", *record.r_free);
   return line + fmt::format("  power x{:.3f}  {}", record.power_total, format_seconds(record.seconds));
-}
-
-std::string_view outcome_word(Outcome::Kind kind) {
-  switch (kind) {
-    case Outcome::Kind::running:
-      return "stopped";
-    case Outcome::Kind::finished:
-      return "finished";
-    case Outcome::Kind::converged:
-      return "converged";
-    case Outcome::Kind::diverged:
-      return "diverged";
-  }
-  return "";
 }
 
 /// A run in the browser, as long as it lives.
@@ -233,7 +222,7 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
   const ptycho::IterationRecord& last = reconstruction.history().back();
   const Outcome& outcome = reconstruction.outcome();
   Value& results = context.results();
-  results["outcome"] = outcome_word(outcome.kind);
+  results["outcome"] = ending(outcome.kind);
   results["because"] = reason(outcome, stopped);
   results["iterations"] = last.number;
   results["best_iteration"] = outcome.best;
@@ -242,24 +231,22 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
   results["overlap"] = job.judgement().overlap;
   results["warnings"] = job.warnings();
   context.say(fmt::format("{}: {}; R_I {:.4f}, {:.2f} times the floor of {:.4f} that counting noise sets",
-                          outcome_word(outcome.kind), results.find("because")->as_text(), last.fit.r_intensity,
+                          ending(outcome.kind), results.find("because")->as_text(), last.fit.r_intensity,
                           last.fit.r_intensity / job.floor(), job.floor()));
 }
 
 }  // namespace
 
-void require_place(const std::string& path, const ptycho::RunFile& run) {
-  const fs::path folder = fs::path(path).parent_path();
+void require_output(const std::string& path, const ptycho::RunFile& run) {
+  require_place(path);
   std::error_code failed;
-  if (!folder.empty() && !fs::is_directory(folder, failed))
-    throw Error(ErrorKind::io, fmt::format("{}: there is no folder {}", path, folder.string())).hint("give another -o");
   if (fs::equivalent(path, run.data.file, failed))
     throw Error(ErrorKind::bad_input, fmt::format("{} would replace the measurement", path)).hint("give another -o");
 }
 
 void require_outputs(const ptycho::RunFile& run) {
-  require_place(run.output.file, run);
-  if (!run.output.log.empty()) require_place(run.output.log, run);
+  require_output(run.output.file, run);
+  if (!run.output.log.empty()) require_output(run.output.log, run);
 }
 
 void describe_live(Fields& fields, std::optional<Index>& live) {
@@ -307,7 +294,7 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::
   tell_outcome(job, stopped, context);
   const Outcome outcome = job.reconstruction().outcome();
   ptycho::Result result = job.result(run);
-  result.diagnostics["outcome"] = outcome_word(outcome.kind);
+  result.diagnostics["outcome"] = ending(outcome.kind);
   result.diagnostics["because"] = reason(outcome, stopped);
   result.diagnostics["best_iteration"] = outcome.best;
   write_result(run.output.file, result);  // before everything that may still be interrupted

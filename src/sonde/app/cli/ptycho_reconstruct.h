@@ -10,9 +10,9 @@
 
 namespace sonde::cli {
 
-/// Throws Error(io) when the folder that `path` would lie in is not there, Error(bad_input) when it is the measurement:
-/// hours of work must not end without a place for the result.
-void require_place(const std::string& path, const ptycho::RunFile& run);
+/// Throws what require_place() throws, and Error(bad_input) when `path` is the measurement: hours of work must not end
+/// without a place for the result.
+void require_output(const std::string& path, const ptycho::RunFile& run);
 /// The same for everything that a run is sure to write.
 void require_outputs(const ptycho::RunFile& run);
 

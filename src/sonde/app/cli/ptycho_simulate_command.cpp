@@ -3,9 +3,9 @@
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
 #include "sonde/instruments/ptycho/simulate/simulate.h"
-#include "sonde/instruments/stem/results/output_path.h"
 
 namespace sonde::cli {
 namespace {
@@ -45,7 +45,7 @@ void tell_scan(const ptycho::SimulateOptions& options, const ptycho::Truth& trut
 
 void run_simulate(const SimulateCommandOptions& options, Context& context) {
   const ptycho::SimulateOptions& scan = options.scan;
-  stem::require_folder(scan.output);
+  require_place(scan.output);
   {
     const Reservation reserved =
         context.host_budget().reserve(simulation_bytes(scan), "simulating " + scan.output, "make the scan smaller");

@@ -77,4 +77,9 @@ ptycho::Source open_measurement(const ptycho::DataSettings& settings, Context& c
   return source;
 }
 
+void say_source(const ptycho::Source& source, const Context& context) {
+  context.say(fmt::format("data      {}: {} patterns of {} x {} pixels, {}", source.file, source.shape[0],
+                          source.shape[1], source.shape[2], source.format));
+}
+
 }  // namespace sonde::cli

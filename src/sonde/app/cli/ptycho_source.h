@@ -12,4 +12,7 @@ namespace sonde::cli {
 /// and its patterns cannot be read.
 [[nodiscard]] ptycho::Source open_measurement(const ptycho::DataSettings& settings, Context& context);
 
+/// One line on what was opened.
+void say_source(const ptycho::Source& source, const Context& context);
+
 }  // namespace sonde::cli

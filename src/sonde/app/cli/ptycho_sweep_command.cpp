@@ -42,17 +42,9 @@ std::string line_of(const TrialRecord& record) {
                      record.trial.text());
 }
 
-Value value_of(const TrialRecord& record, std::size_t number) {
-  Value value;
+Value numbered(const TrialRecord& record, std::size_t number) {
+  Value value = to_value(record);
   value["trial"] = number + 1;
-  value["settings"] = Value::object();
-  for (const auto& [setting, text] : record.trial.settings) value["settings"][setting] = text;
-  value["outcome"] = record.outcome;
-  value["iterations"] = record.iterations;
-  value["R_I"] = record.iterations > 0 ? Value(record.r_intensity) : Value();
-  value["R_free"] = record.r_free ? Value(*record.r_free) : Value();
-  value["seconds"] = record.seconds;
-  if (!record.because.empty()) value["because"] = record.because;
   return value;
 }
 
@@ -134,14 +126,14 @@ void show_plan(const ptycho::Sweep& sweep, Context& context) {
     report.add_choice("round", Value(round.trials),
                       round.until ? fmt::format("trials to iteration {}", *round.until) : "trials to their end");
   for (std::size_t i = 0; i < sweep.trials().size(); ++i)
-    report.results()["trials"].push_back(value_of(sweep.trials()[i], i));
+    report.results()["trials"].push_back(numbered(sweep.trials()[i], i));
 }
 
 void write_outcome(const ptycho::Sweep& sweep, const std::string& folder, Context& context) {
   const std::vector<std::size_t> order = ranking(sweep.trials());
   context.say("\nranked by R_free (R_I where no frame is held out)\noutcome       score  iterations  settings");
   for (const std::size_t i : order) context.say(line_of(sweep.trials()[i]));
-  for (const std::size_t i : order) context.results()["trials"].push_back(value_of(sweep.trials()[i], i));
+  for (const std::size_t i : order) context.results()["trials"].push_back(numbered(sweep.trials()[i], i));
   write_text(fs::path(folder) / "sweep.csv", table_of(sweep, order), context);
   if (std::isinf(sweep.trials()[order.front()].score()))
     throw Error(ErrorKind::not_converged, "no trial of the sweep came to an end")
