@@ -89,13 +89,17 @@ std::string CheckpointReader::place(const std::string& name) const {
 
 Array CheckpointReader::array(const std::string& name) const { return file_.dataset(place(name)).read(); }
 
-Array CheckpointReader::array(const std::string& name, DType dtype, const Shape& shape) const {
-  const Hdf5Dataset dataset = file_.dataset(place(name));
+Hdf5Dataset CheckpointReader::dataset(const std::string& name, DType dtype, const Shape& shape) const {
+  Hdf5Dataset dataset = file_.dataset(place(name));
   if (dataset.info().dtype != dtype || dataset.info().shape != shape)
     throw Error(ErrorKind::bad_file,
                 fmt::format("{}: {} is {} {} in the checkpoint, expected {} {}", path(), name, dataset.info().type_text,
                             dataset.info().shape.text(), sonde::name(dtype), shape.text()));
-  return dataset.read();
+  return dataset;
+}
+
+Array CheckpointReader::array(const std::string& name, DType dtype, const Shape& shape) const {
+  return dataset(name, dtype, shape).read();
 }
 
 std::string CheckpointReader::text(const std::string& name) const {

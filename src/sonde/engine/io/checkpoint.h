@@ -62,6 +62,8 @@ class CheckpointReader {
   /// A host array; the second form requires its type and shape.
   [[nodiscard]] Array array(const std::string& name) const;
   [[nodiscard]] Array array(const std::string& name, DType dtype, const Shape& shape) const;
+  /// The same without reading it: for arrays that do not fit into memory at once.
+  [[nodiscard]] Hdf5Dataset dataset(const std::string& name, DType dtype, const Shape& shape) const;
   [[nodiscard]] std::string text(const std::string& name) const;
   [[nodiscard]] Random::State random(const std::string& name) const;
   [[nodiscard]] const Hdf5File& file() const { return file_; }
