@@ -28,6 +28,7 @@ struct Message {
 
 /// Starts MPI when it has not been started.
 Place start();
+int on_this_machine();
 void sum(float* values, std::size_t count);
 void sum(double* values, std::size_t count);
 void sum(std::int64_t* values, std::size_t count);

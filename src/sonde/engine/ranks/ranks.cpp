@@ -52,6 +52,8 @@ Ranks Ranks::world() {
   return {place.rank, place.size};
 }
 
+int Ranks::on_this_machine() const { return size_ == 1 ? 1 : messages::on_this_machine(); }
+
 template <class T>
 void Ranks::all_reduce(std::span<T> values) const {
   if (size_ == 1) return;

@@ -36,6 +36,8 @@ class Ranks {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  /// How many of them share this machine's memory and disks.
+  [[nodiscard]] int on_this_machine() const;
 
   /// values[i] becomes the sum over the ranks of values[i], the same bits on every rank. How the sum is bracketed is
   /// up to MPI: another number of ranks rounds differently.

@@ -42,6 +42,12 @@ TYPED_TEST(RanksOf, AllReduceSumsOverTheRanks) {
   EXPECT_EQ(mine, expected);
 }
 
+TEST(Ranks, AllThatOneLauncherStartedHereShareThisMachine) {
+  const Ranks ranks = Ranks::world();
+  EXPECT_EQ(ranks.on_this_machine(), ranks.size());
+  EXPECT_EQ(Ranks::alone().on_this_machine(), 1);
+}
+
 TEST(Ranks, LargestIsThatOfAll) {
   const Ranks ranks = Ranks::world();
   std::vector<double> values = {static_cast<double>(ranks.rank()), -static_cast<double>(ranks.rank()) - 3};
