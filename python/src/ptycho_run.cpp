@@ -78,13 +78,9 @@ class PtychoRun {
       source_ = of_array(py::cast<py::array>(patterns));
     if (!patterns.is_none()) take_named_arrays(run_.data, source_);
     describe(given);
-    plan_ = Work().run([&] { return ptycho::plan_job(run_, source_); });
-    if (borrowed_) {
-      // They are there already, and not counted as free.
-      plan_->sizes.stored_pattern_bytes = 0;
-      plan_->memory = plan_memory(plan_->sizes);
-    }
-    require_memory(plan_->memory, plan_->sizes, *budget_);
+    const TierBudgets budgets = TierBudgets::around(Device::cpu(), *budget_, run_.compute.scratch);
+    plan_ = Work().run([&] { return ptycho::plan_job(run_, source_, {.budgets = budgets}); });
+    require_memory(plan_->memory, plan_->sizes, budgets);
   }
 
   [[nodiscard]] py::object plan() const {
@@ -126,6 +122,7 @@ class PtychoRun {
       return job;
     });
     source_.read_patterns = {};  // lets go of the array
+    source_.read_frames = {};
     source_.probe.free();
     from_.reset();
     for (const std::string& warning : job_->warnings()) log_warning(warning);
@@ -307,7 +304,7 @@ class PtychoRun {
         throw Error(ErrorKind::bad_input, fmt::format("data: {} frames, but data.scan_shape is {} x {}", shape[0],
                                                       source.scan_shape->rows, source.scan_shape->cols));
     }
-    borrowed_ = true;
+    source.in_memory = !run_.data.clip_negative;
     // Clipping works in place, and these elements belong to somebody else.
     source.read_patterns = [array, flat = source.shape, copy = run_.data.clip_negative] {
       return (copy ? array->clone() : shared(array)).reshaped(flat);
@@ -380,7 +377,7 @@ class PtychoRun {
   std::optional<ptycho::JobPlan> plan_;
   std::unique_ptr<CheckpointReader> from_;
   std::unique_ptr<ptycho::Job> job_;
-  bool borrowed_ = false, busy_ = false;
+  bool busy_ = false;
 };
 
 /// [{"name", "list", "kinds": [{"kind", "fields"}]}]: every table and key of a run file.

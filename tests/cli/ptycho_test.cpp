@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -173,6 +175,116 @@ TEST_F(PtychoRun, AnInterruptedRunWritesWhatItHas) {
   EXPECT_EQ(ended.status, 130) << ended.err;
   EXPECT_TRUE(has_result());
 }
+
+/// The names in the folder, each followed by a blank.
+std::string names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  std::string text;
+  for (const std::string& name : names) text += name + " ";
+  return text;
+}
+
+/// An engine whose one iteration goes on for hours: rounds of object and probe that never agree.
+constexpr const char* endless_iteration =
+    "[[engine]]\nname = \"dm\"\niterations = 1\nrounds = 1000000000\nprobe_change = 0.0\n"
+    "[stop]\nrule = \"off\"\n";
+
+TEST_F(PtychoRun, ATerminatedIterationLeavesTheResultOfTheOneBeforeAndNothingHalfWritten) {
+  write();
+  const Program program(
+      {"ptycho", "run", run_file(endless_iteration, "", 1), "-o", file("result.h5"), "--log", file("log")});
+  while (!fs::exists(file("log")) || fs::file_size(file("log")) == 0) usleep(10000);  // the first engine is done
+  usleep(100000);
+  kill(program.id(), SIGTERM);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.status, 143) << ended.err;
+  // The estimate of the iteration that was done, whole, and no file under another name.
+  EXPECT_EQ(names_in(folder_.path()),
+            "log result.h5 result_amplitude.png result_phase.png result_report.html run.toml scan.h5 ");
+}
+
+TEST_F(PtychoRun, AnInterruptInsideAnIterationLeavesTheCheckpointOfTheOneBefore) {
+  write();
+  const Program program({"ptycho", "run", run_file(endless_iteration, "", 3), "-o", file("result.h5"), "--log",
+                         file("log"), "--set", "output.checkpoint_every=1", "--set", "output.pictures=false"});
+  const auto lines = [&] {
+    std::ifstream log(file("log"));
+    return std::count(std::istreambuf_iterator<char>(log), {}, '\n');
+  };
+  while (lines() < 3 || !fs::exists(file("result.ckpt.h5"))) usleep(10000);
+  usleep(100000);
+  kill(program.id(), SIGINT);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.status, 130) << ended.err;
+  EXPECT_EQ(names_in(folder_.path()), "log result.ckpt.h5 result.h5 result_report.html run.toml scan.h5 ");
+  EXPECT_EQ(lines(), 3);
+  const Ended resumed =
+      run({"ptycho", "resume", file("result.ckpt.h5"), "--set", "engine.1.rounds=1", "-o", file("again.h5")});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("goes on after iteration 3"));
+}
+
+TEST_F(PtychoRun, PatternsThatDoNotFitGoToTheDiskAndGiveTheSameResult) {
+  setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  write("frames = np.repeat(frames, 8, 0); positions = np.repeat(positions, 8, 0)");
+  const std::string settings = run_file();
+  ASSERT_EQ(reconstruct(settings).status, 0);
+  const Ended planned = reconstruct(settings, {"--dry-run", "--memory", "1M", "--threads", "1"});
+  EXPECT_EQ(planned.status, 0) << planned.err;
+  EXPECT_THAT(planned.err, AllOf(HasSubstr("patterns as counts on the disk"), HasSubstr("1.00 MiB may be used")));
+  EXPECT_EQ(reconstruct(settings, {"--memory", "100k", "--threads", "1"}).status, 4);
+  // The same roots of the same counts, from memory and from the disk.
+  ASSERT_EQ(reconstruct(settings, {"--storage", "counts"}).status, 0);
+  ASSERT_EQ(
+      run({"ptycho", "run", settings, "--storage", "counts", "--set", "data.tier=disk", "-o", file("disk.h5")}).status,
+      0);
+  EXPECT_EQ(testing::python("import sys, h5py, numpy as np\n"
+                            "a, b = (h5py.File(sys.argv[1] + n) for n in ('/result.h5', '/disk.h5'))\n"
+                            "print([np.array_equal(a[n][()], b[n][()]) for n in ('object', 'probe', 'metrics/R_I')])\n",
+                            folder_.path().string()),
+            "[True, True, True]\n");
+}
+
+#ifdef SONDE_MPIRUN
+/// What `mpirun -n <count> sonde ...` ends with and says.
+Ended run_together(int count, const std::vector<std::string>& arguments) {
+  std::string list;
+  for (const std::string& argument : arguments) list += ", '" + argument + "'";
+  const std::string said = testing::python(
+      "import subprocess\n"
+      "done = subprocess.run(['" SONDE_MPIRUN "', '-n', '" +
+          std::to_string(count) + "', '--oversubscribe', '--allow-run-as-root', '" SONDE_PROGRAM "'" + list +
+          "], stderr=subprocess.PIPE, text=True)\nprint(done.returncode)\nprint(done.stderr)\n",
+      "");
+  return {std::atoi(said.c_str()), "", said};
+}
+
+TEST_F(PtychoRun, SeveralProcessesWriteTheResultOfOne) {
+  write();
+  const std::string settings = run_file();
+  std::ofstream(file("gd.toml")) << "[data]\nfile = \"scan.h5\"\npatterns = \"data\"\npositions = \"positions\"\n"
+                                 << "holdout = 0.1\n[geometry]\nunits = \"pixel\"\n[probe]\nfile = \"scan.h5:probe\"\n"
+                                 << "[[engine]]\nname = \"gd\"\niterations = 5\nbatch = 16\n[stop]\nrule = "
+                                    "\"off\"\n[compute]\nprecision = \"f64\"\n";
+  ASSERT_EQ(run({"ptycho", "run", file("gd.toml"), "-o", file("one.h5")}).status, 0);
+  const Ended three = run_together(3, {"ptycho", "run", file("gd.toml"), "-o", file("three.h5"), "--threads", "1"});
+  ASSERT_EQ(three.status, 0) << three.err;
+  EXPECT_THAT(three.err, AllOf(HasSubstr("processes 3"), HasSubstr("wrote     " + file("three.h5"))));
+  EXPECT_EQ(testing::python(
+                "import sys, h5py, numpy as np\n"
+                "a, b = (h5py.File(sys.argv[1] + n) for n in ('/one.h5', '/three.h5'))\n"
+                "near = lambda n: bool(np.abs(a[n][()] - b[n][()]).max() < 1e-10 * np.abs(a[n][()]).max())\n"
+                "print([near(n) for n in ('object', 'probe', 'metrics/R_I', 'metrics/R_free', 'positions_px')])\n",
+                folder_.path().string()),
+            "[True, True, True, True, True]\n");
+  const Ended refused = run_together(2, {"ptycho", "run", settings, "-o", file("none.h5")});
+  EXPECT_EQ(refused.status, 8);
+  EXPECT_THAT(refused.err, HasSubstr("engine \"epie\" cannot be shared by several processes"));
+  EXPECT_FALSE(fs::exists(file("none.h5")));
+}
+#endif
 
 TEST_F(PtychoRun, ADataFileTakesItsSettingsFromConfig) {
   write();

@@ -110,6 +110,16 @@ def test_modes_and_precision(made):
     assert power.sum() == pytest.approx(made.frames.sum() / 36, rel=1e-12)
 
 
+def test_patterns_on_the_disk_give_the_bits_of_those_in_memory(made, tmp_path):
+    counts = made.frames.astype(np.uint16)
+    here, there = (start(made, counts, data={"storage": "counts", "tier": tier}, compute={"scratch": str(tmp_path)})
+                   for tier in ("host", "disk"))
+    assert there.plan["memory"]["patterns"] == 0 < here.plan["memory"]["patterns"]
+    assert curve(here) == curve(there)
+    np.testing.assert_array_equal(here.object, there.object)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_potential_has_a_phase(made):
     run = start(made, object={"type": "potential"})
     run.run()

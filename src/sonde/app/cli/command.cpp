@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/app/cli/command.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "sonde/app/cli/terminal.h"
@@ -48,6 +50,9 @@ Device Context::device_for(const std::string& why_not_on_gpu) {
 
 Budget Context::budget_of(Device device) {
   Budget budget = Budget::automatic(device, common_.compute.memory_bytes());
+  if (processes_here_ > 1 && !common_.compute.memory_bytes())
+    budget = Budget(budget.limit_bytes() / static_cast<std::size_t>(processes_here_),
+                    fmt::format("{}, divided by {} processes", budget.because(), processes_here_));
   report_.set_memory_limit(device.is_cpu() ? "host" : "device", budget.limit_bytes(), budget.because());
   return budget;
 }
@@ -76,8 +81,13 @@ std::string Context::given_flag(std::string_view key) const {
   return "";
 }
 
+void Context::be_silent() {
+  silent_ = true;
+  attach_terminal(/*quiet=*/true);
+}
+
 void Context::say(const std::string& text) const {
-  if (!common_.quiet) terminal().print(text);
+  if (!common_.quiet && !silent_) terminal().print(text);
 }
 
 }  // namespace sonde::cli

@@ -63,6 +63,12 @@ class Context {
   const MachineRates& machine();
   /// Text for people, on standard error; nothing with --quiet. A line end is added.
   void say(const std::string& text) const;
+  /// One of several processes speaks and writes for all; the others are silent from then on.
+  void be_silent();
+  [[nodiscard]] bool silent() const { return silent_; }
+  /// So many processes share this machine: what is free is divided among them. --memory is that of one. Before the
+  /// first budget().
+  void share_machine(int processes) { processes_here_ = processes; }
 
  private:
   Budget budget_of(Device device);
@@ -72,7 +78,8 @@ class Context {
   Report& report_;
   std::optional<Device> device_;
   std::optional<Budget> budget_, host_budget_;
-  bool prints_results_of_failure_ = false, asked_machine_ = false;
+  bool prints_results_of_failure_ = false, asked_machine_ = false, silent_ = false;
+  int processes_here_ = 1;
 };
 
 /// One use of a command: its options, bound to what runs them.

@@ -72,14 +72,14 @@ void run(Parsed& parsed) {
   try {
     if (parsed.fields.is_set("device")) context.device();  // a device that is not there is an error of any command
     if (!common.dry_run || parsed.command->plans) parsed.invocation->run(context);
-    if (common.dry_run)
+    if (common.dry_run && !context.silent())
       show_plan(parsed, report);
-    else if (common.json)
+    else if (common.json && !common.dry_run && !context.silent())
       print_output(to_json(report.results()) + "\n");
   } catch (...) {
-    if (common.json && !common.dry_run && context.prints_results_of_failure())
+    if (common.json && !common.dry_run && !context.silent() && context.prints_results_of_failure())
       print_output(to_json(report.results()) + "\n");
-    if (common.report) {
+    if (common.report && !context.silent()) {
       report.set_failed(as_error(std::current_exception()).message());
       try {
         report.write(*common.report);
@@ -89,7 +89,7 @@ void run(Parsed& parsed) {
     }
     throw;
   }
-  if (common.report && !common.dry_run) {
+  if (common.report && !common.dry_run && !context.silent()) {
     context.machine();
     report.write(*common.report);
   }

@@ -15,6 +15,8 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/fft_wisdom.h"
+#include "sonde/engine/memory/tier.h"
+#include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/ptycho/live/live_run.h"
 #include "sonde/instruments/ptycho/report/report.h"
@@ -32,6 +34,22 @@ namespace {
 namespace fs = std::filesystem;
 using ptycho::Outcome;
 
+/// Everything that several processes cannot do is an error before any of them works.
+void require_ranks_can(const ptycho::RunFile& run, const CheckpointReader* from, bool live) {
+  require_shareable(run.schedule());
+  if (from != nullptr || run.output.checkpoint_every > 0)
+    throw Error(ErrorKind::not_supported, "several processes write no checkpoints and go on from none")
+        .hint("start one process, or output.checkpoint_every = 0");
+  const auto refuse = [](bool asked, const char* what) {
+    if (asked)
+      throw Error(ErrorKind::not_supported, fmt::format("{} is not there for several processes", what))
+          .hint("start one process");
+  };
+  refuse(live, "--live");
+  refuse(run.multi_start.starts > 1, "[multi_start]");
+  refuse(run.quality.half_data, "quality.half_data");
+}
+
 std::string sampling_text(const ptycho::Sampling& sampling) {
   if (!sampling.calibrated()) return "lengths in object pixels";
   return fmt::format("wavelength {:.5g} A, object pixel {:.4g} x {:.4g} A", sampling.wavelength, sampling.pixel_row(),
@@ -44,6 +62,9 @@ void say_plan(const ptycho::Source& source, const ptycho::JobPlan& plan, const C
   context.say(fmt::format("sampling  {}", sampling_text(plan.scan.sampling)));
   context.say(fmt::format("object    {} slice{} of {} x {} pixels, {}", sizes.slices, sizes.slices == 1 ? "" : "s",
                           sizes.object_rows, sizes.object_cols, sizes.potential ? "potential" : "complex"));
+  if (sizes.processes > 1)
+    context.say(fmt::format("processes {}, of which this one has {} patterns", sizes.processes, sizes.frames));
+  context.say("storage   " + plan.storage_because);
   context.say("memory\n" + plan.memory.text());
 }
 
@@ -64,6 +85,8 @@ void show_dry_run(const ptycho::RunFile& run, const ptycho::Source& source, cons
   Report& report = context.report();
   report.add_choice("transforms", Value(fmt::format("{} x {}", plan.sizes.rows, plan.sizes.cols)),
                     fmt::format("the detector has {} x {} pixels", plan.scan.stored.rows, plan.scan.stored.cols));
+  report.add_choice("storage", Value(std::string(plan.sizes.pattern_tier == Tier::host ? "memory" : "disk")),
+                    plan.storage_because);
   report.add_choice("memory", Value(plan.memory.peak_bytes),
                     fmt::format("{} of {} that may be used, a tenth of head-room beside",
                                 format_bytes(static_cast<double>(plan.memory.peak_bytes)),
@@ -130,7 +153,7 @@ void try_starts(ptycho::Job& job, const ptycho::RunFile& run, Context& context) 
 std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, ptycho::LiveRun* live, Context& context) {
   ptycho::Reconstruction& reconstruction = job.reconstruction();
   std::optional<ptycho::MetricsLog> log;
-  if (!run.output.log.empty()) log.emplace(run.output.log);
+  if (!run.output.log.empty() && !context.silent()) log.emplace(run.output.log);
   // Those before: of the start that was chosen, or of the run that goes on.
   for (const ptycho::IterationRecord& record : reconstruction.history())
     if (log) log->add(record);
@@ -217,6 +240,27 @@ void write_beside(const ptycho::Result& result, const ptycho::RunFile& run, Cont
   say_written(run.output.report_page(), context);
 }
 
+/// The result file and what lies beside it.
+void write_results(ptycho::Job& job, const ptycho::RunFile& run, const ptycho::Source& source,
+                   const std::optional<Error>& stopped, Context& context) {
+  const Outcome outcome = job.reconstruction().outcome();
+  ptycho::Result result = job.result(run);
+  if (context.silent()) return;  // the result is that of the first process
+  result.diagnostics["outcome"] = ending(outcome.kind);
+  result.diagnostics["because"] = reason(outcome, stopped);
+  result.diagnostics["best_iteration"] = outcome.best;
+  write_result(run.output.file, result);  // before everything that may still be interrupted
+  const bool over = outcome.kind == Outcome::Kind::finished || outcome.kind == Outcome::Kind::converged;
+  const std::vector<Index> frames = job.reconstruction().active();
+  job.close();  // its memory is for what looks at the result
+  if (run.quality.half_data && !stopped && over) {
+    add_half_data(job, run, frames, source.scan_shape ? std::optional(source.scan_shape->cols) : std::nullopt, result,
+                  context);
+    write_result(run.output.file, result);
+  }
+  write_beside(result, run, context);
+}
+
 void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context& context) {
   const ptycho::Reconstruction& reconstruction = job.reconstruction();
   const ptycho::IterationRecord& last = reconstruction.history().back();
@@ -259,14 +303,25 @@ void describe_live(Fields& fields, std::optional<Index>& live) {
 
 void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::optional<Index> live_port,
                  Context& context) {
-  const Device device = context.device_for(why_no_kernels(run.schedule()));
+  const std::string why_not_on_gpu = why_no_kernels(run.schedule());
   require_outputs(run);
+  const Ranks ranks = Ranks::world();
+  if (ranks.rank() != 0) context.be_silent();
+  const int processes_here = ranks.on_this_machine();
+  context.share_machine(processes_here);
+  const Device device =
+      context.device_for(ranks.size() > 1 ? "several processes share a scan on the CPU alone" : why_not_on_gpu);
+  if (ranks.size() > 1) require_ranks_can(run, from, live_port.has_value());
   ptycho::Source source = open_measurement(run.data, context);
-  ptycho::JobPlan plan = plan_job(run, source);
+  TierBudgets budgets = TierBudgets::around(Device::cpu(), context.host_budget(), run.compute.scratch);
+  if (processes_here > 1)
+    budgets.disk = Budget(budgets.disk.limit_bytes() / static_cast<std::size_t>(processes_here),
+                          fmt::format("{}, divided by {} processes", budgets.disk.because(), processes_here));
+  ptycho::JobPlan plan = plan_job(run, source, {.budgets = budgets, .ranks = ranks});
   say_plan(source, plan, context);
   if (!device.is_cpu()) use_kernels(device, run, plan, context);
   if (context.dry_run()) show_dry_run(run, source, plan, context);
-  require_memory(plan.memory, plan.sizes, context.host_budget());
+  require_memory(plan.memory, plan.sizes, budgets);
   if (context.dry_run()) return;
   const Reservation reserved = context.host_budget().reserve(plan.memory.peak_bytes, "reconstruction");
   Reservation reserved_there;
@@ -279,11 +334,13 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::
   // A checkpoint brings its own, which are not for others.
   if (from == nullptr) load_fft_wisdom();
   ptycho::Job job(run, source, std::move(plan), from);
-  if (from == nullptr) save_fft_wisdom();
   source.read_patterns = {};  // a loaded scan need not stay
+  source.read_frames = {};
+  if (from == nullptr && !context.silent()) save_fft_wisdom();
   phase.end();
   for (const std::string& note : job.notes()) context.say("note      " + note);
-  for (const std::string& warning : job.warnings()) log_warning(warning);
+  if (!context.silent())
+    for (const std::string& warning : job.warnings()) log_warning(warning);
   context.say(fmt::format("floor     R_I {:.4f} for a perfect model of these counts", job.floor()));
 
   context.print_results_of_failure();
@@ -293,20 +350,7 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::
   const std::optional<Error> stopped = iterate(job, run, live ? live->run.get() : nullptr, context);
   tell_outcome(job, stopped, context);
   const Outcome outcome = job.reconstruction().outcome();
-  ptycho::Result result = job.result(run);
-  result.diagnostics["outcome"] = ending(outcome.kind);
-  result.diagnostics["because"] = reason(outcome, stopped);
-  result.diagnostics["best_iteration"] = outcome.best;
-  write_result(run.output.file, result);  // before everything that may still be interrupted
-  const bool over = outcome.kind == Outcome::Kind::finished || outcome.kind == Outcome::Kind::converged;
-  if (run.quality.half_data && !stopped && over) {
-    const std::vector<Index> frames = job.reconstruction().active();
-    job.close();
-    add_half_data(job, run, frames, source.scan_shape ? std::optional(source.scan_shape->cols) : std::nullopt, result,
-                  context);
-    write_result(run.output.file, result);
-  }
-  write_beside(result, run, context);
+  write_results(job, run, source, stopped, context);
   if (stopped) throw Error(*stopped);
   if (outcome.kind == Outcome::Kind::diverged)
     throw Error(ErrorKind::not_converged,

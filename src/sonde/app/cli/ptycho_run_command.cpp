@@ -5,6 +5,9 @@
 #include "sonde/app/cli/ptycho_direct.h"
 #include "sonde/app/cli/ptycho_reconstruct.h"
 #include "sonde/app/cli/ptycho_settings.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/ranks/ranks.h"
+#include "sonde/instruments/ptycho/run/direct_job.h"
 #include "sonde/instruments/ptycho/run/reference.h"
 
 namespace sonde::cli {
@@ -26,7 +29,7 @@ struct RunOptions {
         "set", set,
         {.help = "one setting of the run file, for instance engine.0.iterations=200", .metavar = "TABLE.KEY=VALUE"});
     fields.add("precision", precision, {.help = "compute.precision of the run file", .metavar = "f32|f64"});
-    fields.add("storage", storage, {.help = "data.storage of the run file", .metavar = "f32|f64|f16|bf16|counts"});
+    fields.add("storage", storage, {.help = "data.storage of the run file", .metavar = "auto|f32|f64|f16|bf16|counts"});
     fields.add(
         "log", log,
         {.help = "metrics of every iteration as JSON lines; output.log of the run file", .metavar = "FILE.jsonl"});
@@ -52,6 +55,9 @@ void run_run(const RunOptions& options, Context& context) {
   resolve_settings(options.input, settings_of(options), BareInput::describes_itself, context, run);
   if (!options.output.empty()) run.output.file = options.output;
   if (options.log) run.output.log = *options.log;
+  if (Ranks::world().size() > 1 && ptycho::direct_start(run))
+    throw Error(ErrorKind::not_supported, "a one-shot reconstruction cannot begin a run of several processes")
+        .hint("`sonde ptycho direct -o start.h5` first, then object.init = \"file\" with object.file");
   begin_directly(run, context);
   reconstruct(run, nullptr, options.live, context);
 }

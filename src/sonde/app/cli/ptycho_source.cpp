@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -74,6 +76,16 @@ ptycho::Source open_measurement(const ptycho::DataSettings& settings, Context& c
   source.good = dataset->good();
   take_named(settings, source);
   source.read_patterns = [dataset] { return dataset->array().clone(); };
+  if (dataset->array().contiguous())
+    source.read_frames = [dataset, shape = source.shape](Index first, Index count) {
+      const Array& all = dataset->array();
+      Array frames(Device::cpu(), Shape{count, shape[1], shape[2]}, all.dtype());
+      const std::size_t frame_bytes = frames.allocated_bytes() / static_cast<std::size_t>(count);
+      std::memcpy(frames.data(),
+                  static_cast<const std::byte*>(all.data()) + static_cast<std::size_t>(first) * frame_bytes,
+                  frames.allocated_bytes());
+      return frames;
+    };
   return source;
 }
 

@@ -101,6 +101,26 @@ PreparedCase prepare_modes(const BenchPoint& point) {
   return prepared;
 }
 
+/// Twins of which the second has more than the memory may hold.
+PreparedCase prepare_tiers(const BenchPoint& point) {
+  const ScanSize size = parse_scan_size(point.size);
+  PreparedCase prepared;
+  prepared.input = fmt::format("{} patterns of {} x {}, one mode", size.rows * size.cols, size.pixels, size.pixels);
+  const auto add = [&](std::string name, const EngineSetup& setup, BenchTiers tiers, bool probe_free) {
+    const auto scan = std::make_shared<BenchScan>(size, 1, false, Loss::amplitude, tiers);
+    prepared.operations.push_back(
+        iteration_of(std::move(name), scan, setup, probe_free, floor_of(scan, size.rows * size.cols, 1, 2).flops));
+  };
+  const SetupOf<Gd, GdSettings> gd;
+  add("gd, patterns in memory", gd, {}, true);
+  add("gd, patterns on the disk", gd, {.patterns = Tier::disk}, true);
+  const SetupOf<Projections, DmSettings> dm;
+  add("dm, all in memory, probe fixed", dm, {}, false);
+  add("dm, patterns on the disk, probe fixed", dm, {.patterns = Tier::disk}, false);
+  add("dm, exit waves on the disk, probe fixed", dm, {.waves = Tier::disk}, false);
+  return prepared;
+}
+
 /// An iteration of a reconstruction beside the engine's alone: what judging, checking and writing it down cost.
 PreparedCase prepare_metrics(const BenchPoint& point) {
   const ScanSize size = parse_scan_size(point.size);
@@ -149,6 +169,11 @@ std::vector<BenchCase> bench_cases() {
            .sizes = {"128x128x64"},
            .devices = {DeviceKind::cpu},
            .prepare = prepare_direct},
+          {.name = "ptycho-tiers",
+           .summary = "Patterns and exit waves on the disk against those in memory",
+           .sizes = sizes,
+           .devices = {DeviceKind::cpu},
+           .prepare = prepare_tiers},
           {.name = "ptycho-metrics",
            .summary = "What metrics, checks and the log cost beside an engine",
            .sizes = sizes,

@@ -12,8 +12,9 @@ namespace sonde::ptycho {
 ///   ptycho-engines  one iteration of every engine, whole-pixel positions, one mode
 ///   ptycho-modes    gd with one, three and five modes
 ///   ptycho-shift    the same engines between pixels, where F counts four transforms
-///   ptycho-metrics  gd alone, and with all that a reconstruction adds to it
 ///   ptycho-direct   single side band, parallax and the search for the focus; F: a transform per pair of images
+///   ptycho-tiers    gd and dm with patterns or exit waves on the disk, beside all in memory
+///   ptycho-metrics  gd alone, and with all that a reconstruction adds to it
 [[nodiscard]] std::vector<BenchCase> bench_cases();
 
 }  // namespace sonde::ptycho

@@ -89,7 +89,7 @@ ScanSize parse_scan_size(const std::string& text) {
   return {numbers[0], numbers[1], numbers[2]};
 }
 
-BenchScan::BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss) {
+BenchScan::BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss, BenchTiers tiers) {
   const Index n = size.pixels, step = std::max<Index>(1, n / 16), frames = size.rows * size.cols;
   for (Index row = 0; row < size.rows; ++row)
     for (Index col = 0; col < size.cols; ++col) {
@@ -102,12 +102,18 @@ BenchScan::BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss)
   state_.object =
       Array(Device::cpu(), Shape{1, (size.rows - 1) * step + n + 2, (size.cols - 1) * step + n + 2}, DType::c64);
   fill_object(state_.object.view<complex64, 3>());
-  measurement_.emplace(expected_counts(state_, frames, n), ZeroFrequency::corner, std::span<const std::uint8_t>{},
-                       AmplitudeStorage::f32);
+  TierBudgets budgets = TierBudgets::unlimited();
+  if (tiers.patterns == Tier::disk || tiers.waves == Tier::disk)
+    budgets = TierBudgets::around(Device::cpu(), budgets.host);
+  measurement_.emplace(frames, n, n, DType::f32,
+                       MeasurementOptions{.zero = ZeroFrequency::corner, .tier = tiers.patterns, .budgets = budgets});
+  measurement_->add(expected_counts(state_, frames, n));
+  measurement_->complete();
   model_.emplace(*measurement_, 1, modes, Array(), loss);
   std::vector<Index> everyone(static_cast<std::size_t>(frames));
   std::iota(everyone.begin(), everyone.end(), Index{0});
-  workbench_.emplace(*model_, state_, std::move(everyone), 1);
+  workbench_.emplace(*model_, state_, std::move(everyone), 1,
+                     WorkLimits{.wave_tier = tiers.waves, .budgets = std::move(budgets)});
 }
 
 std::unique_ptr<Engine<float>> BenchScan::engine(const EngineSetup& setup) { return setup.make(*workbench_); }

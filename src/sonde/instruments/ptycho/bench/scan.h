@@ -21,11 +21,16 @@ struct ScanSize {
 /// Throws Error(usage).
 [[nodiscard]] ScanSize parse_scan_size(const std::string& text);
 
+/// Where patterns and exit waves are.
+struct BenchTiers {
+  Tier patterns = Tier::host, waves = Tier::host;
+};
+
 /// A scan at 8 pixels a step (of 128) over a phase object, with the counts that the model itself gives: its content
 /// does not matter to the time, its shape does. Single precision.
 class BenchScan {
  public:
-  BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss);
+  BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss, BenchTiers tiers = {});
 
   /// An engine on an estimate of its own.
   [[nodiscard]] std::unique_ptr<Engine<float>> engine(const EngineSetup& setup);

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
 
 namespace sonde::ptycho {
@@ -126,15 +125,15 @@ void Adam<Real>::move_probe(State& state, double scale) {
 template <class Real>
 void Adam<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();
-  const Batches batches =
-      overlapping_batches(bench.active(), state.placements, settings_.batch.size, settings_.batch.spread,
-                          {bench.seed(), static_cast<std::uint64_t>(iteration.number)});
+  const SharedBatches batches = bench.batches(settings_.batch, iteration.number);
   for (Index b = 0; b < batches.count(); ++b) {
-    check_interrupt();
+    bench.check_interrupt();
+    if (b + 1 < batches.count()) bench.pass().comes_next(batches[b + 1]);
     bench.pass().run(state, bench.spectrum(), batches[b],
                      {.object = iteration.object_free, .probe = iteration.probe_free, .weights = false}, sums_,
                      bench.fit());
-    const double scale = static_cast<double>(bench.active().size()) / static_cast<double>(batches[b].size());
+    const double scale =
+        static_cast<double>(bench.active_in_all()) / static_cast<double>(batches.sizes[static_cast<std::size_t>(b)]);
     if (iteration.object_free) move_object(state, scale);
     if (!iteration.probe_free) continue;
     move_probe(state, scale);

@@ -35,7 +35,7 @@ struct Prepared {
     setup->describe(fields);
     if (fields.find("batch") != nullptr) fields.assign("batch", Value(batch), "batch");
     if (kernels) there.emplace(*kernels, measurement, PatternTier::device);
-    bench.emplace(model, scene.state, testing::everyone, 3, there ? &*there : nullptr);
+    bench.emplace(model, scene.state, testing::everyone, 3, WorkLimits{}, nullptr, there ? &*there : nullptr);
     engine = setup->make(*bench);
   }
 

@@ -17,7 +17,9 @@ namespace sonde::ptycho {
 /// A piece of an engine's memory that a checkpoint keeps.
 struct EngineMemory {
   std::string_view name;
-  Array* array;
+  Array* array = nullptr;  ///< this, or
+  Store* store = nullptr;  ///< a slot of `slot` elements for each frame
+  Shape slot{};
 };
 
 /// How one iteration combines the shared pieces. It fills Workbench::fit() for every active frame, with the fit before

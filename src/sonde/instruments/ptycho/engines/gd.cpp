@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/engines/gd.h"
 
-#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/ptycho/engines/preconditioned_step.h"
 
 namespace sonde::ptycho {
@@ -17,14 +16,12 @@ template <class Real>
 void Gd<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();
   const Preconditioner by{.keep = 1 - settings_.g, .floor = settings_.g};
-  const Batches batches =
-      overlapping_batches(bench.active(), state.placements, settings_.batch.size, settings_.batch.spread,
-                          {bench.seed(), static_cast<std::uint64_t>(iteration.number)});
+  const SharedBatches batches = bench.batches(settings_.batch, iteration.number);
   const Wanted wanted{iteration.object_free, iteration.probe_free};
   if (DevicePass<Real>* there = bench.device_pass()) {
     const double step = settings_.step;
     there->iterate(
-        batches, wanted,
+        batches.here, wanted,
         [wanted, by, step](Stream& stream, const DeviceSums& sums, DeviceEstimate& estimate) {
           if (wanted.object) step_object<Real>(stream, sums, by, step, estimate);
           if (wanted.probe) step_probe<Real>(stream, sums, by, step, estimate);
@@ -34,7 +31,8 @@ void Gd<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
     return;
   }
   for (Index b = 0; b < batches.count(); ++b) {
-    check_interrupt();
+    bench.check_interrupt();
+    if (b + 1 < batches.count()) bench.pass().comes_next(batches[b + 1]);
     bench.pass().run(state, bench.spectrum(), batches[b], wanted, sums_, bench.fit());
     if (iteration.object_free) step_object<Real>(sums_, by, settings_.step, state);
     if (!iteration.probe_free) continue;

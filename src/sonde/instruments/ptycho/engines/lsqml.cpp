@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
@@ -66,7 +66,8 @@ template <class Real>
 Lsqml<Real>::Lsqml(const LsqmlSettings& settings, Workbench<Real>& bench)
     : settings_(settings), exposures_([&] { return Exposure<Real>(bench.model()); }) {
   const Model<Real>& model = bench.model();
-  const Index batch = std::min<Index>(settings_.batch.size, static_cast<Index>(bench.active().size()));
+  const Index batch =
+      std::min({settings_.batch.size, bench.limits().most_batch, static_cast<Index>(bench.active().size())});
   chi_ = Array(Device::cpu(), Shape{batch, model.modes(), model.rows(), model.cols()}, dtype_of<Complex>);
 }
 
@@ -137,40 +138,42 @@ void Lsqml<Real>::sum_steps(Workbench<Real>& bench, Index frame, Exposure<Real>&
 }
 
 template <class Real>
-typename Lsqml<Real>::Steps Lsqml<Real>::steps(Workbench<Real>& bench, std::span<const Index> batch,
+typename Lsqml<Real>::Steps Lsqml<Real>::steps(Workbench<Real>& bench, std::span<const Index> batch, Index members,
                                                const Iteration& iteration) {
   const Model<Real>& model = bench.model();
-  const auto members = static_cast<Index>(batch.size());
   const auto slices = static_cast<std::size_t>(model.slices());
   if (!bench.spectrum().empty()) {
     if (spectrum_.empty()) spectrum_ = Array(Device::cpu(), sums_.probe.shape(), sums_.probe.dtype());
     probe_spectrum(model, sums_.probe, spectrum_);
   }
   std::vector<cpu::StepSums> sums(batch.size() * slices);
-  parallel_for(members, 1, [&](Index first, Index last, Worker& worker) {
+  parallel_for(static_cast<Index>(batch.size()), 1, [&](Index first, Index last, Worker& worker) {
     for (Index i = first; i < last; ++i)
       sum_steps(bench, batch[static_cast<std::size_t>(i)], exposures_[worker],
                 sums.data() + static_cast<std::size_t>(i) * slices);
   });
+  std::vector<double> means(2 * slices);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    means[2 * (i % slices)] += sums[i].xx / static_cast<double>(members);
+    means[2 * (i % slices) + 1] += sums[i].yy / static_cast<double>(members);
+  }
+  bench.sum(means);
   Steps steps;
   for (std::size_t s = 0; s < slices; ++s) {
-    double mean_xx = 0, mean_yy = 0;
-    for (std::size_t i = s; i < sums.size(); i += slices) {
-      mean_xx += sums[i].xx / static_cast<double>(members);
-      mean_yy += sums[i].yy / static_cast<double>(members);
-    }
     const Iteration free{iteration.number, iteration.object_free, iteration.probe_free && s == 0};
     std::vector<double> of_object;
     for (std::size_t i = s; i < sums.size(); i += slices) {
       // A tenth of the batch's mean keeps frames with little light from large steps.
-      const BestSteps best = best_steps(sums[i], sums[i].xx + 0.1 * mean_xx, sums[i].yy + 0.1 * mean_yy, free);
+      const BestSteps best =
+          best_steps(sums[i], sums[i].xx + 0.1 * means[2 * s], sums[i].yy + 0.1 * means[2 * s + 1], free);
       // Every slice, and every mode, would fill all of chi by itself.
       const auto shares = static_cast<double>(model.slices() * model.modes());
       of_object.push_back(best.object > 0 ? settings_.relax * best.object / shares : 0);
       if (best.probe > 0) steps.probe += settings_.relax * best.probe / static_cast<double>(members);
     }
-    steps.object.push_back(trimmed_mean(of_object));
+    steps.object.push_back(trimmed_mean(bench.joined(std::move(of_object))));
   }
+  bench.sum({&steps.probe, 1});
   return steps;
 }
 
@@ -178,16 +181,15 @@ template <class Real>
 void Lsqml<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();
   const Index count = bench.model().modes() * bench.model().pixels();
-  const Batches batches =
-      overlapping_batches(bench.active(), state.placements, settings_.batch.size, settings_.batch.spread,
-                          {bench.seed(), static_cast<std::uint64_t>(iteration.number)});
+  const SharedBatches batches = bench.batches(settings_.batch, iteration.number);
   const bool likelihood = settings_.loss == Loss::poisson;
   place_.resize(bench.fit().size());
   illuminate(bench);
   for (Index b = 0; b < batches.count(); ++b) {
-    check_interrupt();
+    bench.check_interrupt();
     const std::span<const Index> batch = batches[b];
     for (std::size_t i = 0; i < batch.size(); ++i) place_[static_cast<std::size_t>(batch[i])] = static_cast<Index>(i);
+    if (b + 1 < batches.count()) bench.pass().comes_next(batches[b + 1]);
     bench.pass().run(state, batch, {}, sums_, [&](Index frame, Exposure<Real>& exposure) {
       exposure.forward(state, bench.spectrum(), frame);
       bench.fit()[static_cast<std::size_t>(frame)] =
@@ -196,7 +198,7 @@ void Lsqml<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
       std::copy(exposure.waves(), exposure.waves() + count, chi_of(frame));
     });
     directions(bench);
-    const Steps step = steps(bench, batch, iteration);
+    const Steps step = steps(bench, batch, batches.sizes[static_cast<std::size_t>(b)], iteration);
     if (iteration.object_free) move_object<Real>(sums_.object, step.object, state);
     if (!iteration.probe_free) continue;
     cpu::add<Real>(static_cast<Real>(step.probe), sums_.probe.view<Complex, 3>().data,

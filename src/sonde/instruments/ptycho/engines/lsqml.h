@@ -47,7 +47,9 @@ class Lsqml final : public Engine<Real> {
   void directions(Workbench<Real>& bench);
   [[nodiscard]] Complex* chi_of(Index frame);
   void sum_steps(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure, cpu::StepSums* sums);
-  [[nodiscard]] Steps steps(Workbench<Real>& bench, std::span<const Index> batch, const Iteration& iteration);
+  /// `members`: frames of the batch in all processes.
+  [[nodiscard]] Steps steps(Workbench<Real>& bench, std::span<const Index> batch, Index members,
+                            const Iteration& iteration);
 
   LsqmlSettings settings_;
   PerWorker<Exposure<Real>> exposures_;

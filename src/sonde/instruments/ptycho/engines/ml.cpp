@@ -6,6 +6,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/ptycho/model/look_ahead.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
@@ -25,6 +26,12 @@ double product(Array& a, Array& b) {
     sum += static_cast<double>(x[i].real()) * static_cast<double>(y[i].real()) +
            static_cast<double>(x[i].imag()) * static_cast<double>(y[i].imag());
   return sum;
+}
+
+/// The same over the whole object.
+template <class Real>
+double object_product(const Workbench<Real>& bench, Array& a, Array& b) {
+  return bench.share() == nullptr ? product<Real>(a, b) : bench.share()->template product<Real>(a, b);
 }
 
 template <class Real>
@@ -67,16 +74,16 @@ std::vector<EngineMemory> Ml<Real>::memory() {
 
 /// Polak-Ribiere, beta >= 0; the probe's part is scaled so that both gradients are alike in size.
 template <class Real>
-void Ml<Real>::direct(const Iteration& iteration) {
+void Ml<Real>::direct(const Workbench<Real>& bench, const Iteration& iteration) {
   Array &object = sums_.object, &probe = sums_.probe;
-  const double of_object = iteration.object_free ? product<Real>(object, object) : 0;
+  const double of_object = iteration.object_free ? object_product<Real>(bench, object, object) : 0;
   const double of_probe = iteration.probe_free ? product<Real>(probe, probe) : 0;
   const double scale = of_probe > 0 && of_object > 0 ? settings_.probe_scale * of_object / of_probe : 1;
   double now = 0, turned = 0, before = 0;
   if (iteration.object_free) {
     now += of_object;
-    turned += product<Real>(object, object_before_);
-    before += product<Real>(object_before_, object_before_);
+    turned += object_product<Real>(bench, object, object_before_);
+    before += object_product<Real>(bench, object_before_, object_before_);
   }
   if (iteration.probe_free) {
     now += scale * of_probe;
@@ -108,6 +115,8 @@ double Ml<Real>::best_step(Workbench<Real>& bench) {
     Complex *a1 = room_[worker].data(), *a2 = a1 + waves;
     for (Index i = first; i < last; ++i) {
       const Index frame = active[static_cast<std::size_t>(i)];
+      if (bench.share() == nullptr) check_interrupt();  // alone nobody waits for this process
+      look_ahead(active, i, [&](std::span<const Index> frames) { model.measurement().will_read(frames); });
       exposure.aim(state, bench.spectrum(), frame);
       exposure.bring(probe_direction_, spectrum_);
       Complex* a0 = exposure.waves();
@@ -133,12 +142,13 @@ double Ml<Real>::best_step(Workbench<Real>& bench) {
                                a1, a2, model.modes(), pixels);
     }
   });
-  double b1 = 0, b2 = 0;
+  double b[2] = {0, 0};
   for (const cpu::LineSums& sum : sums) {
-    b1 += sum.b1;
-    b2 += sum.b2;
+    b[0] += sum.b1;
+    b[1] += sum.b2;
   }
-  const double step = -b1 / (2 * b2);
+  bench.sum(b);
+  const double step = -b[0] / (2 * b[1]);
   double& last = last_.view<double, 1>()[0];
   // Where the loss does not curve upwards along the direction, half of what went well before.
   last = std::isfinite(step) && step > 0 ? step : last / 2;
@@ -148,11 +158,11 @@ double Ml<Real>::best_step(Workbench<Real>& bench) {
 template <class Real>
 void Ml<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();
-  check_interrupt();
+  bench.check_interrupt();
   bench.pass().run(state, bench.spectrum(), bench.active(), {.object = true, .probe = true, .weights = false}, sums_,
                    bench.fit());
-  direct(iteration);
-  check_interrupt();
+  direct(bench, iteration);
+  bench.check_interrupt();
   const Real step = static_cast<Real>(best_step(bench));
   cpu::add<Real>(step, elements<Real>(object_direction_), elements<Real>(state.object), state.object.count());
   cpu::add<Real>(step, elements<Real>(probe_direction_), elements<Real>(state.probe), state.probe.count());

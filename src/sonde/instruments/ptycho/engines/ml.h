@@ -27,7 +27,7 @@ class Ml final : public Engine<Real> {
 
  private:
   using Complex = std::complex<Real>;
-  void direct(const Iteration& iteration);
+  void direct(const Workbench<Real>& bench, const Iteration& iteration);
   double best_step(Workbench<Real>& bench);
 
   MlSettings settings_;

@@ -6,6 +6,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/ptycho/model/look_ahead.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
 
@@ -156,8 +157,11 @@ void Pie<Real>::sequential(Workbench<Real>& bench, const Iteration& iteration) {
   const Index waves = model.modes() * model.pixels();
   Worker alone;
   Exposure<Real>& exposure = exposures_[alone];
-  for (const Index frame : order.members) {
+  for (std::size_t i = 0; i < order.members.size(); ++i) {
+    const Index frame = order.members[i];
     check_interrupt();
+    look_ahead(order.members, static_cast<Index>(i),
+               [&](std::span<const Index> frames) { model.measurement().will_read(frames); });
     bench.fit()[static_cast<std::size_t>(frame)] =
         update(bench, iteration, frame, whole, exposure, copies_[alone], state.object);
     if (iteration.object_free && !velocity_.empty()) push(state);
@@ -200,12 +204,17 @@ void Pie<Real>::disjoint(Workbench<Real>& bench, const Iteration& iteration) {
     const std::span<const Index> group = batches[b];
     const auto members = static_cast<Index>(group.size());
     const Index grain = (members + probe_pieces - 1) / probe_pieces;
+    if (b + 1 < batches.count()) bench.pass().comes_next(batches[b + 1]);
     parallel_for(members, grain, [&](Index first, Index last, Worker& worker) {
       std::vector<Complex>& step = probe_steps_[static_cast<std::size_t>(first / grain)];
       step.assign(static_cast<std::size_t>(waves), Complex{});
       Exposure<Real>& exposure = exposures_[worker];
+      const std::span<const Index> piece =
+          group.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
       for (Index i = first; i < last; ++i) {
         const Index frame = group[static_cast<std::size_t>(i)];
+        check_interrupt();
+        look_ahead(piece, i - first, [&](std::span<const Index> frames) { model.measurement().will_read(frames); });
         bench.fit()[static_cast<std::size_t>(frame)] =
             update(bench, iteration, frame, support, exposure, copies_[worker], next_);
         if (!iteration.probe_free) continue;

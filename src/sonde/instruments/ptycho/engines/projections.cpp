@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
@@ -23,9 +22,12 @@ void describe_common(ProjectionSettings& settings, Fields& fields) {
 }
 
 /// The power bound of a frame: 0.25 relax^2 max_j (counts of frame j) / measured pixels.
-double power_bound(const Measurement& measurement, double relax) {
+template <class Real>
+double power_bound(const Workbench<Real>& bench, double relax) {
+  const Measurement& measurement = bench.model().measurement();
   double most = 0;
   for (const CountSums& sums : measurement.sums()) most = std::max(most, sums.counts);
+  bench.largest({&most, 1});
   return 0.25 * relax * relax * most / measurement.sums().front().pixels;
 }
 
@@ -73,42 +75,71 @@ Projections<Real>::Projections(const ApSettings& settings, Workbench<Real>& benc
 
 template <class Real>
 Projections<Real>::Projections(const ProjectionSettings& settings, Workbench<Real>& bench)
-    : settings_(settings), bound_(power_bound(bench.model().measurement(), settings.relax)) {
+    : settings_(settings),
+      bound_(power_bound(bench, settings.relax)),
+      modes_(bench.model().modes()),
+      rows_(bench.model().rows()),
+      cols_(bench.model().cols()) {
   const Model<Real>& model = bench.model();
   if (model.slices() != 1)
     throw Error(ErrorKind::not_supported,
                 "projection engines know one slice: no projection on the waves that several can make is known")
         .hint("epie, rpie, mpie, gd, adam, lsqml and ml know several");
   State& state = bench.state();
-  waves_ = Array(Device::cpu(), Shape{model.measurement().count(), model.modes(), model.rows(), model.cols()},
-                 dtype_of<Complex>);
+  const WorkLimits& limits = bench.limits();
+  waves_ = std::make_shared<Store>(limits.budgets ? *limits.budgets : TierBudgets::unlimited(), stream_,
+                                   StoreOptions{.count = model.measurement().count(),
+                                                .slot_size = modes_ * rows_ * cols_,
+                                                .dtype = dtype_of<Complex>,
+                                                .encoding = limits.wave_encoding,
+                                                .tier = limits.wave_tier,
+                                                .what = "exit waves"});
+  bench.pass().announce_to([kept = std::weak_ptr(waves_)](std::span<const Index> frames) {
+    if (const std::shared_ptr<Store> waves = kept.lock()) waves->will_read(frames);
+  });
   // The first waves are those of the first estimate.
   bench.pass().run(state, bench.active(), {.object = true, .probe = false}, sums_,
                    [&](Index frame, Exposure<Real>& exposure) {
                      exposure.forward(state, bench.spectrum(), frame);
                      const Index count = model.modes() * model.pixels();
-                     std::copy(exposure.waves(), exposure.waves() + count, waves_of(frame));
-                     const Real scale = Real(1) / static_cast<Real>(model.pixels());
-                     for (Index i = 0; i < count; ++i) exposure.waves()[i] *= scale;
+                     Complex* first = waves_->template in_place<Complex>(frame);
+                     if (first != nullptr) std::copy(exposure.waves(), exposure.waves() + count, first);
+                     if (first == nullptr) keep(frame, exposure.waves());
+                     take_kept(frame, exposure);
                      exposure.back();
                    });
   summed_probe_ = state.probe.clone();
 }
 
 template <class Real>
-std::complex<Real>* Projections<Real>::waves_of(Index frame) {
-  const auto all = waves_.view<Complex, 4>();
-  return all.data + frame * all.stride[0];
+std::complex<Real>* Projections<Real>::waves_of(Index frame, Exposure<Real>& exposure) {
+  if (Complex* place = waves_->template in_place<Complex>(frame)) return place;
+  waves_->get(frame, View<Complex, 3>(exposure.others(), modes_, rows_, cols_), stream_);
+  return exposure.others();
+}
+
+template <class Real>
+void Projections<Real>::keep(Index frame, Complex* waves) {
+  if (waves_->template in_place<Complex>(frame) == nullptr)
+    waves_->put(frame, View<Complex, 3>(waves, modes_, rows_, cols_), stream_);
+}
+
+template <class Real>
+std::vector<EngineMemory> Projections<Real>::memory() {
+  return {{.name = "waves", .store = waves_.get(), .slot = Shape{modes_, rows_, cols_}}};
+}
+
+template <class Real>
+void Projections<Real>::take_kept(Index frame, Exposure<Real>& exposure) {
+  const Real scale = Real(1) / static_cast<Real>(rows_ * cols_);
+  const Complex* from = waves_of(frame, exposure);
+  for (Index i = 0; i < modes_ * rows_ * cols_; ++i) exposure.waves()[i] = scale * from[i];
 }
 
 template <class Real>
 void Projections<Real>::bring(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure) {
-  const Model<Real>& model = bench.model();
-  const Index count = model.modes() * model.pixels();
-  const Real scale = Real(1) / static_cast<Real>(model.pixels());
   exposure.aim(bench.state(), bench.spectrum(), frame);
-  const Complex* from = waves_of(frame);
-  for (Index i = 0; i < count; ++i) exposure.waves()[i] = scale * from[i];
+  take_kept(frame, exposure);
   exposure.back();
 }
 
@@ -132,13 +163,19 @@ void Projections<Real>::sum_for_probe(Workbench<Real>& bench) {
 }
 
 template <class Real>
-void Projections<Real>::solve_object(State& state) {
+void Projections<Real>::solve_object(Workbench<Real>& bench) {
+  State& state = bench.state();
   const auto numerator = sums_.object.view<Complex, 3>();
   const auto weight = sums_.object_weight.view<Real, 3>();
   const auto object = state.object.view<Complex, 3>();
   double mean = 0;
-  for (Index i = 0; i < weight.count(); ++i) mean += static_cast<double>(weight.data[i]);
-  const Real keep = static_cast<Real>(settings_.keep_object * mean / static_cast<double>(weight.count()));
+  if (bench.share() != nullptr) {
+    mean = bench.share()->template mean<Real>(sums_.object_weight);
+  } else {
+    for (Index i = 0; i < weight.count(); ++i) mean += static_cast<double>(weight.data[i]);
+    mean /= static_cast<double>(weight.count());
+  }
+  const Real keep = static_cast<Real>(settings_.keep_object * mean);
   const bool potential = state.type == ObjectType::potential;
   Real* phase = potential ? state.phase.view<Real, 3>().data : nullptr;
   parallel_for(object.count(), 4096, [&](Index first, Index last, Worker&) {
@@ -188,8 +225,12 @@ void Projections<Real>::move_waves(Workbench<Real>& bench) {
                    [&](Index frame, Exposure<Real>& exposure) {
                      exposure.forward(bench.state(), bench.spectrum(), frame);
                      bench.fit()[static_cast<std::size_t>(frame)] = exposure.residual(frame, /*change=*/false);
+                     Complex* stored = waves_of(frame, exposure);
                      cpu::project<Real>(by, {exposure.amplitudes(frame), measurement.weights<Real>()}, model.eps(),
-                                        scale, scale, exposure.waves(), waves_of(frame), model.modes(), model.pixels());
+                                        scale, scale, exposure.waves(), stored, model.modes(), model.pixels());
+                     keep(frame, stored);
+                     // The sums are of the waves that a checkpoint keeps.
+                     if (waves_->options().encoding != Encoding::raw) take_kept(frame, exposure);
                      exposure.back();
                    });
 }
@@ -200,9 +241,9 @@ void Projections<Real>::iterate(Workbench<Real>& bench, const Iteration& iterati
   const bool same_probe = std::memcmp(summed_probe_.data(), state.probe.data(), state.probe.allocated_bytes()) == 0;
   if (!same_probe) sum_for_object(bench);
   for (Index round = 0; round < settings_.rounds; ++round) {
-    check_interrupt();
+    bench.check_interrupt();
     if (round > 0) sum_for_object(bench);
-    if (iteration.object_free) solve_object(state);
+    if (iteration.object_free) solve_object(bench);
     if (!iteration.probe_free) break;
     sum_for_probe(bench);
     const double change = solve_probe(state);

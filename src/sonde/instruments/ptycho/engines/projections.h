@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <vector>
+
+#include "sonde/engine/memory/store.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 
 namespace sonde::ptycho {
@@ -38,7 +42,8 @@ struct ApSettings : ProjectionSettings {
   void describe(Fields& fields);
 };
 
-/// Keeps the far field of every exit wave, (J, M, Ny, Nx); one slice, and the same probe power in every frame. An
+/// Keeps the far field of every exit wave, (M, Ny, Nx) per frame, where and as the limits of the workbench say; one
+/// slice, and the same probe power in every frame. An
 /// iteration finds object and probe from the waves, then moves the waves; the sums for the next object are made on the
 /// way, while the wave is in the cache. The fit is that of P O.
 template <class Real>
@@ -51,26 +56,33 @@ class Projections final : public Engine<Real> {
   Projections(const ApSettings& settings, Workbench<Real>& bench);
 
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
-  std::vector<EngineMemory> memory() override { return {{"waves", &waves_}}; }
+  std::vector<EngineMemory> memory() override;
   void state_changed() override {
     summed_probe_ = Array::zeros(Device::cpu(), summed_probe_.shape(), summed_probe_.dtype());
   }
 
  private:
   using Complex = std::complex<Real>;
-  Complex* waves_of(Index frame);
+  /// A frame's waves: where they lie, or brought to exposure.others().
+  Complex* waves_of(Index frame, Exposure<Real>& exposure);
+  /// After they were changed.
+  void keep(Index frame, Complex* waves);
+  /// A frame's waves as they are kept, scaled for the transform back.
+  void take_kept(Index frame, Exposure<Real>& exposure);
   /// A frame's exit wave in the plane of the object.
   void bring(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure);
   void sum_for_object(Workbench<Real>& bench);
   void sum_for_probe(Workbench<Real>& bench);
-  void solve_object(State& state);
+  void solve_object(Workbench<Real>& bench);
   /// The relative change of the probe.
   double solve_probe(State& state);
   void move_waves(Workbench<Real>& bench);
 
   ProjectionSettings settings_;
   double bound_ = 0;
-  Array waves_;
+  Index modes_, rows_, cols_;
+  Stream stream_;
+  std::shared_ptr<Store> waves_;  // a slot per frame; a pass outlives the engine and asks whether it is still there
   BatchSums sums_;
   Array summed_probe_;  // the probe that the object's sums were made with
 };

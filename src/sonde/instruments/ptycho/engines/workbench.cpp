@@ -4,18 +4,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "sonde/engine/base/interrupt.h"
+
 namespace sonde::ptycho {
 
 template <class Real>
 Workbench<Real>::Workbench(const Model<Real>& model, State& state, std::vector<Index> active, std::uint64_t seed,
-                           DevicePatterns* there)
+                           WorkLimits limits, Share* share, DevicePatterns* there)
     : model_(&model),
       state_(&state),
-      active_(std::move(active)),
+      share_(share),
+      active_of_scan_(std::move(active)),
+      active_(share == nullptr ? active_of_scan_ : share->own(active_of_scan_)),
       seed_(seed),
+      limits_(std::move(limits)),
       pass_(model),
       device_pass_(there == nullptr ? nullptr : std::make_unique<DevicePass<Real>>(model, *there)),
       fit_(static_cast<std::size_t>(model.measurement().count())) {
+  if (share != nullptr)
+    pass_.finish_with([share](BatchSums& sums, Wanted wanted) { share->add_up<Real>(sums, wanted); });
   renew_spectrum();
 }
 
@@ -31,6 +38,47 @@ void Workbench<Real>::compare(std::span<const Index> frames, std::span<FrameSums
     there->compare(frames, fit);
   else
     pass_.compare(*state_, spectrum_, frames, fit);
+}
+
+template <class Real>
+SharedBatches Workbench<Real>::batches(const BatchSettings& settings, Index iteration) const {
+  const IterationKey key{seed_, static_cast<std::uint64_t>(iteration)};
+  const std::vector<Placement>& placements = share_ == nullptr ? state_->placements : share_->placements();
+  SharedBatches batches;
+  Batches all = overlapping_batches(active_of_scan_, placements, std::min(settings.size, limits_.most_batch),
+                                    settings.spread, key);
+  for (Index b = 0; b < all.count(); ++b) {
+    batches.sizes.push_back(static_cast<Index>(all[b].size()));
+    if (share_ == nullptr) continue;
+    const std::vector<Index> own = share_->own(all[b]);
+    batches.here.members.insert(batches.here.members.end(), own.begin(), own.end());
+    batches.here.bounds.push_back(static_cast<Index>(batches.here.members.size()));
+  }
+  if (share_ == nullptr) batches.here = std::move(all);
+  return batches;
+}
+
+template <class Real>
+void Workbench<Real>::sum(std::span<double> values) const {
+  if (share_ != nullptr) share_->sum(values);
+}
+
+template <class Real>
+void Workbench<Real>::largest(std::span<double> values) const {
+  if (share_ != nullptr) share_->largest(values);
+}
+
+template <class Real>
+std::vector<double> Workbench<Real>::joined(std::vector<double> values) const {
+  return share_ == nullptr ? values : share_->joined(values);
+}
+
+template <class Real>
+void Workbench<Real>::check_interrupt() const {
+  if (share_ == nullptr)
+    sonde::check_interrupt();
+  else
+    share_->check_interrupt();
 }
 
 template <class Real>

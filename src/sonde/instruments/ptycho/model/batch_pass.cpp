@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "sonde/engine/base/interrupt.h"
+
+#include "sonde/instruments/ptycho/model/look_ahead.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
@@ -10,7 +13,14 @@ namespace {
 
 template <class T>
 void clear(std::vector<T>& elements, Index count) {
-  elements.assign(static_cast<std::size_t>(count), T{});
+  const auto wanted = static_cast<std::size_t>(count);
+  if (elements.capacity() < wanted) {
+    elements = {};  // never both, the old and the new
+    // The boxes of later batches are somewhat larger. Pages that nothing is written to cost nothing; growing again and
+    // again would leave gaps in the heap as large as the tiles.
+    elements.reserve(wanted + wanted / 2);
+  }
+  elements.assign(wanted, T{});
 }
 
 }  // namespace
@@ -38,8 +48,13 @@ void BatchPass<Real>::fill(const Bands& bands, Index band, Wanted wanted, const 
     clear(tile.probe, modes * pixels);
     if (wanted.weights) clear(tile.probe_weight, pixels);
   }
-  for (Index i = here.first; i < here.last; ++i) {
-    visit(bands.order[static_cast<std::size_t>(i)], exposure);
+  const std::span<const Index> members =
+      std::span(bands.order)
+          .subspan(static_cast<std::size_t>(here.first), static_cast<std::size_t>(here.last - here.first));
+  for (Index i = 0; i < here.last - here.first; ++i) {
+    if (!finish_) check_interrupt();  // alone nobody waits for this process
+    look_ahead(members, i, [&](std::span<const Index> frames) { announce(frames); });
+    visit(members[static_cast<std::size_t>(i)], exposure);
     const Placement& at = exposure.placement();
     const Index corner = (at.row - here.box.row) * here.box.cols + (at.col - here.box.col);
     const auto window = [&](auto* data) {
@@ -134,6 +149,7 @@ void BatchPass<Real>::run(const State& state, std::span<const Index> batch, Want
   });
   if (wanted.object) collect_object(bands, wanted, sums);
   if (wanted.probe) collect_probe(bands, wanted, sums);
+  if (finish_) finish_(sums, wanted);
 }
 
 template <class Real>
@@ -143,6 +159,8 @@ void BatchPass<Real>::compare(const State& state, const Array& spectrum, std::sp
     Exposure<Real>& exposure = exposures_[worker];
     for (Index i = first; i < last; ++i) {
       const Index frame = batch[static_cast<std::size_t>(i)];
+      if (!finish_) check_interrupt();
+      look_ahead(batch, i, [&](std::span<const Index> frames) { model_->measurement().will_read(frames); });
       exposure.forward(state, spectrum, frame);
       fit[static_cast<std::size_t>(frame)] = exposure.residual(frame, /*change=*/false);
     }

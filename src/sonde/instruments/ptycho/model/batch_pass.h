@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sonde/engine/device/parallel.h"
@@ -28,13 +30,16 @@ struct Wanted {
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };
 
+/// How a batch is cut for the threads.
+inline constexpr BandLimits batch_bands{.most = 16, .least_members = 16};
+
 /// The forward model and its adjoint over a batch, on all threads, with bits that do not depend on their number: the
 /// batch is cut into bands along a space-filling curve, each band adds into a tile of its own, and the tiles are added
 /// in the order of the bands (specification 10.4).
 template <class Real>
 class BatchPass {
  public:
-  explicit BatchPass(const Model<Real>& model, BandLimits limits = {.most = 16, .least_members = 16});
+  explicit BatchPass(const Model<Real>& model, BandLimits limits = batch_bands);
 
   /// Brings an exposure to the point where its waves() after the last slice are what is added: chi, or whatever an
   /// engine puts there. Called on all threads, once per frame; `frame` names the measurement.
@@ -46,6 +51,14 @@ class BatchPass {
            std::span<FrameSums> fit);
   /// Fills `sums` from what `visit` leaves in the waves.
   void run(const State& state, std::span<const Index> batch, Wanted wanted, BatchSums& sums, const Visit& visit);
+  /// What turns the sums of a batch into those of all processes, before anybody sees them.
+  void finish_with(std::function<void(BatchSums&, Wanted)> finish) { finish_ = std::move(finish); }
+  /// Whoever keeps more of each frame than its patterns hears from then on which frames come up.
+  void announce_to(std::function<void(std::span<const Index>)> listener) { listener_ = std::move(listener); }
+  /// A hint: the batch after the present one. Of a long one the beginning is announced; the rest follows on the way.
+  void comes_next(std::span<const Index> batch) const {
+    announce(batch.first(std::min<std::size_t>(batch.size(), 64)));
+  }
   /// The fit alone.
   void compare(const State& state, const Array& spectrum, std::span<const Index> batch, std::span<FrameSums> fit);
 
@@ -57,6 +70,10 @@ class BatchPass {
     std::vector<Real> object_weight, probe_weight;
   };
 
+  void announce(std::span<const Index> frames) const {
+    model_->measurement().will_read(frames);
+    if (listener_) listener_(frames);
+  }
   void fill(const Bands& bands, Index band, Wanted wanted, const Visit& visit, Exposure<Real>& exposure);
   void collect_object(const Bands& bands, Wanted wanted, BatchSums& sums);
   void collect_probe(const Bands& bands, Wanted wanted, BatchSums& sums);
@@ -65,6 +82,8 @@ class BatchPass {
   BandLimits limits_;
   PerWorker<Exposure<Real>> exposures_;
   std::vector<Tile> tiles_;
+  std::function<void(std::span<const Index>)> listener_;
+  std::function<void(BatchSums&, Wanted)> finish_;
 };
 
 }  // namespace sonde::ptycho

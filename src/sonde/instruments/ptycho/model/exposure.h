@@ -121,6 +121,11 @@ class Exposure {
   [[nodiscard]] const Complex* incident(Index slice) const { return incident_[static_cast<std::size_t>(slice)]; }
   /// (M, Ny, Nx): the far field after forward(), chi after back() and before_slice().
   [[nodiscard]] Complex* waves() { return waves_; }
+  /// Room for another set of waves, (M, Ny, Nx): made at the first call.
+  [[nodiscard]] Complex* others() {
+    others_.resize(static_cast<std::size_t>(model_->modes() * model_->pixels()));
+    return others_.data();
+  }
   /// The object's window under this frame.
   [[nodiscard]] View<const Complex, 2> window(Index slice) const { return window_[static_cast<std::size_t>(slice)]; }
   [[nodiscard]] const Placement& placement() const { return placement_; }
@@ -149,6 +154,7 @@ class Exposure {
   std::vector<Real> amplitudes_;
   std::vector<Complex> own_;        // the first mode of this frame, where it varies
   const Complex* first_ = nullptr;  // its spectrum, where probes are shifted
+  std::vector<Complex> others_;
   Placement placement_;
   bool shifted_now_ = false;
 };

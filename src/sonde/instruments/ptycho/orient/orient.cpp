@@ -86,6 +86,7 @@ void keep_frames(Source& source, const std::vector<Index>& frames, std::vector<P
   source.shape = some->shape();
   source.dtype = some->dtype();
   source.read_patterns = [some] { return some->clone(); };
+  source.read_frames = {};  // those of the file are other ones
   source.scan_shape.reset();
   source.positions = std::move(places);
   source.unit = LengthUnit::pixel;
@@ -123,7 +124,7 @@ class Trials {
     RunFile run;
     prepare(run, false, 0);
     Scan scan = plan_scan(source_, run.data, run.geometry, run.positions);
-    const LoadedCounts counts = load_counts(source_, scan, run.data, AmplitudeStorage::f32);
+    const LoadedCounts counts = load_counts(source_, scan, run.data, {.storage = AmplitudeStorage::f32});
     std::vector<Point> deflections = centres_of_mass(counts.measurement), places = scan.positions;
     const Sampling& sampling = scan.sampling;
     for (Point& point : deflections) point = {point.row * sampling.dk_row, point.col * sampling.dk_col};
@@ -168,6 +169,7 @@ class Trials {
       run.object.init = ObjectInit::ones;
     run.stop.rule = StopRule::off;
     run.data.skip.clear();
+    run.data.tier.reset();  // a few frames
     run.data.holdout = source_.shape.rank() == 3 && source_.shape[0] >= least_held ? held_out : 0;
     run.positions.unit = LengthUnit::pixel;
     run.positions.reference = Reference::window_centre;

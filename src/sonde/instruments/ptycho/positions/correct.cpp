@@ -6,7 +6,9 @@
 #include <limits>
 #include <numbers>
 
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/math/philox.h"
+#include "sonde/instruments/ptycho/model/look_ahead.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
@@ -252,6 +254,8 @@ PositionReport PositionCorrection<Real>::correct(Workbench<Real>& bench, Index i
   parallel_for(static_cast<Index>(active.size()), 1, [&](Index first, Index end, Worker& worker) {
     for (Index i = first; i < end; ++i) {
       const Index frame = active[static_cast<std::size_t>(i)];
+      check_interrupt();
+      look_ahead(active, i, [&](std::span<const Index> frames) { bench.model().measurement().will_read(frames); });
       Exposure<Real>& exposure = exposures_[worker];
       Point step{};
       switch (settings_.method) {

@@ -6,6 +6,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/ptycho/read/files.h"
 #include "sonde/instruments/ptycho/read/foreign.h"
+#include "sonde/instruments/ptycho/read/stack.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -47,6 +48,8 @@ Source open_cxi(const std::string& path) {
                                                   path, patterns_path, data->info().type_text, source.shape.text()));
   source.dtype = *data->info().dtype;
   source.read_patterns = [data] { return data->read(); };
+  source.read_frames = frames_of(data);
+  source.together = frames_together(data->info());
   source.positions = translations(file);
   source.unit = LengthUnit::angstrom;
   source.probe_type = ProbeType::photon;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <complex>
@@ -42,21 +43,17 @@ void for_shared(Extent from, Extent to, ZeroFrequency zero, Body&& body) {
            index_of(k, to.rows, zero) * to.cols + index_of(l, to.cols, zero));
 }
 
-/// The sum of all frames, pixel by pixel.
-std::vector<double> summed(const Array& patterns) {
-  const Index pixels = patterns.shape()[1] * patterns.shape()[2];
-  std::vector<double> sum(static_cast<std::size_t>(pixels));
-  const auto add = [&](const auto* from) {
-    for (Index j = 0; j < patterns.shape()[0]; ++j)
-      for (Index p = 0; p < pixels; ++p) sum[static_cast<std::size_t>(p)] += static_cast<double>(from[j * pixels + p]);
-  };
-  const void* data = patterns.data();
-  if (patterns.dtype() == DType::u8) add(static_cast<const std::uint8_t*>(data));
-  if (patterns.dtype() == DType::u16) add(static_cast<const std::uint16_t*>(data));
-  if (patterns.dtype() == DType::u32) add(static_cast<const std::uint32_t*>(data));
-  if (patterns.dtype() == DType::f32) add(static_cast<const float*>(data));
-  if (patterns.dtype() == DType::f64) add(static_cast<const double*>(data));
-  return sum;
+template <class T>
+void add_frames(const T* patterns, Index count, Index first_frame, std::span<const Index> skip, std::span<double> sum) {
+  const auto pixels = static_cast<Index>(sum.size());
+  // Every pixel adds up its frames in their order, whoever works on it.
+  parallel_for(pixels, 1024, [&](Index first, Index last, Worker&) {
+    for (Index j = 0; j < count; ++j) {
+      if (std::binary_search(skip.begin(), skip.end(), first_frame + j)) continue;
+      for (Index p = first; p < last; ++p)
+        sum[static_cast<std::size_t>(p)] += static_cast<double>(patterns[j * pixels + p]);
+    }
+  });
 }
 
 template <class T>
@@ -94,27 +91,33 @@ Index at_limit(const Array& patterns, std::span<const std::uint8_t> good) {
 
 }  // namespace
 
-Array as_counts(Array patterns) {
-  switch (patterns.dtype()) {
+DType counted_as(DType stored) {
+  switch (stored) {
+    case DType::i8:
+    case DType::i16:
+      return DType::f32;
+    case DType::i32:
+    case DType::i64:
+    case DType::u64:
+      return DType::f64;
     case DType::u8:
     case DType::u16:
     case DType::u32:
     case DType::f32:
     case DType::f64:
-      return patterns;
-    case DType::i8:
-      return converted<std::int8_t, float>(patterns);
-    case DType::i16:
-      return converted<std::int16_t, float>(patterns);
-    case DType::i32:
-      return converted<std::int32_t, double>(patterns);
-    case DType::i64:
-      return converted<std::int64_t, double>(patterns);
-    case DType::u64:
-      return converted<std::uint64_t, double>(patterns);
+      return stored;
     default:
-      throw Error(ErrorKind::bad_input, fmt::format("patterns of type {} are no counts", name(patterns.dtype())));
+      throw Error(ErrorKind::bad_input, fmt::format("patterns of type {} are no counts", name(stored)));
   }
+}
+
+Array as_counts(Array patterns) {
+  if (counted_as(patterns.dtype()) == patterns.dtype()) return patterns;
+  if (patterns.dtype() == DType::i8) return converted<std::int8_t, float>(patterns);
+  if (patterns.dtype() == DType::i16) return converted<std::int16_t, float>(patterns);
+  if (patterns.dtype() == DType::i32) return converted<std::int32_t, double>(patterns);
+  if (patterns.dtype() == DType::i64) return converted<std::int64_t, double>(patterns);
+  return converted<std::uint64_t, double>(patterns);
 }
 
 Index clip_negative(Array& patterns) {
@@ -155,9 +158,21 @@ std::vector<std::uint8_t> fit_mask(std::span<const std::uint8_t> good, Extent fr
   return fitted;
 }
 
-bool zero_frequency_doubtful(const Array& patterns, std::span<const std::uint8_t> good, ZeroFrequency zero) {
-  const Index rows = patterns.shape()[1], cols = patterns.shape()[2];
-  const std::vector<double> sum = summed(patterns);
+void add_patterns(const Array& patterns, Index first, std::span<const Index> skip, std::span<double> sum) {
+  const auto add = [&](auto type) {
+    using T = decltype(type);
+    add_frames(static_cast<const T*>(patterns.data()), patterns.shape()[0], first, skip, sum);
+  };
+  if (patterns.dtype() == DType::u8) add(std::uint8_t{});
+  if (patterns.dtype() == DType::u16) add(std::uint16_t{});
+  if (patterns.dtype() == DType::u32) add(std::uint32_t{});
+  if (patterns.dtype() == DType::f32) add(float{});
+  if (patterns.dtype() == DType::f64) add(double{});
+}
+
+bool zero_frequency_doubtful(std::span<const double> sum, Extent extent, std::span<const std::uint8_t> good,
+                             ZeroFrequency zero) {
+  const Index rows = extent.rows, cols = extent.cols;
   std::complex<double> row, col;
   double total = 0;
   for (Index r = 0; r < rows; ++r)

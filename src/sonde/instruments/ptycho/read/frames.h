@@ -13,6 +13,8 @@
 
 namespace sonde::ptycho {
 
+/// The type that as_counts() gives patterns of `stored`. Throws Error(bad_input) for complex ones.
+[[nodiscard]] DType counted_as(DType stored);
 /// Unsigned and floating patterns as they are; signed ones as f32 (up to 16 bits, exact) or f64. Throws
 /// Error(bad_input) for complex ones.
 [[nodiscard]] Array as_counts(Array patterns);
@@ -30,9 +32,12 @@ Index clip_negative(Array& patterns);
 [[nodiscard]] std::vector<std::uint8_t> fit_mask(std::span<const std::uint8_t> good, Extent from, ZeroFrequency zero,
                                                  Extent extent);
 
-/// Where the counts of all frames gather: true when that is nearer to the other convention than to `zero`. The mean
-/// direction of counts on the circle that each axis is (index / size as an angle) decides.
-[[nodiscard]] bool zero_frequency_doubtful(const Array& patterns, std::span<const std::uint8_t> good,
-                                           ZeroFrequency zero);
+/// sum(pixel) += the counts of every pattern but those whose number, counted from `first`, is in `skip` (ascending).
+void add_patterns(const Array& patterns, Index first, std::span<const Index> skip, std::span<double> sum);
+
+/// Where the counts of `sum`, (rows, columns) over all frames, gather: true when that is nearer to the other convention
+/// than to `zero`. The mean direction of counts on the circle that each axis is (index / size as an angle) decides.
+[[nodiscard]] bool zero_frequency_doubtful(std::span<const double> sum, Extent extent,
+                                           std::span<const std::uint8_t> good, ZeroFrequency zero);
 
 }  // namespace sonde::ptycho

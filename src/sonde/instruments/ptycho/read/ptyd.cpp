@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -72,17 +73,24 @@ Source open_ptyd(const std::string& path) {
   if (good.empty() && file.is_dataset("/meta/weight2d"))
     good = as_mask(file.dataset("/meta/weight2d").read(), true, source.shape.last(2), path + ":/meta/weight2d");
   source.good = std::move(good);
-  source.read_patterns = [chunks, shape = source.shape, dtype = source.dtype] {
-    Array all(Device::cpu(), shape, dtype);
-    std::span<std::byte> rest(static_cast<std::byte*>(all.data()), all.allocated_bytes());
+  source.read_frames = [chunks, shape = source.shape, dtype = source.dtype](Index first, Index count) {
+    Array frames(Device::cpu(), Shape{count, shape[1], shape[2]}, dtype);
+    std::span<std::byte> rest(static_cast<std::byte*>(frames.data()), frames.allocated_bytes());
+    const std::size_t frame_bytes = frames.allocated_bytes() / static_cast<std::size_t>(count);
+    Index before = 0;  // frames of the chunks before this one
     for (const Hdf5Dataset& chunk : *chunks) {
-      const Shape& part = chunk.info().shape;
-      const std::size_t bytes = static_cast<std::size_t>(part.count()) * size_bytes(dtype);
-      chunk.read_into(Shape{0, 0, 0}, part, rest.first(bytes));
-      rest = rest.subspan(bytes);
+      const Index own = chunk.info().shape[0];
+      const Index from = std::max(first, before), to = std::min(first + count, before + own);
+      if (from < to) {
+        const std::size_t bytes = static_cast<std::size_t>(to - from) * frame_bytes;
+        chunk.read_into(Shape{from - before, 0, 0}, Shape{to - from, shape[1], shape[2]}, rest.first(bytes));
+        rest = rest.subspan(bytes);
+      }
+      before += own;
     }
-    return all;
+    return frames;
   };
+  source.read_patterns = [read = source.read_frames, count = source.shape[0]] { return read(0, count); };
   source.unit = LengthUnit::angstrom;
   source.probe_type = ProbeType::photon;
   source.energy_kev = number_in(file, "/meta/energy");

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <numbers>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/math/fft.h"
 #include "sonde/instruments/ptycho/optics/wavelength.h"
@@ -141,6 +144,35 @@ std::vector<Index> frames_to_skip(const Source& source, const DataSettings& data
   return skip;
 }
 
+/// Frames [first, first + count), from all of them where a source cannot give fewer.
+Array read_run(const Source& source, Index first, Index count) {
+  if (source.read_frames) return source.read_frames(first, count);
+  Array all = source.read_patterns();
+  if (count == source.shape[0]) return all;
+  Array run(Device::cpu(), Shape{count, all.shape()[1], all.shape()[2]}, all.dtype());
+  const std::size_t frame_bytes = run.allocated_bytes() / static_cast<std::size_t>(count);
+  std::memcpy(run.data(), static_cast<const std::byte*>(all.data()) + static_cast<std::size_t>(first) * frame_bytes,
+              run.allocated_bytes());
+  return run;
+}
+
+/// (1, rows, columns) summed over `frames`, as their mean with the zero frequency at [0, 0]; pixels that were not
+/// measured are 0.
+Array mean_pattern(const Array& sum, const Scan& scan, Index frames) {
+  const Index rows = scan.window.rows, cols = scan.window.cols;
+  const bool centre = scan.zero_frequency == ZeroFrequency::centre;
+  Array mean(Device::cpu(), Shape{rows, cols}, DType::f64);
+  const auto from = sum.view<double, 3>();
+  const auto to = mean.view<double, 2>();
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < cols; ++c) {
+      const Index row = centre ? (r + rows / 2) % rows : r, col = centre ? (c + cols / 2) % cols : c;
+      const bool measured = scan.good.empty() || scan.good[static_cast<std::size_t>(row * cols + col)] != 0;
+      to(r, c) = measured ? from(0, row, col) / static_cast<double>(frames) : 0;
+    }
+  return mean;
+}
+
 }  // namespace
 
 std::string listed_frames(const std::vector<Index>& frames) {
@@ -182,27 +214,55 @@ Scan plan_scan(const Source& source, const DataSettings& data, const GeometrySet
   return scan;
 }
 
-LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& data, AmplitudeStorage storage) {
-  std::vector<std::string> warnings;
-  Array patterns = as_counts(source.read_patterns());
-  if (data.clip_negative)
-    if (const Index clipped = clip_negative(patterns); clipped > 0)
-      scan.notes.push_back(fmt::format("{} negative counts became zero", clipped));
-  if (const Index saturated = saturated_pixels(patterns, source.good); saturated > 0)
-    warnings.push_back(fmt::format("{}: {} measured pixels hold {}, the largest value of {}: they may be saturated",
-                                   source.file, saturated, max_value(patterns.dtype()), name(patterns.dtype())));
-  if (zero_frequency_doubtful(patterns, source.good, scan.zero_frequency)) {
-    const bool centre = scan.zero_frequency == ZeroFrequency::centre;
-    warnings.push_back(fmt::format("{}: most counts lie at the {} of the patterns, but zero_frequency is \"{}\"",
-                                   source.file, centre ? "corners" : "centre", centre ? "center" : "corner"));
-  }
-  if (scan.window.rows != scan.stored.rows || scan.window.cols != scan.stored.cols)
-    patterns = fit_detector(patterns, scan.zero_frequency, scan.window);
-  LoadedCounts loaded{Measurement(patterns, scan.zero_frequency, scan.good, storage), {}, {}, std::move(warnings)};
-  patterns.free();
+Index block_frames(const Source& source) {
+  constexpr std::size_t block_bytes = std::size_t{32} << 20;  // some reads of the disk; little beside any measurement
+  if (!source.read_frames) return source.shape[0];
+  const std::size_t frame_bytes =
+      static_cast<std::size_t>(source.shape[1] * source.shape[2]) * size_bytes(counted_as(source.dtype));
+  const Index frames = static_cast<Index>(block_bytes / frame_bytes);
+  return std::clamp<Index>(std::max(frames - frames % source.together, source.together), 1, source.shape[0]);
+}
 
-  for (const Index frame : loaded.measurement.empty_frames())
-    if (!std::binary_search(scan.skip.begin(), scan.skip.end(), frame)) loaded.empty.push_back(frame);
+LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& data, MeasurementOptions how,
+                         std::span<const Index> frames) {
+  const Index count = frames.empty() ? source.shape[0] : static_cast<Index>(frames.size());
+  const auto number = [&](Index own) { return frames.empty() ? own : frames[static_cast<std::size_t>(own)]; };
+  how.zero = scan.zero_frequency;
+  how.mask = scan.good;
+  LoadedCounts loaded{
+      Measurement(count, scan.window.rows, scan.window.cols, counted_as(source.dtype), how), {}, {}, {}};
+  const bool refitted = scan.window.rows != scan.stored.rows || scan.window.cols != scan.stored.cols;
+  Array sum = Array::zeros(Device::cpu(), Shape{1, scan.stored.rows, scan.stored.cols}, DType::f64);
+  const std::span<double> all(static_cast<double*>(sum.data()), static_cast<std::size_t>(sum.count()));
+  Index clipped = 0, saturated = 0;
+  const Index most = block_frames(source);
+  for (Index own = 0, run = 0; own < count; own += run) {
+    check_interrupt();
+    // Frames that follow each other in the file.
+    const Index first = number(own);
+    run = 1;
+    while (run < most && own + run < count && number(own + run) == first + run) ++run;
+    Array patterns = as_counts(read_run(source, first, run));
+    if (data.clip_negative) clipped += clip_negative(patterns);
+    saturated += saturated_pixels(patterns, source.good);
+    add_patterns(patterns, first, scan.skip, all);
+    if (refitted) patterns = fit_detector(patterns, scan.zero_frequency, scan.window);
+    loaded.measurement.add(patterns);
+  }
+  if (clipped > 0) scan.notes.push_back(fmt::format("{} negative counts became zero", clipped));
+  if (saturated > 0)
+    loaded.warnings.push_back(
+        fmt::format("{}: {} measured pixels hold {}, the largest value of {}: they may be saturated", source.file,
+                    saturated, max_value(source.dtype), name(source.dtype)));
+  if (zero_frequency_doubtful(all, scan.stored, source.good, scan.zero_frequency)) {
+    const bool centre = scan.zero_frequency == ZeroFrequency::centre;
+    loaded.warnings.push_back(fmt::format("{}: most counts lie at the {} of the patterns, but zero_frequency is \"{}\"",
+                                          source.file, centre ? "corners" : "centre", centre ? "center" : "corner"));
+  }
+  loaded.measurement.complete();
+
+  for (const Index own : loaded.measurement.empty_frames())
+    if (!std::binary_search(scan.skip.begin(), scan.skip.end(), number(own))) loaded.empty.push_back(number(own));
   if (!loaded.empty.empty()) {
     if (!data.skip_empty)
       throw Error(ErrorKind::bad_input, fmt::format("{}: {} frames have no count: {}", source.file, loaded.empty.size(),
@@ -214,17 +274,11 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
         fmt::format("{} frames without a count are left out: {}", loaded.empty.size(), listed_frames(loaded.empty)));
   }
 
-  const Measurement& measurement = loaded.measurement;
-  const Index pixels = measurement.pixels();
-  loaded.mean = Array::zeros(Device::cpu(), Shape{measurement.rows(), measurement.cols()}, DType::f64);
-  auto* mean = static_cast<double*>(loaded.mean.data());
-  std::vector<double> room(static_cast<std::size_t>(pixels));
-  const auto taking_part = static_cast<double>(measurement.count() - static_cast<Index>(scan.skip.size()));
-  for (Index j = 0; j < measurement.count(); ++j) {
-    if (std::binary_search(scan.skip.begin(), scan.skip.end(), j)) continue;
-    const double* amplitude = measurement.amplitudes<double>(j, room.data());
-    for (Index p = 0; p < pixels; ++p) mean[p] += amplitude[p] * amplitude[p] / taking_part;
-  }
+  if (refitted) sum = fit_detector(sum, scan.zero_frequency, scan.window);
+  Index taking_part = 0;
+  for (Index own = 0; own < count; ++own)
+    taking_part += std::binary_search(scan.skip.begin(), scan.skip.end(), number(own)) ? 0 : 1;
+  loaded.mean = mean_pattern(sum, scan, taking_part);
   return loaded;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,10 +39,13 @@ struct LoadedCounts {
   std::vector<std::string> warnings;  ///< saturated pixels, a doubtful zero frequency
 };
 
-/// Throws like Measurement, and Error(bad_input) listing frames without a count unless settings skip them; those are
-/// added to scan.skip then.
+/// Reads block by block. `how` says in which storage, on which tier and from which budgets; the rest of it follows from
+/// the scan. `frames`, ascending, are those that are wanted; empty: all. Throws like Measurement, and Error(bad_input)
+/// listing frames without a count unless settings skip them; those are added to scan.skip then.
 [[nodiscard]] LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& data,
-                                       AmplitudeStorage storage);
+                                       MeasurementOptions how, std::span<const Index> frames = {});
+/// How many frames are read at once: all when the source cannot give fewer.
+[[nodiscard]] Index block_frames(const Source& source);
 
 /// "3, 7 and 10" of numbers, the first eight and how many more.
 [[nodiscard]] std::string listed_frames(const std::vector<Index>& frames);

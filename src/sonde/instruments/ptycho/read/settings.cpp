@@ -61,12 +61,16 @@ void DataSettings::describe(Fields& fields) {
       "holdout", holdout,
       {.help = "share of the frames that only judge (R_free); unset: 0.03 from 160 frames on", .min = 0, .max = 0.5});
   fields.choice("storage", storage,
-                {{"f32", AmplitudeStorage::f32},
+                {{"auto", std::nullopt},
+                 {"f32", AmplitudeStorage::f32},
                  {"f64", AmplitudeStorage::f64},
                  {"f16", AmplitudeStorage::f16},
                  {"bf16", AmplitudeStorage::bf16},
                  {"counts", AmplitudeStorage::counts}},
-                {.help = "how measured amplitudes are kept; counts keeps small integers as they are"});
+                {.help = "how measured amplitudes are kept: auto takes f32 while it fits, then counts, which keeps "
+                         "small integers as they are, or f16"});
+  fields.choice("tier", tier, {{"auto", std::nullopt}, {"host", Tier::host}, {"disk", Tier::disk}},
+                {.help = "where the patterns are: in memory, or in a file that is read ahead of the work"});
 }
 
 void GeometrySettings::describe(Fields& fields) {

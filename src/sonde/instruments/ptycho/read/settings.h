@@ -32,7 +32,8 @@ struct DataSettings {
   Index detector_bin = 1;  ///< what `sonde stem` opens only
   std::string crop;
   std::optional<double> holdout;
-  AmplitudeStorage storage = AmplitudeStorage::f32;
+  std::optional<AmplitudeStorage> storage;  ///< unset: chosen by the memory there is
+  std::optional<Tier> tier;                 ///< host or disk; unset: chosen
 
   void describe(Fields& fields);
 };

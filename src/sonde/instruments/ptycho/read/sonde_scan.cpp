@@ -9,6 +9,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/ptycho/read/files.h"
+#include "sonde/instruments/ptycho/read/stack.h"
 #include "sonde/instruments/ptycho/simulate/simulate.h"
 
 namespace sonde::ptycho {
@@ -50,6 +51,8 @@ Source open_sonde_scan(const std::string& path) {
   source.scan_shape = Extent{info.shape[0], info.shape[1]};
   source.dtype = *info.dtype;
   source.read_patterns = [data, shape = source.shape] { return data->read().reshaped(shape); };
+  source.read_frames = frames_of(data);
+  source.together = frames_together(data->info());
   source.zero_frequency = ZeroFrequency::centre;
   source.probe_type = ProbeType::electron;
   source.energy_kev = require_number(file, "energy_keV");

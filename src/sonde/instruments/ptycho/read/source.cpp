@@ -13,6 +13,7 @@
 #include "sonde/instruments/ptycho/read/files.h"
 #include "sonde/instruments/ptycho/read/foreign.h"
 #include "sonde/instruments/ptycho/read/sonde_scan.h"
+#include "sonde/instruments/ptycho/read/stack.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -91,10 +92,11 @@ Source open_plain(const DataSettings& settings) {
   if (!settings.positions.empty()) source.positions = named_positions(settings);  // they tell the order of axes
   if (is_npy(settings.file)) {
     source.format = "NPY";
-    const Array all = read_npy(settings.file);
-    take_shape(source, all.shape(), settings, settings.file);
-    source.dtype = all.dtype();
+    NpyStack stack = npy_stack(settings.file);
+    take_shape(source, stack.shape, settings, settings.file);
+    source.dtype = stack.dtype;
     source.read_patterns = [path = settings.file, shape = source.shape] { return read_npy(path).reshaped(shape); };
+    source.read_frames = std::move(stack.read_frames);
     return source;
   }
   source.format = "plain HDF5";
@@ -106,6 +108,8 @@ Source open_plain(const DataSettings& settings) {
   take_shape(source, data->info().shape, settings, what);
   source.dtype = *data->info().dtype;
   source.read_patterns = [data, shape = source.shape] { return data->read().reshaped(shape); };
+  source.read_frames = frames_of(data);
+  source.together = frames_together(data->info());
   return source;
 }
 

@@ -20,6 +20,10 @@ struct Source {
   Shape shape;         ///< (frames, rows, columns)
   DType dtype = DType::u16;
   std::function<Array()> read_patterns;  ///< all of them, on the host, of that shape and type
+  /// Frames [first, first + count) of them; empty: they come all at once or not at all.
+  std::function<Array(Index first, Index count)> read_frames;
+  Index together = 1;      ///< frames that a file keeps in one piece: fewer of them take as long to read
+  bool in_memory = false;  ///< read_patterns gives what is there already, for nothing
   std::optional<ZeroFrequency> zero_frequency;
   std::vector<std::uint8_t> good;  ///< (rows, columns): 1 where a pixel was measured; empty: everywhere
 

@@ -115,6 +115,11 @@ TEST(Kernels, AreRefusedByTheNameOfWhatHasNone) {
               HasSubstr("positions are corrected on the CPU alone"));
   EXPECT_THAT(refusal([](Schedule& schedule) { schedule.opr.modes = 1; }),
               HasSubstr("a probe that varies along the scan is for the CPU alone"));
+  EXPECT_THAT(refusal([](Schedule& schedule) {
+                const std::vector<Placement> one(1);
+                schedule.share = std::make_shared<Share>(Ranks::alone(), one, Window{16, 16}, 20, 22);
+              }),
+              HasSubstr("several processes share a scan on the CPU alone"));
 }
 
 }  // namespace

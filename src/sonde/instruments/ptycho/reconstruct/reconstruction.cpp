@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include "sonde/engine/base/clock.h"
@@ -28,7 +30,7 @@ void copy_into(const Array& from, Array& to) {
     std::memcpy(to.data(), from.data(), from.allocated_bytes());
 }
 
-/// sum |a - b|^2 and sum |b|^2 of complex arrays.
+/// sum |a - b|^2 over sum |b|^2 of complex arrays.
 template <class Real>
 double relative_change(const Array& now, const Array& before) {
   const auto* a = static_cast<const std::complex<Real>*>(now.data());
@@ -91,6 +93,12 @@ class Steps final : public Reconstruction {
 
  private:
   void choose_frames();
+  [[nodiscard]] CountSums counts_of(const std::vector<Index>& frames) const;
+  [[nodiscard]] Metrics judged(const std::vector<FrameSums>& fit, const std::vector<Index>& frames,
+                               const CountSums& counts) const;
+  [[nodiscard]] double object_change() const;
+  [[nodiscard]] double roughness() const;
+  void require_finite_state() const;
   void begin_engine(Index which);
   [[nodiscard]] double probe_power() const {
     return cpu::power<Real>(static_cast<const std::complex<Real>*>(state_.probe.data()), state_.probe.count());
@@ -118,6 +126,7 @@ class Steps final : public Reconstruction {
   std::optional<Constraints<Real>> constraints_;
   std::vector<Point> initial_positions_;
   std::vector<FrameSums> fit_;
+  std::vector<Index> held_here_;  // by own numbers
   Index which_ = 0, done_in_engine_ = 0;
   Index iterations_ = 0;    // of all engines
   Index window_began_ = 1;  // iteration from which the stop rule looks
@@ -127,16 +136,34 @@ class Steps final : public Reconstruction {
   double power_total_ = 1;
 };
 
+/// Over all processes.
+template <class Real>
+CountSums Steps<Real>::counts_of(const std::vector<Index>& frames) const {
+  CountSums total;
+  const auto add = [&](Index own) { total += measurement_->sums()[static_cast<std::size_t>(own)]; };
+  if (!schedule_.share) {
+    for (const Index j : frames) add(j);
+    return total;
+  }
+  for (const Index j : schedule_.share->own(frames)) add(j);
+  double values[] = {total.counts, total.counts2, total.amplitudes, total.lit, total.pixels};
+  schedule_.share->sum(values);
+  return {values[0], values[1], values[2], values[3], values[4]};
+}
+
 template <class Real>
 void Steps<Real>::choose_frames() {
+  const Index frames =
+      schedule_.share ? static_cast<Index>(schedule_.share->placements().size()) : measurement_->count();
   std::vector<Index> candidates;
-  for (Index j = 0; j < measurement_->count(); ++j)
+  for (Index j = 0; j < frames; ++j)
     if (std::find(schedule_.skip.begin(), schedule_.skip.end(), j) == schedule_.skip.end()) candidates.push_back(j);
-  HeldOut frames = hold_out(candidates, schedule_.holdout, schedule_.seed).value;
-  active_ = std::move(frames.active);
-  held_ = std::move(frames.held);
-  for (const Index j : active_) counts_ += measurement_->sums()[static_cast<std::size_t>(j)];
-  for (const Index j : held_) held_counts_ += measurement_->sums()[static_cast<std::size_t>(j)];
+  HeldOut chosen = hold_out(candidates, schedule_.holdout, schedule_.seed).value;
+  active_ = std::move(chosen.active);
+  held_ = std::move(chosen.held);
+  held_here_ = schedule_.share ? schedule_.share->own(held_) : held_;
+  counts_ = counts_of(active_);
+  held_counts_ = counts_of(held_);
   if (active_.empty() || counts_.counts <= 0) throw Error(ErrorKind::bad_input, "no frame with counts takes part");
 }
 
@@ -150,7 +177,10 @@ void Steps<Real>::begin_engine(Index which) {
   engine_.reset();
   bench_.reset();
   model_.emplace(*measurement_, state_.slices(), state_.modes(), propagators_, run.setup->loss());
-  bench_.emplace(*model_, state_, active_, schedule_.seed, there_ ? &*there_ : nullptr);
+  WorkLimits limits = schedule_.limits;
+  limits.most_batch = run.most_batch;
+  bench_.emplace(*model_, state_, active_, schedule_.seed, std::move(limits), schedule_.share.get(),
+                 there_ ? &*there_ : nullptr);
   if (schedule_.positions.method != PositionMethod::none) {
     bench_->keep_spectrum();
     correction_.emplace(schedule_.positions, initial_positions_, *bench_);
@@ -159,6 +189,52 @@ void Steps<Real>::begin_engine(Index which) {
   engine_ = run.setup->make(*bench_);
   begin_window(static_cast<Index>(history_.size()) + 1);
   best_r_ = 0;
+}
+
+/// The sums of frames of this process, over all processes.
+template <class Real>
+Metrics Steps<Real>::judged(const std::vector<FrameSums>& fit, const std::vector<Index>& frames,
+                            const CountSums& counts) const {
+  FrameSums total;
+  for (const Index j : frames) total += fit[static_cast<std::size_t>(j)];
+  double values[] = {total.loss, total.intensity_error2, total.amplitude_error, total.amplitude_error2, total.deviance};
+  bench_->sum(values);
+  total = {values[0], values[1], values[2], values[3], values[4]};
+  return metrics_of(std::span<const FrameSums>(&total, 1), counts);
+}
+
+template <class Real>
+double Steps<Real>::object_change() const {
+  if (!schedule_.share) return relative_change<Real>(state_.object, object_before_);
+  const auto [change, power] = schedule_.share->template change<Real>(state_.object, object_before_);
+  return power > 0 ? change / power : 0;
+}
+
+/// Of all processes by their frames: each looks at the field of view of its own.
+template <class Real>
+double Steps<Real>::roughness() const {
+  if (!schedule_.share) return phase_roughness(state_);
+  const auto frames = static_cast<double>(state_.positions.size());
+  double sums[] = {phase_roughness(state_) * frames, frames};
+  bench_->sum(sums);
+  return sums[0] / sums[1];
+}
+
+/// What one process finds, all end with: the others would wait for it.
+template <class Real>
+void Steps<Real>::require_finite_state() const {
+  std::optional<Error> found;
+  try {
+    require_finite<Real>(state_.object, "object");
+    require_finite<Real>(state_.probe, "probe");
+  } catch (const Error& error) {
+    if (!schedule_.share) throw;
+    found = error;
+  }
+  if (!schedule_.share || !schedule_.share->any(found.has_value())) return;
+  if (found) throw Error(*found);
+  throw Error(ErrorKind::not_converged, "another process has found numbers that are not finite")
+      .hint("halve the steps, or switch the constraint probe_power on");
 }
 
 template <class Real>
@@ -209,8 +285,7 @@ const IterationRecord& Steps<Real>::iterate() {
   try {
     engine_->iterate(*bench_, iteration);
     record.power_ratio = probe_power() / power_before;
-    require_finite<Real>(state_.object, "object");
-    require_finite<Real>(state_.probe, "probe");
+    require_finite_state();
     if (relaxation_ && iteration.probe_free && relaxation_->due(record.number)) {
       record.opr_share = relaxation_->relax(*bench_);
       require_finite<Real>(state_.opr_modes, "variation of the probe");
@@ -228,18 +303,14 @@ const IterationRecord& Steps<Real>::iterate() {
     restore_best();
     throw;
   }
-  std::vector<FrameSums> seen;
-  for (const Index j : active_) seen.push_back(bench_->fit()[static_cast<std::size_t>(j)]);
-  record.fit = metrics_of(seen, counts_);
+  record.fit = judged(bench_->fit(), bench_->active(), counts_);
   if (!held_.empty()) {
-    bench_->compare(held_, fit_);
-    seen.clear();
-    for (const Index j : held_) seen.push_back(fit_[static_cast<std::size_t>(j)]);
-    record.r_free = metrics_of(seen, held_counts_).r_intensity;
+    bench_->compare(held_here_, fit_);
+    record.r_free = judged(fit_, held_here_, held_counts_).r_intensity;
   }
-  record.object_change = relative_change<Real>(state_.object, object_before_);
+  record.object_change = object_change();
   record.probe_change = relative_change<Real>(state_.probe, probe_before_);
-  record.phase_roughness = phase_roughness(state_);
+  record.phase_roughness = roughness();
   power_total_ *= record.power_ratio;
   record.power_total = power_total_;
   record.seconds = watch.seconds();
@@ -298,6 +369,53 @@ void restore_state(const CheckpointReader& checkpoint, const std::string& prefix
   state.placements = place_all(state.positions, state.window());
 }
 
+/// (frames, slot...), slot by slot: exit waves may be larger than the memory. Slots that nobody filled stay zero.
+template <class T>
+void save_slots_of(CheckpointWriter& checkpoint, const std::string& name, const EngineMemory& piece, Shape all) {
+  const std::string path = "/state/" + name;
+  checkpoint.file().declare(
+      path, {.shape = all, .dtype = piece.store->options().dtype, .chunk = {}, .filters = {}, .fill = {}});
+  Stream stream;
+  std::vector<T> room(static_cast<std::size_t>(piece.slot.count()));
+  for (Index i = 0; i < piece.store->options().count; ++i) {
+    if (!piece.store->filled(i)) continue;
+    piece.store->get(i, View<T, 1>(room.data(), piece.slot.count()), stream);
+    checkpoint.file().write_box(path, Shape{i, 0, 0, 0}, Shape{1, piece.slot[0], piece.slot[1], piece.slot[2]},
+                                dtype_of<T>, room.data());
+  }
+}
+
+template <class T>
+void restore_slots_of(const Hdf5Dataset& dataset, const EngineMemory& piece) {
+  Stream stream;
+  std::vector<T> room(static_cast<std::size_t>(piece.slot.count()));
+  for (Index i = 0; i < piece.store->options().count; ++i) {
+    if (!piece.store->filled(i)) continue;  // of a frame that takes no part
+    dataset.read_into(Shape{i, 0, 0, 0}, Shape{1, piece.slot[0], piece.slot[1], piece.slot[2]},
+                      std::as_writable_bytes(std::span(room)));
+    piece.store->put(i, View<T, 1>(room.data(), piece.slot.count()), stream);
+  }
+}
+
+Shape all_slots(const EngineMemory& piece) {
+  return Shape{piece.store->options().count, piece.slot[0], piece.slot[1], piece.slot[2]};
+}
+
+void save_slots(CheckpointWriter& checkpoint, const std::string& name, const EngineMemory& piece) {
+  if (piece.store->options().dtype == DType::c64)
+    save_slots_of<complex64>(checkpoint, name, piece, all_slots(piece));
+  else
+    save_slots_of<complex128>(checkpoint, name, piece, all_slots(piece));
+}
+
+void restore_slots(const CheckpointReader& checkpoint, const std::string& name, const EngineMemory& piece) {
+  const Hdf5Dataset dataset = checkpoint.dataset(name, piece.store->options().dtype, all_slots(piece));
+  if (piece.store->options().dtype == DType::c64)
+    restore_slots_of<complex64>(dataset, piece);
+  else
+    restore_slots_of<complex128>(dataset, piece);
+}
+
 template <class Real>
 void Steps<Real>::save(CheckpointWriter& checkpoint) {
   save_state(checkpoint, "", state_);
@@ -314,8 +432,12 @@ void Steps<Real>::save(CheckpointWriter& checkpoint) {
   numbers.view<double, 1>()[1] = power_total_;
   checkpoint.array("numbers", numbers);
   checkpoint.text("because", outcome_.because);
-  for (const EngineMemory& piece : engine_->memory())
-    checkpoint.array("engine_" + std::string(piece.name), *piece.array);
+  for (const EngineMemory& piece : engine_->memory()) {
+    if (piece.store != nullptr)
+      save_slots(checkpoint, "engine_" + std::string(piece.name), piece);
+    else
+      checkpoint.array("engine_" + std::string(piece.name), *piece.array);
+  }
   if (correction_)
     for (const EngineMemory& piece : correction_->memory())
       checkpoint.array("correction_" + std::string(piece.name), *piece.array);
@@ -341,9 +463,13 @@ void Steps<Real>::restore(const CheckpointReader& checkpoint) {
     best_.phase = state_.phase.empty() ? Array() : state_.phase.clone();
     restore_state(checkpoint, "best_", best_);
   }
-  for (const EngineMemory& piece : engine_->memory())
-    copy_into(checkpoint.array("engine_" + std::string(piece.name), piece.array->dtype(), piece.array->shape()),
-              *piece.array);
+  for (const EngineMemory& piece : engine_->memory()) {
+    const std::string name = "engine_" + std::string(piece.name);
+    if (piece.store != nullptr)
+      restore_slots(checkpoint, name, piece);
+    else
+      copy_into(checkpoint.array(name, piece.array->dtype(), piece.array->shape()), *piece.array);
+  }
   if (correction_)
     for (const EngineMemory& piece : correction_->memory())
       copy_into(checkpoint.array("correction_" + std::string(piece.name), piece.array->dtype(), piece.array->shape()),
@@ -394,6 +520,7 @@ std::unique_ptr<Reconstruction> steps_of(const Measurement& measurement, State s
 
 std::unique_ptr<Reconstruction> prepare_or_resume(const Measurement& measurement, State state, Array propagators,
                                                   Schedule schedule, const CheckpointReader* from) {
+  if (schedule.share) require_shareable(schedule);
   if (schedule.engines.empty()) throw Error(ErrorKind::bad_input, "a reconstruction needs at least one engine");
   if (const std::string why = schedule.kernels ? why_no_kernels(schedule) : ""; !why.empty())
     throw Error(ErrorKind::not_supported, why).hint("use --device cpu");
@@ -430,9 +557,37 @@ std::string why_no_kernels(const Schedule& schedule) {
   for (const EngineRun& run : schedule.engines)
     if (!engine_kind(run.name).has_kernels)
       return fmt::format("the engine {} has no kernels for a GPU (with kernels: {})", run.name, engines_with_kernels());
+  if (schedule.share) return "several processes share a scan on the CPU alone";
   if (schedule.positions.method != PositionMethod::none) return "positions are corrected on the CPU alone";
   if (schedule.opr.modes > 0) return "a probe that varies along the scan is for the CPU alone";
   return "";
+}
+
+void require_shareable(const Schedule& schedule) {
+  const auto knows = [](const auto& names, const std::string& name) {
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  };
+  // Of the others the next frame needs what the one before has changed.
+  const char* engines[] = {"gd", "adam", "lsqml", "ml", "dm", "raar", "rrr", "ap", "projections"};
+  for (const EngineRun& run : schedule.engines)
+    if (!knows(engines, run.name))
+      throw Error(ErrorKind::not_supported,
+                  fmt::format("engine \"{}\" cannot be shared by several processes", run.name))
+          .hint(fmt::format("start one process, or take one of {}", fmt::join(engines, ", ")));
+  // Those that look at the probe, or at one pixel of the object at a time; others would leave seams.
+  const char* constraints[] = {"bounds",        "tikhonov",      "slice_equal", "probe_fourier_support",
+                               "probe_support", "orthogonalise", "probe_power"};
+  for (const ChosenConstraint& constraint : schedule.constraints)
+    if (!knows(constraints, std::string(constraint.name)))
+      throw Error(ErrorKind::not_supported,
+                  fmt::format("constraint \"{}\" cannot be shared by several processes", constraint.name))
+          .hint(fmt::format("start one process, or take one of {}", fmt::join(constraints, ", ")));
+  if (schedule.positions.method != PositionMethod::none)
+    throw Error(ErrorKind::not_supported, "positions cannot be corrected by several processes")
+        .hint("start one process, or positions.method = \"none\"");
+  if (schedule.opr.modes > 0)
+    throw Error(ErrorKind::not_supported, "a probe that varies along the scan cannot be found by several processes")
+        .hint("start one process, or opr.modes = 0");
 }
 
 std::unique_ptr<Reconstruction> Reconstruction::prepare(const Measurement& measurement, State state, Array propagators,

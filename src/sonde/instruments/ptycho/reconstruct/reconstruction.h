@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ struct EngineRun {
   std::string name;
   Index iterations = 100;
   std::shared_ptr<const EngineSetup> setup;
+  Index most_batch = std::numeric_limits<Index>::max();  ///< frames of a batch, whatever its settings say
 };
 
 /// What happens to the estimate, in order.
@@ -45,6 +47,9 @@ struct Schedule {
   /// comes back after every iteration. The CPU as this device plays the kernels on one thread, for tests.
   std::optional<Device> kernels{};
   PatternTier patterns = PatternTier::device;  ///< where they wait for kernels
+  WorkLimits limits{};
+  /// Several processes: measurement, state and propagators are this one's part; skip and hold-out number the scan.
+  std::shared_ptr<Share> share{};
 };
 
 /// Why a schedule cannot be computed by kernels ("the engine epie has no kernels for a GPU"); empty when it can.
@@ -76,6 +81,10 @@ struct Outcome {
 
 /// running, finished, converged or diverged.
 [[nodiscard]] std::string_view name(Outcome::Kind kind);
+
+/// Throws Error(not_supported) naming the first engine, constraint or correction of positions that several processes
+/// cannot share.
+void require_shareable(const Schedule& schedule);
 
 /// Whose checkpoints they are: CheckpointReader(path, checkpoint_kind()).
 [[nodiscard]] inline CheckpointKind checkpoint_kind() { return {.name = "ptycho", .schema = 1}; }
@@ -110,6 +119,7 @@ class Reconstruction {
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   [[nodiscard]] const std::vector<IterationRecord>& history() const { return history_; }
+  /// Frames of the scan.
   [[nodiscard]] const std::vector<Index>& active() const { return active_; }
   [[nodiscard]] const std::vector<Index>& held_out() const { return held_; }
   /// Sums over the active frames: what R_I's floor is found from.

@@ -23,7 +23,9 @@ MemoryPlan memory_of(const DirectPlan& plan, const Source& source) {
     return bytes;
   };
   const std::size_t count = size_bytes(source.dtype);
-  const auto window = static_cast<std::size_t>(plan.scan.window.rows * plan.scan.window.cols * source.shape[0]);
+  const auto pixels = static_cast<std::size_t>(plan.scan.window.rows * plan.scan.window.cols);
+  const std::size_t window = pixels * static_cast<std::size_t>(source.shape[0]);
+  const auto block = static_cast<std::size_t>(block_frames(source));
   const bool refitted =
       plan.scan.window.rows != plan.scan.stored.rows || plan.scan.window.cols != plan.scan.stored.cols;
   const bool kept = source.dtype == DType::u8 || source.dtype == DType::u16;  // as they are, else amplitudes in f32
@@ -31,8 +33,10 @@ MemoryPlan memory_of(const DirectPlan& plan, const Source& source) {
       line("patterns", window * (kept ? count : sizeof(float)),
            fmt::format("{} x {} x {}", source.shape[0], plan.scan.window.rows, plan.scan.window.cols));
   const std::size_t stored =
-      line("while loading", static_cast<std::size_t>(source.shape.count()) * count + (refitted ? window * count : 0),
-           refitted ? "patterns as stored, and fitted" : "patterns as stored");
+      line("while loading",
+           block * count *
+               (static_cast<std::size_t>(source.shape[1] * source.shape[2]) + (refitted ? pixels : std::size_t{0})),
+           "patterns that are read at a time");
   const std::size_t images = line(
       "images", bright_field_bytes(plan.images, plan.lattice),
       fmt::format("{} pixels of the disk, {} x {} positions, 4 B", plan.images, plan.lattice.rows, plan.lattice.cols));
@@ -110,7 +114,7 @@ DirectOutcome run_direct(const RunFile& run, const Source& source, DirectPlan pl
   BrightField field;
   double mean_counts = 0;
   {
-    const LoadedCounts counts = load_counts(source, plan.scan, run.data, AmplitudeStorage::counts);
+    const LoadedCounts counts = load_counts(source, plan.scan, run.data, {.storage = AmplitudeStorage::counts});
     outcome.warnings.insert(outcome.warnings.end(), counts.warnings.begin(), counts.warnings.end());
     mean_counts = counts.measurement.mean_counts();
     const Lens lens(plan.scan.sampling, plan.lens.semiangle, plan.lens.edge, plan.lens.aberrations);

@@ -6,15 +6,21 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdint>
+#include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/math/fft.h"
+#include "sonde/instruments/ptycho/model/batch_pass.h"
 #include "sonde/instruments/ptycho/optics/propagate.h"
 #include "sonde/instruments/ptycho/quality/acquisition.h"
+#include "sonde/instruments/ptycho/read/frames.h"
+#include "sonde/instruments/ptycho/reconstruct/holdout.h"
 #include "sonde/instruments/ptycho/results/provenance.h"
 #include "sonde/instruments/ptycho/scan/groups.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
@@ -28,17 +34,69 @@ DType complex_type(const RunFile& run) {
   return run.compute.precision == ComputePrecision::f64 ? DType::c128 : DType::c64;
 }
 
-/// Double precision asks for amplitudes of it, unless another way of keeping them was chosen.
-AmplitudeStorage storage_of(const RunFile& run) {
-  if (run.compute.precision == ComputePrecision::f64 && run.data.storage == AmplitudeStorage::f32)
-    return AmplitudeStorage::f64;
-  return run.data.storage;
-}
-
 /// The number of frames that an engine holds at once.
 Index batch_of(const Tables::Item& item) {
   const Field* batch = item.fields.find("batch");
   return batch == nullptr ? 1 : batch->value().as_whole();
+}
+
+/// A block of patterns as read, as counts when that is another type, and fitted to the window.
+std::size_t block_bytes(const Source& source, const RunSizes& sizes) {
+  const std::size_t stored = source.in_memory ? 0 : size_bytes(source.dtype);
+  const std::size_t counted = size_bytes(counted_as(source.dtype));
+  const auto pixels = static_cast<std::size_t>(source.shape[1] * source.shape[2]);
+  const std::size_t converted = counted_as(source.dtype) == source.dtype ? 0 : counted;
+  const std::size_t fitted = sizes.refitted ? static_cast<std::size_t>(sizes.rows * sizes.cols) * counted : 0;
+  return static_cast<std::size_t>(block_frames(source)) * (pixels * (stored + converted) + fitted);
+}
+
+/// The frames of this process that are worked on, by their own numbers: not those that only judge.
+std::vector<Index> active_frames(const RunFile& run, const JobPlan& plan) {
+  std::vector<Index> candidates;
+  for (Index j = 0; j < static_cast<Index>(plan.scan.positions.size()); ++j)
+    if (!std::binary_search(plan.scan.skip.begin(), plan.scan.skip.end(), j)) candidates.push_back(j);
+  std::vector<Index> active =
+      hold_out(candidates, run.data.holdout, static_cast<std::uint64_t>(run.compute.seed)).value.active;
+  return plan.share ? plan.share->own(active) : active;
+}
+
+/// What the settings of an engine and the lie of the frames it works on say of its memory.
+EngineSize size_of(const Tables::Item& item, const std::vector<Index>& active, std::span<const Placement> placements,
+                   Window window) {
+  EngineSize size{.name = item.kind, .batch = batch_of(item)};
+  if (const Field* batch = item.fields.find("batch")) size.batch_chosen = batch->origin != Origin::built_in;
+  const auto word = [&](const char* key) {
+    const Field* field = item.fields.find(key);
+    return field == nullptr ? std::string() : field->value().as_text();
+  };
+  if (item.kind == "epie" || item.kind == "rpie" || item.kind == "mpie") {
+    size.copies_object = word("order") == "disjoint";
+    return size;
+  }
+  if (active.empty()) return size;
+  // Passes over a batch of an iteration, and those over all frames.
+  std::vector<Batches> passes;
+  if (item.fields.find("batch") != nullptr) {
+    const std::string spread = word("spread");
+    passes.push_back(overlapping_batches(active, placements, size.batch,
+                                         spread == "compact"   ? Spread::compact
+                                         : spread == "uniform" ? Spread::uniform
+                                                               : Spread::random,
+                                         {1, 1}));
+  }
+  if (item.fields.find("batch") == nullptr || item.kind == "lsqml")
+    passes.push_back({active, {0, static_cast<Index>(active.size())}});
+  std::vector<Index> tiles;  // the largest of every band
+  for (const Batches& batches : passes)
+    for (Index b = 0; b < batches.count(); ++b) {
+      const Bands bands = make_bands(batches[b], placements, window, batch_bands);
+      tiles.resize(std::max(tiles.size(), bands.bands.size()));
+      for (std::size_t i = 0; i < bands.bands.size(); ++i)
+        tiles[i] = std::max(tiles[i], bands.bands[i].box.rows * bands.bands[i].box.cols);
+    }
+  size.tiles = static_cast<Index>(tiles.size());
+  size.tile_pixels = std::accumulate(tiles.begin(), tiles.end(), Index{0});
+  return size;
 }
 
 /// complex128 (modes, rows, columns) in the precision of the run.
@@ -65,9 +123,83 @@ Array propagators_of(const RunFile& run, const Sampling& sampling) {
   return all;
 }
 
+/// body(T{}) for the real type of a state.
+template <class Body>
+void with_precision(const State& state, Body&& body) {
+  if (state.object.dtype() == DType::c64)
+    body(float{});
+  else
+    body(double{});
+}
+
+/// The own frames and the own part of a state of the whole scan.
+void cut_state(const Share& share, State& state) {
+  with_precision(state, [&](auto real) {
+    using Real = decltype(real);
+    state.object = share.part_of<std::complex<Real>>(state.object);
+    if (!state.phase.empty()) state.phase = share.part_of<Real>(state.phase);
+  });
+  const Box& box = share.box();
+  std::vector<Point> positions;
+  for (const Index frame : share.frames()) {
+    const Point& at = state.positions[static_cast<std::size_t>(frame)];
+    positions.push_back({at.row - static_cast<double>(box.row), at.col - static_cast<double>(box.col)});
+  }
+  state.placements = place_all(positions, state.window());
+  state.positions = std::move(positions);
+}
+
+/// On rank 0 the object of all and the probe; vacuum where no frame reaches.
+State assembled_state(const Share& share, const State& part) {
+  State whole;
+  whole.type = part.type;
+  with_precision(part, [&](auto real) {
+    using Real = decltype(real);
+    whole.object = share.assembled<std::complex<Real>>(part.object, 1);
+    if (!part.phase.empty()) whole.phase = share.assembled<Real>(part.phase, 0);
+  });
+  whole.probe = part.probe.clone();
+  return whole;
+}
+
+/// What the processes have read becomes known to all: frames to skip, mean counts, the mean pattern.
+void join_counts(const Share& share, Scan& scan, LoadedCounts& counts) {
+  std::vector<std::int64_t> skipped(scan.positions.size(), 0);
+  for (const Index frame : scan.skip) skipped[static_cast<std::size_t>(frame)] = 1;
+  share.ranks().all_reduce(std::span<std::int64_t>(skipped));
+  const std::vector<Index> before = scan.skip;
+  scan.skip.clear();
+  for (std::size_t j = 0; j < skipped.size(); ++j)
+    if (skipped[j] > 0) scan.skip.push_back(static_cast<Index>(j));
+
+  double sums[3] = {0, 0, 0};  // counts, frames with counts, frames that take part
+  for (std::size_t i = 0; i < share.frames().size(); ++i) {
+    const CountSums& frame = counts.measurement.sums()[i];
+    sums[0] += frame.counts;
+    sums[1] += frame.counts > 0 ? 1 : 0;
+    sums[2] += std::binary_search(before.begin(), before.end(), share.frames()[i]) ? 0 : 1;
+  }
+  auto* mean = static_cast<double*>(counts.mean.data());
+  for (Index p = 0; p < counts.mean.count(); ++p) mean[p] = sums[2] > 0 ? mean[p] * sums[2] : 0;
+  share.sum(sums);
+  share.sum({mean, static_cast<std::size_t>(counts.mean.count())});
+  for (Index p = 0; p < counts.mean.count(); ++p) mean[p] /= sums[2];
+  counts.measurement.take_mean(sums[0] / sums[1]);
+}
+
+/// Batches are those of all processes: the largest that each of them can hold.
+void agree_on_batches(const Share& share, RunSizes& sizes) {
+  const auto frames = static_cast<Index>(share.placements().size());
+  for (EngineSize& engine : sizes.engines) {
+    double least = -static_cast<double>(std::min(engine.most_batch, frames));
+    share.largest({&least, 1});
+    engine.most_batch = static_cast<Index>(-least);
+  }
+}
+
 }  // namespace
 
-JobPlan plan_job(const RunFile& run, const Source& source) {
+JobPlan plan_job(const RunFile& run, const Source& source, const Resources& resources) {
   JobPlan plan;
   plan.scan = plan_scan(source, run.data, run.geometry, run.positions);
   plan.warnings = source.warnings;
@@ -78,32 +210,68 @@ JobPlan plan_job(const RunFile& run, const Source& source) {
   plan.step = typical_step(plan.scan.positions);
   const std::optional<double> mrad = run.geometry.semiangle_mrad ? run.geometry.semiangle_mrad : source.semiangle_mrad;
   if (mrad) plan.semiangle = *mrad / 1000;
+  std::vector<Placement> placements = place_all(moved(plan.scan.positions, plan.extent.offset), window);
+  Box part{0, 0, plan.extent.rows, plan.extent.cols};
+  if (resources.ranks.size() > 1) {
+    plan.share = std::make_shared<Share>(resources.ranks, placements, window, plan.extent.rows, plan.extent.cols);
+    part = plan.share->box();
+    std::vector<Placement> own;
+    for (const Index frame : plan.share->frames()) own.push_back(placements[static_cast<std::size_t>(frame)]);
+    placements = std::move(own);
+  }
 
-  RunSizes& sizes = plan.sizes;
-  sizes.frames = source.shape[0];
+  RunSizes sizes;
+  sizes.processes = resources.ranks.size();
+  sizes.whole_pixels = plan.extent.rows * plan.extent.cols;
+  sizes.frames = static_cast<Index>(placements.size());
   sizes.rows = window.rows;
   sizes.cols = window.cols;
-  sizes.count_bytes = size_bytes(source.dtype);
-  sizes.stored_pattern_bytes = static_cast<std::size_t>(source.shape.count()) * sizes.count_bytes;
+  const DType counted = counted_as(source.dtype);
+  sizes.count_bytes = size_bytes(counted);
+  sizes.counts_are_whole = counted == DType::u8 || counted == DType::u16;
   sizes.refitted = !(plan.scan.stored.rows == window.rows && plan.scan.stored.cols == window.cols);
-  sizes.storage = storage_of(run);
+  sizes.block_bytes = block_bytes(source, sizes);
   sizes.masked = std::find(plan.scan.good.begin(), plan.scan.good.end(), 0) != plan.scan.good.end();
   sizes.modes = run.probe.modes;
   sizes.components = run.opr.modes;
   sizes.slices = run.object.slices;
-  sizes.object_rows = plan.extent.rows;
-  sizes.object_cols = plan.extent.cols;
+  sizes.object_rows = part.rows;
+  sizes.object_cols = part.cols;
   sizes.potential = run.object.type == ObjectType::potential;
   sizes.fractional =
       moves || std::any_of(plan.scan.positions.begin(), plan.scan.positions.end(), [](const Point& point) {
         return point.row != std::floor(point.row) || point.col != std::floor(point.col);
       });
   sizes.real_bytes = complex_type(run) == DType::c128 ? 8 : 4;
+  if (run.compute.waves == Encoding::bf16 && sizes.real_bytes == 8)
+    throw Error(ErrorKind::bad_input, "exit waves of double precision are not rounded to bf16")
+        .hint("compute.waves = \"full\"");
   sizes.threads = thread_count();
   sizes.starts = run.multi_start.starts;
+  const std::vector<Index> active = active_frames(run, plan);
   for (const Tables::Item& item : run.tables().find("engine")->items)
-    sizes.engines.push_back({item.kind, batch_of(item)});
-  plan.memory = plan_memory(sizes);
+    sizes.engines.push_back(size_of(item, active, placements, window));
+
+  StorageWishes wishes{.storage = run.data.storage,
+                       .pattern_tier = run.data.tier,
+                       .wave_tier = run.compute.wave_tier,
+                       .wave_encoding = run.compute.waves};
+  // Double precision asks for amplitudes of it, unless another way of keeping them was chosen.
+  if (sizes.real_bytes == 8 && wishes.storage == AmplitudeStorage::f32) wishes.storage = AmplitudeStorage::f64;
+  const std::size_t any = std::numeric_limits<std::size_t>::max();
+  Choice<RunSizes> chosen =
+      choose_storage(std::move(sizes), wishes, resources.budgets ? resources.budgets->host.available_bytes() : any,
+                     resources.budgets ? resources.budgets->disk.available_bytes() : 0);
+  plan.sizes = std::move(chosen.value);
+  plan.storage_because = std::move(chosen.because);
+  if (plan.share) agree_on_batches(*plan.share, plan.sizes);
+  plan.memory = plan_memory(plan.sizes);
+  // What lies in memory is planned as a whole; what lies on the disk is set aside by whoever puts it there.
+  plan.budgets = TierBudgets::unlimited();
+  if (resources.budgets) {
+    plan.budgets.disk = resources.budgets->disk;
+    plan.budgets.folder = resources.budgets->folder;
+  }
   return plan;
 }
 
@@ -133,12 +301,17 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
     : plan_(std::move(plan)), warnings_(plan_.warnings), slice_thickness_a_(run.object.slice_thickness_a) {
   const Schedule asked = run.schedule();  // before any work
   provenance_ = provenance(source.file, plan_.kernels ? plan_.kernels->name() : "cpu", asked.seed);
+  if (plan_.share) require_shareable(asked);
   if (sibling != nullptr) {
     measurement_ = sibling->measurement_;
     mean_ = sibling->mean_.clone();
     plan_.scan.skip = sibling->plan_.scan.skip;
   } else {
-    LoadedCounts counts = load_counts(source, plan_.scan, run.data, plan_.sizes.storage);
+    LoadedCounts counts =
+        load_counts(source, plan_.scan, run.data,
+                    {.storage = plan_.sizes.storage, .tier = plan_.sizes.pattern_tier, .budgets = plan_.budgets},
+                    plan_.share ? plan_.share->frames() : std::vector<Index>{});
+    if (plan_.share) join_counts(*plan_.share, plan_.scan, counts);
     measurement_ = std::make_shared<Measurement>(std::move(counts.measurement));
     mean_ = std::move(counts.mean);
     warnings_.insert(warnings_.end(), counts.warnings.begin(), counts.warnings.end());
@@ -171,6 +344,11 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
   schedule_.skip = plan_.scan.skip;
   schedule_.kernels = plan_.kernels;
   schedule_.patterns = plan_.patterns;
+  schedule_.share = plan_.share;
+  schedule_.limits = {
+      .wave_tier = plan_.sizes.wave_tier, .wave_encoding = plan_.sizes.wave_encoding, .budgets = plan_.budgets};
+  for (std::size_t i = 0; i < schedule_.engines.size(); ++i)
+    schedule_.engines[i].most_batch = plan_.sizes.engines[i].most_batch;
   auto known = std::make_shared<ConstraintContext>();
   known->sampling = plan_.scan.sampling;
   known->mean_counts = measurement_->mean_counts();
@@ -185,7 +363,7 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
   }
   if (!reconstruction_->held_out().empty())
     notes_.push_back(fmt::format("{} of {} frames are held out and only judge (R_free)",
-                                 reconstruction_->held_out().size(), measurement_->count()));
+                                 reconstruction_->held_out().size(), plan_.scan.positions.size()));
 }
 
 State Job::first_state(const RunFile& run, std::uint64_t seed) const {
@@ -195,6 +373,7 @@ State Job::first_state(const RunFile& run, std::uint64_t seed) const {
   state.probe = in_precision(first_probe_, complex_type(run));
   start_object(run.object, plan_.extent.rows, plan_.extent.cols, {-plan_.extent.offset.row, -plan_.extent.offset.col},
                complex_type(run), seed, state);
+  if (plan_.share) cut_state(*plan_.share, state);
   return state;
 }
 
@@ -208,8 +387,15 @@ std::unique_ptr<Reconstruction> Job::another(const RunFile& run, Schedule schedu
 double Job::floor() const { return r_intensity_floor(reconstruction_->counts()); }
 
 Result Job::result(const RunFile& run) const {
-  Result result = result_of(reconstruction_->state(), plan_.scan.sampling, plan_.extent.offset, plan_.scan.positions,
-                            reconstruction_->history());
+  State whole;
+  if (plan_.share) {
+    whole = assembled_state(*plan_.share, reconstruction_->state());
+    if (plan_.share->ranks().rank() != 0) return {};
+    whole.positions = moved(plan_.scan.positions, plan_.extent.offset);
+    whole.placements = plan_.share->placements();
+  }
+  Result result = result_of(plan_.share ? whole : reconstruction_->state(), plan_.scan.sampling, plan_.extent.offset,
+                            plan_.scan.positions, reconstruction_->history());
   result.settings = run.text();
   result.slice_thickness_a = slice_thickness_a_;
   result.provenance = provenance_;

@@ -28,6 +28,15 @@ struct JobPlan {
   std::vector<std::string> warnings;           ///< of the file
   std::optional<Device> kernels{};             ///< the GPU whose kernels compute; unset: the CPU's threads do
   PatternTier patterns = PatternTier::device;  ///< where they wait for kernels
+  std::string storage_because;                 ///< storage, tiers and batches in one sentence
+  TierBudgets budgets = TierBudgets::unlimited();
+  std::shared_ptr<Share> share;  ///< this process's part of the scan, when there are several
+};
+
+/// What a run may use. Without budgets everything is kept in memory, whatever it holds.
+struct Resources {
+  std::optional<TierBudgets> budgets{};  ///< of this process
+  Ranks ranks = Ranks::alone();
 };
 
 /// What the first probe means for a scan.
@@ -42,7 +51,7 @@ struct ScanJudgement {
 [[nodiscard]] std::optional<Array> probe_without_counts(const RunFile& run, const Source& source, const JobPlan& plan);
 
 /// Throws like plan_scan(), and for settings that do not fit each other.
-[[nodiscard]] JobPlan plan_job(const RunFile& run, const Source& source);
+[[nodiscard]] JobPlan plan_job(const RunFile& run, const Source& source, const Resources& resources = {});
 
 /// A reconstruction that is ready to iterate, with everything that its result needs.
 class Job {
@@ -72,7 +81,8 @@ class Job {
   /// Lets go of the reconstruction and its memory, once its result was taken.
   void close() { reconstruction_.reset(); }
 
-  /// The present estimate as a result, with settings, provenance and timing.
+  /// The present estimate as a result, with settings, provenance and timing. With several processes all must ask; the
+  /// whole result is that of rank 0, the others get an empty one.
   [[nodiscard]] Result result(const RunFile& run) const;
 
  private:

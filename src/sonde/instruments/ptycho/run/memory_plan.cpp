@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -11,9 +14,15 @@
 namespace sonde::ptycho {
 namespace {
 
+constexpr std::size_t most_parts = 16;  // of a scan, each with sums of its own (ProbeRelaxation)
+
 std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
-constexpr std::size_t most_bands = 16;  // of a batch pass; each has a tile of the object (BatchPass)
+/// All exit waves as they are kept.
+std::size_t wave_bytes(const RunSizes& s) {
+  const std::size_t parts = 2 * size(s.frames * s.modes * s.rows * s.cols);
+  return parts * (s.wave_encoding == Encoding::raw ? s.real_bytes : 2);
+}
 
 /// What one engine holds beside the state.
 struct EngineMemoryNeed {
@@ -22,28 +31,38 @@ struct EngineMemoryNeed {
 };
 
 EngineMemoryNeed engine_need(const EngineSize& engine, const RunSizes& s) {
-  const std::size_t complex = 2 * s.real_bytes;
+  const std::size_t complex = 2 * s.real_bytes, both = complex + s.real_bytes;
   const std::size_t pixels = size(s.rows * s.cols), modes = size(s.modes);
   const std::size_t object = size(s.slices * s.object_rows * s.object_cols);
   const std::size_t wave = modes * pixels * complex;
-  // Sums of a batch pass: object and probe with their weights, and tiles that together cover the object about twice.
-  const std::size_t sums = object * (complex + s.real_bytes) + wave + pixels * s.real_bytes;
-  const std::size_t tiles =
-      std::min(size(s.frames), most_bands) * (wave + pixels * s.real_bytes) + 2 * object * (complex + s.real_bytes);
+  // Sums of a batch pass: object and probe with their weights, once added up and once in the tile of every band.
+  const std::size_t sums = object * both + wave + pixels * s.real_bytes + size(s.slices * engine.tile_pixels) * both +
+                           size(engine.tiles) * (wave + pixels * s.real_bytes);
   const std::string& name = engine.name;
-  if (name == "epie" || name == "rpie") return {object * complex, "a copy of the object"};
+  if (name == "epie" || name == "rpie")
+    return engine.copies_object ? EngineMemoryNeed{object * complex + 16 * wave, "a copy of the object, probe steps"}
+                                : EngineMemoryNeed{0, "the estimate itself is changed"};
   if (name == "mpie") return {2 * object * complex, "the object before, and its velocity"};
-  if (name == "gd") return {sums + tiles, "sums of object and probe, band tiles"};
-  if (name == "adam")
-    return {sums + tiles + (object + modes * pixels) * (complex + s.real_bytes), "sums, band tiles, two moments"};
-  if (name == "lsqml")
-    return {sums + tiles + object * (complex + s.real_bytes) + size(std::min(engine.batch, s.frames)) * wave,
-            fmt::format("sums, band tiles, waves of {} frames", std::min(engine.batch, s.frames))};
+  if (name == "gd") return {sums, "sums of object and probe, band tiles"};
+  if (name == "adam") return {sums + (object + modes * pixels) * both, "sums, band tiles, two moments"};
+  if (name == "lsqml") {
+    const Index batch = std::min({engine.batch, engine.most_batch, s.frames});
+    return {sums + object * both + size(batch) * wave, fmt::format("sums, band tiles, waves of {} frames", batch)};
+  }
   if (name == "ml")
-    return {sums + tiles + 2 * object * complex + 2 * wave + size(s.threads) * 2 * wave,
-            "sums, band tiles, directions"};
-  return {sums + tiles + size(s.frames) * wave,
-          fmt::format("exit waves of {} frames, sums, band tiles", s.frames)};  // all projections
+    return {sums + 2 * object * complex + 2 * wave + size(s.threads) * 2 * wave, "sums, band tiles, directions"};
+  // All projections.
+  const std::size_t in_thread = s.wave_tier == Tier::host && s.wave_encoding == Encoding::raw ? 0 : size(s.threads);
+  const std::size_t waves = s.wave_tier == Tier::host ? wave_bytes(s) : 0;
+  return {sums + (1 + in_thread) * wave + waves,
+          fmt::format("exit waves of {} frames{}, sums, band tiles", s.frames, waves == 0 ? " on the disk" : "")};
+}
+
+bool keeps_waves(const RunSizes& s) {
+  return std::any_of(s.engines.begin(), s.engines.end(), [](const EngineSize& engine) {
+    constexpr std::string_view others[] = {"epie", "rpie", "mpie", "gd", "adam", "lsqml", "ml"};
+    return std::find(std::begin(others), std::end(others), engine.name) == std::end(others);
+  });
 }
 
 }  // namespace
@@ -65,8 +84,12 @@ MemoryPlan plan_memory(const RunSizes& s) {
   };
 
   const std::size_t amplitude = amplitude_bytes(s);
-  const std::size_t patterns = add("patterns", frames * pixels * amplitude + (s.masked ? 12 * pixels : 0),
-                                   fmt::format("{} x {} x {} x {} B", s.frames, s.rows, s.cols, amplitude));
+  const bool patterns_here = s.pattern_tier == Tier::host;
+  const std::size_t stored = frames * pixels * amplitude;
+  const std::size_t patterns = add(
+      "patterns", (patterns_here ? stored : 0) + (s.masked ? 12 * pixels : 0),
+      fmt::format("{} x {} x {} x {} B{}", s.frames, s.rows, s.cols, amplitude, patterns_here ? "" : " on the disk"));
+  plan.disk_bytes = (patterns_here ? 0 : stored) + (s.wave_tier == Tier::disk && keeps_waves(s) ? wave_bytes(s) : 0);
   // The estimate, the one before (for dO and dP) and the best until now.
   const std::size_t state_object =
       add("object", 3 * object * complex + (s.potential ? 2 * object * s.real_bytes : 0),
@@ -83,17 +106,24 @@ MemoryPlan plan_memory(const RunSizes& s) {
           ? 0
           : add("probe variation",
                 components * pixels * (probes - 1) * complex + components * pixels * 16 +
-                    std::min(frames, most_bands) * (components + 1) * pixels * complex +
+                    std::min(frames, most_parts) * (components + 1) * pixels * complex +
                     frames * components * (2 * complex + 3 * 16),
                 fmt::format("{} components of {} x {}, weights of {} frames", s.components, s.rows, s.cols, s.frames));
   const std::size_t lists =
       add("positions and sums", frames * (3 * 16 + 32 + 2 * 40 + 40), fmt::format("{} frames", s.frames));
   // Of each thread: waves, shifted probes, waves before each slice.
-  const std::size_t per_thread = (2 + size(s.slices - 1)) * modes * pixels * complex +
-                                 (s.storage == AmplitudeStorage::f32 ? 0 : pixels * s.real_bytes);
+  const std::size_t per_thread = (2 + size(s.slices - 1)) * modes * pixels * complex + pixels * s.real_bytes;
   const std::size_t threads = add("threads", 2 * size(s.threads) * per_thread,
                                   fmt::format("{} threads with waves of {} modes", s.threads, s.modes));
   plan.lasting_bytes = patterns + state_object + state_probe + varying + lists + threads;
+  // Sums of the own frames while those of the neighbours come.
+  if (s.processes > 1) plan.lasting_bytes += add("exchange", object * (complex + s.real_bytes), "sums of neighbours");
+  // The estimate as a result; of several processes the first one puts the parts together, which are there as well.
+  const std::size_t one_state = complex + (s.potential ? s.real_bytes : 0);
+  const std::size_t whole = size(s.slices * s.whole_pixels);
+  const std::size_t result = s.processes > 1
+                                 ? add("result", 3 * whole * one_state, "the whole object, put together of parts")
+                                 : add("result", object * one_state, "the object, to be written");
 
   std::size_t largest = 0;
   for (const EngineSize& engine : s.engines) {
@@ -104,11 +134,8 @@ MemoryPlan plan_memory(const RunSizes& s) {
   if (s.starts > 1)
     plan.lasting_bytes += add("second start", state_object + state_probe + lists + threads + largest,
                               "the best start until now, beside the one that is tried");
-  plan.loading_bytes =
-      patterns + s.stored_pattern_bytes + (s.refitted ? frames * pixels * std::max<std::size_t>(s.count_bytes, 1) : 0);
-  add("while loading", plan.loading_bytes - patterns,
-      s.refitted ? "patterns as stored, and fitted" : "patterns as stored");
-  plan.peak_bytes = std::max(plan.loading_bytes, plan.lasting_bytes + largest);
+  plan.loading_bytes = patterns + add("while loading", s.block_bytes, "patterns that are read at a time");
+  plan.peak_bytes = std::max(plan.loading_bytes, plan.lasting_bytes + largest + result);
   return plan;
 }
 
@@ -116,31 +143,153 @@ std::string MemoryPlan::text() const {
   std::string text;
   for (const Line& line : lines)
     text += fmt::format("  {:<20} {:>10}  {}\n", line.what, format_bytes(static_cast<double>(line.bytes)), line.how);
+  if (disk_bytes > 0)
+    text += fmt::format("  {:<20} {:>10}  beside the memory\n", "on the disk",
+                        format_bytes(static_cast<double>(disk_bytes)));
   return text + fmt::format("  {:<20} {:>10}  {} with a tenth of head-room", "peak",
                             format_bytes(static_cast<double>(peak_bytes)),
                             format_bytes(static_cast<double>(needed_bytes())));
 }
 
-void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const Budget& budget) {
-  if (plan.needed_bytes() <= budget.available_bytes()) return;
+namespace {
+
+/// One way to keep everything.
+struct Way {
+  AmplitudeStorage storage;
+  Tier patterns, waves;
+  Index most_batch;
+};
+
+std::vector<Way> ways_of(const RunSizes& s, const StorageWishes& wishes) {
+  const bool small_counts = s.count_bytes <= 2 && s.counts_are_whole;
+  std::vector<AmplitudeStorage> storages{s.real_bytes == 8 ? AmplitudeStorage::f64 : AmplitudeStorage::f32};
+  if (wishes.storage) {
+    // Wide counts are kept as amplitudes (Measurement).
+    if (*wishes.storage != AmplitudeStorage::counts || small_counts) storages = {*wishes.storage};
+  } else if (small_counts) {
+    storages.push_back(AmplitudeStorage::counts);
+  } else if (s.real_bytes == 4) {
+    storages.push_back(AmplitudeStorage::f16);
+  }
+
+  std::vector<Way> ways;
+  const auto add = [&](Tier patterns, Tier waves, AmplitudeStorage storage, Index most_batch) {
+    if (wishes.pattern_tier.value_or(patterns) != patterns || wishes.wave_tier.value_or(waves) != waves) return;
+    if (waves == Tier::disk && !keeps_waves(s) && !wishes.wave_tier) return;
+    ways.push_back({storage, patterns, waves, most_batch});
+  };
+  const Index any = std::numeric_limits<Index>::max();
+  for (const AmplitudeStorage storage : storages) add(Tier::host, Tier::host, storage, any);
+  for (const AmplitudeStorage storage : storages) add(Tier::host, Tier::disk, storage, any);
+  const AmplitudeStorage smallest = storages.back();  // of what is read again and again
+  add(Tier::disk, Tier::host, smallest, any);
+  add(Tier::disk, Tier::disk, smallest, any);
+  Index batch = 0;
+  for (const EngineSize& engine : s.engines)
+    if (engine.batch_may_shrink()) batch = std::max(batch, std::min(engine.batch, s.frames));
+  for (Index size = batch / 2; size >= 8; size /= 2) {
+    Way way = ways.back();
+    way.most_batch = size;
+    ways.push_back(way);
+  }
+  return ways;
+}
+
+std::string bytes_text(std::size_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+std::string_view storage_word(AmplitudeStorage storage) {
+  switch (storage) {
+    case AmplitudeStorage::f64:
+      return "f64";
+    case AmplitudeStorage::f32:
+      return "f32";
+    case AmplitudeStorage::f16:
+      return "f16";
+    case AmplitudeStorage::bf16:
+      return "bf16";
+    case AmplitudeStorage::counts:
+      return "counts";
+  }
+  return "";
+}
+
+}  // namespace
+
+Choice<RunSizes> choose_storage(RunSizes sizes, const StorageWishes& wishes, std::size_t host_bytes,
+                                std::size_t disk_bytes) {
+  sizes.wave_encoding = wishes.wave_encoding;
+  const auto with = [&](const Way& way) {
+    RunSizes made = sizes;
+    made.storage = way.storage;
+    made.pattern_tier = way.patterns;
+    made.wave_tier = way.waves;
+    for (EngineSize& engine : made.engines)
+      if (engine.batch_may_shrink()) engine.most_batch = way.most_batch;
+    return made;
+  };
+  const auto sentence = [&](const Way& way) {
+    std::string text = fmt::format("patterns as {} {}", storage_word(way.storage),
+                                   way.patterns == Tier::host ? "in memory" : "on the disk");
+    if (keeps_waves(sizes))
+      text += fmt::format(", exit waves {} {}", wishes.wave_encoding == Encoding::raw ? "in full" : "as bf16",
+                          way.waves == Tier::host ? "in memory" : "on the disk");
+    if (way.most_batch < std::numeric_limits<Index>::max())
+      text += fmt::format(", batches of at most {} frames", way.most_batch);
+    return text;
+  };
+  const std::vector<Way> ways = ways_of(sizes, wishes);
+  const MemoryPlan first = plan_memory(with(ways.front()));
+  const Way* least = &ways.front();
+  std::size_t least_bytes = first.needed_bytes();
+  for (const Way& way : ways) {
+    const RunSizes made = with(way);
+    const MemoryPlan plan = plan_memory(made);
+    if (plan.needed_bytes() <= host_bytes && plan.disk_bytes <= disk_bytes)
+      return {made, &way == &ways.front()
+                        ? fmt::format("{}: {} of {} are needed", sentence(way), bytes_text(plan.needed_bytes()),
+                                      bytes_text(host_bytes))
+                        : fmt::format("{}: {} would need {}, {} may be used", sentence(way), sentence(ways.front()),
+                                      bytes_text(first.needed_bytes()), bytes_text(host_bytes))};
+    if (plan.disk_bytes <= disk_bytes && plan.needed_bytes() < least_bytes) {
+      least = &way;
+      least_bytes = plan.needed_bytes();
+    }
+  }
+  return {with(*least), fmt::format("{} needs least, and {} may be used", sentence(*least), bytes_text(host_bytes))};
+}
+
+void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const TierBudgets& budgets) {
+  const std::size_t disk = budgets.disk.available_bytes();
+  if (plan.disk_bytes > disk)
+    throw Error(
+        ErrorKind::budget,
+        fmt::format("the reconstruction needs {} on the disk, but {} may be used in {}: {} are missing",
+                    bytes_text(plan.disk_bytes), bytes_text(disk), budgets.folder, bytes_text(plan.disk_bytes - disk)))
+        .hint("name a folder with more room as compute.scratch, or raise --memory");
+  const std::size_t host = budgets.host.available_bytes();
+  if (plan.needed_bytes() <= host) return;
   const MemoryPlan::Line& most = *std::max_element(plan.lines.begin(), plan.lines.end(),
                                                    [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
   std::string remedy = "raise --memory";
-  if (most.what == "patterns" && sizes.storage != AmplitudeStorage::counts && sizes.count_bytes <= 2)
-    remedy += ", or keep counts as they are with --storage counts";
-  else if (most.what.starts_with("engine ") && most.how.starts_with("exit waves"))
+  if (most.what == "patterns" && sizes.pattern_tier == Tier::host)
+    remedy += ", or leave it to the plan where patterns are (data.tier and data.storage auto)";
+  else if (most.what.starts_with("engine ") && most.how.starts_with("exit waves") && sizes.wave_tier == Tier::host)
     remedy += ", or choose an engine that keeps no exit waves, for instance gd";
-  else
+  else if (most.what != "while loading")
     remedy += ", or crop the patterns with data.crop";
   throw Error(ErrorKind::budget,
               fmt::format("the reconstruction needs {} and a tenth of head-room, {} in all, but {} may be used: {} are "
                           "missing; most is for {} ({})",
-                          format_bytes(static_cast<double>(plan.peak_bytes)),
-                          format_bytes(static_cast<double>(plan.needed_bytes())),
-                          format_bytes(static_cast<double>(budget.available_bytes())),
-                          format_bytes(static_cast<double>(plan.needed_bytes() - budget.available_bytes())), most.what,
-                          format_bytes(static_cast<double>(most.bytes))))
+                          bytes_text(plan.peak_bytes), bytes_text(plan.needed_bytes()), bytes_text(host),
+                          bytes_text(plan.needed_bytes() - host), most.what, bytes_text(most.bytes)))
       .hint(remedy);
+}
+
+void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const Budget& host) {
+  if (plan.disk_bytes > 0)
+    throw Error(ErrorKind::not_supported, "patterns and exit waves are kept on the disk by `sonde ptycho run` alone")
+        .hint("leave data.tier and compute.wave_tier out");
+  require_memory(plan, sizes, {std::nullopt, host, Budget(0, "nothing is kept on the disk"), ""});
 }
 
 }  // namespace sonde::ptycho

@@ -2,28 +2,45 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sonde/engine/base/choice.h"
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/memory/budget.h"
+#include "sonde/engine/memory/encoding.h"
+#include "sonde/engine/memory/tier.h"
 #include "sonde/instruments/ptycho/model/measurement.h"
 
 namespace sonde::ptycho {
 
 /// One engine of a run, as far as memory asks.
 struct EngineSize {
-  std::string name;  ///< of the table of engines
-  Index batch = 1;   ///< frames that are held at once (lsqml)
+  std::string name;                  ///< of the table of engines
+  Index batch = 1;                   ///< frames that are held at once (lsqml)
+  Index tiles = 0, tile_pixels = 0;  ///< of the bands of a batch: how many, and the pixels of one slice in all of them
+  bool copies_object = false;        ///< a second object beside the estimate (pie in groups)
+  bool batch_chosen = false;         ///< by a person, so that a plan leaves it alone
+  Index most_batch = std::numeric_limits<Index>::max();  ///< frames of a batch, whatever its settings say
+
+  /// Whether a smaller batch needs less memory, and is not a person's choice.
+  [[nodiscard]] bool batch_may_shrink() const { return name == "lsqml" && !batch_chosen; }
 };
 
 /// What memory depends on.
 struct RunSizes {
   Index frames = 0, rows = 0, cols = 0;  ///< patterns as the engines see them
-  std::size_t stored_pattern_bytes = 0;  ///< of all patterns as they are read from the file
-  bool refitted = false;                 ///< cropped or padded: a second copy while loading
+  bool refitted = false;                 ///< cropped or padded while loading
+  std::size_t block_bytes = 0;           ///< of the patterns that are read at a time, in all forms they pass through
   AmplitudeStorage storage = AmplitudeStorage::f32;
-  std::size_t count_bytes = 2;  ///< of one count as read, for `counts` storage
+  std::size_t count_bytes = 2;   ///< of one count as read, for `counts` storage
+  bool counts_are_whole = true;  ///< read as an unsigned type, so that `counts` keeps them
+  Tier pattern_tier = Tier::host, wave_tier = Tier::host;
+  Encoding wave_encoding = Encoding::raw;
+  Index processes = 1;     ///< that share the scan; all sizes are those of one
+  Index whole_pixels = 0;  ///< of a slice of the object of all processes
   bool masked = false;
   Index modes = 1, slices = 1, object_rows = 0, object_cols = 0;
   Index components = 0;  ///< by which the probe varies along the scan ([opr])
@@ -46,6 +63,7 @@ struct MemoryPlan {
   std::vector<Line> lines;
   std::size_t loading_bytes = 0, lasting_bytes = 0;
   std::size_t peak_bytes = 0;  ///< the larger of loading and computing
+  std::size_t disk_bytes = 0;  ///< in the scratch folder; no part of the peak
 
   /// With the head-room of a tenth that a budget must have.
   [[nodiscard]] std::size_t needed_bytes() const { return peak_bytes + peak_bytes / 10; }
@@ -59,7 +77,24 @@ struct MemoryPlan {
 /// A pure function of the sizes (specification 10.7).
 [[nodiscard]] MemoryPlan plan_memory(const RunSizes& sizes);
 
-/// Throws Error(budget) with what is missing and what would help when the plan with its head-room does not fit.
-void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const Budget& budget);
+/// What a run asks for; the rest is chosen.
+struct StorageWishes {
+  std::optional<AmplitudeStorage> storage{};
+  std::optional<Tier> pattern_tier{}, wave_tier{};
+  Encoding wave_encoding = Encoding::raw;
+};
+
+/// The sizes with storage, tiers and the largest batch filled in, and one sentence that says why: the first that fits,
+/// in this order: amplitudes as f32 (f64) in memory; counts of up to 16 bits as they are, else f16; exit waves on the
+/// disk, then patterns, then both; smaller batches of lsqml, unless a person chose theirs. When nothing fits, what
+/// needs least. A pure function of sizes and budgets.
+[[nodiscard]] Choice<RunSizes> choose_storage(RunSizes sizes, const StorageWishes& wishes, std::size_t host_bytes,
+                                              std::size_t disk_bytes);
+
+/// Throws Error(budget) with what is missing and what would help when the plan with its head-room does not fit into
+/// the host's budget, or what it keeps on the disk not there.
+void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const TierBudgets& budgets);
+/// For work that keeps nothing on the disk: throws Error(not_supported) when the plan does.
+void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const Budget& host);
 
 }  // namespace sonde::ptycho

@@ -16,7 +16,7 @@ RunSizes sizes(std::vector<EngineSize> engines) {
   s.frames = 1000;
   s.rows = 64;
   s.cols = 32;
-  s.stored_pattern_bytes = 1000 * 64 * 32 * 2;
+  s.block_bytes = 1000 * 64 * 32 * 2;
   s.object_rows = 200;
   s.object_cols = 100;
   s.engines = std::move(engines);
@@ -32,13 +32,28 @@ std::size_t bytes_of(const MemoryPlan& plan, const std::string& what) {
 
 // Every product by hand, so that a changed formula is seen.
 TEST(MemoryPlan, CountsWhatIsHeld) {
-  const MemoryPlan plan = plan_memory(sizes({{"epie", 1}}));
+  const MemoryPlan plan = plan_memory(
+      sizes({{.name = "epie", .copies_object = true}, {.name = "gd", .batch = 64, .tiles = 4, .tile_pixels = 30000}}));
   EXPECT_EQ(bytes_of(plan, "patterns"), 1000u * 64 * 32 * 4);
   EXPECT_EQ(bytes_of(plan, "object"), 3u * 200 * 100 * 8);
   EXPECT_EQ(bytes_of(plan, "probe"), 3u * 64 * 32 * 8);
-  EXPECT_EQ(bytes_of(plan, "threads"), 2u * 2 * 64 * 32 * 8);
-  EXPECT_EQ(bytes_of(plan, "engine epie"), 200u * 100 * 8);
+  EXPECT_EQ(bytes_of(plan, "threads"), 2u * (2 * 64 * 32 * 8 + 64 * 32 * 4));
+  EXPECT_EQ(bytes_of(plan, "engine epie"), 200u * 100 * 8 + 16 * 64 * 32 * 8);
+  EXPECT_EQ(bytes_of(plan, "engine gd"), (200u * 100 + 30000) * 12 + 5 * 64 * 32 * 12);
   EXPECT_EQ(bytes_of(plan, "while loading"), 1000u * 64 * 32 * 2);
+  EXPECT_EQ(bytes_of(plan, "result"), 200u * 100 * 8);
+}
+
+TEST(MemoryPlan, OneOfSeveralProcessesHoldsWhatIsExchangedAndTheWholeObjectInTheEnd) {
+  RunSizes s = sizes({{.name = "gd", .batch = 64}});
+  s.block_bytes = 0;  // loading is not the peak
+  const MemoryPlan alone = plan_memory(s);
+  s.processes = 4;
+  s.whole_pixels = 350 * 190;
+  const MemoryPlan part = plan_memory(s);
+  EXPECT_EQ(bytes_of(part, "exchange"), 200u * 100 * 12);
+  EXPECT_EQ(bytes_of(part, "result"), 3u * 350 * 190 * 8);
+  EXPECT_EQ(part.peak_bytes - alone.peak_bytes, 200u * 100 * 12 + 3u * 350 * 190 * 8 - 200u * 100 * 8);
 }
 
 struct StorageCase {
@@ -48,7 +63,7 @@ struct StorageCase {
 class Storage : public ::testing::TestWithParam<StorageCase> {};
 
 TEST_P(Storage, DecidesTheBytesOfAPattern) {
-  RunSizes s = sizes({{"gd", 64}});
+  RunSizes s = sizes({{.name = "gd", .batch = 64}});
   s.storage = GetParam().storage;
   s.count_bytes = GetParam().count_bytes;
   EXPECT_EQ(bytes_of(plan_memory(s), "patterns"), 1000 * 64 * 32 * GetParam().pattern_bytes);
@@ -62,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
                       StorageCase{AmplitudeStorage::counts, 4, 4}));
 
 TEST(MemoryPlan, ProjectionsHoldEveryExitWave) {
-  RunSizes s = sizes({{"dm", 1}});
+  RunSizes s = sizes({{.name = "dm"}});
   const std::size_t one = bytes_of(plan_memory(s), "engine dm");
   s.frames *= 2;
   EXPECT_EQ(bytes_of(plan_memory(s), "engine dm") - one, 1000u * 64 * 32 * 8);
@@ -86,43 +101,150 @@ TEST(MemoryPlan, AProbeThatVariesHoldsItsComponentsAndSums) {
 }
 
 TEST(MemoryPlan, OneEngineWorksAtATime) {
-  const MemoryPlan both = plan_memory(sizes({{"dm", 1}, {"epie", 1}})), one = plan_memory(sizes({{"dm", 1}}));
+  const MemoryPlan both = plan_memory(sizes({{.name = "dm"}, {.name = "epie"}})),
+                   one = plan_memory(sizes({{.name = "dm"}}));
   EXPECT_EQ(both.peak_bytes, one.peak_bytes);
 }
 
 TEST(MemoryPlan, TryingStartsHoldsTwoReconstructionsOfOneMeasurement) {
   RunSizes s = sizes({{"gd", 64}});
-  s.stored_pattern_bytes = 0;  // loading is not the peak
+  s.block_bytes = 0;  // loading is not the peak
   const MemoryPlan one = plan_memory(s);
   s.starts = 5;
-  EXPECT_EQ(plan_memory(s).peak_bytes, 2 * one.peak_bytes - bytes_of(one, "patterns"));
+  EXPECT_EQ(plan_memory(s).peak_bytes, 2 * one.peak_bytes - bytes_of(one, "patterns") - bytes_of(one, "result"));
 }
 
 TEST(MemoryPlan, LoadingMayBeThePeak) {
-  RunSizes s = sizes({{"epie", 1}});
-  s.stored_pattern_bytes = std::size_t{1} << 30;
+  RunSizes s = sizes({{.name = "epie"}});
+  s.block_bytes = std::size_t{1} << 30;
   const MemoryPlan plan = plan_memory(s);
   EXPECT_EQ(plan.peak_bytes, plan.loading_bytes);
 }
 
 TEST(MemoryPlan, HeadRoomIsATenth) {
-  const MemoryPlan plan = plan_memory(sizes({{"epie", 1}}));
+  const MemoryPlan plan = plan_memory(sizes({{.name = "epie"}}));
   EXPECT_EQ(plan.needed_bytes(), plan.peak_bytes + plan.peak_bytes / 10);
 }
 
 TEST(MemoryPlan, TooLittleMemorySaysWhatIsMissingAndWhatHelps) {
-  const RunSizes s = sizes({{"epie", 1}});
+  const RunSizes s = sizes({{.name = "epie"}});
   const MemoryPlan plan = plan_memory(s);
   EXPECT_NO_THROW(require_memory(plan, s, Budget(plan.needed_bytes(), "the test says so")));
   const std::string text = testing::error_of(
       ErrorKind::budget, [&] { require_memory(plan, s, Budget(plan.needed_bytes() - (1 << 20), "the test says so")); });
   EXPECT_THAT(text, HasSubstr("1.00 MiB are missing"));
   EXPECT_THAT(text, HasSubstr("most is for patterns"));
-  EXPECT_THAT(text, HasSubstr("--storage counts"));
+  EXPECT_THAT(text, HasSubstr("data.storage auto"));
+}
+
+// ---- What lies where -----------------------------------------------------------------------------------------------
+
+RunSizes large(const std::string& engine) {
+  RunSizes s = sizes({{.name = engine, .batch = 64}});
+  s.frames = 100000;
+  s.block_bytes = 1 << 20;
+  return s;
+}
+constexpr std::size_t plenty = std::size_t{1} << 40;
+/// Bytes of all patterns with so many of each pixel, and of all exit waves.
+std::size_t patterns(std::size_t bytes) { return bytes * 100000 * 64 * 32; }
+constexpr std::size_t other = 40 << 20;  // more than everything beside patterns and waves, less than any of them
+
+TEST(ChooseStorage, TakesTheFirstWayThatFits) {
+  struct Row {
+    const char* engine;
+    std::size_t host;  // bytes beside `other`, before the head-room
+    AmplitudeStorage storage;
+    Tier patterns, waves;
+    const char* because;
+  };
+  const Row rows[] = {
+      {"gd", patterns(4), AmplitudeStorage::f32, Tier::host, Tier::host, "patterns as f32 in memory"},
+      {"gd", patterns(2), AmplitudeStorage::counts, Tier::host, Tier::host, "patterns as counts in memory"},
+      {"gd", patterns(1), AmplitudeStorage::counts, Tier::disk, Tier::host, "patterns as counts on the disk"},
+      {"dm", patterns(12), AmplitudeStorage::f32, Tier::host, Tier::host, "exit waves in full in memory"},
+      {"dm", patterns(10), AmplitudeStorage::counts, Tier::host, Tier::host, "exit waves in full in memory"},
+      {"dm", patterns(4), AmplitudeStorage::f32, Tier::host, Tier::disk, "exit waves in full on the disk"},
+      {"dm", patterns(2), AmplitudeStorage::counts, Tier::host, Tier::disk, "exit waves in full on the disk"},
+      {"dm", patterns(1), AmplitudeStorage::counts, Tier::disk, Tier::disk,
+       "patterns as counts on the disk, exit waves in full on the disk"}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(std::string(row.engine) + ", " + row.because);
+    const std::size_t host = (row.host + other) / 10 * 11;
+    const Choice<RunSizes> choice = choose_storage(large(row.engine), {}, host, plenty);
+    EXPECT_EQ(choice.value.storage, row.storage);
+    EXPECT_EQ(choice.value.pattern_tier, row.patterns);
+    EXPECT_EQ(choice.value.wave_tier, row.waves);
+    EXPECT_THAT(choice.because, HasSubstr(row.because));
+    EXPECT_LE(plan_memory(choice.value).needed_bytes(), host);
+  }
+}
+
+TEST(ChooseStorage, DoesWhatIsAskedFor) {
+  const Choice<RunSizes> asked = choose_storage(large("dm"),
+                                                {.storage = AmplitudeStorage::bf16,
+                                                 .pattern_tier = Tier::disk,
+                                                 .wave_tier = Tier::disk,
+                                                 .wave_encoding = Encoding::bf16},
+                                                plenty, plenty);
+  EXPECT_EQ(asked.value.storage, AmplitudeStorage::bf16);
+  EXPECT_EQ(asked.value.pattern_tier, Tier::disk);
+  EXPECT_EQ(asked.value.wave_tier, Tier::disk);
+  EXPECT_EQ(plan_memory(asked.value).disk_bytes, patterns(2) + patterns(4));
+  EXPECT_THAT(asked.because, HasSubstr("exit waves as bf16 on the disk"));
+}
+
+TEST(ChooseStorage, WideCountsAreRoundedInsteadOfKept) {
+  RunSizes s = large("gd");
+  s.count_bytes = 4;
+  s.counts_are_whole = false;
+  EXPECT_EQ(choose_storage(s, {}, (patterns(2) + other) / 10 * 11, plenty).value.storage, AmplitudeStorage::f16);
+}
+
+TEST(ChooseStorage, WideCountsAreNoCountsEvenWhenAsked) {
+  RunSizes s = large("gd");
+  s.count_bytes = 4;
+  const Choice<RunSizes> choice = choose_storage(s, {.storage = AmplitudeStorage::counts}, plenty, plenty);
+  EXPECT_EQ(choice.value.storage, AmplitudeStorage::f32);
+  EXPECT_THAT(choice.because, HasSubstr("patterns as f32 in memory"));
+}
+
+TEST(ChooseStorage, TheDiskIsRefusedWhereNothingIsKeptOnIt) {
+  const RunSizes s = choose_storage(large("gd"), {.pattern_tier = Tier::disk}, plenty, plenty).value;
+  EXPECT_THAT(testing::error_of(ErrorKind::not_supported,
+                                [&] { require_memory(plan_memory(s), s, Budget(plenty, "the test says so")); }),
+              HasSubstr("on the disk by `sonde ptycho run` alone"));
+}
+
+TEST(ChooseStorage, LsqmlTakesSmallerBatchesUnlessAPersonChoseThem) {
+  RunSizes s = large("lsqml");
+  s.engines[0].batch = 4096;  // 64 MiB of waves
+  const std::size_t host = (std::size_t{45} << 20) / 10 * 11;
+  const Choice<RunSizes> choice = choose_storage(s, {}, host, plenty);
+  EXPECT_EQ(choice.value.engines[0].most_batch, 1024);
+  EXPECT_THAT(choice.because, HasSubstr("batches of at most 1024 frames"));
+  // Another engine's batch holds nothing, so it stays what it is.
+  s.engines.push_back({.name = "gd", .batch = 4096});
+  EXPECT_EQ(choose_storage(s, {}, host, plenty).value.engines[1].most_batch, std::numeric_limits<Index>::max());
+  s.engines.pop_back();
+  s.engines[0].batch_chosen = true;
+  const RunSizes kept = choose_storage(s, {}, host, plenty).value;
+  const TierBudgets budgets{std::nullopt, Budget(host, "the test says so"), Budget(plenty, "so does the disk"), ""};
+  EXPECT_THAT(testing::error_of(ErrorKind::budget, [&] { require_memory(plan_memory(kept), kept, budgets); }),
+              HasSubstr("are missing"));
+}
+
+TEST(ChooseStorage, ADiskWithoutRoomIsNoWayOut) {
+  const std::size_t host = (patterns(1) + other) / 10 * 11;
+  const RunSizes s = choose_storage(large("gd"), {}, host, 1000).value;
+  EXPECT_EQ(s.pattern_tier, Tier::host);
+  EXPECT_THAT(testing::error_of(ErrorKind::budget,
+                                [&] { require_memory(plan_memory(s), s, Budget(host, "the test says so")); }),
+              HasSubstr("are missing"));
 }
 
 TEST(MemoryPlan, LargeExitWavesSuggestAnotherEngine) {
-  const RunSizes s = sizes({{"raar", 1}});
+  const RunSizes s = sizes({{.name = "raar"}});
   EXPECT_THAT(testing::error_of(ErrorKind::budget, [&] { require_memory(plan_memory(s), s, Budget(1, "no")); }),
               HasSubstr("an engine that keeps no exit waves"));
 }

@@ -57,6 +57,13 @@ void ComputeSettings::describe(Fields& fields) {
   fields.add("seed", seed, {.help = "where random numbers begin: orders, held-out frames", .min = 0});
   fields.add("band_limit", band_limit,
              {.help = "free space between slices lets two thirds of all frequencies through"});
+  fields.choice("waves", waves, {{"full", Encoding::raw}, {"bf16", Encoding::bf16}},
+                {.help = "how projection engines keep exit waves: as computed, or rounded to a quarter of the digits "
+                         "and half the bytes"});
+  fields.choice("wave_tier", wave_tier, {{"auto", std::nullopt}, {"host", Tier::host}, {"disk", Tier::disk}},
+                {.help = "where exit waves are: in memory, or in a file"});
+  fields.add("scratch", scratch,
+             {.help = "folder for patterns and waves on the disk; empty: $TMPDIR, else /var/tmp", .metavar = "FOLDER"});
 }
 
 void MultiStartSettings::describe(Fields& fields) {
@@ -136,6 +143,7 @@ void RunFile::read(const std::string& path) {
   data.mask = named_from_folder(data.mask, folder);
   probe.file = file_from_folder(probe.file, folder);
   object.file = file_from_folder(object.file, folder);
+  compute.scratch = from_folder(compute.scratch, folder);
   output.file = from_folder(output.file, folder);
   output.log = from_folder(output.log, folder);
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sonde/engine/memory/encoding.h"
+#include "sonde/engine/memory/tier.h"
 #include "sonde/engine/options/tables.h"
 #include "sonde/instruments/ptycho/direct/settings.h"
 #include "sonde/instruments/ptycho/positions/correct.h"
@@ -23,7 +25,10 @@ enum class ComputePrecision { f32, f64 };
 struct ComputeSettings {
   ComputePrecision precision = ComputePrecision::f32;
   Index seed = 1;
-  bool band_limit = true;  ///< of the free space between slices
+  bool band_limit = true;          ///< of the free space between slices
+  Encoding waves = Encoding::raw;  ///< of exit waves: raw (c64 or c128) or bf16
+  std::optional<Tier> wave_tier;   ///< host or disk; unset: chosen
+  std::string scratch;             ///< folder of what is on the disk; empty: $TMPDIR or /var/tmp
 
   void describe(Fields& fields);
 };

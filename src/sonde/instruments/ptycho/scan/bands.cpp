@@ -7,22 +7,6 @@
 #include "sonde/instruments/ptycho/scan/order.h"
 
 namespace sonde::ptycho {
-namespace {
-
-Box box_of(std::span<const Index> members, std::span<const Placement> placements, Window window) {
-  const Placement& start = placements[static_cast<std::size_t>(members[0])];
-  Index top = start.row, left = start.col, bottom = top, right = left;
-  for (const Index member : members) {
-    const Placement& at = placements[static_cast<std::size_t>(member)];
-    top = std::min(top, at.row);
-    left = std::min(left, at.col);
-    bottom = std::max(bottom, at.row);
-    right = std::max(right, at.col);
-  }
-  return {top, left, bottom - top + window.rows, right - left + window.cols};
-}
-
-}  // namespace
 
 Bands make_bands(std::span<const Index> members, std::span<const Placement> placements, Window window,
                  BandLimits limits) {

@@ -82,6 +82,19 @@ void require_inside(std::span<const Placement> placements, Window window, Index 
   }
 }
 
+Box box_of(std::span<const Index> members, std::span<const Placement> placements, Window window) {
+  const Placement& start = placements[static_cast<std::size_t>(members[0])];
+  Index top = start.row, left = start.col, bottom = top, right = left;
+  for (const Index member : members) {
+    const Placement& at = placements[static_cast<std::size_t>(member)];
+    top = std::min(top, at.row);
+    left = std::min(left, at.col);
+    bottom = std::max(bottom, at.row);
+    right = std::max(right, at.col);
+  }
+  return {top, left, bottom - top + window.rows, right - left + window.cols};
+}
+
 Box field_of_view(std::span<const Point> positions) {
   const Range range = range_of(positions);
   const Index row = round_up(range.least.row), col = round_up(range.least.col);

@@ -50,6 +50,9 @@ struct ObjectExtent {
 /// Throws Error(bad_input) naming the first window that does not lie inside an object of rows x cols.
 void require_inside(std::span<const Placement> placements, Window window, Index rows, Index cols);
 
+/// The smallest box that holds the windows of these positions; at least one.
+[[nodiscard]] Box box_of(std::span<const Index> members, std::span<const Placement> placements, Window window);
+
 /// The part of the object that counts: the bounding box of the positions, rounded to whole pixels, both ends included.
 [[nodiscard]] Box field_of_view(std::span<const Point> positions);
 
