@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "sonde/engine/io/hdf5_library.h"
 
@@ -170,20 +172,29 @@ void Hdf5Writer::value(const std::string& path, const Hdf5Value::Scalar& value) 
 }
 
 void Hdf5Writer::texts(const std::string& path, const std::vector<std::string>& lines) {
+  std::vector<const char*> pointers;
+  pointers.reserve(lines.size());
+  for (const std::string& line : lines) pointers.push_back(line.c_str());
+  write_texts(path, {static_cast<Index>(lines.size())}, pointers.data());
+}
+
+void Hdf5Writer::text(const std::string& path, const std::string& text) {
+  const char* pointer = text.c_str();
+  write_texts(path, {}, &pointer);
+}
+
+void Hdf5Writer::write_texts(const std::string& path, const Shape& shape, const char* const* texts) {
   const Session session;
   const Hdf5Handle type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type.id(), H5T_VARIABLE);
   H5Tset_cset(type.id(), H5T_CSET_UTF8);
-  const Hdf5Handle space = space_of({static_cast<Index>(lines.size())});
+  const Hdf5Handle space = space_of(shape);
   const Hdf5Handle links = with_parents();
   const Hdf5Handle dataset =
       own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), timeless().id(), H5P_DEFAULT),
           file_.path(), "texts");
-  std::vector<const char*> pointers;
-  pointers.reserve(lines.size());
-  for (const std::string& line : lines) pointers.push_back(line.c_str());
-  if (!pointers.empty())
-    check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), file_.path(), "texts");
+  if (shape.count() > 0)
+    check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts), file_.path(), "texts");
 }
 
 void Hdf5Writer::array(const std::string& path, const Array& elements) {
@@ -210,6 +221,55 @@ void Hdf5Writer::external_link(const std::string& path, const std::string& file,
   const Hdf5Handle links = with_parents();
   check(H5Lcreate_external(file.c_str(), object.c_str(), handle_.id(), path.c_str(), links.id(), H5P_DEFAULT),
         file_.path(), "a link");
+}
+
+void Hdf5Writer::dimension_scales(const std::map<std::string, std::vector<std::string>>& scales_of) {
+  // The layout of the "HDF5 Dimension Scale Specification": DIMENSION_LIST at the data set names its scales,
+  // REFERENCE_LIST at the scale its data sets.
+  struct Use {
+    hobj_ref_t dataset;
+    int dimension;
+  };
+  const Session session;
+  const auto refer = [&](const std::string& path) {
+    hobj_ref_t reference = 0;
+    check(H5Rcreate(&reference, handle_.id(), path.c_str(), H5R_OBJECT, -1), file_.path(), "a reference");
+    return reference;
+  };
+  const auto write = [&](const std::string& object, const char* name, const Hdf5Handle& type, std::size_t count,
+                         const void* values) {
+    const Hdf5Handle space = space_of({static_cast<Index>(count)});
+    const Hdf5Handle attribute = own(H5Acreate_by_name(handle_.id(), object.c_str(), name, type.id(), space.id(),
+                                                       H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                     file_.path(), name);
+    check(H5Awrite(attribute.id(), type.id(), values), file_.path(), name);
+  };
+
+  const Hdf5Handle list_type(H5Tvlen_create(H5T_STD_REF_OBJ));
+  std::map<std::string, std::vector<std::pair<std::string, int>>> uses;
+  for (const auto& [dataset, scales] : scales_of) {
+    std::vector<hobj_ref_t> references;
+    references.reserve(scales.size());
+    std::vector<hvl_t> lists;
+    for (const std::string& scale : scales) {
+      uses[scale].emplace_back(dataset, static_cast<int>(lists.size()));
+      references.push_back(refer(scale));
+      lists.push_back({1, &references.back()});
+    }
+    write(dataset, "DIMENSION_LIST", list_type, lists.size(), lists.data());
+  }
+  const Hdf5Handle use_type(H5Tcreate(H5T_COMPOUND, sizeof(Use)));
+  H5Tinsert(use_type.id(), "dataset", HOFFSET(Use, dataset), H5T_STD_REF_OBJ);
+  H5Tinsert(use_type.id(), "dimension", HOFFSET(Use, dimension), H5T_NATIVE_INT);
+  for (const auto& [scale, users] : uses) {
+    std::vector<Use> list(users.size());
+    std::memset(list.data(), 0, list.size() * sizeof(Use));  // the gap behind `dimension` goes into the file
+    for (std::size_t i = 0; i < users.size(); ++i) {
+      list[i].dataset = refer(users[i].first);
+      list[i].dimension = users[i].second;
+    }
+    write(scale, "REFERENCE_LIST", use_type, list.size(), list.data());
+  }
 }
 
 void Hdf5Writer::declare(const std::string& path, const Hdf5Declaration& declaration) {

@@ -43,10 +43,16 @@ class Hdf5Writer {
   void value(const std::string& path, const Hdf5Value::Scalar& value);
   /// A data set of one line of texts.
   void texts(const std::string& path, const std::vector<std::string>& lines);
+  /// A scalar data set of one text of variable length, as NetCDF-4 stores texts.
+  void text(const std::string& path, const std::string& text);
   /// A contiguous, uncompressed data set of the array's shape and type. The array must be contiguous and on the host.
   void array(const std::string& path, const Array& elements);
   void soft_link(const std::string& path, const std::string& target);
   void external_link(const std::string& path, const std::string& file, const std::string& object);
+
+  /// Gives every dimension of the named data sets its scale (a data set of one dimension), as NetCDF-4 names
+  /// dimensions; all of them were written before. At most once per file.
+  void dimension_scales(const std::map<std::string, std::vector<std::string>>& scales_of);
 
   void declare(const std::string& path, const Hdf5Declaration& declaration);
   /// Writes the box of values.shape() elements from `first` of a declared data set without filters.
@@ -65,6 +71,7 @@ class Hdf5Writer {
 
  private:
   std::int64_t declared(const std::string& path) const;
+  void write_texts(const std::string& path, const Shape& shape, const char* const* texts);
 
   AtomicFile file_;
   Hdf5Handle handle_;
