@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
 #include "sonde/engine/base/error.h"
 
@@ -24,10 +25,18 @@ struct Circle {
   std::vector<double> cosine, sine;
 };
 
-std::size_t on_circle(int mode, Index step, Index n) {
-  const Index turned = (mode * step) % n;
-  return static_cast<std::size_t>(turned < 0 ? turned + n : turned);
-}
+/// The places 0, m, 2 m, ... on a circle of n points.
+struct Walk {
+  Walk(int mode, Index points) : n(static_cast<std::size_t>(points)) {
+    const Index turned = mode % points;
+    stride = static_cast<std::size_t>(turned < 0 ? turned + points : turned);
+  }
+  void step() {
+    at += stride;
+    if (at >= n) at -= n;
+  }
+  std::size_t n, stride = 0, at = 0;
+};
 
 }  // namespace
 
@@ -58,28 +67,43 @@ Mode Series::largest() const {
   return largest;
 }
 
-SeriesOnGrid on_grid(const Series& series, const AngleGrid& grid) {
+SeriesOnGrid on_grid(const Series& series, const AngleGrid& grid, std::optional<Index> first_rows) {
   if (series.cosine.size() != series.modes.size() ||
       (!series.sine.empty() && series.sine.size() != series.modes.size()))
     throw Error(ErrorKind::internal, "a Fourier series whose lists differ in length");
-  const auto count = static_cast<std::size_t>(grid.count());
+  const Index rows = first_rows.value_or(grid.n_theta);
+  const auto count = static_cast<std::size_t>(rows * grid.n_zeta), columns = static_cast<std::size_t>(grid.n_zeta);
   SeriesOnGrid made{std::vector<double>(count), std::vector<double>(count), std::vector<double>(count)};
   const Circle poloidal(grid.n_theta), toroidal(grid.n_zeta);
-  for (std::size_t k = 0; k < series.modes.size(); ++k) {
-    const auto [m, n] = series.modes[k];
-    const double c = series.cosine[k], s = series.sine.empty() ? 0 : series.sine[k];
-    if (c == 0 && s == 0) continue;
-    std::size_t at = 0;
-    for (Index i = 0; i < grid.n_theta; ++i) {
-      const std::size_t a = on_circle(m, i, grid.n_theta);
-      for (Index j = 0; j < grid.n_zeta; ++j, ++at) {
-        const std::size_t b = on_circle(n, j, grid.n_zeta);
-        const double cosine = poloidal.cosine[a] * toroidal.cosine[b] - poloidal.sine[a] * toroidal.sine[b];
-        const double sine = poloidal.sine[a] * toroidal.cosine[b] + poloidal.cosine[a] * toroidal.sine[b];
-        const double slope = s * cosine - c * sine;
-        made.value[at] += c * cosine + s * sine;
-        made.by_theta[at] += m * slope;
-        made.by_zeta[at] += n * grid.periods * slope;
+  std::map<int, std::vector<std::size_t>> by_m;
+  for (std::size_t k = 0; k < series.modes.size(); ++k) by_m[series.modes[k].m].push_back(k);
+
+  // f = sum over m of even_m(zeta) cos(m theta) + odd_m(zeta) sin(m theta): the sum over n is done once per zeta.
+  std::vector<double> even(columns), odd(columns), even_slope(columns), odd_slope(columns);
+  for (const auto& [m, members] : by_m) {
+    for (auto* list : {&even, &odd, &even_slope, &odd_slope}) std::fill(list->begin(), list->end(), 0.0);
+    for (const std::size_t k : members) {
+      const double c = series.cosine[k], s = series.sine.empty() ? 0 : series.sine[k];
+      if (c == 0 && s == 0) continue;
+      const double n = series.modes[k].n * static_cast<double>(grid.periods);
+      Walk walk(series.modes[k].n, grid.n_zeta);
+      for (std::size_t j = 0; j < columns; ++j, walk.step()) {
+        const double cosine = toroidal.cosine[walk.at], sine = toroidal.sine[walk.at];
+        const double in_phase = c * cosine + s * sine, quadrature = s * cosine - c * sine;
+        even[j] += in_phase;
+        odd[j] += quadrature;
+        even_slope[j] += n * quadrature;
+        odd_slope[j] -= n * in_phase;
+      }
+    }
+    Walk walk(m, grid.n_theta);
+    for (Index i = 0; i < rows; ++i, walk.step()) {
+      const double cosine = poloidal.cosine[walk.at], sine = poloidal.sine[walk.at];
+      const auto row = static_cast<std::size_t>(i) * columns;
+      for (std::size_t j = 0; j < columns; ++j) {
+        made.value[row + j] += even[j] * cosine + odd[j] * sine;
+        made.by_theta[row + j] += m * (odd[j] * cosine - even[j] * sine);
+        made.by_zeta[row + j] += even_slope[j] * cosine + odd_slope[j] * sine;
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sonde/instruments/neoclassical/geometry/angle_grid.h"
@@ -32,7 +33,9 @@ struct SeriesOnGrid {
   std::vector<double> value, by_theta, by_zeta;
 };
 
-/// Throws Error(internal) when the lists differ in length.
-[[nodiscard]] SeriesOnGrid on_grid(const Series& series, const AngleGrid& grid);
+/// On the grid, or on its first rows of theta. About 8 (modes n_zeta + m grid points) operations, m being the number of
+/// poloidal modes. Throws Error(internal) when the lists differ in length.
+[[nodiscard]] SeriesOnGrid on_grid(const Series& series, const AngleGrid& grid,
+                                   std::optional<Index> first_rows = std::nullopt);
 
 }  // namespace sonde::neoclassical
