@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/read/dkes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/instruments/neoclassical/read/text_lines.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+constexpr int most_mode = 10000;
+
+/// What both forms collect.
+class Collected {
+ public:
+  explicit Collected(const std::string& name) : name_(name) {}
+
+  [[nodiscard]] Error error(const std::string& what) const {
+    return Error(ErrorKind::bad_file, fmt::format("{}: {}", name_, what));
+  }
+
+  void set(std::optional<double>& target, const std::string& key, double value) const {
+    if (target) throw error(key + " is given twice");
+    target = value;
+  }
+  void set_periods(double value) {
+    if (periods_) throw error("the number of field periods is given twice");
+    if (!(value >= 1 && value <= most_mode) || value != std::floor(value))
+      throw error(fmt::format("the number of field periods is {}", value));
+    periods_ = static_cast<int>(value);
+  }
+  /// cos(m theta + n zeta) is the same for (-m, -n).
+  void add(int m, int n, double value) {
+    const Mode mode = m < 0 ? Mode{-m, -n} : Mode{m, n};
+    if (!seen_.emplace(mode.m, mode.n).second)
+      throw error(fmt::format("the harmonic m = {}, n = {} is given twice", m, n));
+    b_.modes.push_back(mode);
+    b_.cosine.push_back(value);
+  }
+
+  AnalyticSurface finish(const char* periods, const char* b00) {
+    if (!periods_) throw error(fmt::format("{} is missing", periods));
+    if (!psip) throw error("psip is missing");
+    if (*psip == 0) throw error("psip is zero");
+    if (!iota && !chip) throw error("chip is missing");
+    if (iota && chip) throw error("both iota and chip are given");
+    if (!btheta) throw error("btheta is missing");
+    if (!bzeta) throw error("bzeta is missing");
+    if (!seen_.contains({0, 0})) throw error(fmt::format("{} is missing", b00));
+    return {name_, *periods_, iota ? *iota : -*chip / *psip, *psip, *btheta, *bzeta, std::move(b_)};
+  }
+
+  std::optional<double> chip, psip, iota, btheta, bzeta;
+
+ private:
+  const std::string& name_;
+  std::optional<int> periods_;
+  Series b_;
+  std::set<std::pair<int, int>> seen_;
+};
+
+/// Assignments of a Fortran namelist, one after the other.
+class Namelist {
+ public:
+  struct Assignment {
+    std::string key;                        ///< lower case
+    std::optional<std::string> subscripts;  ///< what stands between the parentheses
+    std::vector<std::string> values;
+  };
+
+  Namelist(std::string_view text, const Collected& collected) : rest_(text), collected_(collected) {}
+
+  /// Nothing at the end of the group or of the text.
+  std::optional<Assignment> next() {
+    skip_separators();
+    if (at_end()) return std::nullopt;
+    Assignment assignment;
+    auto target = read_target();
+    if (!target) throw collected_.error(fmt::format("\"{}\" is no assignment", excerpt()));
+    assignment.key = std::move(target->key);
+    assignment.subscripts = std::move(target->subscripts);
+    for (skip_separators(); !at_end() && !target_follows(); skip_separators())
+      assignment.values.push_back(read_value());
+    return assignment;
+  }
+
+ private:
+  struct Target {
+    std::string key;
+    std::optional<std::string> subscripts;
+  };
+
+  static bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+  static bool is_name(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '%'; }
+  static bool is_separator(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ','; }
+
+  std::string excerpt() const { return std::string(rest_.substr(0, std::min<std::size_t>(rest_.find('\n'), 30))); }
+  bool at_end() const { return rest_.empty() || rest_[0] == '/' || rest_[0] == '&' || rest_[0] == '$'; }
+
+  void skip_separators() {
+    while (!rest_.empty()) {
+      if (is_separator(rest_[0])) {
+        rest_.remove_prefix(1);
+      } else if (rest_[0] == '!') {
+        rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+      } else {
+        return;
+      }
+    }
+  }
+  void skip_blanks() {
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t')) rest_.remove_prefix(1);
+  }
+
+  bool target_follows() {
+    const std::string_view here = rest_;
+    const bool follows = read_target().has_value();
+    rest_ = here;
+    return follows;
+  }
+
+  /// "name =" or "name(subscripts) ="; nothing read when that is not what follows.
+  std::optional<Target> read_target() {
+    const std::string_view here = rest_;
+    const auto fail = [&] {
+      rest_ = here;
+      return std::nullopt;
+    };
+    std::size_t size = 0;
+    while (size < rest_.size() && is_name(rest_[size])) ++size;
+    if (size == 0 || !is_letter(rest_[0])) return fail();
+    Target target{to_lower(rest_.substr(0, size)), std::nullopt};
+    rest_.remove_prefix(size);
+    skip_blanks();
+    if (rest_.starts_with('(')) {
+      const std::size_t close = rest_.find(')');
+      if (close == std::string_view::npos) return fail();
+      target.subscripts = std::string(rest_.substr(1, close - 1));
+      rest_.remove_prefix(close + 1);
+      skip_blanks();
+    }
+    if (!rest_.starts_with('=')) return fail();
+    rest_.remove_prefix(1);
+    return target;
+  }
+
+  std::string read_value() {
+    if (rest_[0] == '\'' || rest_[0] == '"') {
+      const std::size_t close = rest_.find(rest_[0], 1);
+      const std::size_t size = close == std::string_view::npos ? rest_.size() : close + 1;
+      std::string value(rest_.substr(0, size));
+      rest_.remove_prefix(size);
+      return value;
+    }
+    std::size_t size = 0;
+    while (size < rest_.size() && !is_separator(rest_[size]) && rest_[size] != '/' && rest_[size] != '!') ++size;
+    std::string value(rest_.substr(0, std::max<std::size_t>(size, 1)));
+    rest_.remove_prefix(value.size());
+    return value;
+  }
+
+  std::string_view rest_;
+  const Collected& collected_;
+};
+
+double only_number(const Namelist::Assignment& assignment, const std::string& key, const Collected& collected) {
+  if (assignment.values.size() != 1)
+    throw collected.error(fmt::format("{} has {} values, expected one", key, assignment.values.size()));
+  const auto number = fortran_number(assignment.values[0]);
+  if (!number) throw collected.error(fmt::format("{} = \"{}\" is not a finite number", key, assignment.values[0]));
+  return *number;
+}
+
+void add_harmonic(const Namelist::Assignment& assignment, Collected& collected) {
+  std::vector<std::string_view> words;
+  split_words(assignment.subscripts.value_or(""), words);
+  const auto n = words.size() == 2 ? fortran_integer(words[0], most_mode) : std::nullopt;
+  const auto m = words.size() == 2 ? fortran_integer(words[1], most_mode) : std::nullopt;
+  if (!n || !m)
+    throw collected.error(
+        fmt::format("borbi({}) has no two whole subscripts n, m", assignment.subscripts.value_or("")));
+  collected.add(*m, *n, only_number(assignment, fmt::format("borbi({},{})", *n, *m), collected));
+}
+
+/// The text behind "&datain" or "$datain".
+std::string_view group_of(std::string_view text, const Collected& collected) {
+  const std::string lower = to_lower(text);
+  for (const char* mark : {"&dkes_indata", "$dkes_indata"})
+    if (lower.find(mark) != std::string::npos)
+      throw Error(ErrorKind::not_supported, collected.error("the namelist DKES_INDATA is not read").message())
+          .hint("give the group datain, as DKES reads it from ddkes2.data");
+  for (const char* mark : {"&datain", "$datain"})
+    if (const std::size_t at = lower.find(mark); at != std::string::npos) return text.substr(at + 7);
+  throw collected.error("there is no namelist datain");
+}
+
+}  // namespace
+
+bool is_namelist(std::string_view text) {
+  const std::string lower = to_lower(text);
+  for (const char* mark : {"&datain", "$datain", "&dkes_indata", "$dkes_indata"})
+    if (lower.find(mark) != std::string::npos) return true;
+  return false;
+}
+
+AnalyticSurface parse_dkes(std::string_view text, const std::string& name, Notes& notes) {
+  Collected collected(name);
+  Namelist namelist(group_of(text, collected), collected);
+  std::vector<std::string> ignored;
+  while (const auto assignment = namelist.next()) {
+    const std::string& key = assignment->key;
+    const auto number = [&] { return only_number(*assignment, key, collected); };
+    if (key == "nzperiod")
+      collected.set_periods(number());
+    else if (key == "chip")
+      collected.set(collected.chip, key, number());
+    else if (key == "psip")
+      collected.set(collected.psip, key, number());
+    else if (key == "btheta")
+      collected.set(collected.btheta, key, number());
+    else if (key == "bzeta")
+      collected.set(collected.bzeta, key, number());
+    else if (key == "borbi")
+      add_harmonic(*assignment, collected);
+    else if (std::find(ignored.begin(), ignored.end(), key) == ignored.end())
+      ignored.push_back(key);
+  }
+  if (!ignored.empty()) notes.push_back(fmt::format("{}: ignored {}", name, join_words(ignored)));
+  return collected.finish("nzperiod", "borbi(0,0)");
+}
+
+AnalyticSurface parse_table(std::string_view text, const std::string& name) {
+  Collected collected(name);
+  TextLines lines(text, name);
+  std::vector<std::string_view> words;
+  while (const auto whole = lines.next()) {
+    std::string line(whole->substr(0, whole->find_first_of("#!")));
+    std::replace(line.begin(), line.end(), '=', ' ');
+    split_words(line, words);
+    if (words.empty()) continue;
+    const auto number = fortran_number(words.back());
+    if (!number) throw lines.error(fmt::format("\"{}\" is not a finite number", words.back()));
+    if (words.size() == 3) {
+      const auto m = fortran_integer(words[0], most_mode), n = fortran_integer(words[1], most_mode);
+      if (!m || !n) throw lines.error("m and n are no whole numbers");
+      collected.add(*m, *n, *number);
+      continue;
+    }
+    const std::string key = words.size() == 2 ? to_lower(words[0]) : "";
+    if (key == "nfp" || key == "nzperiod")
+      collected.set_periods(*number);
+    else if (key == "iota")
+      collected.set(collected.iota, key, *number);
+    else if (key == "chip")
+      collected.set(collected.chip, key, *number);
+    else if (key == "psi_p" || key == "psip")
+      collected.set(collected.psip, key, *number);
+    else if (key == "b_theta" || key == "btheta")
+      collected.set(collected.btheta, key, *number);
+    else if (key == "b_zeta" || key == "bzeta")
+      collected.set(collected.bzeta, key, *number);
+    else if (key.empty())
+      throw lines.error("expected \"m n B_mn\" or a key with its value");
+    else
+      throw lines.error(fmt::format("unknown key {}{}", key,
+                                    did_you_mean(key, {"nfp", "nzperiod", "iota", "chip", "psi_p", "psip", "b_theta",
+                                                       "btheta", "b_zeta", "bzeta"})));
+  }
+  return collected.finish("nfp", "the harmonic m = 0, n = 0");
+}
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sonde/instruments/neoclassical/read/analytic.h"
+#include "sonde/instruments/neoclassical/read/notes.h"
+
+namespace sonde::neoclassical {
+
+/// The namelist `datain` of DKES: nzperiod, chip, psip, btheta, bzeta and borbi(n, m) = B_mn with the phase
+/// m theta + n nzperiod zeta; iota = -chip / psip. Other keys are left alone, with a note. Throws Error(bad_file)
+/// naming file and key for what is missing, given twice, or no number, Error(not_supported) for DKES_INDATA.
+[[nodiscard]] AnalyticSurface parse_dkes(std::string_view text, const std::string& name, Notes& notes);
+
+/// A table of rows "m n B_mn" below scalars "key value" or "key = value": nfp (nzperiod), psi_p (psip), b_theta
+/// (btheta), b_zeta (bzeta), and iota or chip with iota = -chip / psip. Comments begin with # or !. Throws
+/// Error(bad_file) naming file and line.
+[[nodiscard]] AnalyticSurface parse_table(std::string_view text, const std::string& name);
+
+/// Which of the two a text is.
+[[nodiscard]] bool is_namelist(std::string_view text);
+
+}  // namespace sonde::neoclassical
