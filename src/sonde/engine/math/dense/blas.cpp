@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one file that calls OpenBLAS. LAPACK counts columns first: a matrix by rows is to it the transposed one, and a
+// lower triangle an upper one.
+#include "sonde/engine/math/dense/blas.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+
+#include <cassert>
+#include <cmath>
+
+namespace sonde::dense {
+namespace {
+
+/// OpenBLAS on several threads is slower than on one for matrices of some hundred rows, and its threads would compete
+/// with the workers.
+void use_one_thread() {
+  static const bool done = (openblas_set_num_threads(1), true);
+  (void)done;
+}
+
+template <class T>
+int step(View<T, 2> a) {
+  assert(a.stride[1] == 1 || a.extent[1] <= 1);
+  const Index rows_apart = a.extent[0] <= 1 && a.stride[0] < a.extent[1] ? a.extent[1] : a.stride[0];
+  return static_cast<int>(rows_apart > 0 ? rows_apart : 1);
+}
+
+template <class T>
+int rows(View<T, 2> a) {
+  return static_cast<int>(a.extent[0]);
+}
+
+template <class T>
+int columns(View<T, 2> a) {
+  return static_cast<int>(a.extent[1]);
+}
+
+CBLAS_TRANSPOSE transposition(Form form) { return form == Form::plain ? CblasNoTrans : CblasTrans; }
+
+/// Runs the routine of the element type.
+template <class T, class Single, class Double, class... Arguments>
+auto call(Single single, Double full, Arguments... arguments) {
+  use_one_thread();
+  if constexpr (std::is_same_v<T, float>)
+    return single(arguments...);
+  else
+    return full(arguments...);
+}
+
+template <class T>
+void multiply_matrices(T alpha, ConstMatrix<T> a, Form form_a, ConstMatrix<T> b, Form form_b, T beta, Matrix<T> c) {
+  const int inner = form_a == Form::plain ? columns(a) : rows(a);
+  assert((form_a == Form::plain ? rows(a) : columns(a)) == rows(c));
+  assert((form_b == Form::plain ? rows(b) : columns(b)) == inner);
+  assert((form_b == Form::plain ? columns(b) : rows(b)) == columns(c));
+  if (c.count() == 0) return;
+  call<T>(cblas_sgemm, cblas_dgemm, CblasRowMajor, transposition(form_a), transposition(form_b), rows(c), columns(c),
+          inner, alpha, a.data, step(a), b.data, step(b), beta, c.data, step(c));
+}
+
+template <class T>
+void multiply_own(T alpha, ConstMatrix<T> a, Form form, T beta, Matrix<T> c) {
+  const int inner = form == Form::plain ? columns(a) : rows(a);
+  assert((form == Form::plain ? rows(a) : columns(a)) == rows(c) && rows(c) == columns(c));
+  if (c.count() == 0) return;
+  call<T>(cblas_ssyrk, cblas_dsyrk, CblasRowMajor, CblasLower, transposition(form), rows(c), inner, alpha, a.data,
+          step(a), beta, c.data, step(c));
+}
+
+template <class T>
+void multiply_vector(ConstMatrix<T> a, Form form, std::span<const T> x, T beta, std::span<T> y) {
+  assert(static_cast<Index>(x.size()) == a.extent[form == Form::plain ? 1 : 0]);
+  assert(static_cast<Index>(y.size()) == a.extent[form == Form::plain ? 0 : 1]);
+  if (y.empty()) return;
+  if (x.empty()) {
+    for (T& value : y) value *= beta;
+    return;
+  }
+  call<T>(cblas_sgemv, cblas_dgemv, CblasRowMajor, transposition(form), rows(a), columns(a), T{1}, a.data, step(a),
+          x.data(), 1, beta, y.data(), 1);
+}
+
+template <class T>
+void multiply_vector_symmetric(ConstMatrix<T> a, std::span<const T> x, std::span<T> y) {
+  assert(rows(a) == columns(a) && static_cast<Index>(x.size()) == a.extent[0] && x.size() == y.size());
+  if (y.empty()) return;
+  call<T>(cblas_ssymv, cblas_dsymv, CblasRowMajor, CblasLower, rows(a), T{1}, a.data, step(a), x.data(), 1, T{0},
+          y.data(), 1);
+}
+
+template <class T>
+void solve_vector(ConstMatrix<T> lower, Form form, std::span<T> x) {
+  assert(rows(lower) == columns(lower) && static_cast<Index>(x.size()) == lower.extent[0]);
+  if (x.empty()) return;
+  call<T>(cblas_strsv, cblas_dtrsv, CblasRowMajor, CblasLower, transposition(form), CblasNonUnit, rows(lower),
+          lower.data, step(lower), x.data(), 1);
+}
+
+template <class T>
+void solve_matrix(ConstMatrix<T> lower, Matrix<T> b) {
+  assert(rows(lower) == columns(lower) && rows(lower) == rows(b));
+  if (b.count() == 0) return;
+  call<T>(cblas_strsm, cblas_dtrsm, CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, rows(b),
+          columns(b), T{1}, lower.data, step(lower), b.data, step(b));
+}
+
+template <class T>
+bool cholesky(Matrix<T> a) {
+  assert(rows(a) == columns(a));
+  if (a.count() == 0) return true;
+  return call<T>(LAPACKE_spotrf_work, LAPACKE_dpotrf_work, LAPACK_COL_MAJOR, 'U', rows(a), a.data, step(a)) == 0;
+}
+
+template <class T>
+void invert(Matrix<T> lower) {
+  assert(rows(lower) == columns(lower));
+  if (lower.count() == 0) return;
+  call<T>(LAPACKE_strtri_work, LAPACKE_dtrtri_work, LAPACK_COL_MAJOR, 'U', 'N', rows(lower), lower.data, step(lower));
+}
+
+}  // namespace
+
+void multiply(double alpha, ConstMatrix<double> a, Form form_a, ConstMatrix<double> b, Form form_b, double beta,
+              Matrix<double> c) {
+  multiply_matrices(alpha, a, form_a, b, form_b, beta, c);
+}
+void multiply(float alpha, ConstMatrix<float> a, Form form_a, ConstMatrix<float> b, Form form_b, float beta,
+              Matrix<float> c) {
+  multiply_matrices(alpha, a, form_a, b, form_b, beta, c);
+}
+
+void multiply_symmetric(double alpha, ConstMatrix<double> a, Form form, double beta, Matrix<double> c) {
+  multiply_own(alpha, a, form, beta, c);
+}
+void multiply_symmetric(float alpha, ConstMatrix<float> a, Form form, float beta, Matrix<float> c) {
+  multiply_own(alpha, a, form, beta, c);
+}
+
+void multiply(ConstMatrix<double> a, Form form, std::span<const double> x, double beta, std::span<double> y) {
+  multiply_vector(a, form, x, beta, y);
+}
+void multiply(ConstMatrix<float> a, Form form, std::span<const float> x, float beta, std::span<float> y) {
+  multiply_vector(a, form, x, beta, y);
+}
+
+void multiply_symmetric(ConstMatrix<double> a, std::span<const double> x, std::span<double> y) {
+  multiply_vector_symmetric(a, x, y);
+}
+void multiply_symmetric(ConstMatrix<float> a, std::span<const float> x, std::span<float> y) {
+  multiply_vector_symmetric(a, x, y);
+}
+
+void solve_triangular(ConstMatrix<double> lower, Form form, std::span<double> x) { solve_vector(lower, form, x); }
+void solve_triangular(ConstMatrix<float> lower, Form form, std::span<float> x) { solve_vector(lower, form, x); }
+void solve_triangular(ConstMatrix<double> lower, Matrix<double> b) { solve_matrix(lower, b); }
+void solve_triangular(ConstMatrix<float> lower, Matrix<float> b) { solve_matrix(lower, b); }
+
+bool factorise_cholesky(Matrix<double> a) { return cholesky(a); }
+bool factorise_cholesky(Matrix<float> a) { return cholesky(a); }
+void invert_triangular(Matrix<double> lower) { invert(lower); }
+void invert_triangular(Matrix<float> lower) { invert(lower); }
+
+bool factorise_lu(Matrix<double> a, std::span<int> pivots) {
+  assert(rows(a) == columns(a) && static_cast<Index>(pivots.size()) == a.extent[0]);
+  if (a.count() == 0) return true;
+  use_one_thread();
+  return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, rows(a), columns(a), a.data, step(a), pivots.data()) == 0;
+}
+
+void solve_lu(ConstMatrix<double> factors, std::span<const int> pivots, Matrix<double> right_sides) {
+  assert(columns(right_sides) == rows(factors));
+  if (right_sides.count() == 0) return;
+  use_one_thread();
+  LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', rows(factors), rows(right_sides), factors.data, step(factors),
+                      pivots.data(), right_sides.data, step(right_sides));
+}
+
+double reciprocal_condition(ConstMatrix<double> factors, double norm, std::span<double> work, std::span<int> counts) {
+  assert(static_cast<Index>(work.size()) >= 4 * factors.extent[0]);
+  assert(static_cast<Index>(counts.size()) >= factors.extent[0]);
+  if (factors.count() == 0) return 1;
+  use_one_thread();
+  double reciprocal = 0;
+  LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', rows(factors), factors.data, step(factors), norm, &reciprocal, work.data(),
+                      counts.data());
+  return reciprocal;
+}
+
+double row_sum_norm(ConstMatrix<double> a) {
+  double largest = 0;
+  for (Index i = 0; i < a.extent[0]; ++i) {
+    double sum = 0;
+    for (Index j = 0; j < a.extent[1]; ++j) sum += std::abs(a(i, j));
+    if (!(sum <= largest)) largest = sum;  // a NaN stays
+  }
+  return largest;
+}
+
+}  // namespace sonde::dense

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/operators/drift_kinetic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace sonde::neoclassical {
+namespace {
+
+using Field = std::vector<double>;
+
+template <class Value>
+Field on_points(std::size_t count, Value value) {
+  Field made(count);
+  for (std::size_t p = 0; p < count; ++p) made[p] = value(p);
+  return made;
+}
+
+Field zeros(std::size_t count) { return Field(count, 0.0); }
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+/// E x B drift per E_hat, times sqrt(g): (-B_zeta d_theta + B_theta d_zeta) / <B^2>, with `factor` for each point.
+SparseRows electric_drift(const SampledSurface& s, const Field& factor) {
+  return directional_derivative(
+      s.grid, on_points(s.b.size(), [&](std::size_t p) { return -s.b_sub_zeta[p] * factor[p] / s.b2_mean; }),
+      on_points(s.b.size(), [&](std::size_t p) { return s.b_sub_theta[p] * factor[p] / s.b2_mean; }));
+}
+
+void collocate(const SampledSurface& s, DriftKinetic& made) {
+  const std::size_t n = s.b.size();
+  made.streaming = directional_derivative(s.grid, on_points(n, [&](auto p) { return s.b_sup_theta[p] / s.b[p]; }),
+                                          on_points(n, [&](auto p) { return s.b_sup_zeta[p] / s.b[p]; }));
+  made.mirror = on_points(n, [&](auto p) {
+    return (s.b_sup_theta[p] * s.db_dtheta[p] + s.b_sup_zeta[p] * s.db_dzeta[p]) / (s.b[p] * s.b[p]);
+  });
+  made.drift = electric_drift(s, on_points(n, [&](auto p) { return 1 / s.jacobian[p]; }));
+  const Field vm = s.radial_drift();
+  made.radial = {on_points(n, [&](auto p) { return -2 * vm[p] / 3; }), zeros(n),
+                 on_points(n, [&](auto p) { return -vm[p] / 3; })};
+  made.parallel = {zeros(n), s.b, zeros(n)};
+  double weights = 0;
+  for (const double jacobian : s.jacobian) weights += std::abs(jacobian);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double norm = 2 / (static_cast<double>(2 * k + 1) * weights);
+    const auto weight = [&](const Field& drive) {
+      return on_points(n, [&](auto p) { return norm * std::abs(s.jacobian[p]) * drive[p]; });
+    };
+    made.radial_weights[k] = weight(made.radial[k]);
+    made.parallel_weights[k] = weight(made.parallel[k]);
+  }
+  made.radial[0][0] = 0;  // the row of the condition f_0(0, 0) = 0; parallel[0] is zero as it is
+  made.to_legendre = Field(n, 1.0);
+}
+
+/// W^(-1/2) A W^(-1/2).
+SparseRows scaled(SparseRows a, const Field& root) {
+  for (std::size_t row = 0; row < root.size(); ++row)
+    for (auto at = static_cast<std::size_t>(a.first[row]); at < static_cast<std::size_t>(a.first[row + 1]); ++at)
+      a.value[at] /= root[row] * root[static_cast<std::size_t>(a.column[at])];
+  return a;
+}
+
+void conserve(const SampledSurface& s, DriftKinetic& made) {
+  const std::size_t n = s.b.size();
+  const Field along_theta = on_points(n, [&](auto p) { return std::abs(s.jacobian[p]) * s.b_sup_theta[p] / s.b[p]; });
+  const Field along_zeta = on_points(n, [&](auto p) { return std::abs(s.jacobian[p]) * s.b_sup_zeta[p] / s.b[p]; });
+  const Field root = on_points(n, [&](auto p) { return std::sqrt(std::abs(s.jacobian[p])); }), ones(n, 1.0);
+  const double sign = s.jacobian[0] > 0 ? 1 : -1;
+  const SparseRows d_theta = directional_derivative(s.grid, ones, zeros(n));
+  const SparseRows d_zeta = directional_derivative(s.grid, zeros(n), ones);
+
+  made.streaming = scaled(skew_part(directional_derivative(s.grid, along_theta, along_zeta)), root);
+  made.mirror = zeros(n);  // -div(b sqrt g) / W, by the matrices: only then does L_1 leave the constant alone
+  d_theta.add_product(-1, along_theta, made.mirror);
+  d_zeta.add_product(-1, along_zeta, made.mirror);
+  for (std::size_t p = 0; p < n; ++p) made.mirror[p] /= root[p] * root[p];
+  made.drift = scaled(skew_part(electric_drift(s, Field(n, sign))), root);
+
+  const double norm = std::sqrt(dot(root, root));
+  made.null_vector = on_points(n, [&](auto p) { return root[p] / norm; });
+  made.drift_of_null = zeros(n);
+  made.drift.add_product(1, made.null_vector, made.drift_of_null);
+
+  Field by_theta = zeros(n), by_zeta = zeros(n);
+  d_theta.add_product(1, s.b, by_theta);
+  d_zeta.add_product(1, s.b, by_zeta);
+  Field root_vm = on_points(n, [&](auto p) {
+    return sign * (s.b_sub_theta[p] * by_zeta[p] - s.b_sub_zeta[p] * by_theta[p]) /
+           (s.b[p] * s.b[p] * s.b[p] * root[p]);
+  });
+  // The matrices leave rounding where B does not change at all: such a drift is none.
+  const double steps = static_cast<double>(s.grid.n_theta + s.grid.n_zeta * s.grid.periods);
+  const Field rounding = on_points(n, [&](auto p) {
+    return 1e-15 * steps * (std::abs(s.b_sub_theta[p]) + std::abs(s.b_sub_zeta[p])) / (s.b[p] * s.b[p] * root[p]);
+  });
+  if (std::equal(root_vm.begin(), root_vm.end(), rounding.begin(),
+                 [](double drift, double unsure) { return std::abs(drift) <= unsure; }))
+    root_vm = zeros(n);
+  made.radial = {on_points(n, [&](auto p) { return -2 * root_vm[p] / 3; }), zeros(n),
+                 on_points(n, [&](auto p) { return -root_vm[p] / (3 * std::sqrt(5.0)); })};
+  const double mean = dot(made.null_vector, made.radial[0]);
+  for (std::size_t p = 0; p < n; ++p) made.radial[0][p] -= mean * made.null_vector[p];
+  made.parallel = {zeros(n), on_points(n, [&](auto p) { return root[p] * s.b[p] / std::sqrt(3.0); }), zeros(n)};
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto weight = [&](const Field& drive) {
+      return on_points(n, [&](auto p) { return 2 * drive[p] / (norm * norm); });
+    };
+    made.radial_weights[k] = weight(made.radial[k]);
+    made.parallel_weights[k] = weight(made.parallel[k]);
+  }
+  made.to_legendre = on_points(n, [&](auto p) { return 1 / root[p]; });
+}
+
+}  // namespace
+
+const char* name(Discretisation discretisation) {
+  return discretisation == Discretisation::skew ? "skew" : "collocation";
+}
+
+DriftKinetic::Factors DriftKinetic::lower(Index index) const {
+  const auto k = static_cast<double>(index);
+  if (discretisation == Discretisation::collocation) return {k / (2 * k - 1), (k - 1) / 2};
+  return {k / std::sqrt((2 * k - 1) * (2 * k + 1)), k / 2};
+}
+
+DriftKinetic::Factors DriftKinetic::upper(Index index) const {
+  const auto k = static_cast<double>(index);
+  if (discretisation == Discretisation::collocation) return {(k + 1) / (2 * k + 3), -(k + 2) / 2};
+  const Factors below = lower(index + 1);  // -L^T = a (A - b g), since A is antisymmetric
+  return {below.scale, -below.shift};
+}
+
+void DriftKinetic::add_lower(Index k, double scale, std::span<const double> x, std::span<double> y) const {
+  const Factors factors = lower(k);
+  streaming.add_product(scale * factors.scale, x, y);
+  const double shift = scale * factors.scale * factors.shift;
+  for (std::size_t p = 0; p < mirror.size(); ++p) y[p] += shift * mirror[p] * x[p];
+}
+
+void DriftKinetic::add_upper(Index k, double scale, std::span<const double> x, std::span<double> y) const {
+  const Factors factors = upper(k);
+  const double kept = y[0];
+  streaming.add_product(scale * factors.scale, x, y);
+  const double shift = scale * factors.scale * factors.shift;
+  for (std::size_t p = 0; p < mirror.size(); ++p) y[p] += shift * mirror[p] * x[p];
+  if (pinned(k)) y[0] = kept;
+}
+
+void DriftKinetic::add_diagonal(Index k, const Case& at, double scale, std::span<const double> x,
+                                std::span<double> y) const {
+  const double kept = y[0];
+  const double own = scale * collisions(at.nu_hat, k);
+  for (std::size_t p = 0; p < mirror.size(); ++p) y[p] += own * x[p];
+  if (at.epsi_hat != 0) {
+    drift.add_product(scale * at.epsi_hat, x, y);
+    if (!null_vector.empty()) {
+      const double across = scale * at.epsi_hat * dot(drift_of_null, x);
+      const double along = scale * at.epsi_hat * dot(null_vector, x);
+      for (std::size_t p = 0; p < mirror.size(); ++p) y[p] += across * null_vector[p] - along * drift_of_null[p];
+    }
+  }
+  if (pinned(k)) y[0] = kept + scale * x[0];
+}
+
+DriftKinetic drift_kinetic(const SampledSurface& surface, Discretisation discretisation) {
+  DriftKinetic made;
+  made.discretisation = discretisation;
+  made.grid = surface.grid;
+  made.iota = surface.iota;
+  made.symmetric = surface.symmetric;
+  made.psi_scale = surface.psi_scale;
+  made.reference_field = surface.reference_field;
+  made.b2_mean = surface.b2_mean;
+  if (discretisation == Discretisation::collocation)
+    collocate(surface, made);
+  else
+    conserve(surface, made);
+  for (std::size_t row = 0; row < made.mirror.size(); ++row) {
+    double sum = std::abs(made.mirror[row]);
+    for (auto at = static_cast<std::size_t>(made.streaming.first[row]);
+         at < static_cast<std::size_t>(made.streaming.first[row + 1]); ++at)
+      sum += std::abs(made.streaming.value[at]);
+    made.largest_row = std::max(made.largest_row, sum);
+  }
+  return made;
+}
+
+std::optional<Mode> resonance(double iota, const AngleGrid& grid) {
+  std::optional<Mode> closest;
+  double smallest = 1e-6;
+  for (int m = 0; m <= (grid.n_theta - 1) / 2; ++m)
+    for (int n = -static_cast<int>((grid.n_zeta - 1) / 2); n <= (grid.n_zeta - 1) / 2; ++n) {
+      if ((m == 0 && n == 0) || !(std::abs(iota * m + n * grid.periods) < smallest)) continue;
+      smallest = std::abs(iota * m + n * grid.periods);
+      closest = Mode{m, n};
+    }
+  return closest;
+}
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sonde/instruments/neoclassical/geometry/sampled_surface.h"
+#include "sonde/instruments/neoclassical/operators/sparse_rows.h"
+
+namespace sonde::neoclassical {
+
+/// How the drift-kinetic equation is put on the grid of angles.
+enum class Discretisation {
+  skew,         ///< entropy-conserving: D13 = -D31 and D11 >= 0 on any grid
+  collocation,  ///< point by point, as MONKES and NTX have it
+};
+
+[[nodiscard]] const char* name(Discretisation discretisation);
+
+/// One monoenergetic problem: collisionality nu/v in 1/m, and E_psi/v.
+struct Case {
+  double nu_hat = 0, epsi_hat = 0;
+  friend bool operator==(const Case&, const Case&) = default;
+};
+
+/// The drift-kinetic equation of one surface in Legendre modes of the pitch:
+///     L_k u_{k-1} + D_k u_k + U_k u_{k+1} = s_k ,   k = 0, 1, 2, ...
+/// with unknowns u_k on the grid of angles ([theta][zeta]), and
+///     L_k = a (A + b diag(g)) ,   U_k likewise ,   D_k = (nu_hat / 2) k (k + 1) + E_hat X .
+/// `collocation`: u_k = f_k, the Legendre coefficients, A = b.grad, g = b.grad ln B; one row of k = 0 is replaced by
+/// f_0(0, 0) = 0, which takes the constant out of the null space.
+/// `skew`: u_k = W^(1/2) f_k / sqrt(2 k + 1) with W = |sqrt g|, A and X antisymmetric, U_{k-1} = -L_k^T, so that the
+/// operator is a diagonal >= 0 plus a skew one. Null vector of k = 0: v = W^(1/2) / norm. (Hirshman et al., Phys.
+/// Fluids 29 (1986) 2951; Escoto et al., Nucl. Fusion 64 (2024) 076030.)
+struct DriftKinetic {
+  /// The sources or weights of k = 0, 1, 2; the others are zero.
+  using Drive = std::array<std::vector<double>, 3>;
+
+  Discretisation discretisation = Discretisation::skew;
+  AngleGrid grid;
+  double iota = 0;
+  bool symmetric = false;      ///< stellarator symmetric
+  SparseRows streaming;        ///< A
+  std::vector<double> mirror;  ///< g
+  double largest_row = 0;      ///< the largest sum of magnitudes along a row of A and g
+  SparseRows drift;            ///< X but for its projection
+  /// skew: v, and X v before the projection, so that X x = drift x + v (w . x) - w (v . x). Empty for `collocation`.
+  std::vector<double> null_vector, drift_of_null;
+  Drive radial, parallel;                  ///< s_1 and s_3: the drives of D.1 and D.3
+  Drive radial_weights, parallel_weights;  ///< D_1. = weights . u, before the factors of length and field
+  std::vector<double> to_legendre;         ///< f_k = sqrt(2 k + 1) to_legendre u_k for `skew`, f_k = u_k else
+  double psi_scale = 1, reference_field = 1;
+  double b2_mean = 1;
+
+  [[nodiscard]] Index points() const { return grid.count(); }
+
+  /// a and b of L_k and of U_k.
+  struct Factors {
+    double scale, shift;
+  };
+  [[nodiscard]] Factors lower(Index k) const;
+  [[nodiscard]] Factors upper(Index k) const;
+  /// (nu_hat / 2) k (k + 1).
+  [[nodiscard]] static double collisions(double nu_hat, Index k) {
+    return nu_hat / 2 * static_cast<double>(k) * static_cast<double>(k + 1);
+  }
+  /// Whether row 0 of k is the condition f_0(0, 0) = 0.
+  [[nodiscard]] bool pinned(Index k) const { return k == 0 && discretisation == Discretisation::collocation; }
+
+  /// y += scale L_k x, y += scale U_k x, y += scale D_k x.
+  void add_lower(Index k, double scale, std::span<const double> x, std::span<double> y) const;
+  void add_upper(Index k, double scale, std::span<const double> x, std::span<double> y) const;
+  void add_diagonal(Index k, const Case& at, double scale, std::span<const double> x, std::span<double> y) const;
+
+  /// D33 of a uniform field: 2 <B^2> / (3 nu_hat B0^2).
+  [[nodiscard]] double spitzer(double nu_hat) const {
+    return 2 * b2_mean / (3 * nu_hat * reference_field * reference_field);
+  }
+};
+
+/// Throws like sample().
+[[nodiscard]] DriftKinetic drift_kinetic(const SampledSurface& surface, Discretisation discretisation);
+
+/// The grid mode (m, n) other than (0, 0) with the smallest |iota m + n N_fp|, if that is below 1e-6: the surface is
+/// rational and field lines close within what the grid resolves.
+[[nodiscard]] std::optional<Mode> resonance(double iota, const AngleGrid& grid);
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/operators/sparse_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace sonde::neoclassical {
+
+void SparseRows::add_product(double scale, std::span<const double> x, std::span<double> y) const {
+  for (std::size_t row = 0; row + 1 < first.size(); ++row) {
+    double sum = 0;
+    for (auto at = static_cast<std::size_t>(first[row]); at < static_cast<std::size_t>(first[row + 1]); ++at)
+      sum += value[at] * x[static_cast<std::size_t>(column[at])];
+    y[row] += scale * sum;
+  }
+}
+
+std::vector<double> fourier_derivative(Index n, int periods) {
+  const auto count = static_cast<std::size_t>(n);
+  std::vector<double> derivative(count * count);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < i; ++j) {
+      const double angle = std::numbers::pi * static_cast<double>(i - j) / static_cast<double>(n);
+      const double entry = ((i - j) % 2 == 0 ? 0.5 : -0.5) * periods / std::sin(angle);
+      derivative[static_cast<std::size_t>(i * n + j)] = entry;
+      derivative[static_cast<std::size_t>(j * n + i)] = -entry;
+    }
+  return derivative;
+}
+
+SparseRows directional_derivative(const AngleGrid& grid, std::span<const double> by_theta,
+                                  std::span<const double> by_zeta) {
+  const std::vector<double> theta = fourier_derivative(grid.n_theta, 1);
+  const std::vector<double> zeta = fourier_derivative(grid.n_zeta, grid.periods);
+  SparseRows made;
+  made.first.push_back(0);
+  for (Index i = 0; i < grid.n_theta; ++i)
+    for (Index j = 0; j < grid.n_zeta; ++j) {
+      const auto row = static_cast<std::size_t>(grid.index(i, j));
+      for (Index other = 0; other < grid.n_theta; ++other) {
+        if (other != i) {
+          made.column.push_back(grid.index(other, j));
+          made.value.push_back(by_theta[row] * theta[static_cast<std::size_t>(i * grid.n_theta + other)]);
+          continue;
+        }
+        for (Index along = 0; along < grid.n_zeta; ++along) {
+          if (along == j) continue;
+          made.column.push_back(grid.index(i, along));
+          made.value.push_back(by_zeta[row] * zeta[static_cast<std::size_t>(j * grid.n_zeta + along)]);
+        }
+      }
+      made.first.push_back(static_cast<Index>(made.column.size()));
+    }
+  return made;
+}
+
+SparseRows skew_part(const SparseRows& a) {
+  SparseRows made = a;
+  for (Index row = 0; row < a.rows(); ++row)
+    for (Index at = a.first[static_cast<std::size_t>(row)]; at < a.first[static_cast<std::size_t>(row) + 1]; ++at) {
+      const auto other = static_cast<std::size_t>(a.column[static_cast<std::size_t>(at)]);
+      const auto begin = a.column.begin() + a.first[other], end = a.column.begin() + a.first[other + 1];
+      const auto mirrored = static_cast<std::size_t>(std::lower_bound(begin, end, row) - a.column.begin());
+      made.value[static_cast<std::size_t>(at)] = (a.value[static_cast<std::size_t>(at)] - a.value[mirrored]) / 2;
+    }
+  return made;
+}
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/scan/scan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/device/parallel.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+void require_cases(const Plan& plan, std::span<const Case> cases, const ScanOptions& options) {
+  for (const Case& at : cases) {
+    if (!(at.nu_hat > 0) || !std::isfinite(at.nu_hat) || !std::isfinite(at.epsi_hat))
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("nu_hat = {}, epsi_hat = {}: expected finite numbers, the first above zero", at.nu_hat,
+                              at.epsi_hat));
+    (void)plan.path(at.epsi_hat);
+  }
+  if (options.batch_size && *options.batch_size < 1)
+    throw Error(ErrorKind::bad_input, fmt::format("scan_batch_size = {}: expected 1 or more", *options.batch_size));
+}
+
+/// What one point at a time may hold: a workspace keeps the memory of each path it has gone.
+std::size_t bytes_per_lane(const Plan& plan, std::span<const Case> cases) {
+  std::size_t bytes = 0;
+  bool counted[3] = {};
+  for (const Case& at : cases) {
+    const Path path = plan.path(at.epsi_hat).value;
+    if (std::exchange(counted[static_cast<std::size_t>(path)], true)) continue;
+    bytes += plan.workspace_bytes(path);
+  }
+  return bytes;
+}
+
+void set_nan(Coefficients& coefficients) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  coefficients = {nan, nan, nan, nan, nan, nan, nan, coefficients.path, coefficients.n_xi};
+}
+
+Point solve_point(const Plan& plan, const Case& at, const ScanOptions& options, Plan::Workspace& workspace) {
+  Point point;
+  const Stopwatch watch;
+  point.coefficients.path = plan.path(at.epsi_hat).value;
+  point.coefficients.n_xi = plan.grid().n_xi;
+  try {
+    if (options.adapt) {
+      const Adapted adapted = solve_adapted(plan, at, *options.adapt, workspace);
+      point.coefficients = adapted.coefficients;
+      point.error = adapted.error;
+      if (!adapted.converged) {
+        point.status = PointStatus::not_converged;
+        point.message =
+            fmt::format("{} Legendre modes leave an error of {:.1e}", adapted.coefficients.n_xi, adapted.error);
+        set_nan(point.coefficients);
+      }
+    } else {
+      point.coefficients = plan.solve(at, workspace);
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_converged) throw;
+    point.status = error.message().starts_with("resonant") ? PointStatus::resonant : PointStatus::not_converged;
+    point.message = error.message();
+    set_nan(point.coefficients);
+  }
+  point.seconds = watch.seconds();
+  return point;
+}
+
+}  // namespace
+
+Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, const Budget& budget,
+                                const ScanOptions& options) {
+  require_cases(plan, cases, options);
+  const Index count = static_cast<Index>(cases.size());
+  const Index most = std::min<Index>(thread_count(), options.batch_size.value_or(thread_count()));
+  return choose_batch(budget, count, bytes_per_lane(plan, cases), 0, most);
+}
+
+std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget budget, const ScanOptions& options) {
+  std::vector<Point> points(cases.size());
+  if (cases.empty()) return points;
+  const Index lanes = choose_scan_batch(plan, cases, budget, options).value;
+  const std::size_t bytes = bytes_per_lane(plan, cases) * static_cast<std::size_t>(lanes);
+  const Reservation reserved = budget.reserve(bytes, "points of a scan", "lower --scan-batch-size");
+
+  const auto count = static_cast<Index>(cases.size());
+  std::atomic<Index> next{0};
+  std::mutex reporting;
+  Index done = 0;
+  // Each lane takes the next point when it is free: points cost up to seven times one another.
+  parallel_for(lanes, 1, [&](Index, Index, Worker&) {
+    Plan::Workspace workspace = plan.workspace();
+    for (Index i = next++; i < count; i = next++) {
+      check_interrupt();
+      const auto at = static_cast<std::size_t>(i);
+      points[at] = solve_point(plan, cases[at], options, workspace);
+      const std::lock_guard lock(reporting);
+      ++done;
+      if (options.progress) options.progress(done, count);
+    }
+  });
+  return points;
+}
+
+std::vector<Case> grid_of_cases(std::span<const double> nu_hat, std::span<const double> epsi_hat) {
+  std::vector<Case> cases;
+  for (const double nu : nu_hat)
+    for (const double field : epsi_hat) cases.push_back({nu, field});
+  return cases;
+}
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/memory/budget.h"
+#include "sonde/instruments/neoclassical/scan/convergence.h"
+
+namespace sonde::neoclassical {
+
+/// How a point of a scan ended. The numbers are those of `status` in files.
+enum class PointStatus { ok = 0, not_converged = 1, failed = 2, resonant = 3 };
+
+/// One point. Its coefficients are NaN unless it is ok.
+struct Point {
+  Coefficients coefficients;
+  PointStatus status = PointStatus::ok;
+  std::string message{};  ///< why it is not ok
+  double error = 0;       ///< estimate of solve_adapted(), 0 without
+  double seconds = 0;     ///< of this point alone, on its worker
+};
+
+/// Points done so far, of how many; called by one worker at a time.
+using ScanProgress = std::function<void(Index done, Index count)>;
+
+struct ScanOptions {
+  std::optional<Index> batch_size{};      ///< points in memory at a time, at most; absent: what the budget holds
+  std::optional<LegendreSearch> adapt{};  ///< Legendre modes for each point instead of those of the plan
+  ScanProgress progress{};
+};
+
+/// How many points are worked on at a time: one per thread, fewer where the budget or `batch_size` ask for it. Throws
+/// Error(budget) when not even one fits.
+[[nodiscard]] Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, const Budget& budget,
+                                              const ScanOptions& options = {});
+
+/// Every case of one surface, in the order given. Each point is computed by one thread from its case alone, so that the
+/// numbers do not depend on threads, batches or order. A point that fails is told in its status; Error(bad_input) for
+/// cases or options that make no sense comes before any work. Reserves the workspaces in `budget`; ends between points
+/// when asked to stop.
+[[nodiscard]] std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget budget,
+                                      const ScanOptions& options = {});
+
+/// All pairs, nu_hat by nu_hat: [nu_hat][epsi_hat].
+[[nodiscard]] std::vector<Case> grid_of_cases(std::span<const double> nu_hat, std::span<const double> epsi_hat);
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/scan/scan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/neoclassical/operators/test_surfaces.h"
+#include "tests/support/errors.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+using sonde::testing::error_of;
+using ::testing::HasSubstr;
+
+const Budget plenty(std::size_t{1} << 30U, "for the test");
+const std::vector<double> nu_hat{1e-3, 1e-2, 1}, epsi_hat{0, 1e-4, 1e-3};
+
+Plan small_plan() { return Plan::prepare(testing::analytic(), {7, 7, 8}); }
+
+bool same_bits(const Coefficients& a, const Coefficients& b) {
+  return std::memcmp(&a.D11, &b.D11, 7 * sizeof(double)) == 0 && a.path == b.path && a.n_xi == b.n_xi;
+}
+
+class Threads {
+ public:
+  explicit Threads(int count) : before_(thread_count()) { set_thread_count(count); }
+  ~Threads() { set_thread_count(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+TEST(Scan, PointsAreThoseOfSingleSolvesWhateverTheThreadsAndBatches) {
+  const Plan plan = small_plan();
+  const std::vector<Case> cases = grid_of_cases(nu_hat, epsi_hat);
+  ASSERT_EQ(cases.size(), 9U);
+  EXPECT_EQ(cases[5], (Case{1e-2, 1e-3}));
+  for (const int threads : {1, 3}) {
+    const Threads set(threads);
+    for (const std::optional<Index> batch :
+         {std::optional<Index>(), std::optional<Index>(1), std::optional<Index>(2)}) {
+      const std::vector<Point> points = scan(plan, cases, plenty, {.batch_size = batch});
+      ASSERT_EQ(points.size(), cases.size());
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        EXPECT_EQ(points[i].status, PointStatus::ok) << points[i].message;
+        EXPECT_TRUE(same_bits(points[i].coefficients, plan.solve(cases[i])));
+        EXPECT_GE(points[i].seconds, 0);
+      }
+    }
+  }
+}
+
+TEST(Scan, TellsProgressAndHandsItsMemoryBack) {
+  const Plan plan = small_plan();
+  const Budget budget(std::size_t{1} << 28U, "for the test");
+  std::vector<Index> told;
+  (void)scan(plan, grid_of_cases(nu_hat, epsi_hat), budget, {.progress = [&](Index done, Index count) {
+               EXPECT_EQ(count, 9);
+               told.push_back(done);
+             }});
+  EXPECT_THAT(told, ::testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_EQ(budget.reserved_bytes(), 0U);
+  EXPECT_GT(budget.peak_bytes(), 0U);
+  EXPECT_TRUE(scan(plan, {}, budget).empty());
+}
+
+TEST(Scan, ThePointsAtATimeFollowTheBudget) {
+  const Threads set(4);
+  const Plan plan = small_plan();
+  const std::vector<Case> cases = grid_of_cases(nu_hat, epsi_hat);
+  const std::size_t each = plan.workspace_bytes(Path::spd) + plan.workspace_bytes(Path::quasidefinite);
+  const auto chosen = [&](std::size_t bytes, const ScanOptions& options = {}) {
+    return choose_scan_batch(plan, cases, Budget(bytes, "for the test"), options).value;
+  };
+  EXPECT_EQ(chosen(100 * each), 4);
+  EXPECT_EQ(chosen(3 * each), 3);
+  EXPECT_EQ(chosen(each), 1);
+  EXPECT_EQ(chosen(100 * each, {.batch_size = 2}), 2);
+  EXPECT_EQ(choose_scan_batch(plan, std::span(cases).first(2), plenty).value, 2);
+  const Budget little(each - 1, "for the test");
+  error_of(ErrorKind::budget, [&] { (void)scan(plan, cases, little); });
+}
+
+TEST(Scan, PointsThatFailAreToldAndTheOthersAreDone) {
+  Surface surface = testing::quasisymmetric(1, 4, 1.2, 1.5, 0.1);
+  const Plan resonant = Plan::prepare(surface, {21, 7, 3, Discretisation::collocation});
+  const std::vector<Point> points = scan(resonant, grid_of_cases(std::vector{0.02}, std::vector{0.0}), plenty);
+  EXPECT_EQ(points[0].status, PointStatus::resonant);
+  EXPECT_THAT(points[0].message, HasSubstr("(10,-3)"));
+  EXPECT_TRUE(std::isnan(points[0].coefficients.D11) && std::isnan(points[0].coefficients.D33));
+
+  const Plan plan = small_plan();
+  const std::vector<Case> cases = grid_of_cases(std::vector{1e-8, 1.0}, std::vector{0.0});  // the first is too rare
+  const std::vector<Point> mixed = scan(plan, cases, plenty);
+  EXPECT_EQ(mixed[0].status, PointStatus::not_converged);
+  EXPECT_THAT(mixed[0].message, HasSubstr("residual"));
+  EXPECT_TRUE(std::isnan(mixed[0].coefficients.D31));
+  EXPECT_EQ(mixed[1].status, PointStatus::ok);
+}
+
+TEST(Scan, RefusesBeforeAnyWork) {
+  const Plan plan = small_plan();
+  int calls = 0;
+  const ScanOptions options{.progress = [&](Index, Index) { ++calls; }};
+  const std::vector<Case> cases{{1e-2, 0}, {-1, 0}};
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)scan(plan, cases, plenty, options); }),
+              HasSubstr("nu_hat = -1"));
+  const std::vector<Case> nan{{1e-2, std::numeric_limits<double>::quiet_NaN()}};
+  error_of(ErrorKind::bad_input, [&] { (void)scan(plan, nan, plenty, options); });
+  const std::vector<Case> fine{{1e-2, 0}};
+  error_of(ErrorKind::bad_input, [&] { (void)scan(plan, fine, plenty, {.batch_size = 0}); });
+  EXPECT_EQ(calls, 0);
+}
+
+TEST(Scan, EndsWhenAskedTo) {
+  const Plan plan = small_plan();
+  request_interrupt(2);
+  error_of(ErrorKind::interrupted, [&] { (void)scan(plan, grid_of_cases(nu_hat, epsi_hat), plenty); });
+  clear_interrupt();
+}
+
+}  // namespace
+}  // namespace sonde::neoclassical

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include "sonde/engine/math/dense/cholesky.h"
+
+namespace sonde::neoclassical {
+
+/// All matrices of one elimination in one piece of memory.
+template <class T>
+class MatrixArena {
+ public:
+  explicit MatrixArena(Index elements) : elements_(static_cast<std::size_t>(elements)) {}
+
+  dense::Matrix<T> matrix(Index rows, Index columns) {
+    T* const data = elements_.data() + used_;
+    used_ += static_cast<std::size_t>(rows * columns);
+    assert(used_ <= elements_.size());
+    return dense::Matrix<T>(data, rows, columns);
+  }
+  std::span<T> vector(Index count) { return {matrix(1, count).data, static_cast<std::size_t>(count)}; }
+
+ private:
+  std::vector<T> elements_;
+  std::size_t used_ = 0;
+};
+
+/// The first rows and columns of a matrix, packed anew: blocks of even and odd functions differ by one row.
+template <class T>
+dense::Matrix<T> shaped(dense::Matrix<T> storage, Index rows, Index columns) {
+  assert(rows * columns <= storage.extent[0] * storage.stride[0]);
+  return dense::Matrix<T>(storage.data, rows, columns);
+}
+
+template <class T>
+void copy(dense::ConstMatrix<T> from, dense::Matrix<T> to) {
+  assert(from.extent[0] == to.extent[0] && from.extent[1] == to.extent[1]);
+  for (Index i = 0; i < from.extent[0]; ++i)
+    std::copy_n(from.data + i * from.stride[0], from.extent[1], to.data + i * to.stride[0]);
+}
+
+template <class T>
+void copy_transposed(dense::ConstMatrix<T> from, dense::Matrix<T> to) {
+  assert(from.extent[0] == to.extent[1] && from.extent[1] == to.extent[0]);
+  constexpr Index tile = 16;  // two lines of cache each way
+  for (Index row = 0; row < from.extent[0]; row += tile)
+    for (Index column = 0; column < from.extent[1]; column += tile)
+      for (Index i = row; i < std::min(row + tile, from.extent[0]); ++i)
+        for (Index j = column; j < std::min(column + tile, from.extent[1]); ++j)
+          to.data[j * to.stride[0] + i] = from.data[i * from.stride[0] + j];
+}
+
+template <class T>
+void set_diagonal(dense::Matrix<T> a, T value) {
+  for (Index i = 0; i < a.extent[0]; ++i) {
+    std::fill_n(a.data + i * a.stride[0], a.extent[1], T{0});
+    a.data[i * a.stride[0] + i] = value;
+  }
+}
+
+template <class T>
+void add_to_diagonal(dense::Matrix<T> a, T value) {
+  for (Index i = 0; i < a.extent[0]; ++i) a.data[i * a.stride[0] + i] += value;
+}
+
+/// a += tau v v^T, tau the largest entry of the diagonal: takes the null vector v of Delta_0 out, of which the sources
+/// have no part.
+template <class T>
+void pin(dense::Matrix<T> a, std::span<const double> v) {
+  T tau = 0;
+  for (Index i = 0; i < a.extent[0]; ++i) tau = std::max(tau, a.data[i * a.stride[0] + i]);
+  if (tau == 0) tau = 1;  // nothing but the constant is left
+  for (Index i = 0; i < a.extent[0]; ++i)
+    for (Index j = 0; j < a.extent[1]; ++j)
+      a.data[i * a.stride[0] + j] +=
+          tau * static_cast<T>(v[static_cast<std::size_t>(i)] * v[static_cast<std::size_t>(j)]);
+}
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/solve/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/instruments/neoclassical/solve/elimination.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+using Field = std::vector<double>;
+
+double dot(const Field& a, const Field& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+
+double sum_of(const DriftKinetic::Drive& weights, const std::array<Field, 3>& solution) {
+  return dot(weights[0], solution[0]) + dot(weights[1], solution[1]) + dot(weights[2], solution[2]);
+}
+
+double largest(const Field& x) {
+  double found = 0;
+  for (const double value : x)
+    if (!(std::abs(value) <= found)) found = std::abs(value);  // a NaN stays
+  return found;
+}
+
+void require_legendre(Index n_xi) {
+  if (n_xi < 2)
+    throw Error(ErrorKind::bad_input, fmt::format("n_xi = {}: the sources reach to Legendre index 2", n_xi))
+        .hint("take 2 or more; converged results need some dozens");
+}
+
+void require_case(const Case& at) {
+  if (!(at.nu_hat > 0) || !std::isfinite(at.nu_hat))
+    throw Error(ErrorKind::bad_input, fmt::format("nu_hat = {}: expected a finite number above zero", at.nu_hat));
+  if (!std::isfinite(at.epsi_hat))
+    throw Error(ErrorKind::bad_input, fmt::format("epsi_hat = {}: expected a finite number", at.epsi_hat));
+}
+
+}  // namespace
+
+struct Plan::Prepared {
+  GridSpec grid;
+  SolverOptions options;
+  SampledSurface surface;
+  DriftKinetic equation;
+  std::optional<ParityBasis> basis;  // with `skew` and stellarator symmetry
+  std::optional<ParityBlocks> blocks;
+};
+
+struct Plan::Workspace::State {
+  const Prepared* owner = nullptr;
+  std::array<std::unique_ptr<Elimination>, 3> eliminations;  // one for each path, made when first needed
+  std::array<Field, 3> u1, u3;                               // solutions
+  std::array<Field, 3> rest, change;                         // residual and correction
+  Field work;
+  bool solved = false;
+};
+
+Plan::Plan(std::unique_ptr<const Prepared> prepared) : prepared_(std::move(prepared)) {}
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+Plan::~Plan() = default;
+Plan::Workspace::Workspace() = default;
+Plan::Workspace::Workspace(Workspace&&) noexcept = default;
+Plan::Workspace& Plan::Workspace::operator=(Workspace&&) noexcept = default;
+Plan::Workspace::~Workspace() = default;
+
+const GridSpec& Plan::grid() const { return prepared_->grid; }
+const SolverOptions& Plan::options() const { return prepared_->options; }
+const SampledSurface& Plan::surface() const { return prepared_->surface; }
+
+Plan Plan::prepare(const Surface& surface, const GridSpec& grid, const SolverOptions& options) {
+  require_legendre(grid.n_xi);
+  if (!(options.tolerance > 0))
+    throw Error(ErrorKind::bad_input, fmt::format("tolerance = {}: expected a number above zero", options.tolerance));
+  auto made = std::make_unique<Prepared>();
+  made->grid = grid;
+  made->options = options;
+  made->surface = sample(surface, grid.n_theta, grid.n_zeta);
+  made->equation = drift_kinetic(made->surface, grid.discretisation);
+  if (grid.discretisation == Discretisation::skew && made->surface.symmetric) {
+    made->basis.emplace(made->equation.grid);
+    made->blocks = parity_blocks(made->equation, *made->basis);
+  }
+  if (const auto mode = resonance(surface.iota, made->equation.grid))
+    log_warning(fmt::format("{}: rational surface, iota m + n N_fp = {:.1e} for the mode ({},{}) of the grid",
+                            surface.source, surface.iota * mode->m + mode->n * surface.periods, mode->m, mode->n));
+  return Plan(std::move(made));
+}
+
+Plan::Route Plan::route(double epsi_hat) const {
+  const bool skew = prepared_->grid.discretisation == Discretisation::skew, symmetric = prepared_->blocks.has_value();
+  if (const auto asked = prepared_->options.path) {
+    const bool possible = *asked == Path::dense || (*asked == Path::spd && skew && epsi_hat == 0) ||
+                          (*asked == Path::quasidefinite && skew && symmetric);
+    if (!possible)
+      throw Error(ErrorKind::bad_input, fmt::format("path = \"{}\": {}", name(*asked),
+                                                    !skew                 ? "`collocation` has no such structure"
+                                                    : *asked == Path::spd ? "only for E_hat = 0"
+                                                                          : "only for stellarator-symmetric surfaces"))
+          .hint("path = \"dense\" solves every case");
+    return {*asked, "as asked"};
+  }
+  if (!skew) return {Path::dense, "`collocation` has no structure to use"};
+  if (epsi_hat == 0)
+    return {Path::spd, symmetric
+                           ? "E_hat = 0 and stellarator symmetry: symmetric positive definite blocks of half the size"
+                           : "E_hat = 0: symmetric positive definite blocks"};
+  if (symmetric) return {Path::quasidefinite, "E_hat != 0 and stellarator symmetry: quasi-definite blocks"};
+  return {Path::dense, "E_hat != 0 without stellarator symmetry"};
+}
+
+Choice<Path> Plan::path(double epsi_hat) const {
+  const Route found = route(epsi_hat);
+  return {found.path, found.because};
+}
+
+Plan::Workspace Plan::workspace() const {
+  Workspace made;
+  made.state_ = std::make_unique<Workspace::State>();
+  made.state_->owner = prepared_.get();
+  const auto n = static_cast<std::size_t>(prepared_->equation.points());
+  for (auto* fields : {&made.state_->u1, &made.state_->u3, &made.state_->rest, &made.state_->change})
+    for (Field& each : *fields) each.resize(n);
+  made.state_->work.resize(n);
+  return made;
+}
+
+std::size_t Plan::workspace_bytes(Path path) const {
+  const Index n = prepared_->equation.points();
+  const std::size_t vectors = 13 * static_cast<std::size_t>(n) * sizeof(double);
+  switch (path) {
+    case Path::dense:
+      return vectors + dense_elimination_bytes(n);
+    case Path::spd:
+      return vectors + spd_elimination_bytes(n, prepared_->blocks.has_value());
+    case Path::quasidefinite:
+      return vectors + quasidefinite_elimination_bytes(n);
+  }
+  return 0;
+}
+
+std::size_t Plan::bytes() const {
+  const DriftKinetic& equation = prepared_->equation;
+  const std::size_t n = static_cast<std::size_t>(equation.points());
+  std::size_t doubles = 30 * n + 2 * (equation.streaming.value.size() + equation.drift.value.size());
+  if (prepared_->blocks) doubles += 4 * prepared_->blocks->streaming_even_odd.size();
+  return doubles * sizeof(double);
+}
+
+namespace {
+
+/// One drive through the factors.
+struct Substitution {
+  const DriftKinetic& equation;
+  Elimination& elimination;
+  const Case& at;
+  std::array<Field, 3>& rest;  // sources, then what is left of the rows k = 0, 1, 2
+  std::array<Field, 3>& change;
+  Field& work;
+
+  /// What is left of the rows, relative to the largest source. Refined while that helps: rows of small blocks meet
+  /// solutions of the order of 1 / nu_hat, and the first substitution leaves some of their rounding.
+  struct Remainder {
+    double residual, unsure;  // the second: what the last bits of the solution are worth
+  };
+  Remainder run(const DriftKinetic::Drive& sources, std::array<Field, 3>& u) const {
+    const double scale = std::max({largest(sources[0]), largest(sources[1]), largest(sources[2])});
+    for (Field& each : u) std::fill(each.begin(), each.end(), 0.0);
+    if (scale == 0) return {0, 0};
+    rest = sources;
+    double left = scale;
+    for (int round = 0; round < 4; ++round) {
+      substitute();
+      add(change, u);
+      remain(sources, u);
+      const double now = std::max({largest(rest[0]), largest(rest[1]), largest(rest[2])});
+      if (!(now < left)) {  // the step before was as good as it gets
+        for (Field& each : change)
+          for (double& value : each) value = -value;
+        if (round == 0) return {now / scale, 0};
+        add(change, u);
+        break;
+      }
+      const bool enough = now > left / 4 || now <= 1e-15 * scale;
+      left = now;
+      if (enough) break;
+    }
+    const double bits = 8 * std::numeric_limits<double>::epsilon();
+    return {left / scale,
+            bits * equation.largest_row * std::max({largest(u[0]), largest(u[1]), largest(u[2])}) / scale};
+  }
+
+ private:
+  static void add(const std::array<Field, 3>& change, std::array<Field, 3>& u) {
+    for (std::size_t k = 0; k < 3; ++k)
+      for (std::size_t p = 0; p < u[k].size(); ++p) u[k][p] += change[k][p];
+  }
+
+  /// The change that the rest asks for; the rest serves as the right side.
+  void substitute() const {
+    elimination.solve(2, rest[2], work);
+    equation.add_upper(1, -1, work, rest[1]);
+    elimination.solve(1, rest[1], work);
+    equation.add_upper(0, -1, work, rest[0]);
+    elimination.solve(0, rest[0], change[0]);
+    equation.add_lower(1, -1, change[0], rest[1]);
+    elimination.solve(1, rest[1], change[1]);
+    equation.add_lower(2, -1, change[1], rest[2]);
+    elimination.solve(2, rest[2], change[2]);
+  }
+
+  void remain(const DriftKinetic::Drive& sources, const std::array<Field, 3>& u) const {
+    rest = sources;
+    equation.add_diagonal(0, at, -1, u[0], rest[0]);
+    equation.add_upper(0, -1, u[1], rest[0]);
+    equation.add_lower(1, -1, u[0], rest[1]);
+    equation.add_diagonal(1, at, -1, u[1], rest[1]);
+    equation.add_upper(1, -1, u[2], rest[1]);
+    equation.add_lower(2, -1, u[1], rest[2]);
+    elimination.multiply_top(u[2], work);
+    for (std::size_t p = 0; p < work.size(); ++p) rest[2][p] -= work[p];
+  }
+};
+
+}  // namespace
+
+Coefficients Plan::solve(const Case& at, Workspace& workspace) const {
+  return solve(at, prepared_->grid.n_xi, workspace);
+}
+
+Coefficients Plan::solve(const Case& at) const {
+  Workspace once = workspace();
+  return solve(at, once);
+}
+
+Coefficients Plan::solve(const Case& at, Index n_xi, Workspace& workspace) const {
+  require_case(at);
+  require_legendre(n_xi);
+  if (workspace.state_ == nullptr || workspace.state_->owner != prepared_.get())
+    throw Error(ErrorKind::internal, "a workspace of another plan");
+  Workspace::State& state = *workspace.state_;
+  const DriftKinetic& equation = prepared_->equation;
+  state.solved = false;
+
+  Coefficients made;
+  made.path = route(at.epsi_hat).path;
+  made.n_xi = n_xi;
+  std::unique_ptr<Elimination>& elimination = state.eliminations[static_cast<std::size_t>(made.path)];
+  if (elimination == nullptr) {
+    const ParityBasis* basis = prepared_->basis ? &*prepared_->basis : nullptr;
+    const ParityBlocks* blocks = prepared_->blocks ? &*prepared_->blocks : nullptr;
+    elimination = made.path == Path::dense ? dense_elimination(equation)
+                  : made.path == Path::spd ? spd_elimination(equation, basis, blocks)
+                                           : quasidefinite_elimination(*basis, *blocks, equation);
+  }
+  elimination->eliminate(at, n_xi);
+  const Substitution drives{equation, *elimination, at, state.rest, state.change, state.work};
+  const auto radial = drives.run(equation.radial, state.u1), parallel = drives.run(equation.parallel, state.u3);
+  const double tolerance = prepared_->options.tolerance;
+  const bool within = radial.residual <= tolerance + radial.unsure && parallel.residual <= tolerance + parallel.unsure;
+  made.residual =
+      radial.residual >= parallel.residual || std::isnan(radial.residual) ? radial.residual : parallel.residual;
+
+  const double a = equation.psi_scale, field = equation.reference_field;
+  made.D11 = sum_of(equation.radial_weights, state.u1) / (a * a);
+  made.D31 = sum_of(equation.parallel_weights, state.u1) / (field * a);
+  made.D13 = sum_of(equation.radial_weights, state.u3) / (field * a);
+  made.D33 = sum_of(equation.parallel_weights, state.u3) / (field * field);
+  made.D33_spitzer = equation.spitzer(at.nu_hat);
+  const double across = std::max(std::abs(made.D31), std::abs(made.D13));
+  made.onsager_residual = across > 0 ? std::abs(made.D31 + made.D13) / across : 0;
+  const bool finite = std::isfinite(made.D11 + made.D31 + made.D13 + made.D33);
+  if (!finite || !within)
+    throw Error(ErrorKind::not_converged,
+                fmt::format("the residual is {:.1e} at nu_hat = {}, E_hat = {}, above the tolerance {:.1e}",
+                            made.residual, at.nu_hat, at.epsi_hat, tolerance))
+        .hint("a finer grid, or a tolerance that the case allows");
+  state.solved = true;
+  return made;
+}
+
+Modes Plan::modes(const Workspace& workspace) const {
+  if (workspace.state_ == nullptr || workspace.state_->owner != prepared_.get() || !workspace.state_->solved)
+    throw Error(ErrorKind::internal, "modes of a workspace that holds no solution of this plan");
+  const Workspace::State& state = *workspace.state_;
+  const DriftKinetic& equation = prepared_->equation;
+  Modes made{state.u1, state.u3};
+  if (equation.discretisation == Discretisation::skew)
+    for (auto* modes : {&made.f1, &made.f3})
+      for (std::size_t k = 0; k < 3; ++k)
+        for (std::size_t p = 0; p < equation.to_legendre.size(); ++p)
+          (*modes)[k][p] *= std::sqrt(static_cast<double>(2 * k + 1)) * equation.to_legendre[p];
+  return made;
+}
+
+}  // namespace sonde::neoclassical

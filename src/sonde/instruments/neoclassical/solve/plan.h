@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/base/choice.h"
+#include "sonde/instruments/neoclassical/geometry/surface.h"
+#include "sonde/instruments/neoclassical/operators/drift_kinetic.h"
+#include "sonde/instruments/neoclassical/solve/coefficients.h"
+
+namespace sonde::neoclassical {
+
+/// Points of both angles (odd) and the largest Legendre index: "25x25x60" has 61 blocks of 625 unknowns.
+struct GridSpec {
+  Index n_theta = 0, n_zeta = 0, n_xi = 0;
+  Discretisation discretisation = Discretisation::skew;
+  friend bool operator==(const GridSpec&, const GridSpec&) = default;
+};
+
+struct SolverOptions {
+  std::optional<Path> path{};  ///< absent: the fastest that the case allows
+  /// A residual above this is an error, but for what the last bits of the solution are worth: at nu_hat = 3e-7 some
+  /// 1e-8.
+  double tolerance = 1e-8;
+};
+
+/// All that one surface on one grid needs before collisionality and electric field are known. Immutable: any number of
+/// threads may solve at the same time, each in a workspace of its own.
+class Plan {
+ public:
+  /// Throws Error(bad_input) for a surface or grid that makes no sense, also n_xi < 2. Warns in the log of a surface
+  /// that is rational on this grid.
+  [[nodiscard]] static Plan prepare(const Surface& surface, const GridSpec& grid, const SolverOptions& options = {});
+  Plan(Plan&&) noexcept;
+  Plan& operator=(Plan&&) noexcept;
+  ~Plan();
+
+  [[nodiscard]] const GridSpec& grid() const;
+  [[nodiscard]] const SolverOptions& options() const;
+  [[nodiscard]] const SampledSurface& surface() const;
+
+  /// The path that solve() takes. Throws Error(bad_input) when the options ask for one that cannot.
+  [[nodiscard]] Choice<Path> path(double epsi_hat) const;
+
+  /// Memory of one solve at a time: made once, used for any number of cases. Each path takes its memory at the first
+  /// case that needs it; afterwards solve() allocates nothing.
+  class Workspace {
+   public:
+    Workspace();
+    Workspace(Workspace&&) noexcept;
+    Workspace& operator=(Workspace&&) noexcept;
+    ~Workspace();
+
+   private:
+    friend class Plan;
+    struct State;
+    std::unique_ptr<State> state_;
+  };
+  [[nodiscard]] Workspace workspace() const;
+  /// What the workspace of a solve along this path holds.
+  [[nodiscard]] std::size_t workspace_bytes(Path path) const;
+  /// What the plan itself holds.
+  [[nodiscard]] std::size_t bytes() const;
+
+  /// The coefficients, at the n_xi of the plan or at another one. The operations and their order depend on the case
+  /// alone. Throws Error(bad_input) unless nu_hat > 0 and both are finite, and Error(not_converged) when the residual
+  /// is above the tolerance, a block is singular, or the surface is resonant (then the message begins with "resonant
+  /// (m,n)").
+  Coefficients solve(const Case& at, Workspace& workspace) const;
+  Coefficients solve(const Case& at, Index n_xi, Workspace& workspace) const;
+  /// In a workspace made for this one solve.
+  [[nodiscard]] Coefficients solve(const Case& at) const;
+  /// The solutions of the last solve in this workspace. Throws Error(internal) before the first.
+  [[nodiscard]] Modes modes(const Workspace& workspace) const;
+
+ private:
+  struct Prepared;
+  struct Route {  // a Choice that allocates nothing
+    Path path;
+    const char* because;
+  };
+  [[nodiscard]] Route route(double epsi_hat) const;
+  explicit Plan(std::unique_ptr<const Prepared> prepared);
+  std::unique_ptr<const Prepared> prepared_;
+};
+
+}  // namespace sonde::neoclassical

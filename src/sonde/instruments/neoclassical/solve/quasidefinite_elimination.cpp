@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/solve/elimination.h"
+#include "sonde/instruments/neoclassical/solve/matrix_arena.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+using Matrix = dense::Matrix<double>;
+
+/// Delta_k = [H K; -K^T G], and C1, C2; after factorising, the Cholesky factors of the four. p and q functions.
+struct Block {
+  Matrix h, g, k, c1, c2;
+};
+
+/// Four blocks of five matrices, Delta_2, two pairs of solutions, one solution and Z.
+constexpr Index matrices = 4 * 5 + 3 + 2 * 2 + 2;
+
+Index arena_elements(Index size) { return matrices * size * size + 6 * size * dense::inverse_columns(size) + 6 * size; }
+
+class QuasidefiniteElimination final : public Elimination {
+ public:
+  QuasidefiniteElimination(const ParityBasis& basis, const ParityBlocks& blocks, const DriftKinetic& equation)
+      : equation_(equation), basis_(basis), blocks_(blocks), size_(blocks.even), arena_(arena_elements(size_)) {
+    for (Block& each : storage_)
+      for (Matrix* matrix : {&each.h, &each.g, &each.k, &each.c1, &each.c2}) *matrix = arena_.matrix(size_, size_);
+    for (Matrix* matrix : {&top_.h, &top_.g, &top_.k, &single_, &z_}) *matrix = arena_.matrix(size_, size_);
+    for (Matrix* matrix : {&first_pair_, &second_pair_}) *matrix = arena_.matrix(size_, 2 * size_);
+    for (Matrix& each : inverses_) each = arena_.matrix(size_, dense::inverse_columns(size_));
+    const Matrix scratch = arena_.matrix(2 * size_, dense::inverse_columns(size_));
+    scratch_ = {scratch.data, static_cast<std::size_t>(scratch.count())};
+    for (std::span<double>& each : vectors_) each = arena_.vector(size_);
+  }
+
+  void eliminate(const Case& at, Index n_xi) override {
+    const Block first = block(n_xi);
+    set_diagonal(first.h, DriftKinetic::collisions(at.nu_hat, n_xi));
+    set_diagonal(first.g, DriftKinetic::collisions(at.nu_hat, n_xi));
+    fill_drift(n_xi, at.epsi_hat, first.k);
+    for (Index k = n_xi; k >= 0; --k) {
+      if (k == 2) keep_top();
+      factorise_and_descend(k, at);
+    }
+  }
+
+  void solve(Index k, std::span<const double> b, std::span<double> x) override {
+    const Block f = block(k);
+    const auto [o, e] = split(k, b);
+    const std::span<double> o_work = like(o, 2), e_work = like(e, 3), x_o = like(o, 4), x_e = like(e, 5);
+    // x_O = C1^-1 (b_O - K G^-1 b_E) and x_E = C2^-1 (b_E + K^T H^-1 b_O): neither takes large from large.
+    std::copy(o.begin(), o.end(), x_o.begin());
+    std::copy(e.begin(), e.end(), x_e.begin());
+    std::copy(e.begin(), e.end(), e_work.begin());
+    both_ways(f.g, e_work);
+    dense::multiply(f.k, dense::Form::plain, e_work, 0, o_work);
+    for (std::size_t i = 0; i < x_o.size(); ++i) x_o[i] -= o_work[i];
+    both_ways(f.c1, x_o);
+    std::copy(o.begin(), o.end(), o_work.begin());
+    both_ways(f.h, o_work);
+    dense::multiply(f.k, dense::Form::transposed, o_work, 1, x_e);
+    both_ways(f.c2, x_e);
+    join(k, x_o, x_e, x);
+  }
+
+  void multiply_top(std::span<const double> x, std::span<double> y) override {
+    const Index p = driven(2), q = others(2);
+    const auto [o, e] = split(2, x);
+    const std::span<double> y_o = like(o, 2), y_e = like(e, 3), across = like(e, 4);
+    dense::multiply_symmetric(shaped(top_.h, p, p), o, y_o);
+    dense::multiply(shaped(top_.k, p, q), dense::Form::plain, e, 1, y_o);
+    dense::multiply_symmetric(shaped(top_.g, q, q), e, y_e);
+    dense::multiply(shaped(top_.k, p, q), dense::Form::transposed, o, 0, across);
+    for (std::size_t i = 0; i < y_e.size(); ++i) y_e[i] -= across[i];
+    join(2, y_o, y_e, y);
+  }
+
+ private:
+  [[nodiscard]] Index driven(Index k) const { return blocks_.count(driven_parity(k)); }
+  [[nodiscard]] Index others(Index k) const { return blocks_.count(other(driven_parity(k))); }
+
+  [[nodiscard]] Block block(Index k) const {
+    const Block& all = storage_[static_cast<std::size_t>(std::min<Index>(k, 3))];
+    const Index p = driven(k), q = others(k);
+    return {shaped(all.h, p, p), shaped(all.g, q, q), shaped(all.k, p, q), shaped(all.c1, p, p), shaped(all.c2, q, q)};
+  }
+
+  void keep_top() {
+    const Block two = block(2);
+    copy<double>(two.h, shaped(top_.h, two.h.extent[0], two.h.extent[1]));
+    copy<double>(two.g, shaped(top_.g, two.g.extent[0], two.g.extent[1]));
+    copy<double>(two.k, shaped(top_.k, two.k.extent[0], two.k.extent[1]));
+  }
+
+  dense::Cholesky<double> factorised(Index k, const Case& at, Matrix a, std::size_t which) {
+    const dense::Cholesky<double> factor{a, shaped(inverses_[which], a.extent[0], dense::inverse_columns(a.extent[0]))};
+    if (!dense::factorise(factor, scratch_))
+      throw Error(ErrorKind::not_converged,
+                  fmt::format("the block of Legendre index {} is not positive definite at nu_hat = {}, E_hat = {}", k,
+                              at.nu_hat, at.epsi_hat))
+          .hint("path = \"dense\" solves without this property");
+    return factor;
+  }
+
+  void factorise_and_descend(Index k, const Case& at) {
+    const Block b = block(k);
+    const Index p = driven(k), q = others(k);
+    copy<double>(b.h, b.c1);
+    copy<double>(b.g, b.c2);
+    const dense::Cholesky<double> h = factorised(k, at, b.h, 0), g = factorised(k, at, b.g, 1);
+    // X1 = H^-1/2 K and Y3 = H^-1/2 L_O side by side.
+    const Matrix pair = shaped(first_pair_, p, 2 * q), x1 = columns(pair, 0, q), y3 = columns(pair, q, q);
+    copy<double>(b.k, x1);
+    if (k > 0) fill_streaming(blocks_, equation_.lower(k), driven_parity(k), y3);
+    dense::solve_lower(h, k > 0 ? pair : x1, scratch_);
+    const Matrix x2 = shaped(single_, q, p);
+    copy_transposed<double>(b.k, x2);
+    dense::solve_lower(g, x2, scratch_);
+    dense::multiply_symmetric(1, x2, dense::Form::transposed, 1, b.c1);
+    dense::multiply_symmetric(1, x1, dense::Form::transposed, 1, b.c2);
+    const dense::Cholesky<double> c1 = factorised(k, at, b.c1, 2), c2 = factorised(k, at, b.c2, 3);
+    if (k == 0) return;
+
+    const Block next = block(k - 1);
+    const Matrix y1 = shaped(single_, p, q);
+    fill_streaming(blocks_, equation_.lower(k), driven_parity(k), y1);
+    dense::solve_lower(c1, y1, scratch_);
+    const Matrix other_pair = shaped(second_pair_, q, 2 * p), y2 = columns(other_pair, 0, p),
+                 x = columns(other_pair, p, p);
+    fill_streaming(blocks_, equation_.lower(k), other(driven_parity(k)), y2);
+    copy_transposed<double>(x1, x);
+    dense::solve_lower(c2, other_pair, scratch_);
+    const Matrix z = shaped(z_, q, q);
+    dense::multiply(1, x, dense::Form::plain, y3, dense::Form::plain, 0, z);
+    fill_drift(k - 1, at.epsi_hat, next.k);
+    dense::multiply(-1, z, dense::Form::transposed, y2, dense::Form::plain, 1, next.k);
+    dense::multiply_symmetric(1, y1, dense::Form::transposed, 0, next.h);
+    dense::multiply_symmetric(1, y2, dense::Form::transposed, 0, next.g);
+    add_to_diagonal(next.h, DriftKinetic::collisions(at.nu_hat, k - 1));
+    add_to_diagonal(next.g, DriftKinetic::collisions(at.nu_hat, k - 1));
+    if (k == 1) pin<double>(next.g, blocks_.null_vector);
+  }
+
+  static Matrix columns(Matrix a, Index first, Index count) {
+    a.data += first;
+    a.extent[1] = count;
+    return a;
+  }
+
+  /// E_hat X from the other functions to the driven ones.
+  void fill_drift(Index k, double epsi_hat, Matrix to) const {
+    const std::vector<double>& from =
+        driven_parity(k) == Parity::even ? blocks_.drift_even_odd : blocks_.drift_odd_even;
+    for (std::size_t i = 0; i < from.size(); ++i) to.data[i] = epsi_hat * from[i];
+  }
+
+  static void both_ways(Matrix factor, std::span<double> x) {
+    dense::solve_triangular(factor, dense::Form::plain, x);
+    dense::solve_triangular(factor, dense::Form::transposed, x);
+  }
+
+  std::span<double> like(std::span<const double> one, std::size_t which) { return vectors_[which].first(one.size()); }
+
+  std::pair<std::span<double>, std::span<double>> split(Index k, std::span<const double> on_grid) {
+    const bool even = driven_parity(k) == Parity::even;
+    const std::span<double> o = vectors_[0].first(static_cast<std::size_t>(driven(k)));
+    const std::span<double> e = vectors_[1].first(static_cast<std::size_t>(others(k)));
+    even ? basis_.split(on_grid, o, e) : basis_.split(on_grid, e, o);
+    return {o, e};
+  }
+  void join(Index k, std::span<const double> o, std::span<const double> e, std::span<double> on_grid) const {
+    driven_parity(k) == Parity::even ? basis_.join(o, e, on_grid) : basis_.join(e, o, on_grid);
+  }
+
+  const DriftKinetic& equation_;
+  const ParityBasis& basis_;
+  const ParityBlocks& blocks_;
+  Index size_;
+  MatrixArena<double> arena_;
+  std::array<Block, 4> storage_;  // k = 0, 1, 2 and all above
+  Block top_;
+  Matrix single_, z_, first_pair_, second_pair_;
+  std::array<Matrix, 4> inverses_;
+  std::span<double> scratch_;
+  std::array<std::span<double>, 6> vectors_;
+};
+
+}  // namespace
+
+std::unique_ptr<Elimination> quasidefinite_elimination(const ParityBasis& basis, const ParityBlocks& blocks,
+                                                       const DriftKinetic& equation) {
+  return std::make_unique<QuasidefiniteElimination>(basis, blocks, equation);
+}
+
+std::size_t quasidefinite_elimination_bytes(Index points) {
+  return static_cast<std::size_t>(arena_elements((points + 1) / 2)) * sizeof(double);
+}
+
+}  // namespace sonde::neoclassical
