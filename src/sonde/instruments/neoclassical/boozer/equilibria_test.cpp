@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coefficients of real equilibria in VMEC's and in Boozer's angles: the same physics, so the same numbers and signs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/instruments/neoclassical/boozer/transform.h"
+#include "sonde/instruments/neoclassical/read/bc.h"
+#include "sonde/instruments/neoclassical/read/boozmn.h"
+#include "sonde/instruments/neoclassical/read/equilibrium.h"
+#include "sonde/instruments/neoclassical/solve/plan.h"
+#include "tests/support/data.h"
+#include "tests/support/files.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+struct Solved {
+  Coefficients made;
+  double b0 = 0;
+};
+
+Solved solved(const Surface& surface, const GridSpec& grid, const Case& at) {
+  return {Plan::prepare(surface, grid).solve(at), surface.reference_field()};
+}
+
+Surface surface_of(const std::filesystem::path& data, const char* name, double s) {
+  SurfaceOptions options;
+  options.path = (data / "neoclassical" / name).string();
+  options.s = s;
+  return read_surface(options).surface;
+}
+
+/// D31 is per B0 and D33 per B0^2, each of its own angles.
+void expect_same_physics(const Solved& a, const Solved& b, double tolerance) {
+  EXPECT_NEAR(a.made.D11 / b.made.D11, 1, tolerance);
+  EXPECT_NEAR(a.made.D31 * a.b0 / (b.made.D31 * b.b0), 1, tolerance);
+  EXPECT_NEAR(a.made.D33 * a.b0 * a.b0 / (b.made.D33 * b.b0 * b.b0), 1, tolerance);
+}
+
+TEST(Equilibria, BothAnglesOfLi383GiveTheSameCoefficients) {
+  SONDE_NEED_DATA(data);
+  const double s = 2.5 / 48;
+  const GridSpec grid{19, 27, 24};
+  const Solved boozer = solved(surface_of(data, "boozmn_li383_1.4m.nc", s), grid, {1e-2, 0});
+  const Solved vmec = solved(surface_of(data, "wout_li383_1.4m.nc", s), grid, {1e-2, 0});
+  EXPECT_NEAR(boozer.made.D11, 0.1948537947, 1e-9);  // of an independent prototype
+  EXPECT_NEAR(vmec.made.D11, 0.1948568161, 1e-9);
+  EXPECT_GT(boozer.made.D31, 0);
+  expect_same_physics(boozer, vmec, 1e-4);
+}
+
+TEST(Equilibria, BoozerCoefficientsOfLi383AreThoseOfThePrototype) {
+  SONDE_NEED_DATA(data);
+  const Plan plan = Plan::prepare(surface_of(data, "boozmn_li383_1.4m.nc", 0.48958333), {21, 29, 40});
+  Plan::Workspace workspace = plan.workspace();
+  struct Expected {
+    Case at;
+    double D11, D31, D33;
+  };
+  for (const auto& [at, d11, d31, d33] :
+       {Expected{{1e-2, 0}, 1.2509404146, 2.8484073202, 55.890975369},
+        Expected{{1e-3, 0}, 0.64147648963, 5.7859268982, 451.52830423},
+        Expected{{1e-3, 8.186707455726773e-5}, 0.63921915514, 5.7896433217, 451.61212544}}) {
+    const Coefficients made = plan.solve(at, workspace);
+    EXPECT_NEAR(made.D11 / d11, 1, 1e-7);
+    EXPECT_NEAR(made.D31 / d31, 1, 1e-7);
+    EXPECT_NEAR(made.D33 / d33, 1, 1e-7);
+  }
+}
+
+TEST(Equilibria, NegativeFluxOfW7xGivesNegativeD31InBothAngles) {
+  SONDE_NEED_DATA(data);
+  const Surface vmec_surface = surface_of(data, "wout_w7x_standardConfig.nc", 0.25);
+  const Solved coarse = solved(vmec_surface, {17, 21, 16}, {1e-2, 0});
+  EXPECT_NEAR(coarse.made.D11 / 9.1198e-3, 1, 1e-4);
+  EXPECT_NEAR(coarse.made.D31 / -0.069555, 1, 1e-4);
+
+  const GridSpec grid{25, 31, 16};
+  const Solved vmec = solved(vmec_surface, grid, {1e-2, 0});
+  EXPECT_NEAR(vmec.made.D11 / 8.8299e-3, 1, 1e-4);
+  EXPECT_NEAR(vmec.made.D31 / -0.070518, 1, 1e-4);
+  Notes notes;
+  const Wout wout = read_wout((data / "neoclassical/wout_w7x_standardConfig.nc").string());
+  const BoozerFile file = boozer_transform(wout, {0.25}, {21, 20}, notes);
+  const Solved boozer = solved(surface_at(file, 0.25, {}, notes), grid, {1e-2, 0});
+  EXPECT_NEAR(boozer.b0, 2.79892, 1e-5);
+  EXPECT_NEAR(boozer.made.D11 / 8.8334e-3, 1, 1e-4);
+  EXPECT_NEAR(boozer.made.D31 / -0.070181, 1, 1e-4);
+  expect_same_physics(vmec, boozer, 1e-3);
+}
+
+TEST(Equilibria, ABcFileAndTheBoozmnMadeOfItGiveTheSameCoefficients) {
+  SONDE_NEED_DATA(data);
+  const sonde::testing::TemporaryFolder folder;
+  const BoozerFile file = read_bc((data / "neoclassical/w7x-sc1.bc").string());
+  write_boozmn(folder.file("b.nc"), file);
+  const BoozerFile again = read_boozmn(folder.file("b.nc"));
+  Notes notes;
+  const GridSpec grid{13, 15, 12};
+  const Coefficients a = solved(surface_at(file, file.s[30], {}, notes), grid, {1e-3, 0}).made;
+  const Coefficients b = solved(surface_at(again, again.s[30], {}, notes), grid, {1e-3, 0}).made;
+  EXPECT_NEAR(a.D11 / b.D11, 1, 1e-10);
+  EXPECT_NEAR(a.D31 / b.D31, 1, 1e-10);
+  EXPECT_NEAR(a.D33 / b.D33, 1, 1e-10);
+}
+
+/// One point of the published database: rho^2 lies between two nodes of the half mesh, so the radial rule counts.
+TEST(Equilibria, ThePublishedDatabaseOfTheQuasiIsodynamicCaseIsReproduced) {
+  SONDE_NEED_DATA(data);
+  const Hdf5File database = Hdf5File::open((data / "neoclassical/Dij_NTX_QI_Er_Optimized.h5").string());
+  const auto read = [&](const char* name, Shape first) {
+    Shape one;
+    for (int i = 0; i < first.rank(); ++i) one.append(1);
+    const Array value = database.dataset(name).read(first, one);
+    return *static_cast<const double*>(value.data());
+  };
+  const Array nu = database.dataset("/nu_v").read();
+  const auto* axis = static_cast<const double*>(nu.data());
+  const Index at = std::find(axis, axis + nu.count(), 1e-2) - axis;
+  ASSERT_LT(at, nu.count());
+  const double rho = read("/rho", {0});
+  EXPECT_NEAR(rho, 0.12247, 1e-5);
+  const Coefficients made = Plan::prepare(surface_of(data, "wout_QI_nfp2_newNT_opt_hires.nc", rho * rho),
+                                          {25, 25, 60, Discretisation::collocation})
+                                .solve({1e-2, read("/Es", {0, 4})});
+  EXPECT_NEAR(made.D11 / read("/D11", {0, at, 4}), 1, 1e-9);
+  EXPECT_NEAR(made.D31 / read("/D31", {0, at, 4}), 1, 1e-9);
+  EXPECT_NEAR(made.D13 / read("/D13", {0, at, 4}), 1, 1e-9);
+  EXPECT_NEAR(made.D33 / read("/D33", {0, at, 4}), 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace sonde::neoclassical
