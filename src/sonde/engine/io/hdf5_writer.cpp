@@ -54,6 +54,13 @@ struct Scalar {
   const void* data = nullptr;
 };
 
+Hdf5Handle text_of_any_length() {
+  Hdf5Handle type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
 Hdf5Handle space_of(const Shape& shape) {
   if (shape.rank() == 0) return Hdf5Handle(H5Screate(H5S_SCALAR));
   return Hdf5Handle(H5Screate_simple(shape.rank(), hdf5::sizes(shape).data(), nullptr));
@@ -160,6 +167,17 @@ void Hdf5Writer::attribute(const std::string& object, const std::string& name, c
   check(H5Awrite(attribute.id(), type.id(), values.data()), file_.path(), "an attribute");
 }
 
+void Hdf5Writer::text_attribute(const std::string& object, const std::string& name, const std::string& text) {
+  const Session session;
+  const Hdf5Handle type = text_of_any_length();
+  const Hdf5Handle space = space_of({});
+  const Hdf5Handle attribute = own(H5Acreate_by_name(handle_.id(), object.c_str(), name.c_str(), type.id(), space.id(),
+                                                     H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                   file_.path(), "an attribute");
+  const char* first = text.c_str();
+  check(H5Awrite(attribute.id(), type.id(), &first), file_.path(), "an attribute");
+}
+
 void Hdf5Writer::value(const std::string& path, const Hdf5Value::Scalar& value) {
   const Session session;
   const Scalar scalar(value);
@@ -185,9 +203,7 @@ void Hdf5Writer::text(const std::string& path, const std::string& text) {
 
 void Hdf5Writer::write_texts(const std::string& path, const Shape& shape, const char* const* texts) {
   const Session session;
-  const Hdf5Handle type(H5Tcopy(H5T_C_S1));
-  H5Tset_size(type.id(), H5T_VARIABLE);
-  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  const Hdf5Handle type = text_of_any_length();
   const Hdf5Handle space = space_of(shape);
   const Hdf5Handle links = with_parents();
   const Hdf5Handle dataset =

@@ -34,6 +34,7 @@ TEST(Hdf5Writer, H5pyReadsWhatWasWritten) {
   writer.group("/entry/data");
   writer.attribute("/entry", "NX_class", "NXentry");
   writer.attribute("/entry", "count", std::int64_t{-3});
+  writer.text_attribute("/entry", "title", "60 µm");
   writer.attribute("/entry/data", "scan_shape", Array::from<std::int64_t>({4, 5}, {2}));
   writer.value("/entry/instrument/frame_time", 0.5);
   writer.value("/entry/instrument/name", "ARINA µ");
@@ -48,13 +49,14 @@ os.chdir(sys.argv[1])
 import h5py
 f = h5py.File('x.h5')
 print(f['entry'].attrs['NX_class'].decode(), f['entry'].attrs['count'], list(f['entry/data'].attrs['scan_shape']))
+print(repr(f['entry'].attrs['title']))
 print(f['entry/instrument/frame_time'][()], f['entry/instrument/name'].asstr()[()], list(f['entry/names'].asstr()[:]))
 print(f['entry/image'][:].tolist(), f['entry/alias'] == f['entry/image'], f['entry/image'].chunks)
 link = f['entry/data'].get('data_000001', getlink=True)
 print(link.filename, link.path)
 )",
                             folder.path().string()),
-            "NXentry -3 [4, 5]\n0.5 ARINA µ ['a', 'bc']\n[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]] True None\n"
+            "NXentry -3 [4, 5]\n'60 µm'\n0.5 ARINA µ ['a', 'bc']\n[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]] True None\n"
             "other.h5 /entry/data/data\n");
 }
 
