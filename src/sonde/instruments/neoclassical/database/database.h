@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sonde/instruments/neoclassical/database/axes.h"
+
+namespace sonde::neoclassical {
+
+/// What a database says of its surfaces, one value per radius. Lengths in m, fields in T.
+struct RadialGeometry {
+  std::vector<double> B00;        ///< (0,0) harmonic of |B| in Boozer angles
+  std::vector<double> R00;        ///< (0,0) harmonic of R in Boozer angles
+  std::vector<double> G, I;       ///< covariant components B_zeta, B_theta, T m
+  std::vector<double> iota;       ///< rotational transform
+  std::vector<double> B0_solver;  ///< the (0,0) harmonic that the coefficients are normalised with; empty: not known
+};
+
+/// Monoenergetic coefficients over radius, collisionality and electric field, in the label s: psi is s everywhere,
+/// E_hat = Es of derived_fields.h, and B0 is that of the angles in use. D33 is not multiplied by nu. Tables are
+/// [rho][nu_v][Er_tilde].
+struct Database {
+  Axes axes;
+  std::string source_name;  ///< what made it
+  double psia = 0;          ///< |toroidal flux of the edge| / 2 pi, T m^2
+  double a_b = 0;           ///< minor radius, m
+  RadialGeometry geometry;
+  std::vector<double> D11, D31, D13, D33, D33_spitzer;
+  /// Quality of each point, as the solver tells it; empty when nobody wrote it down.
+  std::vector<double> onsager_residual, residual, n_xi_used;
+
+  /// <B^2>/B0^2 of a radius: (3/2) nu_v D33_spitzer, or, where that is missing, (3/2) nu_v D33 at the highest
+  /// collisionality.
+  [[nodiscard]] double b2_ratio(Index radius) const;
+};
+
+/// What a file must hold to be used at all, checked: axes, sizes of tables, finite values, psia and a_b above zero.
+/// Throws Error(bad_input) naming the field and the point.
+void require_valid(const Database& database);
+
+/// The points whose D11 is not above zero: no logarithm can be taken of them. Unresolved points of other programs.
+[[nodiscard]] Index points_without_positive_D11(const Database& database);
+
+}  // namespace sonde::neoclassical

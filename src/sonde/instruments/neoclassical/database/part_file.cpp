@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/database/part_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/io/file.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+constexpr std::string_view magic = "sonde.neoclassical.part/1\n";
+
+using Record = std::array<std::uint64_t, 16>;  // fifteen values and their checksum
+
+/// FNV-1a, 64 bits: against records cut in two and bytes gone bad, not against malice.
+std::uint64_t checksum(std::span<const std::byte> bytes) {
+  std::uint64_t sum = 0xcbf29ce484222325U;
+  for (const std::byte byte : bytes) sum = (sum ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3U;
+  return sum;
+}
+
+std::uint64_t checksum(const Record& record) { return checksum(std::as_bytes(std::span(record).first(15))); }
+
+Record packed(const FinishedPoint& point) {
+  const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  const auto whole = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  Record record{whole(point.radius),
+                whole(point.nu),
+                whole(point.field),
+                bits(point.D11),
+                bits(point.D31),
+                bits(point.D13),
+                bits(point.D33),
+                bits(point.D33_spitzer),
+                bits(point.residual),
+                bits(point.onsager_residual),
+                whole(point.n_xi_used),
+                whole(point.path_code),
+                whole(point.status),
+                bits(point.seconds),
+                0,
+                0};
+  record[15] = checksum(record);
+  return record;
+}
+
+FinishedPoint unpacked(const Record& record) {
+  const auto number = [&](std::size_t i) { return std::bit_cast<double>(record[i]); };
+  const auto whole = [&](std::size_t i) { return static_cast<Index>(record[i]); };
+  const auto small = [&](std::size_t i) { return static_cast<int>(record[i]); };
+  return {whole(0),  whole(1),  whole(2),  number(3), number(4), number(5), number(6),
+          number(7), number(8), number(9), small(10), small(11), small(12), number(13)};
+}
+
+/// Magic, length of the key, key, checksum of all before.
+std::string header_of(const std::string& key) {
+  std::string header(magic);
+  const auto add = [&](std::uint64_t value) { header.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  add(key.size());
+  header += key;
+  add(checksum(std::as_bytes(std::span(header))));
+  return header;
+}
+
+Error io_error(const std::string& path, const char* what) {
+  Error failure(ErrorKind::io, fmt::format("{}: {} failed: {}", path, what, std::strerror(errno)));
+  if (errno == ENOSPC || errno == EDQUOT) failure.hint("free space there, or write to another disk");
+  return failure;
+}
+
+/// All bytes or an error.
+void write_all(int descriptor, const std::string& path, std::span<const std::byte> bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) throw io_error(path, "writing");
+    bytes = bytes.subspan(static_cast<std::size_t>(wrote));
+    offset += static_cast<std::uint64_t>(wrote);
+  }
+}
+
+}  // namespace
+
+PartFile::PartFile(std::string path, const std::string& key, Earlier earlier) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw io_error(path_, "opening");
+  try {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
+      throw Error(ErrorKind::io, fmt::format("{}: another process is writing it", path_)).hint("wait for it to end");
+    const std::string header = header_of(key);
+    const File file(path_);
+    std::string start(std::min<std::size_t>(header.size(), file.size()), '\0');
+    file.read_at(0, std::as_writable_bytes(std::span(start)));
+    const std::size_t compared = std::min(start.size(), magic.size());
+    if (start.compare(0, compared, magic, 0, compared) != 0)
+      throw Error(ErrorKind::bad_file, fmt::format("{}: is not a file of finished points", path_))
+          .hint("move it away, or give the output another name");
+    if (earlier == Earlier::resume && start == header) {
+      read_records(header.size());
+    } else {
+      if (earlier == Earlier::resume && file.size() > header.size())
+        left_out_ = "they were made for another geometry, grid or other options";
+      begin(header);
+    }
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+PartFile::~PartFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void PartFile::begin(const std::string& header) {
+  if (::ftruncate(descriptor_, 0) != 0) throw io_error(path_, "truncating");
+  write_all(descriptor_, path_, std::as_bytes(std::span(header)), 0);
+  bytes_ = header.size();
+}
+
+void PartFile::read_records(std::size_t header_bytes) {
+  const File file(path_);
+  bytes_ = header_bytes;
+  std::set<std::tuple<Index, Index, Index>> seen;
+  for (Record record{}; bytes_ + sizeof record <= file.size(); bytes_ += sizeof record) {
+    file.read_at(bytes_, std::as_writable_bytes(std::span(record)));
+    if (record[15] != checksum(record)) break;
+    const FinishedPoint point = unpacked(record);
+    if (seen.insert({point.radius, point.nu, point.field}).second) earlier_.push_back(point);
+  }
+  if (bytes_ < file.size()) {
+    left_out_ = fmt::format("{} bytes at the end are not whole records", file.size() - bytes_);
+    if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0) throw io_error(path_, "truncating");
+  }
+}
+
+void PartFile::append(const FinishedPoint& point) {
+  const Record record = packed(point);
+  const std::scoped_lock lock(mutex_);
+  try {
+    write_all(descriptor_, path_, std::as_bytes(std::span(record)), bytes_);
+  } catch (...) {
+    static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(bytes_)) == 0);
+    throw;
+  }
+  bytes_ += sizeof record;
+}
+
+void PartFile::remove() {
+  const std::scoped_lock lock(mutex_);
+  if (::unlink(path_.c_str()) != 0) throw io_error(path_, "removing");
+  ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+}  // namespace sonde::neoclassical
