@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sonde/engine/base/index.h"
+
+namespace sonde::neoclassical {
+
+/// Which of the stable roots is taken: the one of least integral of the current over E_r, the lowest, or the highest.
+enum class RootChoice { least_entropy_production, ion, electron };
+
+struct AmbipolarOptions {
+  double lowest = -50e3, highest = 50e3;  ///< V/m
+  Index points = 300;                     ///< of the coarse grid: roots closer than a step may be missed in pairs
+  double tolerance = 1e-6;                ///< of a root, relative to the step of the grid
+  RootChoice choice = RootChoice::least_entropy_production;
+};
+
+/// A field where no current crosses the surface. It is stable where the current rises with the field.
+struct AmbipolarRoot {
+  enum class Class { ion, electron, unstable };
+  double E_r = 0;
+  double slope = 0;  ///< d(current)/dE_r
+  Class kind = Class::ion;
+};
+
+struct AmbipolarRoots {
+  std::vector<AmbipolarRoot> roots;   ///< of increasing field
+  std::optional<std::size_t> chosen;  ///< nothing without a stable root
+};
+
+/// All roots of current(E_r) = sum_a q_a Gamma_a on the range: signs on a grid, each change refined by Brent's method.
+/// Of two or more stable roots the highest is the electron root, the others are ion roots; a single one is an electron
+/// root where E_r > 0. Throws Error(bad_input) for an empty range, fewer than two points, or a current that is not
+/// finite, naming the field.
+[[nodiscard]] AmbipolarRoots ambipolar_roots(const std::function<double(double)>& current,
+                                             const AmbipolarOptions& options);
+
+}  // namespace sonde::neoclassical

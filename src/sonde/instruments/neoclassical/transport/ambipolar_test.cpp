@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/transport/ambipolar.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/errors.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+using sonde::testing::error_of;
+using ::testing::HasSubstr;
+using Class = AmbipolarRoot::Class;
+
+TEST(Ambipolar, OneRootIsFoundWithItsSlope) {
+  const AmbipolarRoots found = ambipolar_roots([](double E) { return std::atan((E + 3000) / 500); }, {});
+  ASSERT_EQ(found.roots.size(), 1);
+  EXPECT_NEAR(found.roots[0].E_r, -3000, 1e-3);
+  EXPECT_NEAR(found.roots[0].slope, 1.0 / 500, 1e-6);
+  EXPECT_EQ(found.roots[0].kind, Class::ion);
+  EXPECT_EQ(found.chosen, 0);
+  EXPECT_EQ(ambipolar_roots([](double E) { return E - 1000; }, {}).roots[0].kind, Class::electron);
+}
+
+/// Roots at -4, 2 and 9 kV/m: ion, unstable, electron.
+double three_roots(double E) { return (E + 4e3) * (E - 2e3) * (E - 9e3) * 1e-9; }
+
+TEST(Ambipolar, AllRootsAreFoundAndClassed) {
+  const AmbipolarRoots found = ambipolar_roots(three_roots, {});
+  ASSERT_EQ(found.roots.size(), 3);
+  const double fields[] = {-4e3, 2e3, 9e3};
+  const Class classes[] = {Class::ion, Class::unstable, Class::electron};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(found.roots[i].E_r, fields[i], 1e-3);
+    EXPECT_EQ(found.roots[i].kind, classes[i]);
+  }
+}
+
+TEST(Ambipolar, TheChoiceIsByEntropyIonOrElectron) {
+  // The lobe between -4 and 2 (positive) is smaller than that between 2 and 9 (negative): the electron root has the
+  // least integral. The mirror image has it at its ion root.
+  const auto chosen = [](const std::function<double(double)>& current, RootChoice choice) {
+    AmbipolarOptions options;
+    options.choice = choice;
+    const AmbipolarRoots found = ambipolar_roots(current, options);
+    return found.roots.at(found.chosen.value()).E_r;
+  };
+  const auto mirrored = [](double E) { return -three_roots(-E); };
+  EXPECT_NEAR(chosen(three_roots, RootChoice::least_entropy_production), 9e3, 1);
+  EXPECT_NEAR(chosen(mirrored, RootChoice::least_entropy_production), -9e3, 1);
+  EXPECT_NEAR(chosen(three_roots, RootChoice::ion), -4e3, 1);
+  EXPECT_NEAR(chosen(three_roots, RootChoice::electron), 9e3, 1);
+}
+
+TEST(Ambipolar, WithoutARootNothingIsChosen) {
+  const AmbipolarRoots none = ambipolar_roots([](double) { return 1.0; }, {});
+  EXPECT_TRUE(none.roots.empty());
+  EXPECT_FALSE(none.chosen);
+  const AmbipolarRoots unstable = ambipolar_roots([](double E) { return 10 - E; }, {});
+  ASSERT_EQ(unstable.roots.size(), 1);
+  EXPECT_EQ(unstable.roots[0].kind, Class::unstable);
+  EXPECT_FALSE(unstable.chosen);
+}
+
+TEST(Ambipolar, ARootOnAPointOfTheGridCountsOnce) {
+  AmbipolarOptions options;
+  options.lowest = -10;
+  options.highest = 10;
+  options.points = 21;
+  const AmbipolarRoots found = ambipolar_roots([](double E) { return E; }, options);
+  ASSERT_EQ(found.roots.size(), 1);
+  EXPECT_EQ(found.roots[0].E_r, 0);
+  // A plasma that is ambipolar in every field has no root.
+  EXPECT_TRUE(ambipolar_roots([](double) { return 0.0; }, options).roots.empty());
+}
+
+TEST(Ambipolar, SteepRootsAreFoundToTheTolerance) {
+  // A kink as between regimes, and a cubic root: no secant converges fast.
+  const auto kink = [](double E) { return E < 123.456 ? 1e-6 * (E - 123.456) : 1e3 * (E - 123.456); };
+  EXPECT_NEAR(ambipolar_roots(kink, {}).roots.at(0).E_r, 123.456, 4e-4);
+  EXPECT_NEAR(ambipolar_roots([](double E) { return std::cbrt(E - 77.7); }, {}).roots.at(0).E_r, 77.7, 4e-4);
+  EXPECT_NEAR(ambipolar_roots([](double E) { return std::pow(E - 77.7, 3); }, {}).roots.at(0).E_r, 77.7, 4e-4);
+}
+
+TEST(Ambipolar, ACurrentThatIsNoNumberIsNamedWithItsField) {
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [] { (void)ambipolar_roots([](double E) { return E > 0 ? std::nan("") : 1; }, {}); }),
+              HasSubstr("the current at E_r = "));
+  AmbipolarOptions options;
+  options.points = 1;
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)ambipolar_roots([](double E) { return E; }, options); }),
+              HasSubstr("no range to search"));
+  options = {};
+  options.highest = options.lowest;
+  error_of(ErrorKind::bad_input, [&] { (void)ambipolar_roots([](double E) { return E; }, options); });
+}
+
+}  // namespace
+}  // namespace sonde::neoclassical

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sonde/instruments/neoclassical/transport/energy_rule.h"
+#include "sonde/instruments/neoclassical/transport/plasma.h"
+#include "sonde/instruments/neoclassical/transport/surface_source.h"
+
+// With I_p[X] = the integral of K^p exp(-K) X over K:
+//   [X]_11 = (m/q)^2 (v_t^3/sqrt(pi)) I_2[X D11]      [X]_13 =  (m/q) (v_t^2/sqrt(pi)) I_{3/2}[X D13]
+//   [X]_33 = (v_t/sqrt(pi)) I_1[X D33]                [X]_31 = -(m/q) (v_t^2/sqrt(pi)) I_{3/2}[X D31]
+// The two mixed ones are equal where D13 = -D31.
+
+namespace sonde::neoclassical {
+
+inline constexpr int highest_sonine_order = 12;
+
+/// Sonine polynomials S_0 .. S_order of K (associated Laguerre, 3/2): 1, 5/2 - K, ...
+[[nodiscard]] std::vector<double> sonine_polynomials(double K, int order);
+
+/// w_k = k! Gamma(5/2) / Gamma(k + 5/2) = 1, 2/5, 8/35, ...: one over their normalised squares.
+[[nodiscard]] std::vector<double> sonine_norms(int order);
+
+/// The energies of a rule with everything of a plasma that does not depend on the electric field.
+class EnergyNodes {
+ public:
+  /// `order`: of the momentum correction, 0 to highest_sonine_order, or -1 for none. Throws like require_valid() and
+  /// coulomb_logarithms(), and Error(bad_input) for an order that is not there.
+  EnergyNodes(std::vector<Population> plasma, const EnergyRule& rule, CoulombLogarithm logarithm, int order);
+
+  [[nodiscard]] const std::vector<Population>& plasma() const { return plasma_; }
+  [[nodiscard]] const std::vector<double>& logarithms() const { return logarithms_; }  ///< [a][b]
+  [[nodiscard]] const EnergyRule& rule() const { return rule_; }
+  [[nodiscard]] int order() const { return order_; }
+  /// Of species a, one per energy.
+  [[nodiscard]] std::span<const double> speed(std::size_t a) const {
+    return {speed_.data() + a * rule_.size(), rule_.size()};
+  }
+  [[nodiscard]] std::span<const double> frequency(std::size_t a) const {
+    return {frequency_.data() + a * rule_.size(), rule_.size()};
+  }
+  [[nodiscard]] std::span<const double> nu_hat(std::size_t a) const {
+    return {nu_hat_.data() + a * rule_.size(), rule_.size()};
+  }
+  /// S_k of energy i at [i][k].
+  [[nodiscard]] std::span<const double> sonine(std::size_t energy) const {
+    const auto terms = static_cast<std::size_t>(order_ + 1);
+    return {sonine_.data() + energy * terms, terms};
+  }
+
+ private:
+  std::vector<Population> plasma_;
+  EnergyRule rule_;
+  int order_;
+  std::vector<double> logarithms_, speed_, frequency_, nu_hat_, sonine_;
+};
+
+/// The energy integrals of one species. Vectors have one entry per Sonine polynomial, squares are [row][column].
+struct SpeciesMoments {
+  double d11_1 = 0, d11_K = 0, d11_KK = 0;            ///< [1]_11, [K]_11, [K^2]_11
+  double d13_1 = 0, d13_K = 0, d31_1 = 0, d31_K = 0;  ///< of 1 and K
+  double d33_1 = 0;                                   ///< [1]_33
+  std::vector<double> s_31, ks_31, s_33;              ///< [S_j]_31, [K S_j]_31, [S_j]_33
+  std::vector<double> s_13, ks_13, nus_13, nuks_13;   ///< [S_j]_13, [K S_j]_13, and the same times nu
+  std::vector<double> ss_33, nuss_33;                 ///< [S_j S_k]_33, [nu S_j S_k]_33
+  double beyond = 0;  ///< share of [1]_11 and of [1]_33, the larger one, that stands on continued coefficients
+};
+
+/// Of every species at E_r (V/m). Throws Error(bad_input) naming species and energy where a coefficient is not finite.
+[[nodiscard]] std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const SurfaceSource& source,
+                                                         double E_r);
+
+}  // namespace sonde::neoclassical

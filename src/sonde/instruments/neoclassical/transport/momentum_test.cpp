@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/transport/momentum.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sonde/instruments/neoclassical/transport/test_source.h"
+#include "tests/support/errors.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+using sonde::testing::error_of;
+using testing::Formula;
+using ::testing::HasSubstr;
+using testing::kilo_electron_volt;
+using testing::mixed_plasma;
+
+TEST(SonineMoments, PolynomialsAndNormsAreTheTextbookOnes) {
+  const double K = 1.7;
+  const std::vector<double> s = sonine_polynomials(K, 3);
+  EXPECT_DOUBLE_EQ(s[1], 2.5 - K);
+  EXPECT_NEAR(s[2], 35.0 / 8 - 3.5 * K + K * K / 2, 1e-15);
+  EXPECT_NEAR(s[3], 105.0 / 16 - 63.0 / 8 * K + 9.0 / 4 * K * K - K * K * K / 6, 1e-14);
+  EXPECT_THAT(sonine_norms(3), ::testing::ElementsAre(1, ::testing::DoubleEq(0.4), ::testing::DoubleEq(8.0 / 35),
+                                                      ::testing::DoubleEq(16.0 / 105)));
+  EXPECT_EQ(sonine_polynomials(K, 0).size(), 1);
+  EXPECT_TRUE(sonine_polynomials(K, -1).empty());
+}
+
+TEST(EnergyMoments, OfConstantCoefficientsAreGammaFunctions) {
+  const EnergyNodes nodes(mixed_plasma(), maxwell_polynomials(24), CoulombLogarithm::electrons, -1);
+  const Formula constant([](double, double) { return Dij{2, 3, -5, 7}; });
+  const std::vector<SpeciesMoments> moments = energy_moments(nodes, constant, 1e3);
+  for (std::size_t a = 0; a < 3; ++a) {
+    const Species& species = nodes.plasma()[a].species;
+    const double v = nodes.plasma()[a].thermal_speed(), g = species.mass / species.charge,
+                 pi_root = std::sqrt(std::numbers::pi), near = 1e-12;  // of the rule
+    const ThermalMatrix L = thermal_matrix(moments[a]);
+    EXPECT_NEAR(L.L11 / (g * g * v * v * v / pi_root * 2 * std::tgamma(3)), 1, near);
+    EXPECT_NEAR(L.L12 / (g * g * v * v * v / pi_root * 2 * std::tgamma(4)), 1, near);
+    EXPECT_EQ(L.L21, L.L12);
+    EXPECT_NEAR(L.L22 / (g * g * v * v * v / pi_root * 2 * std::tgamma(5)), 1, near);
+    EXPECT_NEAR(L.L31 / (-g * v * v / pi_root * 3 * std::tgamma(2.5)), 1, near);
+    EXPECT_NEAR(L.L32 / (-g * v * v / pi_root * 3 * std::tgamma(3.5)), 1, near);
+    EXPECT_NEAR(L.L13 / (-g * v * v / pi_root * -5 * std::tgamma(2.5)), 1, near);
+    EXPECT_NEAR(L.L23 / (-g * v * v / pi_root * -5 * std::tgamma(3.5)), 1, near);
+    EXPECT_NEAR(L.L33 / (v / pi_root * 7 * std::tgamma(2)), 1, near);
+  }
+}
+
+TEST(EnergyMoments, TellWhatStandsOnContinuedCoefficients) {
+  const EnergyNodes nodes(mixed_plasma(), maxwell_polynomials(24), CoulombLogarithm::electrons, -1);
+  Formula some([](double, double) { return Dij{1, 0, 0, 1}; });
+  EXPECT_EQ(energy_moments(nodes, some, 0)[0].beyond, 0);
+  some.highest_nu_hat = nodes.nu_hat(0)[10];
+  const double beyond = energy_moments(nodes, some, 0)[0].beyond;
+  EXPECT_GT(beyond, 1e-6);
+  EXPECT_LT(beyond, 1);
+  some.highest_nu_hat = 0;
+  EXPECT_NEAR(energy_moments(nodes, some, 0)[0].beyond, 1, 1e-15);
+}
+
+TEST(EnergyMoments, ACoefficientThatIsNoNumberIsNamed) {
+  const EnergyNodes nodes(mixed_plasma(), gauss_laguerre(8), CoulombLogarithm::electrons, 2);
+  const Formula broken([](double nu, double) { return Dij{nu, 0, std::nan(""), 1}; });
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)energy_moments(nodes, broken, 0); }),
+              HasSubstr("a coefficient of species e at K = "));
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [] { EnergyNodes(mixed_plasma(), gauss_laguerre(8), CoulombLogarithm::electrons, 13); }),
+              HasSubstr("expected 0 to 12"));
+}
+
+/// D33 of a field without trapped particles, times a share.
+Formula spitzer(double share, double d31 = 0) {
+  return Formula([=](double nu_hat, double) { return Dij{0, d31, -d31, share * 2 / (3 * nu_hat)}; });
+}
+
+TEST(MomentumCorrection, ElectronsOnHeavyIonsConductAsSpitzerAndHaermSay) {
+  // Z = 1. Order 0 is the plain friction; the ratio tends to 1.9757 (Spitzer and Haerm 1953), order 2 is 1/0.5129
+  // (Braginskii 1965).
+  std::vector<Population> plasma{{species("e"), 1e20, kilo_electron_volt, 0, 0},
+                                 {species("D"), 1e20, kilo_electron_volt, 0, 0}};
+  plasma[1].species.mass = 1;  // kg: at rest
+  const EnergyNodes nodes(plasma, maxwell_polynomials(40), CoulombLogarithm::electrons, highest_sonine_order);
+  std::vector<SpeciesMoments> moments = energy_moments(nodes, spitzer(1), 0);
+  for (auto* square : {&moments[1].ss_33, &moments[1].nuss_33, &moments[1].s_33})
+    std::fill(square->begin(), square->end(), 0);  // nor do they answer
+  const std::vector<Forces> forces{{0, 0, 1}, {0, 0, 0}};
+  const auto flow = [&](int order) { return correct_momentum(nodes, moments, forces, 1, order).coefficient(0, 0); };
+  EXPECT_NEAR(flow(1) / flow(0), 1.9320, 5e-5);
+  EXPECT_NEAR(flow(2) / flow(0), 1.9499, 5e-5);
+  EXPECT_NEAR(flow(12) / flow(0), 1.9757, 2e-4);
+  EXPECT_NEAR(flow(12) / flow(11), 1, 1e-4);
+  // The plain one by hand: q E = m c / tau with the collision time of electrons on ions.
+  const double rate = inverse_collision_time(plasma[0], plasma[1], nodes.logarithms()[1]),
+               v = plasma[0].thermal_speed();
+  EXPECT_NEAR(flow(0) * rate / (-v * v / 2), 1, 1e-12);
+}
+
+TEST(MomentumCorrection, AFlowOfOneSpeciesAloneMeetsNoFriction) {
+  // Likes cannot slow each other: with D33 at a share of Spitzer's, c = (c_0, 0, ...) and (1 - share) c_0 is the drive,
+  // at every order. D31 constant drives no higher moment.
+  const std::vector<Population> plasma{{species("D"), 1e20, kilo_electron_volt, 0, 0}};
+  const EnergyNodes nodes(plasma, maxwell_polynomials(40), CoulombLogarithm::impact_parameter, 6);
+  const double share = 0.9;
+  const std::vector<SpeciesMoments> moments = energy_moments(nodes, spitzer(share, 2), 0);
+  const std::vector<Forces> forces{{3, 0, 0}};
+  for (const int order : {0, 1, 2, 6}) {
+    SCOPED_TRACE(order);
+    const MomentumCorrection made = correct_momentum(nodes, moments, forces, 1, order);
+    const double expected = -moments[0].s_31[0] * 3 / (1 - share);
+    EXPECT_NEAR(made.coefficient(0, 0) / expected, 1, 1e-11);
+    for (int j = 1; j <= order; ++j) EXPECT_NEAR(made.coefficient(0, j) / expected, 0, 1e-11);
+    EXPECT_NEAR(made.fluxes[0].u_par / (1e20 * expected), 1, 1e-11);
+  }
+}
+
+TEST(MomentumCorrection, AUniformFieldHasNoAnswer) {
+  const std::vector<Population> plasma{{species("D"), 1e20, kilo_electron_volt, 0, 0}};
+  const EnergyNodes nodes(plasma, maxwell_polynomials(40), CoulombLogarithm::impact_parameter, 2);
+  const std::vector<SpeciesMoments> moments = energy_moments(nodes, spitzer(1), 0);
+  EXPECT_THAT(error_of(ErrorKind::not_converged,
+                       [&] {
+                         (void)correct_momentum(nodes, moments, std::vector<Forces>{{1, 0, 0}}, 1, 2);
+                       }),
+              HasSubstr("nothing holds the flows back"));
+}
+
+/// An axisymmetric surface without currents along itself, where every coefficient follows from D33 = share(nu) times
+/// Spitzer's: f_1 = kappa (nu_hat f_3 - xi B)/<B^2> makes D31 = -D13 = -(2 kappa/(3 B0)) (1 - share) and
+/// D11 = (2 kappa^2 nu_hat/(3 <B^2>)) (1 - share).
+Formula axisymmetric(double b0, double ratio) {
+  Formula source([=](double nu_hat, double) {
+    const double kappa = 7, share = 0.3 + 0.6 * nu_hat / (nu_hat + 0.01), b2 = ratio * b0 * b0;
+    const double d31 = -2 * kappa / (3 * b0) * (1 - share);
+    return Dij{2 * kappa * kappa * nu_hat / (3 * b2) * (1 - share), d31, -d31, share * 2 * ratio / (3 * nu_hat)};
+  });
+  source.b0 = b0;
+  source.ratio = ratio;
+  return source;
+}
+
+TEST(MomentumCorrection, MakesAxisymmetryAmbipolarInAnyField) {
+  // The field turns an axisymmetric plasma as a whole: no flux depends on it, at every order. And friction only hands
+  // momentum on, so sum_a q_a Gamma_a tends to 0 with the order, beyond which flows are not restored.
+  const EnergyNodes nodes(mixed_plasma(), maxwell_polynomials(48), CoulombLogarithm::electrons, highest_sonine_order);
+  const Formula source = axisymmetric(2.5, 1.03);
+  const auto corrected = [&](double E_r, int order) {
+    std::vector<Forces> forces;
+    for (const Population& population : nodes.plasma()) forces.push_back(thermodynamic_forces(population, E_r));
+    return correct_momentum(nodes, energy_moments(nodes, source, E_r), forces, source.ratio, order).fluxes;
+  };
+  double before = 1;
+  for (const int order : {0, 1, 2, 5, 8, 12}) {
+    SCOPED_TRACE(order);
+    const std::vector<Fluxes> at_rest = corrected(0, order), in_field = corrected(2e4, order);
+    double sum = 0, sizes = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double part = nodes.plasma()[a].species.charge * in_field[a].gamma;
+      sum += part;
+      sizes += std::abs(part);
+      // The field's share cancels to the digits of the plain flux, some hundred times larger.
+      EXPECT_NEAR(in_field[a].gamma / at_rest[a].gamma, 1, 1e-8) << a;
+      EXPECT_NEAR(in_field[a].q / at_rest[a].q, 1, 1e-8) << a;
+    }
+    EXPECT_LE(std::abs(sum) / sizes, before);
+    before = std::abs(sum) / sizes;
+  }
+  EXPECT_LT(before, 0.05);
+}
+
+TEST(MomentumCorrection, OrdersUpToTheMomentsGiveTheSameAsMomentsOfThatOrder) {
+  const EnergyNodes high(mixed_plasma(), maxwell_polynomials(32), CoulombLogarithm::electrons, 6),
+      low(mixed_plasma(), maxwell_polynomials(32), CoulombLogarithm::electrons, 2);
+  const Formula source = axisymmetric(2.5, 1.03);
+  std::vector<Forces> forces;
+  for (const Population& population : high.plasma()) forces.push_back(thermodynamic_forces(population, 1e3));
+  const MomentumCorrection a = correct_momentum(high, energy_moments(high, source, 0), forces, 1.03, 2),
+                           b = correct_momentum(low, energy_moments(low, source, 0), forces, 1.03, 2);
+  EXPECT_EQ(a.c, b.c);
+  error_of(ErrorKind::internal, [&] { (void)correct_momentum(low, energy_moments(low, source, 0), forces, 1.03, 3); });
+}
+
+}  // namespace
+}  // namespace sonde::neoclassical

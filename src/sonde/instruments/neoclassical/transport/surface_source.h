@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "sonde/instruments/neoclassical/convert/conversions.h"
+
+namespace sonde::neoclassical {
+
+/// An answer, and whether it is a continuation beyond what is known.
+struct SurfaceDij {
+  Dij d;
+  bool beyond = false;
+};
+
+/// Where the energy integrals take the coefficients of one flux surface from: a table, a solver, or a closed form.
+/// Everything is per metre of r (a = 1 with psi = r): E_hat = E_r/v.
+class SurfaceSource {
+ public:
+  virtual ~SurfaceSource() = default;
+
+  [[nodiscard]] virtual double B0() const = 0;        ///< T, of the angles that the coefficients are in
+  [[nodiscard]] virtual double b2_ratio() const = 0;  ///< <B^2> / B0^2
+
+  /// D_ij of each pair nu_hat[i] (1/m), er_hat[i] = E_r/v (T, signed); all three equally long. Thread-safe.
+  virtual void coefficients(std::span<const double> nu_hat, std::span<const double> er_hat,
+                            std::span<SurfaceDij> made) const = 0;
+};
+
+/// Makes the source of each radius when it is asked for, and outlives it. Thread-safe.
+class RadialSource {
+ public:
+  virtual ~RadialSource() = default;
+  [[nodiscard]] virtual double minor_radius() const = 0;  ///< a_b, m
+  /// `rho` in (0, 1]. Throws Error(bad_input) elsewhere.
+  [[nodiscard]] virtual std::unique_ptr<SurfaceSource> at(double rho) const = 0;
+};
+
+}  // namespace sonde::neoclassical
