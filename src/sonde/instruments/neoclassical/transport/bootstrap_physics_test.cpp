@@ -52,8 +52,8 @@ double trapped_fraction(double e) {
 
 TEST(SolvedSurface, AsksThePlanInItsOwnLabel) {
   const double slope = 3;
-  const Plan plan = Plan::prepare(tokamak(0.1), {9, 3, 10});
-  const SolvedSurface source(Plan::prepare(tokamak(0.1), {9, 3, 10}), slope);
+  const Plan plan = Plan::prepare(tokamak(0.1), {9, 1, 10});
+  const SolvedSurface source(Plan::prepare(tokamak(0.1), {9, 1, 10}), slope);
   const std::vector<double> nu_hat{1e-2, 0.1}, er_hat{2e-3, 0};
   std::vector<SurfaceDij> made(2);
   source.coefficients(nu_hat, er_hat, made);
