@@ -15,8 +15,10 @@
 namespace sonde::neoclassical {
 namespace {
 
-/// The quantities whose harmonics are wanted, in the order of their columns. R, Z come last but the shift.
+/// The quantities whose harmonics are wanted. In a symmetric field the first three are even about (0, 0), the others
+/// odd.
 enum Quantity { field, jacobian, radius, height, shift, quantities };
+constexpr bool is_odd(Index quantity) { return quantity >= height; }
 
 /// A surface in VMEC's angles.
 struct VmecSurface {
@@ -230,8 +232,18 @@ class Transform {
   static constexpr Index block = 256;  // points at a time: waves and products stay in the second-level cache
 
   [[nodiscard]] Index width() const { return nboz_ + 1; }
-  /// Columns of the products: every quantity with cos(n zeta), then every one with sin(n zeta).
+  /// Columns of the products of every quantity with cos(n zeta) and sin(n zeta): first those whose sum with
+  /// cos(m theta) counts in a symmetric field (even with cos, odd with sin), then those with sin(m theta).
   [[nodiscard]] Index columns() const { return 2 * quantities * width(); }
+  [[nodiscard]] Index column(Index quantity, bool sine) const {
+    return ((is_odd(quantity) != sine ? quantities : 0) + quantity) * width();
+  }
+  [[nodiscard]] Matrix with_cosine() {
+    return {with_cosine_.data(), mboz_, wout_.asymmetric ? columns() : columns() / 2};
+  }
+  /// Its column 0 is that of first_with_sine().
+  [[nodiscard]] Matrix with_sine() { return {with_sine_.data(), mboz_, wout_.asymmetric ? columns() : columns() / 2}; }
+  [[nodiscard]] Index first_with_sine() const { return wout_.asymmetric ? 0 : columns() / 2; }
 
   void set_waves(const Points& points, Index first, Index count) {
     const auto part = [&](const std::vector<double>& list) {
@@ -241,46 +253,56 @@ class Transform {
     n_waves_.set(part(points.zeta), wout_.periods);
   }
 
-  /// with_cosine_[m][column] = sum over points of cos(m theta) X cos/sin(n zeta), with_sine_ the same of sin(m theta).
+  /// with_cosine()[m][column] = sum over points of cos(m theta) X cos/sin(n zeta), with_sine() the same of sin(m
+  /// theta).
   void sum(const Points& points) {
     const auto count = static_cast<Index>(points.theta.size());
-    const Matrix with_cosine(with_cosine_.data(), mboz_, columns()), with_sine(with_sine_.data(), mboz_, columns());
     for (Index first = 0; first < count; first += block) {
       const Index size = std::min(block, count - first);
       set_waves(points, first, size);
-      const Matrix cosine = n_waves_.cosine(size), sine = n_waves_.sine(size);
-      Matrix products(products_.data(), columns(), block);
-      products.extent[1] = size;
-      for (Index q = 0; q < quantities; ++q) {
-        const double* value = &points.values[static_cast<std::size_t>(q)][static_cast<std::size_t>(first)];
-        const double* weight = &points.weight[static_cast<std::size_t>(first)];
-        for (Index n = 0; n < width(); ++n)
-          for (Index p = 0; p < size; ++p) {
-            const double weighted = value[p] * weight[p];
-            products(q * width() + n, p) = weighted * cosine(n, p);
-            products((quantities + q) * width() + n, p) = weighted * sine(n, p);
-          }
-      }
+      for (Index q = 0; q < quantities; ++q) multiply_waves(points, q, first, size);
+      const auto products = [&](Index from, Index number) {
+        Matrix part(products_.data() + from * block, number, block);
+        part.extent[1] = size;
+        return part;
+      };
       const double before = first == 0 ? 0 : 1;
-      dense::multiply(1, m_waves_.cosine(size), dense::Form::plain, products, dense::Form::transposed, before,
-                      with_cosine);
-      dense::multiply(1, m_waves_.sine(size), dense::Form::plain, products, dense::Form::transposed, before, with_sine);
+      const Matrix cosines = with_cosine(), sines = with_sine();
+      dense::multiply(1, m_waves_.cosine(size), dense::Form::plain, products(0, cosines.extent[1]),
+                      dense::Form::transposed, before, cosines);
+      dense::multiply(1, m_waves_.sine(size), dense::Form::plain, products(first_with_sine(), sines.extent[1]),
+                      dense::Form::transposed, before, sines);
+    }
+  }
+  /// The products of a quantity and its weights with the waves in zeta.
+  void multiply_waves(const Points& points, Index quantity, Index first, Index size) {
+    const double* value = &points.values[static_cast<std::size_t>(quantity)][static_cast<std::size_t>(first)];
+    const double* weight = &points.weight[static_cast<std::size_t>(first)];
+    std::array<double, block> weighted{};
+    for (Index p = 0; p < size; ++p) weighted[static_cast<std::size_t>(p)] = value[p] * weight[p];
+    for (const bool sine : {false, true}) {
+      const Matrix waves = sine ? n_waves_.sine(size) : n_waves_.cosine(size);
+      for (Index n = 0; n < width(); ++n) {
+        const double* wave = waves.data + n * block;
+        double* product = products_.data() + (column(quantity, sine) + n) * block;
+        for (Index p = 0; p < size; ++p) product[p] = weighted[static_cast<std::size_t>(p)] * wave[p];
+      }
     }
   }
 
   /// cos(m theta - n zeta) = cos cos + sin sin, sin(m theta - n zeta) = sin cos - cos sin.
   void store(Index quantity, double total, Index row, HarmonicTable& table) {
-    const Matrix with_cosine(with_cosine_.data(), mboz_, columns()), with_sine(with_sine_.data(), mboz_, columns());
-    const Index cosines = quantity * width(), sines = (quantities + quantity) * width();
+    const Matrix cosines = with_cosine(), sines = with_sine();
+    const Index cos_n = column(quantity, false), sin_n = column(quantity, true), shifted = first_with_sine();
     auto at = static_cast<std::size_t>(row * table.columns);
     for (Index m = 0; m < mboz_; ++m)
       for (Index n = m == 0 ? 0 : -nboz_; n <= nboz_; ++n, ++at) {
         const double factor = (m == 0 && n == 0 ? 1 : 2) / total, sign = n < 0 ? -1 : 1;
         const Index size = std::abs(n);
         if (!table.cosine.empty())
-          table.cosine[at] = factor * (with_cosine(m, cosines + size) + sign * with_sine(m, sines + size));
+          table.cosine[at] = factor * (cosines(m, cos_n + size) + sign * sines(m, sin_n + size - shifted));
         if (!table.sine.empty())
-          table.sine[at] = factor * (with_sine(m, cosines + size) - sign * with_cosine(m, sines + size));
+          table.sine[at] = factor * (sines(m, cos_n + size - shifted) - sign * cosines(m, sin_n + size));
       }
   }
 

@@ -24,7 +24,8 @@ struct BoozerResolution {
 ///   theta_B = theta + lambda + iota p, zeta_B = zeta + p,
 /// X_mn = (2 - delta_m0 delta_n0) / N sum of X cos(m theta_B - n zeta_B) J over a grid of 2 (2 mboz + 1) times
 /// 2 (2 nboz + 1) points of one field period, J the Jacobian of the angles. Sums are products of matrices:
-/// 4 (number of tables) mboz nboz N operations per surface, half the grid for symmetric fields; surfaces in parallel.
+/// 20 mboz nboz N operations per surface (five tables, half the grid) for symmetric fields, four times that for others;
+/// surfaces in parallel.
 /// Per surface it tells max |B(theta_B, zeta_B) - B| / B_00 and the largest relative departure of
 /// sqrt(g_B) B^2 / (G + iota I) from its mean; above 1e-4 a note says so.
 /// Throws Error(bad_input) for radii and resolutions that make no sense.

@@ -181,13 +181,15 @@ double only_number(const Namelist::Assignment& assignment, const std::string& ke
 }
 
 void add_harmonic(const Namelist::Assignment& assignment, Collected& collected) {
+  const std::string subscripts = assignment.subscripts.value_or("");
   std::vector<std::string_view> words;
-  split_words(assignment.subscripts.value_or(""), words);
-  const auto n = words.size() == 2 ? fortran_integer(words[0], most_mode) : std::nullopt;
-  const auto m = words.size() == 2 ? fortran_integer(words[1], most_mode) : std::nullopt;
-  if (!n || !m)
-    throw collected.error(
-        fmt::format("borbi({}) has no two whole subscripts n, m", assignment.subscripts.value_or("")));
+  split_words(subscripts, words);
+  const auto wrong = [&] {
+    return collected.error(fmt::format("borbi({}) has no two whole subscripts n, m", subscripts));
+  };
+  if (words.size() != 2) throw wrong();
+  const auto n = fortran_integer(words[0], most_mode), m = fortran_integer(words[1], most_mode);
+  if (!n || !m) throw wrong();
   collected.add(*m, *n, only_number(assignment, fmt::format("borbi({},{})", *n, *m), collected));
 }
 

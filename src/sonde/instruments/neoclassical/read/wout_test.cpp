@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <numbers>
 
@@ -106,6 +107,14 @@ TEST(Wout, WhatMakesNoSenseIsNamed) {
   EXPECT_THAT(refused([](Values& v) { v["lasym__logical__"] = {1}; }), HasSubstr("there is no variable bmns"));
   EXPECT_THAT(refused([](Values& v) { v["ns"] = {6}; }), HasSubstr("phi has the shape (5,), expected (6,)"));
   EXPECT_THAT(refused([](Values& v) { v["bmnc"][3] = -1; }), HasSubstr("bmnc(0,0) is -1"));
+}
+
+TEST(Wout, AFileThatWasCutOffIsNamed) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("wout.nc");
+  write_small_wout(path);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 100);
+  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)read_wout(path); }), HasSubstr("the file is cut off"));
 }
 
 /// On every surface of a real equilibrium B^2 = B^theta B_theta + B^zeta B_zeta holds to the equilibrium's accuracy,
