@@ -93,6 +93,19 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
+std::vector<double> parse_numbers(std::string_view text, std::string_view name) {
+  std::vector<double> numbers;
+  for (const std::string& part : split(text, ',')) {
+    const std::string_view word = trim(part);
+    double value = 0;
+    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (problem != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
+      throw Error(ErrorKind::usage, fmt::format("{} \"{}\": expected numbers with commas between", name, text));
+    numbers.push_back(value);
+  }
+  return numbers;
+}
+
 std::string_view trim(std::string_view text) {
   const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

@@ -23,6 +23,9 @@ namespace sonde {
 /// The parts of `text` between separators; an empty text gives no part.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
+/// Reads "1e-5, 2,30". Throws Error(usage) beginning with `name` for anything that is no finite number.
+[[nodiscard]] std::vector<double> parse_numbers(std::string_view text, std::string_view name);
+
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::string to_lower(std::string_view text);
 

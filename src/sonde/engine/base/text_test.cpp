@@ -47,6 +47,16 @@ TEST(Text, NaturalOrderComparesNumbers) {
   EXPECT_THAT(names, ElementsAre("a", "a01", "a1", "a2", "a10", "b1"));
 }
 
+TEST(Text, NumbersAreReadAndWhatIsNoneIsNamed) {
+  EXPECT_EQ(parse_numbers("1e-5, 2,-3.5", "nu"), (std::vector<double>{1e-5, 2, -3.5}));
+  EXPECT_TRUE(parse_numbers("", "nu").empty());
+  for (const char* text : {"1,,2", "1 2", "x", "inf", "1,nan", "1e999"}) {
+    SCOPED_TRACE(text);
+    EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { (void)parse_numbers(text, "nu"); }),
+                ::testing::HasSubstr("nu \""));
+  }
+}
+
 TEST(Text, SplitKeepsEmptyParts) { EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b")); }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 // Values and syntax errors only: exceptions carry the place in the file.
 #include <toml++/toml.h>
@@ -232,6 +233,11 @@ void parse_toml(std::string_view text, const std::string& name, Tables& tables) 
 }
 
 void read_toml(const std::string& path, Tables& tables) { parse_toml(read_text(path), path, tables); }
+
+std::string path_from_file(const std::string& path, const std::string& file) {
+  if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
+  return std::filesystem::absolute(std::filesystem::path(file).parent_path() / path).lexically_normal().string();
+}
 
 std::string to_toml(const Value& tables) {
   std::string text;

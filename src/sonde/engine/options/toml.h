@@ -29,6 +29,10 @@ void parse_toml(std::string_view text, const std::string& name, Fields& fields, 
 void read_toml(const std::string& path, Tables& tables);
 void parse_toml(std::string_view text, const std::string& name, Tables& tables);
 
+/// A path that was written in a configuration file, as seen from where the program runs: relative ones start at the
+/// file's folder. An empty one stays so.
+[[nodiscard]] std::string path_from_file(const std::string& path, const std::string& file);
+
 /// The text of a file of tables whose values are plain: what Tables::echo() gives, so that reading the text gives the
 /// same echo. Settings that are null, and so unset, are left out.
 [[nodiscard]] std::string to_toml(const Value& tables);

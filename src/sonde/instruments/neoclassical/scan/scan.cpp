@@ -95,7 +95,6 @@ std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget bu
   const auto count = static_cast<Index>(cases.size());
   std::atomic<Index> next{0};
   std::mutex reporting;
-  Index done = 0;
   // Each lane takes the next point when it is free: points cost up to seven times one another.
   parallel_for(lanes, 1, [&](Index, Index, Worker&) {
     Plan::Workspace workspace = plan.workspace();
@@ -104,8 +103,7 @@ std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget bu
       const auto at = static_cast<std::size_t>(i);
       points[at] = solve_point(plan, cases[at], options, workspace);
       const std::lock_guard lock(reporting);
-      ++done;
-      if (options.progress) options.progress(done, count);
+      if (options.finished) options.finished(i, points[at]);
     }
   });
   return points;

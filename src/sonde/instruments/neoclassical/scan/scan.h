@@ -24,13 +24,14 @@ struct Point {
   double seconds = 0;     ///< of this point alone, on its worker
 };
 
-/// Points done so far, of how many; called by one worker at a time.
-using ScanProgress = std::function<void(Index done, Index count)>;
+/// Told of every point when it is done, with its place among the cases; called by one worker at a time. What it throws
+/// ends the scan.
+using PointSink = std::function<void(Index which, const Point& point)>;
 
 struct ScanOptions {
   std::optional<Index> batch_size{};      ///< points in memory at a time, at most; absent: what the budget holds
   std::optional<LegendreSearch> adapt{};  ///< Legendre modes for each point instead of those of the plan
-  ScanProgress progress{};
+  PointSink finished{};
 };
 
 /// How many points are worked on at a time: one per thread, fewer where the budget or `batch_size` ask for it. Throws

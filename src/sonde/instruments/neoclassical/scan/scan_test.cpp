@@ -60,15 +60,14 @@ TEST(Scan, PointsAreThoseOfSingleSolvesWhateverTheThreadsAndBatches) {
   }
 }
 
-TEST(Scan, TellsProgressAndHandsItsMemoryBack) {
+TEST(Scan, TellsEveryPointAndHandsItsMemoryBack) {
   const Plan plan = small_plan();
   const Budget budget(std::size_t{1} << 28U, "for the test");
-  std::vector<Index> told;
-  (void)scan(plan, grid_of_cases(nu_hat, epsi_hat), budget, {.progress = [&](Index done, Index count) {
-               EXPECT_EQ(count, 9);
-               told.push_back(done);
-             }});
-  EXPECT_THAT(told, ::testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9));
+  std::vector<Point> told(9);
+  const std::vector<Point> points =
+      scan(plan, grid_of_cases(nu_hat, epsi_hat), budget,
+           {.finished = [&](Index which, const Point& point) { told[static_cast<std::size_t>(which)] = point; }});
+  for (std::size_t i = 0; i < told.size(); ++i) EXPECT_TRUE(same_bits(told[i].coefficients, points[i].coefficients));
   EXPECT_EQ(budget.reserved_bytes(), 0U);
   EXPECT_GT(budget.peak_bytes(), 0U);
   EXPECT_TRUE(scan(plan, {}, budget).empty());
@@ -111,7 +110,7 @@ TEST(Scan, PointsThatFailAreToldAndTheOthersAreDone) {
 TEST(Scan, RefusesBeforeAnyWork) {
   const Plan plan = small_plan();
   int calls = 0;
-  const ScanOptions options{.progress = [&](Index, Index) { ++calls; }};
+  const ScanOptions options{.finished = [&](Index, const Point&) { ++calls; }};
   const std::vector<Case> cases{{1e-2, 0}, {-1, 0}};
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)scan(plan, cases, plenty, options); }),
               HasSubstr("nu_hat = -1"));

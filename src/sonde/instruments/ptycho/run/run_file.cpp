@@ -14,23 +14,17 @@
 namespace sonde::ptycho {
 namespace {
 
-/// The path as seen from where the program runs, when it was written in a file of `folder`.
-std::string from_folder(const std::string& path, const std::filesystem::path& folder) {
-  if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
-  return std::filesystem::absolute(folder / path).lexically_normal().string();
-}
-
-/// The same for FILE.npy and FILE.h5:DATASET; the name of a data set stays.
-std::string named_from_folder(const std::string& text, const std::filesystem::path& folder) {
+/// path_from_file() for FILE.npy and FILE.h5:DATASET; the name of a data set stays.
+std::string named_from_file(const std::string& text, const std::string& file) {
   const ArrayName name = array_name(text, "");
   if (name.file.empty()) return text;
-  return ArrayName{from_folder(name.file, folder), name.dataset}.text();
+  return ArrayName{path_from_file(name.file, file), name.dataset}.text();
 }
 
 /// Probes and objects of a result or a .ptyr are named by the file alone.
-std::string file_from_folder(const std::string& text, const std::filesystem::path& folder) {
-  const std::string named = named_from_folder(text, folder);
-  return named == text ? from_folder(text, folder) : named;
+std::string array_or_file_from_file(const std::string& text, const std::string& file) {
+  const std::string named = named_from_file(text, file);
+  return named == text ? path_from_file(text, file) : named;
 }
 
 /// The names of a table of engines or constraints.
@@ -137,15 +131,14 @@ Fields RunFile::append_constraint(const std::string& kind) {
 
 void RunFile::read(const std::string& path) {
   read_toml(path, tables_);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  data.file = from_folder(data.file, folder);
-  data.positions = named_from_folder(data.positions, folder);
-  data.mask = named_from_folder(data.mask, folder);
-  probe.file = file_from_folder(probe.file, folder);
-  object.file = file_from_folder(object.file, folder);
-  compute.scratch = from_folder(compute.scratch, folder);
-  output.file = from_folder(output.file, folder);
-  output.log = from_folder(output.log, folder);
+  data.file = path_from_file(data.file, path);
+  data.positions = named_from_file(data.positions, path);
+  data.mask = named_from_file(data.mask, path);
+  probe.file = array_or_file_from_file(probe.file, path);
+  object.file = array_or_file_from_file(object.file, path);
+  compute.scratch = path_from_file(compute.scratch, path);
+  output.file = path_from_file(output.file, path);
+  output.log = path_from_file(output.log, path);
 }
 
 void RunFile::parse(std::string_view text, const std::string& name) { parse_toml(text, name, tables_); }

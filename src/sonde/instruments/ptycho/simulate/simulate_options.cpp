@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
@@ -28,21 +27,8 @@ constexpr Index margin = 2;                                      // pixels of th
 
 double radians(double degrees) { return degrees * std::numbers::pi / 180; }
 
-std::vector<double> numbers_of(const std::string& text, const char* key) {
-  std::vector<double> numbers;
-  for (const std::string& part : split(text, ',')) {
-    const std::string_view word = trim(part);
-    double value = 0;
-    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (problem != std::errc() || end != word.data() + word.size())
-      throw Error(ErrorKind::usage, fmt::format("{} \"{}\": expected numbers with commas between", key, text));
-    numbers.push_back(value);
-  }
-  return numbers;
-}
-
 std::pair<double, double> pair_of(const std::string& text, const char* key) {
-  const std::vector<double> numbers = numbers_of(text, key);
+  const std::vector<double> numbers = parse_numbers(text, key);
   if (numbers.size() != 2)
     throw Error(ErrorKind::usage, fmt::format("{} \"{}\": expected two numbers with a comma between", key, text));
   return {numbers[0], numbers[1]};
@@ -73,8 +59,8 @@ Array coherent_probe(const SimulateOptions& options, const Sampling& sampling, d
 
 Array probe_of(const SimulateOptions& options, const Sampling& sampling) {
   const Array coherent = coherent_probe(options, sampling, options.defocus_A);
-  Array probe = with_source_size(with_occupancies(coherent, numbers_of(options.occupancies, "occupancies")), sampling,
-                                 options.source_fwhm_A);
+  Array probe = with_source_size(with_occupancies(coherent, parse_numbers(options.occupancies, "occupancies")),
+                                 sampling, options.source_fwhm_A);
   scale_to_counts(probe, options.counts_per_frame);
   return probe;
 }
@@ -246,7 +232,7 @@ std::size_t simulation_bytes(const SimulateOptions& options) {
   const std::size_t object = static_cast<std::size_t>(extent.rows * extent.cols);
   const auto layers = static_cast<std::size_t>(options.layers);
   const auto pixels = static_cast<std::size_t>(options.detector_px * options.detector_px);
-  const auto modes = numbers_of(options.occupancies, "occupancies").size() * (options.source_fwhm_A > 0 ? 9 : 1);
+  const auto modes = parse_numbers(options.occupancies, "occupancies").size() * (options.source_fwhm_A > 0 ? 9 : 1);
   // Phase and transmission of every layer, one more map and the noise; modes and propagators; a line of frames with the
   // counts of every thread: wave, intensity, rates and counts.
   return object * (24 * layers + 8 + 24) + 16 * pixels * (2 * modes + 1 + layers) +

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/options/toml.h"
@@ -70,10 +69,7 @@ SweepFile::SweepFile() {
 
 void SweepFile::read(const std::string& path) {
   read_toml(path, tables_);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  for (std::string* name : {&sweep.run, &sweep.output})
-    if (!name->empty() && std::filesystem::path(*name).is_relative())
-      *name = std::filesystem::absolute(folder / *name).lexically_normal().string();
+  for (std::string* name : {&sweep.run, &sweep.output}) *name = path_from_file(*name, path);
 }
 
 void SweepFile::parse(std::string_view text, const std::string& name) { parse_toml(text, name, tables_); }

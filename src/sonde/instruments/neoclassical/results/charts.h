@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sonde/engine/figure/chart.h"
+#include "sonde/instruments/neoclassical/geometry/sampled_surface.h"
+#include "sonde/instruments/neoclassical/scan/convergence.h"
+
+namespace sonde::neoclassical {
+
+/// Coefficients of one surface over collisionality, a curve per field: what charts are drawn from.
+struct CoefficientCurves {
+  std::string title, field_name;
+  std::vector<double> nu_v, fields;
+  std::vector<double> D11, D31, D13, D33;  ///< [nu][field]
+  std::vector<double> onsager_residual;    ///< the same; empty: no panel of it
+};
+
+/// D11, |D31| and nu D33 over nu, log axes, one curve per field; below them how well Onsager symmetry and positivity
+/// hold.
+[[nodiscard]] Chart coefficient_chart(const CoefficientCurves& curves);
+
+/// How the coefficients move as the grid is refined, one panel per direction: change from step to step over its size.
+[[nodiscard]] Chart convergence_chart(const Study& study, const std::string& title, double tolerance);
+
+/// |B| on (theta, zeta) as a PNG with its scale beside it: theta upwards. Written like every output; Error(io).
+void write_field_map(const std::string& path, const SampledSurface& surface);
+
+}  // namespace sonde::neoclassical

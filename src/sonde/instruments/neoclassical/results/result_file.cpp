@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/results/result_file.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/engine/io/hdf5_writer.h"
+#include "sonde/engine/io/npz.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+enum class Format { netcdf, hdf5, npz };
+
+Format format_of(const std::string& path) {
+  const std::string suffix = to_lower(std::filesystem::path(path).extension().string());
+  if (suffix == ".nc") return Format::netcdf;
+  if (suffix == ".h5") return Format::hdf5;
+  if (suffix == ".npz") return Format::npz;
+  throw Error(ErrorKind::usage, fmt::format("{}: results are written as .nc, .h5 or .npz", path));
+}
+
+Array bytes_of(const std::string& text) {
+  return Array::from(std::vector<std::uint8_t>(text.begin(), text.end()), Shape{static_cast<Index>(text.size())});
+}
+
+void write_hdf5(const std::string& path, const NetcdfContents& contents) {
+  Hdf5Writer writer(path);
+  for (const auto& [name, value] : contents.attributes()) writer.attribute("/", name, value);
+  for (const NetcdfContents::Variable& variable : contents.variables()) {
+    const std::string name = "/" + variable.name;
+    if (variable.text)
+      writer.value(name, *variable.text);
+    else
+      writer.array(name, variable.values);
+    for (const auto& [key, value] : variable.attributes) writer.attribute(name, key, value);
+  }
+  writer.finish();
+}
+
+void write_npz_of(const std::string& path, const NetcdfContents& contents) {
+  std::vector<NamedArray> arrays;
+  for (const NetcdfContents::Variable& variable : contents.variables())
+    arrays.push_back({variable.name, variable.text ? bytes_of(*variable.text) : variable.values.clone()});
+  write_npz(path, arrays);
+}
+
+std::vector<double> doubles(const Array& array, const std::string& path, const std::string& name) {
+  const auto copied = [&]<class T>(const T* from) { return std::vector<double>(from, from + array.count()); };
+  switch (array.dtype()) {
+    case DType::f64:
+      return copied(static_cast<const double*>(array.data()));
+    case DType::f32:
+      return copied(static_cast<const float*>(array.data()));
+    case DType::i32:
+      return copied(static_cast<const std::int32_t*>(array.data()));
+    case DType::i64:
+      return copied(static_cast<const std::int64_t*>(array.data()));
+    default:
+      throw Error(ErrorKind::bad_file,
+                  fmt::format("{}: {} is of type {}, which no result has", path, name, sonde::name(array.dtype())));
+  }
+}
+
+}  // namespace
+
+void require_result_path(const std::string& path) {
+  (void)format_of(path);
+  require_place(path);
+}
+
+void write_result(const std::string& path, const NetcdfContents& contents) {
+  switch (format_of(path)) {
+    case Format::netcdf:
+      return write_netcdf(path, contents, NetcdfFormat::netcdf4);
+    case Format::hdf5:
+      return write_hdf5(path, contents);
+    case Format::npz:
+      return write_npz_of(path, contents);
+  }
+}
+
+ResultFile::ResultFile(const std::string& path) : path_(path) {
+  switch (format_of(path)) {
+    case Format::netcdf:  // NetCDF-4, which is HDF5
+    case Format::hdf5: {
+      const Hdf5File file = Hdf5File::open(path);
+      for (const Hdf5Link& link : file.list("/")) {
+        const std::optional<Hdf5Value> small = file.value("/" + link.name, 1);
+        if (const std::optional<std::string> text = small ? small->text() : std::nullopt)
+          texts_[link.name] = *text;
+        else if (file.is_dataset("/" + link.name))
+          numbers_[link.name] = doubles(file.dataset("/" + link.name).read(), path, link.name);
+      }
+      return;
+    }
+    case Format::npz:
+      for (const NamedArray& entry : read_npz(path)) {
+        if (entry.array.dtype() == DType::u8)
+          texts_[entry.name] =
+              std::string(static_cast<const char*>(entry.array.data()), static_cast<std::size_t>(entry.array.count()));
+        else
+          numbers_[entry.name] = doubles(entry.array, path, entry.name);
+      }
+      return;
+  }
+}
+
+const std::vector<double>& ResultFile::numbers(const std::string& name) const {
+  const auto found = numbers_.find(name);
+  if (found == numbers_.end())
+    throw Error(ErrorKind::bad_file, fmt::format("{}: no quantity {}, so it is no result of this kind", path_, name));
+  return found->second;
+}
+
+double ResultFile::number(const std::string& name) const {
+  const std::vector<double>& values = numbers(name);
+  if (values.size() != 1)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: {} holds {} numbers, expected one", path_, name, values.size()));
+  return values.front();
+}
+
+const std::string& ResultFile::text(const std::string& name) const {
+  const auto found = texts_.find(name);
+  if (found == texts_.end()) throw Error(ErrorKind::bad_file, fmt::format("{}: no text {}", path_, name));
+  return found->second;
+}
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/read/analytic.h"
+#include "sonde/instruments/neoclassical/results/charts.h"
+#include "sonde/instruments/neoclassical/results/result_file.h"
+#include "sonde/instruments/neoclassical/results/scan_result.h"
+#include "tests/support/errors.h"
+#include "tests/support/files.h"
+#include "tests/support/python.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+using sonde::testing::error_of;
+using sonde::testing::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Budget plenty(std::size_t{1} << 28U, "for the test");
+
+NetcdfContents demo_run(const Plan& plan, Coefficients* made) {
+  Plan::Workspace workspace = plan.workspace();
+  *made = plan.solve({1e-2, 1e-3}, workspace);
+  return run_contents(make_surface(analytic_demo()), plan, {1e-2, 1e-3}, 1e-3, *made, plan.modes(workspace),
+                      {"[grid]\n", "analytic-demo", "{}"});
+}
+
+TEST(RunResult, HasTheSameQuantitiesInEveryFormat) {
+  const TemporaryFolder folder;
+  const Plan plan = Plan::prepare(make_surface(analytic_demo()), {5, 7, 6});
+  Coefficients made;
+  const NetcdfContents contents = demo_run(plan, &made);
+  for (const char* name : {"run.nc", "run.h5", "run.npz"}) {
+    SCOPED_TRACE(name);
+    write_result(folder.file(name), contents);
+    const ResultFile file(folder.file(name));
+    EXPECT_EQ(file.number("D11"), made.D11);
+    EXPECT_EQ(file.number("D31"), made.D31);
+    EXPECT_EQ(file.number("epsi_hat"), 1e-3);
+    EXPECT_EQ(file.number("n_xi"), 6);
+    EXPECT_EQ(file.number("nfp"), 5);
+    EXPECT_EQ(file.numbers("b"), plan.surface().b);
+    EXPECT_THAT(file.numbers("modes_b_cos"), ElementsAre(1, 0.06, 0.025, 0.01));
+    EXPECT_EQ(file.numbers("f1_modes").size(), 3U * 35);
+    EXPECT_EQ(file.text("discretisation"), "skew");
+    EXPECT_EQ(file.text("input_toml"), "[grid]\n");
+    EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)file.number("D77"); }), HasSubstr("D77"));
+  }
+}
+
+// The Legendre coefficients that are stored give D11 and D31 by their definition, whatever basis the solver works in.
+TEST(RunResult, StoredModesGiveTheCoefficientsByDefinition) {
+  const Plan plan = Plan::prepare(make_surface(analytic_demo()), {9, 11, 10});
+  Plan::Workspace workspace = plan.workspace();
+  const Coefficients made = plan.solve({1e-2, 0}, workspace);
+  const Modes modes = plan.modes(workspace);
+  const SampledSurface& surface = plan.surface();
+  std::vector<double> flow;
+  for (std::size_t i = 0; i < surface.b.size(); ++i) flow.push_back(2.0 / 3 * surface.b[i] * modes.f1[1][i]);
+  // <.> of the same sum: rounding of 99 terms.
+  EXPECT_NEAR(surface.average(flow) / surface.reference_field / surface.psi_scale / made.D31, 1, 1e-12);
+}
+
+TEST(ScanResult, IsStoredOnItsAxes) {
+  const TemporaryFolder folder;
+  const Surface surface = make_surface(analytic_demo());
+  const Plan plan = Plan::prepare(surface, {5, 5, 4});
+  ScanResult result;
+  result.rho = {std::nan("")};
+  result.nu_v = {1e-2, 1e-1, 1};
+  result.field = {FieldKind::er_hat, {0, 1e-3}};
+  result.epsi_hat = {{0, 1e-3}};
+  result.iota = {surface.iota};
+  result.B0 = {1};
+  result.psi_scale = {1};
+  result.points = scan(plan, grid_of_cases(result.nu_v, result.epsi_hat[0]), plenty);
+  EXPECT_NO_THROW(result.require_answers());
+  write_result(folder.file("scan.nc"), scan_contents(result, plan.grid(), {"", "analytic-demo", "{}"}));
+  const ResultFile file(folder.file("scan.nc"));
+  ASSERT_EQ(file.numbers("D11").size(), 6U);
+  EXPECT_EQ(file.numbers("D11")[3], plan.solve({1e-1, 1e-3}).D11);
+  EXPECT_EQ(file.text("field_name"), "er_hat");
+  EXPECT_THAT(file.numbers("path_code"), ElementsAre(1, 2, 1, 2, 1, 2));
+  EXPECT_THAT(file.numbers("status"), ::testing::Each(0));
+
+  result.points[4].status = PointStatus::not_converged;
+  result.points[4].message = "for the test";
+  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { result.require_answers(); }),
+              HasSubstr("1 of 6 points have no answer, the first at nu_v = 1, er_hat = 0 of radius 0: for the test"));
+}
+
+TEST(ResultFile, WrongPathsAndFilesAreNamed) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { require_result_path(folder.file("run.txt")); }), HasSubstr(".nc, .h5"));
+  error_of(ErrorKind::io, [&] { require_result_path(folder.file("none/run.nc")); });
+  sonde::testing::write_bytes(folder.file("run.h5"), {1, 2, 3});
+  error_of(ErrorKind::bad_file, [&] { (void)ResultFile(folder.file("run.h5")); });
+}
+
+TEST(Charts, HoldACurvePerField) {
+  CoefficientCurves curves;
+  curves.title = "demo";
+  curves.field_name = "er_hat";
+  curves.nu_v = {1e-3, 1e-2, 1e-1};
+  curves.fields = {0, 1e-3};
+  curves.D11 = {1, 2, 3, 4, 5, -6};
+  curves.D31 = curves.D13 = curves.D33 = curves.onsager_residual = {1, -2, 3, 4, 0, 6};
+  const Chart chart = coefficient_chart(curves);
+  ASSERT_EQ(chart.facets.size(), 4U);
+  ASSERT_EQ(chart.facets[0].series.size(), 2U);
+  EXPECT_THAT(chart.facets[0].series[0].y, ElementsAre(1, 3, 5));
+  EXPECT_TRUE(std::isnan(chart.facets[0].series[1].y[2])) << "a negative D11 is left out, not drawn";
+  EXPECT_EQ(chart.facets[1].series[1].y[0], 2);
+  EXPECT_EQ(chart.facets[2].series[0].y[1], 1e-2 * 3);
+
+  const TemporaryFolder folder;
+  const SampledSurface surface = sample(make_surface(analytic_demo()), 9, 15);
+  write_field_map(folder.file("b.png"), surface);
+  EXPECT_GT(std::filesystem::file_size(folder.file("b.png")), 500U);
+}
+
+}  // namespace
+}  // namespace sonde::neoclassical

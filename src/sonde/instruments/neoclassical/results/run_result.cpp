@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/results/run_result.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "sonde/engine/base/version.h"
+#include "sonde/instruments/neoclassical/tabulate/fingerprint.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+Array line(const std::vector<double>& values) { return Array::from(values, Shape{static_cast<Index>(values.size())}); }
+
+}  // namespace
+
+std::string geometry_source(const std::string& path) {
+  std::error_code none;
+  const auto bytes = std::filesystem::file_size(path, none);
+  if (none) return path;
+  return fmt::format("{}, {} bytes, XXH3 {}", std::filesystem::path(path).filename().string(), bytes,
+                     fingerprint_of_file(path));
+}
+
+CoefficientUnits coefficient_units(const Surface& surface) {
+  if (surface.s > 0) return {"s", "m^-3 T^-2", "m^-1 T^-1"};
+  return {"r", "m^-1 T^-2", "T^-1"};
+}
+
+NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case& at, std::optional<double> er_hat,
+                            const Coefficients& made, const std::optional<Modes>& modes, const Provenance& provenance) {
+  NetcdfContents contents;
+  const SampledSurface& sampled = plan.surface();
+  const GridSpec& grid = plan.grid();
+  const CoefficientUnits units = coefficient_units(surface);
+  const auto scalar = [&](const char* name, double value, const std::string& unit) {
+    NetcdfContents::Variable& variable = contents.add(name, value);
+    if (!unit.empty()) variable.attributes.emplace_back("units", unit);
+  };
+  const auto coefficient = [&](const char* name, double value, const std::string& unit) {
+    NetcdfContents::Variable& variable = contents.add(name, value);
+    variable.attributes.emplace_back("units", unit);
+    variable.attributes.emplace_back("radial_label", units.label);
+  };
+  coefficient("D11", made.D11, units.D11);
+  coefficient("D31", made.D31, units.D31);
+  coefficient("D13", made.D13, units.D31);
+  coefficient("D33", made.D33, "m");
+  coefficient("D33_spitzer", made.D33_spitzer, "m");
+  scalar("residual", made.residual, "");
+  scalar("onsager_residual", made.onsager_residual, "");
+  scalar("nu_hat", at.nu_hat, "m^-1");
+  scalar("epsi_hat", at.epsi_hat, "");
+  scalar("er_hat", er_hat.value_or(std::numeric_limits<double>::quiet_NaN()), "T");
+  for (const auto& [name, value] : {std::pair{"n_theta", grid.n_theta}, std::pair{"n_zeta", grid.n_zeta},
+                                    std::pair{"n_xi", made.n_xi}, std::pair{"nfp", Index{surface.periods}}})
+    contents.add(name, static_cast<std::int32_t>(value));
+  scalar("iota", surface.iota, "");
+  scalar("B0", surface.reference_field(), "T");
+  scalar("b2_mean", sampled.b2_mean, "T^2");
+  scalar("volume_prime", sampled.volume_prime, "");
+  scalar("psi_scale", surface.psi_scale, "");
+
+  std::vector<double> theta, zeta;
+  for (Index i = 0; i < grid.n_theta; ++i) theta.push_back(sampled.grid.theta(i));
+  for (Index j = 0; j < grid.n_zeta; ++j) zeta.push_back(sampled.grid.zeta(j));
+  contents.add("theta", {"theta"}, line(theta));
+  contents.add("zeta", {"zeta"}, line(zeta));
+  const auto field = [&](const char* name, const std::vector<double>& values) {
+    contents.add(name, {"theta", "zeta"}, Array::from(values, Shape{grid.n_theta, grid.n_zeta}));
+  };
+  field("b", sampled.b);
+  field("db_dtheta", sampled.db_dtheta);
+  field("db_dzeta", sampled.db_dzeta);
+  field("jacobian", sampled.jacobian);
+  field("b_sub_theta", sampled.b_sub_theta);
+  field("b_sub_zeta", sampled.b_sub_zeta);
+  field("b_sup_theta", sampled.b_sup_theta);
+  field("b_sup_zeta", sampled.b_sup_zeta);
+  field("radial_drift", sampled.radial_drift());
+
+  std::vector<double> m, n;
+  for (const Mode& mode : surface.b.modes) {
+    m.push_back(mode.m);
+    n.push_back(mode.n);
+  }
+  contents.add("modes_m", {"mode"}, line(m));
+  contents.add("modes_n", {"mode"}, line(n));
+  contents.add("modes_b_cos", {"mode"}, line(surface.b.cosine));
+  if (!surface.b.sine.empty()) contents.add("modes_b_sin", {"mode"}, line(surface.b.sine));
+  if (modes)
+    for (const auto& [name, coefficients] : {std::pair{"f1_modes", &modes->f1}, std::pair{"f3_modes", &modes->f3}}) {
+      std::vector<double> all;
+      for (const std::vector<double>& k : *coefficients) all.insert(all.end(), k.begin(), k.end());
+      contents.add(name, {"legendre", "theta", "zeta"}, Array::from(all, Shape{3, grid.n_theta, grid.n_zeta}));
+    }
+  add_provenance(contents, provenance, grid, name(made.path));
+  return contents;
+}
+
+void add_provenance(NetcdfContents& contents, const Provenance& provenance, const GridSpec& grid,
+                    std::string_view path) {
+  contents.add_text("input_toml", provenance.input_toml);
+  contents.add_text("software_version", fmt::format("sonde {} ({})", build_info().version, build_info().revision));
+  contents.add_text("geometry_source", provenance.geometry_source);
+  contents.add_text("discretisation", name(grid.discretisation));
+  contents.add_text("path", std::string(path));
+  contents.add_text("precision", "f64");
+  contents.add_text("timings_json", provenance.timings_json);
+}
+
+}  // namespace sonde::neoclassical

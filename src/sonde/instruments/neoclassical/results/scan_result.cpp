@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/results/scan_result.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+
+namespace sonde::neoclassical {
+
+void ScanResult::require_answers() const {
+  Index without = 0;
+  std::string first;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].status == PointStatus::ok || without++ > 0) continue;
+    const std::size_t fields = field.values.size(), nus = nu_v.size();
+    first = fmt::format("nu_v = {:.3g}, {} = {:.3g} of radius {}: {}", nu_v[i / fields % nus], name(field.kind),
+                        field.values[i % fields], i / fields / nus, points[i].message);
+  }
+  if (without > 0)
+    throw Error(ErrorKind::not_converged,
+                fmt::format("{} of {} points have no answer, the first at {}", without, points.size(), first))
+        .hint("the file has them as NaN with their status; refine the grid");
+}
+
+NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance) {
+  NetcdfContents contents;
+  const auto radii = static_cast<Index>(scan.rho.size()), nus = static_cast<Index>(scan.nu_v.size()),
+             fields = static_cast<Index>(scan.field.values.size());
+  const auto axis = [&](const char* name, const char* dimension, const std::vector<double>& values) {
+    contents.add(name, {dimension}, Array::from(values, Shape{static_cast<Index>(values.size())}));
+  };
+  axis("rho", "rho", scan.rho);
+  axis("nu_v", "nu_v", scan.nu_v);
+  axis("field", "field", scan.field.values);
+  contents.add_text("field_name", name(scan.field.kind));
+  std::vector<double> all;
+  for (const std::vector<double>& row : scan.epsi_hat) all.insert(all.end(), row.begin(), row.end());
+  contents.add("epsi_hat", {"rho", "field"}, Array::from(all, Shape{radii, fields}));
+  axis("iota", "rho", scan.iota);
+  axis("B0", "rho", scan.B0);
+  axis("psi_scale", "rho", scan.psi_scale);
+  const auto table = [&](const char* name, auto&& value) {
+    std::vector<double> values;
+    for (const Point& point : scan.points) values.push_back(static_cast<double>(value(point)));
+    contents.add(name, {"rho", "nu_v", "field"}, Array::from(values, Shape{radii, nus, fields}));
+  };
+  table("D11", [](const Point& p) { return p.coefficients.D11; });
+  table("D31", [](const Point& p) { return p.coefficients.D31; });
+  table("D13", [](const Point& p) { return p.coefficients.D13; });
+  table("D33", [](const Point& p) { return p.coefficients.D33; });
+  table("D33_spitzer", [](const Point& p) { return p.coefficients.D33_spitzer; });
+  table("residual", [](const Point& p) { return p.coefficients.residual; });
+  table("onsager_residual", [](const Point& p) { return p.coefficients.onsager_residual; });
+  table("path_code", [](const Point& p) { return static_cast<int>(p.coefficients.path); });
+  table("n_xi_used", [](const Point& p) { return p.coefficients.n_xi; });
+  table("status", [](const Point& p) { return static_cast<int>(p.status); });
+  table("seconds", [](const Point& p) { return p.seconds; });
+  contents.add("n_theta", static_cast<std::int32_t>(grid.n_theta));
+  contents.add("n_zeta", static_cast<std::int32_t>(grid.n_zeta));
+  contents.add("n_xi", static_cast<std::int32_t>(grid.n_xi));
+  add_provenance(contents, provenance, grid, "see path_code");
+  return contents;
+}
+
+}  // namespace sonde::neoclassical

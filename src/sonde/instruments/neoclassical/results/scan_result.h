@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sonde/instruments/neoclassical/results/run_result.h"
+#include "sonde/instruments/neoclassical/run/field_axis.h"
+#include "sonde/instruments/neoclassical/scan/scan.h"
+
+namespace sonde::neoclassical {
+
+/// A scan over radius, collisionality and field. Points are [rho][nu][field].
+struct ScanResult {
+  std::vector<double> rho;  ///< one entry for a surface that is no part of an equilibrium: NaN
+  std::vector<double> nu_v;
+  FieldAxis field;
+  std::vector<std::vector<double>> epsi_hat;  ///< of each radius: what the fields are to the solver
+  std::vector<double> iota, B0, psi_scale;    ///< of each radius
+  std::vector<Point> points;
+
+  /// Throws Error(not_converged) naming the first point without an answer.
+  void require_answers() const;
+};
+
+/// Axes rho, nu_v and field (named by the text field_name), epsi_hat (rho, field); D11 D31 D13 D33 D33_spitzer,
+/// residual, onsager_residual, path_code, n_xi_used, status and seconds on (rho, nu_v, field); texts as of a run.
+[[nodiscard]] NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance);
+
+}  // namespace sonde::neoclassical

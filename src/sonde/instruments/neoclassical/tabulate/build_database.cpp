@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/tabulate/build_database.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/version.h"
+#include "sonde/engine/report/progress.h"
+#include "sonde/instruments/neoclassical/database/derived_fields.h"
+#include "sonde/instruments/neoclassical/tabulate/fingerprint.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+FinishedPoint finished(const Point& point, Index radius, Index nu, Index field) {
+  const Coefficients& c = point.coefficients;
+  return {.radius = radius,
+          .nu = nu,
+          .field = field,
+          .D11 = c.D11,
+          .D31 = c.D31,
+          .D13 = c.D13,
+          .D33 = c.D33,
+          .D33_spitzer = c.D33_spitzer,
+          .residual = c.residual,
+          .onsager_residual = c.onsager_residual,
+          .n_xi_used = static_cast<int>(c.n_xi),
+          .path_code = static_cast<int>(c.path),
+          .status = static_cast<int>(point.status),
+          .seconds = point.seconds};
+}
+
+}  // namespace
+
+DatabaseBuild::DatabaseBuild(const Equilibrium& equilibrium, const std::optional<Equilibrium>& boozer,
+                             DatabaseRequest request)
+    : request_(std::move(request)) {
+  const Axes& axes = request_.axes;
+  require_valid(axes);
+  for (const double rho : axes.rho) {
+    ReadSurface read = equilibrium.surface(rho * rho);
+    for (const std::string& note : read.notes) notes_.push_back(fmt::format("rho = {:.6g}: {}", rho, note));
+    surfaces_.push_back(std::move(read.surface));
+  }
+  RadialScales scales = radial_scales(equilibrium, boozer, axes.rho, notes_);
+  database_.axes = axes;
+  database_.source_name = fmt::format("sonde {}", build_info().version);
+  database_.psia = scales.psia;
+  database_.a_b = scales.a_b;
+  database_.geometry = std::move(scales.geometry);
+  for (const Surface& surface : surfaces_) database_.geometry.B0_solver.push_back(surface.reference_field());
+  fields_ = derived_fields(database_).Es;
+  const auto count = static_cast<std::size_t>(axes.count());
+  for (std::vector<double>* table :
+       {&database_.D11, &database_.D31, &database_.D13, &database_.D33, &database_.D33_spitzer, &database_.residual,
+        &database_.onsager_residual, &database_.n_xi_used})
+    table->resize(count);
+}
+
+std::string DatabaseBuild::key() const {
+  const GridSpec& grid = request_.grid;
+  std::vector<std::string> surfaces;
+  for (const Surface& surface : surfaces_) surfaces.push_back(fingerprint(surface));
+  return fmt::format(
+      "sonde.neoclassical.points/1 surfaces {} nu {} fields {} grid {}x{}x{} {} path {} tolerance {} adapt {}",
+      fmt::join(surfaces, ","), fmt::join(request_.axes.nu_v, ","), fmt::join(fields_, ","), grid.n_theta, grid.n_zeta,
+      grid.n_xi, name(grid.discretisation), request_.solver.path ? name(*request_.solver.path) : "auto",
+      request_.solver.tolerance, request_.adapt ? request_.adapt->tolerance : 0);
+}
+
+std::vector<Case> DatabaseBuild::cases(Index radius) const {
+  const auto fields = static_cast<std::size_t>(request_.axes.fields());
+  return grid_of_cases(request_.axes.nu_v,
+                       std::span(fields_).subspan(static_cast<std::size_t>(radius) * fields, fields));
+}
+
+Choice<Index> DatabaseBuild::batch(const Budget& budget) const {
+  const Plan plan = Plan::prepare(surfaces_.front(), request_.grid, request_.solver);
+  return choose_scan_batch(plan, cases(0), budget, {.batch_size = request_.batch_size});
+}
+
+void DatabaseBuild::keep(const FinishedPoint& point) {
+  const std::size_t at = request_.axes.index(point.radius, point.nu, point.field);
+  database_.D11[at] = point.D11;
+  database_.D31[at] = point.D31;
+  database_.D13[at] = point.D13;
+  database_.D33[at] = point.D33;
+  database_.D33_spitzer[at] = point.D33_spitzer;
+  database_.residual[at] = point.residual;
+  database_.onsager_residual[at] = point.onsager_residual;
+  database_.n_xi_used[at] = point.n_xi_used;
+}
+
+Database DatabaseBuild::run(PartFile& part, Budget budget) {
+  const Axes& axes = request_.axes;
+  std::vector<bool> done(static_cast<std::size_t>(axes.count()));
+  for (const FinishedPoint& point : part.earlier()) {
+    done[axes.index(point.radius, point.nu, point.field)] = true;
+    keep(point);
+  }
+  resumed_ = static_cast<Index>(part.earlier().size());
+  ProgressMeter progress("solving", axes.count() - resumed_, "points");
+  Index without = 0;
+  std::string first;
+  for (Index radius = 0; radius < axes.radii(); ++radius) {
+    const std::vector<Case> all = cases(radius);
+    std::vector<Case> left;
+    std::vector<Index> places;
+    for (Index i = 0; i < static_cast<Index>(all.size()); ++i)
+      if (!done[axes.index(radius, 0, i)]) {
+        left.push_back(all[static_cast<std::size_t>(i)]);
+        places.push_back(i);
+      }
+    if (left.empty()) continue;
+    const Plan plan = Plan::prepare(surfaces_[static_cast<std::size_t>(radius)], request_.grid, request_.solver);
+    ScanOptions options{.batch_size = request_.batch_size, .adapt = request_.adapt};
+    options.finished = [&](Index which, const Point& point) {
+      const Index place = places[static_cast<std::size_t>(which)];
+      point_seconds_ += point.seconds;
+      progress.advance();
+      if (point.status != PointStatus::ok) {
+        if (without++ == 0)
+          first = fmt::format("rho = {:.6g}, nu_v = {:.3g}, Er_tilde = {:.3g}: {}",
+                              axes.rho[static_cast<std::size_t>(radius)],
+                              axes.nu_v[static_cast<std::size_t>(place / axes.fields())],
+                              axes.Er_tilde[static_cast<std::size_t>(place % axes.fields())], point.message);
+        return;
+      }
+      const FinishedPoint record = finished(point, radius, place / axes.fields(), place % axes.fields());
+      part.append(record);
+      keep(record);
+    };
+    (void)scan(plan, left, budget, options);
+  }
+  if (without > 0)
+    throw Error(ErrorKind::not_converged,
+                fmt::format("{} of {} points have no answer, the first at {}", without, axes.count(), first))
+        .hint("refine the grid, or take discretisation = \"skew\"; finished points are kept");
+  return database_;
+}
+
+}  // namespace sonde::neoclassical

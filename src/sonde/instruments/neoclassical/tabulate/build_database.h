@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/memory/budget.h"
+#include "sonde/instruments/neoclassical/database/part_file.h"
+#include "sonde/instruments/neoclassical/scan/scan.h"
+#include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
+
+namespace sonde::neoclassical {
+
+/// What a database is to hold, and how its points are solved.
+struct DatabaseRequest {
+  Axes axes = default_axes();
+  GridSpec grid{25, 25, 60};
+  SolverOptions solver{};
+  std::optional<LegendreSearch> adapt{};
+  std::optional<Index> batch_size{};
+};
+
+/// Everything but the coefficients: surfaces and geometry of every radius.
+class DatabaseBuild {
+ public:
+  /// `boozer` gives the geometry in Boozer angles; without it they are made from VMEC's. Throws like require_valid() of
+  /// axes, Equilibrium::surface() and radial_scales().
+  DatabaseBuild(const Equilibrium& equilibrium, const std::optional<Equilibrium>& boozer, DatabaseRequest request);
+
+  [[nodiscard]] const DatabaseRequest& request() const { return request_; }
+  [[nodiscard]] const Notes& notes() const { return notes_; }
+  /// What the points depend on, in words: for the PartFile.
+  [[nodiscard]] std::string key() const;
+  /// The memory that a scan takes at a time. Throws Error(budget) when not even one point fits.
+  [[nodiscard]] Choice<Index> batch(const Budget& budget) const;
+
+  /// Solves what `part` does not have yet, radius by radius, several points at a time, and keeps every point there as
+  /// it comes. Each point's numbers depend on its place alone. Throws Error(not_converged) naming the first point
+  /// without an answer when all others are done; ends between points when asked to stop.
+  [[nodiscard]] Database run(PartFile& part, Budget budget);
+
+  /// Points that an earlier run had finished, and seconds of one core in all others together; after run().
+  [[nodiscard]] Index resumed() const { return resumed_; }
+  [[nodiscard]] double point_seconds() const { return point_seconds_; }
+
+ private:
+  [[nodiscard]] std::vector<Case> cases(Index radius) const;
+  void keep(const FinishedPoint& point);
+
+  DatabaseRequest request_;
+  std::vector<Surface> surfaces_;
+  Database database_;
+  std::vector<double> fields_;  ///< E_hat of each [radius][field]
+  Notes notes_;
+  Index resumed_ = 0;
+  double point_seconds_ = 0;
+};
+
+}  // namespace sonde::neoclassical

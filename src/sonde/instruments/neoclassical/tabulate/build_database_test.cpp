@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/tabulate/build_database.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/neoclassical/database/database_file.h"
+#include "sonde/instruments/neoclassical/database/derived_fields.h"
+#include "sonde/instruments/neoclassical/tabulate/fingerprint.h"
+#include "tests/support/data.h"
+#include "tests/support/errors.h"
+#include "tests/support/files.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+using sonde::testing::error_of;
+using sonde::testing::read_bytes;
+using sonde::testing::TemporaryFolder;
+using ::testing::HasSubstr;
+
+const Budget plenty(std::size_t{1} << 30U, "for the test");
+
+Equilibrium tokamak(const std::filesystem::path& data) {
+  SurfaceOptions options;
+  options.path = (data / "neoclassical/wout_circular_tokamak.nc").string();
+  return Equilibrium::open(options);
+}
+
+DatabaseRequest small_request() {
+  DatabaseRequest request;
+  request.axes = {{0.5, 0.8}, {1e-3, 1e-1}, {0, 1e-4, 1e-3}};
+  request.grid = {9, 3, 8};
+  return request;
+}
+
+TEST(DatabaseBuild, HoldsWhatTheSolverFindsAtEveryPoint) {
+  SONDE_NEED_DATA(data);
+  const TemporaryFolder folder;
+  const Equilibrium equilibrium = tokamak(data);
+  DatabaseBuild build(equilibrium, std::nullopt, small_request());
+  PartFile part(folder.file("d.part"), build.key());
+  const Database database = build.run(part, plenty);
+  const std::vector<double> fields = derived_fields(database).Es;
+  for (Index r = 0; r < 2; ++r) {
+    const double rho = database.axes.rho[static_cast<std::size_t>(r)];
+    const Surface surface = equilibrium.surface(rho * rho).surface;
+    EXPECT_EQ(database.geometry.B0_solver[static_cast<std::size_t>(r)], surface.reference_field());
+    const Plan plan = Plan::prepare(surface, build.request().grid);
+    for (Index nu = 0; nu < 2; ++nu)
+      for (Index field = 0; field < 3; ++field) {
+        const Coefficients made = plan.solve(
+            {database.axes.nu_v[static_cast<std::size_t>(nu)], fields[static_cast<std::size_t>(3 * r + field)]});
+        const std::size_t at = database.axes.index(r, nu, field);
+        EXPECT_EQ(database.D11[at], made.D11);
+        EXPECT_EQ(database.D31[at], made.D31);
+        EXPECT_EQ(database.D13[at], made.D13);
+        EXPECT_EQ(database.D33[at], made.D33);
+        EXPECT_EQ(database.D33_spitzer[at], made.D33_spitzer);
+        EXPECT_EQ(database.n_xi_used[at], 8);
+      }
+  }
+  EXPECT_EQ(build.resumed(), 0);
+  EXPECT_GT(build.point_seconds(), 0);
+}
+
+TEST(DatabaseBuild, ThreadsAndInterruptionsLeaveTheBytesAlone) {
+  SONDE_NEED_DATA(data);
+  const TemporaryFolder folder;
+  const Equilibrium equilibrium = tokamak(data);
+  const auto built = [&](const std::string& name, Index* resumed) {
+    DatabaseBuild build(equilibrium, std::nullopt, small_request());
+    PartFile part(folder.file("d.part"), build.key());
+    write_database(folder.file(name), build.run(part, plenty));
+    *resumed = build.resumed();
+    return read_bytes(folder.file(name));
+  };
+  Index resumed = -1;
+  const int threads = thread_count();
+  set_thread_count(1);
+  const auto first = built("one.h5", &resumed);
+  EXPECT_EQ(resumed, 0);
+  // As after a kill in the middle of the seventh record: what is cut in two does not count.
+  const auto whole = std::filesystem::file_size(folder.file("d.part"));
+  std::filesystem::resize_file(folder.file("d.part"), whole - 5 * 128 - 60);
+  set_thread_count(4);
+  EXPECT_EQ(built("resumed.h5", &resumed), first);
+  EXPECT_EQ(resumed, 6);
+  std::filesystem::remove(folder.file("d.part"));
+  EXPECT_EQ(built("four.h5", &resumed), first);
+  set_thread_count(threads);
+}
+
+TEST(DatabaseBuild, AnInterruptKeepsWhatIsFinished) {
+  SONDE_NEED_DATA(data);
+  const TemporaryFolder folder;
+  DatabaseBuild build(tokamak(data), std::nullopt, small_request());
+  {
+    PartFile part(folder.file("d.part"), build.key());
+    request_interrupt(2);
+    error_of(ErrorKind::interrupted, [&] { (void)build.run(part, plenty); });
+    clear_interrupt();
+  }
+  PartFile part(folder.file("d.part"), build.key());
+  (void)build.run(part, plenty);
+}
+
+TEST(DatabaseBuild, PointsWithoutAnAnswerAreAnErrorThatNamesTheFirst) {
+  SONDE_NEED_DATA(data);
+  const TemporaryFolder folder;
+  DatabaseRequest request = small_request();
+  request.adapt = LegendreSearch{.tolerance = 1e-30, .first = 4, .most = 8};  // never reached
+  DatabaseBuild build(tokamak(data), std::nullopt, request);
+  PartFile part(folder.file("d.part"), build.key());
+  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)build.run(part, plenty); }),
+              HasSubstr("12 of 12 points have no answer, the first at rho = 0.5"));
+}
+
+TEST(DatabaseBuild, ItsKeyIsThatOfThePhysics) {
+  SONDE_NEED_DATA(data);
+  const Equilibrium equilibrium = tokamak(data);
+  const std::string key = DatabaseBuild(equilibrium, std::nullopt, small_request()).key();
+  EXPECT_EQ(DatabaseBuild(equilibrium, std::nullopt, small_request()).key(), key);
+  for (const auto& change : std::initializer_list<void (*)(DatabaseRequest&)>{
+           [](DatabaseRequest& r) { r.axes.rho[0] = 0.51; }, [](DatabaseRequest& r) { r.axes.nu_v[0] = 2e-3; },
+           [](DatabaseRequest& r) { r.axes.Er_tilde[1] = 2e-4; }, [](DatabaseRequest& r) { r.grid.n_xi = 9; },
+           [](DatabaseRequest& r) { r.grid.discretisation = Discretisation::collocation; },
+           [](DatabaseRequest& r) { r.solver.path = Path::dense; }, [](DatabaseRequest& r) { r.adapt.emplace(); }}) {
+    DatabaseRequest request = small_request();
+    change(request);
+    EXPECT_NE(DatabaseBuild(equilibrium, std::nullopt, request).key(), key);
+  }
+  Surface surface = equilibrium.surface(0.25).surface;
+  const std::string print = fingerprint(surface);
+  surface.source = "another name";
+  EXPECT_EQ(fingerprint(surface), print);
+  surface.b.cosine[1] += 1e-12;
+  EXPECT_NE(fingerprint(surface), print);
+}
+
+// The published database was made with a boozmn file that is not at hand: its geometry to what two transforms differ
+// by.
+TEST(RadialScales, AreThoseOfThePublishedDatabase) {
+  SONDE_NEED_DATA(data);
+  const Database published = read_database((data / "neoclassical/Dij_NTX_QI_Er_Optimized.h5").string()).database;
+  SurfaceOptions options;
+  options.path = (data / "neoclassical/wout_QI_nfp2_newNT_opt_hires.nc").string();
+  Notes notes;
+  const RadialScales scales = radial_scales(Equilibrium::open(options), std::nullopt, published.axes.rho, notes);
+  EXPECT_NEAR(scales.psia / published.psia, 1, 1e-12);
+  EXPECT_NEAR(scales.a_b / published.a_b, 1, 1e-3);
+  for (std::size_t r = 0; r < published.axes.rho.size(); ++r) {
+    SCOPED_TRACE(published.axes.rho[r]);
+    EXPECT_NEAR(scales.geometry.B00[r] / published.geometry.B00[r], 1, 1e-4);
+    EXPECT_NEAR(scales.geometry.G[r] / published.geometry.G[r], 1, 1e-4);
+    EXPECT_NEAR(scales.geometry.iota[r] / published.geometry.iota[r], 1, 1e-4);
+    EXPECT_NEAR(scales.geometry.R00[r] / published.geometry.R00[r], 1, 1e-3);
+  }
+}
+
+TEST(RadialScales, WhatIsMissingIsNamed) {
+  SONDE_NEED_DATA(data);
+  SurfaceOptions options;
+  options.path = (data / "neoclassical/boozmn_li383_1.4m.nc").string();
+  const Equilibrium boozer = Equilibrium::open(options);
+  Notes notes;
+  const double rho[] = {0.7};
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)minor_radius(boozer, std::nullopt); }), HasSubstr("wout"));
+  const double outside[] = {1.5};
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)radial_scales(tokamak(data), std::nullopt, outside, notes); }),
+              HasSubstr("rho = 1.5"));
+  EXPECT_NO_THROW((void)radial_scales(tokamak(data), std::nullopt, rho, notes));
+}
+
+}  // namespace
+}  // namespace sonde::neoclassical
