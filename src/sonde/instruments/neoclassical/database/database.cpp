@@ -66,7 +66,7 @@ void require_valid(const Database& database) {
                                                     axes.rho[static_cast<std::size_t>(r)], axes.nu_v.back()));
 }
 
-Index points_without_positive_D11(const Database& database) {
+Index points_without_positive_d11(const Database& database) {
   return std::count_if(database.D11.begin(), database.D11.end(), [](double value) { return !(value > 0); });
 }
 

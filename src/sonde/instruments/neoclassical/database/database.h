@@ -40,6 +40,6 @@ struct Database {
 void require_valid(const Database& database);
 
 /// The points whose D11 is not above zero: no logarithm can be taken of them. Unresolved points of other programs.
-[[nodiscard]] Index points_without_positive_D11(const Database& database);
+[[nodiscard]] Index points_without_positive_d11(const Database& database);
 
 }  // namespace sonde::neoclassical

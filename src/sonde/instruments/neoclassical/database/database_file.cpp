@@ -113,7 +113,7 @@ void write_database(const std::string& path, const Database& database) {
        {std::pair{"R00", &geometry.R00}, std::pair{"G", &geometry.G}, std::pair{"I", &geometry.I},
         std::pair{"iota", &geometry.iota}, std::pair{"D33_spitzer", &database.D33_spitzer}})
     if (values->empty()) throw Error(ErrorKind::bad_input, fmt::format("{}: {} is missing", path, name));
-  if (const Index bad = points_without_positive_D11(database); bad > 0)
+  if (const Index bad = points_without_positive_d11(database); bad > 0)
     throw Error(ErrorKind::bad_input, fmt::format("{}: D11 of {} points is not above zero", path, bad))
         .hint("raise the resolution, or use the discretisation skew, whose D11 is always above zero");
   const DerivedFields derived = derived_fields(database);

@@ -78,10 +78,10 @@ TEST(Database, FieldsOfWrongSizeOrWithoutAValueAreNamed) {
 
 TEST(Database, CountsPointsWithoutALogarithm) {
   Database database = small_database();
-  EXPECT_EQ(points_without_positive_D11(database), 0);
+  EXPECT_EQ(points_without_positive_d11(database), 0);
   database.D11[3] = 0;
   database.D11[5] = -1e-9;
-  EXPECT_EQ(points_without_positive_D11(database), 2);
+  EXPECT_EQ(points_without_positive_d11(database), 2);
 }
 
 }  // namespace

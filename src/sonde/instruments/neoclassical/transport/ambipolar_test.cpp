@@ -16,17 +16,17 @@ using ::testing::HasSubstr;
 using Class = AmbipolarRoot::Class;
 
 TEST(Ambipolar, OneRootIsFoundWithItsSlope) {
-  const AmbipolarRoots found = ambipolar_roots([](double E) { return std::atan((E + 3000) / 500); }, {});
+  const AmbipolarRoots found = ambipolar_roots([](double er) { return std::atan((er + 3000) / 500); }, {});
   ASSERT_EQ(found.roots.size(), 1);
   EXPECT_NEAR(found.roots[0].E_r, -3000, 1e-3);
   EXPECT_NEAR(found.roots[0].slope, 1.0 / 500, 1e-6);
   EXPECT_EQ(found.roots[0].kind, Class::ion);
   EXPECT_EQ(found.chosen, 0);
-  EXPECT_EQ(ambipolar_roots([](double E) { return E - 1000; }, {}).roots[0].kind, Class::electron);
+  EXPECT_EQ(ambipolar_roots([](double er) { return er - 1000; }, {}).roots[0].kind, Class::electron);
 }
 
 /// Roots at -4, 2 and 9 kV/m: ion, unstable, electron.
-double three_roots(double E) { return (E + 4e3) * (E - 2e3) * (E - 9e3) * 1e-9; }
+double three_roots(double er) { return (er + 4e3) * (er - 2e3) * (er - 9e3) * 1e-9; }
 
 TEST(Ambipolar, AllRootsAreFoundAndClassed) {
   const AmbipolarRoots found = ambipolar_roots(three_roots, {});
@@ -48,7 +48,7 @@ TEST(Ambipolar, TheChoiceIsByEntropyIonOrElectron) {
     const AmbipolarRoots found = ambipolar_roots(current, options);
     return found.roots.at(found.chosen.value()).E_r;
   };
-  const auto mirrored = [](double E) { return -three_roots(-E); };
+  const auto mirrored = [](double er) { return -three_roots(-er); };
   EXPECT_NEAR(chosen(three_roots, RootChoice::least_entropy_production), 9e3, 1);
   EXPECT_NEAR(chosen(mirrored, RootChoice::least_entropy_production), -9e3, 1);
   EXPECT_NEAR(chosen(three_roots, RootChoice::ion), -4e3, 1);
@@ -59,7 +59,7 @@ TEST(Ambipolar, WithoutARootNothingIsChosen) {
   const AmbipolarRoots none = ambipolar_roots([](double) { return 1.0; }, {});
   EXPECT_TRUE(none.roots.empty());
   EXPECT_FALSE(none.chosen);
-  const AmbipolarRoots unstable = ambipolar_roots([](double E) { return 10 - E; }, {});
+  const AmbipolarRoots unstable = ambipolar_roots([](double er) { return 10 - er; }, {});
   ASSERT_EQ(unstable.roots.size(), 1);
   EXPECT_EQ(unstable.roots[0].kind, Class::unstable);
   EXPECT_FALSE(unstable.chosen);
@@ -70,7 +70,7 @@ TEST(Ambipolar, ARootOnAPointOfTheGridCountsOnce) {
   options.lowest = -10;
   options.highest = 10;
   options.points = 21;
-  const AmbipolarRoots found = ambipolar_roots([](double E) { return E; }, options);
+  const AmbipolarRoots found = ambipolar_roots([](double er) { return er; }, options);
   ASSERT_EQ(found.roots.size(), 1);
   EXPECT_EQ(found.roots[0].E_r, 0);
   // A plasma that is ambipolar in every field has no root.
@@ -79,23 +79,23 @@ TEST(Ambipolar, ARootOnAPointOfTheGridCountsOnce) {
 
 TEST(Ambipolar, SteepRootsAreFoundToTheTolerance) {
   // A kink as between regimes, and a cubic root: no secant converges fast.
-  const auto kink = [](double E) { return E < 123.456 ? 1e-6 * (E - 123.456) : 1e3 * (E - 123.456); };
+  const auto kink = [](double er) { return er < 123.456 ? 1e-6 * (er - 123.456) : 1e3 * (er - 123.456); };
   EXPECT_NEAR(ambipolar_roots(kink, {}).roots.at(0).E_r, 123.456, 4e-4);
-  EXPECT_NEAR(ambipolar_roots([](double E) { return std::cbrt(E - 77.7); }, {}).roots.at(0).E_r, 77.7, 4e-4);
-  EXPECT_NEAR(ambipolar_roots([](double E) { return std::pow(E - 77.7, 3); }, {}).roots.at(0).E_r, 77.7, 4e-4);
+  EXPECT_NEAR(ambipolar_roots([](double er) { return std::cbrt(er - 77.7); }, {}).roots.at(0).E_r, 77.7, 4e-4);
+  EXPECT_NEAR(ambipolar_roots([](double er) { return std::pow(er - 77.7, 3); }, {}).roots.at(0).E_r, 77.7, 4e-4);
 }
 
 TEST(Ambipolar, ACurrentThatIsNoNumberIsNamedWithItsField) {
   EXPECT_THAT(error_of(ErrorKind::bad_input,
-                       [] { (void)ambipolar_roots([](double E) { return E > 0 ? std::nan("") : 1; }, {}); }),
+                       [] { (void)ambipolar_roots([](double er) { return er > 0 ? std::nan("") : 1; }, {}); }),
               HasSubstr("the current at E_r = "));
   AmbipolarOptions options;
   options.points = 1;
-  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)ambipolar_roots([](double E) { return E; }, options); }),
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)ambipolar_roots([](double er) { return er; }, options); }),
               HasSubstr("no range to search"));
   options = {};
   options.highest = options.lowest;
-  error_of(ErrorKind::bad_input, [&] { (void)ambipolar_roots([](double E) { return E; }, options); });
+  error_of(ErrorKind::bad_input, [&] { (void)ambipolar_roots([](double er) { return er; }, options); });
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 using testing::kilo_electron_volt;
 
-constexpr double iota = 0.5, G = 1.5;
+constexpr double iota = 0.5, b_zeta = 1.5;
 
 /// B = 1 + e cos theta, I = 0.
 Surface tokamak(double e) {
@@ -25,7 +25,7 @@ Surface tokamak(double e) {
   surface.angles = "boozer";
   surface.iota = iota;
   surface.b = {{{0, 0}, {1, 0}}, {1, e}};
-  surface.field = BoozerField{0, G, G, 1};
+  surface.field = BoozerField{0, b_zeta, b_zeta, 1};
   return surface;
 }
 
@@ -74,7 +74,7 @@ TEST(Bootstrap, InAxisymmetryFlowAndConductionAreOne) {
   const Plan plan = Plan::prepare(tokamak(0.1), {25, 1, 60});
   for (const double nu_hat : {1e-3, 1e-2, 0.1, 1.0}) {
     const Coefficients solved = plan.solve({nu_hat, 0});
-    const double expected = -2 * G / iota / 3 * (1 - solved.D33 / solved.D33_spitzer);
+    const double expected = -2 * b_zeta / iota / 3 * (1 - solved.D33 / solved.D33_spitzer);
     EXPECT_NEAR(solved.D31 / expected, 1, 1e-7) << nu_hat;  // of the resolution
   }
 }
@@ -84,7 +84,7 @@ TEST(Bootstrap, RareCollisionsLeaveTheTrappedFraction) {
   // of it extrapolated. For large aspect ratio f_t = 1.46 sqrt(e).
   const auto limit = [](double e) {
     const Plan plan = Plan::prepare(tokamak(e), {61, 1, 200});
-    const auto at = [&](double nu_hat) { return 1.5 * iota / G * -plan.solve({nu_hat, 0}).D31; };
+    const auto at = [&](double nu_hat) { return 1.5 * iota / b_zeta * -plan.solve({nu_hat, 0}).D31; };
     const double near = at(1.6e-5), far = at(6.4e-5);
     return near + (near - far);  // sqrt doubles
   };

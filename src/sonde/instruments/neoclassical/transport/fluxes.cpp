@@ -3,11 +3,11 @@
 
 namespace sonde::neoclassical {
 
-Forces thermodynamic_forces(const Population& population, double E_r, double electric_drive) {
-  const double charge_by_T = population.species.charge / population.temperature;
-  const double A2 = population.temperature_slope / population.temperature;
-  return {population.density_slope / population.density - 1.5 * A2 - charge_by_T * E_r, A2,
-          -charge_by_T * electric_drive};
+Forces thermodynamic_forces(const Population& population, double er, double electric_drive) {
+  const double charge_by_t = population.species.charge / population.temperature;
+  const double a2 = population.temperature_slope / population.temperature;
+  return {population.density_slope / population.density - 1.5 * a2 - charge_by_t * er, a2,
+          -charge_by_t * electric_drive};
 }
 
 ThermalMatrix thermal_matrix(const SpeciesMoments& moments) {
@@ -23,11 +23,11 @@ ThermalMatrix thermal_matrix(const SpeciesMoments& moments) {
   return made;
 }
 
-Fluxes fluxes(const Population& population, const ThermalMatrix& L, const Forces& forces) {
+Fluxes fluxes(const Population& population, const ThermalMatrix& matrix, const Forces& forces) {
   const double n = population.density;
-  return {-n * (L.L11 * forces.A1 + L.L12 * forces.A2 + L.L13 * forces.A3),
-          -n * population.temperature * (L.L21 * forces.A1 + L.L22 * forces.A2 + L.L23 * forces.A3),
-          -n * (L.L31 * forces.A1 + L.L32 * forces.A2 + L.L33 * forces.A3)};
+  return {-n * (matrix.L11 * forces.A1 + matrix.L12 * forces.A2 + matrix.L13 * forces.A3),
+          -n * population.temperature * (matrix.L21 * forces.A1 + matrix.L22 * forces.A2 + matrix.L23 * forces.A3),
+          -n * (matrix.L31 * forces.A1 + matrix.L32 * forces.A2 + matrix.L33 * forces.A3)};
 }
 
 }  // namespace sonde::neoclassical

@@ -9,14 +9,17 @@ namespace {
 /// Coefficients of w^j z^k of a power series in two variables, up to `order` in each.
 class Series2 {
  public:
-  explicit Series2(int order) : order_(order), c_(static_cast<std::size_t>((order + 1) * (order + 1)), 0) {}
+  explicit Series2(int order) : order_(order), terms_(static_cast<std::size_t>(order) + 1), c_(terms_ * terms_, 0) {}
   [[nodiscard]] double operator()(int j, int k) const { return j < 0 || k < 0 ? 0 : c_[at(j, k)]; }
   double& at_place(int j, int k) { return c_[at(j, k)]; }
   [[nodiscard]] int order() const { return order_; }
 
  private:
-  [[nodiscard]] std::size_t at(int j, int k) const { return static_cast<std::size_t>(j * (order_ + 1) + k); }
+  [[nodiscard]] std::size_t at(int j, int k) const {
+    return static_cast<std::size_t>(j) * terms_ + static_cast<std::size_t>(k);
+  }
   int order_;
+  std::size_t terms_;
   std::vector<double> c_;
 };
 
@@ -46,8 +49,11 @@ Series2 over_one_minus_wz(const Series2& series) {
 
 FrictionMatrices friction_matrices(double mass_ratio, double speed_ratio, int order) {
   const double y = speed_ratio;
-  const auto terms = static_cast<std::size_t>(order + 1);
-  FrictionMatrices made{order, std::vector<double>(terms * terms), std::vector<double>(terms * terms)};
+  const auto terms = static_cast<std::size_t>(order) + 1;
+  FrictionMatrices made;
+  made.order = order;
+  made.M.resize(terms * terms);
+  made.N.resize(terms * terms);
   // Generating functions at equal temperatures, D = 1 + y - w - y z:
   //   M = -(1+y) E^-3/2/(1-wz) - y w z [3 y E^-5/2/(1-wz) + 2 E^-3/2/(1-wz)^2],  N = (1+y) D^-3/2 + 3 y w z D^-5/2.
   const Series2 e3 = power_of_e(y, 1.5, order), a = over_one_minus_wz(e3), aa = over_one_minus_wz(a),

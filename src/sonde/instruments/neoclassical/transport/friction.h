@@ -12,8 +12,13 @@ namespace sonde::neoclassical {
 struct FrictionMatrices {
   int order = 0;
   std::vector<double> M, N;
-  [[nodiscard]] double m(int j, int k) const { return M[static_cast<std::size_t>(j * (order + 1) + k)]; }
-  [[nodiscard]] double n(int j, int k) const { return N[static_cast<std::size_t>(j * (order + 1) + k)]; }
+  [[nodiscard]] double m(int j, int k) const { return M[place(j, k)]; }
+  [[nodiscard]] double n(int j, int k) const { return N[place(j, k)]; }
+
+ private:
+  [[nodiscard]] std::size_t place(int j, int k) const {
+    return static_cast<std::size_t>(j) * (static_cast<std::size_t>(order) + 1) + static_cast<std::size_t>(k);
+  }
 };
 
 /// `mass_ratio` m_a/m_b and `speed_ratio` y = v_tb^2/v_ta^2, both above zero; order up to highest_sonine_order. Up to

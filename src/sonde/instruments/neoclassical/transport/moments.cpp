@@ -13,17 +13,17 @@ namespace sonde::neoclassical {
 namespace {
 
 /// Adds one energy: `g11` and so on are its weights with the coefficients in them.
-void add_sonine(std::span<const double> s, double K, double nu, double g31, double g13, double g33,
+void add_sonine(std::span<const double> s, double energy, double nu, double g31, double g13, double g33,
                 SpeciesMoments& made) {
   const std::size_t terms = s.size();
   for (std::size_t j = 0; j < terms; ++j) {
     made.s_31[j] += g31 * s[j];
-    made.ks_31[j] += g31 * K * s[j];
+    made.ks_31[j] += g31 * energy * s[j];
     made.s_33[j] += g33 * s[j];
     made.s_13[j] += g13 * s[j];
-    made.ks_13[j] += g13 * K * s[j];
+    made.ks_13[j] += g13 * energy * s[j];
     made.nus_13[j] += g13 * nu * s[j];
-    made.nuks_13[j] += g13 * nu * K * s[j];
+    made.nuks_13[j] += g13 * nu * energy * s[j];
     for (std::size_t k = 0; k <= j; ++k) {
       made.ss_33[j * terms + k] += g33 * s[j] * s[k];
       made.nuss_33[j * terms + k] += g33 * nu * s[j] * s[k];
@@ -38,13 +38,13 @@ void mirror(std::vector<double>& square, std::size_t terms) {
 
 }  // namespace
 
-std::vector<double> sonine_polynomials(double K, int order) {
-  std::vector<double> s{1, 2.5 - K};
+std::vector<double> sonine_polynomials(double energy, int order) {
+  std::vector<double> s{1, 2.5 - energy};
   for (int k = 1; k < order; ++k) {
     const auto at = static_cast<std::size_t>(k);
-    s.push_back(((2 * k + 2.5 - K) * s[at] - (k + 1.5) * s[at - 1]) / (k + 1));
+    s.push_back(((2 * k + 2.5 - energy) * s[at] - (k + 1.5) * s[at - 1]) / (k + 1));
   }
-  s.resize(static_cast<std::size_t>(std::max(order + 1, 0)));
+  s.resize(order < 0 ? 0 : static_cast<std::size_t>(order) + 1);
   return s;
 }
 
@@ -63,25 +63,25 @@ EnergyNodes::EnergyNodes(std::vector<Population> plasma, const EnergyRule& rule,
   logarithms_ = coulomb_logarithms(plasma_, logarithm);
   for (std::size_t a = 0; a < plasma_.size(); ++a) {
     const double thermal = plasma_[a].thermal_speed();
-    for (const double K : rule_.K) {
-      speed_.push_back(thermal * std::sqrt(K));
+    for (const double energy : rule_.K) {
+      speed_.push_back(thermal * std::sqrt(energy));
       frequency_.push_back(collision_frequency(plasma_, logarithms_, a, speed_.back()));
       nu_hat_.push_back(frequency_.back() / speed_.back());
     }
   }
-  for (const double K : rule_.K)
-    for (const double s : sonine_polynomials(K, order)) sonine_.push_back(s);
+  for (const double energy : rule_.K)
+    for (const double s : sonine_polynomials(energy, order)) sonine_.push_back(s);
 }
 
-std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const SurfaceSource& source, double E_r) {
+std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const SurfaceSource& source, double er) {
   const EnergyRule& rule = nodes.rule();
-  const auto terms = static_cast<std::size_t>(nodes.order() + 1);
+  const auto terms = static_cast<std::size_t>(nodes.order()) + 1;
   std::vector<SpeciesMoments> all;
   std::vector<double> er_hat(rule.size());
   std::vector<SurfaceDij> at(rule.size());
   for (std::size_t a = 0; a < nodes.plasma().size(); ++a) {
     const Population& population = nodes.plasma()[a];
-    for (std::size_t i = 0; i < rule.size(); ++i) er_hat[i] = E_r / nodes.speed(a)[i];
+    for (std::size_t i = 0; i < rule.size(); ++i) er_hat[i] = er / nodes.speed(a)[i];
     source.coefficients(nodes.nu_hat(a), er_hat, at);
     SpeciesMoments made;
     for (auto* line : {&made.s_31, &made.ks_31, &made.s_33, &made.s_13, &made.ks_13, &made.nus_13, &made.nuks_13})
@@ -93,27 +93,28 @@ std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const Surfa
                  unit11 = gyration * gyration * speed * speed * unit33;
     double beyond11 = 0, beyond33 = 0;
     for (std::size_t i = 0; i < rule.size(); ++i) {
-      const double K = rule.K[i], K3_2 = K * std::sqrt(K);
+      const double energy = rule.K[i], to_3_2 = energy * std::sqrt(energy);
       const auto& [d, beyond] = at[i];
       if (!std::isfinite(d.D11 + d.D31 + d.D13 + d.D33))
         throw Error(ErrorKind::bad_input,
                     fmt::format("a coefficient of species {} at K = {:.3g}, nu_hat = {:.3g} is not a finite number",
-                                population.species.name, K, nodes.nu_hat(a)[i]));
-      const double g11 = unit11 * rule.weight[i] * K * K * d.D11, g31 = -unit31 * rule.weight[i] * K3_2 * d.D31,
-                   g13 = unit31 * rule.weight[i] * K3_2 * d.D13, g33 = unit33 * rule.weight[i] * K * d.D33;
+                                population.species.name, energy, nodes.nu_hat(a)[i]));
+      const double g11 = unit11 * rule.weight[i] * energy * energy * d.D11,
+                   g31 = -unit31 * rule.weight[i] * to_3_2 * d.D31, g13 = unit31 * rule.weight[i] * to_3_2 * d.D13,
+                   g33 = unit33 * rule.weight[i] * energy * d.D33;
       made.d11_1 += g11;
-      made.d11_K += g11 * K;
-      made.d11_KK += g11 * K * K;
+      made.d11_K += g11 * energy;
+      made.d11_KK += g11 * energy * energy;
       made.d31_1 += g31;
-      made.d31_K += g31 * K;
+      made.d31_K += g31 * energy;
       made.d13_1 += g13;
-      made.d13_K += g13 * K;
+      made.d13_K += g13 * energy;
       made.d33_1 += g33;
       if (beyond) {
         beyond11 += std::abs(g11);
         beyond33 += std::abs(g33);
       }
-      add_sonine(nodes.sonine(i), K, nodes.frequency(a)[i], g31, g13, g33, made);
+      add_sonine(nodes.sonine(i), energy, nodes.frequency(a)[i], g31, g13, g33, made);
     }
     mirror(made.ss_33, terms);
     mirror(made.nuss_33, terms);

@@ -17,8 +17,8 @@ namespace sonde::neoclassical {
 
 inline constexpr int highest_sonine_order = 12;
 
-/// Sonine polynomials S_0 .. S_order of K (associated Laguerre, 3/2): 1, 5/2 - K, ...
-[[nodiscard]] std::vector<double> sonine_polynomials(double K, int order);
+/// Sonine polynomials S_0 .. S_order of the energy K (associated Laguerre, 3/2): 1, 5/2 - K, ...
+[[nodiscard]] std::vector<double> sonine_polynomials(double energy, int order);
 
 /// w_k = k! Gamma(5/2) / Gamma(k + 5/2) = 1, 2/5, 8/35, ...: one over their normalised squares.
 [[nodiscard]] std::vector<double> sonine_norms(int order);
@@ -46,7 +46,7 @@ class EnergyNodes {
   }
   /// S_k of energy i at [i][k].
   [[nodiscard]] std::span<const double> sonine(std::size_t energy) const {
-    const auto terms = static_cast<std::size_t>(order_ + 1);
+    const auto terms = static_cast<std::size_t>(order_) + 1;
     return {sonine_.data() + energy * terms, terms};
   }
 
@@ -68,8 +68,9 @@ struct SpeciesMoments {
   double beyond = 0;  ///< share of [1]_11 and of [1]_33, the larger one, that stands on continued coefficients
 };
 
-/// Of every species at E_r (V/m). Throws Error(bad_input) naming species and energy where a coefficient is not finite.
+/// Of every species at `er` = E_r, V/m. Throws Error(bad_input) naming species and energy where a coefficient is not
+/// finite.
 [[nodiscard]] std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const SurfaceSource& source,
-                                                         double E_r);
+                                                         double er);
 
 }  // namespace sonde::neoclassical

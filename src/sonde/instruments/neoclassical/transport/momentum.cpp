@@ -41,7 +41,9 @@ Friction friction_of(const EnergyNodes& nodes, int order) {
 Eigen::MatrixXd leading(const std::vector<double>& square, int order, int held) {
   Eigen::MatrixXd made(order + 1, order + 1);
   for (int j = 0; j <= order; ++j)
-    for (int k = 0; k <= order; ++k) made(j, k) = square[static_cast<std::size_t>(j * (held + 1) + k)];
+    for (int k = 0; k <= order; ++k)
+      made(j, k) =
+          square[static_cast<std::size_t>(j) * (static_cast<std::size_t>(held) + 1) + static_cast<std::size_t>(k)];
   return made;
 }
 

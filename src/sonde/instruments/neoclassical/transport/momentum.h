@@ -17,7 +17,7 @@ struct MomentumCorrection {
   std::vector<Fluxes> fluxes;  ///< of each species, corrected
 
   [[nodiscard]] double coefficient(std::size_t a, int j) const {
-    return c[a * static_cast<std::size_t>(order + 1) + static_cast<std::size_t>(j)];
+    return c[a * (static_cast<std::size_t>(order) + 1) + static_cast<std::size_t>(j)];
   }
 };
 

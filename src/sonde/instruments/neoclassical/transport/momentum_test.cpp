@@ -20,15 +20,15 @@ using testing::kilo_electron_volt;
 using testing::mixed_plasma;
 
 TEST(SonineMoments, PolynomialsAndNormsAreTheTextbookOnes) {
-  const double K = 1.7;
-  const std::vector<double> s = sonine_polynomials(K, 3);
-  EXPECT_DOUBLE_EQ(s[1], 2.5 - K);
-  EXPECT_NEAR(s[2], 35.0 / 8 - 3.5 * K + K * K / 2, 1e-15);
-  EXPECT_NEAR(s[3], 105.0 / 16 - 63.0 / 8 * K + 9.0 / 4 * K * K - K * K * K / 6, 1e-14);
+  const double energy = 1.7;
+  const std::vector<double> s = sonine_polynomials(energy, 3);
+  EXPECT_DOUBLE_EQ(s[1], 2.5 - energy);
+  EXPECT_NEAR(s[2], 35.0 / 8 - 3.5 * energy + energy * energy / 2, 1e-15);
+  EXPECT_NEAR(s[3], 105.0 / 16 - 63.0 / 8 * energy + 9.0 / 4 * energy * energy - energy * energy * energy / 6, 1e-14);
   EXPECT_THAT(sonine_norms(3), ::testing::ElementsAre(1, ::testing::DoubleEq(0.4), ::testing::DoubleEq(8.0 / 35),
                                                       ::testing::DoubleEq(16.0 / 105)));
-  EXPECT_EQ(sonine_polynomials(K, 0).size(), 1);
-  EXPECT_TRUE(sonine_polynomials(K, -1).empty());
+  EXPECT_EQ(sonine_polynomials(energy, 0).size(), 1);
+  EXPECT_TRUE(sonine_polynomials(energy, -1).empty());
 }
 
 TEST(EnergyMoments, OfConstantCoefficientsAreGammaFunctions) {
@@ -39,16 +39,16 @@ TEST(EnergyMoments, OfConstantCoefficientsAreGammaFunctions) {
     const Species& species = nodes.plasma()[a].species;
     const double v = nodes.plasma()[a].thermal_speed(), g = species.mass / species.charge,
                  pi_root = std::sqrt(std::numbers::pi), near = 1e-12;  // of the rule
-    const ThermalMatrix L = thermal_matrix(moments[a]);
-    EXPECT_NEAR(L.L11 / (g * g * v * v * v / pi_root * 2 * std::tgamma(3)), 1, near);
-    EXPECT_NEAR(L.L12 / (g * g * v * v * v / pi_root * 2 * std::tgamma(4)), 1, near);
-    EXPECT_EQ(L.L21, L.L12);
-    EXPECT_NEAR(L.L22 / (g * g * v * v * v / pi_root * 2 * std::tgamma(5)), 1, near);
-    EXPECT_NEAR(L.L31 / (-g * v * v / pi_root * 3 * std::tgamma(2.5)), 1, near);
-    EXPECT_NEAR(L.L32 / (-g * v * v / pi_root * 3 * std::tgamma(3.5)), 1, near);
-    EXPECT_NEAR(L.L13 / (-g * v * v / pi_root * -5 * std::tgamma(2.5)), 1, near);
-    EXPECT_NEAR(L.L23 / (-g * v * v / pi_root * -5 * std::tgamma(3.5)), 1, near);
-    EXPECT_NEAR(L.L33 / (v / pi_root * 7 * std::tgamma(2)), 1, near);
+    const ThermalMatrix matrix = thermal_matrix(moments[a]);
+    EXPECT_NEAR(matrix.L11 / (g * g * v * v * v / pi_root * 2 * std::tgamma(3)), 1, near);
+    EXPECT_NEAR(matrix.L12 / (g * g * v * v * v / pi_root * 2 * std::tgamma(4)), 1, near);
+    EXPECT_EQ(matrix.L21, matrix.L12);
+    EXPECT_NEAR(matrix.L22 / (g * g * v * v * v / pi_root * 2 * std::tgamma(5)), 1, near);
+    EXPECT_NEAR(matrix.L31 / (-g * v * v / pi_root * 3 * std::tgamma(2.5)), 1, near);
+    EXPECT_NEAR(matrix.L32 / (-g * v * v / pi_root * 3 * std::tgamma(3.5)), 1, near);
+    EXPECT_NEAR(matrix.L13 / (-g * v * v / pi_root * -5 * std::tgamma(2.5)), 1, near);
+    EXPECT_NEAR(matrix.L23 / (-g * v * v / pi_root * -5 * std::tgamma(3.5)), 1, near);
+    EXPECT_NEAR(matrix.L33 / (v / pi_root * 7 * std::tgamma(2)), 1, near);
   }
 }
 
@@ -149,10 +149,10 @@ TEST(MomentumCorrection, MakesAxisymmetryAmbipolarInAnyField) {
   // momentum on, so sum_a q_a Gamma_a tends to 0 with the order, beyond which flows are not restored.
   const EnergyNodes nodes(mixed_plasma(), maxwell_polynomials(48), CoulombLogarithm::electrons, highest_sonine_order);
   const Formula source = axisymmetric(2.5, 1.03);
-  const auto corrected = [&](double E_r, int order) {
+  const auto corrected = [&](double er, int order) {
     std::vector<Forces> forces;
-    for (const Population& population : nodes.plasma()) forces.push_back(thermodynamic_forces(population, E_r));
-    return correct_momentum(nodes, energy_moments(nodes, source, E_r), forces, source.ratio, order).fluxes;
+    for (const Population& population : nodes.plasma()) forces.push_back(thermodynamic_forces(population, er));
+    return correct_momentum(nodes, energy_moments(nodes, source, er), forces, source.ratio, order).fluxes;
   };
   double before = 1;
   for (const int order : {0, 1, 2, 5, 8, 12}) {

@@ -83,8 +83,8 @@ TabulatedProfiles read_profiles(const std::string& path) {
     columns.erase(found);
     return values;
   };
-  std::vector<double> rho = take("rho"), E_r;
-  if (columns.contains("Er")) E_r = take("Er");
+  std::vector<double> rho = take("rho"), er;
+  if (columns.contains("Er")) er = take("Er");
   std::vector<TabulatedProfiles::Column> made;
   try {
     while (!columns.empty()) {
@@ -95,7 +95,7 @@ TabulatedProfiles read_profiles(const std::string& path) {
       const std::string who = name.substr(2);
       made.push_back({species(who), take("n_" + who), take("T_" + who)});
     }
-    return {std::move(rho), made, std::move(E_r)};
+    return {std::move(rho), made, std::move(er)};
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::bad_input) throw;
     throw bad(path, error.message()).hint(error.hint());

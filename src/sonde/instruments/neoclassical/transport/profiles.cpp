@@ -22,7 +22,7 @@ std::vector<Population> standard_plasma(const StandardProfiles& profiles, double
 }
 
 TabulatedProfiles::TabulatedProfiles(std::vector<double> rho, const std::vector<Column>& columns,
-                                     std::vector<double> E_r) {
+                                     std::vector<double> er) {
   if (rho.size() < 2)
     throw Error(ErrorKind::bad_input, fmt::format("profiles at {} points of rho, expected two or more", rho.size()));
   if (columns.empty()) throw Error(ErrorKind::bad_input, "profiles without a species");
@@ -44,7 +44,7 @@ TabulatedProfiles::TabulatedProfiles(std::vector<double> rho, const std::vector<
   for (const Column& column : columns)
     curves_.push_back({column.species, curve(column.density, 1, "n_" + column.species.name),
                        curve(column.temperature, elementary_charge, "T_" + column.species.name)});
-  if (!E_r.empty()) E_r_.emplace(std::move(rho), std::move(E_r), "Er");
+  if (!er.empty()) radial_field_.emplace(std::move(rho), std::move(er), "Er");
 }
 
 void TabulatedProfiles::require_within(double rho) const {
@@ -62,10 +62,10 @@ std::vector<Population> TabulatedProfiles::plasma(double rho, double a_b) const 
   return made;
 }
 
-std::optional<double> TabulatedProfiles::E_r(double rho) const {
+std::optional<double> TabulatedProfiles::radial_field(double rho) const {
   require_within(rho);
-  if (!E_r_) return std::nullopt;
-  return E_r_->value(rho);
+  if (!radial_field_) return std::nullopt;
+  return radial_field_->value(rho);
 }
 
 }  // namespace sonde::neoclassical

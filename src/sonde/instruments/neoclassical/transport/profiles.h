@@ -28,12 +28,12 @@ class TabulatedProfiles {
   };
   /// Throws Error(bad_input) naming the column: rho that does not increase or leaves [0, 1], fewer than two points,
   /// columns of another length, values that are not finite or not above zero.
-  TabulatedProfiles(std::vector<double> rho, const std::vector<Column>& columns, std::vector<double> E_r = {});
+  TabulatedProfiles(std::vector<double> rho, const std::vector<Column>& columns, std::vector<double> er = {});
 
   /// Throws Error(bad_input) beyond the first and last point.
   [[nodiscard]] std::vector<Population> plasma(double rho, double a_b) const;
   /// V/m; nothing when no column gives it.
-  [[nodiscard]] std::optional<double> E_r(double rho) const;
+  [[nodiscard]] std::optional<double> radial_field(double rho) const;
 
  private:
   void require_within(double rho) const;
@@ -44,7 +44,7 @@ class TabulatedProfiles {
   };
   double first_ = 0, last_ = 0;
   std::vector<Curves> curves_;
-  std::optional<MonotoneCubic> E_r_;
+  std::optional<MonotoneCubic> radial_field_;
 };
 
 }  // namespace sonde::neoclassical

@@ -57,7 +57,7 @@ TEST(Profiles, ATableIsReadByTheNamesOfItsColumns) {
   const Population& d = plasma[0].species.name == "e" ? plasma[1] : plasma[0];
   EXPECT_EQ(e.density, 8e19);
   EXPECT_EQ(d.temperature, 900 * elementary_charge);
-  EXPECT_EQ(profiles.E_r(0.5), -1500);
+  EXPECT_EQ(profiles.radial_field(0.5), -1500);
   // Equal intervals, secants -2000 and -1800 eV per rho: their harmonic mean, over a_b = 2.
   EXPECT_NEAR(e.temperature_slope / elementary_charge, -2 / (1 / 2000.0 + 1 / 1800.0) / 2, 1e-9);
 }
@@ -71,7 +71,7 @@ TEST(Profiles, TheSameAsHdf5) {
   writer.finish();
   const TabulatedProfiles profiles = read_profiles(folder.file("p.h5"));
   EXPECT_EQ(profiles.plasma(0.5, 1)[0].density, 1.5e19);
-  EXPECT_FALSE(profiles.E_r(0.5));
+  EXPECT_FALSE(profiles.radial_field(0.5));
 }
 
 TEST(Profiles, WhatIsNoProfileIsNamedWithItsPlace) {
@@ -104,7 +104,7 @@ TEST(Profiles, BeyondTheTableNothingIsGuessed) {
   const TabulatedProfiles profiles({0.2, 0.8}, {{species("e"), {1e20, 1e20}, {100, 50}}});
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)profiles.plasma(0.1, 1); }),
               HasSubstr("rho = 0.1: the profiles are given from 0.2 to 0.8"));
-  error_of(ErrorKind::bad_input, [&] { (void)profiles.E_r(0.9); });
+  error_of(ErrorKind::bad_input, [&] { (void)profiles.radial_field(0.9); });
 }
 
 }  // namespace

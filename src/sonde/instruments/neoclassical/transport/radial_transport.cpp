@@ -11,13 +11,13 @@
 namespace sonde::neoclassical {
 namespace {
 
-double charge_flux(const EnergyNodes& nodes, const SurfaceSource& surface, double E_r, double electric_drive) {
-  const std::vector<SpeciesMoments> moments = energy_moments(nodes, surface, E_r);
+double charge_flux(const EnergyNodes& nodes, const SurfaceSource& surface, double er, double electric_drive) {
+  const std::vector<SpeciesMoments> moments = energy_moments(nodes, surface, er);
   double sum = 0;
   for (std::size_t a = 0; a < moments.size(); ++a) {
     const Population& population = nodes.plasma()[a];
     sum += population.species.charge *
-           fluxes(population, thermal_matrix(moments[a]), thermodynamic_forces(population, E_r, electric_drive)).gamma;
+           fluxes(population, thermal_matrix(moments[a]), thermodynamic_forces(population, er, electric_drive)).gamma;
   }
   return sum;
 }
@@ -25,7 +25,7 @@ double charge_flux(const EnergyNodes& nodes, const SurfaceSource& surface, doubl
 void find_field(const SurfaceSource& surface, const RadialInput& input, const EnergyRule& rule,
                 const TransportOptions& options, RadialResult& made) {
   const EnergyNodes nodes(input.plasma, rule, options.coulomb_logarithm, -1);
-  made.roots = ambipolar_roots([&](double E_r) { return charge_flux(nodes, surface, E_r, input.electric_drive); },
+  made.roots = ambipolar_roots([&](double er) { return charge_flux(nodes, surface, er, input.electric_drive); },
                                options.ambipolar);
   made.without_root = !made.roots.chosen;
   made.E_r = made.without_root ? 0 : made.roots.roots[*made.roots.chosen].E_r;

@@ -36,10 +36,11 @@ TEST(RadialTransport, FluxesAreTheMatrixTimesTheForces) {
     const double a2 = p.temperature_slope / p.temperature,
                  a1 = p.density_slope / p.density - 1.5 * a2 - p.species.charge * 4e3 / p.temperature,
                  a3 = -p.species.charge / p.temperature * 0.01;
-    const ThermalMatrix& L = made.L[a];
-    EXPECT_NEAR(made.fluxes[a].gamma / (-p.density * (L.L11 * a1 + L.L12 * a2 + L.L13 * a3)), 1, 1e-13);
-    EXPECT_NEAR(made.fluxes[a].q / (-p.density * p.temperature * (L.L21 * a1 + L.L22 * a2 + L.L23 * a3)), 1, 1e-13);
-    EXPECT_NEAR(made.fluxes[a].u_par / (-p.density * (L.L31 * a1 + L.L32 * a2 + L.L33 * a3)), 1, 1e-13);
+    const ThermalMatrix& matrix = made.L[a];
+    EXPECT_NEAR(made.fluxes[a].gamma / (-p.density * (matrix.L11 * a1 + matrix.L12 * a2 + matrix.L13 * a3)), 1, 1e-13);
+    EXPECT_NEAR(made.fluxes[a].q / (-p.density * p.temperature * (matrix.L21 * a1 + matrix.L22 * a2 + matrix.L23 * a3)),
+                1, 1e-13);
+    EXPECT_NEAR(made.fluxes[a].u_par / (-p.density * (matrix.L31 * a1 + matrix.L32 * a2 + matrix.L33 * a3)), 1, 1e-13);
     EXPECT_EQ(made.current[a], p.species.charge * made.fluxes[a].u_par);
     total += made.current[a];
   }

@@ -12,8 +12,10 @@ class SolvedSurface : public SurfaceSource {
   /// `plan` in a label psi (s, for files of equilibria), `slope` = dr/dpsi.
   SolvedSurface(Plan plan, double slope) : plan_(std::move(plan)), slope_(slope) {}
 
-  [[nodiscard]] double B0() const override { return plan_.surface().reference_field; }
-  [[nodiscard]] double b2_ratio() const override { return plan_.surface().b2_mean / (B0() * B0()); }
+  [[nodiscard]] double reference_field() const override { return plan_.surface().reference_field; }
+  [[nodiscard]] double b2_ratio() const override {
+    return plan_.surface().b2_mean / (reference_field() * reference_field());
+  }
 
   /// Several points at a time. Throws like Plan::solve.
   void coefficients(std::span<const double> nu_hat, std::span<const double> er_hat,

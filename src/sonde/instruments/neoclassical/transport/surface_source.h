@@ -20,8 +20,8 @@ class SurfaceSource {
  public:
   virtual ~SurfaceSource() = default;
 
-  [[nodiscard]] virtual double B0() const = 0;        ///< T, of the angles that the coefficients are in
-  [[nodiscard]] virtual double b2_ratio() const = 0;  ///< <B^2> / B0^2
+  [[nodiscard]] virtual double reference_field() const = 0;  ///< T, of the angles that the coefficients are in
+  [[nodiscard]] virtual double b2_ratio() const = 0;         ///< <B^2> / B0^2
 
   /// D_ij of each pair nu_hat[i] (1/m), er_hat[i] = E_r/v (T, signed); all three equally long. Thread-safe.
   virtual void coefficients(std::span<const double> nu_hat, std::span<const double> er_hat,

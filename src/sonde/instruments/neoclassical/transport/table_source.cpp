@@ -73,9 +73,14 @@ TableSource::Quantities TableSource::Slice::along_field(std::size_t row, const A
 class TableSource::Surface : public SurfaceSource {
  public:
   Surface(const std::vector<double>& log_nu, Slice slice, double r, double b0, double b2_ratio, bool outside)
-      : log_nu_(log_nu), slice_(std::move(slice)), r_(r), B0_(b0), b2_ratio_(b2_ratio), outside_(outside) {}
+      : log_nu_(log_nu),
+        slice_(std::move(slice)),
+        r_(r),
+        reference_field_(b0),
+        b2_ratio_(b2_ratio),
+        outside_(outside) {}
 
-  [[nodiscard]] double B0() const override { return B0_; }
+  [[nodiscard]] double reference_field() const override { return reference_field_; }
   [[nodiscard]] double b2_ratio() const override { return b2_ratio_; }
 
   void coefficients(std::span<const double> nu_hat, std::span<const double> er_hat,
@@ -111,13 +116,13 @@ class TableSource::Surface : public SurfaceSource {
 
   const std::vector<double>& log_nu_;  // of the TableSource
   Slice slice_;
-  double r_, B0_, b2_ratio_;
+  double r_, reference_field_, b2_ratio_;
   bool outside_;
 };
 
 TableSource::TableSource(const Database& database) : a_b_(database.a_b), rho_(database.axes.rho) {
   require_valid(database);
-  if (const Index bad = points_without_positive_D11(database); bad > 0)
+  if (const Index bad = points_without_positive_d11(database); bad > 0)
     throw Error(ErrorKind::bad_input, fmt::format("D11 of {} points of the database is not above zero", bad))
         .hint("those points were not resolved: make the database anew at a higher resolution");
   const Axes& axes = database.axes;
@@ -127,7 +132,7 @@ TableSource::TableSource(const Database& database) : a_b_(database.a_b), rho_(da
   const DerivedFields derived = derived_fields(database);
   const auto fields = static_cast<std::size_t>(axes.fields());
   er_hat_.assign(derived.Er.begin(), derived.Er.begin() + static_cast<std::ptrdiff_t>(fields));
-  B0_ = database.geometry.B0_solver.empty() ? database.geometry.B00 : database.geometry.B0_solver;
+  reference_field_ = database.geometry.B0_solver.empty() ? database.geometry.B00 : database.geometry.B0_solver;
   for (Index r = 0; r < axes.radii(); ++r) {
     b2_ratio_.push_back(database.b2_ratio(r));
     const double slope = derived.drds[static_cast<std::size_t>(r)];
@@ -174,12 +179,13 @@ std::unique_ptr<SurfaceSource> TableSource::at(double rho) const {
   const auto exact = std::find(rho_.begin(), rho_.end(), held);
   if (exact != rho_.end()) {
     const auto i = static_cast<std::size_t>(exact - rho_.begin());
-    return std::make_unique<Surface>(log_nu_, slices_[i], a_b_ * rho, B0_[i], b2_ratio_[i], held != rho);
+    return std::make_unique<Surface>(log_nu_, slices_[i], a_b_ * rho, reference_field_[i], b2_ratio_[i], held != rho);
   }
   std::vector<double> log_field;
   for (const double er_hat : er_hat_) log_field.push_back(log_of_field(er_hat, a_b_ * rho));
   const AxisPlace place = place_on(rho_, rho);
-  return std::make_unique<Surface>(log_nu_, resampled(rho, log_field), a_b_ * rho, monotone_between(rho_, B0_, place),
+  return std::make_unique<Surface>(log_nu_, resampled(rho, log_field), a_b_ * rho,
+                                   monotone_between(rho_, reference_field_, place),
                                    monotone_between(rho_, b2_ratio_, place), false);
 }
 

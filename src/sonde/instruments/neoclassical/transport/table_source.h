@@ -47,7 +47,7 @@ class TableSource : public RadialSource {
   double a_b_ = 0;
   std::vector<double> rho_, log_nu_;
   std::vector<double> er_hat_;  ///< of each field, the same at all radii
-  std::vector<double> B0_, b2_ratio_;
+  std::vector<double> reference_field_, b2_ratio_;
   std::vector<Slice> slices_;  ///< one per radius of the table
 };
 

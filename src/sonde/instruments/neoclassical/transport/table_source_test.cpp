@@ -112,7 +112,7 @@ TEST(TableSource, AStoredPointComesBack) {
   EXPECT_EQ(source.minor_radius(), database.a_b);
   for (const Index r : {0, 3, 6}) {
     const auto surface = source.at(database.axes.rho[static_cast<std::size_t>(r)]);
-    EXPECT_EQ(surface->B0(), database.geometry.B00[static_cast<std::size_t>(r)]);
+    EXPECT_EQ(surface->reference_field(), database.geometry.B00[static_cast<std::size_t>(r)]);
     EXPECT_EQ(surface->b2_ratio(), database.b2_ratio(r));
     for (const Index n : {0, 7, 15})
       for (const Index e : {0, 5, 11}) {

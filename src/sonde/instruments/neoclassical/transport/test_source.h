@@ -17,7 +17,7 @@ struct Formula : SurfaceSource {
   double b0 = 1, ratio = 1, highest_nu_hat = 1e300;
 
   explicit Formula(std::function<Dij(double, double)> formula) : d(std::move(formula)) {}
-  [[nodiscard]] double B0() const override { return b0; }
+  [[nodiscard]] double reference_field() const override { return b0; }
   [[nodiscard]] double b2_ratio() const override { return ratio; }
   void coefficients(std::span<const double> nu_hat, std::span<const double> er_hat,
                     std::span<SurfaceDij> made) const override {
