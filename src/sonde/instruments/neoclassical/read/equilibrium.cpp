@@ -69,7 +69,7 @@ void complete(const SurfaceOptions& options, BoozerFile& file, bool sign_known, 
       throw contradiction(wout.path,
                           fmt::format("psi_a = {:.8g} was given, but the file has {:.8g}", *options.psi_a, wout.psi_a));
     file.psi_a = wout.psi_a;
-    if (!options.signgs) file.sign_jacobian = wout.sign_jacobian;
+    if (!options.signgs && !sign_known) file.sign_jacobian = wout.sign_jacobian;
     file.major_radius = wout.major_radius;
     file.minor_radius = wout.minor_radius;
   }
@@ -131,21 +131,51 @@ AnalyticSurface analytic_of(const SurfaceOptions& options) {
   return made;
 }
 
-void refuse_radius(const SurfaceOptions& options, const std::string& source) {
-  for (const auto& [key, given] : {std::pair{"s", options.s.has_value()},
-                                   {"rho", options.rho.has_value()},
-                                   {"surface_index", options.surface_index.has_value()}})
-    if (given) throw contradiction(source, fmt::format("has one surface; {} cannot be chosen", key));
+struct Setting {
+  const char* key;
+  bool given;
+};
+
+void refuse(const std::string& source, const char* why, std::initializer_list<Setting> settings) {
+  for (const auto& [key, given] : settings)
+    if (given) throw contradiction(source, fmt::format("{}: {} has no meaning here", why, key));
+}
+
+void refuse_those_of_equilibria(const SurfaceOptions& options, const std::string& source) {
+  refuse(source, "one surface in Boozer angles",
+         {{"s", options.s.has_value()},
+          {"rho", options.rho.has_value()},
+          {"surface_index", options.surface_index.has_value()},
+          {"psi_a", options.psi_a.has_value()},
+          {"wout", options.wout.has_value()},
+          {"signgs", options.signgs.has_value()},
+          {"min_bmn", options.min_bmn > 0},
+          {"snap", options.snap},
+          {"vmec_radial_option", options.vmec_radial_option != 0}});
+}
+
+void refuse_those_of_analytic_surfaces(const SurfaceOptions& options) {
+  refuse(options.path, "a file",
+         {{"m", !options.m.empty()},
+          {"n", !options.n.empty()},
+          {"b_cos", !options.b_cos.empty()},
+          {"b_sin", !options.b_sin.empty()},
+          {"nfp", options.nfp.has_value()},
+          {"iota", options.iota.has_value()},
+          {"psi_p", options.psi_p.has_value()},
+          {"b_theta", options.b_theta.has_value()},
+          {"b_zeta", options.b_zeta.has_value()}});
 }
 
 ReadSurface read_one_surface(const SurfaceOptions& options, SurfaceType type) {
   if (type == SurfaceType::analytic) {
     const AnalyticSurface analytic = analytic_of(options);
-    refuse_radius(options, analytic.name);
+    refuse_those_of_equilibria(options, analytic.name);
     return {make_surface(analytic), {}};
   }
   require_readable(options.path);
-  refuse_radius(options, options.path);
+  refuse_those_of_equilibria(options, options.path);
+  refuse_those_of_analytic_surfaces(options);
   Notes notes;
   const std::string text = read_text(options.path);
   const AnalyticSurface read =
@@ -191,6 +221,7 @@ Equilibrium Equilibrium::open(const SurfaceOptions& options) {
   if (type == SurfaceType::analytic || type == SurfaceType::dkes)
     throw contradiction(options.path.empty() ? name(type) : options.path, "has one surface, expected an equilibrium");
   require_readable(options.path);
+  refuse_those_of_analytic_surfaces(options);
   auto contents = std::make_shared<Contents>();
   contents->type = type;
   contents->choice = {options.snap, options.min_bmn};
@@ -200,6 +231,7 @@ Equilibrium Equilibrium::open(const SurfaceOptions& options) {
     check_against(options, std::get<Wout>(contents->file));
     if (options.snap) contents->radial_option = 2;
   } else {
+    refuse(options.path, "Boozer angles", {{"vmec_radial_option", options.vmec_radial_option != 0}});
     const bool text = type == SurfaceType::bc;
     BoozerFile file = text ? read_bc(options.path) : read_boozmn(options.path);
     complete(options, file, text, contents->notes);

@@ -85,7 +85,10 @@ TEST(ReadSurface, AnalyticKeysThatMakeNoSenseAreNamed) {
   EXPECT_THAT(refused(options), HasSubstr("dpsi/dr is zero"));
   options.psi_p = 1;
   options.s = 0.5;
-  EXPECT_THAT(refused(options), HasSubstr("has one surface; s cannot be chosen"));
+  EXPECT_THAT(refused(options), HasSubstr("analytic: one surface in Boozer angles: s has no meaning here"));
+  options.s.reset();
+  options.signgs = 1;
+  EXPECT_THAT(refused(options), HasSubstr("signgs has no meaning here"));
   EXPECT_THAT(refused({}), HasSubstr("[surface] path is missing"));
 }
 
@@ -193,6 +196,9 @@ TEST(Equilibrium, SettingsThatContradictTheFileAreRefused) {
   options.signgs.reset();
   options.wout = options.path;
   EXPECT_THAT(refused(options), HasSubstr("this is a wout itself"));
+  options.wout.reset();
+  options.iota = 0.5;
+  EXPECT_THAT(refused(options), HasSubstr("wout.nc: a file: iota has no meaning here"));
 }
 
 TEST(Equilibrium, ABoozmnWithoutFluxNeedsItsWout) {
