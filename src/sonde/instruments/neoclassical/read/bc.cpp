@@ -238,6 +238,7 @@ class BcParser {
 BoozerFile parse_bc(std::string_view text, const std::string& name) { return BcParser(text, name).parse(); }
 
 BoozerFile read_bc(const std::string& path) {
+  require_readable(path);
   return parse_bc(read_text(path, std::size_t{1} << 30), path);  // 97 surfaces of 1400 harmonics have 10 MB
 }
 

@@ -88,6 +88,7 @@ std::vector<double> on_half_mesh(const BoozerFile& file, const std::vector<doubl
 }  // namespace
 
 BoozerFile read_boozmn(const std::string& path) {
+  require_readable(path);
   const NetcdfFile file = NetcdfFile::open(path);
   BoozerFile boozer;
   boozer.path = path;

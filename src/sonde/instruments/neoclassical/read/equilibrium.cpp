@@ -14,21 +14,13 @@
 #include "sonde/instruments/neoclassical/read/bc.h"
 #include "sonde/instruments/neoclassical/read/boozmn.h"
 #include "sonde/instruments/neoclassical/read/dkes.h"
+#include "sonde/instruments/neoclassical/read/fields_of_file.h"
 #include "sonde/instruments/neoclassical/read/text_lines.h"
 
 namespace sonde::neoclassical {
 namespace {
 
 constexpr const char* demo = "analytic-demo";
-
-/// A file that may not be read is as wrong an input as one that is missing.
-void require_readable(const std::string& path) {
-  try {
-    const File file(path);
-  } catch (const Error& error) {
-    throw Error(ErrorKind::bad_file, error.message()).hint(error.hint());
-  }
-}
 
 Error contradiction(const std::string& path, const std::string& what) {
   return Error(ErrorKind::bad_input, fmt::format("{}: {}", path, what));
@@ -60,7 +52,6 @@ void complete(const SurfaceOptions& options, BoozerFile& file, bool sign_known, 
     notes.push_back("signgs = -1 (left-handed angles, as VMEC has them), which boozmn files do not say");
   }
   if (options.wout) {
-    require_readable(*options.wout);
     const Wout wout = read_wout(*options.wout);
     if (wout.periods != file.periods)
       throw contradiction(file.path,
@@ -220,7 +211,6 @@ Equilibrium Equilibrium::open(const SurfaceOptions& options) {
   const SurfaceType type = type_of(options);
   if (type == SurfaceType::analytic || type == SurfaceType::dkes)
     throw contradiction(options.path.empty() ? name(type) : options.path, "has one surface, expected an equilibrium");
-  require_readable(options.path);
   refuse_those_of_analytic_surfaces(options);
   auto contents = std::make_shared<Contents>();
   contents->type = type;

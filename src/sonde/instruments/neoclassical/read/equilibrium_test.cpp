@@ -135,11 +135,19 @@ TEST(ReadSurface, AMissingOrForbiddenFileIsABadFile) {
   write_small_wout(options.path);
   std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
   std::filesystem::permissions(options.path, std::filesystem::perms::none);
-  EXPECT_THAT(sonde::testing::text_from_child([&] {
-                sonde::testing::become_nobody();
-                return refused(options, ErrorKind::bad_file);
-              }),
-              HasSubstr("secret.nc: no permission"));
+  for (const SurfaceType type : {SurfaceType::vmec, SurfaceType::boozmn, SurfaceType::bc, SurfaceType::dkes}) {
+    options.type = type;
+    EXPECT_THAT(sonde::testing::text_from_child([&] {
+                  sonde::testing::become_nobody();
+                  try {
+                    (void)read_surface(options);
+                  } catch (const Error& error) {
+                    return std::to_string(exit_status(error.kind())) + " " + error.what();
+                  }
+                  return std::string("read");
+                }),
+                AllOf(::testing::StartsWith("3 "), HasSubstr("secret.nc: no permission")));
+  }
 }
 
 TEST(Equilibrium, GivesSurfacesAndProfilesWithoutReadingAgain) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/io/file.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -26,6 +27,14 @@ int mode_number(const NetcdfFile& file, const std::string& variable, double valu
 }
 
 }  // namespace
+
+void require_readable(const std::string& path) {
+  try {
+    const File file(path);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::bad_file, error.message()).hint(error.hint());
+  }
+}
 
 std::vector<double> finite_numbers(const NetcdfFile& file, const std::string& variable, const Shape& shape) {
   std::vector<double> numbers = file.numbers(variable, shape);

@@ -11,6 +11,9 @@
 
 namespace sonde::neoclassical {
 
+/// Throws Error(bad_file) when the file is missing, and also when it may not be read: as wrong an input as that.
+void require_readable(const std::string& path);
+
 /// The numbers of a variable; throws Error(bad_file) naming it and its first element that is not finite.
 [[nodiscard]] std::vector<double> finite_numbers(const NetcdfFile& file, const std::string& variable,
                                                  const Shape& shape);

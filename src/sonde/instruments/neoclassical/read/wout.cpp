@@ -69,6 +69,7 @@ Series selected(const Series& series, const std::vector<bool>& kept) {
 }  // namespace
 
 Wout read_wout(const std::string& path) {
+  require_readable(path);
   const NetcdfFile file = NetcdfFile::open(path);
   Wout wout;
   wout.path = path;

@@ -33,8 +33,8 @@ struct Wout {
   HarmonicTable r, z;             ///< full mesh, s_j = j / (ns - 1), m
 };
 
-/// Throws Error(bad_file) naming file and variable: absent, of another shape, not finite, or against the signs that
-/// VMEC keeps (signgs and sqrt(g), flux and G + iota I).
+/// Throws Error(bad_file) when the file is missing or may not be read, and naming the variable: absent, of another
+/// shape, not finite, or against the signs that VMEC keeps (signgs and sqrt(g), flux and G + iota I).
 [[nodiscard]] Wout read_wout(const std::string& path);
 
 /// The surface at 0 < s <= 1 with psi replaced by s, in VMEC's angles. Harmonics with |B_mn| < min_bmn B_00 are left
