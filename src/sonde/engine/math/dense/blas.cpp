@@ -112,13 +112,6 @@ bool cholesky(Matrix<T> a) {
   return call<T>(LAPACKE_spotrf_work, LAPACKE_dpotrf_work, LAPACK_COL_MAJOR, 'U', rows(a), a.data, step(a)) == 0;
 }
 
-template <class T>
-void invert(Matrix<T> lower) {
-  assert(rows(lower) == columns(lower));
-  if (lower.count() == 0) return;
-  call<T>(LAPACKE_strtri_work, LAPACKE_dtrtri_work, LAPACK_COL_MAJOR, 'U', 'N', rows(lower), lower.data, step(lower));
-}
-
 }  // namespace
 
 void multiply(double alpha, ConstMatrix<double> a, Form form_a, ConstMatrix<double> b, Form form_b, double beta,
@@ -158,8 +151,6 @@ void solve_triangular(ConstMatrix<float> lower, Matrix<float> b) { solve_matrix(
 
 bool factorise_cholesky(Matrix<double> a) { return cholesky(a); }
 bool factorise_cholesky(Matrix<float> a) { return cholesky(a); }
-void invert_triangular(Matrix<double> lower) { invert(lower); }
-void invert_triangular(Matrix<float> lower) { invert(lower); }
 
 bool factorise_lu(Matrix<double> a, std::span<int> pivots) {
   assert(rows(a) == columns(a) && static_cast<Index>(pivots.size()) == a.extent[0]);

@@ -42,8 +42,7 @@ void multiply_symmetric(ConstMatrix<float> a, std::span<const float> x, std::spa
 void solve_triangular(ConstMatrix<double> lower, Form form, std::span<double> x);
 void solve_triangular(ConstMatrix<float> lower, Form form, std::span<float> x);
 
-/// The same for every column of b, as the library does it. factorise() and Cholesky::solve() are faster from a hundred
-/// rows on.
+/// The same for every column of b, as the library does it; solve_lower() of cholesky.h is faster.
 void solve_triangular(ConstMatrix<double> lower, Matrix<double> b);
 void solve_triangular(ConstMatrix<float> lower, Matrix<float> b);
 
@@ -51,10 +50,6 @@ void solve_triangular(ConstMatrix<float> lower, Matrix<float> b);
 /// positive definite.
 [[nodiscard]] bool factorise_cholesky(Matrix<double> a);
 [[nodiscard]] bool factorise_cholesky(Matrix<float> a);
-
-/// The inverse of a lower triangle in its place.
-void invert_triangular(Matrix<double> lower);
-void invert_triangular(Matrix<float> lower);
 
 /// a = P L U in place, with row exchanges in `pivots` (one per row). False where a is singular to the last bit.
 [[nodiscard]] bool factorise_lu(Matrix<double> a, std::span<int> pivots);

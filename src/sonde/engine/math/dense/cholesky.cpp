@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "sonde/engine/math/dense/cholesky_block.h"
+
 namespace sonde::dense {
 namespace {
 
@@ -22,15 +24,22 @@ void copy(ConstMatrix<T> from, Matrix<T> to) {
     std::copy_n(from.data + i * from.stride[0], from.extent[1], to.data + i * to.stride[0]);
 }
 
-/// The inverse of the lower triangle `block` into `inverse`.
+/// b = R^-1 b for the rows [first, first + count) of the factor and of b, whose rows above are done. By halves, so that
+/// the products are as square as they can be.
 template <class T>
-void invert_block(ConstMatrix<T> block, Matrix<T> inverse) {
-  for (Index i = 0; i < block.extent[0]; ++i) {
-    T* row = inverse.data + i * inverse.stride[0];
-    std::copy_n(block.data + i * block.stride[0], i + 1, row);
-    std::fill(row + i + 1, row + inverse.extent[1], T{0});
+void solve_rows(const Cholesky<T>& factor, Index first, Index count, Matrix<T> b, std::span<T> scratch) {
+  const Index columns = b.extent[1];
+  if (count <= block_rows) {
+    const Matrix<T> rows = part(b, first, count, 0, columns), old(scratch.data(), count, columns);
+    copy<T>(rows, old);
+    multiply(T{1}, part(factor.inverses, first, count, 0, count), Form::plain, old, Form::plain, T{0}, rows);
+    return;
   }
-  invert_triangular(inverse);
+  const Index blocks = (count + block_rows - 1) / block_rows, upper = blocks / 2 * block_rows, lower = count - upper;
+  solve_rows(factor, first, upper, b, scratch);
+  multiply(T{-1}, part(factor.lower, first + upper, lower, first, upper), Form::plain,
+           part(b, first, upper, 0, columns), Form::plain, T{1}, part(b, first + upper, lower, 0, columns));
+  solve_rows(factor, first + upper, lower, b, scratch);
 }
 
 }  // namespace
@@ -44,9 +53,8 @@ bool factorise(const Cholesky<T>& factor, std::span<T> scratch) {
   for (Index first = 0; first < n; first += block_rows) {
     const Index size = std::min(block_rows, n - first), below = n - first - size;
     const Matrix<T> diagonal = part(a, first, size, first, size);
-    if (!factorise_cholesky(diagonal)) return false;
     const Matrix<T> inverse = part(factor.inverses, first, size, 0, size);
-    invert_block<T>(diagonal, inverse);
+    if (!cpu::factorise_and_invert(diagonal, inverse, scratch.data())) return false;
     if (below == 0) continue;
     const Matrix<T> panel = part(a, first + size, below, first, size), old(scratch.data(), below, size);
     copy<T>(panel, old);
@@ -58,18 +66,10 @@ bool factorise(const Cholesky<T>& factor, std::span<T> scratch) {
 
 template <class T>
 void solve_lower(const Cholesky<T>& factor, Matrix<T> b, std::span<T> scratch) {
-  const Index n = b.extent[0], columns = b.extent[1];
+  const Index n = b.extent[0];
   assert(factor.lower.extent[0] == n);
-  assert(static_cast<Index>(scratch.size()) >= inverse_columns(n) * columns);
-  for (Index first = 0; first < n; first += block_rows) {
-    const Index size = std::min(block_rows, n - first);
-    const Matrix<T> rows = part(b, first, size, 0, columns), old(scratch.data(), size, columns);
-    if (first > 0)
-      multiply(T{-1}, part(factor.lower, first, size, 0, first), Form::plain, part(b, 0, first, 0, columns),
-               Form::plain, T{1}, rows);
-    copy<T>(rows, old);
-    multiply(T{1}, part(factor.inverses, first, size, 0, size), Form::plain, old, Form::plain, T{0}, rows);
-  }
+  assert(static_cast<Index>(scratch.size()) >= inverse_columns(n) * b.extent[1]);
+  if (n > 0) solve_rows(factor, 0, n, b, scratch);
 }
 
 template <class T>

@@ -7,12 +7,13 @@
 
 namespace sonde::dense {
 
-/// Rows of a block on the diagonal. Measured at 212 and 312 rows: 64 to 96 are within a few percent.
-inline constexpr Index block_rows = 80;
+/// Rows of a block on the diagonal. Measured at 212 and 312 rows on one core (EPYC, 2 cores): 32 to 48 are alike, 64
+/// and more are slower by 10 % and 80 by 15 %, because a block's inverse is applied as a full matrix.
+inline constexpr Index block_rows = 40;
 
 /// The factor of a symmetric positive definite matrix with the inverses of its diagonal blocks, so that factorising and
-/// solving are products of matrices but for a small part: nearly twice the rate of the library's triangular solves at
-/// a few hundred rows. Memory is the caller's.
+/// solving are products of matrices but for a small part: 1.5 times the rate of the library's triangular solves at a
+/// few hundred rows, and up to twice that of its factorisation. Memory is the caller's.
 template <class T>
 struct Cholesky {
   Matrix<T> lower;     ///< n x n; the strictly upper triangle is not used

@@ -44,6 +44,12 @@ void copy(dense::ConstMatrix<T> from, dense::Matrix<T> to) {
 }
 
 template <class T>
+void copy_lower(dense::ConstMatrix<T> from, dense::Matrix<T> to) {
+  for (Index i = 0; i < from.extent[0]; ++i)
+    std::copy_n(from.data + i * from.stride[0], i + 1, to.data + i * to.stride[0]);
+}
+
+template <class T>
 void copy_transposed(dense::ConstMatrix<T> from, dense::Matrix<T> to) {
   assert(from.extent[0] == to.extent[1] && from.extent[1] == to.extent[0]);
   constexpr Index tile = 16;  // two lines of cache each way

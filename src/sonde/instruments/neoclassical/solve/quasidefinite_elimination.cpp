@@ -108,8 +108,8 @@ class QuasidefiniteElimination final : public Elimination {
   void factorise_and_descend(Index k, const Case& at) {
     const Block b = block(k);
     const Index p = driven(k), q = others(k);
-    copy<double>(b.h, b.c1);
-    copy<double>(b.g, b.c2);
+    copy_lower<double>(b.h, b.c1);
+    copy_lower<double>(b.g, b.c2);
     const dense::Cholesky<double> h = factorised(k, at, b.h, 0), g = factorised(k, at, b.g, 1);
     // X1 = H^-1/2 K and Y3 = H^-1/2 L_O side by side.
     const Matrix pair = shaped(first_pair_, p, 2 * q), x1 = columns(pair, 0, q), y3 = columns(pair, q, q);
