@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/solve/elimination.h"
@@ -20,7 +21,7 @@ struct Block {
 /// Four blocks of five matrices, Delta_2, two pairs of solutions, one solution and Z.
 constexpr Index matrices = 4 * 5 + 3 + 2 * 2 + 2;
 
-Index arena_elements(Index size) { return matrices * size * size + 6 * size * dense::inverse_columns(size) + 6 * size; }
+Index arena_elements(Index size) { return matrices * size * size + 6 * size * dense::inverse_columns(size) + 8 * size; }
 
 class QuasidefiniteElimination final : public Elimination {
  public:
@@ -41,6 +42,8 @@ class QuasidefiniteElimination final : public Elimination {
     set_diagonal(first.h, DriftKinetic::collisions(at.nu_hat, n_xi));
     set_diagonal(first.g, DriftKinetic::collisions(at.nu_hat, n_xi));
     fill_drift(n_xi, at.epsi_hat, first.k);
+    weak_ = true;
+    for (Index i = 0; i < size_; ++i) vectors_[6][static_cast<std::size_t>(i)] = std::cos(static_cast<double>(i * i));
     for (Index k = n_xi; k >= 0; --k) {
       if (k == 2) keep_top();
       factorise_and_descend(k, at);
@@ -110,24 +113,19 @@ class QuasidefiniteElimination final : public Elimination {
     const Index p = driven(k), q = others(k);
     copy_lower<double>(b.h, b.c1);
     copy_lower<double>(b.g, b.c2);
-    const dense::Cholesky<double> h = factorised(k, at, b.h, 0), g = factorised(k, at, b.g, 1);
+    const dense::Cholesky<double> h = factorised(k, at, b.h, 0);
     // X1 = H^-1/2 K and Y3 = H^-1/2 L_O side by side.
     const Matrix pair = shaped(first_pair_, p, 2 * q), x1 = columns(pair, 0, q), y3 = columns(pair, q, q);
     copy<double>(b.k, x1);
     if (k > 0) fill_streaming(blocks_, equation_.lower(k), driven_parity(k), y3);
     dense::solve_lower(h, k > 0 ? pair : x1, scratch_);
-    const Matrix x2 = shaped(single_, q, p);
-    copy_transposed<double>(b.k, x2);
-    dense::solve_lower(g, x2, scratch_);
-    dense::multiply_symmetric(1, x2, dense::Form::transposed, 1, b.c1);
     dense::multiply_symmetric(1, x1, dense::Form::transposed, 1, b.c2);
-    const dense::Cholesky<double> c1 = factorised(k, at, b.c1, 2), c2 = factorised(k, at, b.c2, 3);
-    if (k == 0) return;
-
-    const Block next = block(k - 1);
-    const Matrix y1 = shaped(single_, p, q);
-    fill_streaming(blocks_, equation_.lower(k), driven_parity(k), y1);
-    dense::solve_lower(c1, y1, scratch_);
+    const dense::Cholesky<double> c2 = factorised(k, at, b.c2, 1);
+    if (k == 0) {
+      factorise_first_sum(k, at, b);
+      return;
+    }
+    // Y2 = C2^-1/2 L_E and X = C2^-1/2 X1^T side by side.
     const Matrix other_pair = shaped(second_pair_, q, 2 * p), y2 = columns(other_pair, 0, p),
                  x = columns(other_pair, p, p);
     fill_streaming(blocks_, equation_.lower(k), other(driven_parity(k)), y2);
@@ -135,13 +133,54 @@ class QuasidefiniteElimination final : public Elimination {
     dense::solve_lower(c2, other_pair, scratch_);
     const Matrix z = shaped(z_, q, q);
     dense::multiply(1, x, dense::Form::plain, y3, dense::Form::plain, 0, z);
+    weak_ = weak_ && k > 2 && is_weak(x);  // the coupling grows as k falls
+
+    const Block next = block(k - 1);
+    const Matrix y1 = shaped(single_, p, q);
+    if (!weak_) {
+      const dense::Cholesky<double> c1 = factorise_first_sum(k, at, b);
+      fill_streaming(blocks_, equation_.lower(k), driven_parity(k), y1);
+      dense::solve_lower(c1, y1, scratch_);
+    }
     fill_drift(k - 1, at.epsi_hat, next.k);
     dense::multiply(-1, z, dense::Form::transposed, y2, dense::Form::plain, 1, next.k);
-    dense::multiply_symmetric(1, y1, dense::Form::transposed, 0, next.h);
+    dense::multiply_symmetric(1, weak_ ? y3 : y1, dense::Form::transposed, 0, next.h);
+    if (weak_) dense::multiply_symmetric(-1, z, dense::Form::transposed, 1, next.h);
     dense::multiply_symmetric(1, y2, dense::Form::transposed, 0, next.g);
     add_to_diagonal(next.h, DriftKinetic::collisions(at.nu_hat, k - 1));
     add_to_diagonal(next.g, DriftKinetic::collisions(at.nu_hat, k - 1));
     if (k == 1) pin<double>(next.g, blocks_.null_vector);
+  }
+
+  /// C1 = H + K G^-1 K^T, factorised, and G with it.
+  dense::Cholesky<double> factorise_first_sum(Index k, const Case& at, const Block& b) {
+    const dense::Cholesky<double> g = factorised(k, at, b.g, 2);
+    const Matrix x2 = shaped(single_, others(k), driven(k));
+    copy_transposed<double>(b.k, x2);
+    dense::solve_lower(g, x2, scratch_);
+    dense::multiply_symmetric(1, x2, dense::Form::transposed, 1, b.c1);
+    return factorised(k, at, b.c1, 3);
+  }
+
+  /// Whether L_O^T C1^-1 L_O may be taken as Y3^T Y3 - Z^T Z: what is left of the first is at least 1 - lambda of it,
+  /// lambda < 1 the largest eigenvalue of X X^T. By the power method, going on from the vector of the index above.
+  bool is_weak(Matrix x) {
+    constexpr double largest = 0.9;  // loses one digit of sixteen, and this estimate perhaps another
+    const std::span<double> v = vectors_[6].first(static_cast<std::size_t>(x.extent[1]));
+    const std::span<double> u = vectors_[7].first(static_cast<std::size_t>(x.extent[0]));
+    double lambda = 0;
+    for (int round = 0; round < 2; ++round) {
+      double norm = 0;
+      for (const double value : v) norm += value * value;
+      if (!(norm > 0)) return true;  // no coupling at all
+      for (double& value : v) value /= std::sqrt(norm);
+      dense::multiply(x, dense::Form::plain, v, 0, u);
+      lambda = 0;
+      for (const double value : u) lambda += value * value;
+      dense::multiply(x, dense::Form::transposed, u, 0, v);
+    }
+    std::copy(u.begin(), u.end(), vectors_[6].begin());  // at the index below, classes have each other's parity
+    return lambda <= largest;
   }
 
   static Matrix columns(Matrix a, Index first, Index count) {
@@ -185,7 +224,8 @@ class QuasidefiniteElimination final : public Elimination {
   Matrix single_, z_, first_pair_, second_pair_;
   std::array<Matrix, 4> inverses_;
   std::span<double> scratch_;
-  std::array<std::span<double>, 6> vectors_;
+  std::array<std::span<double>, 8> vectors_;  // the last two: of is_weak()
+  bool weak_ = true;
 };
 
 }  // namespace
