@@ -9,6 +9,12 @@
 namespace sonde::dense {
 namespace {
 
+/// Blocks of n rows are as equal as they can be.
+Index block_rows(Index n) {
+  const Index blocks = (n + largest_block - 1) / largest_block;
+  return blocks == 0 ? 0 : (n + blocks - 1) / blocks;
+}
+
 template <class T>
 View<T, 2> part(View<T, 2> a, Index row, Index rows, Index column, Index columns) {
   View<T, 2> cut = a;
@@ -28,14 +34,14 @@ void copy(ConstMatrix<T> from, Matrix<T> to) {
 /// the products are as square as they can be.
 template <class T>
 void solve_rows(const Cholesky<T>& factor, Index first, Index count, Matrix<T> b, std::span<T> scratch) {
-  const Index columns = b.extent[1];
-  if (count <= block_rows) {
+  const Index columns = b.extent[1], block = block_rows(factor.lower.extent[0]);
+  if (count <= block) {
     const Matrix<T> rows = part(b, first, count, 0, columns), old(scratch.data(), count, columns);
     copy<T>(rows, old);
     multiply(T{1}, part(factor.inverses, first, count, 0, count), Form::plain, old, Form::plain, T{0}, rows);
     return;
   }
-  const Index blocks = (count + block_rows - 1) / block_rows, upper = blocks / 2 * block_rows, lower = count - upper;
+  const Index blocks = (count + block - 1) / block, upper = blocks / 2 * block, lower = count - upper;
   solve_rows(factor, first, upper, b, scratch);
   multiply(T{-1}, part(factor.lower, first + upper, lower, first, upper), Form::plain,
            part(b, first, upper, 0, columns), Form::plain, T{1}, part(b, first + upper, lower, 0, columns));
@@ -48,10 +54,11 @@ template <class T>
 bool factorise(const Cholesky<T>& factor, std::span<T> scratch) {
   const Matrix<T> a = factor.lower;
   const Index n = a.extent[0];
-  assert(a.extent[1] == n && factor.inverses.extent[0] == n && factor.inverses.extent[1] == inverse_columns(n));
+  assert(a.extent[1] == n && factor.inverses.extent[0] == n && factor.inverses.extent[1] >= block_rows(n));
   assert(static_cast<Index>(scratch.size()) >= n * inverse_columns(n));
-  for (Index first = 0; first < n; first += block_rows) {
-    const Index size = std::min(block_rows, n - first), below = n - first - size;
+  const Index block = block_rows(n);
+  for (Index first = 0; first < n; first += block) {
+    const Index size = std::min(block, n - first), below = n - first - size;
     const Matrix<T> diagonal = part(a, first, size, first, size);
     const Matrix<T> inverse = part(factor.inverses, first, size, 0, size);
     if (!cpu::factorise_and_invert(diagonal, inverse, scratch.data())) return false;

@@ -7,9 +7,9 @@
 
 namespace sonde::dense {
 
-/// Rows of a block on the diagonal. Measured at 212 and 312 rows on one core (EPYC, 2 cores): 32 to 48 are alike, 64
-/// and more are slower by 10 % and 80 by 15 %, because a block's inverse is applied as a full matrix.
-inline constexpr Index block_rows = 40;
+/// Rows of a block on the diagonal, at most. Measured at 212 and 312 rows on one core (EPYC, 2 cores): 32 to 48 are
+/// alike, 64 and more are slower by 10 % and 80 by 15 %, because a block's inverse is applied as a full matrix.
+inline constexpr Index largest_block = 40;
 
 /// The factor of a symmetric positive definite matrix with the inverses of its diagonal blocks, so that factorising and
 /// solving are products of matrices but for a small part: 1.5 times the rate of the library's triangular solves at a
@@ -17,18 +17,18 @@ inline constexpr Index block_rows = 40;
 template <class T>
 struct Cholesky {
   Matrix<T> lower;     ///< n x n; the strictly upper triangle is not used
-  Matrix<T> inverses;  ///< n x min(n, block_rows): of each diagonal block, zeros above the diagonal
+  Matrix<T> inverses;  ///< n x inverse_columns(n): of each diagonal block, zeros above the diagonal
 };
 
 /// The columns of `inverses` for n rows.
-[[nodiscard]] inline Index inverse_columns(Index n) { return n < block_rows ? n : block_rows; }
+[[nodiscard]] inline Index inverse_columns(Index n) { return n < largest_block ? n : largest_block; }
 
 /// a = R R^T with a in `factor.lower` on entry (lower triangle) and R on return. n^3/3 flops. `scratch` holds
-/// n block_rows elements. False where a is not positive definite or not finite.
+/// n inverse_columns(n) elements. False where a is not positive definite or not finite.
 template <class T>
 [[nodiscard]] bool factorise(const Cholesky<T>& factor, std::span<T> scratch);
 
-/// b = R^-1 b. n^2 columns(b) flops. `scratch` holds block_rows columns(b) elements.
+/// b = R^-1 b. n^2 columns(b) flops. `scratch` holds inverse_columns(n) columns(b) elements.
 template <class T>
 void solve_lower(const Cholesky<T>& factor, Matrix<T> b, std::span<T> scratch);
 

@@ -25,7 +25,7 @@ struct Problem {
         inverses(n, dense::inverse_columns(n), 0),
         b(n, 2 * n, 0),
         c(n, n, 0),
-        scratch(static_cast<std::size_t>(2 * n * dense::block_rows)),
+        scratch(static_cast<std::size_t>(2 * n * dense::largest_block)),
         factor{r.view, inverses.view} {
     fill(b.view, 2);
     fill(c.view, 3);

@@ -21,7 +21,8 @@ TYPED_TEST_SUITE(CholeskyByBlocks, Elements);
 
 TYPED_TEST(CholeskyByBlocks, FactorsAndSolvesAtEverySizeAroundTheBlocks) {
   using T = TypeParam;
-  for (const Index n : {Index{0}, Index{1}, Index{2}, block_rows - 1, block_rows, block_rows + 1, 2 * block_rows + 5}) {
+  for (const Index n :
+       {Index{0}, Index{1}, Index{2}, largest_block - 1, largest_block, largest_block + 1, 2 * largest_block + 5}) {
     SCOPED_TRACE(n);
     Owned<T> a = positive_definite<T>(n, 3), r(a), inverses(n, inverse_columns(n)), b(n, 4), x(n, 4);
     std::vector<T> scratch(static_cast<std::size_t>(inverse_columns(n) * std::max<Index>(n, 4)));
@@ -55,11 +56,11 @@ TYPED_TEST(CholeskyByBlocks, FactorsAndSolvesAtEverySizeAroundTheBlocks) {
 
 TYPED_TEST(CholeskyByBlocks, WhatIsNotPositiveDefiniteIsToldInAnyBlock) {
   using T = TypeParam;
-  const Index n = block_rows + 9;
+  const Index n = largest_block + 9;
   for (const Index at : {Index{0}, n - 1}) {
     Owned<T> a = positive_definite<T>(n, 3), inverses(n, inverse_columns(n));
     a(at, at) = -a(at, at);
-    std::vector<T> scratch(static_cast<std::size_t>(n * block_rows));
+    std::vector<T> scratch(static_cast<std::size_t>(n * largest_block));
     EXPECT_FALSE(factorise(Cholesky<T>{a.view, inverses.view}, std::span<T>(scratch)));
   }
 }
