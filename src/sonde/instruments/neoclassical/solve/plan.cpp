@@ -190,16 +190,20 @@ struct Substitution {
         add(change, u);
         break;
       }
-      const bool enough = now > left / 4 || now <= 1e-15 * scale;
+      const bool enough = now > left / 4 || now <= last_bits(u);
       left = now;
       if (enough) break;
     }
-    const double bits = 8 * std::numeric_limits<double>::epsilon();
-    return {left / scale,
-            bits * equation.largest_row * std::max({largest(u[0]), largest(u[1]), largest(u[2])}) / scale};
+    return {left / scale, 8 * last_bits(u) / scale};
   }
 
  private:
+  /// What rounding the solution alone does to a row.
+  double last_bits(const std::array<Field, 3>& u) const {
+    return std::numeric_limits<double>::epsilon() * equation.largest_row *
+           std::max({largest(u[0]), largest(u[1]), largest(u[2])});
+  }
+
   static void add(const std::array<Field, 3>& change, std::array<Field, 3>& u) {
     for (std::size_t k = 0; k < 3; ++k)
       for (std::size_t p = 0; p < u[k].size(); ++p) u[k][p] += change[k][p];
