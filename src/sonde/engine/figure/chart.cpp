@@ -31,7 +31,14 @@ std::string literal(std::string_view text) {
   return safe + "'";
 }
 
-/// The same over several lines where it is long, so that it leaves room for what it names.
+/// The name of a file inside gnuplot's single quotes.
+std::string file_literal(std::string_view name) {
+  std::string safe = "'";
+  for (const char c : name) safe += c == '\'' ? std::string("''") : std::string(1, c);
+  return safe + "'";
+}
+
+/// The same as literal() over several lines where it is long, so that it leaves room for what it names.
 std::string wrapped(std::string_view text, std::size_t most) {
   std::string lines;
   while (text.size() > most) {
@@ -300,12 +307,12 @@ std::string chart_script(const Chart& chart, const std::string& name) {
   text += fmt::format(
       "set terminal pngcairo size {},{} font 'Sans,11' fontscale 2 linewidth 2 pointscale 2 background rgb "
       "'white'\nset output {}\n",
-      2 * width, 2 * height, literal(name + ".png"));
+      2 * width, 2 * height, file_literal(name + ".png"));
   text += draw(chart);
   text += fmt::format(
       "set terminal pdfcairo size {:.2f}in,{:.2f}in font 'Sans,11' fontscale 0.75 background rgb 'white'\nset output "
       "{}\n",
-      static_cast<double>(width) / 96, static_cast<double>(height) / 96, literal(name + ".pdf"));
+      static_cast<double>(width) / 96, static_cast<double>(height) / 96, file_literal(name + ".pdf"));
   return text + draw(chart);
 }
 

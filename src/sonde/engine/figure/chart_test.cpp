@@ -74,10 +74,10 @@ TEST(Chart, ValueHoldsEverySeries) {
 TEST(Chart, IsDrawnAsPngAndPdf) {
   if (!gnuplot_is_there()) GTEST_SKIP() << "no gnuplot";
   const testing::TemporaryFolder folder;
-  const ChartFiles files = write_chart(folder.file("speed.png"), example());
+  const ChartFiles files = write_chart(folder.file("its speed_of {1}'s.png"), example());
   ASSERT_EQ(files.pictures.size(), 2u);
-  EXPECT_GT(std::filesystem::file_size(folder.file("speed.png")), 5000u);
-  const auto pdf = testing::read_bytes(folder.file("speed.pdf"));
+  EXPECT_GT(std::filesystem::file_size(folder.file("its speed_of {1}'s.png")), 5000u);
+  const auto pdf = testing::read_bytes(folder.file("its speed_of {1}'s.pdf"));
   EXPECT_EQ(std::string(pdf.begin(), pdf.begin() + 5), "%PDF-");
   EXPECT_EQ(read_json(files.data).find("title")->as_text(), "example");
   // Two pictures, data and script; no work folder is left.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sonde/engine/figure/image.h"
+#include "sonde/engine/io/png.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -76,19 +77,23 @@ Chart convergence_chart(const Study& study, const std::string& title, double tol
   return chart;
 }
 
-void write_field_map(const std::string& path, const SampledSurface& surface) {
-  const Index rows = surface.grid.n_theta, cols = surface.grid.n_zeta;
-  std::vector<double> upwards(surface.b.size());
+void write_field_map(const std::string& path, const Series& b, int periods) {
+  constexpr Index rows = 160, cols = 240;
+  const std::vector<double> values = on_grid(b, {rows, cols, periods}).value;
+  std::vector<double> upwards(values.size());
   for (Index i = 0; i < rows; ++i)
-    std::copy_n(surface.b.begin() + static_cast<std::ptrdiff_t>(i * cols), cols,
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * cols), cols,
                 upwards.begin() + static_cast<std::ptrdiff_t>((rows - 1 - i) * cols));
   ImageStyle style;
   style.colours = ColourMap::viridis;
   style.low_percentile = 0;
   style.high_percentile = 100;
   style.colour_bar = true;
-  write_image(path, Array::from(upwards, Shape{rows, cols}), style,
-              "|B| in T: theta upwards, zeta of one field period");
+  style.zoom = 3;
+  Array picture = render_image(Array::from(upwards, Shape{rows, cols}), style);
+  std::vector<Panel> panels;
+  panels.push_back({"|B| in T, theta (0 to 2 pi) over zeta of one period", std::move(picture)});
+  write_png(path, montage(panels));
 }
 
 }  // namespace sonde::neoclassical

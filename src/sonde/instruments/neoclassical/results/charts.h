@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sonde/engine/figure/chart.h"
-#include "sonde/instruments/neoclassical/geometry/sampled_surface.h"
+#include "sonde/instruments/neoclassical/geometry/series.h"
 #include "sonde/instruments/neoclassical/scan/convergence.h"
 
 namespace sonde::neoclassical {
@@ -25,7 +25,8 @@ struct CoefficientCurves {
 /// How the coefficients move as the grid is refined, one panel per direction: change from step to step over its size.
 [[nodiscard]] Chart convergence_chart(const Study& study, const std::string& title, double tolerance);
 
-/// |B| on (theta, zeta) as a PNG with its scale beside it: theta upwards. Written like every output; Error(io).
-void write_field_map(const std::string& path, const SampledSurface& surface);
+/// |B| of one field period as a PNG with its scale beside it: theta upwards, zeta to the right. Written like every
+/// output; Error(io).
+void write_field_map(const std::string& path, const Series& b, int periods);
 
 }  // namespace sonde::neoclassical

@@ -63,6 +63,8 @@ NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case
   scalar("b2_mean", sampled.b2_mean, "T^2");
   scalar("volume_prime", sampled.volume_prime, "");
   scalar("psi_scale", surface.psi_scale, "");
+  scalar("s", surface.s, "");
+  contents.add_text("radial_label", units.label);
 
   std::vector<double> theta, zeta;
   for (Index i = 0; i < grid.n_theta; ++i) theta.push_back(sampled.grid.theta(i));

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/neoclassical_settings.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/instruments/neoclassical/database/database_file.h"
+#include "sonde/instruments/neoclassical/results/charts.h"
+#include "sonde/instruments/neoclassical/tabulate/build_database.h"
+
+namespace sonde::cli {
+namespace {
+
+namespace nc = neoclassical;
+
+enum class Backend { vmec, boozer };
+
+struct DatabaseOptions {
+  std::string input, output;
+  std::optional<std::string> booz, rho, rho_linspace, nu_v, er_tilde, er_tilde_logspace;
+  bool er_tilde_include_zero = false, resume = false, plot = false;
+  Backend surface_backend = Backend::vmec;
+  nc::GridSettings grid;
+  std::optional<Index> scan_batch_size;
+  std::optional<double> adapt_n_xi;
+  double tol = 1e-8;
+  void describe(Fields& fields) {
+    fields.positional("input", input, {.help = "VMEC equilibrium", .metavar = "WOUT"});
+    fields.add("output", output, {.help = "the database", .metavar = "FILE.h5", .letter = 'o'});
+    fields.add("booz", booz,
+               {.help = "boozmn file of the geometry in Boozer angles; unset: made from the equilibrium",
+                .metavar = "BOOZMN"});
+    fields.choice("surface_backend", surface_backend, {{"vmec", Backend::vmec}, {"boozer", Backend::boozer}},
+                  {.help = "solve in the angles of VMEC, or in those of --booz"});
+    fields.add("rho", rho, {.help = "radii sqrt(s); unset: 0.12247, 0.25, 0.375, ... 0.875", .metavar = "LIST"});
+    fields.add("rho_linspace", rho_linspace, {.help = "radii in equal steps instead", .metavar = "FIRST,LAST,COUNT"});
+    fields.add("nu_v", nu_v,
+               {.help = "collisionalities; unset: 3e-7 to 10, 16 of them", .unit = "1/m", .metavar = "LIST"});
+    fields.add("er_tilde", er_tilde,
+               {.help = "electric fields; unset: 0 and 1e-6 to 0.1, 12 of them", .metavar = "LIST"});
+    fields.add("er_tilde_logspace", er_tilde_logspace,
+               {.help = "electric fields in equal ratios instead", .metavar = "FIRST,LAST,COUNT"});
+    fields.add("er_tilde_include_zero", er_tilde_include_zero, {.help = "and 0 before them"});
+    fields.heading("Grid");
+    grid.describe(fields);
+    fields.heading("");
+    fields.add("scan_batch_size", scan_batch_size, {.help = "points in memory at a time, at most", .min = 1});
+    fields.add("adapt_n_xi", adapt_n_xi,
+               {.help = "find the Legendre modes of each point: relative change that is small enough", .min = 0});
+    fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});
+    fields.add("resume", resume, {.help = "go on with the points that OUTPUT.part holds", .flag_only = true});
+    fields.add("plot", plot, {.help = "draw the coefficients of each radius beside the database"});
+  }
+};
+
+/// "a,b,n": n numbers from a to b.
+std::vector<double> spaced(const std::string& text, const char* name, bool log) {
+  const std::vector<double> numbers = parse_numbers(text, name);
+  if (numbers.size() != 3 || numbers[2] < 1 || numbers[2] != std::floor(numbers[2]) || numbers[2] > 1e4 ||
+      (log && (numbers[0] <= 0 || numbers[1] <= 0)))
+    throw Error(ErrorKind::usage, fmt::format("{} \"{}\": expected FIRST,LAST,COUNT", name, text));
+  const auto count = static_cast<Index>(numbers[2]);
+  const double first = log ? std::log10(numbers[0]) : numbers[0], last = log ? std::log10(numbers[1]) : numbers[1];
+  std::vector<double> values;
+  for (Index i = 0; i < count; ++i) {
+    const double at =
+        count == 1 ? first : first + (last - first) * static_cast<double>(i) / static_cast<double>(count - 1);
+    values.push_back(log ? std::pow(10, at) : at);
+  }
+  return values;
+}
+
+nc::Axes axes_of(const DatabaseOptions& options) {
+  nc::Axes axes = nc::default_axes();
+  const auto once = [](const auto& a, const auto& b, const char* names) {
+    if (a && b) throw Error(ErrorKind::usage, fmt::format("{} say the same", names)).hint("keep one of them");
+  };
+  once(options.rho, options.rho_linspace, "--rho and --rho-linspace");
+  once(options.er_tilde, options.er_tilde_logspace, "--er-tilde and --er-tilde-logspace");
+  if (options.rho) axes.rho = parse_numbers(*options.rho, "--rho");
+  if (options.rho_linspace) axes.rho = spaced(*options.rho_linspace, "--rho-linspace", false);
+  if (options.nu_v) axes.nu_v = parse_numbers(*options.nu_v, "--nu-v");
+  if (options.er_tilde) axes.Er_tilde = parse_numbers(*options.er_tilde, "--er-tilde");
+  if (options.er_tilde_logspace) axes.Er_tilde = spaced(*options.er_tilde_logspace, "--er-tilde-logspace", true);
+  if (options.er_tilde_include_zero && (axes.Er_tilde.empty() || axes.Er_tilde.front() != 0))
+    axes.Er_tilde.insert(axes.Er_tilde.begin(), 0);
+  return axes;
+}
+
+nc::Equilibrium open(const std::string& path, const std::string& wout = {}) {
+  nc::SurfaceOptions options;
+  options.path = path;
+  if (!wout.empty()) options.wout = wout;
+  return nc::Equilibrium::open(options);
+}
+
+void draw(const nc::Database& database, const std::string& output, Context& context) {
+  const auto points = static_cast<std::size_t>(database.axes.collisionalities() * database.axes.fields());
+  const std::string stem = std::filesystem::path(output).replace_extension().string();
+  for (std::size_t r = 0; r < database.axes.rho.size(); ++r) {
+    const auto of = [&](const std::vector<double>& table) {
+      const auto begin = table.begin() + static_cast<std::ptrdiff_t>(r * points);
+      return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(points));
+    };
+    nc::CoefficientCurves curves{.title = fmt::format("Monoenergetic coefficients, rho = {:.4g}", database.axes.rho[r]),
+                                 .field_name = "Er_tilde",
+                                 .nu_v = database.axes.nu_v,
+                                 .fields = database.axes.Er_tilde,
+                                 .D11 = of(database.D11),
+                                 .D31 = of(database.D31),
+                                 .D13 = of(database.D13),
+                                 .D33 = of(database.D33),
+                                 .onsager_residual = of(database.onsager_residual)};
+    for (const std::string& picture :
+         write_chart(fmt::format("{}_rho{}", stem, r + 1), coefficient_chart(curves)).pictures) {
+      context.results()["files"].push_back(picture);
+      context.say("wrote     " + picture);
+    }
+  }
+}
+
+void run_database(const DatabaseOptions& options, Context& context) {
+  if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o Dij.h5");
+  require_place(options.output);
+  nc::DatabaseRequest request;
+  request.axes = axes_of(options);
+  request.grid = options.grid.spec();
+  request.solver.tolerance = options.tol;
+  request.batch_size = options.scan_batch_size;
+  if (options.adapt_n_xi) request.adapt = nc::LegendreSearch{.tolerance = *options.adapt_n_xi};
+  if (options.surface_backend == Backend::boozer && !options.booz)
+    throw Error(ErrorKind::usage, "--surface-backend boozer needs --booz")
+        .hint("`sonde neoclassical boozer` makes that file");
+
+  auto preparing = context.report().phase("prepare");
+  const nc::Equilibrium equilibrium = open(options.input);
+  const std::optional<nc::Equilibrium> boozer =
+      options.booz ? std::optional(open(*options.booz, options.input)) : std::nullopt;
+  nc::DatabaseBuild build(options.surface_backend == Backend::boozer ? *boozer : equilibrium, boozer, request);
+  preparing.end();
+  say_notes(build.notes(), context);
+  report_grid(request.grid, context);
+  context.report().add_choice("points", Value(request.axes.count()),
+                              fmt::format("{} radii, {} collisionalities, {} fields", request.axes.radii(),
+                                          request.axes.collisionalities(), request.axes.fields()));
+  const Budget budget = context.host_budget();
+  context.report().add_choice("at a time", build.batch(budget));
+  if (context.dry_run()) return;
+
+  nc::PartFile part(options.output + ".part", build.key(),
+                    options.resume ? nc::PartFile::Earlier::resume : nc::PartFile::Earlier::discard);
+  if (!part.left_out().empty()) context.say("note      " + part.left_out());
+  if (!part.earlier().empty()) context.say(fmt::format("resuming  {} points are there", part.earlier().size()));
+  auto solving = context.report().phase("solve");
+  const nc::Database database = build.run(part, budget);
+  solving.end();
+  auto writing = context.report().phase("write");
+  write_database(options.output, database);
+  part.remove();
+  writing.end();
+  Value& results = context.results();
+  results["files"].push_back(options.output);
+  results["points"] = request.axes.count();
+  results["resumed_points"] = build.resumed();
+  results["core_seconds"] = build.point_seconds();
+  results["largest_onsager_residual"] =
+      *std::max_element(database.onsager_residual.begin(), database.onsager_residual.end());
+  results["largest_residual"] = *std::max_element(database.residual.begin(), database.residual.end());
+  context.say(fmt::format("wrote     {}, {} points, {:.3g} core-seconds in all", options.output, request.axes.count(),
+                          build.point_seconds()));
+  if (!options.plot) return;
+  const auto drawing = context.report().phase("plot");
+  draw(database, options.output, context);
+}
+
+}  // namespace
+
+Command neoclassical_database_command() {
+  return {.name = "neoclassical database",
+          .summary = "Make a database of coefficients that NEOPAX reads",
+          .details =
+              "Coefficients over radius, collisionality and electric field from a VMEC equilibrium alone: the geometry "
+              "in Boozer angles that the file also holds is made here unless --booz gives it. Equal input gives equal "
+              "bytes, with any number of threads.\n\n"
+              "Finished points are kept in OUTPUT.part; after an interruption --resume goes on with them, when "
+              "equilibrium, axes, grid and options are the same.",
+          .examples = {{"sonde neoclassical database wout.nc -o Dij.h5",
+                        "7 radii, 16 collisionalities, 12 fields on 25 x 25 x 60"},
+                       {"sonde neoclassical database wout.nc -o Dij.h5 --resume", "Going on where it was interrupted"},
+                       {"sonde neoclassical database wout.nc -o Dij.h5 --rho 0.25,0.5 --nu-v 1e-4,1e-3,1e-2 "
+                        "--er-tilde-logspace 1e-5,1e-2,4 --er-tilde-include-zero --plot",
+                        "A small one with charts"},
+                       {"sonde neoclassical database wout.nc --booz boozmn.nc --surface-backend boozer -o Dij.h5",
+                        "In Boozer angles"}},
+          .plans = true,
+          .invoke = invocation<DatabaseOptions, run_database>};
+}
+
+}  // namespace sonde::cli

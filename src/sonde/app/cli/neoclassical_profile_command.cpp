@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/neoclassical_settings.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/engine/options/toml.h"
+#include "sonde/instruments/neoclassical/database/database_file.h"
+#include "sonde/instruments/neoclassical/results/result_file.h"
+#include "sonde/instruments/neoclassical/results/transport_result.h"
+#include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
+#include "sonde/instruments/neoclassical/tabulate/solved_equilibrium.h"
+#include "sonde/instruments/neoclassical/transport/profile_file.h"
+#include "sonde/instruments/neoclassical/transport/table_source.h"
+
+namespace sonde::cli {
+namespace {
+
+namespace nc = neoclassical;
+
+enum class Correction { none, sonine };
+
+struct ProfileOptions {
+  std::string input, output, quantity = "fluxes,ambipolar,bootstrap", rho;
+  std::optional<std::string> profiles;
+  Correction momentum_correction = Correction::sonine;
+  Index sonine_order = 2, energies = 64;
+  nc::EnergyQuadrature quadrature = nc::EnergyQuadrature::gauss_laguerre;
+  nc::CoulombLogarithm coulomb_logarithm = nc::CoulombLogarithm::electrons;
+  nc::RootChoice root = nc::RootChoice::least_entropy_production;
+  std::optional<double> E_r;
+  nc::GridSettings grid;
+  void describe(Fields& fields) {
+    fields.positional("input", input,
+                      {.help = "a database, or a VMEC equilibrium: then coefficients are solved at every energy",
+                       .metavar = "DIJ.h5|WOUT"});
+    fields.add("output", output, {.help = "the profiles of transport", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
+    fields.add("quantity", quantity, {.help = "what is drawn: fluxes, ambipolar, bootstrap", .metavar = "LIST"});
+    fields.add("profiles", profiles,
+               {.help = "densities and temperatures: columns rho, n_e, T_e, n_D, ... (1/m^3, eV), or n0, n_edge, T0, "
+                        "T_edge of the standard profiles in a table [profiles]; unset: the standard ones",
+                .metavar = "FILE.csv|.h5|.toml"});
+    fields.add("rho", rho,
+               {.help = "radii; empty: 51 over the range of the database, or 9 of an equilibrium", .metavar = "LIST"});
+    fields.add(
+        "E_r", E_r,
+        {.help = "electric field everywhere; unset: that of the profiles, else the ambipolar one", .unit = "V/m"});
+    fields.choice(
+        "root", root,
+        {{"entropy", nc::RootChoice::least_entropy_production},
+         {"ion", nc::RootChoice::ion},
+         {"electron", nc::RootChoice::electron}},
+        {.help = "which stable root of the ambipolar field: of least entropy production, the lowest, the highest"});
+    fields.choice("momentum_correction", momentum_correction,
+                  {{"none", Correction::none}, {"sonine", Correction::sonine}},
+                  {.help = "whether collisions between species conserve momentum"});
+    fields.add("sonine_order", sonine_order, {.help = "of its polynomials", .min = 0, .max = nc::highest_sonine_order});
+    fields.add("energies", energies, {.help = "nodes of the energy integrals", .min = 2, .max = 512});
+    fields.choice(
+        "quadrature", quadrature,
+        {{"laguerre", nc::EnergyQuadrature::gauss_laguerre}, {"maxwell", nc::EnergyQuadrature::maxwell_polynomials}},
+        {.help = "rule of the energy integrals"});
+    fields.choice("coulomb_logarithm", coulomb_logarithm,
+                  {{"electrons", nc::CoulombLogarithm::electrons},
+                   {"nrl", nc::CoulombLogarithm::nrl},
+                   {"impact", nc::CoulombLogarithm::impact_parameter}},
+                  {.help = "32.2 + 1.15 log10(Te^2/ne), the NRL formulary's, or from impact parameters"});
+    fields.heading("Grid of an equilibrium's solves");
+    grid.describe(fields);
+    fields.heading("");
+  }
+};
+
+nc::TransportPanels panels_of(const std::string& list) {
+  nc::TransportPanels panels{false, false, false};
+  for (const std::string& word : split(list, ',')) {
+    const std::string_view what = trim(word);
+    if (what == "fluxes")
+      panels.fluxes = true;
+    else if (what == "ambipolar")
+      panels.ambipolar = true;
+    else if (what == "bootstrap")
+      panels.bootstrap = true;
+    else
+      throw Error(ErrorKind::usage, fmt::format("--quantity \"{}\": expected fluxes, ambipolar, bootstrap", list));
+  }
+  return panels;
+}
+
+/// The plasma at any radius, from a file or the standard formulas.
+class Profiles {
+ public:
+  explicit Profiles(const std::optional<std::string>& file) {
+    if (!file) return;
+    if (to_lower(std::filesystem::path(*file).extension().string()) != ".toml") {
+      table_ = nc::read_profiles(*file);
+      return;
+    }
+    Fields fields;
+    fields.add("n0", standard_.n0, {.help = "density on the axis above the edge's", .unit = "1e20 / m^3", .min = 0});
+    fields.add("n_edge", standard_.n_edge, {.help = "density of the edge", .unit = "1e20 / m^3", .min = 0});
+    fields.add("T0", standard_.T0, {.help = "temperature on the axis above the edge's", .unit = "keV", .min = 0});
+    fields.add("T_edge", standard_.T_edge, {.help = "temperature of the edge", .unit = "keV", .min = 0});
+    Tables tables;
+    tables.add("profiles", std::move(fields));
+    read_toml(*file, tables);
+  }
+  [[nodiscard]] std::vector<nc::Population> plasma(double rho, double a_b) const {
+    return table_ ? table_->plasma(rho, a_b) : nc::standard_plasma(standard_, rho, a_b);
+  }
+  [[nodiscard]] std::optional<double> E_r(double rho) const { return table_ ? table_->radial_field(rho) : std::nullopt; }
+
+ private:
+  nc::StandardProfiles standard_;
+  std::optional<nc::TabulatedProfiles> table_;
+};
+
+std::vector<double> even_radii(double first, double last, int count) {
+  std::vector<double> radii;
+  for (int i = 0; i < count; ++i) radii.push_back(first + (last - first) * i / (count - 1));
+  return radii;
+}
+
+/// A database has data sets at its root that an equilibrium has not.
+bool is_database(const std::string& path) {
+  const std::string suffix = to_lower(std::filesystem::path(path).extension().string());
+  return (suffix == ".h5" || suffix == ".hdf5") && Hdf5File::open(path).is_dataset("/D11");
+}
+
+struct Source {
+  std::unique_ptr<nc::RadialSource> radii;
+  std::vector<double> rho;
+  std::string what;
+};
+
+Source open_source(const ProfileOptions& options, Context& context) {
+  std::vector<double> rho = parse_numbers(options.rho, "--rho");
+  if (is_database(options.input)) {
+    const nc::DatabaseFile file = nc::read_database(options.input);
+    if (rho.empty()) rho = even_radii(file.database.axes.rho.front(), file.database.axes.rho.back(), 51);
+    return {std::make_unique<nc::TableSource>(file.database), std::move(rho), "database " + options.input};
+  }
+  nc::SurfaceOptions surface;
+  surface.path = options.input;
+  const nc::Equilibrium equilibrium = nc::Equilibrium::open(surface);
+  const nc::GridSpec grid = options.grid.spec();
+  report_grid(grid, context);
+  if (rho.empty()) rho = even_radii(0.1, 0.9, 9);
+  return {std::make_unique<nc::SolvedEquilibrium>(equilibrium, nc::minor_radius(equilibrium, std::nullopt), grid,
+                                                  nc::SolverOptions{}),
+          std::move(rho), "solved from " + options.input};
+}
+
+void run_profile(const ProfileOptions& options, Context& context) {
+  if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o profiles.h5");
+  nc::require_result_path(options.output);
+  const nc::TransportPanels panels = panels_of(options.quantity);
+  auto preparing = context.report().phase("prepare");
+  const Profiles profiles(options.profiles);
+  const Source source = open_source(options, context);
+  std::vector<nc::RadialInput> radii;
+  for (const double rho : source.rho) {
+    const std::optional<double> E_r = options.E_r ? options.E_r : profiles.E_r(rho);
+    radii.push_back({rho, profiles.plasma(rho, source.radii->minor_radius()), E_r});
+  }
+  preparing.end();
+  context.report().add_choice("coefficients", Value(source.what), "the input");
+  context.report().add_choice("radii", Value(radii.size()),
+                              fmt::format("rho {:.4g} to {:.4g}", source.rho.front(), source.rho.back()));
+  nc::TransportOptions transport;
+  transport.energies = options.energies;
+  transport.quadrature = options.quadrature;
+  transport.coulomb_logarithm = options.coulomb_logarithm;
+  if (options.momentum_correction == Correction::sonine)
+    transport.sonine_order = static_cast<int>(options.sonine_order);
+  transport.ambipolar.choice = options.root;
+  if (context.dry_run()) return;
+
+  auto solving = context.report().phase("solve");
+  const std::vector<nc::RadialResult> results = radial_transport(*source.radii, radii, transport);
+  solving.end();
+  std::vector<nc::Species> species;
+  for (const nc::Population& population : radii.front().plasma) species.push_back(population.species);
+  {
+    const auto writing = context.report().phase("write");
+    nc::write_result(options.output, transport_contents(results, species, source.what));
+  }
+  Index rootless = 0;
+  double beyond = 0;
+  context.say("rho     E_r [kV/m]  roots  <J B>/B0 [kA/m^2]  with momentum correction");
+  for (const nc::RadialResult& r : results) {
+    rootless += r.without_root ? 1 : 0;
+    for (const double share : r.beyond) beyond = std::max(beyond, share);
+    context.say(fmt::format("{:<7.4f} {:<11.4g} {:<6} {:<18.5g} {}", r.rho, r.E_r / 1e3, r.roots.roots.size(),
+                            r.total_current / 1e3,
+                            r.corrected.empty() ? "" : fmt::format("{:.5g}", r.corrected_total_current / 1e3)));
+  }
+  Value& found = context.results();
+  found["files"].push_back(options.output);
+  found["radii"] = results.size();
+  found["radii_without_root"] = rootless;
+  found["largest_share_beyond"] = beyond;
+  if (rootless > 0)
+    context.say(fmt::format("note      {} radii have no stable ambipolar root; E_r is 0 there", rootless));
+  if (beyond > 0.01)
+    context.say(fmt::format("note      up to {:.0f} % of an integral stands on coefficients beyond the database",
+                            100 * beyond));
+  context.say("wrote     " + options.output);
+  const auto drawing = context.report().phase("plot");
+  for (const std::string& picture : write_chart(std::filesystem::path(options.output).replace_extension().string(),
+                                                transport_chart(results, species, panels))
+                                        .pictures) {
+    found["files"].push_back(picture);
+    context.say("wrote     " + picture);
+  }
+}
+
+}  // namespace
+
+Command neoclassical_profile_command() {
+  return {.name = "neoclassical profile",
+          .summary = "Fluxes, ambipolar electric field and bootstrap current over the radius",
+          .details =
+              "Integrates monoenergetic coefficients over energy for every species, finds all ambipolar fields and "
+              "takes a stable one, and gives the bootstrap current without and with momentum correction. From a "
+              "database it interpolates; from an equilibrium it solves at the very energies that the integrals need "
+              "(slow, and the measure of what interpolation costs).",
+          .examples = {{"sonde neoclassical profile Dij.h5 -o profiles.h5", "51 radii with the standard profiles"},
+                       {"sonde neoclassical profile Dij.h5 --profiles plasma.csv --quantity bootstrap -o current.nc",
+                        "Densities and temperatures of a table"},
+                       {"sonde neoclassical profile wout.nc --rho 0.25,0.5,0.75 --n-theta 25 --n-zeta 31 --n-xi 17 "
+                        "--energies 11 --E-r 0 -o direct.h5",
+                        "Three radii solved directly"}},
+          .plans = true,
+          .invoke = invocation<ProfileOptions, run_profile>};
+}
+
+}  // namespace sonde::cli

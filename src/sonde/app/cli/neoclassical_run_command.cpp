@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/neoclassical_settings.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/results/charts.h"
+#include "sonde/instruments/neoclassical/results/result_file.h"
+
+namespace sonde::cli {
+namespace {
+
+namespace nc = neoclassical;
+
+struct RunOptions {
+  std::string input, output;
+  std::vector<std::string> set;
+  std::optional<double> nu_hat, epsi_hat, er_hat, er_tilde, s, psi_a;
+  std::optional<std::string> wout;
+  bool include_modes = false, plot = false;
+  void describe(Fields& fields) {
+    fields.positional("input", input,
+                      {.help = "run file (.toml), the file of a surface, or analytic-demo", .metavar = "INPUT"});
+    fields.add("output", output,
+               {.help = "the result; in place of output.path", .metavar = "FILE.nc|.h5|.npz", .letter = 'o'});
+    fields.add("s", s, {.help = "surface.s of the run file", .min = 0, .max = 1});
+    fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
+    fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
+    fields.add("nu_hat", nu_hat, {.help = "case.nu_hat of the run file", .unit = "1/m"});
+    fields.add("epsi_hat", epsi_hat, {.help = "case.epsi_hat of the run file"});
+    fields.add("er_hat", er_hat, {.help = "case.er_hat of the run file", .unit = "T"});
+    fields.add("er_tilde", er_tilde, {.help = "case.er_tilde of the run file"});
+    fields.add("include_modes", include_modes, {.help = "output.include_modes of the run file"});
+    fields.add("plot", plot, {.help = "draw |B| on the surface beside the result"});
+    fields.add("set", set,
+               {.help = "one setting of the run file, for instance grid.n_xi=100", .metavar = "TABLE.KEY=VALUE"});
+  }
+};
+
+/// Flags stand for settings; those of the electric field replace what the file says of it.
+void take_flags(const RunOptions& options, nc::RunFile& run) {
+  if (options.s) run.surface.s = options.s;
+  if (options.wout) run.surface.wout = options.wout;
+  if (options.psi_a) run.surface.psi_a = options.psi_a;
+  if (options.nu_hat) run.at.nu_hat = options.nu_hat;
+  const int fields = (options.epsi_hat ? 1 : 0) + (options.er_hat ? 1 : 0) + (options.er_tilde ? 1 : 0);
+  if (fields > 1)
+    throw Error(ErrorKind::usage, "the electric field is given twice")
+        .hint("keep one of --epsi-hat, --er-hat, --er-tilde");
+  if (fields == 1) {
+    run.at.epsi_hat = options.epsi_hat;
+    run.at.er_hat = options.er_hat;
+    run.at.er_tilde = options.er_tilde;
+  }
+  if (options.include_modes) run.output.include_modes = true;
+  if (options.plot) run.output.plot = true;
+  if (!options.output.empty()) run.output.path = options.output;
+}
+
+void tell(const nc::Coefficients& made, const nc::Surface& surface, Context& context) {
+  const nc::CoefficientUnits units = coefficient_units(surface);
+  context.say(fmt::format("D11       {:.10g} {}", made.D11, units.D11));
+  context.say(fmt::format("D31       {:.10g} {}", made.D31, units.D31));
+  context.say(fmt::format("D13       {:.10g} {}", made.D13, units.D31));
+  context.say(fmt::format("D33       {:.10g} m, {:.4g} of Spitzer's", made.D33, made.D33 / made.D33_spitzer));
+  context.say(
+      fmt::format("residual  {:.1e}, Onsager {:.1e}; per {}", made.residual, made.onsager_residual, units.label));
+  Value& results = context.results();
+  for (const auto& [name, value] :
+       {std::pair{"D11", made.D11}, std::pair{"D31", made.D31}, std::pair{"D13", made.D13}, std::pair{"D33", made.D33},
+        std::pair{"D33_spitzer", made.D33_spitzer}, std::pair{"residual", made.residual},
+        std::pair{"onsager_residual", made.onsager_residual}})
+    results[name] = value;
+  results["radial_label"] = units.label;
+  results["path"] = std::string(name(made.path));
+  results["n_xi"] = made.n_xi;
+}
+
+void run_run(const RunOptions& options, Context& context) {
+  nc::RunFile run;
+  resolve_settings(options.input, options.set, run);
+  take_flags(options, run);
+  apply_solver_settings(run.solver, context);
+  const nc::GridSpec grid = run.grid.spec();
+  const nc::FieldAxis field = run.case_field();
+  const double nu_hat = run.case_nu();
+  if (!run.output.path.empty()) nc::require_result_path(run.output.path);
+
+  auto preparing = context.report().phase("prepare");
+  const PreparedSurface prepared =
+      std::move(prepare_surfaces(run, {}, field.kind != nc::FieldKind::epsi_hat, context).front());
+  const nc::Case at{nu_hat, field.epsi_hat(prepared.scale).front()};
+  const nc::Plan plan = nc::Plan::prepare(prepared.surface, grid, run.solver.solver());
+  preparing.end();
+  report_grid(grid, context);
+  const Choice<nc::Path> path = plan.path(at.epsi_hat);
+  context.report().add_choice("path", Value(std::string(name(path.value))), path.because);
+  const Reservation reserved = context.host_budget().reserve(plan.bytes() + plan.workspace_bytes(path.value),
+                                                             "one solve", "take a smaller grid");
+  if (context.dry_run()) return;
+
+  auto solving = context.report().phase("solve");
+  nc::Plan::Workspace workspace = plan.workspace();
+  nc::Coefficients made;
+  if (const auto search = run.solver.search()) {
+    const nc::Adapted adapted = solve_adapted(plan, at, *search, workspace);
+    if (!adapted.converged)
+      throw Error(ErrorKind::not_converged,
+                  fmt::format("{} Legendre modes leave an error of {:.1e}", adapted.coefficients.n_xi, adapted.error))
+          .hint("collisions are rare: refine the angles too, or accept a larger solver.adapt_n_xi");
+    context.results()["error_of_n_xi"] = adapted.error;
+    made = adapted.coefficients;
+  } else {
+    made = plan.solve(at, workspace);
+  }
+  solving.end();
+  tell(made, prepared.surface, context);
+  if (run.output.path.empty()) return;
+
+  auto writing = context.report().phase("write");
+  const std::optional<nc::Modes> modes = run.output.include_modes ? std::optional(plan.modes(workspace)) : std::nullopt;
+  const std::optional<double> er_hat =
+      prepared.scale.er_hat ? std::optional(at.epsi_hat / *prepared.scale.er_hat) : std::nullopt;
+  nc::write_result(run.output.path,
+                   run_contents(prepared.surface, plan, at, er_hat, made, modes, provenance_of(run, context)));
+  writing.end();
+  context.results()["files"].push_back(run.output.path);
+  context.say("wrote     " + run.output.path);
+  if (!run.output.plot) return;
+  const auto drawing = context.report().phase("plot");
+  const std::string picture = std::filesystem::path(run.output.path).replace_extension().string() + "_b.png";
+  nc::write_field_map(picture, prepared.surface.b, prepared.surface.periods);
+  context.results()["files"].push_back(picture);
+  context.say("wrote     " + picture);
+}
+
+}  // namespace
+
+Command neoclassical_run_command() {
+  return {.name = "neoclassical run",
+          .summary = "Solve one surface at one collisionality and electric field",
+          .details =
+              "Monoenergetic transport coefficients D11, D31, D13 and D33 of a flux surface: VMEC equilibria (wout), "
+              "Boozer files (boozmn, .bc), DKES input, tables of harmonics, or harmonics in the run file. Onsager "
+              "symmetry holds on every grid (discretisation = \"skew\"); collocation repeats MONKES and NTX point by "
+              "point. An answer whose residual is above solver.tol is an error, not a number.",
+          .examples = {{"sonde neoclassical run analytic-demo --nu-hat 1e-3", "A built-in surface, to the terminal"},
+                       {"sonde neoclassical run wout_li383.nc --s 0.25 --nu-hat 1e-3 -o run.nc --plot",
+                        "A surface of a VMEC equilibrium, with a picture of |B|"},
+                       {"sonde neoclassical run run.toml --set grid.n_xi=120 --er-hat 1e-4",
+                        "A run file with other Legendre modes and another field"},
+                       {"sonde neoclassical run run.toml --set solver.adapt_n_xi=1e-3",
+                        "As many Legendre modes as the collisionality needs"}},
+          .pages = {{"neoclassical-run-file", "The run file of neoclassical transport", nc::run_file_reference}},
+          .plans = true,
+          .invoke = invocation<RunOptions, run_run>};
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+
+#include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/neoclassical_settings.h"
+#include "sonde/engine/report/progress.h"
+#include "sonde/instruments/neoclassical/results/charts.h"
+#include "sonde/instruments/neoclassical/results/result_file.h"
+#include "sonde/instruments/neoclassical/results/scan_result.h"
+
+namespace sonde::cli {
+namespace {
+
+namespace nc = neoclassical;
+
+struct ScanOptions {
+  std::string input, output;
+  std::vector<std::string> set;
+  std::optional<std::string> nu_v, epsi_hat, er_hat, er_tilde, rho, wout;
+  std::optional<double> s, psi_a;
+  std::optional<Index> scan_batch_size;
+  bool plot = false;
+  void describe(Fields& fields) {
+    fields.positional("input", input,
+                      {.help = "run file (.toml), the file of a surface, or analytic-demo", .metavar = "INPUT"});
+    fields.add("output", output,
+               {.help = "the result; in place of output.path", .metavar = "FILE.nc|.h5|.npz", .letter = 'o'});
+    fields.add("s", s, {.help = "surface.s of the run file", .min = 0, .max = 1});
+    fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
+    fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
+    fields.add("rho", rho, {.help = "scan.rho of the run file", .metavar = "LIST"});
+    fields.add("nu_v", nu_v, {.help = "scan.nu_v of the run file", .unit = "1/m", .metavar = "LIST"});
+    fields.add("epsi_hat", epsi_hat, {.help = "scan.epsi_hat of the run file", .metavar = "LIST"});
+    fields.add("er_hat", er_hat, {.help = "scan.er_hat of the run file", .unit = "T", .metavar = "LIST"});
+    fields.add("er_tilde", er_tilde, {.help = "scan.er_tilde of the run file", .metavar = "LIST"});
+    fields.add("scan_batch_size", scan_batch_size, {.help = "solver.scan_batch_size of the run file", .min = 1});
+    fields.add("plot", plot, {.help = "draw the coefficients over collisionality beside the result"});
+    fields.add("set", set,
+               {.help = "one setting of the run file, for instance grid.n_xi=100", .metavar = "TABLE.KEY=VALUE"});
+  }
+};
+
+void take_flags(const ScanOptions& options, nc::RunFile& run) {
+  if (options.s) run.surface.s = options.s;
+  if (options.wout) run.surface.wout = options.wout;
+  if (options.psi_a) run.surface.psi_a = options.psi_a;
+  if (options.rho) run.scan.rho = *options.rho;
+  if (options.nu_v) run.scan.nu_v = *options.nu_v;
+  if (options.epsi_hat || options.er_hat || options.er_tilde) {
+    run.scan.epsi_hat = options.epsi_hat.value_or("");
+    run.scan.er_hat = options.er_hat.value_or("");
+    run.scan.er_tilde = options.er_tilde.value_or("");
+  }
+  if (options.scan_batch_size) run.solver.scan_batch_size = options.scan_batch_size;
+  if (options.plot) run.output.plot = true;
+  if (!options.output.empty()) run.output.path = options.output;
+}
+
+/// One chart per radius, beside the result.
+void draw(const nc::ScanResult& scan, const std::string& output, Context& context) {
+  const std::size_t points = scan.nu_v.size() * scan.field.values.size();
+  for (std::size_t r = 0; r < scan.rho.size(); ++r) {
+    nc::CoefficientCurves curves;
+    curves.title = std::isnan(scan.rho[r]) ? "Monoenergetic coefficients"
+                                           : fmt::format("Monoenergetic coefficients, rho = {:.4g}", scan.rho[r]);
+    curves.field_name = name(scan.field.kind);
+    curves.nu_v = scan.nu_v;
+    curves.fields = scan.field.values;
+    for (std::size_t i = r * points; i < (r + 1) * points; ++i) {
+      const nc::Coefficients& c = scan.points[i].coefficients;
+      curves.D11.push_back(c.D11);
+      curves.D31.push_back(c.D31);
+      curves.D13.push_back(c.D13);
+      curves.D33.push_back(c.D33);
+      curves.onsager_residual.push_back(c.onsager_residual);
+    }
+    const std::string stem = std::filesystem::path(output).replace_extension().string();
+    const std::string path = scan.rho.size() > 1 ? fmt::format("{}_rho{}", stem, r + 1) : stem;
+    for (const std::string& picture : write_chart(path, coefficient_chart(curves)).pictures) {
+      context.results()["files"].push_back(picture);
+      context.say("wrote     " + picture);
+    }
+  }
+}
+
+void run_scan(const ScanOptions& options, Context& context) {
+  nc::RunFile run;
+  resolve_settings(options.input, options.set, run);
+  take_flags(options, run);
+  apply_solver_settings(run.solver, context);
+  const nc::GridSpec grid = run.grid.spec();
+  nc::ScanResult result;
+  result.nu_v = run.scan_nu();
+  result.field = run.scan_field();
+  nc::require_result_path(run.output.path);
+
+  auto preparing = context.report().phase("prepare");
+  const bool list = !run.scan.rho.empty();
+  const std::vector<PreparedSurface> surfaces = prepare_surfaces(run, list ? run.scan_rho() : std::vector<double>{},
+                                                                 result.field.kind != nc::FieldKind::epsi_hat, context);
+  preparing.end();
+  report_grid(grid, context);
+  Budget budget = context.host_budget();
+  nc::ScanOptions points{.batch_size = run.solver.scan_batch_size, .adapt = run.solver.search()};
+  {
+    const nc::Plan plan = nc::Plan::prepare(surfaces.front().surface, grid, run.solver.solver());
+    const std::vector<nc::Case> cases = nc::grid_of_cases(result.nu_v, result.field.epsi_hat(surfaces.front().scale));
+    context.report().add_choice("points", Value(cases.size() * surfaces.size()),
+                                fmt::format("{} radii, {} collisionalities, {} fields", surfaces.size(),
+                                            result.nu_v.size(), result.field.values.size()));
+    context.report().add_choice("at a time", choose_scan_batch(plan, cases, budget, points));
+  }
+  if (context.dry_run()) return;
+
+  {
+    auto solving = context.report().phase("solve");
+    ProgressMeter progress(
+        "solving", static_cast<Index>(surfaces.size() * result.nu_v.size() * result.field.values.size()), "points");
+    points.finished = [&](Index, const nc::Point&) { progress.advance(); };
+    for (const PreparedSurface& each : surfaces) {
+      const nc::Plan plan = nc::Plan::prepare(each.surface, grid, run.solver.solver());
+      result.rho.push_back(each.rho);
+      result.epsi_hat.push_back(result.field.epsi_hat(each.scale));
+      result.iota.push_back(each.surface.iota);
+      result.B0.push_back(each.surface.reference_field());
+      result.psi_scale.push_back(each.surface.psi_scale);
+      std::vector<nc::Point> made = scan(plan, nc::grid_of_cases(result.nu_v, result.epsi_hat.back()), budget, points);
+      result.points.insert(result.points.end(), std::make_move_iterator(made.begin()),
+                           std::make_move_iterator(made.end()));
+    }
+  }
+  {
+    const auto writing = context.report().phase("write");
+    nc::write_result(run.output.path, scan_contents(result, grid, provenance_of(run, context)));
+  }
+  Value& results = context.results();
+  results["files"].push_back(run.output.path);
+  results["points"] = result.points.size();
+  context.say(fmt::format("wrote     {}, {} points", run.output.path, result.points.size()));
+  if (run.output.plot) {
+    const auto drawing = context.report().phase("plot");
+    draw(result, run.output.path, context);
+  }
+  result.require_answers();
+}
+
+}  // namespace
+
+Command neoclassical_scan_command() {
+  return {.name = "neoclassical scan",
+          .summary = "Solve many collisionalities and electric fields, on one surface or several",
+          .details =
+              "Every collisionality with every field on every radius. A surface is prepared once; each point is solved "
+              "by one thread, so the numbers do not depend on how many there are. Points without an answer are NaN in "
+              "the file, with their status, and the command ends with status 7.",
+          .examples = {{"sonde neoclassical scan analytic-demo --nu-v 1e-4,1e-3,1e-2,1e-1 --er-hat 0,1e-3 -o scan.nc "
+                        "--plot",
+                        "A built-in surface with its chart"},
+                       {"sonde neoclassical scan wout.nc --s 0.25 --nu-v 1e-5,1e-4,1e-3 --er-tilde 0,1e-4 -o scan.nc",
+                        "One surface of an equilibrium"},
+                       {"sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5", "Three radii of a run file"},
+                       {"sonde neoclassical scan run.toml -o scan.nc --memory 150M", "With little memory"}},
+          .plans = true,
+          .invoke = invocation<ScanOptions, run_scan>};
+}
+
+}  // namespace sonde::cli

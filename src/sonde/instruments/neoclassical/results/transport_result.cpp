@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/results/transport_result.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace sonde::neoclassical {
+namespace {
+
+std::vector<double> radii_of(std::span<const RadialResult> results) {
+  std::vector<double> rho;
+  for (const RadialResult& result : results) rho.push_back(result.rho);
+  return rho;
+}
+
+std::vector<double> over_radii(std::span<const RadialResult> results, auto&& value) {
+  std::vector<double> values;
+  for (const RadialResult& result : results) values.push_back(value(result));
+  return values;
+}
+
+/// Roots of one class over rho, for points on the chart.
+sonde::Series roots_of(std::span<const RadialResult> results, AmbipolarRoot::Class kind, std::string name) {
+  sonde::Series series{.name = std::move(name), .mark = Mark::points};
+  for (const RadialResult& result : results)
+    for (const AmbipolarRoot& root : result.roots.roots)
+      if (root.kind == kind) {
+        series.x.push_back(result.rho);
+        series.y.push_back(root.E_r / 1e3);
+      }
+  return series;
+}
+
+Facet flux_facet(std::span<const RadialResult> results, std::span<const Species> species, const char* title, Axis y,
+                 auto&& value) {
+  Facet facet{.title = title, .x = {.title = "rho"}, .y = std::move(y)};
+  for (std::size_t a = 0; a < species.size(); ++a)
+    facet.series.push_back({.name = species[a].name,
+                            .x = radii_of(results),
+                            .y = over_radii(results, [&](const RadialResult& r) { return value(r.fluxes[a]); })});
+  return facet;
+}
+
+}  // namespace
+
+NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
+                                  const std::string& source) {
+  NetcdfContents contents;
+  const auto radii = static_cast<Index>(results.size()), kinds = static_cast<Index>(species.size());
+  const auto profile = [&](const char* name, const char* unit, auto&& value) {
+    contents.add(name, {"rho"}, Array::from(over_radii(results, value), Shape{radii}))
+        .attributes.emplace_back("units", std::string(unit));
+  };
+  const auto table = [&](const char* name, const char* unit, auto&& value) {
+    std::vector<double> values;
+    for (const RadialResult& result : results)
+      for (std::size_t a = 0; a < species.size(); ++a) values.push_back(value(result, a));
+    contents.add(name, {"rho", "species"}, Array::from(values, Shape{radii, kinds}))
+        .attributes.emplace_back("units", std::string(unit));
+  };
+  using R = const RadialResult&;
+  using S = std::size_t;
+  profile("rho", "1", [](R r) { return r.rho; });
+  profile("E_r", "V/m", [](R r) { return r.E_r; });
+  std::string names;
+  for (const Species& each : species) names += (names.empty() ? "" : ",") + each.name;
+  contents.add_text("species_names", names);
+  contents.add_text("coefficients", source);
+  table("gamma", "m^-2 s^-1", [](R r, S a) { return r.fluxes[a].gamma; });
+  table("q", "W m^-2", [](R r, S a) { return r.fluxes[a].q; });
+  table("u_par", "m^-2 s^-1", [](R r, S a) { return r.fluxes[a].u_par; });
+  table("current", "A m^-2", [](R r, S a) { return r.current[a]; });
+  profile("total_current", "A m^-2", [](R r) { return r.total_current; });
+  if (!results.empty() && !results.front().corrected.empty()) {
+    table("corrected_gamma", "m^-2 s^-1", [](R r, S a) { return r.corrected[a].gamma; });
+    table("corrected_q", "W m^-2", [](R r, S a) { return r.corrected[a].q; });
+    table("corrected_u_par", "m^-2 s^-1", [](R r, S a) { return r.corrected[a].u_par; });
+    table("corrected_current", "A m^-2", [](R r, S a) { return r.corrected_current[a]; });
+    profile("corrected_total_current", "A m^-2", [](R r) { return r.corrected_total_current; });
+  }
+  table("A1", "m^-1", [](R r, S a) { return r.forces[a].A1; });
+  table("A2", "m^-1", [](R r, S a) { return r.forces[a].A2; });
+  for (const auto& [name, member] : {std::pair{"L11", &ThermalMatrix::L11}, std::pair{"L12", &ThermalMatrix::L12},
+                                     std::pair{"L13", &ThermalMatrix::L13}, std::pair{"L21", &ThermalMatrix::L21},
+                                     std::pair{"L22", &ThermalMatrix::L22}, std::pair{"L23", &ThermalMatrix::L23},
+                                     std::pair{"L31", &ThermalMatrix::L31}, std::pair{"L32", &ThermalMatrix::L32},
+                                     std::pair{"L33", &ThermalMatrix::L33}})
+    table(name, "SI", [member = member](R r, S a) { return r.L[a].*member; });
+  table("beyond", "1", [](R r, S a) { return r.beyond[a]; });
+
+  std::size_t most = 1;
+  for (const RadialResult& result : results) most = std::max(most, result.roots.roots.size());
+  std::vector<double> roots, stable;
+  for (const RadialResult& result : results)
+    for (std::size_t i = 0; i < most; ++i) {
+      const bool there = i < result.roots.roots.size();
+      const double nan = std::numeric_limits<double>::quiet_NaN();
+      roots.push_back(there ? result.roots.roots[i].E_r : nan);
+      stable.push_back(there ? static_cast<double>(result.roots.roots[i].kind != AmbipolarRoot::Class::unstable) : nan);
+    }
+  contents.add("roots", {"rho", "root"}, Array::from(roots, Shape{radii, static_cast<Index>(most)}))
+      .attributes.emplace_back("units", std::string("V/m"));
+  contents.add("root_is_stable", {"rho", "root"}, Array::from(stable, Shape{radii, static_cast<Index>(most)}));
+  return contents;
+}
+
+Chart transport_chart(std::span<const RadialResult> results, std::span<const Species> species,
+                      const TransportPanels& panels) {
+  Chart chart;
+  chart.title = "Neoclassical transport";
+  chart.columns = 2;
+  if (panels.ambipolar) {
+    Facet facet{.title = "Ambipolar field", .x = {.title = "rho"}, .y = {.title = "E_r", .unit = "kV/m"}};
+    facet.series.push_back({.name = "taken",
+                            .x = radii_of(results),
+                            .y = over_radii(results, [](const RadialResult& r) { return r.E_r / 1e3; }),
+                            .mark = Mark::lines});
+    for (const auto& [kind, name] : {std::pair{AmbipolarRoot::Class::ion, "ion roots"},
+                                     std::pair{AmbipolarRoot::Class::electron, "electron roots"},
+                                     std::pair{AmbipolarRoot::Class::unstable, "unstable roots"}})
+      if (sonde::Series series = roots_of(results, kind, name); !series.x.empty())
+        facet.series.push_back(std::move(series));
+    chart.facets.push_back(std::move(facet));
+  }
+  if (panels.bootstrap) {
+    Facet facet{.title = "Bootstrap current", .x = {.title = "rho"}, .y = {.title = "<J B>/B0", .unit = "kA/m^2"}};
+    facet.series.push_back({.name = "without momentum correction",
+                            .x = radii_of(results),
+                            .y = over_radii(results, [](const RadialResult& r) { return r.total_current / 1e3; })});
+    if (!results.empty() && !results.front().corrected.empty())
+      facet.series.push_back(
+          {.name = "with it", .x = radii_of(results), .y = over_radii(results, [](const RadialResult& r) {
+                                                        return r.corrected_total_current / 1e3;
+                                                      })});
+    chart.facets.push_back(std::move(facet));
+  }
+  if (panels.fluxes) {
+    chart.facets.push_back(flux_facet(results, species, "Particles", {.title = "Gamma", .unit = "1e20 / (m^2 s)"},
+                                      [](const Fluxes& f) { return f.gamma / 1e20; }));
+    chart.facets.push_back(flux_facet(results, species, "Energy", {.title = "Q", .unit = "kW/m^2"},
+                                      [](const Fluxes& f) { return f.q / 1e3; }));
+  }
+  return chart;
+}
+
+}  // namespace sonde::neoclassical

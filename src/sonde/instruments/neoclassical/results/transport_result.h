@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/figure/chart.h"
+#include "sonde/engine/io/netcdf_writer.h"
+#include "sonde/instruments/neoclassical/transport/radial_transport.h"
+
+namespace sonde::neoclassical {
+
+/// Profiles of transport: rho, E_r; on (rho, species) gamma, q, u_par, current, A1, A2, L11 ... L33, beyond, and with
+/// momentum correction the same three and the current as corrected_...; total_current; the ambipolar roots on
+/// (rho, root), NaN where there are fewer. SI units, as attributes.
+[[nodiscard]] NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
+                                                const std::string& source);
+
+/// What of it is drawn.
+struct TransportPanels {
+  bool fluxes = true, ambipolar = true, bootstrap = true;
+};
+
+/// Fluxes per species, all ambipolar roots with the one that was taken, bootstrap current without and with momentum
+/// correction: over rho.
+[[nodiscard]] Chart transport_chart(std::span<const RadialResult> results, std::span<const Species> species,
+                                    const TransportPanels& panels);
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The neoclassical commands as people use them: files in, numbers, files and pictures out, and what they say when
+// wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/report/json.h"
+#include "tests/cli/program.h"
+#include "tests/support/data.h"
+#include "tests/support/files.h"
+#include "tests/support/python.h"
+
+namespace sonde {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Ended;
+using ::testing::HasSubstr;
+using testing::run;
+
+class Neoclassical : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+
+  /// `sonde neoclassical ...`.
+  static Ended command(std::vector<std::string> words) {
+    words.insert(words.begin(), "neoclassical");
+    return run(words);
+  }
+  static Value results(std::vector<std::string> words) {
+    words.emplace_back("--json");
+    const Ended ended = command(words);
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    return parse_json(ended.out, "output");
+  }
+  static std::vector<std::string> with_grid(std::vector<std::string> words, const std::string& theta,
+                                            const std::string& zeta, const std::string& xi) {
+    for (const auto& [key, value] : {std::pair{"n_theta", theta}, std::pair{"n_zeta", zeta}, std::pair{"n_xi", xi}}) {
+      words.emplace_back("--set");
+      words.push_back(std::string("grid.") + key + "=" + value);
+    }
+    return words;
+  }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
+
+  testing::TemporaryFolder folder_;
+};
+
+// Values of an independent prototype of the skew discretisation.
+TEST_F(Neoclassical, RunGivesThePublishedNumbersOfTheDemo) {
+  const Value found = results(
+      with_grid({"run", "analytic-demo", "--nu-hat", "1e-3", "-o", file("run.nc"), "--plot"}, "17", "25", "32"));
+  EXPECT_NEAR(number_at(found, "D11") / 3.7268234285e-3, 1, 1e-8);
+  EXPECT_NEAR(number_at(found, "D31") / -2.2237235201e-1, 1, 1e-8);
+  EXPECT_NEAR(number_at(found, "D33") / 420.86583356, 1, 1e-8);
+  EXPECT_TRUE(fs::exists(file("run.nc")));
+  EXPECT_GT(fs::file_size(file("run_b.png")), 1000U);
+  EXPECT_EQ(command({"plot", file("run.nc"), "-o", file("b.png")}).status, 0);
+}
+
+TEST_F(Neoclassical, ResultsOfEveryFormatAreReadByOthers) {
+  for (const char* name : {"r.nc", "r.h5", "r.npz"})
+    ASSERT_EQ(command(with_grid({"run", "analytic-demo", "--nu-hat", "1e-2", "--er-hat", "1e-3", "-o", file(name),
+                                 "--include-modes"},
+                                "5", "7", "6"))
+                  .status,
+              0);
+  testing::python(
+      "import sys, h5py, numpy as np\n"
+      "d = sys.argv[1]\n"
+      "n, h, z = h5py.File(d + '/r.nc'), h5py.File(d + '/r.h5'), np.load(d + '/r.npz')\n"
+      "for f in (n, h, z):\n"
+      "    assert f['b'].shape == (5, 7) and f['f1_modes'].shape == (3, 5, 7)\n"
+      "    assert float(f['D11'][()]) == float(h['D11'][()]) and float(f['nu_hat'][()]) == 1e-2\n"
+      "assert h['D11'].attrs['units'] in (b'm^-1 T^-2', 'm^-1 T^-2')\n"
+      "assert n['b'].dims[0][0].name == '/theta'\n"
+      "assert abs(float(h['D13'][()]) + float(h['D31'][()])) < 1e-12 * abs(float(h['D31'][()]))\n",
+      folder_.path().string());
+}
+
+TEST_F(Neoclassical, ScanIsDrawnAndHoldsWhatRunFinds) {
+  ASSERT_EQ(command(with_grid({"scan", "analytic-demo", "--nu-v", "1e-2,1e-1,1", "--er-hat", "0,1e-3", "-o",
+                               file("scan.h5"), "--plot"},
+                              "5", "7", "6"))
+                .status,
+            0);
+  EXPECT_TRUE(fs::exists(file("scan.png")));
+  const Value one = results(with_grid({"run", "analytic-demo", "--nu-hat", "1e-1", "--er-hat", "1e-3"}, "5", "7", "6"));
+  testing::python(
+      "import sys, h5py\n"
+      "f = h5py.File(sys.argv[1] + '/scan.h5')\n"
+      "assert f['D11'].shape == (1, 3, 2) and float(f['D11'][0, 1, 1]) == " +
+          to_json(*one.find("D11"), -1) + "\n",
+      folder_.path().string());
+  EXPECT_EQ(command({"plot", file("scan.h5"), "-o", file("again.pdf")}).status, 0);
+}
+
+TEST_F(Neoclassical, DatabaseGoesOnAfterAKillAndIsTheSameByteForByte) {
+  SONDE_NEED_DATA(data);
+  const std::string wout = (data / "neoclassical/wout_circular_tokamak.nc").string();
+  const auto build = [&](const std::string& name, std::vector<std::string> more) {
+    std::vector<std::string> words = {"database",
+                                      wout,
+                                      "-o",
+                                      file(name),
+                                      "--n-theta",
+                                      "9",
+                                      "--n-zeta",
+                                      "1",
+                                      "--n-xi",
+                                      "8",
+                                      "--nu-v",
+                                      "1e-3,1e-1",
+                                      "--rho-linspace",
+                                      "0.25,0.75,2",
+                                      "--er-tilde-logspace",
+                                      "1e-4,1e-2,3",
+                                      "--er-tilde-include-zero"};
+    words.insert(words.end(), more.begin(), more.end());
+    return results(words);
+  };
+  EXPECT_EQ(number_at(build("a.h5", {"--threads", "1"}), "points"), 16);
+  EXPECT_FALSE(fs::exists(file("a.h5.part")));
+  (void)build("b.h5", {"--plot"});
+  EXPECT_TRUE(fs::exists(file("b_rho2.png")));
+  EXPECT_EQ(testing::read_bytes(file("a.h5")), testing::read_bytes(file("b.h5")));
+  EXPECT_EQ(command({"plot", file("a.h5"), "--radius", "1", "-o", file("r.png")}).status, 0);
+}
+
+TEST_F(Neoclassical, FromAnEquilibriumToABootstrapCurrent) {
+  SONDE_NEED_DATA(data);
+  const std::string wout = (data / "neoclassical/wout_circular_tokamak.nc").string();
+  ASSERT_EQ(command({"database", wout, "-o", file("D.h5"), "--n-theta", "15", "--n-zeta", "1", "--n-xi", "30", "--rho",
+                     "0.3,0.5,0.7", "--nu-v", "1e-4,1e-3,1e-2,1e-1,1"})
+                .status,
+            0);
+  const Value found = results({"profile", file("D.h5"), "-o", file("profiles.h5"), "--E-r", "0", "--rho", "0.4,0.6"});
+  EXPECT_EQ(number_at(found, "radii"), 2);
+  EXPECT_TRUE(fs::exists(file("profiles.png")));
+  // The plasma current of this file runs against B, and the bootstrap current with it.
+  testing::python(
+      "import sys, h5py\n"
+      "f = h5py.File(sys.argv[1] + '/profiles.h5')\n"
+      "assert (f['total_current'][()] < 0).all() and (f['corrected_total_current'][()] < 0).all()\n"
+      "assert f['gamma'].shape == (2, 3)\n",
+      folder_.path().string());
+  write("plasma.toml", "[profiles]\nn0 = 1\nT0 = 3\n");
+  EXPECT_EQ(command({"profile", file("D.h5"), "-o", file("p.nc"), "--profiles", file("plasma.toml"), "--rho", "0.5",
+                     "--momentum-correction", "none", "--quantity", "ambipolar"})
+                .status,
+            0);
+}
+
+TEST_F(Neoclassical, BoozerFileOfAnEquilibriumGivesTheSameCoefficients) {
+  SONDE_NEED_DATA(data);
+  const std::string wout = (data / "neoclassical/wout_circular_tokamak.nc").string();
+  EXPECT_LT(number_at(results({"boozer", wout, "-o", file("boozmn.nc")}), "largest_defect"), 1e-3);
+  const Value in_vmec = results(with_grid({"run", wout, "--s", "0.53125", "--nu-hat", "1e-2"}, "31", "1", "20"));
+  const Value in_boozer =
+      results(with_grid({"run", file("boozmn.nc"), "--s", "0.53125", "--nu-hat", "1e-2"}, "31", "1", "20"));
+  // D11 does not know the angles; both are converged to about 1e-5 on this grid.
+  EXPECT_NEAR(number_at(in_boozer, "D11") / number_at(in_vmec, "D11"), 1, 1e-4);
+  EXPECT_EQ(number_at(in_boozer, "D31") > 0, number_at(in_vmec, "D31") > 0);
+}
+
+TEST_F(Neoclassical, ConversionsComeBack) {
+  ASSERT_EQ(command(with_grid({"run", "analytic-demo", "--nu-hat", "1e-2", "--er-hat", "1e-3", "-o", file("run.nc")},
+                              "5", "7", "6"))
+                .status,
+            0);
+  const Value psi = results({"convert", file("run.nc"), "--to", "ntx", "-o", file("psi.nc")});
+  for (const char* code : {"dkes", "sfincs", "stars"}) {
+    SCOPED_TRACE(code);
+    (void)results(
+        {"convert", file("run.nc"), "--to", code, "-o", file("there.h5"), "--major-radius", "5.5", "--radius", "0.25"});
+    const Value back = results({"convert", file("there.h5"), "--from", code, "--to", "ntx", "-o", file("back.npz")});
+    for (const char* name : {"D11", "D31", "D13", "D33", "nu_hat", "e_hat"})
+      EXPECT_NEAR(number_at(back, name) / number_at(psi, name), 1, 1e-12) << name;
+  }
+}
+
+TEST_F(Neoclassical, ConversionSaysWhatItLacks) {
+  ASSERT_EQ(
+      command(with_grid({"run", "analytic-demo", "--nu-hat", "1e-2", "-o", file("run.nc")}, "5", "7", "6")).status, 0);
+  const Ended ended = command({"convert", file("run.nc"), "--to", "stars", "-o", file("stars.nc")});
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, HasSubstr("R0 is 0"));
+  EXPECT_FALSE(fs::exists(file("stars.nc")));
+}
+
+TEST_F(Neoclassical, AFluxThatTheFileLacksCanBeGiven) {
+  SONDE_NEED_DATA(data);
+  const std::string of = (data / "neoclassical").string() + "/";
+  const auto words = [&](const std::string& flag, const std::string& value) {
+    return with_grid({"run", of + "boozmn_HSX_QHS_vacuum_ns201.nc", "--s", "0.5", "--nu-hat", "1", flag, value}, "9",
+                     "9", "6");
+  };
+  const Value by_file = results(words("--wout", of + "wout_HSX_QHS_vacuum_ns201.nc"));
+  const Value by_number = results(words("--psi-a", "0.42608464"));  // 2.6771688118 / 2 pi
+  EXPECT_NEAR(number_at(by_number, "D11") / number_at(by_file, "D11"), 1, 1e-6);
+}
+
+TEST_F(Neoclassical, ConvergenceTellsWhatIsConverged) {
+  const Value found =
+      results(with_grid({"convergence", "analytic-demo", "--nu-hat", "1", "-o", file("study.png")}, "9", "9", "8"));
+  EXPECT_TRUE(found.find("converged")->as_bool());
+  EXPECT_LT(number_at(found, "error"), 1e-3);
+  EXPECT_TRUE(fs::exists(file("study.png")));
+  const Ended not_yet = command(
+      with_grid({"convergence", "analytic-demo", "--nu-hat", "1e-5", "--steps", "1", "--tol", "1e-8"}, "5", "5", "4"));
+  EXPECT_EQ(not_yet.status, 7) << not_yet.err;
+}
+
+TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
+  SONDE_NEED_DATA(data);
+  const std::string of = (data / "neoclassical").string() + "/";
+  write("keys.toml", "[surface]\npath = \"analytic-demo\"\n[case]\nnu_hat = 1e-3\nepsi = 1\n");
+  write("twice.toml", "[surface]\npath = \"analytic-demo\"\n[case]\nnu_hat = 1e-3\nepsi_hat = 1e-3\ner_hat = 1e-3\n");
+  const auto bytes = testing::read_bytes(of + "wout_circular_tokamak.nc");
+  testing::write_bytes(file("cut.nc"), {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2)});
+  struct Case {
+    std::vector<std::string> words;
+    int status;
+    const char* text;
+  };
+  const std::string out = file("out.nc");
+  for (const Case& c : std::vector<Case>{
+           {{"run", "analytic-demo", "--nu-hat", "0", "-o", out}, 3, "nu_hat = 0"},
+           {{"run", "analytic-demo", "-o", out}, 3, "no nu_hat"},
+           {{"run", "analytic-demo", "--nu-hat", "1e-3", "--set", "grid.n_theta=24", "-o", out}, 3, "25"},
+           {{"run", "analytic-demo", "--nu-hat", "1e-3", "--er-tilde", "1e-3", "-o", out}, 3, "er_tilde needs"},
+           {{"run", "analytic-demo", "--nu-hat", "1e-3", "--er-hat", "1", "--epsi-hat", "1", "-o", out}, 2, "twice"},
+           {{"run", file("keys.toml"), "-o", out}, 2, "unknown key \"epsi\""},
+           {{"run", file("twice.toml"), "-o", out}, 3, "epsi_hat and er_hat"},
+           {{"run", file("none.nc"), "--nu-hat", "1", "-o", out}, 3, "none.nc"},
+           {{"run", file("cut.nc"), "--s", "0.5", "--nu-hat", "1", "-o", out}, 3, "cut.nc"},
+           {{"run", of + "wout_circular_tokamak.nc", "--nu-hat", "1", "-o", out}, 3, "rho"},
+           {{"run", of + "wout_circular_tokamak.nc", "--s", "1.5", "--nu-hat", "1", "-o", out}, 2, "--s"},
+           {{"run", of + "boozmn_HSX_QHS_vacuum_ns201.nc", "--s", "0.5", "--nu-hat", "1", "-o", out}, 3, "--psi-a"},
+           {{"run", "analytic-demo", "--nu-hat", "1", "-o", file("out.txt")}, 2, ".nc, .h5 or .npz"},
+           {{"run", "analytic-demo", "--nu-hat", "1", "-o", file("no/where.nc")}, 5, "no"},
+           {{"run", "analytic-demo", "--nu-hat", "1e-3", "--memory", "1M", "-o", out}, 4, "one solve"},
+           {{"run", "analytic-demo", "--nu-hat", "1e-3", "--set", "solver.path=spd", "--er-hat", "1", "-o", out},
+            3,
+            "spd"},
+           {{"scan", "analytic-demo", "-o", out}, 3, "no nu_v"},
+           {{"scan", "analytic-demo", "--nu-v", "1,a", "-o", out}, 2, "nu_v \"1,a\""},
+           {{"scan", "analytic-demo", "--nu-v", "1", "--rho", "0.5", "-o", out}, 3, "no radius"},
+           {{"database", of + "wout_circular_tokamak.nc"}, 2, "--output"},
+           {{"database", of + "wout_circular_tokamak.nc", "-o", out, "--rho", "1.5"}, 3, "rho"},
+           {{"database", of + "wout_circular_tokamak.nc", "-o", out, "--surface-backend", "boozer"}, 2, "--booz"},
+           {{"boozer", of + "boozmn_li383_1.4m.nc", "-o", out}, 3, "boozmn_li383"},
+           {{"profile", file("none.h5"), "-o", out}, 3, "none.h5"},
+           {{"convert", file("cut.nc"), "-o", out}, 3, "cut.nc"},
+           {{"plot", file("cut.nc"), "-o", file("out.jpg")}, 2, ".png or .pdf"},
+       }) {
+    SCOPED_TRACE(c.words[0] + " " + c.words[1] + ": " + c.text);
+    const Ended ended = command(c.words);
+    EXPECT_EQ(ended.status, c.status) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(c.text));
+    EXPECT_FALSE(fs::exists(out));
+  }
+}
+
+}  // namespace
+}  // namespace sonde
