@@ -76,6 +76,10 @@ MonotoneCubic::MonotoneCubic(std::vector<double> x, std::vector<double> y, const
                   fmt::format("{}: the places do not increase: {} after {}", name, x_[i], x_[i - 1]));
   }
   slope_ = monotone_slopes(x_, y_);
+  for (std::size_t i = 0; i < x_.size(); ++i)
+    if (!std::isfinite(slope_[i]))
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{}: the places around {} are too close to each other", name, x_[i]));
 }
 
 double MonotoneCubic::value(double x) const {

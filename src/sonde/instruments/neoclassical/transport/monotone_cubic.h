@@ -42,8 +42,8 @@ struct HermiteWeights {
 /// A curve through points that is monotone between them. Outside it continues with the slope of the end point.
 class MonotoneCubic {
  public:
-  /// Throws Error(bad_input) when the lengths differ or are zero, x does not increase or a value is not finite;
-  /// `name` says what it is.
+  /// Throws Error(bad_input) when the lengths differ or are zero, x does not increase, or a value or
+  /// slope is not finite; `name` says what it is.
   MonotoneCubic(std::vector<double> x, std::vector<double> y, const char* name);
 
   [[nodiscard]] double value(double x) const;

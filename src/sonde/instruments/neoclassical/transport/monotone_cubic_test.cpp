@@ -72,6 +72,7 @@ TEST(MonotoneCubic, WhatIsNoCurveIsRefused) {
   EXPECT_THAT(refused({}, {}), HasSubstr("T_e: 0 places"));
   EXPECT_THAT(refused({1, 2}, {1}), HasSubstr("2 places and 1 values"));
   EXPECT_THAT(refused({1, 1}, {1, 2}), HasSubstr("do not increase"));
+  EXPECT_THAT(refused({0, 1e-320, 1}, {1, 2, 3}), HasSubstr("too close to each other"));
   EXPECT_THAT(refused({1, 2}, {1, std::numeric_limits<double>::infinity()}), HasSubstr("not a finite number"));
 }
 

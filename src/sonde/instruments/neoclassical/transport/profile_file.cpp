@@ -21,8 +21,7 @@ Error bad(const std::string& path, const std::string& what) {
   return Error(ErrorKind::bad_file, fmt::format("{}: {}", path, what));
 }
 
-Columns read_table(const std::string& path) {
-  const std::string text = read_text(path);
+Columns parse_table(std::string_view text, const std::string& path) {
   std::vector<std::string> names;
   std::vector<std::vector<double>> values;
   std::size_t number = 0;
@@ -71,11 +70,7 @@ Columns read_hdf5(const std::string& path) {
   return columns;
 }
 
-}  // namespace
-
-TabulatedProfiles read_profiles(const std::string& path) {
-  const std::string suffix = to_lower(std::filesystem::path(path).extension().string());
-  Columns columns = suffix == ".h5" || suffix == ".hdf5" ? read_hdf5(path) : read_table(path);
+TabulatedProfiles profiles_of(Columns columns, const std::string& path) {
   const auto take = [&](const std::string& name) {
     const auto found = columns.find(name);
     if (found == columns.end()) throw bad(path, fmt::format("there is no column {}", name));
@@ -100,6 +95,18 @@ TabulatedProfiles read_profiles(const std::string& path) {
     if (error.kind() != ErrorKind::bad_input) throw;
     throw bad(path, error.message()).hint(error.hint());
   }
+}
+
+}  // namespace
+
+TabulatedProfiles read_profiles(const std::string& path) {
+  const std::string suffix = to_lower(std::filesystem::path(path).extension().string());
+  if (suffix == ".h5" || suffix == ".hdf5") return profiles_of(read_hdf5(path), path);
+  return parse_profiles(read_text(path), path);
+}
+
+TabulatedProfiles parse_profiles(std::string_view text, const std::string& path) {
+  return profiles_of(parse_table(text, path), path);
 }
 
 }  // namespace sonde::neoclassical

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sonde/instruments/neoclassical/transport/profiles.h"
 
@@ -11,5 +12,8 @@ namespace sonde::neoclassical {
 /// `Er` in V/m. As text these are the columns of a table whose first line names them, separated by commas, with # for
 /// remarks; as HDF5 (suffix .h5 or .hdf5) data sets at the root. Throws Error(bad_file) naming file, column and line.
 [[nodiscard]] TabulatedProfiles read_profiles(const std::string& path);
+
+/// The same from the text of such a table; `path` names it in messages.
+[[nodiscard]] TabulatedProfiles parse_profiles(std::string_view text, const std::string& path);
 
 }  // namespace sonde::neoclassical

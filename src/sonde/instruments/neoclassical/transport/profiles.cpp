@@ -34,7 +34,7 @@ TabulatedProfiles::TabulatedProfiles(std::vector<double> rho, const std::vector<
   const auto curve = [&](const std::vector<double>& values, double unit, const std::string& name) {
     std::vector<double> scaled;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!(values[i] > 0))
+      if (!(values[i] * unit > 0))  // also what is lost on the way to joules
         throw Error(ErrorKind::bad_input,
                     fmt::format("{} is {} in place {}, expected a number above zero", name, values[i], i + 1));
       scaled.push_back(values[i] * unit);

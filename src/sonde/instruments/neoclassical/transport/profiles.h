@@ -30,6 +30,9 @@ class TabulatedProfiles {
   /// columns of another length, values that are not finite or not above zero.
   TabulatedProfiles(std::vector<double> rho, const std::vector<Column>& columns, std::vector<double> er = {});
 
+  [[nodiscard]] double first() const { return first_; }  ///< rho of the first point
+  [[nodiscard]] double last() const { return last_; }
+
   /// Throws Error(bad_input) beyond the first and last point.
   [[nodiscard]] std::vector<Population> plasma(double rho, double a_b) const;
   /// V/m; nothing when no column gives it.
