@@ -144,7 +144,12 @@ TEST(Interrupt, EndsALoadInTheMiddle) {
 
 TEST(Interrupt, OfAConversionLeavesNothingHalfWritten) {
   const TemporaryFolder folder;
-  for (const char* name : {"out.npy", "out.emd", "out_master.h5"}) {
+#ifdef __SANITIZE_THREAD__  // which takes half a minute for each
+  const std::vector<const char*> outputs = {"out_master.h5"};
+#else
+  const std::vector<const char*> outputs = {"out.npy", "out.emd", "out_master.h5"};
+#endif
+  for (const char* name : outputs) {
     std::vector<std::string> words = {"stem", "convert"};
     // The whole scan is loaded before the first byte is written.
     std::vector<std::string> scan = long_scan(folder, 6);
