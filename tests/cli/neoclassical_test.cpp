@@ -249,6 +249,7 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--set", "solver.path=spd", "--er-hat", "1", "-o", out},
             3,
             "spd"},
+           {{"run", "analytic-demo", "--nu-hat", "1", "--device", "cuda", "-o", out}, 6, "cuda"},
            {{"scan", "analytic-demo", "-o", out}, 3, "no nu_v"},
            {{"scan", "analytic-demo", "--nu-v", "1,a", "-o", out}, 2, "nu_v \"1,a\""},
            {{"scan", "analytic-demo", "--nu-v", "1", "--rho", "0.5", "-o", out}, 3, "no radius"},

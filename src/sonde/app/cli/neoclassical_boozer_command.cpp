@@ -35,6 +35,7 @@ struct BoozerOptions {
 void run_boozer(const BoozerOptions& options, Context& context) {
   if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o boozmn.nc");
   require_place(options.output);
+  take_processor(context);
   auto reading = context.report().phase("read");
   const nc::Wout wout = nc::read_wout(options.input);
   reading.end();

@@ -56,6 +56,7 @@ void run_convergence(const ConvergenceOptions& options, Context& context) {
   if (options.s) run.surface.s = options.s;
   if (options.nu_hat) run.at.nu_hat = options.nu_hat;
   apply_solver_settings(run.solver, context);
+  take_processor(context);
   if (!options.output.empty()) require_place(options.output);
   const nc::StudyOptions study{refined_of(options.refine), options.tol, static_cast<int>(options.steps)};
   const nc::FieldAxis field = run.case_field();

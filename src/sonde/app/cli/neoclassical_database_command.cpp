@@ -129,6 +129,7 @@ void draw(const nc::Database& database, const std::string& output, Context& cont
 void run_database(const DatabaseOptions& options, Context& context) {
   if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o Dij.h5");
   require_place(options.output);
+  take_processor(context);
   nc::DatabaseRequest request;
   request.axes = axes_of(options);
   request.grid = options.grid.spec();
@@ -175,9 +176,11 @@ void run_database(const DatabaseOptions& options, Context& context) {
   results["largest_residual"] = *std::max_element(database.residual.begin(), database.residual.end());
   context.say(fmt::format("wrote     {}, {} points, {:.3g} core-seconds in all", options.output, request.axes.count(),
                           build.point_seconds()));
-  if (!options.plot) return;
-  const auto drawing = context.report().phase("plot");
-  draw(database, options.output, context);
+  if (options.plot) {
+    const auto drawing = context.report().phase("plot");
+    draw(database, options.output, context);
+  }
+  say_times(context);
 }
 
 }  // namespace

@@ -116,7 +116,9 @@ class Profiles {
   [[nodiscard]] std::vector<nc::Population> plasma(double rho, double a_b) const {
     return table_ ? table_->plasma(rho, a_b) : nc::standard_plasma(standard_, rho, a_b);
   }
-  [[nodiscard]] std::optional<double> E_r(double rho) const { return table_ ? table_->radial_field(rho) : std::nullopt; }
+  [[nodiscard]] std::optional<double> E_r(double rho) const {
+    return table_ ? table_->radial_field(rho) : std::nullopt;
+  }
 
  private:
   nc::StandardProfiles standard_;
@@ -162,6 +164,7 @@ Source open_source(const ProfileOptions& options, Context& context) {
 void run_profile(const ProfileOptions& options, Context& context) {
   if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o profiles.h5");
   nc::require_result_path(options.output);
+  take_processor(context);
   const nc::TransportPanels panels = panels_of(options.quantity);
   auto preparing = context.report().phase("prepare");
   const Profiles profiles(options.profiles);
@@ -214,13 +217,16 @@ void run_profile(const ProfileOptions& options, Context& context) {
     context.say(fmt::format("note      up to {:.0f} % of an integral stands on coefficients beyond the database",
                             100 * beyond));
   context.say("wrote     " + options.output);
-  const auto drawing = context.report().phase("plot");
-  for (const std::string& picture : write_chart(std::filesystem::path(options.output).replace_extension().string(),
-                                                transport_chart(results, species, panels))
-                                        .pictures) {
-    found["files"].push_back(picture);
-    context.say("wrote     " + picture);
+  {
+    const auto drawing = context.report().phase("plot");
+    for (const std::string& picture : write_chart(std::filesystem::path(options.output).replace_extension().string(),
+                                                  transport_chart(results, species, panels))
+                                          .pictures) {
+      found["files"].push_back(picture);
+      context.say("wrote     " + picture);
+    }
   }
+  say_times(context);
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ void run_run(const RunOptions& options, Context& context) {
   resolve_settings(options.input, options.set, run);
   take_flags(options, run);
   apply_solver_settings(run.solver, context);
+  take_processor(context);
   const nc::GridSpec grid = run.grid.spec();
   const nc::FieldAxis field = run.case_field();
   const double nu_hat = run.case_nu();
@@ -118,7 +119,7 @@ void run_run(const RunOptions& options, Context& context) {
   }
   solving.end();
   tell(made, prepared.surface, context);
-  if (run.output.path.empty()) return;
+  if (run.output.path.empty()) return say_times(context);
 
   auto writing = context.report().phase("write");
   const std::optional<nc::Modes> modes = run.output.include_modes ? std::optional(plan.modes(workspace)) : std::nullopt;
@@ -129,12 +130,14 @@ void run_run(const RunOptions& options, Context& context) {
   writing.end();
   context.results()["files"].push_back(run.output.path);
   context.say("wrote     " + run.output.path);
-  if (!run.output.plot) return;
-  const auto drawing = context.report().phase("plot");
+  if (!run.output.plot) return say_times(context);
+  auto drawing = context.report().phase("plot");
   const std::string picture = std::filesystem::path(run.output.path).replace_extension().string() + "_b.png";
   nc::write_field_map(picture, prepared.surface.b, prepared.surface.periods);
   context.results()["files"].push_back(picture);
   context.say("wrote     " + picture);
+  drawing.end();
+  say_times(context);
 }
 
 }  // namespace

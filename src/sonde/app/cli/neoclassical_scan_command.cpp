@@ -93,6 +93,7 @@ void run_scan(const ScanOptions& options, Context& context) {
   resolve_settings(options.input, options.set, run);
   take_flags(options, run);
   apply_solver_settings(run.solver, context);
+  take_processor(context);
   const nc::GridSpec grid = run.grid.spec();
   nc::ScanResult result;
   result.nu_v = run.scan_nu();
@@ -146,6 +147,7 @@ void run_scan(const ScanOptions& options, Context& context) {
     const auto drawing = context.report().phase("plot");
     draw(result, run.output.path, context);
   }
+  say_times(context);
   result.require_answers();
 }
 

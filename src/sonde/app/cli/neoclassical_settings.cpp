@@ -26,6 +26,20 @@ void resolve_settings(const std::string& input, const std::vector<std::string>& 
   problems.throw_if_any("the command line has several problems");
 }
 
+void take_processor(Context& context) { (void)context.device_for("neoclassical transport is computed on the CPU"); }
+
+void say_times(Context& context) {
+  const Value report = context.report().to_value();
+  std::string text;
+  double total = 0;
+  for (const Value& phase : report.find("phases")->items()) {
+    total += number_at(phase, "first_s");
+    text += fmt::format("{} {}, ", text_at(phase, "name"), format_seconds(number_at(phase, "first_s")));
+  }
+  context.say(fmt::format("times     {}total {}; peak {}", text, format_seconds(total),
+                          format_bytes(number_at(*report.find("memory"), "peak_rss_bytes"))));
+}
+
 void apply_solver_settings(const nc::SolverSettings& solver, Context& context) {
   if (solver.threads && context.given_flag("threads").empty()) set_thread_count(static_cast<int>(*solver.threads));
 }

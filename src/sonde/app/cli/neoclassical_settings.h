@@ -16,8 +16,14 @@ namespace sonde::cli {
 /// Tables::assign_text(), which count most. Throws Error(usage), all problems of `set` together.
 void resolve_settings(const std::string& input, const std::vector<std::string>& set, neoclassical::RunFile& run);
 
-/// [solver] threads and the like, where the command line has not said otherwise.
+/// The processor of all of it: a GPU that was asked for is an Error(not_supported).
+void take_processor(Context& context);
+
+/// [solver] threads, where the command line has not said otherwise.
 void apply_solver_settings(const neoclassical::SolverSettings& solver, Context& context);
+
+/// Seconds of every phase so far and the peak of memory, in one line for people.
+void say_times(Context& context);
 
 /// One surface with what turns electric fields into those of the solver.
 struct PreparedSurface {
