@@ -171,7 +171,7 @@ void run_profile(const ProfileOptions& options, Context& context) {
   const Source source = open_source(options, context);
   std::vector<nc::RadialInput> radii;
   for (const double rho : source.rho) {
-    const std::optional<double> E_r = options.E_r ? options.E_r : profiles.radial_field(rho);
+    const std::optional<double> E_r = options.E_r ? options.E_r : profiles.E_r(rho);
     radii.push_back({rho, profiles.plasma(rho, source.radii->minor_radius()), E_r});
   }
   preparing.end();
