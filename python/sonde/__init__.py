@@ -18,10 +18,14 @@ from . import IO, _sonde, stem
 from .errors import Error
 from .viewer import Viewer, view
 
-if hasattr(_sonde, "PtychoRun"):  # a build with that instrument
+if hasattr(_sonde, "NeoclassicalPlan"):  # a build with that instrument
+    from . import neoclassical
+if hasattr(_sonde, "PtychoRun"):
     from . import ptycho
 
 __all__ = ["Error", "IO", "Viewer", "build_info", "devices", "set_thread_count", "stem", "thread_count", "view"]
+if hasattr(_sonde, "NeoclassicalPlan"):
+    __all__.append("neoclassical")
 if hasattr(_sonde, "PtychoRun"):
     __all__.append("ptycho")
 

@@ -3,11 +3,15 @@
 #include <pybind11/stl.h>
 
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "convert.h"
 #include "errors.h"
 #include "imager.h"
+#ifdef SONDE_WITH_NEOCLASSICAL
+#include "neoclassical.h"
+#endif
 #ifdef SONDE_WITH_PTYCHO
 #include "ptycho.h"
 #endif
@@ -67,6 +71,10 @@ py::list fields_of(const std::string& call) {
   if (call == "simulate") return described<stem::SimulateOptions>();
 #ifdef SONDE_WITH_PTYCHO
   if (call == "ptycho_simulate") return ptycho_simulate_fields();
+#endif
+#ifdef SONDE_WITH_NEOCLASSICAL
+  if (constexpr std::string_view of = "neoclassical_"; call.starts_with(of))
+    return neoclassical_fields(call.substr(of.size()));
 #endif
   throw Error(ErrorKind::internal, "no options of " + call);
 }
@@ -207,6 +215,10 @@ PYBIND11_MODULE(_sonde, module) {
   add_series(module);
   add_imager(module);
   add_viewer(module);
+#ifdef SONDE_WITH_NEOCLASSICAL
+  add_neoclassical_surface(module);
+  add_neoclassical_plan(module);
+#endif
 #ifdef SONDE_WITH_PTYCHO
   add_ptycho_run(module);
   add_ptycho_model(module);

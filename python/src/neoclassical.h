@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convert.h"
+#include "sonde/engine/memory/budget.h"
+#include "sonde/instruments/neoclassical/read/equilibrium.h"
+#include "sonde/instruments/neoclassical/run/field_axis.h"
+
+namespace sonde::python {
+
+/// A flux surface, with what turns electric fields as people give them into those of the solver.
+class FluxSurface {
+ public:
+  /// Of the table [surface] of a run file; `call` begins messages.
+  FluxSurface(const py::dict& keywords, const std::string& call);
+  FluxSurface(neoclassical::Surface surface, neoclassical::Notes notes, neoclassical::FieldScale scale)
+      : surface_(std::move(surface)), notes_(std::move(notes)), scale_(scale) {}
+
+  [[nodiscard]] const neoclassical::Surface& surface() const { return surface_; }
+  [[nodiscard]] const neoclassical::Notes& notes() const { return notes_; }
+  /// E_hat of each field. Of an equilibrium a_b is looked for when it is first needed, which reads the file again.
+  [[nodiscard]] std::vector<double> epsi_hat(const neoclassical::FieldAxis& axis) const;
+
+ private:
+  neoclassical::SurfaceOptions options_;
+  neoclassical::Surface surface_;
+  neoclassical::Notes notes_;
+  mutable std::mutex mutex_;
+  mutable std::optional<neoclassical::FieldScale> scale_;
+};
+
+/// The options of a call, described; `call` without "neoclassical_".
+[[nodiscard]] py::list neoclassical_fields(const std::string& call);
+
+/// A NumPy array of its own with these numbers.
+[[nodiscard]] py::array array_of(const std::vector<double>& values, const Shape& shape);
+[[nodiscard]] py::array array_of(const std::vector<double>& values);
+
+/// What host memory a call may hold: `memory` as "8G", else what is free says.
+[[nodiscard]] Budget host_budget(const std::optional<std::string>& memory);
+
+/// NeoclassicalSurface.
+void add_neoclassical_surface(py::module_& module);
+/// NeoclassicalPlan: one surface on one grid, solved any number of times.
+void add_neoclassical_plan(py::module_& module);
+
+}  // namespace sonde::python
