@@ -111,6 +111,48 @@ TEST_F(Bench, WritesPointsAndChart) {
   EXPECT_THAT(ended.err, HasSubstr("written: " + stem + ".json"));
 }
 
+TEST_F(Bench, NeoclassicalLanesAgreeWithTheirReferences) {
+  machine();
+  // Dense elimination against Cholesky: 1e-9 where nu_hat >= 1e-5. Scans repeat their points bit for bit.
+  const struct {
+    const char *name, *sizes;
+    std::size_t operations;
+    double tolerance;
+  } cases[] = {{"point", "5x5x4", 2, 1e-9}, {"crossover", "5,7", 3, 1e-9}, {"scaling-smoke", "2,9", 1, 0},
+               {"scaling", "2", 1, 0},      {"strong-scaling", "3", 1, 0}, {"reuse", "2,130", 2, 0}};
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.name);
+    const Ended ended = testing::run({"bench", std::string("neoclassical-") + each.name, "--sizes", each.sizes,
+                                      "--workers", "1,2", "--samples", "3", "--seconds", "0", "--no-files", "--json"});
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    const Value result = parse_json(ended.out, "out").find("cases")->items().front();
+    for (const Value& point : result.find("points")->items()) {
+      ASSERT_EQ(point.find("operations")->size(), each.operations);
+      for (const Value& operation : point.find("operations")->items()) {
+        EXPECT_GT(operation.find("flops_per_s")->as_real(), 0);
+        EXPECT_LE(operation.find("difference")->as_real(), each.tolerance) << operation.find("name")->as_text();
+      }
+    }
+  }
+}
+
+TEST_F(Bench, NeoclassicalWorkflowHasItsStages) {
+  machine();
+  const Ended ended = testing::run(
+      {"bench", "neoclassical-workflow", "--sizes", "2", "--workers", "1", "--samples", "3", "--no-files", "--json"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const Value out = parse_json(ended.out, "out");
+  const Value& point = out.find("cases")->items().front().find("points")->items().front();
+  EXPECT_EQ(point.find("operations")->size(), 4u);
+}
+
+TEST_F(Bench, NeoclassicalSizesThatAreNoGridsAreRefused) {
+  machine();
+  const Ended ended = testing::run({"bench", "neoclassical-point", "--sizes", "9x11"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_EQ(ended.err, "error: --sizes: \"9x11\" is no grid\nhint: angles and largest Legendre index, 25x25x60\n");
+}
+
 TEST_F(Bench, WritesNothingWhenToldSo) {
   machine();
   const Ended ended =

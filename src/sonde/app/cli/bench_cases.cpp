@@ -14,6 +14,9 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/device/pinned.h"
 #include "sonde/instruments/stem/bench/cases.h"
+#ifdef SONDE_WITH_NEOCLASSICAL
+#include "sonde/instruments/neoclassical/bench/cases.h"
+#endif
 #ifdef SONDE_WITH_PTYCHO
 #include "sonde/instruments/ptycho/bench/cases.h"
 #endif
@@ -68,6 +71,9 @@ const std::vector<BenchCase>& bench_cases() {
     for (BenchCase& each : stem::bench_cases()) all.push_back(std::move(each));
 #ifdef SONDE_WITH_PTYCHO
     for (BenchCase& each : ptycho::bench_cases()) all.push_back(std::move(each));
+#endif
+#ifdef SONDE_WITH_NEOCLASSICAL
+    for (BenchCase& each : neoclassical::bench_cases()) all.push_back(std::move(each));
 #endif
     return all;
   }();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "sonde/engine/base/clock.h"
@@ -96,6 +97,15 @@ double median_of(const Value& operation) {
 }
 
 }  // namespace
+
+Index whole_size(const std::string& size, const char* what) {
+  Index number = 0;
+  const auto [end, status] = std::from_chars(size.data(), size.data() + size.size(), number);
+  if (status != std::errc() || end != size.data() + size.size() || number < 1)
+    throw Error(ErrorKind::usage, fmt::format("--sizes: \"{}\" is no number of {}", size, what))
+        .hint("give positive whole numbers, separated by commas");
+  return number;
+}
 
 Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, const MachineRates& machine,
                       const Sampling& sampling) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/engine/base/index.h"
 #include "sonde/engine/bench/measure.h"
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/options/value.h"
@@ -53,6 +54,9 @@ struct BenchCase {
   std::vector<DeviceKind> devices;  ///< where it can run
   std::function<PreparedCase(const BenchPoint&)> prepare;
 };
+
+/// A size of a case as a whole number of `what`. Throws Error(usage) for anything that is none above zero.
+[[nodiscard]] Index whole_size(const std::string& size, const char* what);
 
 /// Runs one point; one that does not fit into memory (Error(budget) from prepare) gets "absent" with the reason and no
 /// operations. Peak memory is that of the process so far, so start the largest point last. A peer that cannot be run is

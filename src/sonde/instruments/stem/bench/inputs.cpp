@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -141,15 +140,6 @@ std::shared_ptr<ResidentScan> full_size_scan() {
   auto* total = static_cast<std::uint64_t*>(scan->total.data());
   for (Index copy = drawn; copy < positions; copy += drawn) std::copy_n(total, drawn, total + copy);
   return scan;
-}
-
-Index whole_size(const std::string& size, const char* what) {
-  Index number = 0;
-  const auto [end, status] = std::from_chars(size.data(), size.data() + size.size(), number);
-  if (status != std::errc() || end != size.data() + size.size() || number < 1)
-    throw Error(ErrorKind::usage, fmt::format("--sizes: \"{}\" is no number of {}", size, what))
-        .hint("give positive whole numbers, separated by commas");
-  return number;
 }
 
 Peer python_peer(const std::string& name, const std::string& script, const std::vector<std::string>& arguments) {

@@ -41,9 +41,6 @@ struct ResidentScan {
 /// A folder for the files of a case, kept from run to run.
 [[nodiscard]] std::filesystem::path bench_folder(const std::string& name);
 
-/// A size of a case as a whole number of `what`. Throws Error(usage) for anything that is none above zero.
-[[nodiscard]] Index whole_size(const std::string& size, const char* what);
-
 /// A script of bench/peers/ run by Debian's Python; SONDE_PEERS names the folder, else bench/peers below the current
 /// one.
 [[nodiscard]] Peer python_peer(const std::string& name, const std::string& script,

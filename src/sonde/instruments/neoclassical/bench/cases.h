@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sonde/engine/bench/case.h"
+
+namespace sonde::neoclassical {
+
+/// Every case of `sonde bench neoclassical`. Solves are those of the standard configuration of W7-X cut to six
+/// harmonics, in double precision. `flops` is what a path needs at least, so that the rate is that of the elimination;
+/// `difference` is the largest relative departure of D11, D31, D13 and D33 from the reference named below.
+///   neoclassical-point           one solve with and without electric field, against the dense path
+///   neoclassical-crossover       every path that can, over the angles of one grid, against the dense path
+///   neoclassical-scaling-smoke   more and more points on 9x11x6, against the same solved one by one
+///   neoclassical-scaling         the same on 17x25x16; 128 points are the scan that other programs publish
+///   neoclassical-strong-scaling  those 128 points with every number of threads
+///   neoclassical-reuse           a plan for every point, or one for all, on 9x11x6
+///   neoclassical-database        rows of 12 fields of a database surface on 25x25x60; size 16 is the whole surface
+///   neoclassical-workflow        profiles of 51 radii from a database: load, fluxes, momentum correction, E_r
+[[nodiscard]] std::vector<BenchCase> bench_cases();
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what the cases work on.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sonde/instruments/neoclassical/geometry/surface.h"
+#include "sonde/instruments/neoclassical/solve/plan.h"
+
+namespace sonde::neoclassical {
+
+/// The standard configuration of W7-X cut to six harmonics, as DKES files of it have them.
+[[nodiscard]] Surface bench_surface();
+
+/// "25x25x60". Throws Error(usage).
+[[nodiscard]] GridSpec parse_grid(const std::string& text);
+
+/// `count` values from `first` to `last`, evenly in the logarithm.
+[[nodiscard]] std::vector<double> logspaced(double first, double last, Index count);
+
+/// `count` cases spread over 16 collisionalities from 1e-5 to 1 x 8 fields, er_hat = 0 and 7 from 1e-6 to 1e-3, row by
+/// row: 128 are the whole scan, 8 its first row, more begin again.
+[[nodiscard]] std::vector<Case> published_cases(Index count);
+
+/// `rows` of the 16 collisionalities from 3e-7 to 10 of a database, evenly spread, each with E_hat = 0 and 11 from 1e-6
+/// to 0.1.
+[[nodiscard]] std::vector<Case> database_rows(Index rows);
+
+/// Floating-point operations that the paths need at least: 2.33 (n / 2)^3, 12.7 (n / 2)^3 (E_hat small against nu_hat;
+/// 15.3 else) and 4.67 n^3 per Legendre index, with n = N_theta N_zeta. The smaller number counts, so that a rate is
+/// never flattered.
+[[nodiscard]] double least_flops(Path path, const GridSpec& grid);
+[[nodiscard]] double least_flops(const Plan& plan, std::span<const Case> cases);
+
+/// The largest of |a - b| / |b| over the four coefficients.
+[[nodiscard]] double largest_difference(const Coefficients& a, const Coefficients& b);
+
+}  // namespace sonde::neoclassical
