@@ -13,6 +13,7 @@ const std::vector<Command>& commands() {
       stem_image_command(),
       stem_convert_command(),
       stem_simulate_command(),
+#ifdef SONDE_WITH_PTYCHO
       ptycho_run_command(),
       ptycho_resume_command(),
       ptycho_direct_command(),
@@ -24,6 +25,8 @@ const std::vector<Command>& commands() {
       ptycho_diagnose_command(),
       ptycho_orient_command(),
       ptycho_simulate_command(),
+#endif
+#ifdef SONDE_WITH_NEOCLASSICAL
       neoclassical_run_command(),
       neoclassical_scan_command(),
       neoclassical_database_command(),
@@ -32,6 +35,7 @@ const std::vector<Command>& commands() {
       neoclassical_profile_command(),
       neoclassical_convert_command(),
       neoclassical_plot_command(),
+#endif
       view_command(),
       demo_command(),
       devices_command(),

@@ -192,10 +192,12 @@ void run_demo(const DemoOptions& options, Context& context) {
   compare_with_truth(master, dataset, made, context);
   context.results()["memory"] = dataset.memory_report();
 
+#ifdef SONDE_WITH_PTYCHO
   context.say("\n5. ptychography: simulate a scan, reconstruct it, compare its phase with the truth");
   auto reconstructing = context.report().phase("ptychography");
   demonstrate_ptychography(folder, context);
   reconstructing.end();
+#endif
   const std::string report = (folder / "report.json").string();
   context.report().write(report);
   context.say("\nwrote     " + report);
