@@ -10,6 +10,7 @@
 #include "sonde/engine/memory/budget.h"
 #include "sonde/instruments/neoclassical/read/equilibrium.h"
 #include "sonde/instruments/neoclassical/run/field_axis.h"
+#include "sonde/instruments/neoclassical/run/settings.h"
 
 namespace sonde::python {
 
@@ -41,6 +42,9 @@ class FluxSurface {
 [[nodiscard]] py::array array_of(const std::vector<double>& values, const Shape& shape);
 [[nodiscard]] py::array array_of(const std::vector<double>& values);
 
+/// Throws Error(usage) when `call` was given threads, which are those of the process.
+void require_no_threads(const neoclassical::SolverSettings& settings, const std::string& call);
+
 /// What host memory a call may hold: `memory` as "8G", else what is free says.
 [[nodiscard]] Budget host_budget(const std::optional<std::string>& memory);
 
@@ -48,5 +52,7 @@ class FluxSurface {
 void add_neoclassical_surface(py::module_& module);
 /// NeoclassicalPlan: one surface on one grid, solved any number of times.
 void add_neoclassical_plan(py::module_& module);
+/// NeoclassicalDatabase, what makes one, and Boozer files.
+void add_neoclassical_database(py::module_& module);
 
 }  // namespace sonde::python

@@ -12,6 +12,8 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/run/run_file.h"
+#include "sonde/instruments/neoclassical/run/study_settings.h"
+#include "sonde/instruments/neoclassical/run/transport_settings.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
 #include "work.h"
 
@@ -62,9 +64,7 @@ class Plan {
  public:
   Plan(std::shared_ptr<const FluxSurface> surface, const py::dict& grid, const py::dict& solver)
       : surface_(std::move(surface)), settings_(options_of<nc::SolverSettings>(solver, "prepare()")) {
-    if (settings_.threads)
-      throw Error(ErrorKind::usage, "threads in prepare(): threads are those of the whole process")
-          .hint("sonde.set_thread_count()");
+    require_no_threads(settings_, "prepare()");
     const nc::GridSpec spec = grid_of(grid);
     plan_.emplace(Work().run([&] { return nc::Plan::prepare(surface_->surface(), spec, settings_.solver()); }));
   }
@@ -206,6 +206,35 @@ py::dict field_of(const py::object& self) {
   return made;
 }
 
+py::tuple row_of(const nc::GridSpec& grid, const char* refined, double change, const nc::Coefficients& made,
+                 const nc::Case& at) {
+  return py::make_tuple(py::make_tuple(grid.n_theta, grid.n_zeta, grid.n_xi), refined, change, dict_of(made, at, 0));
+}
+
+/// (converged, error, grid, rows); rows are (grid, what was refined, change, coefficients), the grid given first.
+py::tuple convergence(const FluxSurface& surface, const py::dict& grid, const py::dict& given_case,
+                      const py::dict& study, const py::dict& solver) {
+  const std::string call = "convergence()";
+  const nc::StudyOptions options = options_of<nc::StudySettings>(study, call).study();
+  const nc::GridSpec start = grid_of(grid);
+  const auto settings = options_of<nc::SolverSettings>(solver, call);
+  nc::RunFile run;
+  run.at = options_of<nc::CaseSettings>(given_case, call);
+  const double nu_hat = run.case_nu();
+  const nc::FieldAxis field = run.case_field();
+  nc::Case at;
+  const nc::Study made = Work().run([&] {
+    at = {nu_hat, surface.epsi_hat(field).front()};
+    return nc::convergence_study(surface.surface(), start, at, options, settings.solver());
+  });
+  py::list rows;
+  rows.append(row_of(start, "", 0, made.start, at));
+  for (const nc::StudyRow& row : made.rows)
+    rows.append(row_of(row.grid, nc::name(row.refined), row.change, row.coefficients, at));
+  return py::make_tuple(made.converged, made.error, py::make_tuple(made.grid.n_theta, made.grid.n_zeta, made.grid.n_xi),
+                        rows);
+}
+
 template <class Settings>
 py::list described() {
   Settings settings;
@@ -214,12 +243,20 @@ py::list described() {
 
 }  // namespace
 
+void require_no_threads(const nc::SolverSettings& settings, const std::string& call) {
+  if (!settings.threads) return;
+  throw Error(ErrorKind::usage, "threads in " + call + ": threads are those of the whole process")
+      .hint("sonde.set_thread_count()");
+}
+
 py::list neoclassical_fields(const std::string& call) {
   if (call == "surface") return described<nc::SurfaceOptions>();
   if (call == "grid") return described<nc::GridSettings>();
   if (call == "solver") return described<nc::SolverSettings>();
   if (call == "case") return described<nc::CaseSettings>();
   if (call == "scan") return described<nc::ScanSettings>();
+  if (call == "study") return described<nc::StudySettings>();
+  if (call == "transport") return described<nc::TransportSettings>();
   throw Error(ErrorKind::internal, "no options of neoclassical " + call);
 }
 
@@ -232,6 +269,7 @@ void add_neoclassical_plan(py::module_& module) {
       .def("field", field_of)
       .def("bytes", [](const Plan& plan) { return plan.plan().bytes(); });
   module.def("neoclassical_grid", resolved_grid);
+  module.def("neoclassical_convergence", convergence);
 }
 
 }  // namespace sonde::python

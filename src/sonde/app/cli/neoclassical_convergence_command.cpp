@@ -6,9 +6,9 @@
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/neoclassical_settings.h"
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/instruments/neoclassical/results/charts.h"
+#include "sonde/instruments/neoclassical/run/study_settings.h"
 
 namespace sonde::cli {
 namespace {
@@ -16,39 +16,21 @@ namespace {
 namespace nc = neoclassical;
 
 struct ConvergenceOptions {
-  std::string input, output, refine = "n_xi,n_theta,n_zeta";
+  std::string input, output;
   std::vector<std::string> set;
   std::optional<double> nu_hat, s;
-  double tol = 1e-3;
-  Index steps = 4;
+  nc::StudySettings study;
   void describe(Fields& fields) {
     fields.positional("input", input,
                       {.help = "run file (.toml), the file of a surface, or analytic-demo", .metavar = "INPUT"});
     fields.add("output", output, {.help = "chart of the changes; empty: none", .metavar = "FILE.png", .letter = 'o'});
-    fields.add("refine", refine, {.help = "what is refined, one after the other", .metavar = "LIST"});
-    fields.add("tol", tol, {.help = "relative change that is small enough", .min = 1e-14, .max = 1});
-    fields.add("steps", steps, {.help = "refinements in each direction, at most", .min = 1, .max = 20});
+    study.describe(fields);
     fields.add("s", s, {.help = "surface.s of the run file", .min = 0, .max = 1});
     fields.add("nu_hat", nu_hat, {.help = "case.nu_hat of the run file", .unit = "1/m"});
     fields.add("set", set,
                {.help = "one setting of the run file, for instance grid.n_xi=100", .metavar = "TABLE.KEY=VALUE"});
   }
 };
-
-std::vector<nc::Refined> refined_of(const std::string& list) {
-  std::vector<nc::Refined> refined;
-  for (const std::string& word : split(list, ',')) {
-    bool known = false;
-    for (const nc::Refined each : {nc::Refined::n_xi, nc::Refined::n_theta, nc::Refined::n_zeta})
-      if (trim(word) == name(each)) {
-        refined.push_back(each);
-        known = true;
-      }
-    if (!known) throw Error(ErrorKind::usage, fmt::format("--refine \"{}\": expected n_xi, n_theta, n_zeta", list));
-  }
-  if (refined.empty()) throw Error(ErrorKind::usage, "--refine names nothing");
-  return refined;
-}
 
 void run_convergence(const ConvergenceOptions& options, Context& context) {
   nc::RunFile run;
@@ -58,7 +40,7 @@ void run_convergence(const ConvergenceOptions& options, Context& context) {
   apply_solver_settings(run.solver, context);
   take_processor(context);
   if (!options.output.empty()) require_place(options.output);
-  const nc::StudyOptions study{refined_of(options.refine), options.tol, static_cast<int>(options.steps)};
+  const nc::StudyOptions study = options.study.study();
   const nc::FieldAxis field = run.case_field();
   const PreparedSurface prepared =
       std::move(prepare_surfaces(run, {}, field.kind != nc::FieldKind::epsi_hat, context).front());
@@ -97,7 +79,7 @@ void run_convergence(const ConvergenceOptions& options, Context& context) {
     for (const std::string& picture :
          write_chart(options.output,
                      convergence_chart(made, fmt::format("{} at nu/v = {:.3g}", prepared.surface.source, at.nu_hat),
-                                       options.tol))
+                                       options.study.tol))
              .pictures) {
       results["files"].push_back(picture);
       context.say("wrote     " + picture);

@@ -16,6 +16,7 @@
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/results/transport_result.h"
+#include "sonde/instruments/neoclassical/run/transport_settings.h"
 #include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
 #include "sonde/instruments/neoclassical/tabulate/solved_equilibrium.h"
 #include "sonde/instruments/neoclassical/transport/profile_file.h"
@@ -26,17 +27,11 @@ namespace {
 
 namespace nc = neoclassical;
 
-enum class Correction { none, sonine };
-
 struct ProfileOptions {
   std::string input, output, quantity = "fluxes,ambipolar,bootstrap", rho;
   std::optional<std::string> profiles;
-  Correction momentum_correction = Correction::sonine;
-  Index sonine_order = 2, energies = 64;
-  nc::EnergyQuadrature quadrature = nc::EnergyQuadrature::gauss_laguerre;
-  nc::CoulombLogarithm coulomb_logarithm = nc::CoulombLogarithm::electrons;
-  nc::RootChoice root = nc::RootChoice::least_entropy_production;
   std::optional<double> E_r;
+  nc::TransportSettings transport;
   nc::GridSettings grid;
   void describe(Fields& fields) {
     fields.positional("input", input,
@@ -53,26 +48,7 @@ struct ProfileOptions {
     fields.add(
         "E_r", E_r,
         {.help = "electric field everywhere; unset: that of the profiles, else the ambipolar one", .unit = "V/m"});
-    fields.choice(
-        "root", root,
-        {{"entropy", nc::RootChoice::least_entropy_production},
-         {"ion", nc::RootChoice::ion},
-         {"electron", nc::RootChoice::electron}},
-        {.help = "which stable root of the ambipolar field: of least entropy production, the lowest, the highest"});
-    fields.choice("momentum_correction", momentum_correction,
-                  {{"none", Correction::none}, {"sonine", Correction::sonine}},
-                  {.help = "whether collisions between species conserve momentum"});
-    fields.add("sonine_order", sonine_order, {.help = "of its polynomials", .min = 0, .max = nc::highest_sonine_order});
-    fields.add("energies", energies, {.help = "nodes of the energy integrals", .min = 2, .max = 512});
-    fields.choice(
-        "quadrature", quadrature,
-        {{"laguerre", nc::EnergyQuadrature::gauss_laguerre}, {"maxwell", nc::EnergyQuadrature::maxwell_polynomials}},
-        {.help = "rule of the energy integrals"});
-    fields.choice("coulomb_logarithm", coulomb_logarithm,
-                  {{"electrons", nc::CoulombLogarithm::electrons},
-                   {"nrl", nc::CoulombLogarithm::nrl},
-                   {"impact", nc::CoulombLogarithm::impact_parameter}},
-                  {.help = "32.2 + 1.15 log10(Te^2/ne), the NRL formulary's, or from impact parameters"});
+    transport.describe(fields);
     fields.heading("Grid of an equilibrium's solves");
     grid.describe(fields);
     fields.heading("");
@@ -178,17 +154,10 @@ void run_profile(const ProfileOptions& options, Context& context) {
   context.report().add_choice("coefficients", Value(source.what), "the input");
   context.report().add_choice("radii", Value(radii.size()),
                               fmt::format("rho {:.4g} to {:.4g}", source.rho.front(), source.rho.back()));
-  nc::TransportOptions transport;
-  transport.energies = options.energies;
-  transport.quadrature = options.quadrature;
-  transport.coulomb_logarithm = options.coulomb_logarithm;
-  if (options.momentum_correction == Correction::sonine)
-    transport.sonine_order = static_cast<int>(options.sonine_order);
-  transport.ambipolar.choice = options.root;
   if (context.dry_run()) return;
 
   auto solving = context.report().phase("solve");
-  const std::vector<nc::RadialResult> results = radial_transport(*source.radii, radii, transport);
+  const std::vector<nc::RadialResult> results = radial_transport(*source.radii, radii, options.transport.transport());
   solving.end();
   std::vector<nc::Species> species;
   for (const nc::Population& population : radii.front().plasma) species.push_back(population.species);

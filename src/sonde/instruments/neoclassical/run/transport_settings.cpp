@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/run/transport_settings.h"
+
+namespace sonde::neoclassical {
+
+TransportOptions TransportSettings::transport() const {
+  TransportOptions options;
+  options.energies = energies;
+  options.quadrature = quadrature;
+  options.coulomb_logarithm = coulomb_logarithm;
+  if (momentum_correction == Correction::sonine) options.sonine_order = static_cast<int>(sonine_order);
+  options.ambipolar.choice = root;
+  return options;
+}
+
+void TransportSettings::describe(Fields& fields) {
+  fields.choice(
+      "root", root,
+      {{"entropy", RootChoice::least_entropy_production}, {"ion", RootChoice::ion}, {"electron", RootChoice::electron}},
+      {.help = "which stable root of the ambipolar field: of least entropy production, the lowest, the highest"});
+  fields.choice("momentum_correction", momentum_correction,
+                {{"none", Correction::none}, {"sonine", Correction::sonine}},
+                {.help = "whether collisions between species conserve momentum"});
+  fields.add("sonine_order", sonine_order, {.help = "of its polynomials", .min = 0, .max = highest_sonine_order});
+  fields.add("energies", energies, {.help = "nodes of the energy integrals", .min = 2, .max = 512});
+  fields.choice("quadrature", quadrature,
+                {{"laguerre", EnergyQuadrature::gauss_laguerre}, {"maxwell", EnergyQuadrature::maxwell_polynomials}},
+                {.help = "rule of the energy integrals"});
+  fields.choice("coulomb_logarithm", coulomb_logarithm,
+                {{"electrons", CoulombLogarithm::electrons},
+                 {"nrl", CoulombLogarithm::nrl},
+                 {"impact", CoulombLogarithm::impact_parameter}},
+                {.help = "32.2 + 1.15 log10(Te^2/ne), the NRL formulary's, or from impact parameters"});
+}
+
+}  // namespace sonde::neoclassical

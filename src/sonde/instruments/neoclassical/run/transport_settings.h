@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sonde/engine/options/fields.h"
+#include "sonde/instruments/neoclassical/transport/radial_transport.h"
+
+namespace sonde::neoclassical {
+
+/// How fluxes and currents follow from monoenergetic coefficients.
+struct TransportSettings {
+  enum class Correction { none, sonine };
+
+  RootChoice root = RootChoice::least_entropy_production;
+  Correction momentum_correction = Correction::sonine;
+  Index sonine_order = 2, energies = 64;
+  EnergyQuadrature quadrature = EnergyQuadrature::gauss_laguerre;
+  CoulombLogarithm coulomb_logarithm = CoulombLogarithm::electrons;
+
+  [[nodiscard]] TransportOptions transport() const;
+
+  void describe(Fields& fields);
+};
+
+}  // namespace sonde::neoclassical
