@@ -111,6 +111,7 @@ TEST_F(Bench, WritesPointsAndChart) {
   EXPECT_THAT(ended.err, HasSubstr("written: " + stem + ".json"));
 }
 
+#ifdef SONDE_WITH_NEOCLASSICAL
 TEST_F(Bench, NeoclassicalLanesAgreeWithTheirReferences) {
   machine();
   // Dense elimination against Cholesky: 1e-9 where nu_hat >= 1e-5. Scans repeat their points bit for bit.
@@ -152,6 +153,7 @@ TEST_F(Bench, NeoclassicalSizesThatAreNoGridsAreRefused) {
   EXPECT_EQ(ended.status, 2);
   EXPECT_EQ(ended.err, "error: --sizes: \"9x11\" is no grid\nhint: angles and largest Legendre index, 25x25x60\n");
 }
+#endif
 
 TEST_F(Bench, WritesNothingWhenToldSo) {
   machine();
