@@ -4,7 +4,7 @@
 #     SOURCES npy.cpp ...        HEADERS npy.h ...     (public headers; each must compile alone)
 #     CUDA decode_cuda.cu ...    USES engine_base ...  (rooms on lower lines)
 #     LINKS fmt::fmt ...         TESTS npy_test.cpp    PHYSICS slow_test.cpp
-#     MEMORY peak_test.cpp       LARGE large_test.cpp  (release builds only, one at a time)
+#     MEMORY peak_test.cpp       LARGE large_test.cpp  (release builds only; LARGE one at a time)
 #     FUZZ npy_fuzz.cpp          BENCH npy_bench.cpp)
 # The objects of every engine room form the library sonde::engine, those of an instrument sonde::<instrument>.
 
@@ -97,7 +97,7 @@ function(sonde_room_programs)
         sonde_room_test(${room} PHYSICS physics)
       endif()
       if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT SONDE_SANITIZE)
-        sonde_room_test(${room} MEMORY memory RUN_SERIAL TRUE)
+        sonde_room_test(${room} MEMORY memory) # each measures its own process
         sonde_room_test(${room} LARGE large RUN_SERIAL TRUE)
       endif()
     endif()
