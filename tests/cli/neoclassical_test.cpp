@@ -84,6 +84,20 @@ TEST_F(Neoclassical, ResultsOfEveryFormatAreReadByOthers) {
       folder_.path().string());
 }
 
+TEST_F(Neoclassical, RunFileSaysEverythingOfARun) {
+  write(
+      "run.toml",
+      "[surface]\nm = [0, 1]\nn = [0, 0]\nb_cos = [1, 0.1]\nnfp = 1\niota = 0.41\npsi_p = 1\nb_theta = 0\nb_zeta = 1\n"
+      "[grid]\nn_theta = 7\nn_zeta = 1\nn_xi = 6\n[case]\nnu_hat = 1e-2\n"
+      "[output]\npath = \"out.npz\"\nreport = \"out.json\"\n[logging]\nverbose = true\n");
+  const Ended ended = command({"run", file("run.toml")});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_TRUE(fs::exists(file("out.npz")));
+  EXPECT_EQ(text_at(read_json(file("out.json")), "command"), "neoclassical run");
+  const Ended quiet = command({"run", file("run.toml"), "--set", "logging.verbose=false"});
+  EXPECT_GT(ended.err.size(), quiet.err.size()) << "the table of phases";
+}
+
 TEST_F(Neoclassical, ScanIsDrawnAndHoldsWhatRunFinds) {
   ASSERT_EQ(command(with_grid({"scan", "analytic-demo", "--nu-v", "1e-2,1e-1,1", "--er-hat", "0,1e-3", "-o",
                                file("scan.h5"), "--plot"},
@@ -251,6 +265,7 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
             "spd"},
            {{"run", "analytic-demo", "--nu-hat", "1", "--device", "cuda", "-o", out}, 6, "cuda"},
            {{"scan", "analytic-demo", "-o", out}, 3, "no nu_v"},
+           {{"scan", "analytic-demo", "--nu-v", "1", "--er-hat", "1", "--epsi-hat", "1", "-o", out}, 2, "twice"},
            {{"scan", "analytic-demo", "--nu-v", "1,a", "-o", out}, 2, "nu_v \"1,a\""},
            {{"scan", "analytic-demo", "--nu-v", "1", "--rho", "0.5", "-o", out}, 3, "no radius"},
            {{"database", of + "wout_circular_tokamak.nc"}, 2, "--output"},

@@ -16,30 +16,23 @@ namespace {
 namespace nc = neoclassical;
 
 struct ConvergenceOptions {
-  std::string input, output;
-  std::vector<std::string> set;
-  std::optional<double> nu_hat, s;
+  RunFileFlags file;
+  std::optional<double> nu_hat;
   nc::StudySettings study;
   void describe(Fields& fields) {
-    fields.positional("input", input,
-                      {.help = "run file (.toml), the file of a surface, or analytic-demo", .metavar = "INPUT"});
-    fields.add("output", output, {.help = "chart of the changes; empty: none", .metavar = "FILE.png", .letter = 'o'});
+    file.describe(fields, "chart of the changes; empty: none", "FILE.png");
     study.describe(fields);
-    fields.add("s", s, {.help = "surface.s of the run file", .min = 0, .max = 1});
     fields.add("nu_hat", nu_hat, {.help = "case.nu_hat of the run file", .unit = "1/m"});
-    fields.add("set", set,
-               {.help = "one setting of the run file, for instance grid.n_xi=100", .metavar = "TABLE.KEY=VALUE"});
   }
 };
 
 void run_convergence(const ConvergenceOptions& options, Context& context) {
   nc::RunFile run;
-  resolve_settings(options.input, options.set, run);
-  if (options.s) run.surface.s = options.s;
+  options.file.read(run);
   if (options.nu_hat) run.at.nu_hat = options.nu_hat;
   apply_solver_settings(run.solver, context);
   take_processor(context);
-  if (!options.output.empty()) require_place(options.output);
+  if (!options.file.output.empty()) require_place(options.file.output);
   const nc::StudyOptions study = options.study.study();
   const nc::FieldAxis field = run.case_field();
   const PreparedSurface prepared =
@@ -75,15 +68,16 @@ void run_convergence(const ConvergenceOptions& options, Context& context) {
   results["grid"] = fmt::format("{}x{}x{}", made.grid.n_theta, made.grid.n_zeta, made.grid.n_xi);
   context.say(fmt::format("{} {}x{}x{} is good for {:.1e}", made.converged ? "converged" : "not yet  ",
                           made.grid.n_theta, made.grid.n_zeta, made.grid.n_xi, made.error));
-  if (!options.output.empty())
+  if (!options.file.output.empty())
     for (const std::string& picture :
-         write_chart(options.output,
+         write_chart(options.file.output,
                      convergence_chart(made, fmt::format("{} at nu/v = {:.3g}", prepared.surface.source, at.nu_hat),
                                        options.study.tol))
              .pictures) {
       results["files"].push_back(picture);
       context.say("wrote     " + picture);
     }
+  end_run(run, context);
   if (!made.converged)
     throw Error(ErrorKind::not_converged,
                 fmt::format("the last refinements still change the coefficients by {:.1e}", made.error))

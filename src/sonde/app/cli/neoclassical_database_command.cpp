@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 
 #include "sonde/app/cli/commands.h"
@@ -12,7 +11,6 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
-#include "sonde/instruments/neoclassical/results/charts.h"
 #include "sonde/instruments/neoclassical/tabulate/build_database.h"
 
 namespace sonde::cli {
@@ -67,13 +65,9 @@ std::vector<double> spaced(const std::string& text, const char* name, bool log) 
       (log && (numbers[0] <= 0 || numbers[1] <= 0)))
     throw Error(ErrorKind::usage, fmt::format("{} \"{}\": expected FIRST,LAST,COUNT", name, text));
   const auto count = static_cast<Index>(numbers[2]);
-  const double first = log ? std::log10(numbers[0]) : numbers[0], last = log ? std::log10(numbers[1]) : numbers[1];
-  std::vector<double> values;
-  for (Index i = 0; i < count; ++i) {
-    const double at =
-        count == 1 ? first : first + (last - first) * static_cast<double>(i) / static_cast<double>(count - 1);
-    values.push_back(log ? std::pow(10, at) : at);
-  }
+  if (!log) return evenly_spaced(numbers[0], numbers[1], count);
+  std::vector<double> values = evenly_spaced(std::log10(numbers[0]), std::log10(numbers[1]), count);
+  for (double& value : values) value = std::pow(10, value);
   return values;
 }
 
@@ -99,31 +93,6 @@ nc::Equilibrium open(const std::string& path, const std::string& wout = {}) {
   options.path = path;
   if (!wout.empty()) options.wout = wout;
   return nc::Equilibrium::open(options);
-}
-
-void draw(const nc::Database& database, const std::string& output, Context& context) {
-  const auto points = static_cast<std::size_t>(database.axes.collisionalities() * database.axes.fields());
-  const std::string stem = std::filesystem::path(output).replace_extension().string();
-  for (std::size_t r = 0; r < database.axes.rho.size(); ++r) {
-    const auto of = [&](const std::vector<double>& table) {
-      const auto begin = table.begin() + static_cast<std::ptrdiff_t>(r * points);
-      return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(points));
-    };
-    nc::CoefficientCurves curves{.title = fmt::format("Monoenergetic coefficients, rho = {:.4g}", database.axes.rho[r]),
-                                 .field_name = "Er_tilde",
-                                 .nu_v = database.axes.nu_v,
-                                 .fields = database.axes.Er_tilde,
-                                 .D11 = of(database.D11),
-                                 .D31 = of(database.D31),
-                                 .D13 = of(database.D13),
-                                 .D33 = of(database.D33),
-                                 .onsager_residual = of(database.onsager_residual)};
-    for (const std::string& picture :
-         write_chart(fmt::format("{}_rho{}", stem, r + 1), coefficient_chart(curves)).pictures) {
-      context.results()["files"].push_back(picture);
-      context.say("wrote     " + picture);
-    }
-  }
 }
 
 void run_database(const DatabaseOptions& options, Context& context) {
@@ -178,7 +147,9 @@ void run_database(const DatabaseOptions& options, Context& context) {
                           build.point_seconds()));
   if (options.plot) {
     const auto drawing = context.report().phase("plot");
-    draw(database, options.output, context);
+    draw_coefficients({"Er_tilde", database.axes.rho, database.axes.nu_v, database.axes.Er_tilde, database.D11,
+                       database.D31, database.D13, database.D33, database.onsager_residual},
+                      options.output, context);
   }
   say_times(context);
 }

@@ -30,39 +30,23 @@ struct PlotOptions {
   }
 };
 
-/// Tables [rho][nu][field] of a scan or a database at one radius.
-nc::CoefficientCurves curves_of(const nc::ResultFile& file, Index radius) {
+nc::CoefficientTables tables_of(const nc::ResultFile& file) {
   const bool database = file.has("Er_tilde");
-  nc::CoefficientCurves curves;
-  curves.nu_v = file.numbers("nu_v");
-  curves.fields = file.numbers(database ? "Er_tilde" : "field");
-  curves.field_name = database ? "Er_tilde" : file.text("field_name");
-  const std::vector<double>& rho = file.numbers("rho");
-  if (radius >= static_cast<Index>(rho.size()))
-    throw Error(ErrorKind::bad_input, fmt::format("--radius {}: {} has {} radii", radius, file.path(), rho.size()));
-  const double at = rho[static_cast<std::size_t>(radius)];
-  curves.title =
-      std::isnan(at) ? "Monoenergetic coefficients" : fmt::format("Monoenergetic coefficients, rho = {:.4g}", at);
-  const std::size_t points = curves.nu_v.size() * curves.fields.size();
-  const auto table = [&](const char* name) {
-    const std::vector<double>& all = file.numbers(name);
-    if (all.size() != points * rho.size())
-      throw Error(ErrorKind::bad_file, fmt::format("{}: {} holds {} numbers, expected {}", file.path(), name,
-                                                   all.size(), points * rho.size()));
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(points * static_cast<std::size_t>(radius));
-    return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(points));
-  };
-  curves.D11 = table("D11");
-  curves.D31 = table("D31");
-  curves.D13 = table("D13");
-  curves.D33 = table("D33");
+  nc::CoefficientTables tables{.field_name = database ? "Er_tilde" : file.text("field_name"),
+                               .rho = file.numbers("rho"),
+                               .nu_v = file.numbers("nu_v"),
+                               .fields = file.numbers(database ? "Er_tilde" : "field"),
+                               .D11 = file.numbers("D11"),
+                               .D31 = file.numbers("D31"),
+                               .D13 = file.numbers("D13"),
+                               .D33 = file.numbers("D33")};
   if (file.has("onsager_residual")) {
-    curves.onsager_residual = table("onsager_residual");
+    tables.onsager_residual = file.numbers("onsager_residual");
   } else {
-    for (std::size_t i = 0; i < points; ++i)
-      curves.onsager_residual.push_back(std::abs(curves.D13[i] + curves.D31[i]) / std::abs(curves.D31[i]));
+    for (std::size_t i = 0; i < std::min(tables.D13.size(), tables.D31.size()); ++i)
+      tables.onsager_residual.push_back(std::abs(tables.D13[i] + tables.D31[i]) / std::abs(tables.D31[i]));
   }
-  return curves;
+  return tables;
 }
 
 /// |B| as a run stores it.
@@ -87,7 +71,9 @@ void run_plot(const PlotOptions& options, Context& context) {
   const nc::ResultFile file(options.input);
   std::vector<std::string> pictures;
   if (file.has("nu_v")) {
-    pictures = write_chart(options.output, coefficient_chart(curves_of(file, options.radius))).pictures;
+    pictures = during("drawing " + options.input, [&] {
+      return write_chart(options.output, coefficient_chart(curves_at(tables_of(file), options.radius))).pictures;
+    });
   } else {
     if (suffix != ".png")
       throw Error(ErrorKind::usage, "the result of one solve is drawn as an image").hint("-o FILE.png");

@@ -101,12 +101,6 @@ class Profiles {
   std::optional<nc::TabulatedProfiles> table_;
 };
 
-std::vector<double> even_radii(double first, double last, int count) {
-  std::vector<double> radii;
-  for (int i = 0; i < count; ++i) radii.push_back(first + (last - first) * i / (count - 1));
-  return radii;
-}
-
 /// A database has data sets at its root that an equilibrium has not.
 bool is_database(const std::string& path) {
   const std::string suffix = to_lower(std::filesystem::path(path).extension().string());
@@ -123,7 +117,7 @@ Source open_source(const ProfileOptions& options, Context& context) {
   std::vector<double> rho = parse_numbers(options.rho, "--rho");
   if (is_database(options.input)) {
     const nc::DatabaseFile file = nc::read_database(options.input);
-    if (rho.empty()) rho = even_radii(file.database.axes.rho.front(), file.database.axes.rho.back(), 51);
+    if (rho.empty()) rho = evenly_spaced(file.database.axes.rho.front(), file.database.axes.rho.back(), 51);
     return {std::make_unique<nc::TableSource>(file.database), std::move(rho), "database " + options.input};
   }
   nc::SurfaceOptions surface;
@@ -131,7 +125,7 @@ Source open_source(const ProfileOptions& options, Context& context) {
   const nc::Equilibrium equilibrium = nc::Equilibrium::open(surface);
   const nc::GridSpec grid = options.grid.spec();
   report_grid(grid, context);
-  if (rho.empty()) rho = even_radii(0.1, 0.9, 9);
+  if (rho.empty()) rho = evenly_spaced(0.1, 0.9, 9);
   return {std::make_unique<nc::SolvedEquilibrium>(equilibrium, nc::minor_radius(equilibrium, std::nullopt), grid,
                                                   nc::SolverOptions{}),
           std::move(rho), "solved from " + options.input};

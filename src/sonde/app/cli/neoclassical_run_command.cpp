@@ -16,48 +16,32 @@ namespace {
 namespace nc = neoclassical;
 
 struct RunOptions {
-  std::string input, output;
-  std::vector<std::string> set;
-  std::optional<double> nu_hat, epsi_hat, er_hat, er_tilde, s, psi_a;
-  std::optional<std::string> wout;
+  RunFileFlags file;
+  std::optional<double> nu_hat, epsi_hat, er_hat, er_tilde;
   bool include_modes = false, plot = false;
   void describe(Fields& fields) {
-    fields.positional("input", input,
-                      {.help = "run file (.toml), the file of a surface, or analytic-demo", .metavar = "INPUT"});
-    fields.add("output", output,
-               {.help = "the result; in place of output.path", .metavar = "FILE.nc|.h5|.npz", .letter = 'o'});
-    fields.add("s", s, {.help = "surface.s of the run file", .min = 0, .max = 1});
-    fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
-    fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
+    file.describe(fields, "the result; in place of output.path", "FILE.nc|.h5|.npz");
     fields.add("nu_hat", nu_hat, {.help = "case.nu_hat of the run file", .unit = "1/m"});
     fields.add("epsi_hat", epsi_hat, {.help = "case.epsi_hat of the run file"});
     fields.add("er_hat", er_hat, {.help = "case.er_hat of the run file", .unit = "T"});
     fields.add("er_tilde", er_tilde, {.help = "case.er_tilde of the run file"});
     fields.add("include_modes", include_modes, {.help = "output.include_modes of the run file"});
     fields.add("plot", plot, {.help = "draw |B| on the surface beside the result"});
-    fields.add("set", set,
-               {.help = "one setting of the run file, for instance grid.n_xi=100", .metavar = "TABLE.KEY=VALUE"});
   }
 };
 
 /// Flags stand for settings; those of the electric field replace what the file says of it.
 void take_flags(const RunOptions& options, nc::RunFile& run) {
-  if (options.s) run.surface.s = options.s;
-  if (options.wout) run.surface.wout = options.wout;
-  if (options.psi_a) run.surface.psi_a = options.psi_a;
   if (options.nu_hat) run.at.nu_hat = options.nu_hat;
-  const int fields = (options.epsi_hat ? 1 : 0) + (options.er_hat ? 1 : 0) + (options.er_tilde ? 1 : 0);
-  if (fields > 1)
-    throw Error(ErrorKind::usage, "the electric field is given twice")
-        .hint("keep one of --epsi-hat, --er-hat, --er-tilde");
-  if (fields == 1) {
+  require_one_field(options.epsi_hat.has_value(), options.er_hat.has_value(), options.er_tilde.has_value());
+  if (options.epsi_hat || options.er_hat || options.er_tilde) {
     run.at.epsi_hat = options.epsi_hat;
     run.at.er_hat = options.er_hat;
     run.at.er_tilde = options.er_tilde;
   }
   if (options.include_modes) run.output.include_modes = true;
   if (options.plot) run.output.plot = true;
-  if (!options.output.empty()) run.output.path = options.output;
+  if (!options.file.output.empty()) run.output.path = options.file.output;
 }
 
 void tell(const nc::Coefficients& made, const nc::Surface& surface, Context& context) {
@@ -81,7 +65,7 @@ void tell(const nc::Coefficients& made, const nc::Surface& surface, Context& con
 
 void run_run(const RunOptions& options, Context& context) {
   nc::RunFile run;
-  resolve_settings(options.input, options.set, run);
+  options.file.read(run);
   take_flags(options, run);
   apply_solver_settings(run.solver, context);
   take_processor(context);
@@ -119,7 +103,7 @@ void run_run(const RunOptions& options, Context& context) {
   }
   solving.end();
   tell(made, prepared.surface, context);
-  if (run.output.path.empty()) return say_times(context);
+  if (run.output.path.empty()) return end_run(run, context);
 
   auto writing = context.report().phase("write");
   const std::optional<nc::Modes> modes = run.output.include_modes ? std::optional(plan.modes(workspace)) : std::nullopt;
@@ -130,14 +114,14 @@ void run_run(const RunOptions& options, Context& context) {
   writing.end();
   context.results()["files"].push_back(run.output.path);
   context.say("wrote     " + run.output.path);
-  if (!run.output.plot) return say_times(context);
+  if (!run.output.plot) return end_run(run, context);
   auto drawing = context.report().phase("plot");
   const std::string picture = std::filesystem::path(run.output.path).replace_extension().string() + "_b.png";
   nc::write_field_map(picture, prepared.surface.b, prepared.surface.periods);
   context.results()["files"].push_back(picture);
   context.say("wrote     " + picture);
   drawing.end();
-  say_times(context);
+  end_run(run, context);
 }
 
 }  // namespace

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <optional>
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/neoclassical_settings.h"
 #include "sonde/engine/report/progress.h"
-#include "sonde/instruments/neoclassical/results/charts.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/results/scan_result.h"
 
@@ -19,20 +16,12 @@ namespace {
 namespace nc = neoclassical;
 
 struct ScanOptions {
-  std::string input, output;
-  std::vector<std::string> set;
-  std::optional<std::string> nu_v, epsi_hat, er_hat, er_tilde, rho, wout;
-  std::optional<double> s, psi_a;
+  RunFileFlags file;
+  std::optional<std::string> nu_v, epsi_hat, er_hat, er_tilde, rho;
   std::optional<Index> scan_batch_size;
   bool plot = false;
   void describe(Fields& fields) {
-    fields.positional("input", input,
-                      {.help = "run file (.toml), the file of a surface, or analytic-demo", .metavar = "INPUT"});
-    fields.add("output", output,
-               {.help = "the result; in place of output.path", .metavar = "FILE.nc|.h5|.npz", .letter = 'o'});
-    fields.add("s", s, {.help = "surface.s of the run file", .min = 0, .max = 1});
-    fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
-    fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
+    file.describe(fields, "the result; in place of output.path", "FILE.nc|.h5|.npz");
     fields.add("rho", rho, {.help = "scan.rho of the run file", .metavar = "LIST"});
     fields.add("nu_v", nu_v, {.help = "scan.nu_v of the run file", .unit = "1/m", .metavar = "LIST"});
     fields.add("epsi_hat", epsi_hat, {.help = "scan.epsi_hat of the run file", .metavar = "LIST"});
@@ -40,17 +29,13 @@ struct ScanOptions {
     fields.add("er_tilde", er_tilde, {.help = "scan.er_tilde of the run file", .metavar = "LIST"});
     fields.add("scan_batch_size", scan_batch_size, {.help = "solver.scan_batch_size of the run file", .min = 1});
     fields.add("plot", plot, {.help = "draw the coefficients over collisionality beside the result"});
-    fields.add("set", set,
-               {.help = "one setting of the run file, for instance grid.n_xi=100", .metavar = "TABLE.KEY=VALUE"});
   }
 };
 
 void take_flags(const ScanOptions& options, nc::RunFile& run) {
-  if (options.s) run.surface.s = options.s;
-  if (options.wout) run.surface.wout = options.wout;
-  if (options.psi_a) run.surface.psi_a = options.psi_a;
   if (options.rho) run.scan.rho = *options.rho;
   if (options.nu_v) run.scan.nu_v = *options.nu_v;
+  require_one_field(options.epsi_hat.has_value(), options.er_hat.has_value(), options.er_tilde.has_value());
   if (options.epsi_hat || options.er_hat || options.er_tilde) {
     run.scan.epsi_hat = options.epsi_hat.value_or("");
     run.scan.er_hat = options.er_hat.value_or("");
@@ -58,39 +43,26 @@ void take_flags(const ScanOptions& options, nc::RunFile& run) {
   }
   if (options.scan_batch_size) run.solver.scan_batch_size = options.scan_batch_size;
   if (options.plot) run.output.plot = true;
-  if (!options.output.empty()) run.output.path = options.output;
+  if (!options.file.output.empty()) run.output.path = options.file.output;
 }
 
-/// One chart per radius, beside the result.
-void draw(const nc::ScanResult& scan, const std::string& output, Context& context) {
-  const std::size_t points = scan.nu_v.size() * scan.field.values.size();
-  for (std::size_t r = 0; r < scan.rho.size(); ++r) {
-    nc::CoefficientCurves curves;
-    curves.title = std::isnan(scan.rho[r]) ? "Monoenergetic coefficients"
-                                           : fmt::format("Monoenergetic coefficients, rho = {:.4g}", scan.rho[r]);
-    curves.field_name = name(scan.field.kind);
-    curves.nu_v = scan.nu_v;
-    curves.fields = scan.field.values;
-    for (std::size_t i = r * points; i < (r + 1) * points; ++i) {
-      const nc::Coefficients& c = scan.points[i].coefficients;
-      curves.D11.push_back(c.D11);
-      curves.D31.push_back(c.D31);
-      curves.D13.push_back(c.D13);
-      curves.D33.push_back(c.D33);
-      curves.onsager_residual.push_back(c.onsager_residual);
-    }
-    const std::string stem = std::filesystem::path(output).replace_extension().string();
-    const std::string path = scan.rho.size() > 1 ? fmt::format("{}_rho{}", stem, r + 1) : stem;
-    for (const std::string& picture : write_chart(path, coefficient_chart(curves)).pictures) {
-      context.results()["files"].push_back(picture);
-      context.say("wrote     " + picture);
-    }
+nc::CoefficientTables tables_of(const nc::ScanResult& scan) {
+  nc::CoefficientTables tables{
+      .field_name = name(scan.field.kind), .rho = scan.rho, .nu_v = scan.nu_v, .fields = scan.field.values};
+  for (const nc::Point& point : scan.points) {
+    const nc::Coefficients& c = point.coefficients;
+    tables.D11.push_back(c.D11);
+    tables.D31.push_back(c.D31);
+    tables.D13.push_back(c.D13);
+    tables.D33.push_back(c.D33);
+    tables.onsager_residual.push_back(c.onsager_residual);
   }
+  return tables;
 }
 
 void run_scan(const ScanOptions& options, Context& context) {
   nc::RunFile run;
-  resolve_settings(options.input, options.set, run);
+  options.file.read(run);
   take_flags(options, run);
   apply_solver_settings(run.solver, context);
   take_processor(context);
@@ -145,9 +117,9 @@ void run_scan(const ScanOptions& options, Context& context) {
   context.say(fmt::format("wrote     {}, {} points", run.output.path, result.points.size()));
   if (run.output.plot) {
     const auto drawing = context.report().phase("plot");
-    draw(result, run.output.path, context);
+    draw_coefficients(tables_of(result), run.output.path, context);
   }
-  say_times(context);
+  end_run(run, context);
   result.require_answers();
 }
 

@@ -16,14 +16,34 @@
 namespace sonde::cli {
 namespace nc = neoclassical;
 
-void resolve_settings(const std::string& input, const std::vector<std::string>& set, nc::RunFile& run) {
+void RunFileFlags::describe(Fields& fields, const std::string& what, const std::string& metavar) {
+  fields.positional("input", input,
+                    {.help = "run file (.toml), the file of a surface, or analytic-demo", .metavar = "INPUT"});
+  fields.add("output", output, {.help = what, .metavar = metavar, .letter = 'o'});
+  fields.add("s", s, {.help = "surface.s of the run file", .min = 0, .max = 1});
+  fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
+  fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
+  fields.add("set", set,
+             {.help = "one setting of the run file, for instance grid.n_xi=100", .metavar = "TABLE.KEY=VALUE"});
+}
+
+void RunFileFlags::read(nc::RunFile& run) const {
   if (to_lower(std::filesystem::path(input).extension().string()) == ".toml")
     run.read(input);
   else
     run.surface.path = input;
+  if (s) run.surface.s = s;
+  if (wout) run.surface.wout = wout;
+  if (psi_a) run.surface.psi_a = psi_a;
   Problems problems;
   for (const std::string& setting : set) problems.collect([&] { run.tables().assign_text(setting); });
   problems.throw_if_any("the command line has several problems");
+}
+
+void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde) {
+  if ((epsi_hat ? 1 : 0) + (er_hat ? 1 : 0) + (er_tilde ? 1 : 0) > 1)
+    throw Error(ErrorKind::usage, "the electric field is given twice")
+        .hint("keep one of --epsi-hat, --er-hat, --er-tilde");
 }
 
 void take_processor(Context& context) { (void)context.device_for("neoclassical transport is computed on the CPU"); }
@@ -40,6 +60,35 @@ void say_times(Context& context) {
                           format_bytes(number_at(*report.find("memory"), "peak_rss_bytes"))));
 }
 
+void end_run(const nc::RunFile& run, Context& context) {
+  say_times(context);
+  if (run.logging.verbose) context.say(context.report().to_text());
+  if (run.output.report && context.given_flag("report").empty()) {
+    context.report().write(*run.output.report);
+    context.say("wrote     " + *run.output.report);
+  }
+}
+
+void draw_coefficients(const nc::CoefficientTables& tables, const std::string& output, Context& context) {
+  const std::string stem = std::filesystem::path(output).replace_extension().string();
+  const auto radii = static_cast<Index>(tables.rho.size());
+  for (Index radius = 0; radius < radii; ++radius) {
+    const std::string path = radii > 1 ? fmt::format("{}_rho{}", stem, radius + 1) : stem;
+    for (const std::string& picture : write_chart(path, coefficient_chart(curves_at(tables, radius))).pictures) {
+      context.results()["files"].push_back(picture);
+      context.say("wrote     " + picture);
+    }
+  }
+}
+
+std::vector<double> evenly_spaced(double first, double last, Index count) {
+  std::vector<double> values;
+  for (Index i = 0; i < count; ++i)
+    values.push_back(count == 1 ? first
+                                : first + (last - first) * static_cast<double>(i) / static_cast<double>(count - 1));
+  return values;
+}
+
 void apply_solver_settings(const nc::SolverSettings& solver, Context& context) {
   if (solver.threads && context.given_flag("threads").empty()) set_thread_count(static_cast<int>(*solver.threads));
 }
@@ -54,12 +103,9 @@ void say_notes(const nc::Notes& notes, Context& context) {
 std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std::vector<double>& rho, bool needs_scale,
                                               Context& context) {
   const double none = std::numeric_limits<double>::quiet_NaN();
-  nc::SurfaceOptions options = run.surface;
-  const nc::SurfaceType type = options.type != nc::SurfaceType::automatic || options.path == "analytic-demo"
-                                   ? options.type
-                                   : nc::recognise_surface(options.path);
-  const bool many = type == nc::SurfaceType::vmec || type == nc::SurfaceType::boozmn || type == nc::SurfaceType::bc;
-  if (!many) {
+  const nc::SurfaceOptions& options = run.surface;
+  const nc::SurfaceType type = nc::surface_type(options);
+  if (type == nc::SurfaceType::analytic || type == nc::SurfaceType::dkes) {
     if (!rho.empty())
       throw Error(ErrorKind::bad_input, fmt::format("{}: one surface, for which no radius can be chosen", options.path))
           .hint("leave out s and rho");
@@ -69,18 +115,19 @@ std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std:
     return {{std::move(read.surface), scale, none}};
   }
   const auto equilibrium = nc::Equilibrium::open(options);
-  say_notes(equilibrium.notes(), context);
+  std::vector<double> chosen;  // s
+  if (rho.empty()) chosen.push_back(nc::chosen_s(options, equilibrium));
+  for (const double radius : rho) chosen.push_back(radius * radius);
   const double a_b = needs_scale ? nc::minor_radius(equilibrium, std::nullopt) : none;
   std::vector<PreparedSurface> surfaces;
-  const auto add = [&](nc::ReadSurface read) {
+  for (const double at : chosen) {
+    nc::ReadSurface read = equilibrium.surface(at);
     say_notes(read.notes, context);
     const double radius = std::sqrt(read.surface.s);
     const nc::FieldScale scale =
         needs_scale ? nc::field_scale(radius, a_b, std::abs(equilibrium.psi_a())) : nc::FieldScale{};
     surfaces.push_back({std::move(read.surface), scale, radius});
-  };
-  if (rho.empty()) add(nc::read_surface(options));
-  for (const double radius : rho) add(equilibrium.surface(radius * radius));
+  }
   return surfaces;
 }
 

@@ -7,14 +7,28 @@
 
 #include "sonde/app/cli/command.h"
 #include "sonde/instruments/neoclassical/read/equilibrium.h"
+#include "sonde/instruments/neoclassical/results/charts.h"
 #include "sonde/instruments/neoclassical/results/run_result.h"
 #include "sonde/instruments/neoclassical/run/run_file.h"
 
 namespace sonde::cli {
 
-/// The settings that a command line means: INPUT is a run file (.toml) or the file of a surface; `set` are texts for
-/// Tables::assign_text(), which count most. Throws Error(usage), all problems of `set` together.
-void resolve_settings(const std::string& input, const std::vector<std::string>& set, neoclassical::RunFile& run);
+/// What commands that take a run file have in common: INPUT is that file (.toml), the file of a surface, or
+/// analytic-demo, and flags stand for its settings.
+struct RunFileFlags {
+  std::string input, output;
+  std::optional<double> s, psi_a;
+  std::optional<std::string> wout;
+  std::vector<std::string> set;
+
+  /// `output` says what that flag is, and how its value looks.
+  void describe(Fields& fields, const std::string& output, const std::string& metavar);
+  /// Reads INPUT and applies the flags, --set last. Throws Error(usage) with all problems of --set together.
+  void read(neoclassical::RunFile& run) const;
+};
+
+/// Throws Error(usage) when more than one of these flags of the electric field is given.
+void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde);
 
 /// The processor of all of it: a GPU that was asked for is an Error(not_supported).
 void take_processor(Context& context);
@@ -24,6 +38,16 @@ void apply_solver_settings(const neoclassical::SolverSettings& solver, Context& 
 
 /// Seconds of every phase so far and the peak of memory, in one line for people.
 void say_times(Context& context);
+
+/// The end of a command with a run file: times, the table of phases when [logging] verbose asks for it, and the report
+/// of [output] unless --report gives another.
+void end_run(const neoclassical::RunFile& run, Context& context);
+
+/// One chart per radius beside `output`, named after it (FILE_rho1 and so on when there are several).
+void draw_coefficients(const neoclassical::CoefficientTables& tables, const std::string& output, Context& context);
+
+/// `count` numbers from first to last, both included; one: the first.
+[[nodiscard]] std::vector<double> evenly_spaced(double first, double last, Index count);
 
 /// One surface with what turns electric fields into those of the solver.
 struct PreparedSurface {

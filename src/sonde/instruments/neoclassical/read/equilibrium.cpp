@@ -174,29 +174,6 @@ ReadSurface read_one_surface(const SurfaceOptions& options, SurfaceType type) {
   return {make_surface(read), std::move(notes)};
 }
 
-SurfaceType type_of(const SurfaceOptions& options) {
-  if (options.type != SurfaceType::automatic) return options.type;
-  if (options.path == demo || (options.path.empty() && !options.m.empty())) return SurfaceType::analytic;
-  if (options.path.empty())
-    throw Error(ErrorKind::bad_input, "[surface] path is missing").hint("analytic-demo is a built-in surface");
-  return recognise_surface(options.path);
-}
-
-double chosen_radius(const SurfaceOptions& options, const Equilibrium& equilibrium) {
-  const int given = (options.s ? 1 : 0) + (options.rho ? 1 : 0) + (options.surface_index ? 1 : 0);
-  if (given != 1)
-    throw contradiction(equilibrium.path(),
-                        fmt::format("{} of s, rho and surface_index are given, expected one of them",
-                                    given == 0 ? "none" : fmt::format("{}", given)));
-  if (options.s) return *options.s;
-  if (options.rho) return *options.rho * *options.rho;
-  const std::vector<double>& radii = equilibrium.radii();
-  if (*options.surface_index < 0 || *options.surface_index >= static_cast<Index>(radii.size()))
-    throw contradiction(equilibrium.path(),
-                        fmt::format("surface_index = {}, expected 0 to {}", *options.surface_index, radii.size() - 1));
-  return radii[static_cast<std::size_t>(*options.surface_index)];
-}
-
 }  // namespace
 
 struct Equilibrium::Contents {
@@ -208,7 +185,7 @@ struct Equilibrium::Contents {
 };
 
 Equilibrium Equilibrium::open(const SurfaceOptions& options) {
-  const SurfaceType type = type_of(options);
+  const SurfaceType type = surface_type(options);
   if (type == SurfaceType::analytic || type == SurfaceType::dkes)
     throw contradiction(options.path.empty() ? name(type) : options.path, "has one surface, expected an equilibrium");
   refuse_those_of_analytic_surfaces(options);
@@ -291,11 +268,34 @@ SurfaceType recognise_surface(const std::string& path) {
   return SurfaceType::dkes;
 }
 
+SurfaceType surface_type(const SurfaceOptions& options) {
+  if (options.type != SurfaceType::automatic) return options.type;
+  if (options.path == demo || (options.path.empty() && !options.m.empty())) return SurfaceType::analytic;
+  if (options.path.empty())
+    throw Error(ErrorKind::bad_input, "[surface] path is missing").hint("analytic-demo is a built-in surface");
+  return recognise_surface(options.path);
+}
+
+double chosen_s(const SurfaceOptions& options, const Equilibrium& equilibrium) {
+  const int given = (options.s ? 1 : 0) + (options.rho ? 1 : 0) + (options.surface_index ? 1 : 0);
+  if (given != 1)
+    throw contradiction(equilibrium.path(),
+                        fmt::format("{} of s, rho and surface_index are given, expected one of them",
+                                    given == 0 ? "none" : fmt::format("{}", given)));
+  if (options.s) return *options.s;
+  if (options.rho) return *options.rho * *options.rho;
+  const std::vector<double>& radii = equilibrium.radii();
+  if (*options.surface_index < 0 || *options.surface_index >= static_cast<Index>(radii.size()))
+    throw contradiction(equilibrium.path(),
+                        fmt::format("surface_index = {}, expected 0 to {}", *options.surface_index, radii.size() - 1));
+  return radii[static_cast<std::size_t>(*options.surface_index)];
+}
+
 ReadSurface read_surface(const SurfaceOptions& options) {
-  const SurfaceType type = type_of(options);
+  const SurfaceType type = surface_type(options);
   if (type == SurfaceType::analytic || type == SurfaceType::dkes) return read_one_surface(options, type);
   const Equilibrium equilibrium = Equilibrium::open(options);
-  return equilibrium.surface(chosen_radius(options, equilibrium));
+  return equilibrium.surface(chosen_s(options, equilibrium));
 }
 
 }  // namespace sonde::neoclassical

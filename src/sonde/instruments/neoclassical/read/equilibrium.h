@@ -58,6 +58,14 @@ class Equilibrium {
 /// The kind of a file by its content. Throws Error(bad_file) when it is missing, may not be read or is none of them.
 [[nodiscard]] SurfaceType recognise_surface(const std::string& path);
 
+/// The kind that options mean: as they say, a built-in or analytic surface, or recognised. Throws like
+/// recognise_surface(), and Error(bad_input) without a path.
+[[nodiscard]] SurfaceType surface_type(const SurfaceOptions& options);
+
+/// s of the surface that exactly one of s, rho and surface_index chooses. Throws Error(bad_input) when none or several
+/// do, or the index is not there.
+[[nodiscard]] double chosen_s(const SurfaceOptions& options, const Equilibrium& equilibrium);
+
 /// The surface that the table [surface] describes. For files of several surfaces exactly one of s, rho and
 /// surface_index is given, for one surface none. Throws like Equilibrium::open and Equilibrium::surface.
 [[nodiscard]] ReadSurface read_surface(const SurfaceOptions& options);

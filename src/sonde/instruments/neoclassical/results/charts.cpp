@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/figure/image.h"
 #include "sonde/engine/io/png.h"
 
@@ -32,6 +33,31 @@ Facet over_nu(const CoefficientCurves& curves, std::string title, Axis y, auto&&
 
 }  // namespace
 
+CoefficientCurves curves_at(const CoefficientTables& tables, Index radius) {
+  const std::size_t radii = tables.rho.size(), points = tables.nu_v.size() * tables.fields.size();
+  if (radius < 0 || radius >= static_cast<Index>(radii))
+    throw Error(ErrorKind::bad_input, fmt::format("radius {}: there are {}, counted from 0", radius, radii));
+  const auto first = static_cast<std::size_t>(radius);
+  const auto part = [&](const char* name, const std::vector<double>& table) {
+    if (table.size() != points * radii)
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{} holds {} numbers, expected {} by its axes", name, table.size(), points * radii));
+    const auto begin = table.begin() + static_cast<std::ptrdiff_t>(points * first);
+    return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(points));
+  };
+  return {.title = std::isnan(tables.rho[first])
+                       ? "Monoenergetic coefficients"
+                       : fmt::format("Monoenergetic coefficients, rho = {:.4g}", tables.rho[first]),
+          .field_name = tables.field_name,
+          .nu_v = tables.nu_v,
+          .fields = tables.fields,
+          .D11 = part("D11", tables.D11),
+          .D31 = part("D31", tables.D31),
+          .D13 = part("D13", tables.D13),
+          .D33 = part("D33", tables.D33),
+          .onsager_residual = part("onsager_residual", tables.onsager_residual)};
+}
+
 Chart coefficient_chart(const CoefficientCurves& curves) {
   Chart chart;
   chart.title = curves.title;
@@ -45,10 +71,9 @@ Chart coefficient_chart(const CoefficientCurves& curves) {
   chart.facets.push_back(over_nu(curves, "Parallel conductivity", {.title = "nu D33"},
                                  [&](std::size_t at, std::size_t n) { return curves.nu_v[n] * curves.D33[at]; }));
   // Values below the last bits of a number are drawn at them: the axis is logarithmic.
-  if (!curves.onsager_residual.empty())
-    chart.facets.push_back(
-        over_nu(curves, "Onsager symmetry", {.title = "|D13 + D31| / |D31|", .log = true},
-                [&](std::size_t at, std::size_t) { return std::max(curves.onsager_residual[at], 1e-17); }));
+  chart.facets.push_back(
+      over_nu(curves, "Onsager symmetry", {.title = "|D13 + D31| / |D31|", .log = true},
+              [&](std::size_t at, std::size_t) { return std::max(curves.onsager_residual[at], 1e-17); }));
   return chart;
 }
 

@@ -15,8 +15,17 @@ struct CoefficientCurves {
   std::string title, field_name;
   std::vector<double> nu_v, fields;
   std::vector<double> D11, D31, D13, D33;  ///< [nu][field]
-  std::vector<double> onsager_residual;    ///< the same; empty: no panel of it
+  std::vector<double> onsager_residual;    ///< the same
 };
+
+/// Coefficients of a scan or a database: tables [rho][nu][field].
+struct CoefficientTables {
+  std::string field_name{};
+  std::vector<double> rho{}, nu_v{}, fields{};  ///< rho is NaN for a surface that is no part of an equilibrium
+  std::vector<double> D11{}, D31{}, D13{}, D33{}, onsager_residual{};
+};
+/// One of its radii. Throws Error(bad_input) when there is none of that number or a table is not of the axes' size.
+[[nodiscard]] CoefficientCurves curves_at(const CoefficientTables& tables, Index radius);
 
 /// D11, |D31| and nu D33 over nu, log axes, one curve per field; below them how well Onsager symmetry and positivity
 /// hold.

@@ -52,7 +52,7 @@ const std::map<std::string, std::string>& about() {
       {"scan", "Lists in place of [case]: every collisionality with every field, on every radius."},
       {"solver", "How the equations are solved."},
       {"output", "What is written. Relative paths of a run file start at its folder."},
-      {"logging", "What is said on the way."}};
+      {"logging", "What is said of the run."}};
   return texts;
 }
 

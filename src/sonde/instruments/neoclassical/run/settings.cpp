@@ -74,9 +74,12 @@ void OutputSettings::describe(Fields& fields) {
   fields.add("path", path, {.help = "result file", .metavar = "FILE.nc|.h5|.npz", .alias = "npz"});
   fields.add("include_modes", include_modes, {.help = "store the Legendre coefficients 0 to 2 of both solutions"});
   fields.add("plot", plot, {.help = "draw the result beside the file"});
-  fields.add("report", report, {.help = "as --report", .metavar = "FILE.json"});
+  fields.add("report", report,
+             {.help = "report of a run that came to its end; --report takes its place", .metavar = "FILE.json"});
 }
 
-void LoggingSettings::describe(Fields& fields) { fields.add("verbose", verbose, {.help = "say more on the way"}); }
+void LoggingSettings::describe(Fields& fields) {
+  fields.add("verbose", verbose, {.help = "say the table of phases at the end"});
+}
 
 }  // namespace sonde::neoclassical
