@@ -11,6 +11,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
+#include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/elimination.h"
 
 namespace sonde::neoclassical {
@@ -76,6 +77,9 @@ Plan::Workspace::~Workspace() = default;
 const GridSpec& Plan::grid() const { return prepared_->grid; }
 const SolverOptions& Plan::options() const { return prepared_->options; }
 const SampledSurface& Plan::surface() const { return prepared_->surface; }
+const DriftKinetic& Plan::equation() const { return prepared_->equation; }
+const ParityBasis* Plan::basis() const { return prepared_->basis ? &*prepared_->basis : nullptr; }
+const ParityBlocks* Plan::blocks() const { return prepared_->blocks ? &*prepared_->blocks : nullptr; }
 
 Plan Plan::prepare(const Surface& surface, const GridSpec& grid, const SolverOptions& options) {
   require_legendre(grid.n_xi);
@@ -255,39 +259,22 @@ Coefficients Plan::solve(const Case& at, Index n_xi, Workspace& workspace) const
   const DriftKinetic& equation = prepared_->equation;
   state.solved = false;
 
-  Coefficients made;
-  made.path = route(at.epsi_hat).path;
-  made.n_xi = n_xi;
-  std::unique_ptr<Elimination>& elimination = state.eliminations[static_cast<std::size_t>(made.path)];
+  const Path path = route(at.epsi_hat).path;
+  std::unique_ptr<Elimination>& elimination = state.eliminations[static_cast<std::size_t>(path)];
   if (elimination == nullptr) {
-    const ParityBasis* basis = prepared_->basis ? &*prepared_->basis : nullptr;
-    const ParityBlocks* blocks = prepared_->blocks ? &*prepared_->blocks : nullptr;
-    elimination = made.path == Path::dense ? dense_elimination(equation)
-                  : made.path == Path::spd ? spd_elimination(equation, basis, blocks)
-                                           : quasidefinite_elimination(*basis, *blocks, equation);
+    elimination = path == Path::dense ? dense_elimination(equation)
+                  : path == Path::spd ? spd_elimination(equation, basis(), blocks())
+                                      : quasidefinite_elimination(*basis(), *blocks(), equation);
   }
   elimination->eliminate(at, n_xi);
   const Substitution drives{equation, *elimination, at, state.rest, state.change, state.work};
-  const auto radial = drives.run(equation.radial, state.u1), parallel = drives.run(equation.parallel, state.u3);
-  const double tolerance = prepared_->options.tolerance;
-  const bool within = radial.residual <= tolerance + radial.unsure && parallel.residual <= tolerance + parallel.unsure;
-  made.residual =
-      radial.residual >= parallel.residual || std::isnan(radial.residual) ? radial.residual : parallel.residual;
-
-  const double a = equation.psi_scale, field = equation.reference_field;
-  made.D11 = sum_of(equation.radial_weights, state.u1) / (a * a);
-  made.D31 = sum_of(equation.parallel_weights, state.u1) / (field * a);
-  made.D13 = sum_of(equation.radial_weights, state.u3) / (field * a);
-  made.D33 = sum_of(equation.parallel_weights, state.u3) / (field * field);
-  made.D33_spitzer = equation.spitzer(at.nu_hat);
-  const double across = std::max(std::abs(made.D31), std::abs(made.D13));
-  made.onsager_residual = across > 0 ? std::abs(made.D31 + made.D13) / across : 0;
-  const bool finite = std::isfinite(made.D11 + made.D31 + made.D13 + made.D33);
-  if (!finite || !within)
-    throw Error(ErrorKind::not_converged,
-                fmt::format("the residual is {:.1e} at nu_hat = {}, E_hat = {}, above the tolerance {:.1e}",
-                            made.residual, at.nu_hat, at.epsi_hat, tolerance))
-        .hint("a finer grid, or a tolerance that the case allows");
+  const auto respond = [&](const DriftKinetic::Drive& sources, std::array<Field, 3>& u) {
+    const auto left = drives.run(sources, u);
+    return Response{sum_of(equation.radial_weights, u), sum_of(equation.parallel_weights, u), left.residual,
+                    left.unsure};
+  };
+  const Response of_radial = respond(equation.radial, state.u1), of_parallel = respond(equation.parallel, state.u3);
+  const Coefficients made = assemble(equation, at, path, n_xi, of_radial, of_parallel, prepared_->options.tolerance);
   state.solved = true;
   return made;
 }

@@ -13,6 +13,9 @@
 
 namespace sonde::neoclassical {
 
+class ParityBasis;
+struct ParityBlocks;
+
 /// Points of both angles (odd) and the largest Legendre index: "25x25x60" has 61 blocks of 625 unknowns.
 struct GridSpec {
   Index n_theta = 0, n_zeta = 0, n_xi = 0;
@@ -41,6 +44,10 @@ class Plan {
   [[nodiscard]] const GridSpec& grid() const;
   [[nodiscard]] const SolverOptions& options() const;
   [[nodiscard]] const SampledSurface& surface() const;
+  /// The equation on this grid, and its even and odd parts: nullptr unless `skew` and stellarator symmetric.
+  [[nodiscard]] const DriftKinetic& equation() const;
+  [[nodiscard]] const ParityBasis* basis() const;
+  [[nodiscard]] const ParityBlocks* blocks() const;
 
   /// The path that solve() takes. Throws Error(bad_input) when the options ask for one that cannot.
   [[nodiscard]] Choice<Path> path(double epsi_hat) const;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/neoclassical/solve/assemble.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sonde/engine/base/error.h"
+
+namespace sonde::neoclassical {
+
+Coefficients assemble(const DriftKinetic& equation, const Case& at, Path path, Index n_xi, const Response& of_radial,
+                      const Response& of_parallel, double tolerance) {
+  const double a = equation.psi_scale, field = equation.reference_field;
+  Coefficients made;
+  made.path = path;
+  made.n_xi = n_xi;
+  made.residual = of_radial.residual >= of_parallel.residual || std::isnan(of_radial.residual) ? of_radial.residual
+                                                                                               : of_parallel.residual;
+  made.D11 = of_radial.radial / (a * a);
+  made.D31 = of_radial.parallel / (field * a);
+  made.D13 = of_parallel.radial / (field * a);
+  made.D33 = of_parallel.parallel / (field * field);
+  made.D33_spitzer = equation.spitzer(at.nu_hat);
+  const double across = std::max(std::abs(made.D31), std::abs(made.D13));
+  made.onsager_residual = across > 0 ? std::abs(made.D31 + made.D13) / across : 0;
+  const bool finite = std::isfinite(made.D11 + made.D31 + made.D13 + made.D33);
+  const bool within =
+      of_radial.residual <= tolerance + of_radial.unsure && of_parallel.residual <= tolerance + of_parallel.unsure;
+  if (!finite || !within)
+    throw Error(ErrorKind::not_converged,
+                fmt::format("the residual is {:.1e} at nu_hat = {}, E_hat = {}, above the tolerance {:.1e}",
+                            made.residual, at.nu_hat, at.epsi_hat, tolerance))
+        .hint("a finer grid, or a tolerance that the case allows");
+  return made;
+}
+
+}  // namespace sonde::neoclassical

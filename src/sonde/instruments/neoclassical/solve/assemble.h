@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sonde/instruments/neoclassical/operators/drift_kinetic.h"
+#include "sonde/instruments/neoclassical/solve/coefficients.h"
+
+namespace sonde::neoclassical {
+
+/// The solution u of one drive, seen through the weights of both.
+struct Response {
+  double radial = 0, parallel = 0;  ///< DriftKinetic::radial_weights . u, parallel_weights . u
+  double residual = 0;              ///< the largest of what is left of the rows k = 0, 1, 2, relative to the source
+  double unsure = 0;                ///< what the last bits of u are worth in it
+};
+
+/// The coefficients from the responses to the drives s_1 and s_3. Throws Error(not_converged) when a coefficient is not
+/// finite, or a residual is above `tolerance` by more than the last bits explain.
+[[nodiscard]] Coefficients assemble(const DriftKinetic& equation, const Case& at, Path path, Index n_xi,
+                                    const Response& of_radial, const Response& of_parallel, double tolerance);
+
+}  // namespace sonde::neoclassical
