@@ -87,6 +87,18 @@ void write_result(const std::string& path, const NetcdfContents& contents) {
   }
 }
 
+void write_numbers(const std::string& path, const std::map<std::string, std::vector<double>>& numbers) {
+  NetcdfContents contents;
+  for (const auto& [name, values] : numbers) {
+    if (values.size() == 1)
+      contents.add(name, values.front());
+    else
+      contents.add(name, {fmt::format("length_{}", values.size())},
+                   Array::from(values, Shape{static_cast<Index>(values.size())}));
+  }
+  write_result(path, contents);
+}
+
 ResultFile::ResultFile(const std::string& path) : path_(path) {
   switch (format_of(path)) {
     case Format::netcdf:  // NetCDF-4, which is HDF5

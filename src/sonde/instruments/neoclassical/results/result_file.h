@@ -18,6 +18,9 @@ void require_result_path(const std::string& path);
 /// complete. Throws like require_result_path(), Error(io).
 void write_result(const std::string& path, const NetcdfContents& contents);
 
+/// The same of numbers by name: single ones as such, more of them as a line.
+void write_numbers(const std::string& path, const std::map<std::string, std::vector<double>>& numbers);
+
 /// A result read back from any of the three.
 class ResultFile {
  public:
@@ -26,6 +29,8 @@ class ResultFile {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool has(const std::string& name) const { return numbers_.contains(name) || texts_.contains(name); }
+  /// Every quantity by name.
+  [[nodiscard]] const std::map<std::string, std::vector<double>>& numbers() const { return numbers_; }
   /// What follows throws Error(bad_file) naming file and quantity when it is not there.
   [[nodiscard]] const std::vector<double>& numbers(const std::string& name) const;
   [[nodiscard]] double number(const std::string& name) const;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <numbers>
 
 #include "sonde/engine/base/error.h"
@@ -94,6 +95,17 @@ TEST(ScanResult, IsStoredOnItsAxes) {
   result.points[4].message = "for the test";
   EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { result.require_answers(); }),
               HasSubstr("1 of 6 points have no answer, the first at nu_v = 1, er_hat = 0 of radius 0: for the test"));
+}
+
+TEST(ResultFile, NumbersByNameComeBackFromEveryFormat) {
+  const TemporaryFolder folder;
+  const std::map<std::string, std::vector<double>> numbers = {{"B0", {2.5}}, {"D11", {1, 2, 3}}, {"D31", {4, 5, 6}}};
+  for (const char* name : {"points.nc", "points.h5", "points.npz"}) {
+    SCOPED_TRACE(name);
+    write_numbers(folder.file(name), numbers);
+    const ResultFile file(folder.file(name));
+    for (const auto& [key, values] : numbers) EXPECT_EQ(file.numbers().at(key), values) << key;
+  }
 }
 
 TEST(ResultFile, WrongPathsAndFilesAreNamed) {
