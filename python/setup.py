@@ -46,7 +46,7 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.11",
     install_requires=["numpy"],
-    packages=["sonde", "sonde.compat"],
+    packages=["sonde", "sonde.compat", "sonde.neoclassical"],
     package_data={"sonde": ["*.pyi", "py.typed"]},
     ext_modules=[Extension("sonde._sonde", sources=[])],
     options={"build": {"build_base": scratch.name}, "egg_info": {"egg_base": scratch.name}},

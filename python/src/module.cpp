@@ -218,6 +218,7 @@ PYBIND11_MODULE(_sonde, module) {
 #ifdef SONDE_WITH_NEOCLASSICAL
   add_neoclassical_surface(module);
   add_neoclassical_plan(module);
+  add_neoclassical_convert(module);
   add_neoclassical_database(module);
 #endif
 #ifdef SONDE_WITH_PTYCHO

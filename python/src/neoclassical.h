@@ -19,19 +19,18 @@ class FluxSurface {
  public:
   /// Of the table [surface] of a run file; `call` begins messages.
   FluxSurface(const py::dict& keywords, const std::string& call);
-  FluxSurface(neoclassical::Surface surface, neoclassical::Notes notes, neoclassical::FieldScale scale)
-      : surface_(std::move(surface)), notes_(std::move(notes)), scale_(scale) {}
 
   [[nodiscard]] const neoclassical::Surface& surface() const { return surface_; }
   [[nodiscard]] const neoclassical::Notes& notes() const { return notes_; }
-  /// E_hat of each field. Of an equilibrium a_b is looked for when it is first needed, which reads the file again.
+  /// E_hat of each field. The first er_hat or er_tilde on a surface of an equilibrium needs its minor radius, for which
+  /// the edge is transformed to Boozer angles: as long as opening the file.
   [[nodiscard]] std::vector<double> epsi_hat(const neoclassical::FieldAxis& axis) const;
 
  private:
-  neoclassical::SurfaceOptions options_;
   neoclassical::Surface surface_;
   neoclassical::Notes notes_;
   mutable std::mutex mutex_;
+  mutable std::optional<neoclassical::Equilibrium> equilibrium_;  ///< of which scale_ is made; gone when it is
   mutable std::optional<neoclassical::FieldScale> scale_;
 };
 
@@ -52,6 +51,8 @@ void require_no_threads(const neoclassical::SolverSettings& settings, const std:
 void add_neoclassical_surface(py::module_& module);
 /// NeoclassicalPlan: one surface on one grid, solved any number of times.
 void add_neoclassical_plan(py::module_& module);
+/// Points in the normalisations of other programs.
+void add_neoclassical_convert(py::module_& module);
 /// NeoclassicalDatabase, what makes one, and Boozer files.
 void add_neoclassical_database(py::module_& module);
 

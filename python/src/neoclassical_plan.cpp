@@ -11,6 +11,7 @@
 #include "neoclassical.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/neoclassical/convert/stored_points.h"
 #include "sonde/instruments/neoclassical/run/run_file.h"
 #include "sonde/instruments/neoclassical/run/study_settings.h"
 #include "sonde/instruments/neoclassical/run/transport_settings.h"
@@ -255,6 +256,7 @@ py::list neoclassical_fields(const std::string& call) {
   if (call == "solver") return described<nc::SolverSettings>();
   if (call == "case") return described<nc::CaseSettings>();
   if (call == "scan") return described<nc::ScanSettings>();
+  if (call == "conversion") return described<nc::ConversionSettings>();
   if (call == "study") return described<nc::StudySettings>();
   if (call == "transport") return described<nc::TransportSettings>();
   throw Error(ErrorKind::internal, "no options of neoclassical " + call);

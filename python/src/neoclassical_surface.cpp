@@ -54,9 +54,14 @@ py::tuple harmonics(const FluxSurface& of) {
 
 }  // namespace
 
-FluxSurface::FluxSurface(const py::dict& keywords, const std::string& call)
-    : options_(options_of<nc::SurfaceOptions>(keywords, call)) {
-  nc::ReadSurface read = Work().run([&] { return nc::read_surface(options_); });
+FluxSurface::FluxSurface(const py::dict& keywords, const std::string& call) {
+  const auto options = options_of<nc::SurfaceOptions>(keywords, call);
+  nc::ReadSurface read = Work().run([&] {
+    const nc::SurfaceType type = nc::surface_type(options);
+    if (type == nc::SurfaceType::analytic || type == nc::SurfaceType::dkes) return nc::read_surface(options);
+    equilibrium_ = nc::Equilibrium::open(options);
+    return equilibrium_->surface(nc::chosen_s(options, *equilibrium_));
+  });
   surface_ = std::move(read.surface);
   notes_ = std::move(read.notes);
   if (!(surface_.s > 0)) scale_ = nc::field_scale(surface_);
@@ -66,9 +71,9 @@ std::vector<double> FluxSurface::epsi_hat(const nc::FieldAxis& axis) const {
   if (axis.kind == nc::FieldKind::epsi_hat) return axis.values;
   const std::lock_guard lock(mutex_);
   if (!scale_) {
-    const nc::Equilibrium equilibrium = nc::Equilibrium::open(options_);
-    scale_ = nc::field_scale(std::sqrt(surface_.s), nc::minor_radius(equilibrium, std::nullopt),
-                             std::abs(equilibrium.psi_a()));
+    scale_ = nc::field_scale(std::sqrt(surface_.s), nc::minor_radius(*equilibrium_, std::nullopt),
+                             std::abs(equilibrium_->psi_a()));
+    equilibrium_.reset();
   }
   return axis.epsi_hat(*scale_);
 }

@@ -3,10 +3,15 @@
 
 import os
 import pathlib
+import shutil
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+import sonde
 import sonde.neoclassical as nc
 
 DATA = pathlib.Path(os.environ.get("SONDE_TEST_DATA", pathlib.Path(__file__).parents[3] / "shared/data")) / "neoclassical"
@@ -33,6 +38,86 @@ def test_a_built_database_is_its_points_solved_alone(tmp_path):
     built.save(tmp_path / "Dij.h5")
     assert np.array_equal(nc.Database.load(tmp_path / "Dij.h5").D13, built.D13)
     assert built.quality["n_xi_used"].shape == (2, 2, 2)
+
+
+#: Some 0.6 s of one fast thread: progress is told many times before the end.
+TABLE = dict(rho=[0.4, 0.6], nu_v=[1e-3, 1e-2, 1e-1], er_tilde=[0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1], grid=nc.Grid(15, 15, 30))
+POINTS = 2 * 3 * 6
+
+#: build.py WOUT PART: makes that table on one thread and is killed in the middle, as by a batch system.
+KILLED = f"""
+import os, signal, sys
+import sonde, sonde.neoclassical as nc
+sonde.set_thread_count(1)
+def progress(stage, fraction, detail):
+    if 0 < fraction < 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+nc.build_database(sys.argv[1], part=sys.argv[2], progress=progress,
+                  rho={TABLE['rho']}, nu_v={TABLE['nu_v']}, er_tilde={TABLE['er_tilde']}, grid=nc.Grid(15, 15, 30))
+"""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The bytes of the table that is made without a break."""
+    path = tmp_path_factory.mktemp("whole") / "Dij.h5"
+    nc.build_database(DATA / "wout_li383_1.4m.nc", **TABLE).save(path)
+    return path.read_bytes()
+
+
+def resumed(part, folder):
+    """The bytes of the table that goes on with what `part` has, and how many points were left to solve."""
+    left = []
+    nc.build_database(DATA / "wout_li383_1.4m.nc", part=part, progress=lambda stage, fraction, detail: left.append(detail["total"]),
+                      **TABLE).save(folder / "Dij.h5")
+    assert not part.exists()
+    return (folder / "Dij.h5").read_bytes(), left[-1]
+
+
+def test_an_interrupted_database_goes_on_to_the_same_bytes(whole, tmp_path):
+    def stop(stage, fraction, detail):
+        if 0 < fraction < 1:
+            raise KeyboardInterrupt
+
+    threads = sonde.thread_count()
+    sonde.set_thread_count(1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            nc.build_database(DATA / "wout_li383_1.4m.nc", part=tmp_path / "kept.part", progress=stop, **TABLE)
+    finally:
+        sonde.set_thread_count(threads)
+    made, left = resumed(tmp_path / "kept.part", tmp_path)
+    assert 0 < left < POINTS and made == whole
+
+
+def test_a_killed_database_goes_on_to_the_same_bytes(whole, tmp_path):
+    ended = subprocess.run([sys.executable, "-c", KILLED, DATA / "wout_li383_1.4m.nc", tmp_path / "kept.part"], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    made, left = resumed(tmp_path / "kept.part", tmp_path)
+    assert 0 < left < POINTS and made == whole
+
+
+def test_electric_fields_need_the_file_no_more(tmp_path):
+    shutil.copy(WOUT, tmp_path / "wout.nc")
+    surface = nc.Surface.vmec(tmp_path / "wout.nc", rho=0.6)
+    (tmp_path / "wout.nc").unlink()
+    there = nc.prepare(nc.Surface.vmec(WOUT, rho=0.6), nc.Grid(9, 1, 8))
+    gone = nc.prepare(surface, nc.Grid(9, 1, 8))
+    assert gone.solve(0.1, er_tilde=1e-3) == there.solve(0.1, er_tilde=1e-3)
+    assert gone.solve(0.1, er_hat=1e-3) == there.solve(0.1, er_hat=1e-3)  # the second time from what the first found
+
+
+def test_what_is_per_s_is_converted_with_the_flux_of_the_file():
+    """This file has an edge flux of -2.419 T m^2 and, at s = 0.25, G = -16.200 T m; the numbers as published, to four digits."""
+    psi_a = -2.419 / (2 * np.pi)
+    plan = nc.prepare(nc.Surface.vmec(DATA / "wout_w7x_standardConfig.nc", s=0.25), nc.Grid(25, 25, 2))
+    result = plan.solve(0.1, epsi_hat=1e-3)
+    made = nc.convert(result, "ntx", plan=plan)
+    assert made["G"] == pytest.approx(-16.200, abs=1e-3)
+    assert made["D11"] == pytest.approx(result.D11 * psi_a**2, rel=5e-4)
+    assert made["D31"] == pytest.approx(result.D31 * psi_a, rel=3e-4)
+    assert made["D33"] == result.D33
+    assert made["e_hat"] == pytest.approx(1e-3 / psi_a, rel=3e-4)
 
 
 def test_boozer_angles_give_the_same_physics(tmp_path):
