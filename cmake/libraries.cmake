@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # The packages that rooms link to, in one table: the build finds them here, and the installed sondeConfig.cmake asks for
 # those that its libraries link to. A missing one is an error that names the Debian package.
-#   sonde_package(<imported target> <Debian package> CMAKE <find_package name>)
+#   sonde_package(<imported target> <Debian package> CMAKE <find_package name> [COMPONENTS <component>...])
 #   sonde_package(<imported target> <Debian package> PKGCONFIG <prefix> <module>)    target PkgConfig::<prefix>
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
 macro(sonde_package target debian kind name)
   if("${kind}" STREQUAL "CMAKE")
-    find_package(${name} QUIET)
-    set_property(GLOBAL PROPERTY "sonde_find_${target}" "find_dependency(${name})\n")
+    find_package(${name} QUIET ${ARGN})
+    string(JOIN " " sonde_asked ${name} ${ARGN})
+    set_property(GLOBAL PROPERTY "sonde_find_${target}" "find_dependency(${sonde_asked})\n")
   else()
     pkg_check_modules(${name} QUIET IMPORTED_TARGET ${ARGN})
     set_property(GLOBAL PROPERTY "sonde_find_${target}" "sonde_find_module(${name} ${ARGN})\n")
@@ -44,7 +45,7 @@ if(SONDE_FFT STREQUAL "fftw")
   sonde_package(PkgConfig::FFTW            libfftw3-dev        PKGCONFIG FFTW fftw3)
   sonde_package(PkgConfig::FFTWF           libfftw3-dev        PKGCONFIG FFTWF fftw3f)
 else()
-  sonde_package(kissfft::kissfft-float     libkissfft-dev      CMAKE kissfft)
+  sonde_package(kissfft::kissfft-float     libkissfft-dev      CMAKE kissfft COMPONENTS SHARED)
 endif()
 set(SONDE_WITH_MPI OFF)
 if(SONDE_MPI STREQUAL "OFF")

@@ -136,17 +136,30 @@ struct LiveView {
   }
 };
 
-/// [multi_start], told to people.
-void try_starts(ptycho::Job& job, const ptycho::RunFile& run, Context& context) {
+/// The error that ended an activity, when it leaves a state worth keeping; every other one is thrown.
+std::optional<Error> ending_of(ptycho::Job& job, const Error& error) {
+  const bool keeps = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated ||
+                     error.kind() == ErrorKind::not_converged;
+  if (!keeps || job.reconstruction().history().empty()) throw Error(error);
+  return error;
+}
+
+/// [multi_start], told to people. Gives back the error that ended it when there is a state worth keeping.
+std::optional<Error> try_starts(ptycho::Job& job, const ptycho::RunFile& run, Context& context) {
   auto phase = context.report().phase("starts");
-  for (const ptycho::StartOutcome& outcome : choose_start(job, run)) {
-    Value& item = context.results()["starts"].push_back(Value::object());
-    item["score"] = outcome.score;
-    item["iterations"] = outcome.iterations;
-    item["chosen"] = outcome.chosen;
-    context.say(fmt::format("start     {}: {:.5f} after {} iterations{}", outcome.start + 1, outcome.score,
-                            outcome.iterations, outcome.chosen ? ", goes on" : ""));
+  try {
+    for (const ptycho::StartOutcome& outcome : choose_start(job, run)) {
+      Value& item = context.results()["starts"].push_back(Value::object());
+      item["score"] = outcome.score;
+      item["iterations"] = outcome.iterations;
+      item["chosen"] = outcome.chosen;
+      context.say(fmt::format("start     {}: {:.5f} after {} iterations{}", outcome.start + 1, outcome.score,
+                              outcome.iterations, outcome.chosen ? ", goes on" : ""));
+    }
+  } catch (const Error& error) {
+    return ending_of(job, error);
   }
+  return std::nullopt;
 }
 
 /// Iterates to the end; an error that leaves a state worth keeping is given back instead of thrown.
@@ -180,11 +193,8 @@ std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, ptych
       live->update(reconstruction);
       if (live->stop_asked()) break;
     }
-  } catch (Error& error) {
-    const bool keeps = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated ||
-                       error.kind() == ErrorKind::not_converged;
-    if (!keeps || reconstruction.history().empty()) throw;
-    return error;
+  } catch (const Error& error) {
+    return ending_of(job, error);
   }
   return std::nullopt;
 }
@@ -344,10 +354,10 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::
   context.say(fmt::format("floor     R_I {:.4f} for a perfect model of these counts", job.floor()));
 
   context.print_results_of_failure();
-  if (from == nullptr) try_starts(job, run, context);
+  std::optional<Error> stopped = from == nullptr ? try_starts(job, run, context) : std::nullopt;
   const std::optional<LiveView> live =
       live_port ? std::optional<LiveView>(std::in_place, job, run, *live_port, context) : std::nullopt;
-  const std::optional<Error> stopped = iterate(job, run, live ? live->run.get() : nullptr, context);
+  if (!stopped) stopped = iterate(job, run, live ? live->run.get() : nullptr, context);
   tell_outcome(job, stopped, context);
   const Outcome outcome = job.reconstruction().outcome();
   write_results(job, run, source, stopped, context);

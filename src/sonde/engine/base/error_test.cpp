@@ -6,6 +6,7 @@
 
 #include "sonde/engine/base/interrupt.h"
 #include "tests/support/errors.h"
+#include "tests/support/interrupts.h"
 
 namespace sonde {
 namespace {
@@ -49,6 +50,14 @@ TEST(Interrupt, SignalsBecomeErrorsOfTheirKind) {
   testing::error_of(ErrorKind::terminated, [] { check_interrupt(); });
   clear_interrupt();
   EXPECT_NO_THROW(check_interrupt());
+}
+
+TEST(Interrupt, ComesAtTheLookThatATestChooses) {
+  const testing::InterruptAt third(3);
+  check_interrupt();
+  EXPECT_FALSE(interrupt_requested());
+  testing::error_of(ErrorKind::interrupted, [] { check_interrupt(); });
+  EXPECT_EQ(third.looks(), 3);
 }
 
 }  // namespace

@@ -13,7 +13,11 @@ void clear_interrupt() noexcept;
 [[nodiscard]] bool interrupt_requested() noexcept;
 
 /// Throws Error(interrupted) after SIGINT, Error(terminated) after SIGTERM. Long loops call it once per batch, so that
-/// destructors run and nothing half-written stays behind. Costs one relaxed load.
+/// destructors run and nothing half-written stays behind. Costs two relaxed loads.
 void check_interrupt();
+
+/// Has `watcher` called whenever somebody looks whether to stop, before the answer; nullptr: nobody. For tests, which
+/// count looks and ask to stop at one of them.
+void watch_interrupt_looks(void (*watcher)()) noexcept;
 
 }  // namespace sonde

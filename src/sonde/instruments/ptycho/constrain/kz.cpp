@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/math/fft.h"
 #include "sonde/instruments/ptycho/constrain/kinds.h"
 #include "sonde/instruments/ptycho/constrain/object_values.h"
@@ -63,6 +64,7 @@ class Kz final : public Constraint<Real> {
       const Index slices = values.extent[0], pixels = rows_ * cols_;
       parallel_for(depth_, 1, [&](Index first, Index last, Worker&) {
         for (Index s = first; s < last; ++s) {
+          check_interrupt();
           const T* from = values.data + std::clamp<Index>(s - padding_, 0, slices - 1) * pixels;
           Complex* to = spectra.data + s * pixels;
           std::copy(from, from + pixels, to);
@@ -72,6 +74,7 @@ class Kz final : public Constraint<Real> {
       filter(spectra);
       parallel_for(slices, 1, [&](Index first, Index last, Worker&) {
         for (Index s = first; s < last; ++s) {
+          check_interrupt();
           Complex* from = spectra.data + (s + padding_) * pixels;
           across_.transform(from, FftDirection::inverse);
           T* to = values.data + s * pixels;
@@ -92,7 +95,8 @@ class Kz final : public Constraint<Real> {
     const double scale = 1 / static_cast<double>(depth_ * rows_ * cols_);
     parallel_for(rows_, 1, [&](Index first, Index last, Worker& worker) {
       std::vector<Complex>& column = columns_[worker];
-      for (Index row = first; row < last; ++row)
+      for (Index row = first; row < last; ++row) {
+        check_interrupt();
         for (Index col = 0; col < cols_; ++col) {
           Complex* at = &spectra(0, row, col);
           const Index stride = spectra.stride[0];
@@ -104,6 +108,7 @@ class Kz final : public Constraint<Real> {
           along_.transform(column.data(), FftDirection::inverse);
           for (Index s = 0; s < depth_; ++s) at[s * stride] = column[static_cast<std::size_t>(s)];
         }
+      }
     });
   }
 

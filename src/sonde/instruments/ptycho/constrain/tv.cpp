@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/ptycho/constrain/kinds.h"
 #include "sonde/instruments/ptycho/constrain/object_values.h"
 
@@ -115,6 +116,7 @@ class Tv final : public Constraint<Real> {
     const Slice<Real, T> slice(settings_, v, u, down, across, energies_);
     double first = 0, before = 0;
     for (Index round = 0; round < settings_.rounds; ++round) {
+      check_interrupt();
       const double energy = slice.dual();
       slice.primal();
       if (round == 0) first = energy;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/optics/fourier.h"
 
@@ -74,6 +75,7 @@ BrightField bright_field(const Measurement& measurement, const Sampling& samplin
   parallel_for(frames, block, [&](Index first, Index last, Worker& worker) {
     Room& room = rooms[worker];
     for (Index j = first; j < last; ++j) {
+      check_interrupt();
       const float* amplitude = measurement.amplitudes<float>(j, room.frame.data());
       for (Index i = 0; i < count; ++i) {
         const float root = amplitude[pixels[static_cast<std::size_t>(i)]];
@@ -89,6 +91,7 @@ BrightField bright_field(const Measurement& measurement, const Sampling& samplin
   double total = 0;
   parallel_for(count, 1, [&](Index first, Index last, Worker&) {
     for (Index i = first; i < last; ++i) {
+      check_interrupt();
       float* image = images + i * frames;
       for (const Index j : skip) image[j] = 0;
       double sum = 0;

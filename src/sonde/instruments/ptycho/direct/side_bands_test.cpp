@@ -13,6 +13,7 @@
 #include "sonde/instruments/ptycho/direct/test_direct.h"
 #include "sonde/instruments/ptycho/optics/fourier.h"
 #include "tests/support/errors.h"
+#include "tests/support/interrupts.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -199,6 +200,15 @@ TEST(SingleSideBandOf, HasTheSameBitsOnAnyNumberOfThreads) {
   set_thread_count(0);
   EXPECT_EQ(all[0], all[1]);
   EXPECT_EQ(all[0], all[2]);
+}
+
+TEST(BrightFieldOf, LooksWhetherToStopOncePerFrame) {
+  const DirectScene scene =
+      scene_of(16, {.rows = 6, .cols = 6, .step_row = 0.4, .step_col = 0.4}, {}, ApertureEdge::pixel);
+  const Array frames = meaningless_frames(36, 16, 16);
+  const testing::InterruptAt count;
+  (void)scene.field(frames);
+  EXPECT_GE(count.looks(), 36);
 }
 
 TEST(SingleSideBandOf, AnswersAnInterrupt) {

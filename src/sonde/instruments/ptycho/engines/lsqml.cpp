@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
@@ -148,9 +149,11 @@ typename Lsqml<Real>::Steps Lsqml<Real>::steps(Workbench<Real>& bench, std::span
   }
   std::vector<cpu::StepSums> sums(batch.size() * slices);
   parallel_for(static_cast<Index>(batch.size()), 1, [&](Index first, Index last, Worker& worker) {
-    for (Index i = first; i < last; ++i)
+    for (Index i = first; i < last; ++i) {
+      if (bench.share() == nullptr) check_interrupt();  // alone nobody waits for this process
       sum_steps(bench, batch[static_cast<std::size_t>(i)], exposures_[worker],
                 sums.data() + static_cast<std::size_t>(i) * slices);
+    }
   });
   std::vector<double> means(2 * slices);
   for (std::size_t i = 0; i < sums.size(); ++i) {

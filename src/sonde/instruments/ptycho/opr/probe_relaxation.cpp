@@ -100,7 +100,6 @@ void ProbeRelaxation<Real>::step_of(Workbench<Real>& bench, Index frame, Exposur
 
 template <class Real>
 double ProbeRelaxation<Real>::relax(Workbench<Real>& bench) {
-  check_interrupt();
   State& state = bench.state();
   const std::vector<Index>& active = bench.active();
   const auto members = static_cast<Index>(active.size());
@@ -121,6 +120,7 @@ double ProbeRelaxation<Real>::relax(Workbench<Real>& bench) {
     Exposure<Real>& exposure = exposures_[worker];
     for (Index i = first; i < last; ++i) {
       const Index frame = active[static_cast<std::size_t>(i)];
+      check_interrupt();
       step_of(bench, frame, exposure);
       const Complex* step = exposure.waves();
       cpu::add<Real>(Real(1), step, part.total.data(), pixels);

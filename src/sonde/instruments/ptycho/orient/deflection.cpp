@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/optics/fourier.h"
 
@@ -57,6 +58,7 @@ std::vector<Point> centres_of_mass(const Measurement& measurement) {
   parallel_for(measurement.count(), 1, [&](Index first, Index last, Worker&) {
     std::vector<double> room(static_cast<std::size_t>(measurement.pixels()));
     for (Index j = first; j < last; ++j) {
+      check_interrupt();
       const double* amplitude = measurement.amplitudes<double>(j, room.data());
       Point sum;
       double total = 0;
@@ -85,6 +87,7 @@ LeastCurl least_curl(std::span<const Point> nominal, std::span<const Point> defl
   double uu = 0, vv = 0, uv = 0;
   if (nominal.size() > 3)
     for (std::size_t j = 0; j < nominal.size(); ++j) {
+      check_interrupt();
       const Slopes s = slopes_at(j, nominal, deflections);
       if (!s.known) continue;
       const double u = transpose ? s.row_by_row - s.col_by_col : s.col_by_row - s.row_by_col;

@@ -11,6 +11,7 @@
 #include "sonde/instruments/ptycho/simulate/simulate.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/interrupts.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -112,6 +113,18 @@ TEST_F(FindOrientation, TriesTheAnglesThatAreAsked) {
   options.rotation_deg = {"north"};
   EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)found_for(scanned(false, 10), options, settings); }),
               HasSubstr("rotation_deg: \"north\" is no angle"));
+}
+
+TEST_F(FindOrientation, StopsInTheMiddleOfATrial) {
+  OrientOptions options;
+  options.iterations = 4;
+  const RunFile settings;
+  // 144 deflections and their slopes, two ways round; then trials of 144 patterns.
+  for (const int look : {100, 400, 1000}) {
+    const sonde::testing::InterruptAt request(look);
+    (void)error_of(ErrorKind::interrupted, [&] { (void)found_for(scanned(false, 25), options, settings); });
+    EXPECT_LE(request.looks(), look + thread_count());
+  }
 }
 
 TEST_F(FindOrientation, NeedsWhatARunNeeds) {

@@ -24,8 +24,9 @@ Point within(Point step, double most) {
 }
 
 /// Where a parabola through three equally spaced values has its lowest point, in steps from the middle one, at most
-/// one.
+/// one; the middle when a neighbour is infinite, as errors outside of the object are.
 double lowest(double below, double middle, double above) {
+  if (std::isinf(below) || std::isinf(above)) return 0;
   const double curvature = below - 2 * middle + above;
   return curvature > 0 ? std::clamp((below - above) / (2 * curvature), -1.0, 1.0) : 0;
 }

@@ -299,15 +299,13 @@ const IterationRecord& Steps<Real>::iterate() {
       const auto changed = constraints_->apply(state_, *known_, record.number);
       if (changed.object || changed.probe) state_changed();
     }
+    if (!held_.empty()) bench_->compare(held_here_, fit_);
   } catch (const Error&) {
     restore_best();
     throw;
   }
   record.fit = judged(bench_->fit(), bench_->active(), counts_);
-  if (!held_.empty()) {
-    bench_->compare(held_here_, fit_);
-    record.r_free = judged(fit_, held_here_, held_counts_).r_intensity;
-  }
+  if (!held_.empty()) record.r_free = judged(fit_, held_here_, held_counts_).r_intensity;
   record.object_change = object_change();
   record.probe_change = relative_change<Real>(state_.probe, probe_before_);
   record.phase_roughness = roughness();

@@ -47,16 +47,23 @@ std::vector<StartOutcome> choose_start(Job& job, const RunFile& run) {
     throw Error(ErrorKind::bad_input, fmt::format("{} starts that are all the same", settings.starts))
         .hint("object.init = \"random\" gives each its own phases");
   ProgressMeter meter("trying starts", settings.starts * settings.iterations, "iterations");
-  std::unique_ptr<Reconstruction> best;
+  std::unique_ptr<Reconstruction> best, tried;
   std::size_t best_at = 0;
-  for (Index start = 0; start < settings.starts; ++start) {
-    auto tried = job.another(run, job.schedule(), job.schedule().seed + static_cast<std::uint64_t>(start));
-    const double score = score_after(*tried, settings.iterations, meter);
-    outcomes.push_back({start, static_cast<Index>(tried->history().size()), score, false});
-    if (score < outcomes[best_at].score || !best) {
-      best = std::move(tried);
-      best_at = outcomes.size() - 1;
+  try {
+    for (Index start = 0; start < settings.starts; ++start) {
+      tried = job.another(run, job.schedule(), job.schedule().seed + static_cast<std::uint64_t>(start));
+      const double score = score_after(*tried, settings.iterations, meter);
+      outcomes.push_back({start, static_cast<Index>(tried->history().size()), score, false});
+      if (score < outcomes[best_at].score || !best) {
+        best = std::move(tried);
+        best_at = outcomes.size() - 1;
+      }
     }
+  } catch (const Error&) {
+    // What was asked to stop keeps the best until now, or the first start as far as it came.
+    if (!best && tried && !tried->history().empty()) best = std::move(tried);
+    if (best) job.adopt(std::move(best));
+    throw;
   }
   if (outcomes[best_at].score == failed)
     throw Error(ErrorKind::not_converged,

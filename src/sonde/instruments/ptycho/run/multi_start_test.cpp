@@ -8,6 +8,7 @@
 
 #include "sonde/instruments/ptycho/run/test_scan.h"
 #include "tests/support/errors.h"
+#include "tests/support/interrupts.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -33,6 +34,20 @@ TEST(MultiStart, TheLowestScoreGoesOn) {
   // And it goes on to the end of the schedule.
   while (job.reconstruction().outcome().kind == Outcome::Kind::running) (void)job.reconstruction().iterate();
   EXPECT_EQ(job.reconstruction().history().size(), 8u);
+}
+
+TEST(MultiStart, AskedToStopItLeavesTheBestUntilThen) {
+  const SmallScan scan(1e5, std::string(engine) + "[object]\ninit = \"random\"\n[multi_start]\nstarts = 3\n");
+  const auto tried = [&](int look) {
+    Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
+    const sonde::testing::InterruptAt request(look);
+    (void)sonde::testing::error_of(ErrorKind::interrupted, [&] { (void)choose_start(job, scan.run); });
+    EXPECT_GE(look + thread_count(), request.looks());
+    return job.reconstruction().history().size();
+  };
+  EXPECT_EQ(tried(50), 0u);    // within the first iteration of a hundred patterns
+  EXPECT_EQ(tried(250), 2u);   // gd goes through them once
+  EXPECT_EQ(tried(1150), 8u);  // the second start is under way
 }
 
 TEST(MultiStart, OneStartIsTheUsualRun) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/math/random.h"
 #include "sonde/instruments/ptycho/scan/order.h"
 
@@ -120,6 +121,7 @@ DisjointGroups::DisjointGroups(std::span<const Index> active, std::span<const Pl
   std::vector<Index> colours, seen_by, sizes;
   colours.reserve(active.size());
   for (std::size_t i = 0; i < active.size(); ++i) {
+    check_interrupt();
     const Placement& at = placements[static_cast<std::size_t>(active[i])];
     cells.for_conflicts(at, [&](Index colour) { seen_by[static_cast<std::size_t>(colour)] = static_cast<Index>(i); });
     std::size_t colour = 0;

@@ -9,6 +9,7 @@
 #include "sonde/instruments/ptycho/run/test_scan.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/interrupts.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -96,6 +97,21 @@ TEST(Sweep, GoesOnWhereItWasInterrupted) {
   EXPECT_EQ(first + second, 4);  // three in the first round, one in the second
   Sweep over(file, scan.run, scan.measured());
   over.run([](const TrialRecord&) { FAIL() << "everything is done"; });
+}
+
+TEST(Sweep, StopsInTheMiddleOfATrial) {
+  const TemporaryFolder folder;
+  const SmallScan scan(1e5, run_text);
+  SweepFile file;
+  parse(file, folder.path().string());
+  Sweep sweep(file, scan.run, scan.measured());
+  Index told = 0;
+  // A trial goes through its hundred patterns in each of twelve iterations.
+  const sonde::testing::InterruptAt request(2000);
+  (void)sonde::testing::error_of(ErrorKind::interrupted, [&] { sweep.run([&](const TrialRecord&) { ++told; }); });
+  EXPECT_LE(request.looks(), 2000 + thread_count());
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(sweep.trials()[1].outcome, "");
 }
 
 TEST(Sweep, AFolderOfAnotherSweepIsLeftAlone) {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ctrl-C in the middle of an iteration. Work looks at the request once for every pattern that it goes through, however
+// often it goes through all of them: then at most one more pattern per thread is worked on after the request.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <ostream>
+#include <string>
+
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+#include "sonde/instruments/ptycho/reconstruct/test_scan.h"
+#include "tests/support/errors.h"
+#include "tests/support/interrupts.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using ::sonde::testing::error_of;
+using ::sonde::testing::InterruptAt;
+using testing::SmallScan;
+
+constexpr Index side = 6, patterns = side * side;
+
+/// What an iteration is made of, and how often at least it goes through all patterns.
+struct Case {
+  std::string name;
+  std::string engine;
+  int passes;
+  std::function<void(Schedule&)> add = [](Schedule&) {};
+
+  friend std::ostream& operator<<(std::ostream& to, const Case& one) { return to << one.name; }
+};
+
+Case correcting(const char* name, PositionMethod method) {
+  return {name, "gd", 2, [method](Schedule& schedule) {
+            schedule.positions.method = method;
+            schedule.positions.start = 1;
+          }};
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const EngineKind& kind : engine_kinds()) {
+    const std::string engine(kind.name);
+    // lsqml: illumination, waves, steps; ml: gradient, line; projections: sums for the probe, waves.
+    const bool once = engine == "gd" || engine == "adam" || engine.ends_with("pie");
+    all.push_back({engine, engine, engine == "lsqml" ? 3 : once ? 1 : 2});
+  }
+  all.push_back({"disjoint", "epie", 1, [](Schedule& schedule) {
+                   std::shared_ptr<EngineSetup> setup = engine_kind("epie").setup();
+                   Fields fields;
+                   setup->describe(fields);
+                   fields.assign_text("order", "disjoint", "test");
+                   schedule.engines[0].setup = std::move(setup);
+                 }});
+  all.push_back(correcting("gradient", PositionMethod::gradient));
+  all.push_back(correcting("annealing", PositionMethod::annealing));
+  all.push_back(correcting("grid", PositionMethod::grid));
+  all.push_back(correcting("xcorr", PositionMethod::xcorr));
+  all.push_back({"varying_probe", "gd", 2, [](Schedule& schedule) {
+                   schedule.opr.modes = 1;
+                   schedule.opr.start = 1;
+                 }});
+  all.push_back({"held_out", "gd", 1, [](Schedule& schedule) { schedule.holdout = 0.3; }});
+  return all;
+}
+
+class Interrupted : public ::testing::TestWithParam<Case> {
+ protected:
+  ~Interrupted() override { set_thread_count(0); }
+
+  [[nodiscard]] std::unique_ptr<Reconstruction> prepared() const {
+    Schedule schedule;
+    schedule.engines.push_back({GetParam().engine, 5, engine_kind(GetParam().engine).setup()});
+    schedule.holdout = 0.0;
+    schedule.stop.rule = StopRule::off;
+    GetParam().add(schedule);
+    State state;
+    state.object = scan_.state.object.clone();
+    state.probe = scan_.state.probe.clone();
+    state.positions = scan_.state.positions;
+    state.placements = scan_.state.placements;
+    return Reconstruction::prepare(measurement_, std::move(state), {}, std::move(schedule));
+  }
+
+  SmallScan scan_{side};
+  Measurement measurement_{scan_.counts, ZeroFrequency::corner, {}, AmplitudeStorage::f32};
+};
+INSTANTIATE_TEST_SUITE_P(Iterations, Interrupted, ::testing::ValuesIn(cases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(Interrupted, LooksOncePerPattern) {
+  set_thread_count(1);
+  const auto run = prepared();
+  run->iterate();  // in the second iteration everything is free
+  const InterruptAt count;
+  run->iterate();
+  EXPECT_GE(count.looks(), GetParam().passes * patterns);
+}
+
+TEST_P(Interrupted, EndsAtTheNextLookWithTheBestState) {
+  set_thread_count(1);
+  int all = 0;
+  {
+    const auto run = prepared();
+    run->iterate();
+    const InterruptAt count;
+    run->iterate();
+    all = count.looks();
+  }
+  for (const int look : {1, static_cast<int>(patterns) / 3, all / 2, all}) {
+    SCOPED_TRACE(look);
+    const auto run = prepared();
+    run->iterate();
+    const Array object = run->state().object.clone(), probe = run->state().probe.clone();
+    const std::vector<Point> positions = run->state().positions;
+    const InterruptAt request(look);
+    error_of(ErrorKind::interrupted, [&] { run->iterate(); });
+    EXPECT_EQ(request.looks(), look);  // nobody went on to another pattern
+    EXPECT_EQ(run->history().size(), 1u);
+    EXPECT_EQ(std::memcmp(run->state().object.data(), object.data(), object.allocated_bytes()), 0);
+    EXPECT_EQ(std::memcmp(run->state().probe.data(), probe.data(), probe.allocated_bytes()), 0);
+    EXPECT_EQ(run->state().positions, positions);
+  }
+}
+
+TEST_P(Interrupted, OnSeveralThreadsEachEndsAtItsNextLook) {
+  constexpr int threads = 4, look = patterns / 2;
+  set_thread_count(threads);
+  const auto run = prepared();
+  run->iterate();
+  const InterruptAt request(look);
+  error_of(ErrorKind::interrupted, [&] { run->iterate(); });
+  EXPECT_LE(request.looks(), look + threads - 1);
+}
+
+}  // namespace
+}  // namespace sonde::ptycho
