@@ -42,12 +42,15 @@ async function drag(page: Page, seconds: number): Promise<Summary> {
 
 const [url, seconds = "10"] = process.argv.slice(2).filter((word) => word !== "--");
 if (!url) throw new Error("give the address that `sonde view --no-open` prints");
-const browser = await launch();
-const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-// The token in the address is exchanged for a cookie once; later pages need only the cookie.
 const origin = new URL(url).origin;
-await (await context.newPage()).goto(url);
 for (const query of ["?draw=webgl", "?draw=canvas"]) {
+  // A browser of its own for each, so that none pays for what the other left behind. The token in the address is
+  // exchanged for a cookie once; later pages need only the cookie.
+  const browser = await launch();
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const first = await context.newPage();
+  await first.goto(url);
+  await first.close();
   const page = await context.newPage();
   await page.goto(`${origin}/${query}`);
   await page.waitForFunction(() => ((window as unknown as { __sonde?: Sonde }).__sonde?.delays.summary().delays ?? 0) > 0);
@@ -55,6 +58,5 @@ for (const query of ["?draw=webgl", "?draw=canvas"]) {
   const renderer = await page.evaluate(() => (window as unknown as { __sonde: Sonde }).__sonde.renderer());
   const text = Object.entries(result).map(([name, value]) => `${name} ${Number(value.toFixed(1))}`);
   console.log(`${renderer}${renderer === "WebGL2" ? " (SwiftShader)" : ""}: ${text.join(", ")}`);
-  await page.close();
+  await browser.close();
 }
-await browser.close();

@@ -6,6 +6,7 @@ import type { Shape, ShapeKind } from "../tools/shape";
 import { Button, Group, NumberField, Section } from "./controls";
 import { useViewer } from "./context";
 import type { IconName } from "./icons";
+import { useLegible } from "./legible";
 
 const KINDS: { kind: ShapeKind & IconName; label: string }[] = [
   { kind: "circle", label: "Circle" },
@@ -20,23 +21,28 @@ const KINDS: { kind: ShapeKind & IconName; label: string }[] = [
 /** Detectors: which there are, and the active one as preset, shape, numbers or words. */
 export function DetectorSection() {
   const { store, actions } = useViewer();
-  const { detectors, active } = store.view;
-  const detector = store.activeDetector.value;
-  const reply = store.channels.value[active.value];
-  const shape = detector && shapeOf(detector, store.centre.value);
+  const { detectors, active, detector, channels, centre } = useLegible(() => ({
+    detectors: store.view.detectors.value,
+    active: store.view.active.value,
+    detector: store.activeDetector.value,
+    channels: store.channels.value,
+    centre: store.centre.value,
+  }));
+  const reply = channels[active];
+  const shape = detector && shapeOf(detector, centre);
   return (
     <Section title="Detectors">
       <ul class="channels" aria-label="Detectors">
-        {detectors.value.map((one) => (
-          <li key={one.channel} class={one.channel === active.value ? "chosen" : undefined}>
-            <button type="button" class="channel" aria-pressed={one.channel === active.value} aria-label={`Detector ${one.channel + 1}, ${nameOf(one)}`} onClick={() => actions.activate(one.channel)}>
+        {detectors.map((one) => (
+          <li key={one.channel} class={one.channel === active ? "chosen" : undefined}>
+            <button type="button" class="channel" aria-pressed={one.channel === active} aria-label={`Detector ${one.channel + 1}, ${nameOf(one)}`} onClick={() => actions.activate(one.channel)}>
               <span class="swatch" style={{ background: CHANNEL_COLOURS[one.channel] }}>
                 {one.channel + 1}
               </span>
               <span class="name">{nameOf(one)}</span>
-              <span class="area">{areaText(store.channels.value[one.channel]?.area)}</span>
+              <span class="area">{areaText(channels[one.channel]?.area)}</span>
             </button>
-            {detectors.value.length > 1 && <Button quiet label={`Remove detector ${one.channel + 1}`} icon="close" onClick={() => actions.removeDetector(one.channel)} />}
+            {detectors.length > 1 && <Button quiet label={`Remove detector ${one.channel + 1}`} icon="close" onClick={() => actions.removeDetector(one.channel)} />}
           </li>
         ))}
       </ul>
@@ -46,7 +52,7 @@ export function DetectorSection() {
             <Button key={name} label={help} text={label} keys={key.toUpperCase()} pressed={detector?.expr === name} onClick={() => actions.setDetector({ expr: name })} />
           ))}
         </Group>
-        <Button label="Add a detector" icon="plus" disabled={detectors.value.length >= MOST_CHANNELS} onClick={() => actions.addDetector()} />
+        <Button label="Add a detector" icon="plus" disabled={detectors.length >= MOST_CHANNELS} onClick={() => actions.addDetector()} />
       </div>
       <div class="line">
         <Group label="Shape">
@@ -83,7 +89,8 @@ function areaText(area: number | undefined): string {
 function ShapeNumbers({ shape }: { shape: Shape }) {
   const { store, actions } = useViewer();
   const mrad = store.dataset.value?.pixel_mrad;
-  const set = (change: object) => actions.setDetector({ shape: { ...shape, ...change } as Shape });
+  // What is shown may be a moment old.
+  const set = (change: object) => actions.setDetector({ shape: { ...(actions.activeShape() ?? shape), ...change } as Shape });
   const field = (label: string, value: number, name: string, least?: number) => (
     <NumberField key={name} label={label} value={value} least={least} step={1} onChange={(number) => set({ [name]: number })} />
   );

@@ -10,6 +10,7 @@ import type { Stage } from "./stage";
 import { NumberField } from "./controls";
 import { requestPaint } from "./painter";
 import { useViewer } from "./context";
+import { useLegible } from "./legible";
 
 const HEIGHT = 44;
 const EMPTY = count(new Float32Array(0));
@@ -20,12 +21,13 @@ export function HistogramStrip({ stage }: { stage: Stage }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { panel } = stage;
   const settings = store.view.display.value[panel];
-  const range = stage.range.value;
-  const picture = stage.shown?.pictures[0];
-  const counts = picture?.histogram.value ?? EMPTY;
+  const read = useLegible(() => ({ range: stage.range.value, counts: countsOf(stage) }), [stage]);
+  // A range that is set by hand follows the hand.
+  const range = settings.contrast === "fixed" ? stage.range.value : read.range;
+  const counts = read.counts;
   const span = shownSpan(counts, range);
   const fix = (change: Partial<Range>) => {
-    const next = { low: range.low, high: range.high, ...change };
+    const next = { ...stage.range.peek(), ...change };
     actions.display(panel, { contrast: "fixed", symmetric: false, low: Math.min(next.low, next.high), high: Math.max(next.low, next.high) });
   };
 
@@ -46,7 +48,7 @@ export function HistogramStrip({ stage }: { stage: Stage }) {
     const scheme = matchMedia("(prefers-color-scheme: light)");
     scheme.addEventListener("change", measure);
     const stop = effect(() => {
-      void [stage.range.value, stage.shown?.pictures[0]?.histogram.value, store.view.display.value[panel]];
+      void [stage.range.value, countsOf(stage), store.view.display.value[panel]];
       requestPaint(paint);
     });
     return () => {
@@ -106,6 +108,10 @@ export function HistogramStrip({ stage }: { stage: Stage }) {
   );
 }
 
+function countsOf(stage: Stage): typeof EMPTY {
+  return stage.shown?.pictures[0]?.histogram.value ?? EMPTY;
+}
+
 /** Whole numbers as they are; of others five digits are enough for an end of a range. */
 function round(value: number): number {
   return Math.abs(value) >= 1e4 ? Math.round(value) : Number(value.toPrecision(5));
@@ -122,7 +128,7 @@ function shownSpan(of: typeof EMPTY, range: Range): Range {
 
 function draw(canvas: HTMLCanvasElement, colour: string, stage: Stage, settings: { stretch: "linear" | "log" | "power"; gamma: number; map: Parameters<typeof colourTable>[0]; reversed: boolean }): void {
   const range = stage.range.peek();
-  const counts = stage.shown?.pictures[0]?.histogram.peek() ?? EMPTY;
+  const counts = countsOf(stage);
   const { width } = canvas;
   const context = canvas.getContext("2d");
   if (!context) return;

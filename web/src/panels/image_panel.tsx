@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { PanelName, Tool } from "../model/view";
+import { FrameKind } from "../protocol/frame";
 import { Button, Group } from "./controls";
 import { useViewer } from "./context";
 import { DisplayBar } from "./display_bar";
@@ -96,10 +98,15 @@ export function ImagePanel({ name, title, children }: Props) {
 /** Says why there is no image. */
 function Waiting({ stage }: { stage: Stage }) {
   const { store } = useViewer();
-  void stage.range.value;
+  // An image that has come is followed by others: only that there is one matters.
+  const there = useComputed(() => {
+    const dataset = store.dataset.value;
+    if (!dataset || stage.panel === "spectrum") return stage.panel === "spectrum";
+    const kind = stage.panel === "image" ? FrameKind.image : FrameKind.pattern;
+    return store.frame(kind, dataset.id, stage.panel === "image" ? store.view.active.value : 0).value !== null;
+  });
+  if (there.value) return null;
   const dataset = store.dataset.value;
-  const frame = dataset && store.frame(stage.panel === "image" ? 2 : 1, dataset.id, stage.panel === "image" ? store.view.active.value : 0).value;
-  if (frame || stage.panel === "spectrum") return null;
   const channel = stage.panel === "image" ? store.channels.value[store.view.active.value] : undefined;
   const problem = dataset?.error ?? channel?.error;
   if (problem) return <p class="waiting problem">{problem}</p>;

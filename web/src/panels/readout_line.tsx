@@ -3,12 +3,13 @@ import { formatNumber, frequencyText, radiusText, scanCoordinates } from "../dis
 import type { Store } from "../model/store";
 import { useViewer } from "./context";
 import { calibrationOf, spectrumStep } from "./contents";
+import { useLegible } from "./legible";
 import type { Stage } from "./stage";
 
 /** Place, exact value, and what the calibration makes of the place: under the pointer, else at the cursor. */
 export function ReadoutLine({ stage }: { stage: Stage }) {
   const { store } = useViewer();
-  return <p class="readout">{readout(store, stage)}</p>;
+  return <p class="readout">{useLegible(() => readout(store, stage), [stage])}</p>;
 }
 
 export function readout(store: Store, stage: Stage): string {

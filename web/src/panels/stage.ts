@@ -31,6 +31,9 @@ export class Stage {
   private ratio = 1;
   private pixelAspect = 1;
   private stale = true;
+  private linesStale = true;
+  /** Where the images lie and what is written on them, as the lines were drawn for. */
+  private layout = "";
   private readonly stop: () => void;
   private readonly observer: ResizeObserver;
   private readonly draw = () => this.paint();
@@ -61,6 +64,7 @@ export class Stage {
     });
     const stopLines = effect(() => {
       this.watchLines();
+      this.linesStale = true;
       requestPaint(this.draw);
     });
     this.stop = () => {
@@ -100,6 +104,7 @@ export class Stage {
       if (canvas.height !== height) canvas.height = height;
     }
     this.overlay = new Overlay(context, this.ratio);
+    this.linesStale = true;
     this.repaint();
   }
 
@@ -137,6 +142,11 @@ export class Stage {
   private paint(): void {
     if (this.stale) this.paintImages();
     this.stale = false;
+    // While a detector is dragged the image changes, but nothing above it.
+    const layout = JSON.stringify([this.placements, this.contents.map(({ label, preview }) => [label, preview])]);
+    if (!this.linesStale && layout === this.layout) return;
+    this.linesStale = false;
+    this.layout = layout;
     this.overlay.clear();
     drawAnnotations(this.overlay, this, { tools: true });
   }
@@ -158,6 +168,8 @@ export class Stage {
   }
 }
 
+const lightScheme = matchMedia("(prefers-color-scheme: light)");
+
 function background(): [number, number, number] {
-  return matchMedia("(prefers-color-scheme: light)").matches ? [226, 230, 235] : [9, 11, 14];
+  return lightScheme.matches ? [226, 230, 235] : [9, 11, 14];
 }
