@@ -7,5 +7,5 @@ import { colourMaps } from "./colour_maps_plugin";
  *  measured by these limits: they only end what hangs, also on a machine that does much else. */
 export default defineConfig({
   plugins: [colourMaps()],
-  test: { include: ["test/**/*.test.ts"], environment: "node", fileParallelism: false, testTimeout: 400_000, hookTimeout: 400_000, expect: { poll: { timeout: 120_000 } } },
+  test: { include: ["**/*.test.ts"], environment: "node", fileParallelism: false, testTimeout: 400_000, hookTimeout: 400_000, expect: { poll: { timeout: 120_000 } } },
 });

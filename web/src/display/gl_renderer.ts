@@ -12,6 +12,20 @@ interface Uploaded {
 
 const UNIFORMS = ["count", "size", "origin", "scale", "height", "smoothly", "low", "span", "stretch", "gamma"] as const;
 
+let software: boolean | undefined;
+
+/** Whether WebGL2 is made by the processor. Chromium grants failIfMajorPerformanceCaveat to SwiftShader all the same, so
+ *  its name is asked for. */
+function drawnBySoftware(): boolean {
+  if (software !== undefined) return software;
+  // A canvas keeps the first kind of context that it gave: another one is asked.
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const name = gl?.getExtension("WEBGL_debug_renderer_info")?.UNMASKED_RENDERER_WEBGL;
+  software = gl !== null && /swiftshader|llvmpipe|softpipe|basic render/i.test(String(gl.getParameter(name ?? gl.RENDERER)));
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return software;
+}
+
 /** Values as one float texture each; range, stretch and colours in the fragment shader. */
 export class GlRenderer implements Renderer {
   readonly name = "WebGL2";
@@ -21,6 +35,7 @@ export class GlRenderer implements Renderer {
   /** Null where the browser has no WebGL2, or one without a graphics processor: then Canvas2D is quicker, by a factor of
    *  three where it was measured (bench/drag.ts). `always` takes that one as well. */
   static create(canvas: HTMLCanvasElement, always: boolean): GlRenderer | null {
+    if (!always && drawnBySoftware()) return null;
     const gl = canvas.getContext("webgl2", {
       alpha: false,
       antialias: false,

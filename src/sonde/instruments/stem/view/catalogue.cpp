@@ -181,9 +181,13 @@ Value Catalogue::datasets() const {
   return what;
 }
 
+std::size_t Catalogue::resident_bytes() const {
+  return budget_.reserved_bytes() - cache_reservation_.bytes() + cache_.bytes();
+}
+
 Value Catalogue::memory() const {
   Value memory;
-  memory["resident"] = budget_.reserved_bytes();
+  memory["resident"] = resident_bytes();
   memory["budget"] = budget_.limit_bytes();
   memory["peak"] = budget_.peak_bytes();
   memory["process"] = resident_memory().now;

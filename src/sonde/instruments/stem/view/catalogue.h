@@ -64,6 +64,8 @@ class Catalogue {
   void tell(std::string_view event, const Value& what);
   /// {"datasets": [...], "memory": {...}}
   [[nodiscard]] Value state() const;
+  /// Of the budget, what is in use: what is set aside for images counts as far as there are any.
+  [[nodiscard]] std::size_t resident_bytes() const;
   [[nodiscard]] Value memory() const;
 
  private:

@@ -276,10 +276,10 @@ Value ClientSession::release(const Arguments& arguments) {
   const Index dataset = arguments.whole_or("dataset", 0, catalogue_.size() - 1, view_.dataset);
   std::optional<Index> item;
   if (arguments.has("item")) item = arguments.whole("item", 0, catalogue_.entry(dataset)->size() - 1);
-  const std::size_t before = catalogue_.budget().reserved_bytes();
+  const std::size_t before = catalogue_.resident_bytes();
   imagers_.erase(dataset);
   catalogue_.release(dataset, item);
-  const std::size_t after = catalogue_.budget().reserved_bytes();
+  const std::size_t after = catalogue_.resident_bytes();
   Value reply;
   reply["freed"] = before - std::min(before, after);
   return reply;
