@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,5 +37,15 @@ void largest(double* values, std::size_t count);
 void broadcast(std::span<std::byte> bytes, int root);
 void exchange(const std::vector<Message>& queue);
 void barrier();
+
+/// A message that has arrived and was not yet received. Those of one peer come in the order in which they were sent.
+struct Waiting {
+  int peer = 0;
+  std::size_t bytes = 0;
+};
+std::optional<Waiting> waiting(int tag);
+/// Below 2 GiB, unlike the others.
+void send(std::span<const std::byte> bytes, int peer, int tag);
+void receive(std::span<std::byte> bytes, int peer, int tag);
 
 }  // namespace sonde::messages

@@ -89,6 +89,23 @@ void exchange(const std::vector<Message>& queue) {
 
 void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
 
+std::optional<Waiting> waiting(int tag) {
+  int there = 0, bytes = 0;
+  MPI_Status status;
+  MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, &status);
+  if (there == 0) return std::nullopt;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  return Waiting{status.MPI_SOURCE, static_cast<std::size_t>(bytes)};
+}
+
+void send(std::span<const std::byte> bytes, int peer, int tag) {
+  MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, peer, tag, MPI_COMM_WORLD);
+}
+
+void receive(std::span<std::byte> bytes, int peer, int tag) {
+  MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 }  // namespace messages
 
 void end_all_ranks(int status) {
