@@ -17,6 +17,9 @@
 #include "sonde/engine/report/json.h"
 #include "tests/cli/program.h"
 #include "tests/cli/ptycho_scan.h"
+#ifdef SONDE_MPIRUN
+#include "tests/cli/ranks.h"
+#endif
 #include "tests/support/data.h"
 #include "tests/support/files.h"
 #include "tests/support/python.h"
@@ -248,19 +251,6 @@ TEST_F(PtychoRun, PatternsThatDoNotFitGoToTheDiskAndGiveTheSameResult) {
 }
 
 #ifdef SONDE_MPIRUN
-/// What `mpirun -n <count> sonde ...` ends with and says.
-Ended run_together(int count, const std::vector<std::string>& arguments) {
-  std::string list;
-  for (const std::string& argument : arguments) list += ", '" + argument + "'";
-  const std::string said = testing::python(
-      "import subprocess\n"
-      "done = subprocess.run(['" SONDE_MPIRUN "', '-n', '" +
-          std::to_string(count) + "', '--oversubscribe', '--allow-run-as-root', '" SONDE_PROGRAM "'" + list +
-          "], stderr=subprocess.PIPE, text=True)\nprint(done.returncode)\nprint(done.stderr)\n",
-      "");
-  return {std::atoi(said.c_str()), "", said};
-}
-
 TEST_F(PtychoRun, SeveralProcessesWriteTheResultOfOne) {
   write();
   const std::string settings = run_file();
@@ -269,7 +259,8 @@ TEST_F(PtychoRun, SeveralProcessesWriteTheResultOfOne) {
                                  << "[[engine]]\nname = \"gd\"\niterations = 5\nbatch = 16\n[stop]\nrule = "
                                     "\"off\"\n[compute]\nprecision = \"f64\"\n";
   ASSERT_EQ(run({"ptycho", "run", file("gd.toml"), "-o", file("one.h5")}).status, 0);
-  const Ended three = run_together(3, {"ptycho", "run", file("gd.toml"), "-o", file("three.h5"), "--threads", "1"});
+  const Ended three =
+      testing::run_together(3, {"ptycho", "run", file("gd.toml"), "-o", file("three.h5"), "--threads", "1"});
   ASSERT_EQ(three.status, 0) << three.err;
   EXPECT_THAT(three.err, AllOf(HasSubstr("processes 3"), HasSubstr("wrote     " + file("three.h5"))));
   EXPECT_EQ(testing::python(
@@ -279,7 +270,7 @@ TEST_F(PtychoRun, SeveralProcessesWriteTheResultOfOne) {
                 "print([near(n) for n in ('object', 'probe', 'metrics/R_I', 'metrics/R_free', 'positions_px')])\n",
                 folder_.path().string()),
             "[True, True, True, True, True]\n");
-  const Ended refused = run_together(2, {"ptycho", "run", settings, "-o", file("none.h5")});
+  const Ended refused = testing::run_together(2, {"ptycho", "run", settings, "-o", file("none.h5")});
   EXPECT_EQ(refused.status, 8);
   EXPECT_THAT(refused.err, HasSubstr("engine \"epie\" cannot be shared by several processes"));
   EXPECT_FALSE(fs::exists(file("none.h5")));

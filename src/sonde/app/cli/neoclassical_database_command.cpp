@@ -10,6 +10,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/ranks/hand_out.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/tabulate/build_database.h"
 
@@ -95,16 +96,21 @@ nc::Equilibrium open(const std::string& path, const std::string& wout = {}) {
   return nc::Equilibrium::open(options);
 }
 
-void run_database(const DatabaseOptions& options, Context& context) {
-  if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o Dij.h5");
-  require_place(options.output);
-  take_processor(context);
+nc::DatabaseRequest request_of(const DatabaseOptions& options) {
   nc::DatabaseRequest request;
   request.axes = axes_of(options);
   request.grid = options.grid.spec();
   request.solver.tolerance = options.tol;
   request.batch_size = options.scan_batch_size;
   if (options.adapt_n_xi) request.adapt = nc::LegendreSearch{.tolerance = *options.adapt_n_xi};
+  return request;
+}
+
+nc::DatabaseBuild prepare_build(const DatabaseOptions& options, Context& context) {
+  if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o Dij.h5");
+  require_place(options.output);
+  take_processor(context);
+  const nc::DatabaseRequest request = request_of(options);
   if (options.surface_backend == Backend::boozer && !options.booz)
     throw Error(ErrorKind::usage, "--surface-backend boozer needs --booz")
         .hint("`sonde neoclassical boozer` makes that file");
@@ -120,16 +126,18 @@ void run_database(const DatabaseOptions& options, Context& context) {
   context.report().add_choice("points", Value(request.axes.count()),
                               fmt::format("{} radii, {} collisionalities, {} fields", request.axes.radii(),
                                           request.axes.collisionalities(), request.axes.fields()));
-  const Budget budget = context.host_budget();
-  context.report().add_choice("at a time", build.batch(budget));
-  if (context.dry_run()) return;
+  context.report().add_choice("at a time", build.batch(context.host_budget()));
+  return build;
+}
 
+/// On rank 0, where the files are: the points of before, and what has become of all.
+void write_solved(const DatabaseOptions& options, const Ranks& ranks, nc::DatabaseBuild& build, Context& context) {
   nc::PartFile part(options.output + ".part", build.key(),
                     options.resume ? nc::PartFile::Earlier::resume : nc::PartFile::Earlier::discard);
   if (!part.left_out().empty()) context.say("note      " + part.left_out());
   if (!part.earlier().empty()) context.say(fmt::format("resuming  {} points are there", part.earlier().size()));
   auto solving = context.report().phase("solve");
-  const nc::Database database = build.run(part, budget);
+  const nc::Database database = *build.run(ranks, &part, context.host_budget());
   solving.end();
   auto writing = context.report().phase("write");
   write_database(options.output, database);
@@ -137,13 +145,14 @@ void run_database(const DatabaseOptions& options, Context& context) {
   writing.end();
   Value& results = context.results();
   results["files"].push_back(options.output);
-  results["points"] = request.axes.count();
+  results["points"] = database.axes.count();
   results["resumed_points"] = build.resumed();
   results["core_seconds"] = build.point_seconds();
+  say_ranks(build.points_of_rank(), context);
   results["largest_onsager_residual"] =
       *std::max_element(database.onsager_residual.begin(), database.onsager_residual.end());
   results["largest_residual"] = *std::max_element(database.residual.begin(), database.residual.end());
-  context.say(fmt::format("wrote     {}, {} points, {:.3g} core-seconds in all", options.output, request.axes.count(),
+  context.say(fmt::format("wrote     {}, {} points, {:.3g} core-seconds in all", options.output, database.axes.count(),
                           build.point_seconds()));
   if (options.plot) {
     const auto drawing = context.report().phase("plot");
@@ -154,6 +163,16 @@ void run_database(const DatabaseOptions& options, Context& context) {
   say_times(context);
 }
 
+void run_database(const DatabaseOptions& options, Context& context) {
+  const Ranks ranks = join_ranks(context);
+  std::optional<nc::DatabaseBuild> build;
+  if (!all_succeed(ranks, [&] { build.emplace(prepare_build(options, context)); }) || context.dry_run()) return;
+  if (ranks.rank() == 0)
+    write_solved(options, ranks, *build, context);
+  else
+    (void)build->run(ranks, nullptr, context.host_budget());
+}
+
 }  // namespace
 
 Command neoclassical_database_command() {
@@ -162,7 +181,8 @@ Command neoclassical_database_command() {
           .details =
               "Coefficients over radius, collisionality and electric field from a VMEC equilibrium alone: the geometry "
               "in Boozer angles that the file also holds is made here unless --booz gives it. Equal input gives equal "
-              "bytes, with any number of threads.\n\n"
+              "bytes, with any number of threads and of processes: `mpirun -n 8 sonde neoclassical database ... "
+              "--threads 1`.\n\n"
               "Finished points are kept in OUTPUT.part; after an interruption --resume goes on with them, when "
               "equilibrium, axes, grid and options are the same.",
           .examples = {{"sonde neoclassical database wout.nc -o Dij.h5",
@@ -171,6 +191,8 @@ Command neoclassical_database_command() {
                        {"sonde neoclassical database wout.nc -o Dij.h5 --rho 0.25,0.5 --nu-v 1e-4,1e-3,1e-2 "
                         "--er-tilde-logspace 1e-5,1e-2,4 --er-tilde-include-zero --plot",
                         "A small one with charts"},
+                       {"mpirun -n 8 sonde neoclassical database wout.nc -o Dij.h5 --threads 1",
+                        "By eight processes, to whom points go as they are free"},
                        {"sonde neoclassical database wout.nc --booz boozmn.nc --surface-backend boozer -o Dij.h5",
                         "In Boozer angles"}},
           .plans = true,

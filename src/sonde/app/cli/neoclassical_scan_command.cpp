@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <iterator>
 #include <optional>
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/neoclassical_settings.h"
+#include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/results/scan_result.h"
+#include "sonde/instruments/neoclassical/scan/scan_surfaces.h"
 
 namespace sonde::cli {
 namespace {
@@ -60,56 +61,80 @@ nc::CoefficientTables tables_of(const nc::ScanResult& scan) {
   return tables;
 }
 
-void run_scan(const ScanOptions& options, Context& context) {
+/// All that is known before the first point is solved.
+struct PreparedScan {
   nc::RunFile run;
+  nc::GridSpec grid;
+  std::vector<PreparedSurface> surfaces;
+  nc::ScanOptions options;
+  nc::ScanResult result;  ///< everything but the points
+  nc::SurfacesScan work;
+};
+
+void describe_axes(PreparedScan& scan) {
+  for (const PreparedSurface& each : scan.surfaces) {
+    scan.result.rho.push_back(each.rho);
+    scan.result.epsi_hat.push_back(scan.result.field.epsi_hat(each.scale));
+    scan.result.iota.push_back(each.surface.iota);
+    scan.result.B0.push_back(each.surface.reference_field());
+    scan.result.psi_scale.push_back(each.surface.psi_scale);
+    scan.work.cases.push_back(nc::grid_of_cases(scan.result.nu_v, scan.result.epsi_hat.back()));
+  }
+  scan.work.prepare = [&scan](Index surface) {
+    return nc::Plan::prepare(scan.surfaces[static_cast<std::size_t>(surface)].surface, scan.grid,
+                             scan.run.solver.solver());
+  };
+}
+
+void prepare_scan(const ScanOptions& options, PreparedScan& scan, Context& context) {
+  nc::RunFile& run = scan.run;
   options.file.read(run);
   take_flags(options, run);
   apply_solver_settings(run.solver, context);
   take_processor(context);
-  const nc::GridSpec grid = run.grid.spec();
-  nc::ScanResult result;
+  scan.grid = run.grid.spec();
+  nc::ScanResult& result = scan.result;
   result.nu_v = run.scan_nu();
   result.field = run.scan_field();
   nc::require_result_path(run.output.path);
 
   auto preparing = context.report().phase("prepare");
   const bool list = !run.scan.rho.empty();
-  const std::vector<PreparedSurface> surfaces = prepare_surfaces(run, list ? run.scan_rho() : std::vector<double>{},
-                                                                 result.field.kind != nc::FieldKind::epsi_hat, context);
+  scan.surfaces = prepare_surfaces(run, list ? run.scan_rho() : std::vector<double>{},
+                                   result.field.kind != nc::FieldKind::epsi_hat, context);
+  describe_axes(scan);
   preparing.end();
-  report_grid(grid, context);
-  Budget budget = context.host_budget();
-  nc::ScanOptions points{.batch_size = run.solver.scan_batch_size, .adapt = run.solver.search()};
-  {
-    const nc::Plan plan = nc::Plan::prepare(surfaces.front().surface, grid, run.solver.solver());
-    const std::vector<nc::Case> cases = nc::grid_of_cases(result.nu_v, result.field.epsi_hat(surfaces.front().scale));
-    context.report().add_choice("points", Value(cases.size() * surfaces.size()),
-                                fmt::format("{} radii, {} collisionalities, {} fields", surfaces.size(),
-                                            result.nu_v.size(), result.field.values.size()));
-    context.report().add_choice("at a time", choose_scan_batch(plan, cases, budget, points));
-  }
-  if (context.dry_run()) return;
+  report_grid(scan.grid, context);
+  scan.options = {.batch_size = run.solver.scan_batch_size, .adapt = run.solver.search()};
+  context.report().add_choice("points", Value(scan.work.cases.front().size() * scan.surfaces.size()),
+                              fmt::format("{} radii, {} collisionalities, {} fields", scan.surfaces.size(),
+                                          result.nu_v.size(), result.field.values.size()));
+  context.report().add_choice("at a time", choose_scan_batch(scan.work.prepare(0), scan.work.cases.front(),
+                                                             context.host_budget(), scan.options));
+}
 
+void run_scan(const ScanOptions& options, Context& context) {
+  const Ranks ranks = join_ranks(context);
+  PreparedScan scan;
+  if (!all_succeed(ranks, [&] { prepare_scan(options, scan, context); }) || context.dry_run()) return;
+  nc::ScanResult& result = scan.result;
   {
     auto solving = context.report().phase("solve");
-    ProgressMeter progress(
-        "solving", static_cast<Index>(surfaces.size() * result.nu_v.size() * result.field.values.size()), "points");
-    points.finished = [&](Index, const nc::Point&) { progress.advance(); };
-    for (const PreparedSurface& each : surfaces) {
-      const nc::Plan plan = nc::Plan::prepare(each.surface, grid, run.solver.solver());
-      result.rho.push_back(each.rho);
-      result.epsi_hat.push_back(result.field.epsi_hat(each.scale));
-      result.iota.push_back(each.surface.iota);
-      result.B0.push_back(each.surface.reference_field());
-      result.psi_scale.push_back(each.surface.psi_scale);
-      std::vector<nc::Point> made = scan(plan, nc::grid_of_cases(result.nu_v, result.epsi_hat.back()), budget, points);
-      result.points.insert(result.points.end(), std::make_move_iterator(made.begin()),
-                           std::make_move_iterator(made.end()));
-    }
+    const std::size_t each = scan.work.cases.front().size();
+    result.points.resize(each * scan.surfaces.size());
+    ProgressMeter progress("solving", static_cast<Index>(result.points.size()), "points");
+    scan.work.finished = [&](Index surface, Index which, const nc::Point& point) {
+      result.points[static_cast<std::size_t>(surface) * each + static_cast<std::size_t>(which)] = point;
+      progress.advance();
+    };
+    const std::vector<Index> solved = scan_surfaces(ranks, scan.work, context.host_budget(), scan.options);
+    if (ranks.rank() != 0) return;
+    say_ranks(solved, context);
   }
+  const nc::RunFile& run = scan.run;
   {
     const auto writing = context.report().phase("write");
-    nc::write_result(run.output.path, scan_contents(result, grid, provenance_of(run, context)));
+    nc::write_result(run.output.path, scan_contents(result, scan.grid, provenance_of(run, context)));
   }
   Value& results = context.results();
   results["files"].push_back(run.output.path);
@@ -130,7 +155,8 @@ Command neoclassical_scan_command() {
           .summary = "Solve many collisionalities and electric fields, on one surface or several",
           .details =
               "Every collisionality with every field on every radius. A surface is prepared once; each point is solved "
-              "by one thread, so the numbers do not depend on how many there are. Points without an answer are NaN in "
+              "by one thread, so the numbers do not depend on how many there are, nor on how many processes `mpirun` "
+              "starts. Points without an answer are NaN in "
               "the file, with their status, and the command ends with status 7.",
           .examples = {{"sonde neoclassical scan analytic-demo --nu-v 1e-4,1e-3,1e-2,1e-1 --er-hat 0,1e-3 -o scan.nc "
                         "--plot",
@@ -138,6 +164,8 @@ Command neoclassical_scan_command() {
                        {"sonde neoclassical scan wout.nc --s 0.25 --nu-v 1e-5,1e-4,1e-3 --er-tilde 0,1e-4 -o scan.nc",
                         "One surface of an equilibrium"},
                        {"sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5", "Three radii of a run file"},
+                       {"mpirun -n 4 sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5 --threads 1",
+                        "By four processes, to whom points go as they are free"},
                        {"sonde neoclassical scan run.toml -o scan.nc --memory 150M", "With little memory"}},
           .plans = true,
           .invoke = invocation<ScanOptions, run_scan>};

@@ -2,6 +2,7 @@
 #include "sonde/app/cli/neoclassical_settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <filesystem>
@@ -47,6 +48,24 @@ void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde) {
 }
 
 void take_processor(Context& context) { (void)context.device_for("neoclassical transport is computed on the CPU"); }
+
+Ranks join_ranks(Context& context) {
+  const Ranks ranks = Ranks::world();
+  if (ranks.rank() != 0) context.be_silent();
+  context.share_machine(ranks.on_this_machine());
+  if (ranks.size() > 1)
+    context.report().add_choice("ranks", Value(ranks.size()),
+                                "started together: radii, and pieces of their points, go to whoever is free");
+  return ranks;
+}
+
+void say_ranks(const std::vector<Index>& points_of_rank, Context& context) {
+  Value& results = context.results();
+  results["ranks"] = points_of_rank.size();
+  results["points_per_rank"] = points_of_rank;
+  if (points_of_rank.size() > 1)
+    context.say(fmt::format("ranks     {}, points {}", points_of_rank.size(), fmt::join(points_of_rank, ", ")));
+}
 
 void say_times(Context& context) {
   const Value report = context.report().to_value();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sonde/app/cli/command.h"
+#include "sonde/engine/ranks/ranks.h"
 #include "sonde/instruments/neoclassical/read/equilibrium.h"
 #include "sonde/instruments/neoclassical/results/charts.h"
 #include "sonde/instruments/neoclassical/results/run_result.h"
@@ -35,6 +36,12 @@ void take_processor(Context& context);
 
 /// [solver] threads, where the command line has not said otherwise.
 void apply_solver_settings(const neoclassical::SolverSettings& solver, Context& context);
+
+/// All ranks of this run: rank 0 speaks for them from then on, and they share the memory of their machine.
+[[nodiscard]] Ranks join_ranks(Context& context);
+
+/// Who solved how much, for people and for the report.
+void say_ranks(const std::vector<Index>& points_of_rank, Context& context);
 
 /// Seconds of every phase so far and the peak of memory, in one line for people.
 void say_times(Context& context);

@@ -11,6 +11,7 @@
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/database/derived_fields.h"
+#include "sonde/instruments/neoclassical/scan/scan_surfaces.h"
 #include "sonde/instruments/neoclassical/tabulate/fingerprint.h"
 
 namespace sonde::neoclassical {
@@ -95,47 +96,47 @@ void DatabaseBuild::keep(const FinishedPoint& point) {
   database_.n_xi_used[at] = point.n_xi_used;
 }
 
-Database DatabaseBuild::run(PartFile& part, Budget budget) {
+Database DatabaseBuild::run(PartFile& part, const Budget& budget) { return *run(Ranks::alone(), &part, budget); }
+
+std::optional<Database> DatabaseBuild::run(const Ranks& ranks, PartFile* part, const Budget& budget) {
   const Axes& axes = request_.axes;
+  SurfacesScan work;
+  work.prepare = [&](Index radius) {
+    return Plan::prepare(surfaces_[static_cast<std::size_t>(radius)], request_.grid, request_.solver);
+  };
+  for (Index radius = 0; radius < axes.radii(); ++radius) work.cases.push_back(cases(radius));
+  const ScanOptions options{.batch_size = request_.batch_size, .adapt = request_.adapt};
+  if (ranks.rank() != 0) {
+    (void)scan_surfaces(ranks, work, budget, options);
+    return std::nullopt;
+  }
+
   std::vector<bool> done(static_cast<std::size_t>(axes.count()));
-  for (const FinishedPoint& point : part.earlier()) {
+  for (const FinishedPoint& point : part->earlier()) {
     done[axes.index(point.radius, point.nu, point.field)] = true;
     keep(point);
   }
-  resumed_ = static_cast<Index>(part.earlier().size());
+  resumed_ = static_cast<Index>(part->earlier().size());
   ProgressMeter progress("solving", axes.count() - resumed_, "points");
   Index without = 0;
   std::string first;
-  for (Index radius = 0; radius < axes.radii(); ++radius) {
-    const std::vector<Case> all = cases(radius);
-    std::vector<Case> left;
-    std::vector<Index> places;
-    for (Index i = 0; i < static_cast<Index>(all.size()); ++i)
-      if (!done[axes.index(radius, 0, i)]) {
-        left.push_back(all[static_cast<std::size_t>(i)]);
-        places.push_back(i);
-      }
-    if (left.empty()) continue;
-    const Plan plan = Plan::prepare(surfaces_[static_cast<std::size_t>(radius)], request_.grid, request_.solver);
-    ScanOptions options{.batch_size = request_.batch_size, .adapt = request_.adapt};
-    options.finished = [&](Index which, const Point& point) {
-      const Index place = places[static_cast<std::size_t>(which)];
-      point_seconds_ += point.seconds;
-      progress.advance();
-      if (point.status != PointStatus::ok) {
-        if (without++ == 0)
-          first = fmt::format("rho = {:.6g}, nu_v = {:.3g}, Er_tilde = {:.3g}: {}",
-                              axes.rho[static_cast<std::size_t>(radius)],
-                              axes.nu_v[static_cast<std::size_t>(place / axes.fields())],
-                              axes.Er_tilde[static_cast<std::size_t>(place % axes.fields())], point.message);
-        return;
-      }
-      const FinishedPoint record = finished(point, radius, place / axes.fields(), place % axes.fields());
-      part.append(record);
-      keep(record);
-    };
-    (void)scan(plan, left, budget, options);
-  }
+  work.skip = [&](Index radius, Index which) { return done[axes.index(radius, 0, which)]; };
+  work.finished = [&](Index radius, Index which, const Point& point) {
+    point_seconds_ += point.seconds;
+    progress.advance();
+    if (point.status != PointStatus::ok) {
+      if (without++ == 0)
+        first = fmt::format("rho = {:.6g}, nu_v = {:.3g}, Er_tilde = {:.3g}: {}",
+                            axes.rho[static_cast<std::size_t>(radius)],
+                            axes.nu_v[static_cast<std::size_t>(which / axes.fields())],
+                            axes.Er_tilde[static_cast<std::size_t>(which % axes.fields())], point.message);
+      return;
+    }
+    const FinishedPoint record = finished(point, radius, which / axes.fields(), which % axes.fields());
+    part->append(record);
+    keep(record);
+  };
+  points_of_rank_ = scan_surfaces(ranks, work, budget, options);
   if (without > 0)
     throw Error(ErrorKind::not_converged,
                 fmt::format("{} of {} points have no answer, the first at {}", without, axes.count(), first))

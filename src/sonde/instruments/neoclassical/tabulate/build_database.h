@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sonde/engine/memory/budget.h"
+#include "sonde/engine/ranks/ranks.h"
 #include "sonde/instruments/neoclassical/database/part_file.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
 #include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
@@ -38,11 +39,16 @@ class DatabaseBuild {
   /// Solves what `part` does not have yet, radius by radius, several points at a time, and keeps every point there as
   /// it comes. Each point's numbers depend on its place alone. Throws Error(not_converged) naming the first point
   /// without an answer when all others are done; ends between points when asked to stop.
-  [[nodiscard]] Database run(PartFile& part, Budget budget);
+  [[nodiscard]] Database run(PartFile& part, const Budget& budget);
+  /// The same by all ranks, which have made the same build: rank 0 gives the part file and gets the database and the
+  /// errors; the others give none and get nothing. The bytes do not depend on how many there are.
+  [[nodiscard]] std::optional<Database> run(const Ranks& ranks, PartFile* part, const Budget& budget);
 
-  /// Points that an earlier run had finished, and seconds of one core in all others together; after run().
+  /// Points that an earlier run had finished, seconds of one core in all others together, and how many of these each
+  /// rank has solved; on rank 0 after run().
   [[nodiscard]] Index resumed() const { return resumed_; }
   [[nodiscard]] double point_seconds() const { return point_seconds_; }
+  [[nodiscard]] const std::vector<Index>& points_of_rank() const { return points_of_rank_; }
 
  private:
   [[nodiscard]] std::vector<Case> cases(Index radius) const;
@@ -55,6 +61,7 @@ class DatabaseBuild {
   Notes notes_;
   Index resumed_ = 0;
   double point_seconds_ = 0;
+  std::vector<Index> points_of_rank_;
 };
 
 }  // namespace sonde::neoclassical
