@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { INVALID_COLOURS, STRIPE, type Cell, type Layer, type Renderer } from "./renderer";
+import { covered, INVALID_COLOURS, STRIPE, type Cell, type Layer, type Renderer } from "./renderer";
 import { position } from "./stretch";
 
 /** Anything that pixels can be written to; a canvas, or a test. */
@@ -73,10 +73,7 @@ const STRIPES = INVALID_COLOURS.map(([red, green, blue]) => packed(red, green, b
 export function drawCell({ layers, at, smooth }: Cell, pixels: Pixels): void {
   if (layers.length === 0) return;
   const shown = new Uint32Array(pixels.data.buffer, pixels.data.byteOffset, pixels.width * pixels.height);
-  const left = Math.max(0, Math.round(at.box.x), Math.ceil(at.x - 0.5));
-  const top = Math.max(0, Math.round(at.box.y), Math.ceil(at.y - 0.5));
-  const right = Math.min(pixels.width, Math.round(at.box.x + at.box.width), Math.ceil(at.x + at.cols * at.scale - 0.5));
-  const bottom = Math.min(pixels.height, Math.round(at.box.y + at.box.height), Math.ceil(at.y + at.rows * at.rowScale - 0.5));
+  const { left, top, right, bottom } = covered(at, pixels);
   const width = Math.max(0, right - left);
   const colAt = (x: number) => (left + x + 0.5 - at.x) / at.scale;
   const rowAt = (y: number) => (y + 0.5 - at.y) / at.rowScale;

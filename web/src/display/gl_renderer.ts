@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { FRAGMENT_SHADER, VERTEX_SHADER } from "./shaders";
-import type { Cell, Layer, Renderer } from "./renderer";
-import { STRETCHES } from "./stretch";
+import { fragmentShader, VERTEX_SHADER, type Drawn } from "./shaders";
+import { covered, type Cell, type Layer, type Renderer } from "./renderer";
 
 interface Uploaded {
   texture: WebGLTexture;
@@ -10,7 +9,12 @@ interface Uploaded {
   cols: number;
 }
 
-const UNIFORMS = ["count", "size", "origin", "scale", "height", "smoothly", "low", "span", "stretch", "gamma"] as const;
+const UNIFORMS = ["size", "origin", "scale", "height", "low", "span", "gamma"] as const;
+
+interface Program {
+  program: WebGLProgram;
+  uniforms: Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>;
+}
 
 let software: boolean | undefined;
 
@@ -29,7 +33,7 @@ function drawnBySoftware(): boolean {
 /** Values as one float texture each; range, stretch and colours in the fragment shader. */
 export class GlRenderer implements Renderer {
   readonly name = "WebGL2";
-  private uniforms: Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>;
+  private programs = new Map<string, Program>();
   private uploaded = new Map<string, Uploaded>();
 
   /** Null where the browser has no WebGL2, or one without a graphics processor: then Canvas2D is quicker, by a factor of
@@ -48,10 +52,20 @@ export class GlRenderer implements Renderer {
   }
 
   private constructor(private readonly gl: WebGL2RenderingContext) {
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.enable(gl.SCISSOR_TEST);
+  }
+
+  /** Made when it is first used. */
+  private programFor(drawn: Drawn): Program {
+    const key = JSON.stringify(drawn);
+    const known = this.programs.get(key);
+    if (known) return known;
+    const { gl } = this;
     const program = gl.createProgram();
     for (const [kind, source] of [
       [gl.VERTEX_SHADER, VERTEX_SHADER],
-      [gl.FRAGMENT_SHADER, FRAGMENT_SHADER],
+      [gl.FRAGMENT_SHADER, fragmentShader(drawn)],
     ] as const) {
       const shader = gl.createShader(kind);
       if (!shader) throw new Error("WebGL2 makes no shader");
@@ -62,13 +76,14 @@ export class GlRenderer implements Renderer {
     gl.linkProgram(program);
     if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(`shader: ${gl.getProgramInfoLog(program) ?? ""}`);
     gl.useProgram(program);
-    this.uniforms = Object.fromEntries(UNIFORMS.map((name) => [name, gl.getUniformLocation(program, name)])) as typeof this.uniforms;
-    for (let i = 0; i < 3; ++i) {
+    const uniforms = Object.fromEntries(UNIFORMS.map((name) => [name, gl.getUniformLocation(program, name)])) as Program["uniforms"];
+    for (let i = 0; i < drawn.layers; ++i) {
       gl.uniform1i(gl.getUniformLocation(program, `values${i}`), i);
       gl.uniform1i(gl.getUniformLocation(program, `colours${i}`), 3 + i);
     }
-    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-    gl.enable(gl.SCISSOR_TEST);
+    const made = { program, uniforms };
+    this.programs.set(key, made);
+    return made;
   }
 
   draw(cells: Cell[], background: readonly [number, number, number]): void {
@@ -87,26 +102,26 @@ export class GlRenderer implements Renderer {
   }
 
   private drawCell(cell: Cell, index: number, height: number, used: Set<string>): void {
-    const { gl, uniforms } = this;
+    const { gl } = this;
     const { at, layers } = cell;
     if (layers.length === 0) return;
-    const box = { x: Math.round(at.box.x), y: Math.round(at.box.y), width: Math.round(at.box.width), height: Math.round(at.box.height) };
-    gl.viewport(box.x, height - box.y - box.height, box.width, box.height);
-    gl.scissor(box.x, height - box.y - box.height, box.width, box.height);
+    const { left, top, right, bottom } = covered(at, gl.canvas);
+    if (right <= left || bottom <= top) return;
+    gl.viewport(left, height - bottom, right - left, bottom - top);
+    gl.scissor(left, height - bottom, right - left, bottom - top);
     layers.forEach((layer, i) => {
       used.add(this.bindValues(`${index}/${i}`, i, layer));
       used.add(this.bindColours(`${index}/${i}/colours`, 3 + i, layer));
     });
-    gl.uniform1i(uniforms.count, layers.length);
+    const mappings = [0, 1, 2].map((i) => (layers[i] ?? layers[0]).mapping);
+    const { program, uniforms } = this.programFor({ layers: layers.length, smooth: cell.smooth, stretch: mappings[0].stretch });
+    gl.useProgram(program);
     gl.uniform2i(uniforms.size, at.cols, at.rows);
     gl.uniform2f(uniforms.origin, at.x, at.y);
     gl.uniform2f(uniforms.scale, at.scale, at.rowScale);
     gl.uniform1f(uniforms.height, height);
-    gl.uniform1i(uniforms.smoothly, cell.smooth ? 1 : 0);
-    const mappings = [0, 1, 2].map((i) => (layers[i] ?? layers[0]).mapping);
     gl.uniform3fv(uniforms.low, mappings.map(({ low }) => low));
     gl.uniform3fv(uniforms.span, mappings.map(({ low, high }) => high - low));
-    gl.uniform1i(uniforms.stretch, STRETCHES.indexOf(mappings[0].stretch));
     gl.uniform1f(uniforms.gamma, mappings[0].gamma);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }

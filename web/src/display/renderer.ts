@@ -28,6 +28,16 @@ export interface Renderer {
   draw(cells: Cell[], background: readonly [number, number, number]): void;
 }
 
+/** The device pixels whose middle lies on the image, within its box and the canvas: left and top in, right and bottom out. */
+export function covered(at: Placement, { width, height }: { width: number; height: number }) {
+  return {
+    left: Math.max(0, Math.round(at.box.x), Math.ceil(at.x - 0.5)),
+    top: Math.max(0, Math.round(at.box.y), Math.ceil(at.y - 0.5)),
+    right: Math.min(width, Math.round(at.box.x + at.box.width), Math.ceil(at.x + at.cols * at.scale - 0.5)),
+    bottom: Math.min(height, Math.round(at.box.y + at.box.height), Math.ceil(at.y + at.rows * at.rowScale - 0.5)),
+  };
+}
+
 /** Colours of the stripes that stand for a value that is no number; no map contains both. */
 export const INVALID_COLOURS = [
   [120, 58, 74],
