@@ -205,6 +205,9 @@ class Reconstruction:
     def prepare(self, progress: Progress | None = None) -> Reconstruction:
         """Reads the counts, makes the first estimate, measures transforms. Does nothing the second time. Returns itself.
 
+        With ``object.init`` "ssb" or "parallax" a one-shot reconstruction comes first: :attr:`settings` have the rotation and the
+        aberrations that it found afterwards, and :attr:`plan` the place of the object that they lead to.
+
         Raises
         ------
         sonde.Error

@@ -20,6 +20,7 @@
 #include "sonde/engine/options/compute_options.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/ptycho/read/files.h"
+#include "sonde/instruments/ptycho/run/direct_job.h"
 #include "sonde/instruments/ptycho/run/job.h"
 #include "work.h"
 
@@ -114,6 +115,11 @@ class PtychoRun {
     const Exclusive alone(*this);
     (void)planned();
     job_ = Work(progress).run([&] {
+      if (!from_ && direct_start(run_)) {
+        const TierBudgets budgets = TierBudgets::around(Device::cpu(), *budget_, run_.compute.scratch);
+        plan_ = begin_directly(run_, source_, {.budgets = budgets});
+        require_memory(plan_->memory, plan_->sizes, budgets);
+      }
       // As the program does: with earlier measurements of transforms a run repeats bit for bit on its machine, and a
       // checkpoint brings its own, which are not for others.
       if (!from_) load_fft_wisdom();

@@ -3,6 +3,7 @@
 
 import doctest
 import gc
+import json
 import os
 import pathlib
 import subprocess
@@ -353,3 +354,71 @@ def test_other_threads_go_on_meanwhile(made):
         thread.join()
     assert counted > 0 and all(run.outcome.kind == "finished" for run in runs)
     np.testing.assert_array_equal(runs[0].object, runs[1].object)
+
+
+# A one-shot reconstruction first
+
+def weak_scan(tmp_path):
+    """12 A of weak atoms, turned by 15 degrees: a file, and the run file tables for it."""
+    path = tmp_path / "scan.h5"
+    sonde.ptycho.simulate_file(path, detector_px=32, detector_mrad=45, scan_shape=(24, 24), scan_step_A=0.5, scan_rotation_deg=15,
+                               defocus_A=250, peak_rad=0.3, second_peak_rad=0.2, amorphous_rad=0.1, step_rad=0, counts_per_frame=1e5)
+    tables = settings(iterations=2)
+    tables["geometry"] = {"energy_keV": 200, "semiangle_mrad": 20, "detector_mrad_per_px": 2.8125, "scan_step_A": 0.5}
+    with h5py.File(path) as file:
+        patterns = file["data"][()]
+    return path, tables, patterns.reshape(24, 24, 32, 32)
+
+
+@pytest.mark.parametrize(("method", "fit"), [("ssb", "defocus"), ("parallax", "all")])
+def test_a_run_begins_by_a_one_shot_reconstruction(tmp_path, method, fit):
+    """What the program's `direct` writes when it is called by hand, and a run from that file by hand."""
+    path, tables, patterns = weak_scan(tmp_path)
+    run = Reconstruction({**tables, "object": {"init": method}, "direct": {"fit": fit}}, data=patterns)
+    began = run.plan["object"]
+    run.prepare()
+
+    (tmp_path / "run.toml").write_text(f'[data]\nfile = "{path}"\npatterns = "data"\n[geometry]\nenergy_keV = 200\nsemiangle_mrad = 20\n'
+                                       "detector_mrad_per_px = 2.8125\nscan_step_A = 0.5\n")
+    start = tmp_path / "start.h5"
+    subprocess.run([os.environ["SONDE_PROGRAM"], "ptycho", "direct", tmp_path / "run.toml", "--method", method, "--fit", fit,
+                    "--transfer", "corrected", "-o", start], check=True, capture_output=True)
+    with h5py.File(start) as file:
+        wave, corner = file["object"][()], file["object"].attrs["origin_px"]
+        found = json.loads(file["diagnostics"][()])
+    geometry, probe = run.settings["geometry"], run.settings["probe"]
+    assert geometry["scan_rotation_deg"] == pytest.approx(found["rotation_deg"], abs=1e-9)
+    assert (abs(geometry["scan_rotation_deg"]) > 5) == (fit == "all")  # it lay straight before
+    assert probe["C10_A"] == found["C10_A"] and probe["phi12_deg"] == found["phi12_deg"]
+    assert (run.plan["object"] != began) == (fit == "all")  # a turned scan needs more room
+
+    expected = np.ones(run.object.shape, np.complex64)
+    down, right = np.round(corner - run.plan["origin_px"]).astype(int)
+    rows, cols = wave.shape[1:]
+    assert down == 0 and right == 0 and wave.shape == expected.shape
+    expected[:, down:down + rows, right:right + cols] = wave
+    np.testing.assert_array_equal(run.object, expected)
+    assert np.abs(np.angle(wave)).max() > 0.05  # there are atoms in it
+
+    by_hand = {**tables, "geometry": {**tables["geometry"], "scan_rotation_deg": geometry["scan_rotation_deg"]},
+               "object": {"init": "file", "file": str(start)},
+               "probe": {name: probe[name] for name in ("C10_A", "C12_A", "phi12_deg")}}
+    same = Reconstruction(by_hand, data=patterns)
+    assert curve(run) == curve(same)
+    np.testing.assert_array_equal(run.object, same.object)
+
+
+def test_a_run_that_began_by_a_one_shot_reconstruction_goes_on(tmp_path):
+    _, tables, patterns = weak_scan(tmp_path)
+    run = Reconstruction({**tables, "object": {"init": "ssb"}, "direct": {"fit": "none"}}, data=patterns)
+    next(run.iterate(1))
+    run.save(tmp_path / "run.ckpt.h5")
+    again = Reconstruction.resume(tmp_path / "run.ckpt.h5", data=patterns)
+    assert curve(again) == curve(run)
+    np.testing.assert_array_equal(again.object, run.object)
+
+
+def test_a_one_shot_reconstruction_keeps_to_the_memory(tmp_path):
+    _, tables, patterns = weak_scan(tmp_path)
+    run = Reconstruction({**tables, "object": {"init": "ssb"}}, data=patterns, memory="3M")
+    assert "object.init" in error_of("budget", run.prepare)

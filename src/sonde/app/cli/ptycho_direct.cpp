@@ -74,8 +74,7 @@ void begin_directly(ptycho::RunFile& run, Context& context) {
           .lexically_normal()
           .string();
   require_output(start, run);
-  // A start is to be as right as can be: strengths too, unless settings say otherwise.
-  if (!run.direct.transfer) run.tables().assign("direct", 0, "transfer", Value("corrected"), "", Origin::caller);
+  prefer_right_strengths(run);
   const std::optional<ptycho::DirectOutcome> outcome = reconstruct_directly(run, *method, context);
   if (!outcome) return;
   write_result(start, outcome->result);

@@ -101,11 +101,10 @@ Choice<ProbeInit> choose_init(const ProbeSettings& settings, const Sampling& sam
 /// Brightest pixels of the mean pattern that count as the undiffracted disk: half of a flat disk's level.
 constexpr double disk_cut = 0.5;
 
-Array placed_object(const ObjectSettings& settings, Index rows, Index cols, Point origin) {
-  const StoredWave wave = read_wave(settings.file, "object", "object.file");
+Array placed_object(const StoredWave& wave, Index slices, Index rows, Index cols, Point origin) {
   const Shape& shape = wave.values.shape();
-  if (shape[0] != settings.slices && shape[0] != 1)
-    throw Error(ErrorKind::bad_input, fmt::format("{}: {} slices, expected {}", wave.what, shape[0], settings.slices));
+  if (shape[0] != slices && shape[0] != 1)
+    throw Error(ErrorKind::bad_input, fmt::format("{}: {} slices, expected {}", wave.what, shape[0], slices));
   if (!wave.origin && (shape[1] != rows || shape[2] != cols))
     throw Error(ErrorKind::bad_input, fmt::format("{}: an object of {} x {} pixels, expected {} x {}", wave.what,
                                                   shape[1], shape[2], rows, cols))
@@ -113,10 +112,10 @@ Array placed_object(const ObjectSettings& settings, Index rows, Index cols, Poin
             "an object that says where it lies (attribute origin_px, _origin and _psize of a .ptyr) may have any size");
   const Index down = wave.origin ? static_cast<Index>(std::lround(wave.origin->row - origin.row)) : 0;
   const Index right = wave.origin ? static_cast<Index>(std::lround(wave.origin->col - origin.col)) : 0;
-  Array made(Device::cpu(), Shape{settings.slices, rows, cols}, DType::c128);
+  Array made(Device::cpu(), Shape{slices, rows, cols}, DType::c128);
   auto to = made.view<complex128, 3>();
   const auto from = wave.values.view<complex128, 3>();
-  for (Index s = 0; s < settings.slices; ++s)
+  for (Index s = 0; s < slices; ++s)
     for (Index r = 0; r < rows; ++r)
       for (Index c = 0; c < cols; ++c) {
         const Index i = r - down, k = c - right;
@@ -244,17 +243,22 @@ Choice<Array> start_probe(const ProbeSettings& settings, const Sampling& samplin
 }
 
 void start_object(const ObjectSettings& settings, Index rows, Index cols, Point origin, DType complex_type,
-                  std::uint64_t seed, State& state) {
-  if (settings.init == ObjectInit::ssb || settings.init == ObjectInit::parallax)
+                  std::uint64_t seed, State& state, const KnownObject* direct) {
+  const bool directly = settings.init == ObjectInit::ssb || settings.init == ObjectInit::parallax;
+  if (directly && direct == nullptr)
     throw Error(ErrorKind::not_supported, "object.init: a one-shot reconstruction (ssb, parallax) must come first")
         .hint(
-            "`sonde ptycho run` makes it; elsewhere `sonde ptycho direct -o start.h5`, then object.init = \"file\" "
+            "`sonde ptycho run` and sonde.ptycho make it; elsewhere `sonde ptycho direct -o start.h5`, then "
+            "object.init = \"file\" "
             "with object.file");
   const Shape shape{settings.slices, rows, cols};
   Array first(Device::cpu(), shape, DType::c128);
   auto* values = static_cast<complex128*>(first.data());
-  if (settings.init == ObjectInit::file) {
-    first = placed_object(settings, rows, cols, origin);
+  if (settings.init == ObjectInit::file || directly) {
+    const StoredWave wave = directly ? StoredWave{as_complex(direct->transmission, "the one-shot reconstruction"),
+                                                  direct->origin, "the one-shot reconstruction"}
+                                     : read_wave(settings.file, "object", "object.file");
+    first = placed_object(wave, settings.slices, rows, cols, origin);
     values = static_cast<complex128*>(first.data());
   } else if (settings.init == ObjectInit::random) {
     std::mt19937_64 generator(seed);

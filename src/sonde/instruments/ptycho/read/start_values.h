@@ -34,7 +34,7 @@ struct ProbeSettings {
   void describe(Fields& fields);
 };
 
-/// ssb, parallax: a one-shot reconstruction, which becomes a file before a run begins.
+/// ssb, parallax: a one-shot reconstruction, which comes before a run begins.
 enum class ObjectInit { ones, random, file, ssb, parallax };
 
 /// [object]: what is looked for, and where it starts.
@@ -58,10 +58,18 @@ struct ObjectSettings {
                                         std::optional<double> semiangle, View<const double, 2> mean,
                                         const Array& from_source, double counts);
 
+/// An object from somewhere else: its transmission, complex (slices or 1, rows, columns), and where its pixel [0,0]
+/// lies, in object pixels of the frame of the positions.
+struct KnownObject {
+  Array transmission;
+  Point origin;
+};
+
 /// The first object of `rows` x `cols` pixels, pixel [0,0] at `origin` (object pixels, in the frame of the positions),
 /// in the precision of `complex_type` (c64 or c128); fills state.object, state.phase and state.type. Objects of files
 /// are shifted by whole pixels to where they belong when the file says where that is, and must else have the same size.
+/// `direct` is what ssb or parallax has found. Throws Error(not_supported) when that is asked for and not there.
 void start_object(const ObjectSettings& settings, Index rows, Index cols, Point origin, DType complex_type,
-                  std::uint64_t seed, State& state);
+                  std::uint64_t seed, State& state, const KnownObject* direct = nullptr);
 
 }  // namespace sonde::ptycho

@@ -81,6 +81,10 @@ Result result_from(const RunFile& run, const DirectPlan& plan, const DirectImage
   return result;
 }
 
+void set(RunFile& run, const char* table, const char* key, const Value& value) {
+  run.tables().assign(table, 0, key, value, "", Origin::caller);
+}
+
 }  // namespace
 
 DirectPlan plan_direct(const RunFile& run, const Source& source, DirectMethod method) {
@@ -138,25 +142,48 @@ std::optional<DirectMethod> direct_start(const RunFile& run) {
   return std::nullopt;
 }
 
+void prefer_right_strengths(RunFile& run) {
+  if (!run.direct.transfer) set(run, "direct", "transfer", Value("corrected"));
+}
+
 void start_from(const DirectOutcome& outcome, const std::string& start, RunFile& run) {
-  Tables& tables = run.tables();
-  const auto set = [&](const char* table, const char* key, Value value) {
-    tables.assign(table, 0, key, value, "", Origin::caller);
-  };
-  set("object", "init", Value("file"));
-  set("object", "file", Value(start));
+  set(run, "object", "init", Value("file"));
+  set(run, "object", "file", Value(start));
+  take_geometry(outcome, run);
+}
+
+JobPlan begin_directly(RunFile& run, const Source& source, const Resources& resources) {
+  prefer_right_strengths(run);
+  const DirectMethod method = direct_start(run).value();
+  DirectPlan direct = plan_direct(run, source, method);
+  std::optional<Reservation> reserved;
+  if (std::optional<TierBudgets> budgets = resources.budgets)
+    reserved.emplace(
+        budgets->host.reserve(direct.memory.needed_bytes(),
+                              fmt::format("object.init = \"{}\"", method == DirectMethod::ssb ? "ssb" : "parallax"),
+                              "allow more memory, or keep fewer detector pixels with data.crop"));
+  DirectOutcome outcome = run_direct(run, source, std::move(direct));
+  reserved.reset();
+  take_geometry(outcome, run);
+  JobPlan plan = plan_job(run, source, resources);
+  plan.direct = std::make_shared<KnownObject>(KnownObject{std::move(outcome.result.object), outcome.result.origin});
+  plan.warnings.insert(plan.warnings.end(), outcome.image.warnings.begin(), outcome.image.warnings.end());
+  return plan;
+}
+
+void take_geometry(const DirectOutcome& outcome, RunFile& run) {
   if (!outcome.image.fit) return;
-  set("geometry", "scan_rotation_deg",
+  set(run, "geometry", "scan_rotation_deg",
       Value(std::remainder(run.geometry.scan_rotation_deg + outcome.image.rotation * degrees, 360)));
   const bool aperture = run.probe.init == ProbeInit::aperture ||
                         (run.probe.init == ProbeInit::automatic && run.probe.file.empty() && !outcome.measured_probe);
   if (!aperture) return;
   // `defocus` is another name of C10; the one that was given must not have the last word.
-  const bool has_defocus = tables.find("probe")->items[0].fields.is_set("defocus_A");
-  if (has_defocus) set("probe", "defocus_A", Value(outcome.image.aberrations.get("defocus")));
-  set("probe", "C10_A", Value(outcome.image.aberrations.get("C10")));
-  set("probe", "C12_A", Value(outcome.image.aberrations.get("C12")));
-  set("probe", "phi12_deg", Value(outcome.image.aberrations.get("phi12") * degrees));
+  const bool has_defocus = run.tables().find("probe")->items[0].fields.is_set("defocus_A");
+  if (has_defocus) set(run, "probe", "defocus_A", Value(outcome.image.aberrations.get("defocus")));
+  set(run, "probe", "C10_A", Value(outcome.image.aberrations.get("C10")));
+  set(run, "probe", "C12_A", Value(outcome.image.aberrations.get("C12")));
+  set(run, "probe", "phi12_deg", Value(outcome.image.aberrations.get("phi12") * degrees));
 }
 
 }  // namespace sonde::ptycho

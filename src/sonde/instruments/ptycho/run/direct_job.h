@@ -9,6 +9,7 @@
 #include "sonde/instruments/ptycho/read/scan.h"
 #include "sonde/instruments/ptycho/read/source.h"
 #include "sonde/instruments/ptycho/results/result.h"
+#include "sonde/instruments/ptycho/run/job.h"
 #include "sonde/instruments/ptycho/run/memory_plan.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
 
@@ -40,11 +41,18 @@ struct DirectOutcome {
 };
 [[nodiscard]] DirectOutcome run_direct(const RunFile& run, const Source& source, DirectPlan plan);
 
-/// Puts what was found into the settings of a run: the object starts from the file `start`, the scan has the rotation,
-/// and a probe that is made of an aperture the aberrations of the fit.
-void start_from(const DirectOutcome& outcome, const std::string& start, RunFile& run);
-
 /// The method that object.init asks for; nothing for every other beginning.
 [[nodiscard]] std::optional<DirectMethod> direct_start(const RunFile& run);
+/// Settings of the one-shot reconstruction that suit a beginning, where the run file says nothing: the strength of
+/// weakened frequencies is made right, too.
+void prefer_right_strengths(RunFile& run);
+/// Puts the geometry that was found into the settings of a run: the scan has the rotation, and a probe that is made of
+/// an aperture the aberrations of the fit.
+void take_geometry(const DirectOutcome& outcome, RunFile& run);
+/// The same, and the object starts from the file `start`.
+void start_from(const DirectOutcome& outcome, const std::string& start, RunFile& run);
+/// Begins a run by the one-shot reconstruction that it asks for, without a file: does it, within the host budget of
+/// `resources`, takes the geometry that was found, and plans the run with that and with the object in `direct`.
+[[nodiscard]] JobPlan begin_directly(RunFile& run, const Source& source, const Resources& resources);
 
 }  // namespace sonde::ptycho

@@ -372,7 +372,7 @@ State Job::first_state(const RunFile& run, std::uint64_t seed) const {
   state.placements = place_all(state.positions, {plan_.scan.window.rows, plan_.scan.window.cols});
   state.probe = in_precision(first_probe_, complex_type(run));
   start_object(run.object, plan_.extent.rows, plan_.extent.cols, {-plan_.extent.offset.row, -plan_.extent.offset.col},
-               complex_type(run), seed, state);
+               complex_type(run), seed, state, plan_.direct.get());
   if (plan_.share) cut_state(*plan_.share, state);
   return state;
 }

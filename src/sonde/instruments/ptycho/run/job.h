@@ -10,6 +10,7 @@
 #include "sonde/instruments/ptycho/model/measurement.h"
 #include "sonde/instruments/ptycho/read/scan.h"
 #include "sonde/instruments/ptycho/read/source.h"
+#include "sonde/instruments/ptycho/read/start_values.h"
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 #include "sonde/instruments/ptycho/results/result.h"
 #include "sonde/instruments/ptycho/run/memory_plan.h"
@@ -30,7 +31,8 @@ struct JobPlan {
   PatternTier patterns = PatternTier::device;  ///< where they wait for kernels
   std::string storage_because;                 ///< storage, tiers and batches in one sentence
   TierBudgets budgets = TierBudgets::unlimited();
-  std::shared_ptr<Share> share;  ///< this process's part of the scan, when there are several
+  std::shared_ptr<Share> share;               ///< this process's part of the scan, when there are several
+  std::shared_ptr<const KnownObject> direct;  ///< what a one-shot reconstruction has found, where a run begins by it
 };
 
 /// What a run may use. Without budgets everything is kept in memory, whatever it holds.
