@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <string>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/solve/elimination.h"
@@ -48,7 +49,7 @@ class DenseElimination final : public Elimination {
       if (k == 2) copy<double>(block, top_);
       const double norm = k == 0 ? dense::row_sum_norm(block) : 0;
       const bool regular = dense::factorise_lu(block, pivots(k));
-      if (!regular || (k == 0 && resonant_ && ill_conditioned(block, norm))) fail(k);
+      if (!regular || (k == 0 && resonant_ && ill_conditioned(block, norm))) fail(k, at);
       if (k == 0) break;
       fill_lower_transposed(k, solution_);
       dense::solve_lu(block, pivots(k), solution_);
@@ -77,12 +78,18 @@ class DenseElimination final : public Elimination {
              singular);
   }
 
-  [[noreturn]] void fail(Index k) const {
-    if (k == 0 && resonant_)
-      throw Error(ErrorKind::not_converged,
-                  fmt::format("resonant ({},{}): iota m + n N_fp = 0 for this mode of the grid, iota = {}",
-                              resonant_->m, resonant_->n, equation_.iota))
-          .hint("use `skew`, or another grid");
+  [[noreturn]] void fail(Index k, const Case& at) const {
+    if (k == 0 && resonant_) {
+      const std::string mode = fmt::format("resonant ({},{}): iota m + n N_fp = 0 for this mode of the grid, iota = {}",
+                                           resonant_->m, resonant_->n, equation_.iota);
+      if (equation_.discretisation == Discretisation::collocation)
+        throw Error(ErrorKind::not_converged, mode).hint("use `skew`, or another grid");
+      // `skew` gives the mode a small eigenvalue, which rounding hides beside those that grow as 1 / nu_hat.
+      throw Error(
+          ErrorKind::not_converged,
+          fmt::format("{}, and collisions are too rare for this to be solved (nu_hat = {:.3g})", mode, at.nu_hat))
+          .hint("a larger nu_hat, another radius, or a grid without this mode");
+    }
     throw Error(ErrorKind::not_converged, fmt::format("the block of Legendre index {} is singular", k));
   }
 

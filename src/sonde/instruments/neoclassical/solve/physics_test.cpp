@@ -102,6 +102,18 @@ TEST(Physics, CollocationRefusesAResonantGridByItsMode) {
   EXPECT_THAT(text, ::testing::HasSubstr("skew"));
 }
 
+// Where even `skew` cannot: what helps is not what it is already.
+TEST(Physics, SkewRefusesAResonantGridOnlyWhenCollisionsAreTooRare) {
+  const Surface surface = testing::quasisymmetric(1, 4, 1.2, 1.5, 0.1);
+  const Plan plan = Plan::prepare(surface, {21, 7, 6}, {.path = Path::dense});
+  EXPECT_NO_THROW((void)plan.solve({0.02, 0}));
+  const std::string text = sonde::testing::error_of(ErrorKind::not_converged, [&] { (void)plan.solve({1e-9, 0}); });
+  EXPECT_THAT(text, ::testing::HasSubstr("resonant (10,-3)"));
+  EXPECT_THAT(text, ::testing::HasSubstr("nu_hat = 1e-09"));
+  EXPECT_THAT(text, ::testing::HasSubstr("hint: a larger nu_hat, another radius"));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("skew")));
+}
+
 TEST(Physics, TheLimitsOfCollisionality) {
   const GridSpec grid{9, 11, 12};
   const Plan plan = Plan::prepare(testing::w7x(), grid);
