@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include "sonde/engine/io/hdf5.h"
 #include "sonde/instruments/neoclassical/boozer/transform.h"
 #include "sonde/instruments/neoclassical/read/bc.h"
 #include "sonde/instruments/neoclassical/read/boozmn.h"
@@ -106,31 +104,6 @@ TEST(Equilibria, ABcFileAndTheBoozmnMadeOfItGiveTheSameCoefficients) {
   EXPECT_NEAR(a.D11 / b.D11, 1, 1e-10);
   EXPECT_NEAR(a.D31 / b.D31, 1, 1e-10);
   EXPECT_NEAR(a.D33 / b.D33, 1, 1e-10);
-}
-
-/// One point of the published database: rho^2 lies between two nodes of the half mesh, so the radial rule counts.
-TEST(Equilibria, ThePublishedDatabaseOfTheQuasiIsodynamicCaseIsReproduced) {
-  SONDE_NEED_DATA(data);
-  const Hdf5File database = Hdf5File::open((data / "neoclassical/Dij_NTX_QI_Er_Optimized.h5").string());
-  const auto read = [&](const char* name, Shape first) {
-    Shape one;
-    for (int i = 0; i < first.rank(); ++i) one.append(1);
-    const Array value = database.dataset(name).read(first, one);
-    return *static_cast<const double*>(value.data());
-  };
-  const Array nu = database.dataset("/nu_v").read();
-  const auto* axis = static_cast<const double*>(nu.data());
-  const Index at = std::find(axis, axis + nu.count(), 1e-2) - axis;
-  ASSERT_LT(at, nu.count());
-  const double rho = read("/rho", {0});
-  EXPECT_NEAR(rho, 0.12247, 1e-5);
-  const Coefficients made = Plan::prepare(surface_of(data, "wout_QI_nfp2_newNT_opt_hires.nc", rho * rho),
-                                          {25, 25, 60, Discretisation::collocation})
-                                .solve({1e-2, read("/Es", {0, 4})});
-  EXPECT_NEAR(made.D11 / read("/D11", {0, at, 4}), 1, 1e-9);
-  EXPECT_NEAR(made.D31 / read("/D31", {0, at, 4}), 1, 1e-9);
-  EXPECT_NEAR(made.D13 / read("/D13", {0, at, 4}), 1, 1e-9);
-  EXPECT_NEAR(made.D33 / read("/D33", {0, at, 4}), 1, 1e-9);
 }
 
 }  // namespace
