@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated scans whose nominal raster says nothing of how they lie.
 #include "sonde/instruments/ptycho/orient/orient.h"
 
 #include <gmock/gmock.h>
@@ -8,9 +7,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "sonde/instruments/ptycho/simulate/simulate.h"
+#include "sonde/instruments/ptycho/orient/test_orient.h"
 #include "tests/support/errors.h"
-#include "tests/support/files.h"
 #include "tests/support/interrupts.h"
 
 namespace sonde::ptycho {
@@ -18,63 +16,6 @@ namespace {
 
 using sonde::testing::error_of;
 using ::testing::HasSubstr;
-
-constexpr double degree = std::numbers::pi / 180;
-
-double apart(double a, double b) { return std::abs(std::remainder(a - b, 2 * std::numbers::pi)); }
-
-class FindOrientation : public ::testing::Test {
- protected:
-  void SetUp() override { testing::write_bytes(folder_.file("simulated"), {}); }
-  /// 12 x 12 patterns of 32 x 32 pixels as a raster without orientation.
-  [[nodiscard]] Source scanned(bool transpose, double rotation_deg) const {
-    SimulateOptions options;
-    options.detector_px = 32;
-    options.scan_shape = "12,12";
-    options.scan_step_A = 0.9;
-    options.transpose = transpose;
-    options.scan_rotation_deg = rotation_deg;
-    const Truth truth = truth_of(options);
-    Source source;
-    source.file = folder_.file("simulated");  // what provenance looks at
-    source.shape = Shape{144, 32, 32};
-    source.dtype = DType::u32;
-    source.scan_shape = Extent{12, 12};
-    source.energy_kev = options.energy_keV;
-    source.mrad_per_px = 1000 * truth.sampling.angle_row();
-    source.semiangle_mrad = options.semiangle_mrad;
-    source.step_a = options.scan_step_A;
-    source.probe = truth.start_probe.clone();
-    const auto frames = std::make_shared<Array>(draw_frames(truth, 5, 0, 144, DType::u32));
-    source.read_patterns = [frames] { return frames->clone(); };
-    return source;
-  }
-  static Orientation found_for(Source source, const OrientOptions& options, const RunFile& settings) {
-    return find_orientation(settings, std::move(source), options, Budget::automatic(Device::cpu()));
-  }
-
-  testing::TemporaryFolder folder_;
-};
-
-TEST_F(FindOrientation, FindsHandednessAndAngle) {
-  for (const auto& [transpose, rotation] : {std::pair{false, 25.0}, std::pair{true, -70.0}, std::pair{true, 160.0}}) {
-    SCOPED_TRACE(::testing::Message() << rotation << (transpose ? " transposed" : ""));
-    const RunFile settings;
-    const Orientation found = found_for(scanned(transpose, rotation), {}, settings);
-    EXPECT_EQ(found.frames, 144);
-    ASSERT_GE(found.trials.size(), 11u);
-    EXPECT_EQ(found.best().transpose, transpose);
-    // The command promises a degree or two for any scan. Half of one moves the edge of these 10 A by a twentieth of a
-    // step, which as many counts tell.
-    EXPECT_LT(apart(found.best().rotation, rotation * degree), 0.5 * degree) << found.best().rotation / degree;
-    EXPECT_TRUE(found.clear());
-    EXPECT_LT((transpose ? found.transposed : found.straight).curl,
-              (transpose ? found.straight : found.transposed).curl);
-    for (std::size_t i = 1; i < found.trials.size(); ++i)
-      EXPECT_LE(found.trials[i - 1].score(), found.trials[i].score());
-    EXPECT_THAT(found.run_file_lines(), HasSubstr(transpose ? "transpose = true\n" : "transpose = false\n"));
-  }
-}
 
 TEST_F(FindOrientation, DoesNotDependOnTheOrientationInTheSettings) {
   OrientOptions options;
