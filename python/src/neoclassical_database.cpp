@@ -114,7 +114,7 @@ std::shared_ptr<Database> build(const std::string& wout, const std::optional<std
     const nc::Equilibrium equilibrium = open_equilibrium(wout);
     const auto boozer = booz ? std::optional(open_equilibrium(*booz, wout)) : std::nullopt;
     nc::DatabaseBuild making(in_boozer_angles ? *boozer : equilibrium, boozer, request);
-    nc::PartFile kept(part, making.key(), nc::PartFile::Earlier::resume);
+    nc::PartFile kept(part, making.key());
     nc::Database made = making.run(kept, host_budget(memory));
     kept.remove();
     return std::make_shared<Database>(std::move(made), making.notes());

@@ -370,6 +370,7 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
     int status;
     const char* text;
   };
+  write("before.h5.part", "");
   const std::string out = file("out.nc");
   for (const Case& c : std::vector<Case>{
            {{"run", "analytic-demo", "--nu-hat", "0", "-o", out}, 3, "nu_hat = 0"},
@@ -396,8 +397,12 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
            {{"scan", "analytic-demo", "--nu-v", "1,a", "-o", out}, 2, "nu_v \"1,a\""},
            {{"scan", "analytic-demo", "--nu-v", "1", "--rho", "0.5", "-o", out}, 3, "no radius"},
            {{"database", of + "wout_circular_tokamak.nc"}, 2, "--output"},
-           {{"database", of + "wout_circular_tokamak.nc", "-o", out, "--rho", "1.5"}, 3, "rho"},
-           {{"database", of + "wout_circular_tokamak.nc", "-o", out, "--surface-backend", "boozer"}, 2, "--booz"},
+           {{"database", of + "wout_circular_tokamak.nc", "-o", file("d.txt")}, 2, ".h5"},
+           {{"database", of + "wout_circular_tokamak.nc", "-o", file("before.h5")}, 2, "--resume"},
+           {{"database", of + "wout_circular_tokamak.nc", "-o", file("d.h5"), "--rho", "1.5"}, 3, "rho"},
+           {{"database", of + "wout_circular_tokamak.nc", "-o", file("d.h5"), "--surface-backend", "boozer"},
+            2,
+            "--booz"},
            {{"boozer", of + "boozmn_li383_1.4m.nc", "-o", out}, 3, "boozmn_li383"},
            {{"profile", file("none.h5"), "-o", out}, 3, "none.h5"},
            {{"convert", file("cut.nc"), "-o", out}, 3, "cut.nc"},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "sonde/app/cli/commands.h"
@@ -106,9 +107,18 @@ nc::DatabaseRequest request_of(const DatabaseOptions& options) {
   return request;
 }
 
+/// Where finished points are kept until the database is whole.
+std::string part_of(const DatabaseOptions& options) { return options.output + ".part"; }
+
 nc::DatabaseBuild prepare_build(const DatabaseOptions& options, Context& context) {
   if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o Dij.h5");
   require_place(options.output);
+  const std::string suffix = to_lower(std::filesystem::path(options.output).extension().string());
+  if (suffix != ".h5" && suffix != ".hdf5")
+    throw Error(ErrorKind::usage, options.output + ": a database is written as .h5 or .hdf5");
+  if (!options.resume && std::filesystem::exists(part_of(options)))
+    throw Error(ErrorKind::usage, part_of(options) + ": finished points of an earlier run are here")
+        .hint("--resume goes on with them; delete the file to begin anew");
   take_processor(context);
   const nc::DatabaseRequest request = request_of(options);
   if (options.surface_backend == Backend::boozer && !options.booz)
@@ -130,14 +140,23 @@ nc::DatabaseBuild prepare_build(const DatabaseOptions& options, Context& context
   return build;
 }
 
+nc::Database solved(const Ranks& ranks, nc::DatabaseBuild& build, nc::PartFile& part, Context& context) {
+  try {
+    return *build.run(ranks, &part, context.host_budget());
+  } catch (Error& error) {
+    if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated)
+      error.hint("finished points are kept in " + part.path() + ": the same command with --resume goes on with them");
+    throw;
+  }
+}
+
 /// On rank 0, where the files are: the points of before, and what has become of all.
 void write_solved(const DatabaseOptions& options, const Ranks& ranks, nc::DatabaseBuild& build, Context& context) {
-  nc::PartFile part(options.output + ".part", build.key(),
-                    options.resume ? nc::PartFile::Earlier::resume : nc::PartFile::Earlier::discard);
+  nc::PartFile part(part_of(options), build.key());
   if (!part.left_out().empty()) context.say("note      " + part.left_out());
   if (!part.earlier().empty()) context.say(fmt::format("resuming  {} points are there", part.earlier().size()));
   auto solving = context.report().phase("solve");
-  const nc::Database database = *build.run(ranks, &part, context.host_budget());
+  const nc::Database database = solved(ranks, build, part, context);
   solving.end();
   auto writing = context.report().phase("write");
   write_database(options.output, database);

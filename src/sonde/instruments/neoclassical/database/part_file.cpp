@@ -96,7 +96,7 @@ void write_all(int descriptor, const std::string& path, std::span<const std::byt
 
 }  // namespace
 
-PartFile::PartFile(std::string path, const std::string& key, Earlier earlier) : path_(std::move(path)) {
+PartFile::PartFile(std::string path, const std::string& key) : path_(std::move(path)) {
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw io_error(path_, "opening");
   try {
@@ -110,11 +110,10 @@ PartFile::PartFile(std::string path, const std::string& key, Earlier earlier) : 
     if (start.compare(0, compared, magic, 0, compared) != 0)
       throw Error(ErrorKind::bad_file, fmt::format("{}: is not a file of finished points", path_))
           .hint("move it away, or give the output another name");
-    if (earlier == Earlier::resume && start == header) {
+    if (start == header) {
       read_records(header.size());
     } else {
-      if (earlier == Earlier::resume && file.size() > header.size())
-        left_out_ = "they were made for another geometry, grid or other options";
+      if (file.size() > header.size()) left_out_ = "they were made for another geometry, grid or other options";
       begin(header);
     }
   } catch (...) {

@@ -25,12 +25,10 @@ struct FinishedPoint {
 /// record cut in two is not. One process at a time may have it open. append() is thread-safe.
 class PartFile {
  public:
-  enum class Earlier { resume, discard };
-
   /// Opens or makes the file. `key` says everything the points depend on (hash of the geometry, axes, grid, options) in
   /// words: points of another key are not used. Throws Error(io) when it cannot be written or another process has it,
   /// Error(bad_file) when a file of that name is something else, which is then left as it is.
-  PartFile(std::string path, const std::string& key, Earlier earlier = Earlier::resume);
+  PartFile(std::string path, const std::string& key);
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
   ~PartFile();
