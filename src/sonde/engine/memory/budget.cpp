@@ -126,9 +126,8 @@ Choice<Index> choose_batch(const Budget& budget, Index count, std::size_t bytes_
   const std::size_t room = available - std::min(available, fixed_bytes);
   const Index fit = bytes_per_item == 0 ? count : static_cast<Index>(room / bytes_per_item);
   if (count > 0 && (fit == 0 || fixed_bytes > available))
-    throw Error(ErrorKind::budget,
-                fmt::format("one item of {} beside {} does not fit into {}", bytes_text(bytes_per_item),
-                            bytes_text(fixed_bytes), bytes_text(available)))
+    throw Error(ErrorKind::budget, fmt::format("one at a time already needs {}, and {} are available",
+                                               bytes_text(bytes_per_item + fixed_bytes), bytes_text(available)))
         .hint("raise --memory");
   if (count <= fit && count <= most) return {count, fmt::format("all {} fit into {}", count, bytes_text(available))};
   if (most <= fit) return {most, "the largest useful batch"};
