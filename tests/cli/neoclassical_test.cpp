@@ -7,11 +7,14 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/neoclassical/read/test_equilibria.h"
 #include "tests/cli/program.h"
 #ifdef SONDE_MPIRUN
 #include "tests/cli/ranks.h"
@@ -50,6 +53,19 @@ class Neoclassical : public ::testing::Test {
       words.push_back(std::string("grid.") + key + "=" + value);
     }
     return words;
+  }
+  struct Wrong {
+    std::vector<std::string> words;
+    int status;
+    std::string text;  ///< of the message
+  };
+  /// The command ends so, and leaves no file `out`.
+  static void expect_refused(const Wrong& wrong, const std::string& out) {
+    SCOPED_TRACE(wrong.words[0] + " " + wrong.words[1] + ": " + wrong.text);
+    const Ended ended = command(wrong.words);
+    EXPECT_EQ(ended.status, wrong.status) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(wrong.text));
+    EXPECT_FALSE(fs::exists(out));
   }
   void write(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
 
@@ -119,7 +135,7 @@ TEST_F(Neoclassical, ScanIsDrawnAndHoldsWhatRunFinds) {
   EXPECT_EQ(command({"plot", file("scan.h5"), "-o", file("again.pdf")}).status, 0);
 }
 
-TEST_F(Neoclassical, DatabaseGoesOnAfterAKillAndIsTheSameByteForByte) {
+TEST_F(Neoclassical, DatabaseIsTheSameByteForByteWithAnyThreads) {
   SONDE_NEED_DATA(data);
   const std::string wout = (data / "neoclassical/wout_circular_tokamak.nc").string();
   const auto build = [&](const std::string& name, std::vector<std::string> more) {
@@ -148,6 +164,18 @@ TEST_F(Neoclassical, DatabaseGoesOnAfterAKillAndIsTheSameByteForByte) {
   (void)build("b.h5", {"--plot"});
   EXPECT_TRUE(fs::exists(file("b_rho2.png")));
   EXPECT_EQ(testing::read_bytes(file("a.h5")), testing::read_bytes(file("b.h5")));
+  // The data sets of the layout, ours beside them, and no time of any kind.
+  testing::python(R"(
+import sys, h5py
+layout = set('''rho nu_v Er_tilde Er Es Er_to_Ertilde drds dr_tildedr dr_tildeds D11 D13 D31 D33 D33_spitzer B00 R00 I G iota
+    Fac_MONKES_TO_SFINCS_11 Fac_MONKES_TO_SFINCS_31 Fac_MONKES_TO_SFINCS_33 Fac_REFERENCE_TO_SFINCS_11
+    Fac_REFERENCE_TO_SFINCS_31 Fac_REFERENCE_TO_SFINCS_33 Fac_SFINCS_TO_DKES_11 Fac_SFINCS_TO_DKES_31
+    Fac_SFINCS_TO_DKES_33 Fac_DKES_TO_D11star Fac_DKES_TO_D31star Fac_DKES_TO_D33star'''.split())
+f = h5py.File(sys.argv[1] + '/a.h5')
+assert set(f) == layout | {'B0_solver', 'onsager_residual', 'residual', 'n_xi_used'}, sorted(f)
+assert all(d.dtype == float for d in f.values())
+)",
+                  folder_.path().string());
   EXPECT_EQ(command({"plot", file("a.h5"), "--radius", "1", "-o", file("r.png")}).status, 0);
 }
 
@@ -365,15 +393,12 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
   write("twice.toml", "[surface]\npath = \"analytic-demo\"\n[case]\nnu_hat = 1e-3\nepsi_hat = 1e-3\ner_hat = 1e-3\n");
   const auto bytes = testing::read_bytes(of + "wout_circular_tokamak.nc");
   testing::write_bytes(file("cut.nc"), {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2)});
-  struct Case {
-    std::vector<std::string> words;
-    int status;
-    const char* text;
-  };
   write("before.h5.part", "");
   const std::string out = file("out.nc");
-  for (const Case& c : std::vector<Case>{
+  for (const Wrong& c : std::vector<Wrong>{
+           {{"run", "analytic-demo", "--nuhat", "1", "-o", out}, 2, "unknown flag \"--nuhat\""},
            {{"run", "analytic-demo", "--nu-hat", "0", "-o", out}, 3, "nu_hat = 0"},
+           {{"run", "analytic-demo", "--nu-hat", "-1e-3", "-o", out}, 3, "nu_hat = -0.001"},
            {{"run", "analytic-demo", "-o", out}, 3, "no nu_hat"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--set", "grid.n_theta=24", "-o", out}, 3, "25"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--er-tilde", "1e-3", "-o", out}, 3, "er_tilde needs"},
@@ -407,13 +432,89 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
            {{"profile", file("none.h5"), "-o", out}, 3, "none.h5"},
            {{"convert", file("cut.nc"), "-o", out}, 3, "cut.nc"},
            {{"plot", file("cut.nc"), "-o", file("out.jpg")}, 2, ".png or .pdf"},
+       })
+    expect_refused(c, out);
+}
+
+// What the reader finds inconsistent comes to the user with its field; nothing is written.
+TEST_F(Neoclassical, WrongFieldsOfAFileAreNamed) {
+  using Values = std::map<std::string, std::vector<double>>;
+  struct Field {
+    const char* text;
+    std::function<void(Values&)> change;
+  };
+  const std::string wout = file("wout.nc"), out = file("out.nc");
+  for (const Field& field : std::vector<Field>{
+           {"there is no variable bsupvmnc", [](Values& v) { v.erase("bsupvmnc"); }},
+           {"bmnc is nan", [](Values& v) { v["bmnc"][7] = std::nan(""); }},
+           {"phi is 0 at the edge", [](Values& v) { v["phi"].assign(5, 0); }},
+           {"psi_a = -0.31831",
+            [](Values& v) {
+              v["phi"] = {0, -0.5, -1, -1.5, -2};
+            }},
+           {"xn_nyq holds 4",
+            [](Values& v) {
+              v["xn_nyq"] = {0, 0, 4};
+            }},
        }) {
-    SCOPED_TRACE(c.words[0] + " " + c.words[1] + ": " + c.text);
-    const Ended ended = command(c.words);
-    EXPECT_EQ(ended.status, c.status) << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr(c.text));
-    EXPECT_FALSE(fs::exists(out));
+    testing::write_small_wout(wout, field.change);
+    expect_refused({{"run", wout, "--s", "0.5", "--nu-hat", "1", "-o", out}, 3, field.text}, out);
+    expect_refused({{"database", wout, "-o", out}, 3, field.text}, out);
   }
+  SONDE_NEED_DATA(data);
+  // Between the surfaces of a file with gaps the ones that it has are listed.
+  expect_refused(
+      {{"run", (data / "neoclassical/boozmn_li383_1.4m.nc").string(), "--s", "0.3", "--nu-hat", "1", "-o", out},
+       3,
+       "jlist of 0.05 and more; its surfaces have s = 0.0104167"},
+      out);
+}
+
+TEST_F(Neoclassical, WhatIsNotSolvedIsNoNumber) {
+  const std::string out = file("out.nc");
+  expect_refused(
+      {with_grid({"run", "analytic-demo", "--nu-hat", "1e-9", "--set", "solver.path=dense", "-o", out}, "9", "9", "20"),
+       7, "above the tolerance"},
+      out);
+  // iota 10 = 4 * 3: the mode (10,-3) of 21 x 7 points is constant along the field.
+  write("resonant.toml",
+        "[surface]\nm = [0, 1]\nn = [0, -1]\nb_cos = [1, 0.1]\nnfp = 4\niota = 1.2\npsi_p = 1\nb_theta = 0.1\n"
+        "b_zeta = 1.5\n[grid]\nn_theta = 21\nn_zeta = 7\nn_xi = 6\ndiscretisation = \"collocation\"\n"
+        "[case]\nnu_hat = 2e-2\n");
+  expect_refused({{"run", file("resonant.toml"), "-o", out}, 7, "resonant (10,-3)"}, out);
+  EXPECT_EQ(command({"run", file("resonant.toml"), "--set", "grid.discretisation=skew", "-o", out}).status, 0);
+  // A scan keeps its other points, and says with its status that some are missing.
+  EXPECT_EQ(command({"scan", file("resonant.toml"), "--nu-v", "1e-2,1e-1", "-o", file("scan.h5")}).status, 7);
+  testing::python(
+      "import sys, h5py, numpy as np\n"
+      "f = h5py.File(sys.argv[1] + '/scan.h5')\n"
+      "assert (f['status'][()] == 3).all() and np.isnan(f['D11'][()]).all()\n",
+      folder_.path().string());
+}
+
+TEST_F(Neoclassical, LittleMemoryMakesSmallerBatchesOfTheSameNumbers) {
+  const auto scanned = [&](const std::string& memory, const std::string& output) {
+    const Value found = read_json([&] {
+      const std::string report = file("report.json");
+      const Ended ended = command(
+          with_grid({"scan", "analytic-demo", "--nu-v", "1e-3,1e-2,1e-1,1,2,3,4,5", "--threads", "8", "--memory",
+                     memory, "--set", "grid.discretisation=collocation", "--report", report, "-o", file(output)},
+                    "17", "17", "4"));
+      EXPECT_EQ(ended.status, 0) << ended.err;
+      return report;
+    }());
+    for (const Value& choice : found.find("choices")->items())
+      if (text_at(choice, "what") == "at a time") return number_at(choice, "value");
+    return 0.0;
+  };
+  // Eight matrices of 289 x 289 a point: 5.4 MB.
+  EXPECT_EQ(scanned("1G", "much.h5"), 8);
+  EXPECT_EQ(scanned("20M", "little.h5"), 3);
+  testing::python(
+      "import sys, h5py\n"
+      "a, b = (h5py.File(sys.argv[1] + name) for name in ('/much.h5', '/little.h5'))\n"
+      "assert all((a[k][()] == b[k][()]).all() for k in ('D11', 'D31', 'D13', 'D33'))\n",
+      folder_.path().string());
 }
 
 }  // namespace

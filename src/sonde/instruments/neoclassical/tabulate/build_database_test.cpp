@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <tuple>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
@@ -200,6 +201,29 @@ TEST(RadialScales, AreThoseOfThePublishedDatabase) {
     EXPECT_NEAR(scales.geometry.G[r] / published.geometry.G[r], 1, 1e-4);
     EXPECT_NEAR(scales.geometry.iota[r] / published.geometry.iota[r], 1, 1e-4);
     EXPECT_NEAR(scales.geometry.R00[r] / published.geometry.R00[r], 1, 1e-3);
+  }
+  // What follows from them: a_b enters once, but twice what has it squared.
+  Database made = published;
+  made.a_b = scales.a_b;
+  made.geometry = scales.geometry;
+  made.geometry.B0_solver = published.geometry.B0_solver;
+  const DerivedFields ours = derived_fields(made), theirs = derived_fields(published);
+  for (const auto& [name, field, tolerance] :
+       {std::tuple{"drds", &DerivedFields::drds, 1e-3}, std::tuple{"dr_tildedr", &DerivedFields::dr_tildedr, 2e-3},
+        std::tuple{"dr_tildeds", &DerivedFields::dr_tildeds, 1e-3}, std::tuple{"Er", &DerivedFields::Er, 2e-3},
+        std::tuple{"Es", &DerivedFields::Es, 1e-3},
+        std::tuple{"MONKES_TO_SFINCS_11", &DerivedFields::monkes_to_sfincs_11, 1e-3},
+        std::tuple{"MONKES_TO_SFINCS_31", &DerivedFields::monkes_to_sfincs_31, 1e-3},
+        std::tuple{"MONKES_TO_SFINCS_33", &DerivedFields::monkes_to_sfincs_33, 1e-3},
+        std::tuple{"SFINCS_TO_DKES_11", &DerivedFields::sfincs_to_dkes_11, 2e-3},
+        std::tuple{"SFINCS_TO_DKES_31", &DerivedFields::sfincs_to_dkes_31, 1e-3},
+        std::tuple{"SFINCS_TO_DKES_33", &DerivedFields::sfincs_to_dkes_33, 1e-3},
+        std::tuple{"DKES_TO_D11star", &DerivedFields::dkes_to_d11_star, 1e-3},
+        std::tuple{"DKES_TO_D31star", &DerivedFields::dkes_to_d31_star, 1e-3}}) {
+    SCOPED_TRACE(name);
+    const std::vector<double>&a = ours.*field, &b = theirs.*field;
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], tolerance * std::abs(b[i]));
   }
 }
 
