@@ -459,7 +459,7 @@ TEST_F(Neoclassical, WrongFieldsOfAFileAreNamed) {
        }) {
     testing::write_small_wout(wout, field.change);
     expect_refused({{"run", wout, "--s", "0.5", "--nu-hat", "1", "-o", out}, 3, field.text}, out);
-    expect_refused({{"database", wout, "-o", out}, 3, field.text}, out);
+    expect_refused({{"database", wout, "-o", file("D.h5")}, 3, field.text}, file("D.h5"));
   }
   SONDE_NEED_DATA(data);
   // Between the surfaces of a file with gaps the ones that it has are listed.
