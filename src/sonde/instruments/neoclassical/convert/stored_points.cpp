@@ -133,6 +133,9 @@ std::array<std::string, 6> stored_names(Normalisation normalisation) {
 }
 
 StoredNumbers converted(const StoredNumbers& stored, const ConversionSettings& settings) {
+  if (stored.contains("nu_v"))
+    throw Error(ErrorKind::bad_input, "tables over collisionality and field, expected the points of one surface")
+        .hint("a result of `sonde neoclassical run`, or in Python a Scan and its Plan");
   const ConversionGeometry geometry = geometry_of(stored, settings);
   const bool in_label = settings.from == Normalisation::ntx && of_a_run(stored);
   std::array<std::string, 6> names = stored_names(settings.from);

@@ -116,6 +116,7 @@ TEST(StoredPoints, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused([](auto& s) { s.erase("B0"); }, {}), HasSubstr("no quantity B0"));
   EXPECT_THAT(refused([](auto& s) { s["iota"] = {1, 2}; }, {}), HasSubstr("iota holds 2 numbers, expected one"));
   EXPECT_THAT(refused([](auto& s) { s["D13"].pop_back(); }, {}), HasSubstr("D13 holds 1 numbers, but D11 holds 2"));
+  EXPECT_THAT(refused([](auto& s) { s["nu_v"] = {1}; }, {}), HasSubstr("tables over collisionality and field"));
   EXPECT_THAT(refused([](auto& s) { s["D11"].clear(); }, {}), HasSubstr("D11 holds no number"));
   EXPECT_THAT(refused([](auto& s) { s["jacobian"].pop_back(); }, {}), HasSubstr("jacobian and b_sup_zeta"));
   EXPECT_THAT(refused(nothing, {.from = N::sfincs}), HasSubstr("no quantity M11"));
