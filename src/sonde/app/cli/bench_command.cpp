@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <set>
 
 #include "sonde/app/cli/bench_cases.h"
@@ -12,10 +15,12 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/base/version.h"
 #include "sonde/engine/bench/machine.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/figure/chart.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
 
@@ -31,6 +36,7 @@ struct BenchOptions {
   Index samples = 201;
   std::optional<std::string> output;
   bool files = true;
+  std::optional<std::string> trace_dir, monkes;
   void describe(Fields& fields) {
     fields.positional(
         "case", bench_case,
@@ -47,6 +53,10 @@ struct BenchOptions {
                 .metavar = "PATH",
                 .letter = 'o'});
     fields.add("files", files, {.help = "write files at all"});
+    fields.add("trace_dir", trace_dir,
+               {.help = "write every call with its times as CASE.trace.json there, for chrome://tracing and Perfetto",
+                .metavar = "FOLDER"});
+    fields.add("monkes", monkes, {.help = "executable of MONKES, for the case neoclassical-peers", .metavar = "PATH"});
   }
 };
 
@@ -125,29 +135,57 @@ void write_files(const std::string& stem, const Value& result, const Chart& char
   context.say("written: " + stem + ".json" + (files.pictures.empty() ? "" : ", " + join_words(files.pictures, ", ")));
 }
 
+Value build() {
+  Value made;
+  made["version"] = std::string(build_info().version);
+  made["revision"] = std::string(build_info().revision);
+  made["compiler"] = std::string(build_info().compiler);
+  made["mpi"] = mpi_library();
+  return made;
+}
+
+/// Cases that compare with a program only the user has: without it one of several is left out, and one alone refused.
+std::vector<const BenchCase*> those_with_programs(std::vector<const BenchCase*> chosen, const BenchOptions& options) {
+  if (options.monkes && ::access(options.monkes->c_str(), X_OK) != 0)
+    throw Error(ErrorKind::bad_file, fmt::format("--monkes {}: {}", *options.monkes, std::strerror(errno)))
+        .hint("the path of the executable that MONKES's own makefile builds, main_monkes.x");
+  if (options.monkes) return chosen;
+  const auto lacks = [](const BenchCase* each) { return !each->needs_program.empty(); };
+  if (chosen.size() == 1 && lacks(chosen.front()))
+    throw Error(ErrorKind::usage, fmt::format("case {} compares with {}, which was not given", chosen.front()->name,
+                                              chosen.front()->needs_program))
+        .hint("--monkes PATH of its executable");
+  for (const BenchCase* each : chosen)
+    if (lacks(each)) log_note(fmt::format("case {} is left out: no {} was given", each->name, each->needs_program));
+  std::erase_if(chosen, lacks);
+  return chosen;
+}
+
 void run_case(const BenchCase& bench_case, const BenchOptions& options, const Value& machine, Context& context) {
   const std::vector<std::string> sizes = options.sizes.empty() ? bench_case.sizes : split(options.sizes, ',');
   Sampling sampling{.most = options.samples, .most_s = options.seconds};
   sampling.least = std::min(sampling.least, sampling.most);
 
+  const std::string program = bench_case.needs_program.empty() ? "" : options.monkes.value_or("");
   std::vector<BenchPoint> points;
   for (const std::string& size : sizes)
     for (const Device& device : chosen_devices(bench_case, options.devices))
       if (device.is_cpu())
-        for (const int workers : worker_counts(options.workers)) points.push_back({size, device, workers});
+        for (const int workers : worker_counts(options.workers)) points.push_back({size, device, workers, program});
       else
-        points.push_back({size, device, 1});
+        points.push_back({size, device, 1, program});
   if (points.empty())
     throw Error(ErrorKind::device, fmt::format("case {} runs on none of the devices", bench_case.name));
 
   auto phase = context.report().phase(bench_case.name);
   Value measured = Value::list();
+  Trace trace;
   {
     ProgressMeter meter("bench " + bench_case.name, static_cast<Index>(points.size()), "points");
     const int threads = thread_count();
     for (const BenchPoint& point : points) {
       set_thread_count(point.workers);
-      measured.push_back(run_bench_point(bench_case, point, machine_rates(machine, point.workers), sampling));
+      measured.push_back(run_bench_point(bench_case, point, machine_rates(machine, point.workers), sampling, &trace));
       meter.advance();
     }
     set_thread_count(threads);
@@ -156,9 +194,15 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
   result["case"] = bench_case.name;
   result["summary"] = bench_case.summary;
   result["machine"] = *machine.find("identity");
+  result["build"] = build();
   result["points"] = measured;
-  result["crossovers"] = crossovers(measured);
+  result["speedups"] = speedups(measured);
+  result["crossovers"] = crossovers(measured, bench_case.same_work);
   context.say(fmt::format("{}: {}\n{}", bench_case.name, bench_case.summary, bench_text(measured)));
+  for (const Value& each : result.find("speedups")->items())
+    context.say(fmt::format("{}, {}: {} workers are {:.2f} times as fast as one, efficiency {:.2f}",
+                            text_at(each, "size"), text_at(each, "operation"), number_at(each, "workers"),
+                            number_at(each, "speedup"), number_at(each, "efficiency")));
   for (const Value& crossing : result.find("crossovers")->items())
     context.say(fmt::format("between {} and {} the fastest changes from {} to {}",
                             crossing.find("between")->items()[0].as_text(),
@@ -170,6 +214,11 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
     const bool alone = options.output && bench_case.name == options.bench_case;
     write_files(alone ? stem : stem + "-" + bench_case.name, result, bench_chart(bench_case, measured, machine),
                 context);
+  }
+  if (options.trace_dir) {
+    const std::string path = *options.trace_dir + "/" + bench_case.name + ".trace.json";
+    trace.write(path);
+    context.say("written: " + path);
   }
   context.results()["cases"].push_back(std::move(result));
 }
@@ -187,7 +236,7 @@ void run_bench(const BenchOptions& options, Context& context) {
     }
     return;
   }
-  const std::vector<const BenchCase*> chosen = chosen_cases(options.bench_case);
+  const std::vector<const BenchCase*> chosen = those_with_programs(chosen_cases(options.bench_case), options);
   (void)worker_counts(options.workers);  // before anything is measured
   const Value machine = machine_limits(context);
   for (const BenchCase* each : chosen) run_case(*each, options, machine, context);

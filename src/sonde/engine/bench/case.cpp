@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <tuple>
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
@@ -108,12 +112,14 @@ Index whole_size(const std::string& size, const char* what) {
 }
 
 Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, const MachineRates& machine,
-                      const Sampling& sampling) {
+                      const Sampling& sampling, Trace* trace) {
   const Stopwatch watch;
+  const double began = trace != nullptr ? trace->now() : 0;
   Value value;
   value["size"] = point.size;
   value["device"] = point.device.name();
   value["workers"] = point.workers;
+  const Value where = value;
   PreparedCase prepared;
   try {
     prepared = bench_case.prepare(point);
@@ -125,14 +131,18 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
   }
   value["input"] = prepared.input;
   value["prepare_s"] = watch.seconds();
+  if (trace != nullptr) trace->add("prepare", began, where);
 
   std::vector<std::function<double()>> calls;
   for (const Operation& operation : prepared.operations)
-    calls.push_back([&operation] {
+    calls.push_back([&operation, &where, trace] {
       if (operation.before) operation.before();
+      const double start = trace != nullptr ? trace->now() : 0;
       const Stopwatch call;
       operation.run();
-      return call.seconds();
+      const double seconds = call.seconds();
+      if (trace != nullptr) trace->add(operation.name, start, where);
+      return seconds;
     });
   Value peers = Value::list();
   const auto add_failure = [&](const Peer& peer, const char* how, const std::string& reason) {
@@ -172,7 +182,45 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
   return value;
 }
 
-Value crossovers(const Value& points) {
+Peer python_peer(const std::string& name, const std::string& script, const std::vector<std::string>& arguments) {
+  const char* folder = std::getenv("SONDE_PEERS");
+  Peer peer{
+      name,
+      {"/usr/bin/python3", (std::filesystem::path(folder != nullptr ? folder : "bench/peers") / script).string()}};
+  peer.command.insert(peer.command.end(), arguments.begin(), arguments.end());
+  return peer;
+}
+
+Value speedups(const Value& points) {
+  using Key = std::tuple<std::string, std::string, std::string>;  // size, device, operation
+  std::map<Key, double> alone;
+  const auto for_each = [&](auto&& body) {
+    for (const Value& point : points.items())
+      for (const Value& operation : point.find("operations")->items())
+        if (const double median = median_of(operation); median > 0)
+          body(Key{text_of(point, "size"), text_of(point, "device"), text_of(operation, "name")},
+               number_of(point, "workers"), median);
+  };
+  for_each([&](const Key& key, double workers, double median) {
+    if (workers == 1) alone[key] = median;
+  });
+  Value found = Value::list();
+  for_each([&](const Key& key, double workers, double median) {
+    const auto one = alone.find(key);
+    if (workers == 1 || one == alone.end()) return;
+    Value row;
+    row["size"] = std::get<0>(key);
+    row["device"] = std::get<1>(key);
+    row["operation"] = std::get<2>(key);
+    row["workers"] = static_cast<Index>(workers);
+    row["speedup"] = one->second / median;
+    row["efficiency"] = one->second / median / workers;
+    found.push_back(std::move(row));
+  });
+  return found;
+}
+
+Value crossovers(const Value& points, bool same_work) {
   struct Entry {
     std::string series;
     double median = 0, deviation = 0;
@@ -181,15 +229,18 @@ Value crossovers(const Value& points) {
   for (const Value& point : points.items()) {
     const Value* operations = point.find("operations");
     if (operations == nullptr || operations->size() == 0) continue;
-    const Value& first = operations->items().front();
-    const Value* steady = first.find("steady_s");
-    if (steady == nullptr) continue;
-    const Spread spread{number_of(*steady, "median"), number_of(*steady, "min"), number_of(*steady, "mad"),
-                        static_cast<Index>(number_of(*steady, "samples"))};
-    const std::string size = text_of(point, "size");
-    if (sizes.empty() || sizes.back().first != size) sizes.push_back({size, {}});
-    sizes.back().second.push_back({fmt::format("{} x {:.0f}", text_of(point, "device"), number_of(point, "workers")),
-                                   spread.median, spread.uncertainty()});
+    for (const Value& operation : operations->items()) {
+      const Value* steady = operation.find("steady_s");
+      if (steady == nullptr) continue;
+      const Spread spread{number_of(*steady, "median"), number_of(*steady, "min"), number_of(*steady, "mad"),
+                          static_cast<Index>(number_of(*steady, "samples"))};
+      const std::string size = text_of(point, "size");
+      if (sizes.empty() || sizes.back().first != size) sizes.push_back({size, {}});
+      std::string series = fmt::format("{} x {:.0f}", text_of(point, "device"), number_of(point, "workers"));
+      if (same_work) series += ", " + text_of(operation, "name");
+      sizes.back().second.push_back({std::move(series), spread.median, spread.uncertainty()});
+      if (!same_work) break;
+    }
   }
   Value found = Value::list();
   std::string leader, leader_size;

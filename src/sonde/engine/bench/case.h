@@ -11,6 +11,7 @@
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/options/value.h"
 #include "sonde/engine/report/report.h"
+#include "sonde/engine/report/trace.h"
 
 namespace sonde {
 
@@ -18,7 +19,8 @@ namespace sonde {
 struct BenchPoint {
   std::string size;  ///< one of the case's sizes, or what the user gave
   Device device;
-  int workers = 1;  ///< threads; already set when a case is prepared
+  int workers = 1;           ///< threads; already set when a case is prepared
+  std::string program = {};  ///< another program that the user has named; empty: none
 };
 
 /// One operation to be timed, with what it must move and compute at least.
@@ -39,6 +41,11 @@ struct Peer {
   std::vector<std::string> command;  ///< words, found on PATH
 };
 
+/// A script of bench/peers/ run by Debian's Python; SONDE_PEERS names the folder, else bench/peers below the current
+/// one.
+[[nodiscard]] Peer python_peer(const std::string& name, const std::string& script,
+                               const std::vector<std::string>& arguments);
+
 /// What a case makes ready before its clock starts.
 struct PreparedCase {
   std::vector<Operation> operations;  ///< timed in turns
@@ -53,6 +60,8 @@ struct BenchCase {
   std::vector<std::string> sizes;   ///< default sizes, smallest first
   std::vector<DeviceKind> devices;  ///< where it can run
   std::function<PreparedCase(const BenchPoint&)> prepare;
+  bool same_work = false;          ///< its operations all do the work of one point: crossovers between them count
+  std::string needs_program = {};  ///< "MONKES": compares with a program that the user has to name
 };
 
 /// A size of a case as a whole number of `what`. Throws Error(usage) for anything that is none above zero.
@@ -60,19 +69,24 @@ struct BenchCase {
 
 /// Runs one point; one that does not fit into memory (Error(budget) from prepare) gets "absent" with the reason and no
 /// operations. Peak memory is that of the process so far, so start the largest point last. A peer that cannot be run is
-/// left out with the reason, as is one that fails later; the others go on. Returns
+/// left out with the reason, as is one that fails later; the others go on. Preparation and every call become spans of
+/// `trace`. Returns
 ///   {"size", "device", "workers", "input", "prepare_s", "peak_rss_bytes",
 ///    "operations": [{"name", "first_s", "steady_s": {...}, "mode_s", "bytes", "rate", "bandwidth_fraction", "flops",
 ///                    "flops_fraction", "difference"}], "peers": [{"name", "steady_s", "ratio"}, {"name", "absent"} or
 ///                                          {"name", "failed"}]}
 /// with `ratio` = the peer's median over that of the first operation.
 [[nodiscard]] Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, const MachineRates& machine,
-                                    const Sampling& sampling = {});
+                                    const Sampling& sampling = {}, Trace* trace = nullptr);
+
+/// How much faster several workers are than one, by medians: {"size", "device", "operation", "workers", "speedup",
+/// "efficiency"} with efficiency = speedup / workers, for every operation that ran on one worker too.
+[[nodiscard]] Value speedups(const Value& points);
 
 /// Sizes between which another device or number of workers becomes clearly the fastest (by more than noise, as in
-/// report/compare.h): {"between": [size, size], "from": "cpu x 1", "to": "cuda:0 x 1"}. Looks at the first operation.
-/// `points` are results of run_bench_point, sizes in order.
-[[nodiscard]] Value crossovers(const Value& points);
+/// report/compare.h): {"between": [size, size], "from": "cpu x 1", "to": "cuda:0 x 1"}. Looks at the first operation,
+/// or with `same_work` at all of them ("cpu x 2, threads"). `points` are results of run_bench_point, sizes in order.
+[[nodiscard]] Value crossovers(const Value& points, bool same_work = false);
 
 /// Points as a table for people.
 [[nodiscard]] std::string bench_text(const Value& points);

@@ -126,6 +126,44 @@ TEST(Crossovers, AreFoundBetweenSizes) {
   EXPECT_EQ(to_json(crossovers(points), -1), R"([{"between":["2","4"],"from":"cpu x 1","to":"cuda:0 x 1"}])");
 }
 
+TEST(Crossovers, AreThoseOfAllOperationsThatDoTheSameWork) {
+  const auto lanes = [](const char* size, double threads, double processes) {
+    Value made = point(size, "cpu", 2, threads);
+    Value other;
+    other["name"] = "processes";
+    other["steady_s"]["median"] = processes;
+    made["operations"].push_back(other);
+    return made;
+  };
+  Value points = Value::list();
+  points.push_back(lanes("8", 1, 5));
+  points.push_back(lanes("16", 6, 5));
+  EXPECT_EQ(crossovers(points).size(), 0U);
+  EXPECT_EQ(to_json(crossovers(points, true), -1),
+            R"([{"between":["8","16"],"from":"cpu x 2, plain","to":"cpu x 2, processes"}])");
+}
+
+TEST(Speedups, AreThoseOverOneWorker) {
+  Value points = Value::list();
+  points.push_back(point("1", "cpu", 1, 6.0));
+  points.push_back(point("1", "cpu", 4, 2.0));
+  points.push_back(point("2", "cpu", 2, 1.0));  // nothing to compare with
+  EXPECT_EQ(to_json(speedups(points), -1),
+            R"([{"size":"1","device":"cpu","operation":"plain","workers":4,"speedup":3.0,"efficiency":0.75}])");
+}
+
+TEST(BenchPoint, EveryCallIsASpanOfTheTrace) {
+  Trace trace;
+  (void)run_bench_point(counting_case(), {"small", Device::cpu(), 2}, {}, quick, &trace);
+  const Value written = trace.to_value();
+  std::map<std::string, int> spans;
+  for (const Value& event : written.find("traceEvents")->items()) {
+    ++spans[text_at(event, "name")];
+    EXPECT_EQ(text_at(*event.find("args"), "size"), "small");
+  }
+  EXPECT_EQ(spans, (std::map<std::string, int>{{"prepare", 1}, {"plain", 4}, {"from disk", 4}}));
+}
+
 TEST(Crossovers, NoiseIsNoCrossover) {
   Value points = Value::list();
   points.push_back(point("1", "cpu", 1, 1.00));

@@ -20,6 +20,19 @@ BenchCase on_cpu(std::string name, std::string summary, std::vector<std::string>
 
 PreparedCase on_smoke_grid(const BenchPoint& point) { return prepare_scan(point, {9, 11, 6}); }
 PreparedCase on_production_grid(const BenchPoint& point) { return prepare_scan(point, {17, 25, 16}); }
+PreparedCase on_fine_grid(const BenchPoint& point) { return prepare_scan(point, {25, 25, 60}); }
+
+BenchCase with_lanes(BenchCase made) {
+  made.same_work = true;
+  return made;
+}
+
+BenchCase peers() {
+  BenchCase made = on_cpu("peers", "The same points by MONKES (--monkes PATH), in seconds of one core",
+                          {"17x25x16", "25x25x60"}, prepare_peers);
+  made.needs_program = "MONKES";
+  return made;
+}
 
 }  // namespace
 
@@ -29,13 +42,16 @@ std::vector<BenchCase> bench_cases() {
              prepare_point),
       on_cpu("crossover", "Every path that can, over the points of each angle, 16 Legendre modes",
              {"7", "11", "15", "19", "23"}, prepare_crossover),
-      on_cpu("scaling-smoke", "Scans on 9x11x6, size in points", {"8", "16", "32", "64"}, on_smoke_grid),
-      on_cpu("scaling", "Scans on 17x25x16, size in points", {"16", "32", "64", "128"}, on_production_grid),
-      on_cpu("strong-scaling", "128 points on 17x25x16 with more and more threads", {"128"}, on_production_grid),
+      with_lanes(on_cpu("scaling-smoke", "Scans on 9x11x6, size in points", {"8", "16", "32", "64"}, on_smoke_grid)),
+      with_lanes(on_cpu("scaling", "Scans on 17x25x16, size in points", {"16", "32", "64", "128"}, on_production_grid)),
+      with_lanes(on_cpu("scaling-fine", "Scans on 25x25x60, size in points", {"8", "16"}, on_fine_grid)),
+      with_lanes(
+          on_cpu("strong-scaling", "128 points on 17x25x16 with more and more workers", {"128"}, on_production_grid)),
       on_cpu("reuse", "A plan for every point, or one for all, on 9x11x6", {"4", "16", "48"}, prepare_reuse),
       on_cpu("database", "Rows of 12 fields on 25x25x60; 16 rows are a surface of a database", {"1"},
              prepare_database_rows),
       on_cpu("workflow", "Profiles of three species from a database, size in radii", {"51"}, prepare_workflow),
+      peers(),
   };
 }
 

@@ -14,10 +14,13 @@ namespace sonde::neoclassical {
 ///   neoclassical-crossover       every path that can, over the angles of one grid, against the dense path
 ///   neoclassical-scaling-smoke   more and more points on 9x11x6, against the same solved one by one
 ///   neoclassical-scaling         the same on 17x25x16; 128 points are the scan that other programs publish
-///   neoclassical-strong-scaling  those 128 points with every number of threads
+///   neoclassical-scaling-fine    the same on 25x25x60
+///   neoclassical-strong-scaling  those 128 points with every number of workers
+/// These four by threads of one process, by processes and by MPI ranks of one thread each (starting them counts).
 ///   neoclassical-reuse           a plan for every point, or one for all, on 9x11x6
 ///   neoclassical-database        rows of 12 fields of a database surface on 25x25x60; size 16 is the whole surface
 ///   neoclassical-workflow        profiles of 51 radii from a database: load, fluxes, momentum correction, E_r
+///   neoclassical-peers           the same points by MONKES, whose executable the user names
 [[nodiscard]] std::vector<BenchCase> bench_cases();
 
 }  // namespace sonde::neoclassical

@@ -64,4 +64,22 @@ PreparedCase prepare_crossover(const BenchPoint& point) {
   return prepared;
 }
 
+PreparedCase prepare_peers(const BenchPoint& point) {
+  PreparedCase prepared = prepare_point(point);
+  const AnalyticSurface surface = bench_harmonics();
+  std::string harmonics;  // n m B_mn, as DKES files have them
+  for (std::size_t i = 0; i < surface.b.modes.size(); ++i)
+    harmonics +=
+        fmt::format("{}{} {} {}", i == 0 ? "" : ";", surface.b.modes[i].n, surface.b.modes[i].m, surface.b.cosine[i]);
+  for (const double epsi_hat : {0.0, 1e-3})
+    prepared.peers.push_back(
+        python_peer(fmt::format("MONKES, {}", epsi_hat == 0 ? "E = 0" : "E != 0"), "monkes.py",
+                    {"--program=" + point.program, "--grid=" + point.size, fmt::format("--nu={}", collisionality),
+                     fmt::format("--er={}", epsi_hat * surface.psi_p), fmt::format("--periods={}", surface.periods),
+                     fmt::format("--chip={}", -surface.iota * surface.psi_p), fmt::format("--psip={}", surface.psi_p),
+                     fmt::format("--btheta={}", surface.b_theta), fmt::format("--bzeta={}", surface.b_zeta),
+                     "--harmonics=" + harmonics}));
+  return prepared;
+}
+
 }  // namespace sonde::neoclassical

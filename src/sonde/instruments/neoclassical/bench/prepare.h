@@ -16,5 +16,6 @@ PreparedCase prepare_reuse(const BenchPoint& point);
 PreparedCase prepare_database_rows(const BenchPoint& point);
 
 PreparedCase prepare_workflow(const BenchPoint& point);
+PreparedCase prepare_peers(const BenchPoint& point);
 
 }  // namespace sonde::neoclassical

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "sonde/instruments/neoclassical/bench/prepare.h"
+#include "sonde/instruments/neoclassical/bench/process_lanes.h"
 #include "sonde/instruments/neoclassical/bench/workload.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
 
@@ -25,12 +28,12 @@ struct Scan {
       : plan(Plan::prepare(bench_surface(), grid)), cases(std::move(which)), found(cases.size()) {}
 
   /// From the same cases one by one on this thread, over those that have an answer.
-  [[nodiscard]] double difference() const {
+  [[nodiscard]] double difference(std::span<const Coefficients> of) const {
     Plan::Workspace workspace = plan.workspace();
     double largest = 0;
     for (std::size_t i = 0; i < cases.size(); ++i)
-      if (std::isfinite(found[i].D11))  // at 3e-7 some points may not converge
-        largest = std::max(largest, largest_difference(found[i], plan.solve(cases[i], workspace)));
+      if (std::isfinite(of[i].D11))  // at 3e-7 some points may not converge
+        largest = std::max(largest, largest_difference(of[i], plan.solve(cases[i], workspace)));
     return largest;
   }
 };
@@ -43,24 +46,47 @@ Operation scan_of(std::string name, const std::shared_ptr<Scan>& scan) {
                 for (std::size_t i = 0; i < points.size(); ++i) scan->found[i] = points[i].coefficients;
               },
           .flops = least_flops(scan->plan, scan->cases),
-          .difference = [=] { return scan->difference(); }};
+          .difference = [=] { return scan->difference(scan->found); }};
 }
 
-PreparedCase one_scan(const GridSpec& grid, std::vector<Case> cases) {
-  PreparedCase prepared;
-  prepared.input = fmt::format("{} points on {}x{}x{}", cases.size(), grid.n_theta, grid.n_zeta, grid.n_xi);
-  prepared.operations.push_back(scan_of("scan", std::make_shared<Scan>(grid, std::move(cases))));
-  return prepared;
+/// The rows of published_cases() that `count` points fill, or a part of the first; nothing for other numbers.
+std::optional<std::pair<std::vector<double>, std::vector<double>>> axes_of(Index count) {
+  std::vector<double> nu = published_collisionalities(), fields = published_fields();
+  const auto row = static_cast<Index>(fields.size());
+  if (count < row) {
+    fields.resize(static_cast<std::size_t>(count));
+    count = row;
+  }
+  if (count % row != 0 || count / row > static_cast<Index>(nu.size())) return std::nullopt;
+  nu.resize(static_cast<std::size_t>(count / row));
+  return std::pair(std::move(nu), std::move(fields));
 }
 
 }  // namespace
 
 PreparedCase prepare_scan(const BenchPoint& point, const GridSpec& grid) {
-  return one_scan(grid, published_cases(whole_size(point.size, "points")));
+  const Index count = whole_size(point.size, "points");
+  PreparedCase prepared;
+  prepared.input = fmt::format("{} points on {}x{}x{}", count, grid.n_theta, grid.n_zeta, grid.n_xi);
+  const auto scan = std::make_shared<Scan>(grid, published_cases(count));
+  prepared.operations.push_back(scan_of("threads", scan));
+  if (auto axes = axes_of(count))
+    for (Operation& lane :
+         process_lanes(grid, std::move(axes->first), std::move(axes->second), point.workers,
+                       [scan](std::span<const Coefficients> found) { return scan->difference(found); })) {
+      lane.flops = prepared.operations.front().flops;
+      prepared.operations.push_back(std::move(lane));
+    }
+  return prepared;
 }
 
 PreparedCase prepare_database_rows(const BenchPoint& point) {
-  return one_scan({25, 25, 60}, database_rows(whole_size(point.size, "collisionalities")));
+  const auto scan =
+      std::make_shared<Scan>(GridSpec{25, 25, 60}, database_rows(whole_size(point.size, "collisionalities")));
+  PreparedCase prepared;
+  prepared.input = fmt::format("{} points on 25x25x60", scan->cases.size());
+  prepared.operations.push_back(scan_of("scan", scan));
+  return prepared;
 }
 
 PreparedCase prepare_reuse(const BenchPoint& point) {
@@ -77,7 +103,7 @@ PreparedCase prepare_reuse(const BenchPoint& point) {
                                          again->found[i] = Plan::prepare(bench_surface(), grid).solve(again->cases[i]);
                                      },
                                  .flops = prepared.operations.front().flops,
-                                 .difference = [=] { return again->difference(); }});
+                                 .difference = [=] { return again->difference(again->found); }});
   return prepared;
 }
 

@@ -9,7 +9,6 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/database/axes.h"
-#include "sonde/instruments/neoclassical/read/analytic.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
 
 namespace sonde::neoclassical {
@@ -19,16 +18,18 @@ constexpr double psi_p = -0.5237;
 
 }  // namespace
 
-Surface bench_surface() {
-  return make_surface({.name = "W7-X, six harmonics",
-                       .periods = 5,
-                       .iota = -0.4512 / 0.5237,
-                       .psi_p = psi_p,
-                       .b_theta = 0,
-                       .b_zeta = -14.0876,
-                       .b = {{{0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {2, 0}},
-                             {2.4311, 0.11149, -0.094228, -0.040776, 0.0054553, -0.0037086}}});
+AnalyticSurface bench_harmonics() {
+  return {.name = "W7-X, six harmonics",
+          .periods = 5,
+          .iota = -0.4512 / 0.5237,
+          .psi_p = psi_p,
+          .b_theta = 0,
+          .b_zeta = -14.0876,
+          .b = {{{0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {2, 0}},
+                {2.4311, 0.11149, -0.094228, -0.040776, 0.0054553, -0.0037086}}};
 }
+
+Surface bench_surface() { return make_surface(bench_harmonics()); }
 
 GridSpec parse_grid(const std::string& text) {
   Index numbers[3] = {};
@@ -51,10 +52,16 @@ std::vector<double> logspaced(double first, double last, Index count) {
   return values;
 }
 
-std::vector<Case> published_cases(Index count) {
+std::vector<double> published_collisionalities() { return logspaced(1e-5, 1, 16); }
+
+std::vector<double> published_fields() {
   std::vector<double> fields = logspaced(1e-6 / psi_p, 1e-3 / psi_p, 7);
   fields.insert(fields.begin(), 0.0);
-  const std::vector<Case> all = grid_of_cases(logspaced(1e-5, 1, 16), fields);
+  return fields;
+}
+
+std::vector<Case> published_cases(Index count) {
+  const std::vector<Case> all = grid_of_cases(published_collisionalities(), published_fields());
   std::vector<Case> cases;
   for (Index i = 0; i < count; ++i) cases.push_back(all[static_cast<std::size_t>(i) % all.size()]);
   return cases;

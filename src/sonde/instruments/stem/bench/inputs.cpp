@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -140,13 +139,6 @@ std::shared_ptr<ResidentScan> full_size_scan() {
   auto* total = static_cast<std::uint64_t*>(scan->total.data());
   for (Index copy = drawn; copy < positions; copy += drawn) std::copy_n(total, drawn, total + copy);
   return scan;
-}
-
-Peer python_peer(const std::string& name, const std::string& script, const std::vector<std::string>& arguments) {
-  const char* folder = std::getenv("SONDE_PEERS");
-  Peer peer{name, {"/usr/bin/python3", (fs::path(folder != nullptr ? folder : "bench/peers") / script).string()}};
-  peer.command.insert(peer.command.end(), arguments.begin(), arguments.end());
-  return peer;
 }
 
 std::filesystem::path bench_folder(const std::string& name) {

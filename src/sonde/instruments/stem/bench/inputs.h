@@ -41,9 +41,4 @@ struct ResidentScan {
 /// A folder for the files of a case, kept from run to run.
 [[nodiscard]] std::filesystem::path bench_folder(const std::string& name);
 
-/// A script of bench/peers/ run by Debian's Python; SONDE_PEERS names the folder, else bench/peers below the current
-/// one.
-[[nodiscard]] Peer python_peer(const std::string& name, const std::string& script,
-                               const std::vector<std::string>& arguments);
-
 }  // namespace sonde::stem
