@@ -186,4 +186,24 @@ describe("the state", () => {
     expect(await live.snapshot()).toEqual(before);
     await live.settled(expected ?? []);
   });
+
+  it("finds its data set where it stands in another place", async () => {
+    const other = simulate(live.file("other_master.h5"), 5);
+    await live.open([scan, other]);
+    await live.page.getByLabel("Data set", { exact: true }).selectOption({ label: "other" });
+    const expected = imageByCommand(other, "bf", live.path).values;
+    await live.settled(expected);
+    await live.page.keyboard.press("e");
+    const [download] = await Promise.all([live.page.waitForEvent("download"), live.page.getByRole("button", { name: "Save the state" }).click()]);
+    const file = await download.path();
+    await live.server.stop();
+    await live.page.close();
+    await live.open([other, scan]);
+    await live.page.getByLabel("Data set", { exact: true }).selectOption({ label: "one" });
+    await live.settled(imageByCommand(scan, "bf", live.path).values);
+    await live.page.keyboard.press("e");
+    await live.page.locator("input[type=file]").setInputFiles(file);
+    await live.settled(expected);
+    expect(await live.view("dataset")).toBe(0);
+  });
 });

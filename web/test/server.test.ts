@@ -103,6 +103,34 @@ describe("series", () => {
     await live.page.getByRole("button", { name: "Previous item" }).click();
     await live.settled(expected[1]);
   });
+
+  it("show the item that the slider names after another data set was looked at", async () => {
+    await live.open([series, scan]);
+    const first = imageByCommand(live.file("series/tilt2_master.h5"), "bf", live.path).values;
+    await live.settled(first);
+    await live.page.getByRole("button", { name: "Next item" }).click();
+    await live.settled(imageByCommand(live.file("series/tilt3_master.h5"), "bf", live.path).values);
+    const datasets = live.page.getByLabel("Data set", { exact: true });
+    await datasets.selectOption({ index: 1 });
+    await live.settled(imageByCommand(scan, "bf", live.path).values);
+    await datasets.selectOption({ index: 0 });
+    await live.settled(first);
+    expect(await live.view("item")).toBe(0);
+  });
+});
+
+describe("what is made of the active detector's image", () => {
+  it("follows when a detector is added and taken away", async () => {
+    await live.open([scan]);
+    const spectrum = (channel: number) => live.image(channel, live.page, 3);
+    await live.page.keyboard.press("f");
+    await expect.poll(() => spectrum(0)).not.toBeNull();
+    await live.page.getByRole("button", { name: "Add a detector" }).click();
+    await expect.poll(() => spectrum(1)).not.toBeNull();
+    await live.page.getByRole("button", { name: "Remove detector 2" }).click();
+    await live.idle();
+    expect((await spectrum(0))?.values).not.toEqual((await spectrum(1))?.values);
+  });
 });
 
 describe("clients and server", () => {

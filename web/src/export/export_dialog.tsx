@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
 
-import { fromStateFile, toStateFile } from "../model/state_file";
+import { fromStateFile, renumbered, toStateFile } from "../model/state_file";
 import { Button, Check, Select } from "../panels/controls";
 import { Dialog } from "../panels/dialog";
 import { useViewer } from "../panels/context";
@@ -87,8 +87,8 @@ export function ExportDialog() {
     });
   const loadState = (file: File) =>
     attempt(async () => {
-      const { view } = await actions.session.request("load_state", { state: JSON.parse(await file.text()) as unknown });
-      store.apply(fromStateFile(view));
+      const { view, numbers } = await actions.session.request("load_state", { state: JSON.parse(await file.text()) as unknown });
+      store.apply(renumbered(fromStateFile(view), numbers as number[]));
       actions.session.sendAll();
       store.dialog.value = "none";
     });

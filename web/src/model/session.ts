@@ -91,7 +91,7 @@ export class Session implements Listener {
     if (!current || current.error || !current.scan) return;
     if (this.store.datasets.peek().length > 1) this.send("set_dataset", { dataset: dataset.peek() });
     if (compared.peek().length > 1) this.send("compare", { datasets: compared.peek() });
-    if (item.peek() > 0) this.send("set_item", { item: item.peek() });
+    if ((current.items?.length ?? 0) > 1) this.send("set_item", { item: item.peek() });
     const centre = this.store.view.centres.peek().find((one) => one.dataset === dataset.peek());
     if (centre) this.sendCentre(centre.row, centre.col, centre.radius);
     for (const { channel } of detectors.peek()) this.sendDetector(channel);
@@ -107,16 +107,29 @@ export class Session implements Listener {
   }
 
   request(command: string, args: Args = {}): Promise<Reply> {
-    const id = this.send(command, args);
-    if (id === null) return Promise.reject(new Error("there is no connection to the server"));
-    return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
+    return new Promise((resolve, reject) => {
+      const id = this.send(command, args);
+      if (id === null) throw new Error("there is no connection to the server");
+      this.waiting.set(id, { resolve, reject });
+    });
   }
 
   /** A file that the server makes: its reply names it, a frame of kind file holds it. */
   requestFile(args: Args): Promise<ServedFile> {
-    const id = this.send("export", args);
-    if (id === null) return Promise.reject(new Error("there is no connection to the server"));
-    return new Promise((resolve, reject) => this.files.set(id, { resolve, reject }));
+    return new Promise((resolve, reject) => {
+      const id = this.send("export", args);
+      if (id === null) throw new Error("there is no connection to the server");
+      this.files.set(id, { resolve, reject });
+    });
+  }
+
+  private sendOrSay(command: string, args: Args): number | null {
+    try {
+      return this.send(command, args);
+    } catch (problem) {
+      this.confusion(problem as Error);
+      return null;
+    }
   }
 
   private wish(key: string, command: string, args: () => Args | null, channel?: number): void {
@@ -125,7 +138,7 @@ export class Session implements Listener {
     this.latest.wish(key, () => {
       const now = args();
       if (!now) return null;
-      const id = this.send(command, now);
+      const id = this.sendOrSay(command, now);
       if (id === null) return null;
       if (channel !== undefined) this.channelOf.set(id, channel);
       delays.sent(key, id);
@@ -254,7 +267,7 @@ export class Session implements Listener {
   }
 
   confusion(problem: Error): void {
-    this.store.note.value = { text: problem.message, serious: true };
+    this.store.note.value = { text: problem.message, hint: problem.cause as string | undefined, serious: true };
   }
 
   private takeFile(id: number, file: NonNullable<ReturnType<typeof this.files.get>>): void {

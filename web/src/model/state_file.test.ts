@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { freeChannel, nameOf, shapeOf } from "./detectors";
-import { fromStateFile, toStateFile } from "./state_file";
+import { fromStateFile, renumbered, toStateFile } from "./state_file";
 import { Store } from "./store";
 import { initialView, type View } from "./view";
 
@@ -55,6 +55,12 @@ describe("state file", () => {
     const other = new Store();
     other.apply(fromStateFile(JSON.parse(text)));
     expect(other.snapshot()).toEqual(unusual());
+  });
+  it("follows its data sets to their new numbers", () => {
+    const { dataset, centres, compared, order, hidden, starred, ...rest } = renumbered(unusual(), [3, 2, 1, 0]);
+    expect([dataset, centres[0].dataset, compared, order, hidden, starred]).toEqual([0, 0, [2, 0], [0, 2], [1], [2]]);
+    expect(unusual()).toMatchObject(rest);
+    expect(renumbered(initialView(), [1, 0])).toEqual(initialView());
   });
   it("keeps the initial value of what an older file lacks", () => {
     expect(fromStateFile({ version: 1, view: { item: 2 } })).toEqual({ ...initialView(), item: 2 });

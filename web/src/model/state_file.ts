@@ -15,6 +15,20 @@ export function toStateFile(view: View): StateFile {
   return { version: 1, view };
 }
 
+/** The view with the numbers that its data sets have now; `numbers` holds them by the numbers of before. */
+export function renumbered(view: View, numbers: readonly number[]): View {
+  const now = (id: number) => numbers[id] ?? id;
+  return {
+    ...view,
+    dataset: view.dataset === null ? null : now(view.dataset),
+    centres: view.centres.map((one) => ({ ...one, dataset: now(one.dataset) })),
+    compared: view.compared.map(now),
+    order: view.order.map(now),
+    hidden: view.hidden.map(now),
+    starred: view.starred.map(now),
+  };
+}
+
 type Test = (value: unknown) => boolean;
 
 const isNumber: Test = (value) => typeof value === "number" && Number.isFinite(value);

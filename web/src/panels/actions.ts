@@ -126,23 +126,25 @@ export class Actions {
       if (this.view.arrangement.peek() === "single") this.view.arrangement.value = "grid";
     });
     this.session.sendDetector(channel);
+    this.afterActivation();
   }
 
   removeDetector(channel: number): void {
     const rest = this.view.detectors.peek().filter((one) => one.channel !== channel);
     if (rest.length === 0) return;
+    const wasActive = this.view.active.peek() === channel;
     batch(() => {
       this.view.detectors.value = rest;
-      if (this.view.active.peek() === channel) this.view.active.value = rest[0].channel;
+      if (wasActive) this.view.active.value = rest[0].channel;
     });
     this.session.sendDetector(channel);
+    if (wasActive) this.afterActivation();
   }
 
   activate(channel: number): void {
     if (this.view.active.peek() === channel) return;
     this.view.active.value = channel;
-    if (this.view.spectrumOn.peek()) this.session.sendSpectrum();
-    this.afterImage();
+    this.afterActivation();
   }
 
   // Beam centre
@@ -156,6 +158,7 @@ export class Actions {
         this.view.centres.value = this.view.centres.peek().filter(({ dataset }) => dataset !== id);
         this.store.datasets.value = this.store.datasets.peek().map((one) => (one.id === id ? { ...one, centre: { row, col, radius } } : one));
       });
+      this.afterImage();
       this.store.spoken.value = `centre at row ${row.toFixed(2)}, column ${col.toFixed(2)}, radius ${radius.toFixed(2)}`;
     } catch (problem) {
       this.report(problem);
@@ -167,6 +170,7 @@ export class Actions {
     if (dataset === null) return;
     this.view.centres.value = [...this.view.centres.peek().filter((one) => one.dataset !== dataset), { dataset, row, col, radius }];
     this.session.sendCentre(row, col, radius);
+    this.afterImage();
   }
 
   // Display
@@ -204,6 +208,7 @@ export class Actions {
   chooseDataset(id: number): void {
     const next = this.store.datasets.peek().find((one) => one.id === id);
     if (!next || id === this.view.dataset.peek()) return;
+    this.setPlaying(false);
     batch(() => {
       this.view.dataset.value = id;
       this.view.item.value = 0;
@@ -281,6 +286,12 @@ export class Actions {
   report(problem: unknown): void {
     const { message, cause } = problem instanceof Error ? problem : new Error(String(problem));
     this.store.note.value = { text: message, hint: cause as string | undefined, serious: true };
+  }
+
+  /** What is made of the active detector's image. */
+  private afterActivation(): void {
+    if (this.view.spectrumOn.peek()) this.session.sendSpectrum();
+    this.afterImage();
   }
 
   /** What lies on an image that changes: a profile across it. */

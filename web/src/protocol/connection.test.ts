@@ -60,6 +60,16 @@ describe("Connection", () => {
     expect(JSON.parse(sockets[0].sent[0])).toEqual({ id: 1, command: "set_position", row: 3, col: 5 });
   });
 
+  it("refuses what the server would close the connection for", () => {
+    const { connection, sockets } = connected();
+    sockets[0].receive(PAGE);
+    // 64 KiB in all.
+    const rest = JSON.stringify({ text: "", id: 1, command: "open" }).length;
+    expect(() => connection.send("open", { text: "x".repeat(65536 - rest + 1) })).toThrow("65 KiB, at most 64");
+    expect(sockets[0].sent).toEqual([]);
+    expect(connection.send("open", { text: "x".repeat(65536 - rest) })).toBe(1);
+  });
+
   it("drops a frame that is older than one already shown", () => {
     const { sockets, seen } = connected();
     sockets[0].receive(PAGE);

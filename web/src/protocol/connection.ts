@@ -30,6 +30,9 @@ export function retryDelay(attempt: number): number {
   return Math.min(5000, 250 * 2 ** (attempt - 1));
 }
 
+/** What the server takes as one message, in bytes. */
+const LONGEST_COMMAND = 64 * 1024;
+
 /** One WebSocket, opened anew whenever it is lost. Ids grow over all of them, so an answer from before never counts. */
 export class Connection {
   private socket: Socket | null = null;
@@ -59,12 +62,18 @@ export class Connection {
     };
   }
 
-  /** Sends a command and returns its id; null before the server has introduced itself. */
+  /** Sends a command and returns its id; null before the server has introduced itself. Throws for one that the server
+   *  would close the connection for. */
   send(command: string, args: Record<string, unknown> = {}): number | null {
     if (!this.socket || !this.ready) return null;
-    const id = this.nextId++;
-    this.socket.send(JSON.stringify({ ...args, id, command }));
-    return id;
+    const text = JSON.stringify({ ...args, id: this.nextId, command });
+    const bytes = new TextEncoder().encode(text).length;
+    if (bytes > LONGEST_COMMAND)
+      throw new Error(`what was set is too detailed to be sent: ${Math.ceil(bytes / 1024)} KiB, at most ${LONGEST_COMMAND / 1024}`, {
+        cause: "a mask of fewer pieces; the command line takes a state of any size",
+      });
+    this.socket.send(text);
+    return this.nextId++;
   }
 
   /** Ends for good. */

@@ -170,6 +170,7 @@ Value ClientSession::load_state(const Arguments& arguments) {
   }
   client_ = state_member(state, "view", where);
   reply["view"] = client_;
+  reply["numbers"] = numbers;
   return reply;
 }
 
