@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <string>
 
 #include "sonde/instruments/neoclassical/boozer/transform.h"
 #include "sonde/instruments/neoclassical/read/bc.h"
 #include "sonde/instruments/neoclassical/read/boozmn.h"
+#include "sonde/instruments/neoclassical/read/dkes.h"
 #include "sonde/instruments/neoclassical/read/equilibrium.h"
 #include "sonde/instruments/neoclassical/solve/plan.h"
 #include "tests/support/data.h"
@@ -89,6 +93,39 @@ TEST(Equilibria, NegativeFluxOfW7xGivesNegativeD31InBothAngles) {
   EXPECT_NEAR(boozer.made.D11 / 8.8334e-3, 1, 1e-4);
   EXPECT_NEAR(boozer.made.D31 / -0.070181, 1, 1e-4);
   expect_same_physics(vmec, boozer, 1e-3);
+}
+
+/// The surface as the input of STELLOPT's DKES, with r such that dr/ds = `slope`.
+AnalyticSurface by_dkes(const Surface& surface, double slope) {
+  const auto& field = std::get<BoozerField>(surface.field);
+  const double psip = field.flux / slope;
+  std::string text = fmt::format(
+      " &dkes_indata\n nzperiod= {},\n chip = {:.17g}, psip = {:.17g},\n btheta = {:.17g}, bzeta = {:.17g},\n",
+      surface.periods, surface.iota * psip, psip, field.b_theta, field.b_zeta);
+  for (std::size_t i = 0; i < surface.b.modes.size(); ++i)
+    text += fmt::format(" borbi({},{})= {:.17g},\n", -surface.b.modes[i].n, surface.b.modes[i].m, surface.b.cosine[i]);
+  Notes notes;
+  return parse_dkes(text + " /\n", "input_dkes", notes);
+}
+
+// Flux and G are positive in the one and negative in the other.
+TEST(Equilibria, TheInputOfDkesMadeOfASurfaceGivesItsCoefficientsPerMetre) {
+  SONDE_NEED_DATA(data);
+  const double slope = 0.4;  // dr/ds, m
+  for (const char* name : {"boozmn_li383_1.4m.nc", "w7x-sc1.bc"}) {
+    const Surface per_s = surface_of(data, name, std::string(name) == "w7x-sc1.bc" ? 0.25 : 2.5 / 48);
+    const double psi_a = std::get<BoozerField>(per_s.field).flux;
+    const Surface per_r = make_surface(by_dkes(per_s, slope));
+    for (const double e_s : {0.0, 1e-4}) {
+      SCOPED_TRACE(name + std::to_string(e_s));
+      const GridSpec grid{13, 15, 12};
+      const Coefficients s = solved(per_s, grid, {1e-3, e_s}).made, r = solved(per_r, grid, {1e-3, e_s / psi_a}).made;
+      EXPECT_NEAR(r.D11 / (s.D11 * slope * slope), 1, 1e-9);
+      EXPECT_NEAR(r.D31 / (s.D31 * slope), 1, 1e-9);
+      EXPECT_NEAR(r.D13 / (s.D13 * slope), 1, 1e-9);
+      EXPECT_NEAR(r.D33 / s.D33, 1, 1e-9);
+    }
+  }
 }
 
 TEST(Equilibria, ABcFileAndTheBoozmnMadeOfItGiveTheSameCoefficients) {

@@ -14,7 +14,10 @@ Surface make_surface(const AnalyticSurface& analytic) {
   surface.psi_scale = analytic.psi_p;
   surface.b = analytic.b;
   const double g_iota_i = analytic.b_zeta + analytic.iota * analytic.b_theta;
-  surface.field = BoozerField{analytic.b_theta, analytic.b_zeta, std::abs(g_iota_i), 1};
+  surface.field = analytic.sign_jacobian == 0
+                      ? BoozerField{analytic.b_theta, analytic.b_zeta, std::abs(g_iota_i), 1}
+                      : BoozerField{analytic.b_theta, analytic.b_zeta, analytic.sign_jacobian * g_iota_i,
+                                    std::copysign(1.0, g_iota_i)};
   require_valid(surface);
   return surface;
 }

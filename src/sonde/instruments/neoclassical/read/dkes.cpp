@@ -47,7 +47,8 @@ class Collected {
     b_.cosine.push_back(value);
   }
 
-  AnalyticSurface finish(const char* periods, const char* b00) {
+  /// iota = `iota_sign` chip / psip where it is not given itself.
+  AnalyticSurface finish(const char* periods, const char* b00, double iota_sign = -1) {
     if (!periods_) throw error(fmt::format("{} is missing", periods));
     if (!psip) throw error("psip is missing");
     if (*psip == 0) throw error("psip is zero");
@@ -56,7 +57,7 @@ class Collected {
     if (!btheta) throw error("btheta is missing");
     if (!bzeta) throw error("bzeta is missing");
     if (!seen_.contains({0, 0})) throw error(fmt::format("{} is missing", b00));
-    return {name_, *periods_, iota ? *iota : -*chip / *psip, *psip, *btheta, *bzeta, std::move(b_)};
+    return {name_, *periods_, iota ? *iota : iota_sign * *chip / *psip, *psip, *btheta, *bzeta, std::move(b_)};
   }
 
   std::optional<double> chip, psip, iota, btheta, bzeta;
@@ -180,7 +181,8 @@ double only_number(const Namelist::Assignment& assignment, const std::string& ke
   return *number;
 }
 
-void add_harmonic(const Namelist::Assignment& assignment, Collected& collected) {
+/// `n_sign` is that of n zeta in the phase.
+void add_harmonic(const Namelist::Assignment& assignment, int n_sign, Collected& collected) {
   const std::string subscripts = assignment.subscripts.value_or("");
   std::vector<std::string_view> words;
   split_words(subscripts, words);
@@ -190,37 +192,63 @@ void add_harmonic(const Namelist::Assignment& assignment, Collected& collected) 
   if (words.size() != 2) throw wrong();
   const auto n = fortran_integer(words[0], most_mode), m = fortran_integer(words[1], most_mode);
   if (!n || !m) throw wrong();
-  collected.add(*m, *n, only_number(assignment, fmt::format("borbi({},{})", *n, *m), collected));
+  collected.add(*m, n_sign * *n, only_number(assignment, fmt::format("borbi({},{})", *n, *m), collected));
 }
 
-/// The text behind "&datain" or "$datain".
-std::string_view group_of(std::string_view text, const Collected& collected) {
+/// What stands behind the name of the group.
+struct Group {
+  std::string_view text;
+  bool of_stellopt = false;
+};
+
+std::optional<Group> find_group(std::string_view text) {
   const std::string lower = to_lower(text);
-  for (const char* mark : {"&dkes_indata", "$dkes_indata"})
-    if (lower.find(mark) != std::string::npos)
-      throw Error(ErrorKind::not_supported, collected.error("the namelist DKES_INDATA is not read").message())
-          .hint("give the group datain, as DKES reads it from ddkes2.data");
-  for (const char* mark : {"&datain", "$datain"})
-    if (const std::size_t at = lower.find(mark); at != std::string::npos) return text.substr(at + 7);
-  throw collected.error("there is no namelist datain");
+  for (const auto& [name, of_stellopt] : {std::pair{"datain", false}, std::pair{"dkes_indata", true}})
+    for (const char mark : {'&', '$'})
+      if (const std::size_t at = lower.find(mark + std::string(name)); at != std::string::npos)
+        return Group{text.substr(at + 1 + std::string_view(name).size()), of_stellopt};
+  return std::nullopt;
+}
+
+/// What STELLOPT's form may say that would be read as something else. nvalsb lists toroidal modes in older files.
+void require_plain(const Namelist::Assignment& assignment, const Collected& collected) {
+  const auto refuse = [&](const std::string& what) {
+    return Error(ErrorKind::not_supported, collected.error(what).message());
+  };
+  if (assignment.key == "nvalsb")
+    throw refuse("borbi is counted by the list nvalsb").hint("write borbi(n,m) with the mode numbers themselves");
+  if (assignment.key == "ibbi" && only_number(assignment, "ibbi", collected) != 1)
+    throw refuse("borbi is not |B| (ibbi is not 1)").hint("write the harmonics of |B| with ibbi = 1");
+}
+
+AnalyticSurface finish_stellopt(Collected& collected, const std::string& name, Notes& notes) {
+  AnalyticSurface made = collected.finish("nzperiod", "borbi(0,0)", 1);
+  const double g_iota_i = made.b_zeta + made.iota * made.b_theta;
+  if (made.psi_p * g_iota_i <= 0)
+    throw collected
+        .error(fmt::format("psip = {:.6g} and bzeta + iota btheta = {:.6g} differ in sign", made.psi_p, g_iota_i))
+        .hint(
+            "B^2 is their product over |sqrt g|: change the signs of psip and chip, or of btheta and "
+            "bzeta");
+  made.sign_jacobian = -1;
+  notes.push_back(fmt::format("{}: left-handed angles, as VMEC has them, which dkes_indata does not say", name));
+  return made;
 }
 
 }  // namespace
 
-bool is_namelist(std::string_view text) {
-  const std::string lower = to_lower(text);
-  for (const char* mark : {"&datain", "$datain", "&dkes_indata", "$dkes_indata"})
-    if (lower.find(mark) != std::string::npos) return true;
-  return false;
-}
+bool is_namelist(std::string_view text) { return find_group(text).has_value(); }
 
 AnalyticSurface parse_dkes(std::string_view text, const std::string& name, Notes& notes) {
   Collected collected(name);
-  Namelist namelist(group_of(text, collected), collected);
+  const std::optional<Group> group = find_group(text);
+  if (!group) throw collected.error("there is no namelist datain or dkes_indata");
+  Namelist namelist(group->text, collected);
   std::vector<std::string> ignored;
   while (const auto assignment = namelist.next()) {
     const std::string& key = assignment->key;
     const auto number = [&] { return only_number(*assignment, key, collected); };
+    if (group->of_stellopt) require_plain(*assignment, collected);
     if (key == "nzperiod")
       collected.set_periods(number());
     else if (key == "chip")
@@ -232,12 +260,12 @@ AnalyticSurface parse_dkes(std::string_view text, const std::string& name, Notes
     else if (key == "bzeta")
       collected.set(collected.bzeta, key, number());
     else if (key == "borbi")
-      add_harmonic(*assignment, collected);
+      add_harmonic(*assignment, group->of_stellopt ? -1 : 1, collected);
     else if (std::find(ignored.begin(), ignored.end(), key) == ignored.end())
       ignored.push_back(key);
   }
   if (!ignored.empty()) notes.push_back(fmt::format("{}: ignored {}", name, join_words(ignored)));
-  return collected.finish("nzperiod", "borbi(0,0)");
+  return group->of_stellopt ? finish_stellopt(collected, name, notes) : collected.finish("nzperiod", "borbi(0,0)");
 }
 
 AnalyticSurface parse_table(std::string_view text, const std::string& name) {

@@ -78,9 +78,56 @@ TEST(ParseDkes, ErrorsNameTheKey) {
   EXPECT_THAT(refused(namelist + "borbi 3"), HasSubstr("borbi(-1,1) has 3 values"));
   EXPECT_THAT(refused("&datain 3 = 4"), HasSubstr("\"3 = 4\" is no assignment"));
   EXPECT_THAT(refused("&other"), HasSubstr("there is no namelist datain"));
+}
+
+const std::string stellopt = R"(
+ &DKES_INDATA
+ nzperiod=  3,  ! periods
+ lalpha= 100, nrun = 1,
+ cmul =   0.1000E-02, efield = 0.1E+03,
+ mpolb =  6,  ntorb =  8,  ibbi = 1,
+ chip =  -0.1403,  psip = -0.2783,
+ btheta =     4.0E-02, bzeta =  -2.0E+00,
+ borbi(0,0)=  0.15E+01, borbi(1,1)=  -.60E-01,
+ borbi(-2,3)=  0.10E-01,
+ mmnn(1,1)=  0,  9,  0,  1,  2,
+  3, 4,
+ mpol=17, ntor= 26 /
+)";
+
+TEST(ParseDkesOfStellopt, HasTheAnglesAndSignsOfVmec) {
   Notes notes;
-  EXPECT_THAT(error_of(ErrorKind::not_supported, [&] { (void)parse_dkes("&DKES_INDATA\n/", "x.data", notes); }),
-              HasSubstr("DKES_INDATA is not read"));
+  const AnalyticSurface read = parse_dkes(stellopt, "x", notes);
+  EXPECT_TRUE(is_namelist(stellopt));
+  EXPECT_DOUBLE_EQ(read.iota, 0.1403 / 0.2783);  // chip / psip
+  EXPECT_EQ(read.psi_p, -0.2783);
+  // The phase m theta - n zeta.
+  EXPECT_THAT(read.b.modes, ElementsAre(Mode{0, 0}, Mode{1, -1}, Mode{3, 2}));
+  EXPECT_THAT(notes, ElementsAre("x: ignored lalpha, nrun, cmul, efield, mpolb, ntorb, ibbi, mmnn, mpol and ntor",
+                                 HasSubstr("left-handed angles")));
+  const Surface surface = make_surface(read);
+  const auto& field = std::get<BoozerField>(surface.field);
+  const double g_iota_i = -2 + read.iota * 0.04;
+  EXPECT_DOUBLE_EQ(field.jacobian_b2, -g_iota_i);  // sqrt(g) by psi, of which r runs against: left-handed by r
+  EXPECT_EQ(field.flux, -1);
+}
+
+TEST(ParseDkesOfStellopt, WhatWouldBeReadAsSomethingElseIsRefused) {
+  const auto changed = [](const std::string& from, const std::string& to) {
+    std::string text = stellopt;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  const auto unsupported = [](const std::string& text) {
+    return error_of(ErrorKind::not_supported, [&] {
+      Notes notes;
+      (void)parse_dkes(text, "x", notes);
+    });
+  };
+  EXPECT_THAT(unsupported(changed("ibbi = 1", "ibbi = 2")), HasSubstr("x: borbi is not |B|"));
+  EXPECT_THAT(unsupported(changed("ibbi = 1", "nvalsb = 0, 1")), HasSubstr("list nvalsb"));
+  EXPECT_THAT(refused(changed("bzeta =  -2.0", "bzeta =  2.0")), HasSubstr("psip = -0.2783 and bzeta + iota btheta"));
+  EXPECT_THAT(refused(changed("borbi(0,0)=  0.15E+01,", " ")), HasSubstr("borbi(0,0) is missing"));
 }
 
 TEST(ParseTable, ReadsScalarsAndRows) {
