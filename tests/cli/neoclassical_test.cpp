@@ -244,6 +244,33 @@ TEST_F(Neoclassical, SeveralRanksFindTheScanOfOne) {
       folder_.path().string());
 }
 
+TEST_F(Neoclassical, SeveralRanksWriteTheProfileOfOne) {
+  SONDE_NEED_DATA(data);
+  const auto words = [&](const std::string& name) {
+    return std::vector<std::string>{"neoclassical",
+                                    "profile",
+                                    (data / "neoclassical/wout_circular_tokamak.nc").string(),
+                                    "--rho",
+                                    "0.3,0.5,0.7",
+                                    "--n-theta",
+                                    "9",
+                                    "--n-zeta",
+                                    "1",
+                                    "--n-xi",
+                                    "8",
+                                    "--energies",
+                                    "8",
+                                    "--E-r",
+                                    "0",
+                                    "-o",
+                                    file(name)};
+  };
+  ASSERT_EQ(run(words("one.h5")).status, 0);
+  const Ended ended = testing::run_together(2, words("two.h5"));
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(testing::read_bytes(file("two.h5")), testing::read_bytes(file("one.h5")));
+}
+
 TEST_F(Neoclassical, SeveralRanksSayAnErrorOnce) {
   const Ended ended = testing::run_together(
       3, {"neoclassical", "scan", "analytic-demo", "--nu-v", "1e-3,-1", "--er-hat", "0", "-o", file("scan.h5")});

@@ -13,6 +13,7 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/options/toml.h"
+#include "sonde/engine/ranks/hand_out.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/results/transport_result.h"
@@ -20,6 +21,7 @@
 #include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
 #include "sonde/instruments/neoclassical/tabulate/solved_equilibrium.h"
 #include "sonde/instruments/neoclassical/transport/profile_file.h"
+#include "sonde/instruments/neoclassical/transport/radial_ranks.h"
 #include "sonde/instruments/neoclassical/transport/table_source.h"
 
 namespace sonde::cli {
@@ -131,28 +133,42 @@ Source open_source(const ProfileOptions& options, Context& context) {
           std::move(rho), "solved from " + options.input};
 }
 
-void run_profile(const ProfileOptions& options, Context& context) {
+struct Prepared {
+  nc::TransportPanels panels;
+  Source source;
+  std::vector<nc::RadialInput> radii;
+};
+
+Prepared prepare_profile(const ProfileOptions& options, Context& context) {
   if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o profiles.h5");
   nc::require_result_path(options.output);
   take_processor(context);
   const nc::TransportPanels panels = panels_of(options.quantity);
-  auto preparing = context.report().phase("prepare");
+  const auto preparing = context.report().phase("prepare");
   const Profiles profiles(options.profiles);
-  const Source source = open_source(options, context);
+  Source source = open_source(options, context);
   std::vector<nc::RadialInput> radii;
   for (const double rho : source.rho) {
     const std::optional<double> E_r = options.E_r ? options.E_r : profiles.E_r(rho);
     radii.push_back({rho, profiles.plasma(rho, source.radii->minor_radius()), E_r});
   }
-  preparing.end();
   context.report().add_choice("coefficients", Value(source.what), "the input");
   context.report().add_choice("radii", Value(radii.size()),
                               fmt::format("rho {:.4g} to {:.4g}", source.rho.front(), source.rho.back()));
-  if (context.dry_run()) return;
+  return {panels, std::move(source), std::move(radii)};
+}
+
+void run_profile(const ProfileOptions& options, Context& context) {
+  const Ranks ranks = join_ranks(context);
+  std::optional<Prepared> prepared;
+  if (!all_succeed(ranks, [&] { prepared.emplace(prepare_profile(options, context)); }) || context.dry_run()) return;
+  const auto& [panels, source, radii] = *prepared;
 
   auto solving = context.report().phase("solve");
-  const std::vector<nc::RadialResult> results = radial_transport(*source.radii, radii, options.transport.transport());
+  const std::vector<nc::RadialResult> results =
+      radial_transport(ranks, *source.radii, radii, options.transport.transport());
   solving.end();
+  if (ranks.rank() != 0) return;
   std::vector<nc::Species> species;
   for (const nc::Population& population : radii.front().plasma) species.push_back(population.species);
   {
@@ -172,6 +188,7 @@ void run_profile(const ProfileOptions& options, Context& context) {
   Value& found = context.results();
   found["files"].push_back(options.output);
   found["radii"] = results.size();
+  found["ranks"] = ranks.size();
   found["radii_without_root"] = rootless;
   found["largest_share_beyond"] = beyond;
   if (rootless > 0)
@@ -195,21 +212,22 @@ void run_profile(const ProfileOptions& options, Context& context) {
 }  // namespace
 
 Command neoclassical_profile_command() {
-  return {.name = "neoclassical profile",
-          .summary = "Fluxes, ambipolar electric field and bootstrap current over the radius",
-          .details =
-              "Integrates monoenergetic coefficients over energy for every species, finds all ambipolar fields and "
-              "takes a stable one, and gives the bootstrap current without and with momentum correction. From a "
-              "database it interpolates; from an equilibrium it solves at the very energies that the integrals need "
-              "(slow, and the measure of what interpolation costs).",
-          .examples = {{"sonde neoclassical profile Dij.h5 -o profiles.h5", "51 radii with the standard profiles"},
-                       {"sonde neoclassical profile Dij.h5 --profiles plasma.csv --quantity bootstrap -o current.nc",
-                        "Densities and temperatures of a table"},
-                       {"sonde neoclassical profile wout.nc --rho 0.25,0.5,0.75 --n-theta 25 --n-zeta 31 --n-xi 17 "
-                        "--energies 11 --E-r 0 -o direct.h5",
-                        "Three radii solved directly"}},
-          .plans = true,
-          .invoke = invocation<ProfileOptions, run_profile>};
+  return {
+      .name = "neoclassical profile",
+      .summary = "Fluxes, ambipolar electric field and bootstrap current over the radius",
+      .details =
+          "Integrates monoenergetic coefficients over energy for every species, finds all ambipolar fields and "
+          "takes a stable one, and gives the bootstrap current without and with momentum correction. From a "
+          "database it interpolates; from an equilibrium it solves at the very energies that the integrals need "
+          "(slow, and the measure of what interpolation costs). Under `mpirun` radii go to whichever process is free.",
+      .examples = {{"sonde neoclassical profile Dij.h5 -o profiles.h5", "51 radii with the standard profiles"},
+                   {"sonde neoclassical profile Dij.h5 --profiles plasma.csv --quantity bootstrap -o current.nc",
+                    "Densities and temperatures of a table"},
+                   {"sonde neoclassical profile wout.nc --rho 0.25,0.5,0.75 --n-theta 25 --n-zeta 31 --n-xi 17 "
+                    "--energies 11 --E-r 0 -o direct.h5",
+                    "Three radii solved directly"}},
+      .plans = true,
+      .invoke = invocation<ProfileOptions, run_profile>};
 }
 
 }  // namespace sonde::cli

@@ -54,8 +54,7 @@ Ranks join_ranks(Context& context) {
   if (ranks.rank() != 0) context.be_silent();
   context.share_machine(ranks.on_this_machine());
   if (ranks.size() > 1)
-    context.report().add_choice("ranks", Value(ranks.size()),
-                                "started together: radii, and pieces of their points, go to whoever is free");
+    context.report().add_choice("ranks", Value(ranks.size()), "started together: work goes to whoever is free");
   return ranks;
 }
 
