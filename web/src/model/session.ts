@@ -222,7 +222,7 @@ export class Session implements Listener {
         this.takeDatasets((event.datasets ?? []) as Dataset[]);
         const now = store.dataset.peek();
         // A scan that has just become whole has its images computed from all of it.
-        if (now && !now.loading && !now.error && (before?.loading || before?.id !== now.id)) this.sendAll();
+        if (now && !now.loading && store.problem.peek() === null && (before?.loading || before?.id !== now.id)) this.sendAll();
         break;
       }
       case "progress":

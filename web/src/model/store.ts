@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 
 import type { ConnectionStatus } from "../protocol/connection";
 import type { Frame } from "../protocol/frame";
@@ -71,6 +71,13 @@ export class Store {
   readonly dataset: ReadonlySignal<Dataset | null> = computed(
     () => this.datasets.value.find(({ id }) => id === this.view.dataset.value) ?? null,
   );
+  /** Why the item that is looked at cannot be shown; null while it is tried, and when it can. */
+  readonly problem: ReadonlySignal<string | null> = computed(() => {
+    const item = this.view.item.value;
+    const { loading, items, error } = this.dataset.value ?? {};
+    if (loading && (loading.item ?? item) === item) return null;
+    return items?.[item]?.error ?? error ?? null;
+  });
   readonly centre: ReadonlySignal<Centre | undefined> = computed(
     () => this.view.centres.value.find(({ dataset }) => dataset === this.view.dataset.value) ?? this.dataset.value?.centre,
   );
@@ -88,6 +95,16 @@ export class Store {
   });
 
   private frames = new Map<string, Signal<Frame | null>>();
+
+  constructor() {
+    // What was shown before must not stand there as if it were of an item that cannot be shown.
+    effect(() => {
+      if (this.problem.value === null) return;
+      const shown = `/${this.view.dataset.value}/`;
+      for (const [key, frame] of this.frames) if (key.includes(shown)) frame.value = null;
+      this.profile.value = null;
+    });
+  }
 
   frame(kind: number, dataset: number, channel = 0): Signal<Frame | null> {
     const key = `${kind}/${dataset}/${channel}`;

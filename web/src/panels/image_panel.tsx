@@ -97,7 +97,7 @@ export function ImagePanel({ name, title, children }: Props) {
 
 /** Says why there is no image. */
 function Waiting({ stage }: { stage: Stage }) {
-  const { store } = useViewer();
+  const { store, actions } = useViewer();
   // An image that has come is followed by others: only that there is one matters.
   const there = useComputed(() => {
     const dataset = store.dataset.value;
@@ -108,7 +108,14 @@ function Waiting({ stage }: { stage: Stage }) {
   if (there.value) return null;
   const dataset = store.dataset.value;
   const channel = stage.panel === "image" ? store.channels.value[store.view.active.value] : undefined;
-  const problem = dataset?.error ?? channel?.error;
-  if (problem) return <p class="waiting problem">{problem}</p>;
+  const broken = store.problem.value;
+  if (broken)
+    return (
+      <div class="waiting problem" role={stage.panel === "image" ? "alert" : undefined}>
+        <p>{broken}</p>
+        <Button label="Try to load it again" text="Try again" onClick={() => actions.session.sendItem()} />
+      </div>
+    );
+  if (channel?.error) return <p class="waiting problem">{channel.error}</p>;
   return <p class="waiting">{dataset?.loading ? "Loading" : store.status.value.status === "open" ? "" : "Waiting for the server"}</p>;
 }

@@ -12,6 +12,8 @@ export function SeriesBar() {
   const { item, fps, loop, boomerang } = store.view;
   const playing = store.playing.value;
   const rate = fps.value;
+  const shown = items[item.value];
+  const name = shown ? `${shown.label}${shown.error ? " (failed)" : ""}` : "";
 
   useEffect(() => {
     if (!playing) return;
@@ -37,13 +39,13 @@ export function SeriesBar() {
       <input
         type="range"
         aria-label="Item of the series"
-        aria-valuetext={items[item.value]?.label}
+        aria-valuetext={name}
         min={0}
         max={items.length - 1}
         value={item.value}
         onInput={(event) => actions.chooseItem(Number(event.currentTarget.value))}
       />
-      <span class="readout">{`${item.value + 1} / ${items.length}   ${items[item.value]?.label ?? ""}`}</span>
+      <span class="readout">{`${item.value + 1} / ${items.length}   ${name}`}</span>
       {ready > 0 && ready < items.length && <span class="hint">{`${ready} ready`}</span>}
       <NumberField label="per second" value={rate} least={0.5} most={60} step={1} onChange={(value) => (fps.value = value)} />
       <Button label="Loop" icon="loop" pressed={loop.value} onClick={() => (loop.value = !loop.value)} />

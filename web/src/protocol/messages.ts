@@ -8,6 +8,7 @@ export interface Centre {
 }
 
 export interface Loading {
+  item?: number;
   stage: string;
   fraction: number;
   bytes_per_s?: number;
@@ -18,6 +19,8 @@ export interface SeriesItem {
   label: string;
   path?: string;
   held?: boolean;
+  /** Why its last load failed; the others can be looked at all the same. */
+  error?: string;
 }
 
 export interface Choice {
@@ -31,6 +34,7 @@ export interface Dataset {
   id: number;
   label: string;
   source?: string;
+  /** Why nothing of it can be shown. */
   error?: string | null;
   loading?: Loading | null;
   items?: SeriesItem[];

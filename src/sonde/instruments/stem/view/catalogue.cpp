@@ -275,9 +275,10 @@ void Catalogue::load(const Wish& wish) {
   if (problem && problem->kind() != ErrorKind::interrupted && problem->kind() != ErrorKind::terminated) {
     log_warning(problem->what());
     Value notice;
-    notice["message"] = problem->message();
+    notice["message"] = in_words(*problem, entry->item_path(wish.item));
     notice["hint"] = problem->hint();
     notice["dataset"] = wish.dataset;
+    notice["item"] = wish.item;
     tell("notice", notice);
   }
 }

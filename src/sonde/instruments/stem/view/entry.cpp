@@ -62,6 +62,13 @@ BeamFound find_beam(const Dataset& dataset) {
 
 }  // namespace
 
+std::string in_words(const Error& error, const std::string& path) {
+  std::string text = error.message();
+  for (const Error& problem : error.problems()) text += "; " + problem.message();
+  for (const std::string& activity : error.activities()) text += ", while " + activity;
+  return text.find(name_of(path)) == std::string::npos ? path + ": " + text : text;
+}
+
 Entry::Entry(Index id, const std::string& path, const ViewOptions& options, const Budget& budget, Device device)
     : id_(id),
       source_(std::filesystem::absolute(path).lexically_normal().string()),
@@ -218,6 +225,11 @@ std::optional<Error> Entry::problem(Index item) const {
   return items_.at(static_cast<std::size_t>(item)).error;
 }
 
+void Entry::forget_problem(Index item) {
+  const std::lock_guard lock(mutex_);
+  items_.at(static_cast<std::size_t>(item)).error.reset();
+}
+
 void Entry::set_loading(std::optional<Value> progress) {
   const std::lock_guard lock(mutex_);
   loading_ = std::move(progress);
@@ -252,6 +264,9 @@ void Entry::release(std::optional<Index> item) {
     series_->release(*item);
   else
     series_->release();
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (!item || i == static_cast<std::size_t>(*item)) items_[i].error.reset();
 }
 
 Value Entry::state() const {
@@ -260,11 +275,9 @@ Value Entry::state() const {
   state["id"] = id_;
   state["label"] = label_;
   state["source"] = source_;
-  for (const Item& item : items_)
-    if (item.error) {
-      state["error"] = item.error->message();
-      break;
-    }
+  if (!items_.empty() &&
+      std::all_of(items_.begin(), items_.end(), [](const Item& item) { return item.error.has_value(); }))
+    state["error"] = in_words(*items_.front().error, items_.front().path);
   state["loading"] = loading_.value_or(Value());
   state["items"] = Value::list();
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -272,7 +285,7 @@ Value Entry::state() const {
     entry["label"] = items_[i].label;
     entry["path"] = items_[i].path;
     entry["held"] = series_->held(static_cast<Index>(i));
-    if (items_[i].error) entry["error"] = items_[i].error->message();
+    if (items_[i].error) entry["error"] = in_words(*items_[i].error, items_[i].path);
     if (!items_[i].gone.empty()) entry["missing"] = true;
   }
   state["scan"] = pair(shape_[0], shape_[1]);

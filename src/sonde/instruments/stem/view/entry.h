@@ -25,6 +25,9 @@ struct BeamFound {
   std::optional<Error> error;
 };
 
+/// What went wrong with a file, on one line that names it.
+[[nodiscard]] std::string in_words(const Error& error, const std::string& path);
+
 /// One data set of a page: a scan, or a series of scans of one shape. Thread-safe, but load(), append() and release()
 /// are for one thread at a time.
 class Entry {
@@ -56,8 +59,10 @@ class Entry {
   [[nodiscard]] std::shared_ptr<const FirstLook> first_look(Index item);
   /// Looked for in an item in memory, once; it stays known after release.
   [[nodiscard]] BeamFound beam(Index item);
-  /// Why the last load of the item failed, when it did.
+  /// Why the last load of the item failed, when it did; of the others nothing follows from that.
   [[nodiscard]] std::optional<Error> problem(Index item) const;
+  /// What a load is tried again with: no problem is known of the item any more.
+  void forget_problem(Index item);
   /// How far the load of this entry is; nothing when none runs.
   void set_loading(std::optional<Value> progress);
   /// Stored bytes of one item: what a load reads.
@@ -67,10 +72,10 @@ class Entry {
   void append(const std::string& path);
   /// Files of the item that were there at the last look and are not now.
   [[nodiscard]] std::vector<std::string> look_for_files(Index item);
-  /// Lets go of one item, or of all.
+  /// Lets go of one item, or of all, and of what is known of failed loads: they are tried again when wanted.
   void release(std::optional<Index> item);
 
-  /// The entry of `datasets` in the page's state.
+  /// The entry of `datasets` in the page's state. It fails as a whole only when each of its items did.
   [[nodiscard]] Value state() const;
 
  private:

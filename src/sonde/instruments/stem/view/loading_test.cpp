@@ -12,6 +12,7 @@
 #include <random>
 #include <thread>
 
+#include "sonde/instruments/stem/view/entry.h"
 #include "sonde/instruments/stem/view/test_scans.h"
 
 namespace sonde::stem {
@@ -89,6 +90,109 @@ TEST_F(Viewed, AScanThatBreaksWhileLoadingIsANotice) {
   EXPECT_THAT(page.state().find("datasets")->items().at(1).find("error")->as_text(), HasSubstr("b_data_000001.h5"));
   (void)client.ask("set_dataset", R"j({"dataset": 0})j");
   EXPECT_EQ(client.frame(FrameKind::pattern).rows, rows);
+}
+
+TEST(InWords, TellsWhatWasBeingDoneAndNamesTheFile) {
+  Error error(ErrorKind::bad_file, "chunk 3 is damaged");
+  EXPECT_EQ(in_words(error, "/data/a_master.h5"), "/data/a_master.h5: chunk 3 is damaged");
+  error.add_activity("decoding frame 12");
+  EXPECT_EQ(in_words(error, "/data/a_master.h5"), "/data/a_master.h5: chunk 3 is damaged, while decoding frame 12");
+  error.add_activity("loading /data/a_master.h5");
+  EXPECT_EQ(in_words(error, "/data/a_master.h5"),
+            "chunk 3 is damaged, while decoding frame 12, while loading /data/a_master.h5");
+}
+
+/// Waits for the notice about an item whose load failed, and returns it.
+Value notice_of_item(Client& client, Index item) {
+  Value notice;
+  client.outlet->wait([&](const auto&, const auto& events) {
+    for (const auto& event : events)
+      if (event.name == "notice" && event.what.find("item") != nullptr && event.what.find("item")->as_whole() == item)
+        notice = event.what;
+    return !notice.is_null();
+  });
+  return notice;
+}
+
+TEST_F(Viewed, AnItemThatBreaksLeavesTheOthersAlone) {
+  for (const char* name : {"a", "b", "c"}) write(name, name[0]);
+  const panel::Page page = page_of({folder_.path().string()});
+  Client client(page);
+  wait_until_loaded(client, page);
+  const std::string data = folder_.file("b_data_000001.h5"), elsewhere = folder_.file("elsewhere.h5");
+  std::filesystem::rename(data, elsewhere);
+  (void)client.ask("set_item", R"j({"item": 1})j");
+  const Value notice = notice_of_item(client, 1);
+  EXPECT_THAT(notice.find("message")->as_text(), HasSubstr("b_data_000001.h5"));
+  EXPECT_THAT(notice.find("message")->as_text(), HasSubstr("b_master.h5"));
+  EXPECT_EQ(notice.find("dataset")->as_whole(), 0);
+
+  const auto item_error = [&](std::size_t item) -> std::string {
+    const Value state = page.state();
+    const Value* error = state.find("datasets")->items().at(0).find("items")->items().at(item).find("error");
+    return error == nullptr ? "" : error->as_text();
+  };
+  EXPECT_THAT(item_error(1), HasSubstr("b_data_000001.h5"));
+  EXPECT_EQ(item_error(0) + item_error(2), "");
+  EXPECT_EQ(page.state().find("datasets")->items().at(0).find("error"), nullptr) << "of the series much can be shown";
+
+  // What is chosen meanwhile is kept for the items that can be shown.
+  const Value reply = client.ask("set_detector", R"j({"channel": 2, "expr": "circle(16,20,6)"})j");
+  EXPECT_TRUE(reply.find("waiting")->as_bool());
+  EXPECT_THAT(reply.find("failed")->as_text(), HasSubstr("b_data_000001.h5"));
+  EXPECT_TRUE(client.outlet->take_frames().empty()) << "nothing of the item before";
+  EXPECT_THAT(client.ask("set_position", R"j({"row": 1, "col": 1})j").find("failed")->as_text(), HasSubstr("b_data"));
+  const Frame first = client.show(FrameKind::image, "set_item", R"j({"item": 0})j", 2);
+  EXPECT_EQ(first.item, 0u);
+
+  // A client that comes later sees the others too.
+  Client second(page);
+  (void)second.ask("set_detector", R"j({"channel": 0, "expr": "circle(16,20,6)"})j");
+  EXPECT_EQ(elements<double>(second.frame(FrameKind::image)), elements<double>(first));
+  (void)second.ask("set_item", R"j({"item": 2})j");
+  second.wait_for_final(3);
+  for (const Frame& frame : second.take_final()) EXPECT_EQ(frame.item, 2u);
+
+  // Choosing it again tries again.
+  std::filesystem::rename(elsewhere, data);
+  (void)client.ask("set_item", R"j({"item": 1})j");
+  client.wait_for_final(3);
+  for (const Frame& frame : client.take_final()) EXPECT_EQ(frame.item, 1u);
+  EXPECT_EQ(item_error(1), "");
+}
+
+TEST_F(Viewed, ReleasingAnItemForgetsThatItsLoadFailed) {
+  for (const char* name : {"a", "b"}) write(name, name[0]);
+  const panel::Page page = page_of({folder_.path().string()});
+  Client client(page);
+  wait_until_loaded(client, page);
+  const std::string data = folder_.file("b_data_000001.h5"), elsewhere = folder_.file("elsewhere.h5");
+  std::filesystem::rename(data, elsewhere);
+  (void)client.ask("set_item", R"j({"item": 1})j");
+  (void)notice_of_item(client, 1);
+  EXPECT_NE(client.ask("set_reduction", R"j({"reduction": "max"})j").find("failed"), nullptr);
+  std::filesystem::rename(elsewhere, data);
+  (void)client.ask("release", R"j({"item": 1})j");
+  const Value state = page.state();
+  EXPECT_EQ(state.find("datasets")->items().at(0).find("items")->items().at(1).find("error"), nullptr);
+  EXPECT_EQ(client.ask("set_reduction", R"j({"reduction": "max"})j").find("failed"), nullptr);
+  client.wait_for_final(2);
+}
+
+TEST_F(Viewed, ASeriesOfWhichNothingCanBeShownFailsAsAWhole) {
+  for (const char* name : {"a", "b"}) write(name, name[0]);
+  const panel::Page page = page_of({folder_.path().string()});
+  Client client(page);
+  wait_until_loaded(client, page);
+  (void)client.ask("release", R"j({"dataset": 0})j");
+  const auto failed = [&] { return page.state().find("datasets")->items().at(0).find("error") != nullptr; };
+  for (const Index item : {0, 1}) {
+    EXPECT_FALSE(failed());
+    std::filesystem::remove(folder_.file(std::string(item == 0 ? "a" : "b") + "_data_000001.h5"));
+    (void)client.ask("set_item", "{\"item\": " + std::to_string(item) + "}");
+    (void)notice_of_item(client, item);
+  }
+  EXPECT_TRUE(failed());
 }
 
 TEST_F(OneScan, ImagesComeFromAFewPatternsWhileItIsBeingLoaded) {

@@ -81,7 +81,7 @@ Value ClientSession::set_dataset(const Arguments& arguments) {
   Value reply;
   reply["dataset"] = chosen.id();
   reply["item"] = chosen.item;
-  if (!chosen.dataset) reply["waiting"] = true;
+  if (!chosen.dataset) tell_waiting(chosen, reply);
   return reply;
 }
 
@@ -94,8 +94,8 @@ Value ClientSession::set_position(const Arguments& arguments) {
   if (chosen.dataset) {
     send_pattern(chosen);
   } else {
-    send_pattern_preview(chosen);
-    reply["waiting"] = true;
+    if (!chosen.problem) send_pattern_preview(chosen);
+    tell_waiting(chosen, reply);
   }
   reply["row"] = view_.scan_row;
   reply["col"] = view_.scan_col;
@@ -118,8 +118,8 @@ Value ClientSession::set_detector(const Arguments& arguments) {
   reply["expr"] = text;
   if (!current.dataset) {
     chosen.detector = text;
-    send_image_preview(current, channel);
-    reply["waiting"] = true;
+    if (!current.problem) send_image_preview(current, channel);
+    tell_waiting(current, reply);
     return reply;
   }
   // What cannot be shown is not kept: the last picture stays, and its detector with it.
@@ -167,7 +167,7 @@ Value ClientSession::set_scan_roi(const Arguments& arguments) {
   if (chosen.dataset)
     send_reduced(chosen);
   else
-    reply["waiting"] = true;
+    tell_waiting(chosen, reply);
   return reply;
 }
 
@@ -180,7 +180,7 @@ Value ClientSession::set_reduction(const Arguments& arguments) {
   if (chosen.dataset)
     send_reduced(chosen);
   else
-    reply["waiting"] = true;
+    tell_waiting(chosen, reply);
   return reply;
 }
 
@@ -188,20 +188,20 @@ Value ClientSession::set_item(const Arguments& arguments) {
   const Index dataset = arguments.whole_or("dataset", 0, catalogue_.size() - 1, view_.dataset);
   const Index items = catalogue_.entry(dataset)->size();
   view_.items[dataset] = arguments.whole("item", 0, items - 1);
-  const Target chosen = target(dataset, true);
+  const Target chosen = target(dataset, !playing_);  // a series that is played comes by again and again
   if (chosen.dataset)
     send_all(chosen);
-  else
+  else if (!chosen.problem)
     send_previews(chosen);
   Value reply;
   reply["dataset"] = dataset;
   reply["item"] = chosen.item;
-  if (!chosen.dataset) reply["waiting"] = true;
+  if (!chosen.dataset) tell_waiting(chosen, reply);
   return reply;
 }
 
 Value ClientSession::find_beam(const Arguments& arguments) {
-  const Target chosen = target(arguments);
+  const Target chosen = sound_target(arguments);
   if (!chosen.dataset) arguments.fail("the scan is still being loaded", "its centre is found when it is there");
   const BeamFound found = chosen.entry->beam(chosen.item);
   if (!found.centre) throw found.error.value_or(Error(ErrorKind::internal, "the centre was not looked for"));
@@ -252,7 +252,7 @@ Value ClientSession::compare(const Arguments& arguments) {
       for (Index channel = 0; channel < most_channels; ++channel)
         if (!view_.channels[static_cast<std::size_t>(channel)].detector.empty()) (void)send_image(each, channel);
     } else {
-      reply["waiting"] = true;
+      tell_waiting(each, reply);
     }
   return reply;
 }
@@ -289,13 +289,27 @@ Value ClientSession::release(const Arguments& arguments) {
 
 ClientSession::Target ClientSession::target(Index dataset, bool again) {
   Target target{catalogue_.entry(dataset), view_.item(dataset), nullptr};
-  if (const auto problem = target.entry->problem(target.item); problem && !again) throw *problem;
-  target.dataset = catalogue_.want(*target.entry, target.item);
+  if (again)
+    target.entry->forget_problem(target.item);
+  else
+    target.problem = target.entry->problem(target.item);
+  if (!target.problem) target.dataset = catalogue_.want(*target.entry, target.item);
   return target;
 }
 
 ClientSession::Target ClientSession::target(const Arguments& arguments) {
   return target(arguments.whole_or("dataset", 0, catalogue_.size() - 1, view_.dataset));
+}
+
+ClientSession::Target ClientSession::sound_target(const Arguments& arguments) {
+  Target found = target(arguments);
+  if (found.problem) throw *found.problem;
+  return found;
+}
+
+void ClientSession::tell_waiting(const Target& target, Value& reply) {
+  reply["waiting"] = true;
+  if (target.problem) reply["failed"] = in_words(*target.problem, target.entry->item_path(target.item));
 }
 
 std::vector<ClientSession::Target> ClientSession::compared_targets() {

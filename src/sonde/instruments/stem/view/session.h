@@ -43,11 +43,12 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   void loaded(Index dataset, Index item, const Error* error) override;
 
  private:
-  /// The item that a command is about; `dataset` is empty while it is being loaded.
+  /// The item that a command is about; `dataset` is empty while it is being loaded, and when that has failed.
   struct Target {
     std::shared_ptr<Entry> entry;
     Index item = 0;
     std::shared_ptr<const Dataset> dataset;
+    std::optional<Error> problem{};  // of its load
     [[nodiscard]] Index id() const { return entry->id(); }
   };
   struct Action {
@@ -76,10 +77,14 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   Value save_state(const Arguments& arguments);
   Value load_state(const Arguments& arguments);
 
-  /// The item that the client looks at. One that is not in memory is loaded in the background, unless that has failed:
-  /// its error is thrown, or loading tried `again`.
+  /// The item that the client looks at. One that is not in memory is loaded in the background, unless that has failed
+  /// and is not to be tried `again`.
   [[nodiscard]] Target target(Index dataset, bool again = false);
   [[nodiscard]] Target target(const Arguments& arguments);
+  /// The same for a command that can do nothing without it: throws why its load failed.
+  [[nodiscard]] Target sound_target(const Arguments& arguments);
+  /// The members of the reply about an item that is not there. What was chosen is kept for it, and for the others.
+  static void tell_waiting(const Target& target, Value& reply);
   [[nodiscard]] std::vector<Target> compared_targets();
   [[nodiscard]] DetectorGeometry geometry(const Target& target, bool needs_beam) const;
   /// Whether it is what the client looks at, and not made in advance.

@@ -124,7 +124,7 @@ panel::File ClientSession::make_file(const Arguments& arguments) {
   const std::string format = arguments.word("format", known.at(what));
   const Index channel = arguments.whole_or("channel", 0, most_channels - 1, 0);
   if (what == "state") return named("state", format, bytes_of(to_json(state_value(client_)) + "\n"));
-  const Target current = target(arguments);
+  const Target current = sound_target(arguments);
   if (what == "series") return series_file(current.id(), format, channel);
   if (!current.dataset) arguments.fail("the scan is still being loaded", "wait until it is there");
   if (what == "profile") return profile_file(current, format);

@@ -58,7 +58,7 @@ Value ClientSession::request_fft(const Arguments& arguments) {
   chosen.spectrum = arguments.truth_or("on", chosen.spectrum);
   chosen.hann = hann;
   if (!current.dataset) {
-    reply["waiting"] = true;
+    tell_waiting(current, reply);
     return reply;
   }
   const PanelValues shown = values_of(current, "spectrum", channel);
@@ -125,7 +125,7 @@ Value ClientSession::line_profile_of(const Arguments& arguments) {
   Value reply;
   if (!current.dataset) {
     view_.line = line;
-    reply["waiting"] = true;
+    tell_waiting(current, reply);
     return reply;
   }
   const Stopwatch watch;

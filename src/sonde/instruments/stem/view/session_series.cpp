@@ -119,7 +119,8 @@ void ClientSession::prepare_item(std::uint64_t generation, Index dataset, Index 
         const std::lock_guard lock(mutex_);
         if (closed_ || generation != generation_) return;
       }
-      (void)entry->load(item);  // without the lock: commands go on meanwhile
+      if (entry->problem(item)) return;  // it is tried again when it is chosen
+      (void)entry->load(item);           // without the lock: commands go on meanwhile
     }
     if (!still_wanted([&](const Target& target) { (void)pattern(target); })) return;
     if (!still_wanted([&](const Target& target) { (void)reduced(target); })) return;
@@ -143,7 +144,9 @@ void ClientSession::prepare_item(std::uint64_t generation, Index dataset, Index 
   what["ready"] = ready;
   outlet_->event("series", what);
   if (!playing_) return;
-  if (static_cast<Index>(ready.size()) < entry->size()) return;
+  Index done = static_cast<Index>(ready.size());
+  for (Index each = 0; each < entry->size(); ++each) done += entry->problem(each) ? 1 : 0;
+  if (done < entry->size()) return;
   const Target target{entry, item, nullptr};
   request_ = 0;
   for (Index channel = 0; channel < most_channels; ++channel)
