@@ -193,6 +193,27 @@ it("says what is wrong with a detector in words, and keeps the last image", asyn
   expect(await shown.atRest("image")).toEqual(before);
 });
 
+it("says which item cannot be shown in its place, and shows the others", async () => {
+  await shown.open({ items: 3, broken: [1] });
+  await expect.poll(async () => distinct(await colours("image"))).toBeGreaterThan(20);
+  await shown.lines("image").focus();
+  await shown.page.keyboard.press(".");
+  const alert = shown.page.locator("[data-panel=image] [role=alert]");
+  await expect.poll(() => alert.innerText()).toContain("tilt_1_data_000001.h5: no such file");
+  for (const panel of ["image", "pattern"] as const) await expect.poll(async () => distinct(await colours(panel))).toBe(1);
+  expect(await shown.page.locator(".series .readout").innerText()).toContain("tilt 2 deg (failed)");
+  await shown.page.keyboard.press(".");
+  await expect.poll(async () => distinct(await colours("image"))).toBeGreaterThan(20);
+  await expect.poll(() => alert.count()).toBe(0);
+  // Its file has come back.
+  await shown.page.keyboard.press(",");
+  shown.what.broken = [];
+  await shown.page.getByRole("button", { name: "Try to load it again" }).first().click();
+  shown.what.server?.loaded();
+  await expect.poll(async () => distinct(await colours("image"))).toBeGreaterThan(20);
+  expect(await view("item")).toBe(1);
+});
+
 it("plays a series to its end", async () => {
   await shown.open({ items: 4 });
   const { what } = shown;

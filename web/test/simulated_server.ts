@@ -11,6 +11,8 @@ export interface Simulation {
   scan: [number, number];
   detector: [number, number];
   items: number;
+  /** Items whose files are damaged. */
+  broken: number[];
   datasets: number;
   /** Height and width of a scan pixel in nm. */
   step: [number, number];
@@ -29,6 +31,7 @@ export function simulation(change: Partial<Simulation> = {}): Simulation {
     scan: [128, 128],
     detector: [96, 96],
     items: 1,
+    broken: [],
     datasets: 1,
     step: [0.05, 0.05],
     loading: false,
@@ -41,6 +44,7 @@ export function simulation(change: Partial<Simulation> = {}): Simulation {
 }
 
 const RADIUS = 14;
+export const DAMAGED = "/data/tilts/tilt_1_data_000001.h5: no such file; /entry/data/data_000001 of /data/tilts/tilt_1_master.h5 names it";
 
 /** Enough of a server for looking at the page without one: patterns are a disk, a halo and a ring, each times a map of
  *  the scan, so that the image of any mask is three sums. */
@@ -112,13 +116,15 @@ export class SimulatedServer {
   private carryOut(id: number, command: string, args: Args): Args | null {
     // Before all of it is there single patterns can be looked at, and nothing else.
     if (this.what.loading && ["set_item", "set_detector", "set_scan_roi", "set_reduction"].includes(command)) return { waiting: true };
+    if (command === "set_item") this.item = Number(args.item);
+    const failed = this.what.broken.includes(this.item);
+    if (failed && ["set_item", "set_detector", "set_position", "set_scan_roi", "set_reduction"].includes(command)) return { waiting: true, failed: DAMAGED };
     switch (command) {
       case "set_dataset":
         this.dataset = Number(args.dataset);
         this.sendAll(id);
         return {};
       case "set_item":
-        this.item = Number(args.item);
         this.sendAll(id);
         return {};
       case "set_position":
@@ -201,7 +207,12 @@ export class SimulatedServer {
       source: `/data/scan_${id}`,
       error: null,
       loading: this.what.loading ? { stage: "opening", fraction: 0 } : null,
-      items: Array.from({ length: items }, (_, i) => ({ label: `tilt ${i * 2} deg`, path: `tilt_${i}_master.h5`, held: true })),
+      items: Array.from({ length: items }, (_, i) => ({
+        label: `tilt ${i * 2} deg`,
+        path: `tilt_${i}_master.h5`,
+        held: !this.what.broken.includes(i),
+        error: this.what.broken.includes(i) ? DAMAGED : undefined,
+      })),
       scan,
       detector,
       dtype: "u8",
