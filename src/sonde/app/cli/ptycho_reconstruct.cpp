@@ -68,16 +68,22 @@ void say_plan(const ptycho::Source& source, const ptycho::JobPlan& plan, const C
   context.say("memory\n" + plan.memory.text());
 }
 
+/// What a GPU holds whose kernels compute.
+ptycho::MemoryPlan memory_there(const ptycho::JobPlan& plan) {
+  return plan_device_memory(plan.sizes, {plan.patterns, plan.groups});
+}
+
 /// The kernels of a GPU compute: where the patterns wait for them, and what it holds.
 void use_kernels(Device device, const ptycho::RunFile& run, ptycho::JobPlan& plan, Context& context) {
-  const Choice<ptycho::PatternTier> patterns = choose_pattern_tier(plan.sizes, context.budget());
+  const Choice<ptycho::DeviceRoom> room = choose_device_room(plan.sizes, context.budget());
   plan.kernels = device;
-  plan.patterns = patterns.value;
-  context.report().add_choice("patterns", Value(patterns.value == ptycho::PatternTier::device ? "device" : "host"),
-                              patterns.because);
+  plan.patterns = room.value.patterns;
+  plan.groups = room.value.groups;
+  context.report().add_choice("patterns", Value(plan.patterns == ptycho::PatternTier::device ? "device" : "host"),
+                              room.because);
   if (!run.schedule().constraints.empty())
     context.report().add_choice("constraints", Value("cpu"), "they have no kernels; they act between iterations");
-  context.say(fmt::format("memory of {}\n{}", device.name(), plan_device_memory(plan.sizes, plan.patterns).text()));
+  context.say(fmt::format("memory of {}\n{}", device.name(), memory_there(plan).text()));
 }
 
 void show_dry_run(const ptycho::RunFile& run, const ptycho::Source& source, const ptycho::JobPlan& plan,
@@ -335,9 +341,7 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::
   if (context.dry_run()) return;
   const Reservation reserved = context.host_budget().reserve(plan.memory.peak_bytes, "reconstruction");
   Reservation reserved_there;
-  if (plan.kernels)
-    reserved_there =
-        context.budget().reserve(plan_device_memory(plan.sizes, plan.patterns).peak_bytes, "reconstruction");
+  if (plan.kernels) reserved_there = context.budget().reserve(memory_there(plan).peak_bytes, "reconstruction");
 
   auto phase = context.report().phase("prepare");
   // Plans that are measured anew may round differently: with those of before a run repeats bit for bit on its machine.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/ptycho/engines/adam_device.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -64,12 +65,12 @@ template <class Real>
 Adam<Real>::Adam(const AdamSettings& settings, Workbench<Real>& bench) : settings_(settings) {
   const State& state = bench.state();
   const Device cpu = Device::cpu();
-  object_mean_ =
-      Array::zeros(cpu, state.object.shape(), state.type == ObjectType::potential ? dtype_of<Real> : dtype_of<Complex>);
-  object_square_ = Array::zeros(cpu, state.object.shape(), dtype_of<Real>);
-  probe_mean_ = Array::zeros(cpu, state.probe.shape(), dtype_of<Complex>);
-  probe_square_ = Array::zeros(cpu, state.probe.shape(), dtype_of<Real>);
-  steps_ = Array::zeros(cpu, Shape{2}, DType::i64);
+  const auto zeros = [&](const Shape& shape, DType dtype) { return Mirrored(Array::zeros(cpu, shape, dtype)); };
+  object_mean_ = zeros(state.object.shape(), state.type == ObjectType::potential ? dtype_of<Real> : dtype_of<Complex>);
+  object_square_ = zeros(state.object.shape(), dtype_of<Real>);
+  probe_mean_ = zeros(state.probe.shape(), dtype_of<Complex>);
+  probe_square_ = zeros(state.probe.shape(), dtype_of<Real>);
+  steps_ = zeros(Shape{2}, DType::i64);
   probe_unit_ = Array(cpu, Shape{1}, DType::f64);
   probe_unit_.view<double, 1>()[0] =
       std::sqrt(bench.model().measurement().mean_counts() / lit_pixels(bench.model(), bench.state()));
@@ -77,26 +78,26 @@ Adam<Real>::Adam(const AdamSettings& settings, Workbench<Real>& bench) : setting
 
 template <class Real>
 std::vector<EngineMemory> Adam<Real>::memory() {
-  return {{"object_mean", &object_mean_},
-          {"object_square", &object_square_},
-          {"probe_mean", &probe_mean_},
-          {"probe_square", &probe_square_},
-          {"steps", &steps_},
+  return {{"object_mean", &object_mean_.host()},
+          {"object_square", &object_square_.host()},
+          {"probe_mean", &probe_mean_.host()},
+          {"probe_square", &probe_square_.host()},
+          {"steps", &steps_.host()},
           {"probe_unit", &probe_unit_}};
 }
 
 template <class Real>
 void Adam<Real>::move_object(State& state, double scale) {
-  const auto step = static_cast<double>(++steps_.view<std::int64_t, 1>()[0]);
+  const auto step = static_cast<double>(++steps_.host().view<std::int64_t, 1>()[0]);
   const Moments moments(settings_, step, settings_.rate_object);
   const Complex* down = sums_.object.view<Complex, 3>().data;  // minus the gradient
   Complex* object = state.object.view<Complex, 3>().data;
-  Real* square = object_square_.view<Real, 3>().data;
+  Real* square = object_square_.host().view<Real, 3>().data;
   const Real factor = static_cast<Real>(scale);
   const bool potential = state.type == ObjectType::potential;
   Real* phase = potential ? state.phase.view<Real, 3>().data : nullptr;
-  Real* real_mean = potential ? object_mean_.view<Real, 3>().data : nullptr;
-  Complex* mean = potential ? nullptr : object_mean_.view<Complex, 3>().data;
+  Real* real_mean = potential ? object_mean_.host().view<Real, 3>().data : nullptr;
+  Complex* mean = potential ? nullptr : object_mean_.host().view<Complex, 3>().data;
   parallel_for(state.object.count(), 4096, [&](Index first, Index last, Worker&) {
     for (Index i = first; i < last; ++i) {
       if (!potential) {
@@ -112,18 +113,71 @@ void Adam<Real>::move_object(State& state, double scale) {
 
 template <class Real>
 void Adam<Real>::move_probe(State& state, double scale) {
-  const auto step = static_cast<double>(++steps_.view<std::int64_t, 1>()[1]);
+  const auto step = static_cast<double>(++steps_.host().view<std::int64_t, 1>()[1]);
   const Moments moments(settings_, step, settings_.rate_probe * probe_unit_.view<double, 1>()[0]);
   const Complex* down = sums_.probe.view<Complex, 3>().data;
   Complex* probe = state.probe.view<Complex, 3>().data;
-  Complex* mean = probe_mean_.view<Complex, 3>().data;
-  Real* square = probe_square_.view<Real, 3>().data;
+  Complex* mean = probe_mean_.host().view<Complex, 3>().data;
+  Real* square = probe_square_.host().view<Real, 3>().data;
   for (Index i = 0; i < state.probe.count(); ++i)
     probe[i] += moments.change(static_cast<Real>(scale) * down[i], mean[i], square[i]);
 }
 
 template <class Real>
+void Adam<Real>::iterate_there(Workbench<Real>& bench, DevicePass<Real>& there, const Iteration& iteration) {
+  using Wave = device::Complex<Real>;
+  State& state = bench.state();
+  Stream& stream = there.stream();
+  if (worth_.empty()) worth_ = Array(stream.device(), Shape{4}, DType::f64);
+  const bool potential = state.type == ObjectType::potential;
+  const auto body = [&](Mirrored& mean, Mirrored& square, Index which) {
+    device::AdamStep<Real> step;
+    step.active = bench.active_in_all();
+    step.count = square.count();
+    step.keep_mean = static_cast<Real>(settings_.beta1);
+    step.keep_square = static_cast<Real>(settings_.beta2);
+    step.epsilon = static_cast<Real>(epsilon);
+    step.worth = static_cast<const double*>(worth_.data()) + 2 * which;
+    step.square = static_cast<Real*>(square.there(stream).data());
+    void* means = mean.there(stream).data();
+    if (which == 0 && potential)
+      step.real_mean = static_cast<Real*>(means);
+    else
+      step.mean = static_cast<Wave*>(means);
+    return step;
+  };
+  const auto count = [&](double rate, Index which) {
+    return device::NextAdamStep{settings_.beta1, settings_.beta2, rate,
+                                static_cast<std::int64_t*>(steps_.there(stream).data()) + which,
+                                static_cast<double*>(worth_.data()) + 2 * which};
+  };
+  const auto of_object = body(object_mean_, object_square_, 0), of_probe = body(probe_mean_, probe_square_, 1);
+  const auto next_object = count(settings_.rate_object, 0);
+  const auto next_probe = count(settings_.rate_probe * probe_unit_.view<double, 1>()[0], 1);
+  const Wanted wanted{.object = iteration.object_free, .probe = iteration.probe_free, .weights = false};
+  there.iterate(
+      bench.batches(settings_.batch, iteration.number).here, wanted, {},
+      [=](Stream& queue, const DeviceSums& sums, DeviceEstimate& estimate) {
+        const auto move = [&](const device::NextAdamStep& next, device::AdamStep<Real> step, const Array& down,
+                              Array& target, Array* phase) {
+          step.down = static_cast<const Wave*>(down.data());
+          step.now = sums.now;
+          step.target = static_cast<Wave*>(target.data());
+          if (phase != nullptr) step.phase = static_cast<Real*>(phase->data());
+          run_on(queue, 1, next);
+          run_on(queue, step.pieces(), step);
+        };
+        if (wanted.object)
+          move(next_object, of_object, sums.object, estimate.object, potential ? &estimate.phase : nullptr);
+        if (wanted.probe) move(next_probe, of_probe, sums.probe, estimate.probe, nullptr);
+      },
+      bench.fit());
+  there.give(state);
+}
+
+template <class Real>
 void Adam<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
+  if (DevicePass<Real>* there = bench.device_pass()) return iterate_there(bench, *there, iteration);
   State& state = bench.state();
   const SharedBatches batches = bench.batches(settings_.batch, iteration.number);
   for (Index b = 0; b < batches.count(); ++b) {

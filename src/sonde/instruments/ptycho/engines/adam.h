@@ -3,6 +3,7 @@
 
 #include "sonde/instruments/ptycho/engines/batch_settings.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
+#include "sonde/instruments/ptycho/engines/mirrored.h"
 
 namespace sonde::ptycho {
 
@@ -30,13 +31,16 @@ class Adam final : public Engine<Real> {
   using Complex = std::complex<Real>;
   void move_object(State& state, double scale);
   void move_probe(State& state, double scale);
+  void iterate_there(Workbench<Real>& bench, DevicePass<Real>& there, const Iteration& iteration);
 
   AdamSettings settings_;
   BatchSums sums_;
-  Array object_mean_, object_square_;  // (S, Y, X): mean of the gradient (complex, or real for a potential), of |g|^2
-  Array probe_mean_, probe_square_;    // (M, Ny, Nx)
-  Array steps_;                        // one i64 each: of the object and of the probe
-  Array probe_unit_;                   // f64: from the probe that the engine began with
+  Mirrored object_mean_,
+      object_square_;                   // (S, Y, X): mean of the gradient (complex, or real for a potential), of |g|^2
+  Mirrored probe_mean_, probe_square_;  // (M, Ny, Nx)
+  Mirrored steps_;                      // one i64 each: of the object and of the probe
+  Array probe_unit_;                    // f64: from the probe that the engine began with
+  Array worth_;                         // on the device: of the means, two of the object and two of the probe
 };
 
 }  // namespace sonde::ptycho

@@ -21,7 +21,7 @@ void Gd<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   if (DevicePass<Real>* there = bench.device_pass()) {
     const double step = settings_.step;
     there->iterate(
-        batches.here, wanted,
+        batches.here, wanted, {},
         [wanted, by, step](Stream& stream, const DeviceSums& sums, DeviceEstimate& estimate) {
           if (wanted.object) step_object<Real>(stream, sums, by, step, estimate);
           if (wanted.probe) step_probe<Real>(stream, sums, by, step, estimate);

@@ -6,6 +6,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/ptycho/engines/combine_device.h"
 #include "sonde/instruments/ptycho/model/look_ahead.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
@@ -56,58 +57,63 @@ Ml<Real>::Ml(const MlSettings& settings, Workbench<Real>& bench)
   if (state.type != ObjectType::complex)
     throw Error(ErrorKind::not_supported, "ml knows complex objects").hint("gd, adam and lsqml know potentials");
   const Device cpu = Device::cpu();
-  object_direction_ = Array::zeros(cpu, state.object.shape(), dtype_of<Complex>);
-  object_before_ = Array::zeros(cpu, state.object.shape(), dtype_of<Complex>);
-  probe_direction_ = Array::zeros(cpu, state.probe.shape(), dtype_of<Complex>);
-  probe_before_ = Array::zeros(cpu, state.probe.shape(), dtype_of<Complex>);
+  const auto zeros = [&](const Shape& shape) { return Mirrored(Array::zeros(cpu, shape, dtype_of<Complex>)); };
+  object_direction_ = zeros(state.object.shape());
+  object_before_ = zeros(state.object.shape());
+  probe_direction_ = zeros(state.probe.shape());
+  probe_before_ = zeros(state.probe.shape());
   last_ = Array::zeros(cpu, Shape{1}, DType::f64);
 }
 
 template <class Real>
 std::vector<EngineMemory> Ml<Real>::memory() {
-  return {{"object_direction", &object_direction_},
-          {"object_before", &object_before_},
-          {"probe_direction", &probe_direction_},
-          {"probe_before", &probe_before_},
+  return {{"object_direction", &object_direction_.host()},
+          {"object_before", &object_before_.host()},
+          {"probe_direction", &probe_direction_.host()},
+          {"probe_before", &probe_before_.host()},
           {"last", &last_}};
 }
 
 /// Polak-Ribiere, beta >= 0; the probe's part is scaled so that both gradients are alike in size.
 template <class Real>
-void Ml<Real>::direct(const Workbench<Real>& bench, const Iteration& iteration) {
-  Array &object = sums_.object, &probe = sums_.probe;
-  const double of_object = iteration.object_free ? object_product<Real>(bench, object, object) : 0;
-  const double of_probe = iteration.probe_free ? product<Real>(probe, probe) : 0;
-  const double scale = of_probe > 0 && of_object > 0 ? settings_.probe_scale * of_object / of_probe : 1;
-  double now = 0, turned = 0, before = 0;
-  if (iteration.object_free) {
-    now += of_object;
-    turned += object_product<Real>(bench, object, object_before_);
-    before += object_product<Real>(bench, object_before_, object_before_);
-  }
-  if (iteration.probe_free) {
-    now += scale * of_probe;
-    turned += scale * product<Real>(probe, probe_before_);
-    before += scale * product<Real>(probe_before_, probe_before_);
-  }
-  const double beta = before > 0 ? std::max(0.0, (now - turned) / before) : 0;
-  combine<Real>(beta, object_direction_, iteration.object_free ? 1 : 0, object);
-  combine<Real>(beta, probe_direction_, iteration.probe_free ? scale : 0, probe);
-  combine<Real>(0, object_before_, 1, object);
-  combine<Real>(0, probe_before_, 1, probe);
+auto Ml<Real>::turn(const Iteration& iteration, const Products& object, const Products& probe) const -> Turn {
+  const double scale = probe.now > 0 && object.now > 0 ? settings_.probe_scale * object.now / probe.now : 1;
+  const double before = object.before + scale * probe.before;
+  const double grown = object.now + scale * probe.now - (object.turned + scale * probe.turned);
+  return {before > 0 ? std::max(0.0, grown / before) : 0, iteration.object_free ? 1.0 : 0,
+          iteration.probe_free ? scale : 0};
 }
 
 template <class Real>
-double Ml<Real>::best_step(Workbench<Real>& bench) {
+void Ml<Real>::direct(const Workbench<Real>& bench, const Iteration& iteration) {
+  Array &object = sums_.object, &probe = sums_.probe;
+  Array &object_before = object_before_.host(), &probe_before = probe_before_.host();
+  Products of_object, of_probe;
+  if (iteration.object_free)
+    of_object = {object_product<Real>(bench, object, object), object_product<Real>(bench, object, object_before),
+                 object_product<Real>(bench, object_before, object_before)};
+  if (iteration.probe_free)
+    of_probe = {product<Real>(probe, probe), product<Real>(probe, probe_before),
+                product<Real>(probe_before, probe_before)};
+  const Turn by = turn(iteration, of_object, of_probe);
+  combine<Real>(by.beta, object_direction_.host(), by.object, object);
+  combine<Real>(by.beta, probe_direction_.host(), by.probe, probe);
+  combine<Real>(0, object_before, 1, object);
+  combine<Real>(0, probe_before, 1, probe);
+}
+
+template <class Real>
+std::array<double, 2> Ml<Real>::line(Workbench<Real>& bench) {
   const Model<Real>& model = bench.model();
   const State& state = bench.state();
   const Index pixels = model.pixels(), waves = model.modes() * pixels;
   const Real scale = Real(1) / static_cast<Real>(pixels);
   if (!bench.spectrum().empty()) {
     if (spectrum_.empty()) spectrum_ = Array(Device::cpu(), state.probe.shape(), state.probe.dtype());
-    probe_spectrum(model, probe_direction_, spectrum_);
+    probe_spectrum(model, probe_direction_.host(), spectrum_);
   }
-  const auto direction = object_direction_.view<Complex, 3>();
+  const auto direction = object_direction_.host().view<Complex, 3>();
+  const Array& probe_direction = probe_direction_.host();
   const std::vector<Index>& active = bench.active();
   std::vector<cpu::LineSums> sums(active.size());
   parallel_for(static_cast<Index>(active.size()), 4, [&](Index first, Index last, Worker& worker) {
@@ -118,7 +124,7 @@ double Ml<Real>::best_step(Workbench<Real>& bench) {
       if (bench.share() == nullptr) check_interrupt();  // alone nobody waits for this process
       look_ahead(active, i, [&](std::span<const Index> frames) { model.measurement().will_read(frames); });
       exposure.aim(state, bench.spectrum(), frame);
-      exposure.bring(probe_direction_, spectrum_);
+      exposure.bring(probe_direction, spectrum_);
       Complex* a0 = exposure.waves();
       // Before the first slice the wave is P + t hP; each slice multiplies by O + t hO, and what goes with t^3 is left.
       std::copy(a0, a0 + waves, a1);
@@ -142,11 +148,16 @@ double Ml<Real>::best_step(Workbench<Real>& bench) {
                                a1, a2, model.modes(), pixels);
     }
   });
-  double b[2] = {0, 0};
+  std::array<double, 2> b{};
   for (const cpu::LineSums& sum : sums) {
     b[0] += sum.b1;
     b[1] += sum.b2;
   }
+  return b;
+}
+
+template <class Real>
+double Ml<Real>::best_step(Workbench<Real>& bench, std::array<double, 2> b) {
   bench.sum(b);
   const double step = -b[0] / (2 * b[1]);
   double& last = last_.view<double, 1>()[0];
@@ -156,16 +167,66 @@ double Ml<Real>::best_step(Workbench<Real>& bench) {
 }
 
 template <class Real>
+auto Ml<Real>::products_there(Stream& stream, const Array& gradient, Mirrored& before) -> Products {
+  using Wave = device::Complex<Real>;
+  device::Products<Real> body;
+  body.a = static_cast<const Wave*>(gradient.data());
+  body.b = static_cast<const Wave*>(before.there(stream).data());
+  body.count = gradient.count();
+  body.partial = static_cast<double*>(partial_.data());
+  const Index strips = device::strips_of(body.count);
+  run_on(stream, strips, body);
+  run_on(stream, 1, device::SumOfStrips<3>{body.partial, strips, static_cast<double*>(totals_.data())});
+  double found[3];
+  stream.copy(found, totals_.data(), sizeof found);
+  stream.synchronise();
+  return {found[0], found[1], found[2]};
+}
+
+template <class Real>
+void Ml<Real>::iterate_there(Workbench<Real>& bench, DevicePass<Real>& there, const Iteration& iteration) {
+  using Wave = device::Complex<Real>;
+  Stream& stream = there.stream();
+  if (partial_.empty()) {
+    const Index strips = device::strips_of(std::max(object_before_.count(), probe_before_.count()));
+    partial_ = Array(stream.device(), Shape{strips, 3}, DType::f64);
+    totals_ = Array(stream.device(), Shape{3}, DType::f64);
+  }
+  const auto combined = [&](double keep, Array& to, double fresh, const Array& from) {
+    run_on(stream, device::strips_of(to.count()),
+           device::Combine<Real>{static_cast<Real>(keep), static_cast<Real>(fresh),
+                                 static_cast<const Wave*>(from.data()), static_cast<Wave*>(to.data()), to.count()});
+  };
+  there.pass(bench.active(), {.object = true, .probe = true, .weights = false}, {}, bench.fit());
+  const Array &object = there.sums().object, &probe = there.sums().probe;
+  Products of_object, of_probe;
+  if (iteration.object_free) of_object = products_there(stream, object, object_before_);
+  if (iteration.probe_free) of_probe = products_there(stream, probe, probe_before_);
+  const Turn by = turn(iteration, of_object, of_probe);
+  Array &object_direction = object_direction_.there(stream), &probe_direction = probe_direction_.there(stream);
+  combined(by.beta, object_direction, by.object, object);
+  combined(by.beta, probe_direction, by.probe, probe);
+  combined(0, object_before_.there(stream), 1, object);
+  combined(0, probe_before_.there(stream), 1, probe);
+  const double step = best_step(bench, there.line_sums(bench.active(), object_direction, probe_direction));
+  combined(1, there.estimate().object, step, object_direction);
+  combined(1, there.estimate().probe, step, probe_direction);
+  there.probe_changed();
+  there.give(bench.state());
+}
+
+template <class Real>
 void Ml<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
+  if (DevicePass<Real>* there = bench.device_pass()) return iterate_there(bench, *there, iteration);
   State& state = bench.state();
   bench.check_interrupt();
   bench.pass().run(state, bench.spectrum(), bench.active(), {.object = true, .probe = true, .weights = false}, sums_,
                    bench.fit());
   direct(bench, iteration);
   bench.check_interrupt();
-  const Real step = static_cast<Real>(best_step(bench));
-  cpu::add<Real>(step, elements<Real>(object_direction_), elements<Real>(state.object), state.object.count());
-  cpu::add<Real>(step, elements<Real>(probe_direction_), elements<Real>(state.probe), state.probe.count());
+  const Real step = static_cast<Real>(best_step(bench, line(bench)));
+  cpu::add<Real>(step, elements<Real>(object_direction_.host()), elements<Real>(state.object), state.object.count());
+  cpu::add<Real>(step, elements<Real>(probe_direction_.host()), elements<Real>(state.probe), state.probe.count());
   if (iteration.probe_free) bench.renew_spectrum();
 }
 

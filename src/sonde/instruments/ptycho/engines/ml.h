@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
+#include "sonde/instruments/ptycho/engines/mirrored.h"
 
 namespace sonde::ptycho {
 
@@ -27,17 +29,32 @@ class Ml final : public Engine<Real> {
 
  private:
   using Complex = std::complex<Real>;
+  /// |g|^2, Re <g, g before> and |g before|^2, of a gradient and that of the iteration before.
+  struct Products {
+    double now = 0, turned = 0, before = 0;
+  };
+  /// direction = beta direction + gradient, that of the probe times `probe`; 0 for what is not free.
+  struct Turn {
+    double beta = 0, object = 0, probe = 0;
+  };
+
+  [[nodiscard]] Turn turn(const Iteration& iteration, const Products& object, const Products& probe) const;
   void direct(const Workbench<Real>& bench, const Iteration& iteration);
-  double best_step(Workbench<Real>& bench);
+  /// B1 and B2 along the direction.
+  [[nodiscard]] std::array<double, 2> line(Workbench<Real>& bench);
+  double best_step(Workbench<Real>& bench, std::array<double, 2> line);
+  void iterate_there(Workbench<Real>& bench, DevicePass<Real>& there, const Iteration& iteration);
+  [[nodiscard]] Products products_there(Stream& stream, const Array& gradient, Mirrored& before);
 
   MlSettings settings_;
   PerWorker<Exposure<Real>> exposures_;
   PerWorker<std::vector<Complex>> room_;  // A1 and A2 of a frame
   BatchSums sums_;
-  Array object_direction_, probe_direction_;
-  Array object_before_, probe_before_;  // minus the gradients of the iteration before
-  Array spectrum_;                      // of the probe's direction, where probes are shifted
-  Array last_;                          // f64: the last step; 0 before the first
+  Mirrored object_direction_, probe_direction_;
+  Mirrored object_before_, probe_before_;  // minus the gradients of the iteration before
+  Array spectrum_;                         // of the probe's direction, where probes are shifted
+  Array last_;                             // f64: the last step; 0 before the first
+  Array partial_, totals_;                 // on the device: of products
 };
 
 }  // namespace sonde::ptycho

@@ -34,9 +34,9 @@ constexpr std::array<EngineKind, 12> kinds{{
        return std::make_unique<SetupOf<Pie, PieSettings>>(PieSettings::momentum());
      }},
     {"gd", "preconditioned gradient of a batch", make<Gd, GdSettings>, /*has_kernels=*/true},
-    {"adam", "adaptive moments of a batch's gradient", make<Adam, AdamSettings>},
+    {"adam", "adaptive moments of a batch's gradient", make<Adam, AdamSettings>, /*has_kernels=*/true},
     {"lsqml", "least-squares steps for every frame of a batch", make<Lsqml, LsqmlSettings>},
-    {"ml", "conjugate gradients of all frames, exact line search", make<Ml, MlSettings>},
+    {"ml", "conjugate gradients of all frames, exact line search", make<Ml, MlSettings>, /*has_kernels=*/true},
     {"dm", "difference map of all exit waves", make<Projections, DmSettings>},
     {"raar", "relaxed averaged alternating reflections", make<Projections, RaarSettings>},
     {"rrr", "relaxed reflect reflect", make<Projections, RrrSettings>},

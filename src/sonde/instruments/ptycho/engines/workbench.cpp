@@ -19,7 +19,7 @@ Workbench<Real>::Workbench(const Model<Real>& model, State& state, std::vector<I
       seed_(seed),
       limits_(std::move(limits)),
       pass_(model),
-      device_pass_(there == nullptr ? nullptr : std::make_unique<DevicePass<Real>>(model, *there)),
+      device_pass_(there == nullptr ? nullptr : std::make_unique<DevicePass<Real>>(model, *there, limits_.groups)),
       fit_(static_cast<std::size_t>(model.measurement().count())) {
   if (share != nullptr)
     pass_.finish_with([share](BatchSums& sums, Wanted wanted) { share->add_up<Real>(sums, wanted); });

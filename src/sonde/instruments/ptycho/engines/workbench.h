@@ -31,6 +31,7 @@ struct WorkLimits {
   Encoding wave_encoding = Encoding::raw;                ///< raw, or bf16 pairs
   std::optional<TierBudgets> budgets{};                  ///< empty: the host's memory, whatever it holds
   Index most_batch = std::numeric_limits<Index>::max();  ///< frames of a batch, whatever an engine asks for
+  GroupLimits groups{};                                  ///< of the patterns that a device's kernels have in flight
 };
 
 /// The batches of one iteration: their members that are worked on here, and how many they have in all processes.

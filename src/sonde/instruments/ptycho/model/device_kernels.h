@@ -47,7 +47,9 @@ SONDE_DEVICE inline void add_to(Complex<Real>& sum, Complex<Real> a) {
 /// Patterns that are worked on together: members [first, first + count) of an iteration's order.
 struct Group {
   Index first = 0, count = 0;
-  Index opens = 1;  ///< 1: the first of its batch, whose sums begin with it
+  Index opens = 1;    ///< 1: the first of its batch, whose sums begin with it
+  Index batch = 0;    ///< where the order has the first member of the batch,
+  Index members = 0;  ///< and how many there are
 };
 
 /// A thread block's share of a wave or a plane: 256 threads with eight pixels each.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/device/stream.h"
@@ -13,6 +15,12 @@
 #include "sonde/instruments/ptycho/scan/groups.h"
 
 namespace sonde::ptycho {
+
+namespace device {
+struct Group;
+template <class Real>
+struct Flight;
+}  // namespace device
 
 /// The estimate on a device. Shapes and types are those of State.
 struct DeviceEstimate {
@@ -25,6 +33,20 @@ struct DeviceEstimate {
 /// doubles, which are not negative.
 struct DeviceSums {
   Array object, object_weight, probe, probe_weight, largest;
+  const device::Group* now = nullptr;  ///< there: the last group of the batch, which knows how many members it has
+};
+
+/// What an engine does with a group of patterns where it wants other than chi and its sums. Hooks queue kernels, as
+/// DevicePass::Step does, and see what is in flight (waves_device.h); an empty one leaves what is done for chi.
+template <class Real>
+struct DeviceVisit {
+  using Hook = std::function<void(Stream& stream, const device::Flight<Real>& flight)>;
+
+  std::string_view name = "chi";  ///< with equal Wanted equal names queue equal work: what is recorded is found by it
+  bool forward = true;            ///< false: there is no way to the detector, `detector` fills the waves
+  Hook detector{};                ///< makes of the far field what goes back, in place of chi's; the fit is taken before
+  Hook exit{};                    ///< changes the waves behind the last slice before they are summed
+  Hook slice{};  ///< in place of the object's sums and of conj(O): leaves in the waves what goes on before this slice
 };
 
 /// How many patterns are worked on together: their waves shall stay in the second-level cache of a large GPU (50 MB),
@@ -38,10 +60,16 @@ struct GroupLimits {
 /// exit wave, one more when probes are shifted, one more for each slice beyond the first.
 [[nodiscard]] Index group_size(Index batch, std::size_t wave_bytes, Index waves_per_pattern, GroupLimits limits = {});
 
+template <class Real>
+struct DeviceWork;
+
 /// BatchPass with the kernels of a device: the same sums from the same formulas, up to rounding, and the same bits in
 /// every run on one kind of device. The estimate lives on the device between take() and give(); patterns are where
 /// DevicePatterns has them. Everything is allocated with the first batch; the kernels of a group are recorded as a
 /// graph where the device has graphs and gains by it.
+///
+/// An engine that does something else with its patterns than compare and sum says so by a DeviceVisit; the way through
+/// shifts, slices and transforms stays the same.
 ///
 /// One thread uses it. On the CPU its kernels are played by one thread: for tests.
 template <class Real>
@@ -67,13 +95,26 @@ class DevicePass {
   /// What an engine does with the sums of a batch: queues kernels that change the estimate. It allocates nothing and
   /// waits for nothing, since it may be recorded: with equal `wanted` it queues the same work in every call.
   using Step = std::function<void(Stream& stream, const DeviceSums& sums, DeviceEstimate& estimate)>;
-  /// All batches in turn, `step` after each; fills `fit` of their frames. Nothing comes back to the host in between.
-  /// Throws Error(interrupted), with the estimate on the device somewhere between two batches.
-  void iterate(const Batches& batches, Wanted wanted, const Step& step, std::span<FrameSums> fit);
+  /// All batches in turn, `step` after each; fills `fit` of their frames, unless it is empty. Nothing comes back to the
+  /// host in between. Throws Error(interrupted), with the estimate on the device somewhere between two batches.
+  void iterate(const Batches& batches, Wanted wanted, const DeviceVisit<Real>& visit, const Step& step,
+               std::span<FrameSums> fit);
+  /// The sums over these frames as one batch, which stay on the device.
+  void pass(std::span<const Index> frames, Wanted wanted, const DeviceVisit<Real>& visit, std::span<FrameSums> fit);
+  /// B1 and B2 of the line search along directions of object and probe, over these frames (specification 4.8): arrays
+  /// of the estimate's shapes on the device, at the same addresses in every call. For the loss `intensity`.
+  [[nodiscard]] std::array<double, 2> line_sums(std::span<const Index> frames, const Array& object_direction,
+                                                const Array& probe_direction);
+
+  /// Where all kernels are queued. What engines queue here themselves is not recorded.
+  [[nodiscard]] Stream& stream();
+  /// Whoever changes the probe outside of a Step says so afterwards.
+  [[nodiscard]] DeviceEstimate& estimate();
+  void probe_changed();
+  [[nodiscard]] const DeviceSums& sums() const;
 
  private:
-  struct Work;
-  std::unique_ptr<Work> work_;
+  std::unique_ptr<DeviceWork<Real>> work_;
 };
 
 }  // namespace sonde::ptycho

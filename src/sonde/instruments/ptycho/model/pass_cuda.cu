@@ -13,6 +13,9 @@ using namespace sonde::ptycho::device;
   SONDE_RUN(Illuminate<Real>);        \
   SONDE_RUN(BackThrough<Real>);       \
   SONDE_RUN(FreeSpace<Real>);         \
+  SONDE_RUN(StepThrough<Real>);       \
+  SONDE_RUN(Spread<Real>);            \
+  SONDE_RUN(LineSums<Real>);          \
   SONDE_RUN(Residual<Real>);          \
   SONDE_RUN(GatherObject<Real>);      \
   SONDE_RUN(GatherProbe<Real>);       \

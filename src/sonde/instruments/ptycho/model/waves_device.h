@@ -86,6 +86,44 @@ struct Illuminate {
   }
 };
 
+/// Along object + t toward and probe + t its direction, waves become a0 + t a1 + t^2 a2: how they go through a slice,
+/// what then goes with t^3 left out (specification 4.8).
+template <class Real>
+struct StepThrough {
+  Layout of;
+  const Complex<Real>*object = nullptr, *toward = nullptr;  // one slice
+  Complex<Real>*a0 = nullptr, *a1 = nullptr, *a2 = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    of.each_pixel(block, [&](Index slot, Index mode, std::uint32_t pixel) {
+      const Index at = of.wave(slot, mode) + pixel, under = of.under(of.placement(slot), pixel);
+      const Complex<Real> o = object[under], d = toward[under], zero = a0[at], one = a1[at];
+      a0[at] = product(o, zero);
+      Complex<Real> first = product(o, one), second = product(o, a2[at]);
+      add_to(first, product(d, zero));
+      add_to(second, product(d, one));
+      a1[at] = first;
+      a2[at] = second;
+    });
+  }
+};
+
+/// waves = the same for every slot: incident waves of the first slice.
+template <class Real>
+struct Spread {
+  Layout of;
+  Incident<Real> incident;
+  Complex<Real>* waves = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    of.each_pixel(block, [&](Index slot, Index mode, std::uint32_t pixel) {
+      waves[of.wave(slot, mode) + pixel] = incident.waves[slot * incident.stride + mode * of.pixels() + pixel];
+    });
+  }
+};
+
 /// waves = conj(O) waves: back through a slice.
 template <class Real>
 struct BackThrough {
@@ -149,6 +187,23 @@ struct Patterns {
   }
 };
 
+/// The patterns in flight as an engine's own kernels see them.
+template <class Real>
+struct Flight {
+  Layout of;
+  Patterns patterns;
+  const Real* weights = nullptr;  // (rows, cols), or null: all pixels are measured
+  Real eps = 0;                   // of the model
+  Real scale = 1;                 // 1 / pixels: what the transforms leave out, of intensities and of both ways
+  Complex<Real>* waves = nullptr;
+  // Of the slice in hand: the last one at the detector, the first one behind the object.
+  Index slice = 0;
+  const Complex<Real>* object = nullptr;
+  Incident<Real> incident;
+  // Room for sums: (slots, strips, fit_sums), and (slots, 2).
+  double *partial = nullptr, *by_slot = nullptr;
+};
+
 /// What a pixel of the detector says: how its waves are multiplied, -w l'(I), and its share of FrameSums.
 template <class Real>
 struct PixelFit {
@@ -192,36 +247,33 @@ SONDE_DEVICE inline PixelFit<Real> judge_pixel(Loss loss, Real a, Real w, Real e
 
 inline constexpr int fit_sums = 5;  // of FrameSums, in its order
 
-/// waves = -scale w l'(I) waves, I = intensity_scale sum_m |wave_m|^2, and the sums of the fit over each strip of each
+/// waves = -scale w l'(I) waves, I = scale sum_m |wave_m|^2, and the sums of the fit over each strip of each
 /// pattern in double precision.
 template <class Real>
 struct Residual {
-  Layout of;
-  Patterns patterns;
-  const Real* weights = nullptr;  // (rows, cols), or null: all pixels are measured
+  Flight<Real> flight;
   Loss loss = Loss::amplitude;
-  Real eps = 0, smallest = 0, intensity_scale = 1, scale = 1;
+  Real smallest = 0;
   bool change = true;
-  Complex<Real>* waves = nullptr;
-  double* partial = nullptr;  // (slots, strips, fit_sums)
 
-  [[nodiscard]] Index pieces() const { return of.slots * of.strips(); }
+  [[nodiscard]] Index pieces() const { return flight.of.slots * flight.of.strips(); }
 
   template <class Block>
   SONDE_DEVICE void operator()(Block& block) const {
+    const Layout& of = flight.of;
     const Index strips = of.strips(), pixels = of.pixels();
     for (Index piece = block.index(); piece < of.now->count * strips; piece += block.count()) {
       const Index slot = piece / strips, from = piece % strips * strip;
-      const Index pattern = patterns.by_slot ? slot : of.frame(slot);
-      Complex<Real>* own = waves + of.wave(slot, 0);
+      const Index pattern = flight.patterns.by_slot ? slot : of.frame(slot);
+      Complex<Real>* own = flight.waves + of.wave(slot, 0);
       double found[fit_sums];
       block.template sums<fit_sums>(lesser(strip, pixels - from), found, [&](Index i, double(&partial_sums)[fit_sums]) {
         const Index pixel = from + i;
         Real intensity = 0;
         for (Index m = 0; m < of.modes; ++m) intensity += norm(own[m * pixels + pixel]);
-        const PixelFit<Real> fit =
-            judge_pixel(loss, patterns.amplitude<Real>(pattern * pixels + pixel),
-                        weights == nullptr ? Real(1) : weights[pixel], eps, smallest, intensity_scale * intensity);
+        const PixelFit<Real> fit = judge_pixel(loss, flight.patterns.template amplitude<Real>(pattern * pixels + pixel),
+                                               flight.weights == nullptr ? Real(1) : flight.weights[pixel], flight.eps,
+                                               smallest, flight.scale * intensity);
         partial_sums[0] += static_cast<double>(fit.loss);
         partial_sums[1] += static_cast<double>(fit.intensity_error2);
         partial_sums[2] += static_cast<double>(fit.amplitude_error);
@@ -229,10 +281,50 @@ struct Residual {
         partial_sums[4] += static_cast<double>(fit.deviance);
         if (change)
           for (Index m = 0; m < of.modes; ++m)
-            own[m * pixels + pixel] = scaled(scale * fit.factor, own[m * pixels + pixel]);
+            own[m * pixels + pixel] = scaled(flight.scale * fit.factor, own[m * pixels + pixel]);
       });
       block.once([&] {
-        for (int k = 0; k < fit_sums; ++k) partial[piece * fit_sums + k] = found[k];
+        for (int k = 0; k < fit_sums; ++k) flight.partial[piece * fit_sums + k] = found[k];
+      });
+    }
+  }
+};
+
+/// Along waves A0 + t A1 + t^2 A2 the loss `intensity` is about B0 + B1 t + B2 t^2: B1 and B2 of each strip of each
+/// pattern, in the places of the first two sums of a fit.
+template <class Real>
+struct LineSums {
+  Flight<Real> flight;
+  const Complex<Real>*a0 = nullptr, *a1 = nullptr, *a2 = nullptr;
+
+  [[nodiscard]] Index pieces() const { return flight.of.slots * flight.of.strips(); }
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    const Layout& of = flight.of;
+    const Index strips = of.strips(), pixels = of.pixels();
+    for (Index piece = block.index(); piece < of.now->count * strips; piece += block.count()) {
+      const Index slot = piece / strips, from = piece % strips * strip, own = of.wave(slot, 0);
+      const Index pattern = flight.patterns.by_slot ? slot : of.frame(slot);
+      double found[2];
+      block.template sums<2>(lesser(strip, pixels - from), found, [&](Index i, double(&sums)[2]) {
+        const Index pixel = from + i;
+        Real r0 = 0, r1 = 0, r2 = 0;
+        for (Index m = 0; m < of.modes; ++m) {
+          const Index at = own + m * pixels + pixel;
+          const Complex<Real> x = a0[at], y = a1[at], z = a2[at];
+          r0 += norm(x);
+          r1 += 2 * (x.re * y.re + x.im * y.im);
+          r2 += norm(y) + 2 * (x.re * z.re + x.im * z.im);
+        }
+        const Real a = flight.patterns.template amplitude<Real>(pattern * pixels + pixel), counts = a * a;
+        const Real w = (flight.weights == nullptr ? Real(1) : flight.weights[pixel]) / (counts + Real(1));
+        const Real p = flight.scale * r0 - counts, q = flight.scale * r1, r = flight.scale * r2;
+        sums[0] += static_cast<double>(2 * w * p * q);
+        sums[1] += static_cast<double>(w * (q * q + 2 * p * r));
+      });
+      block.once([&] {
+        for (int k = 0; k < fit_sums; ++k) flight.partial[piece * fit_sums + k] = k < 2 ? found[k] : 0;
       });
     }
   }

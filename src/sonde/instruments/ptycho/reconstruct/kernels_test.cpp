@@ -35,9 +35,9 @@ struct Prepared {
 };
 
 /// Two engines in turn, one after the other on the same device, with a constraint that changes what the device has.
-Schedule schedule_on(std::optional<Device> kernels) {
+Schedule schedule_on(std::optional<Device> kernels, const std::string& engine = "gd", Index iterations = 4) {
   Schedule schedule;
-  for (int i = 0; i < 2; ++i) schedule.engines.push_back({"gd", 4, std::make_shared<SetupOf<Gd, GdSettings>>()});
+  for (int i = 0; i < 2; ++i) schedule.engines.push_back({engine, iterations, engine_kind(engine).setup()});
   schedule.constraints.push_back(chosen_constraint("probe_power", Value::object(), "test"));
   schedule.stop.rule = StopRule::off;
   schedule.kernels = kernels;
@@ -82,22 +82,27 @@ TEST_P(KernelsOnEach, PatternsThatWaitOnTheHostGiveTheSameBits) {
 }
 
 TEST_P(KernelsOnEach, GoOnFromACheckpointBitForBit) {
-  const Prepared through(scene(), schedule_on(device()));
-  const State& expected = through.run();
-  const sonde::testing::TemporaryFolder folder;
-  {
-    const Prepared half(scene(), schedule_on(device()));
-    for (int n = 0; n < 3; ++n) half.reconstruction->iterate();
-    CheckpointWriter writer(folder.file("run.h5"), checkpoint_kind(), 3, "");
-    half.reconstruction->save(writer);
-    writer.finish();
+  for (const EngineKind& kind : engine_kinds()) {
+    if (!kind.has_kernels) continue;
+    const std::string name(kind.name);
+    SCOPED_TRACE(name);
+    const Prepared through(scene(), schedule_on(device(), name, 2));
+    const State& expected = through.run();
+    const sonde::testing::TemporaryFolder folder;
+    {
+      const Prepared half(scene(), schedule_on(device(), name, 2));
+      for (int n = 0; n < 3; ++n) half.reconstruction->iterate();
+      CheckpointWriter writer(folder.file("run.h5"), checkpoint_kind(), 3, "");
+      half.reconstruction->save(writer);
+      writer.finish();
+    }
+    const auto resumed = Reconstruction::resume(through.measurement, {}, schedule_on(device(), name, 2),
+                                                CheckpointReader(folder.file("run.h5"), checkpoint_kind()));
+    while (resumed->outcome().kind == Outcome::Kind::running) resumed->iterate();
+    const State& found = resumed->state();
+    EXPECT_EQ(std::memcmp(found.object.data(), expected.object.data(), found.object.allocated_bytes()), 0);
+    EXPECT_EQ(std::memcmp(found.probe.data(), expected.probe.data(), found.probe.allocated_bytes()), 0);
   }
-  const auto resumed = Reconstruction::resume(through.measurement, {}, schedule_on(device()),
-                                              CheckpointReader(folder.file("run.h5"), checkpoint_kind()));
-  while (resumed->outcome().kind == Outcome::Kind::running) resumed->iterate();
-  const State& found = resumed->state();
-  EXPECT_EQ(std::memcmp(found.object.data(), expected.object.data(), found.object.allocated_bytes()), 0);
-  EXPECT_EQ(std::memcmp(found.probe.data(), expected.probe.data(), found.probe.allocated_bytes()), 0);
 }
 
 TEST(Kernels, AreRefusedByTheNameOfWhatHasNone) {

@@ -18,7 +18,7 @@ RunSizes sizes() {
   s.object_rows = 200;
   s.object_cols = 100;
   s.storage = AmplitudeStorage::f16;
-  s.engines = {{"gd", 100}};
+  s.engines = {{.name = "gd", .batch = 100}};
   return s;
 }
 
@@ -31,39 +31,73 @@ std::size_t bytes_of(const MemoryPlan& plan, const std::string& what) {
 
 // Every product by hand, so that a changed formula is seen.
 TEST(DevicePlan, CountsWhatTheDeviceHolds) {
-  const MemoryPlan plan = plan_device_memory(sizes(), PatternTier::device);
+  const MemoryPlan plan = plan_device_memory(sizes(), {PatternTier::device});
   EXPECT_EQ(bytes_of(plan, "patterns"), 4000u * 64 * 32 * 2);
   EXPECT_EQ(bytes_of(plan, "estimate"), 200u * 100 * 8 + 2 * 64 * 32 * 8);
   EXPECT_EQ(bytes_of(plan, "sums"), 200u * 100 * 12 + 2 * 64 * 32 * 8 + 64 * 32 * 4);
   EXPECT_EQ(bytes_of(plan, "waves"), 100u * 2 * 64 * 32 * 8);
-  EXPECT_EQ(bytes_of(plan_device_memory(sizes(), PatternTier::host), "patterns"), 2u * 100 * 64 * 32 * 2);
+  EXPECT_EQ(bytes_of(plan_device_memory(sizes(), {PatternTier::host}), "patterns"), 2u * 100 * 64 * 32 * 2);
 }
 
 TEST(DevicePlan, ShiftedProbesAndSlicesAddWaves) {
   RunSizes s = sizes();
   s.fractional = true;
   s.slices = 3;
-  EXPECT_EQ(bytes_of(plan_device_memory(s, PatternTier::device), "waves"), 100u * 2 * 4 * 64 * 32 * 8);
+  EXPECT_EQ(bytes_of(plan_device_memory(s, {PatternTier::device}), "waves"), 100u * 2 * 4 * 64 * 32 * 8);
 }
 
 TEST(DevicePlan, TryingStartsHoldsTwoReconstructions) {
   RunSizes s = sizes();
   s.starts = 5;
-  EXPECT_EQ(plan_device_memory(s, PatternTier::device).peak_bytes,
-            2 * plan_device_memory(sizes(), PatternTier::device).peak_bytes);
+  EXPECT_EQ(plan_device_memory(s, {PatternTier::device}).peak_bytes,
+            2 * plan_device_memory(sizes(), {PatternTier::device}).peak_bytes);
+}
+
+TEST(DevicePlan, EnginesHoldWhatTheyRemember) {
+  const auto engine = [](const EngineSize& one, auto change) {
+    RunSizes s = sizes();
+    s.engines = {one};
+    change(s);
+    return bytes_of(plan_device_memory(s, {}), "engine " + one.name);
+  };
+  const auto as_it_is = [](RunSizes&) {};
+  const std::size_t object = 200u * 100 * 8, probe = 2u * 64 * 32 * 8;
+  EXPECT_EQ(engine({.name = "gd", .batch = 100}, as_it_is), 0u);
+  EXPECT_EQ(engine({.name = "adam", .batch = 100}, as_it_is), object * 3 / 2 + probe * 3 / 2);
+  EXPECT_EQ(engine({.name = "adam", .batch = 100}, [](RunSizes& s) { s.potential = true; }), object + probe * 3 / 2);
+  // 256 patterns at once, the most there may be: 4000 in 16 groups of 250.
+  EXPECT_EQ(engine({.name = "ml"}, as_it_is), 2 * object + 2 * probe + 2 * 250 * probe);
+  EXPECT_EQ(engine({.name = "ml"}, [](RunSizes& s) { s.fractional = true; }), 2 * object + 3 * probe + 2 * 250 * probe);
+}
+
+TEST(DevicePlan, TheLargestEngineCounts) {
+  RunSizes both = sizes(), one = sizes();
+  both.engines = {{.name = "gd", .batch = 100}, {.name = "adam", .batch = 100}};
+  one.engines = {{.name = "adam", .batch = 100}};
+  EXPECT_EQ(plan_device_memory(both, {}).peak_bytes, plan_device_memory(one, {}).peak_bytes);
 }
 
 TEST(DevicePlan, PatternsWaitOnTheHostWhenTheDeviceIsTooSmall) {
-  const MemoryPlan all = plan_device_memory(sizes(), PatternTier::device);
-  const MemoryPlan some = plan_device_memory(sizes(), PatternTier::host);
-  EXPECT_EQ(choose_pattern_tier(sizes(), Budget(all.needed_bytes(), "the test says so")).value, PatternTier::device);
-  const Choice<PatternTier> host = choose_pattern_tier(sizes(), Budget(all.needed_bytes() - 1, "the test says so"));
-  EXPECT_EQ(host.value, PatternTier::host);
+  const auto room = [](std::size_t bytes) { return choose_device_room(sizes(), Budget(bytes, "the test says so")); };
+  const MemoryPlan all = plan_device_memory(sizes(), {PatternTier::device});
+  const MemoryPlan some = plan_device_memory(sizes(), {PatternTier::host});
+  EXPECT_EQ(room(all.needed_bytes()).value.patterns, PatternTier::device);
+  const Choice<DeviceRoom> host = room(all.needed_bytes() - 1);
+  EXPECT_EQ(host.value.patterns, PatternTier::host);
   EXPECT_THAT(host.because, ::testing::HasSubstr("may be used"));
-  EXPECT_EQ(choose_pattern_tier(sizes(), Budget(some.needed_bytes(), "the test says so")).value, PatternTier::host);
-  EXPECT_THAT(testing::error_of(
-                  ErrorKind::budget,
-                  [&] { (void)choose_pattern_tier(sizes(), Budget(some.needed_bytes() - 1, "the test says so")); }),
+  EXPECT_EQ(room(some.needed_bytes()).value.groups.waves_bytes, GroupLimits{}.waves_bytes);
+}
+
+TEST(DevicePlan, GroupsShrinkBeforeTheDeviceIsRefused) {
+  const auto room = [](std::size_t bytes) { return choose_device_room(sizes(), Budget(bytes, "the test says so")); };
+  const MemoryPlan some = plan_device_memory(sizes(), {PatternTier::host});
+  const Choice<DeviceRoom> small = room(some.needed_bytes() - 1);
+  EXPECT_LT(small.value.groups.waves_bytes, GroupLimits{}.waves_bytes);
+  EXPECT_THAT(small.because, ::testing::HasSubstr("small groups"));
+  EXPECT_LE(plan_device_memory(sizes(), small.value).needed_bytes(), some.needed_bytes() - 1);
+  const MemoryPlan least = plan_device_memory(sizes(), {PatternTier::host, {.most = 1}});
+  EXPECT_EQ(room(least.needed_bytes()).value.patterns, PatternTier::host);
+  EXPECT_THAT(testing::error_of(ErrorKind::budget, [&] { (void)room(least.needed_bytes() - 1); }),
               ::testing::HasSubstr("may be used"));
 }
 

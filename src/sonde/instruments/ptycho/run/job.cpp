@@ -345,8 +345,10 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
   schedule_.kernels = plan_.kernels;
   schedule_.patterns = plan_.patterns;
   schedule_.share = plan_.share;
-  schedule_.limits = {
-      .wave_tier = plan_.sizes.wave_tier, .wave_encoding = plan_.sizes.wave_encoding, .budgets = plan_.budgets};
+  schedule_.limits = {.wave_tier = plan_.sizes.wave_tier,
+                      .wave_encoding = plan_.sizes.wave_encoding,
+                      .budgets = plan_.budgets,
+                      .groups = plan_.groups};
   for (std::size_t i = 0; i < schedule_.engines.size(); ++i)
     schedule_.engines[i].most_batch = plan_.sizes.engines[i].most_batch;
   auto known = std::make_shared<ConstraintContext>();

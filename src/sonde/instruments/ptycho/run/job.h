@@ -29,6 +29,7 @@ struct JobPlan {
   std::vector<std::string> warnings;           ///< of the file
   std::optional<Device> kernels{};             ///< the GPU whose kernels compute; unset: the CPU's threads do
   PatternTier patterns = PatternTier::device;  ///< where they wait for kernels
+  GroupLimits groups{};                        ///< of those that kernels have in flight
   std::string storage_because;                 ///< storage, tiers and batches in one sentence
   TierBudgets budgets = TierBudgets::unlimited();
   std::shared_ptr<Share> share;               ///< this process's part of the scan, when there are several
