@@ -107,9 +107,11 @@ TEST_F(PtychoRun, OnTheGpuFindsWhatTheCpuFinds) {
                             "print(np.linalg.norm(a - b) < 1e-3 * np.linalg.norm(a))\n",
                             folder_.path().string()),
             "True\n");
-  const Ended refused = reconstruct(run_file(), {"--device", "cuda"});
+  text.replace(text.find("gd"), 2, "lsqml");
+  std::ofstream(file("lsqml.toml")) << text;
+  const Ended refused = run({"ptycho", "run", file("lsqml.toml"), "-o", file("lsqml.h5"), "--device", "cuda"});
   EXPECT_EQ(refused.status, 8);
-  EXPECT_THAT(refused.err, HasSubstr("the engine epie has no kernels for a GPU"));
+  EXPECT_THAT(refused.err, HasSubstr("the engine lsqml has no kernels for a GPU"));
 }
 
 TEST_F(PtychoRun, ResumeGoesOnFromACheckpointBitForBit) {

@@ -333,7 +333,7 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::
   if (processes_here > 1)
     budgets.disk = Budget(budgets.disk.limit_bytes() / static_cast<std::size_t>(processes_here),
                           fmt::format("{}, divided by {} processes", budgets.disk.because(), processes_here));
-  ptycho::JobPlan plan = plan_job(run, source, {.budgets = budgets, .ranks = ranks});
+  ptycho::JobPlan plan = plan_job(run, source, {.budgets = budgets, .ranks = ranks, .kernels = !device.is_cpu()});
   say_plan(source, plan, context);
   if (!device.is_cpu()) use_kernels(device, run, plan, context);
   if (context.dry_run()) show_dry_run(run, source, plan, context);

@@ -14,12 +14,15 @@
 
 namespace sonde::ptycho {
 
-/// A piece of an engine's memory that a checkpoint keeps.
+/// A piece of an engine's memory that a checkpoint keeps: an array of the host, or as a whole too much for it, a slot
+/// of `slot` elements for each frame in a store or in an array (frames, slot...) on any device.
 struct EngineMemory {
   std::string_view name;
   Array* array = nullptr;  ///< this, or
-  Store* store = nullptr;  ///< a slot of `slot` elements for each frame
-  Shape slot{};
+  Store* store = nullptr;  ///< this
+  Shape slot{};            ///< of three dimensions, when there are slots
+
+  [[nodiscard]] bool in_slots() const { return slot.rank() > 0; }
 };
 
 /// How one iteration combines the shared pieces. It fills Workbench::fit() for every active frame, with the fit before
@@ -45,6 +48,8 @@ class EngineSetup {
   [[nodiscard]] virtual std::unique_ptr<Engine<double>> make(Workbench<double>& bench) const = 0;
   /// Of the residual that the engine asks the model for.
   [[nodiscard]] virtual Loss loss() const { return Loss::amplitude; }
+  /// Which of the settings keeps an engine that has kernels from using them; empty: none.
+  [[nodiscard]] virtual std::string why_no_kernels() const { return ""; }
 };
 
 /// A row of the table of engines.
@@ -52,6 +57,7 @@ struct EngineKind {
   std::string_view name, summary;
   std::unique_ptr<EngineSetup> (*setup)();
   bool has_kernels = false;  ///< computes with Workbench::device_pass() when there is one
+  bool keeps_waves = false;  ///< the exit waves of all frames
 };
 
 /// Every engine there is, in the order of the documentation.
@@ -78,6 +84,12 @@ class SetupOf final : public EngineSetup {
       return settings_.loss;
     else
       return Loss::amplitude;
+  }
+  [[nodiscard]] std::string why_no_kernels() const override {
+    if constexpr (requires { settings_.why_no_kernels(); })
+      return settings_.why_no_kernels();
+    else
+      return "";
   }
 
  private:

@@ -56,6 +56,8 @@ Pie<Real>::Pie(const PieSettings& settings, Workbench<Real>& bench)
       exposures_([&] { return Exposure<Real>(bench.model()); }),
       copies_([&] { return Copy(static_cast<std::size_t>(bench.model().pixels())); }) {
   if (settings_.momentum_every > 0) {
+    if (bench.device_pass() != nullptr)
+      throw Error(ErrorKind::not_supported, settings_.why_no_kernels()).hint("momentum_every = 0, or use --device cpu");
     if (settings_.order != PieOrder::sequential || bench.state().type != ObjectType::complex)
       throw Error(ErrorKind::not_supported, "momentum is for complex objects, frame after frame")
           .hint("order = \"sequential\", or momentum_every = 0");
@@ -63,7 +65,7 @@ Pie<Real>::Pie(const PieSettings& settings, Workbench<Real>& bench)
     before_ = bench.state().object.clone();
     updates_ = Array::zeros(Device::cpu(), Shape{1}, DType::i64);
   }
-  if (settings_.order == PieOrder::sequential) return;
+  if (settings_.order == PieOrder::sequential || bench.device_pass() != nullptr) return;
   next_ = bench.state().object.clone();
   probe_steps_.resize(static_cast<std::size_t>(probe_pieces));
 }
@@ -191,14 +193,21 @@ void Pie<Real>::finish_group(State& state, std::span<const Index> group, const B
 }
 
 template <class Real>
+Batches Pie<Real>::disjoint_batches(const Workbench<Real>& bench, State& state, const Iteration& iteration,
+                                    Box& support) const {
+  support = probe_support(state.probe.dtype() == DType::c128 ? state.probe.clone() : double_precision(state.probe),
+                          settings_.support);
+  return DisjointGroups(bench.active(), state.placements, support)
+      .batches({bench.seed(), static_cast<std::uint64_t>(iteration.number)});
+}
+
+template <class Real>
 void Pie<Real>::disjoint(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();
   const Model<Real>& model = bench.model();
   const Index waves = model.modes() * model.pixels();
-  const Box support = probe_support(
-      state.probe.dtype() == DType::c128 ? state.probe.clone() : double_precision(state.probe), settings_.support);
-  const DisjointGroups groups(bench.active(), state.placements, support);
-  const Batches batches = groups.batches({bench.seed(), static_cast<std::uint64_t>(iteration.number)});
+  Box support;
+  const Batches batches = disjoint_batches(bench, state, iteration, support);
   for (Index b = 0; b < batches.count(); ++b) {
     check_interrupt();
     const std::span<const Index> group = batches[b];
@@ -232,7 +241,20 @@ void Pie<Real>::disjoint(Workbench<Real>& bench, const Iteration& iteration) {
 }
 
 template <class Real>
+void Pie<Real>::iterate_there(Workbench<Real>& bench, DevicePass<Real>& there, const Iteration& iteration) {
+  State& state = bench.state();
+  Box box{0, 0, bench.model().rows(), bench.model().cols()};
+  const Batches batches =
+      settings_.order == PieOrder::sequential
+          ? sequential_batches(bench.active(), {bench.seed(), static_cast<std::uint64_t>(iteration.number)})
+          : disjoint_batches(bench, state, iteration, box);
+  there_.iterate(there, settings_, batches, box, iteration, bench.fit());
+  there.give(state);
+}
+
+template <class Real>
 void Pie<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
+  if (DevicePass<Real>* there = bench.device_pass()) return iterate_there(bench, *there, iteration);
   if (settings_.order == PieOrder::sequential)
     sequential(bench, iteration);
   else

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/engines/batch_settings.h"
+#include "sonde/instruments/ptycho/engines/device_pie.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/scan/groups.h"
 
@@ -27,6 +29,9 @@ struct PieSettings {
   [[nodiscard]] static PieSettings regularised() { return {.alpha_object = 0.1, .alpha_probe = 0.5}; }
   [[nodiscard]] static PieSettings momentum() {
     return {.alpha_object = 0.1, .alpha_probe = 0.5, .momentum_every = 100};
+  }
+  [[nodiscard]] std::string why_no_kernels() const {
+    return momentum_every > 0 ? "the object's momentum (momentum_every) has no kernels for a GPU" : "";
   }
   void describe(Fields& fields);
 };
@@ -59,6 +64,10 @@ class Pie final : public Engine<Real> {
   void push(State& state);
   void sequential(Workbench<Real>& bench, const Iteration& iteration);
   void disjoint(Workbench<Real>& bench, const Iteration& iteration);
+  /// Of the present probe, in groups that do not meet.
+  [[nodiscard]] Batches disjoint_batches(const Workbench<Real>& bench, State& state, const Iteration& iteration,
+                                         Box& support) const;
+  void iterate_there(Workbench<Real>& bench, DevicePass<Real>& there, const Iteration& iteration);
   void finish_group(State& state, std::span<const Index> group, const Box& box);
 
   PieSettings settings_;
@@ -68,6 +77,7 @@ class Pie final : public Engine<Real> {
   Array next_;                                     // disjoint: the object with the group's changes
   Array velocity_, before_;                        // momentum
   Array updates_;                                  // momentum: one i64, since the last kick
+  DevicePie<Real> there_;
 };
 
 }  // namespace sonde::ptycho

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/ptycho/engines/device_projections.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
@@ -87,6 +88,14 @@ Projections<Real>::Projections(const ProjectionSettings& settings, Workbench<Rea
         .hint("epie, rpie, mpie, gd, adam, lsqml and ml know several");
   State& state = bench.state();
   const WorkLimits& limits = bench.limits();
+  if (DevicePass<Real>* there = bench.device_pass()) {
+    if (limits.wave_encoding != Encoding::raw)
+      throw Error(ErrorKind::not_supported, "a GPU keeps exit waves in full")
+          .hint("compute.waves = \"full\", or use --device cpu");
+    there_ = std::make_unique<DeviceProjections<Real>>(*there, model, bench.active(), settings_, bound_);
+    summed_probe_ = state.probe.clone();
+    return;
+  }
   waves_ = std::make_shared<Store>(limits.budgets ? *limits.budgets : TierBudgets::unlimited(), stream_,
                                    StoreOptions{.count = model.measurement().count(),
                                                 .slot_size = modes_ * rows_ * cols_,
@@ -112,6 +121,9 @@ Projections<Real>::Projections(const ProjectionSettings& settings, Workbench<Rea
 }
 
 template <class Real>
+Projections<Real>::~Projections() = default;
+
+template <class Real>
 std::complex<Real>* Projections<Real>::waves_of(Index frame, Exposure<Real>& exposure) {
   if (Complex* place = waves_->template in_place<Complex>(frame)) return place;
   waves_->get(frame, View<Complex, 3>(exposure.others(), modes_, rows_, cols_), stream_);
@@ -126,7 +138,10 @@ void Projections<Real>::keep(Index frame, Complex* waves) {
 
 template <class Real>
 std::vector<EngineMemory> Projections<Real>::memory() {
-  return {{.name = "waves", .store = waves_.get(), .slot = Shape{modes_, rows_, cols_}}};
+  return {{.name = "waves",
+           .array = there_ ? &there_->kept() : nullptr,
+           .store = waves_.get(),
+           .slot = Shape{modes_, rows_, cols_}}};
 }
 
 template <class Real>
@@ -145,6 +160,7 @@ void Projections<Real>::bring(Workbench<Real>& bench, Index frame, Exposure<Real
 
 template <class Real>
 void Projections<Real>::sum_for_object(Workbench<Real>& bench) {
+  if (there_) return there_->sum_for_object();
   bench.pass().run(bench.state(), bench.active(), {.object = true, .probe = false}, sums_,
                    [&](Index frame, Exposure<Real>& exposure) { bring(bench, frame, exposure); });
 }
@@ -153,6 +169,7 @@ void Projections<Real>::sum_for_object(Workbench<Real>& bench) {
 /// shift alike between pixels.
 template <class Real>
 void Projections<Real>::sum_for_probe(Workbench<Real>& bench) {
+  if (there_) return there_->sum_for_probe();
   const Model<Real>& model = bench.model();
   bench.pass().run(bench.state(), bench.active(), {.object = false, .probe = true}, sums_,
                    [&](Index frame, Exposure<Real>& exposure) {
@@ -164,6 +181,7 @@ void Projections<Real>::sum_for_probe(Workbench<Real>& bench) {
 
 template <class Real>
 void Projections<Real>::solve_object(Workbench<Real>& bench) {
+  if (there_) return there_->solve_object();
   State& state = bench.state();
   const auto numerator = sums_.object.view<Complex, 3>();
   const auto weight = sums_.object_weight.view<Real, 3>();
@@ -195,7 +213,9 @@ void Projections<Real>::solve_object(Workbench<Real>& bench) {
 }
 
 template <class Real>
-double Projections<Real>::solve_probe(State& state) {
+double Projections<Real>::solve_probe(Workbench<Real>& bench) {
+  if (there_) return there_->solve_probe();
+  State& state = bench.state();
   const auto numerator = sums_.probe.view<Complex, 3>();
   const auto weight = sums_.probe_weight.view<Real, 2>();
   const auto probe = state.probe.view<Complex, 3>();
@@ -211,11 +231,13 @@ double Projections<Real>::solve_probe(State& state) {
     power += std::norm(std::complex<double>(probe.data[i]));
     probe.data[i] += step;
   }
+  bench.renew_spectrum();
   return std::sqrt(change / power);
 }
 
 template <class Real>
 void Projections<Real>::move_waves(Workbench<Real>& bench) {
+  if (there_) return there_->move_waves(bench.fit());
   const Model<Real>& model = bench.model();
   const Measurement& measurement = model.measurement();
   const cpu::Projection<Real> by{static_cast<Real>(settings_.a), static_cast<Real>(settings_.b),
@@ -238,6 +260,7 @@ void Projections<Real>::move_waves(Workbench<Real>& bench) {
 template <class Real>
 void Projections<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();
+  DevicePass<Real>* there = bench.device_pass();  // with the estimate as it is
   const bool same_probe = std::memcmp(summed_probe_.data(), state.probe.data(), state.probe.allocated_bytes()) == 0;
   if (!same_probe) sum_for_object(bench);
   for (Index round = 0; round < settings_.rounds; ++round) {
@@ -246,11 +269,11 @@ void Projections<Real>::iterate(Workbench<Real>& bench, const Iteration& iterati
     if (iteration.object_free) solve_object(bench);
     if (!iteration.probe_free) break;
     sum_for_probe(bench);
-    const double change = solve_probe(state);
-    bench.renew_spectrum();
+    const double change = solve_probe(bench);
     if (change < settings_.probe_change) break;
   }
   move_waves(bench);
+  if (there != nullptr) there->give(state);
   summed_probe_ = state.probe.clone();
 }
 

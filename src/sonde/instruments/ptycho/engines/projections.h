@@ -42,6 +42,9 @@ struct ApSettings : ProjectionSettings {
   void describe(Fields& fields);
 };
 
+template <class Real>
+class DeviceProjections;
+
 /// Keeps the far field of every exit wave, (M, Ny, Nx) per frame, where and as the limits of the workbench say; one
 /// slice, and the same probe power in every frame. An
 /// iteration finds object and probe from the waves, then moves the waves; the sums for the next object are made on the
@@ -54,6 +57,7 @@ class Projections final : public Engine<Real> {
   Projections(const RaarSettings& settings, Workbench<Real>& bench);
   Projections(const RrrSettings& settings, Workbench<Real>& bench);
   Projections(const ApSettings& settings, Workbench<Real>& bench);
+  ~Projections() override;
 
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
   std::vector<EngineMemory> memory() override;
@@ -75,7 +79,7 @@ class Projections final : public Engine<Real> {
   void sum_for_probe(Workbench<Real>& bench);
   void solve_object(Workbench<Real>& bench);
   /// The relative change of the probe.
-  double solve_probe(State& state);
+  double solve_probe(Workbench<Real>& bench);
   void move_waves(Workbench<Real>& bench);
 
   ProjectionSettings settings_;
@@ -83,6 +87,7 @@ class Projections final : public Engine<Real> {
   Index modes_, rows_, cols_;
   Stream stream_;
   std::shared_ptr<Store> waves_;  // a slot per frame; a pass outlives the engine and asks whether it is still there
+  std::unique_ptr<DeviceProjections<Real>> there_;  // then the waves are there, and none of the above is
   BatchSums sums_;
   Array summed_probe_;  // the probe that the object's sums were made with
 };

@@ -2,7 +2,9 @@
 // The kernels of engines; all of them are bodies of the room's *_device.h.
 #include "sonde/instruments/ptycho/engines/adam_device.h"
 #include "sonde/instruments/ptycho/engines/combine_device.h"
+#include "sonde/instruments/ptycho/engines/pie_device.h"
 #include "sonde/instruments/ptycho/engines/preconditioned_step_device.h"
+#include "sonde/instruments/ptycho/engines/projections_device.h"
 
 namespace sonde::ptycho::cuda {
 
@@ -13,9 +15,25 @@ using namespace sonde::ptycho::device;
   SONDE_RUN(PreconditionedStep<Real>); \
   SONDE_RUN(AdamStep<Real>);           \
   SONDE_RUN(Products<Real>);           \
-  SONDE_RUN(Combine<Real>)
+  SONDE_RUN(Combine<Real>);            \
+  SONDE_RUN(KeepWaves<Real>);          \
+  SONDE_RUN(TakeWaves<Real>);          \
+  SONDE_RUN(SubtractProduct<Real>);    \
+  SONDE_RUN(AmplitudeError<Real>);     \
+  SONDE_RUN(Project<Real>);            \
+  SONDE_RUN(SumElements<Real>);        \
+  SONDE_RUN(SolveObject<Real>);        \
+  SONDE_RUN(SolveProbe<Real>);         \
+  SONDE_RUN(LargestLight<Real>);       \
+  SONDE_RUN(UpdateUnder<Real>);        \
+  SONDE_RUN(CommitBoxes<Real>);        \
+  SONDE_RUN(MeanStep<Real>)
 SONDE_RUN(NextAdamStep);
+SONDE_RUN(SumOfStrips<1>);
+SONDE_RUN(SumOfStrips<2>);
 SONDE_RUN(SumOfStrips<3>);
+SONDE_RUN(DeviationKept);
+SONDE_RUN(LargestOfSlots);
 SONDE_RUN_REAL(float);
 SONDE_RUN_REAL(double);
 

@@ -24,11 +24,12 @@ std::unique_ptr<EngineSetup> make() {
 }
 
 constexpr std::array<EngineKind, 12> kinds{{
-    {"epie", "frame by frame, divided by the largest illumination", make<Pie, PieSettings>},
+    {"epie", "frame by frame, divided by the largest illumination", make<Pie, PieSettings>, /*has_kernels=*/true},
     {"rpie", "frame by frame, dim parts move faster",
      +[]() -> std::unique_ptr<EngineSetup> {
        return std::make_unique<SetupOf<Pie, PieSettings>>(PieSettings::regularised());
-     }},
+     },
+     /*has_kernels=*/true},
     {"mpie", "rpie with momentum",
      +[]() -> std::unique_ptr<EngineSetup> {
        return std::make_unique<SetupOf<Pie, PieSettings>>(PieSettings::momentum());
@@ -37,11 +38,14 @@ constexpr std::array<EngineKind, 12> kinds{{
     {"adam", "adaptive moments of a batch's gradient", make<Adam, AdamSettings>, /*has_kernels=*/true},
     {"lsqml", "least-squares steps for every frame of a batch", make<Lsqml, LsqmlSettings>},
     {"ml", "conjugate gradients of all frames, exact line search", make<Ml, MlSettings>, /*has_kernels=*/true},
-    {"dm", "difference map of all exit waves", make<Projections, DmSettings>},
-    {"raar", "relaxed averaged alternating reflections", make<Projections, RaarSettings>},
-    {"rrr", "relaxed reflect reflect", make<Projections, RrrSettings>},
-    {"ap", "alternating projections", make<Projections, ApSettings>},
-    {"projections", "projections with a, b, c given", make<Projections, ProjectionSettings>},
+    {"dm", "difference map of all exit waves", make<Projections, DmSettings>, /*has_kernels=*/true,
+     /*keeps_waves=*/true},
+    {"raar", "relaxed averaged alternating reflections", make<Projections, RaarSettings>, /*has_kernels=*/true,
+     /*keeps_waves=*/true},
+    {"rrr", "relaxed reflect reflect", make<Projections, RrrSettings>, /*has_kernels=*/true, /*keeps_waves=*/true},
+    {"ap", "alternating projections", make<Projections, ApSettings>, /*has_kernels=*/true, /*keeps_waves=*/true},
+    {"projections", "projections with a, b, c given", make<Projections, ProjectionSettings>, /*has_kernels=*/true,
+     /*keeps_waves=*/true},
 }};
 
 }  // namespace

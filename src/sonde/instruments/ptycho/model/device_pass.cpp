@@ -61,6 +61,11 @@ const DeviceSums& DevicePass<Real>::sums() const {
 }
 
 template <class Real>
+device::Layout DevicePass<Real>::layout() const {
+  return work_->layout();
+}
+
+template <class Real>
 void DevicePass<Real>::probe_changed() {
   work_->renew_spectrum(work_->stream());
 }

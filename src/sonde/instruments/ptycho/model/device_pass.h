@@ -18,6 +18,7 @@ namespace sonde::ptycho {
 
 namespace device {
 struct Group;
+struct Layout;
 template <class Real>
 struct Flight;
 }  // namespace device
@@ -112,6 +113,8 @@ class DevicePass {
   [[nodiscard]] DeviceEstimate& estimate();
   void probe_changed();
   [[nodiscard]] const DeviceSums& sums() const;
+  /// Which patterns are in flight, and where they lie: the same while batches are as large as before.
+  [[nodiscard]] device::Layout layout() const;
 
  private:
   std::unique_ptr<DeviceWork<Real>> work_;

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "sonde/instruments/ptycho/engines/gd.h"
+#include "sonde/instruments/ptycho/engines/pie.h"
 #include "sonde/instruments/ptycho/model/test_scene.h"
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 #include "tests/support/devices.h"
@@ -73,12 +73,17 @@ TEST_P(KernelsOnEach, FindWhatTheCpuFindsWithConstraintsBetween) {
 }
 
 TEST_P(KernelsOnEach, PatternsThatWaitOnTheHostGiveTheSameBits) {
-  Schedule schedule = schedule_on(device());
-  schedule.patterns = PatternTier::host;
-  const Prepared streamed(scene(), std::move(schedule)), resident(scene(), schedule_on(device()));
-  const State &a = streamed.run(), &b = resident.run();
-  EXPECT_EQ(std::memcmp(a.object.data(), b.object.data(), a.object.allocated_bytes()), 0);
-  EXPECT_EQ(std::memcmp(a.probe.data(), b.probe.data(), a.probe.allocated_bytes()), 0);
+  for (const EngineKind& kind : engine_kinds()) {
+    if (!kind.has_kernels) continue;
+    const std::string name(kind.name);
+    SCOPED_TRACE(name);
+    Schedule schedule = schedule_on(device(), name, 2);
+    schedule.patterns = PatternTier::host;
+    const Prepared streamed(scene(), std::move(schedule)), resident(scene(), schedule_on(device(), name, 2));
+    const State &a = streamed.run(), &b = resident.run();
+    EXPECT_EQ(std::memcmp(a.object.data(), b.object.data(), a.object.allocated_bytes()), 0);
+    EXPECT_EQ(std::memcmp(a.probe.data(), b.probe.data(), a.probe.allocated_bytes()), 0);
+  }
 }
 
 TEST_P(KernelsOnEach, GoOnFromACheckpointBitForBit) {
@@ -112,10 +117,26 @@ TEST(Kernels, AreRefusedByTheNameOfWhatHasNone) {
     return sonde::testing::error_of(ErrorKind::not_supported, [&] { Prepared(scene(), std::move(schedule)); });
   };
   const std::string engine = refusal([](Schedule& schedule) {
-    schedule.engines.push_back({"epie", 1, engine_kind("epie").setup()});
+    schedule.engines.push_back({"lsqml", 1, engine_kind("lsqml").setup()});
   });
-  EXPECT_THAT(engine, HasSubstr("the engine epie has no kernels for a GPU (with kernels: gd"));
+  EXPECT_THAT(engine, HasSubstr("the engine lsqml has no kernels for a GPU (with kernels: epie"));
   EXPECT_THAT(engine, HasSubstr("use --device cpu"));
+  EXPECT_THAT(refusal([](Schedule& schedule) {
+                PieSettings settings;
+                settings.momentum_every = 5;
+                schedule.engines = {{"epie", 1, std::make_shared<SetupOf<Pie, PieSettings>>(settings)}};
+              }),
+              HasSubstr("momentum_every"));
+  EXPECT_THAT(refusal([](Schedule& schedule) {
+                schedule.engines = {{"dm", 1, engine_kind("dm").setup()}};
+                schedule.limits.wave_encoding = Encoding::bf16;
+              }),
+              HasSubstr("compute.waves"));
+  EXPECT_THAT(refusal([](Schedule& schedule) {
+                schedule.engines = {{"dm", 1, engine_kind("dm").setup()}};
+                schedule.limits.wave_tier = Tier::disk;
+              }),
+              HasSubstr("compute.wave_tier"));
   EXPECT_THAT(refusal([](Schedule& schedule) { schedule.positions.method = PositionMethod::gradient; }),
               HasSubstr("positions are corrected on the CPU alone"));
   EXPECT_THAT(refusal([](Schedule& schedule) { schedule.opr.modes = 1; }),

@@ -367,48 +367,88 @@ void restore_state(const CheckpointReader& checkpoint, const std::string& prefix
   state.placements = place_all(state.positions, state.window());
 }
 
+Shape all_slots(const EngineMemory& piece) {
+  const Index frames = piece.array != nullptr ? piece.array->shape()[0] : piece.store->options().count;
+  return Shape{frames, piece.slot[0], piece.slot[1], piece.slot[2]};
+}
+DType slot_type(const EngineMemory& piece) {
+  return piece.array != nullptr ? piece.array->dtype() : piece.store->options().dtype;
+}
+
+/// Slots of T, one at a time in memory: those of a store, or of an array on any device.
+template <class T>
+class OneSlot {
+ public:
+  explicit OneSlot(const EngineMemory& piece)
+      : piece_(&piece),
+        stream_(piece.array != nullptr ? piece.array->device() : Device::cpu()),
+        elements_(static_cast<std::size_t>(piece.slot.count())) {}
+
+  [[nodiscard]] std::vector<T>& elements() { return elements_; }
+  /// False for a frame that takes no part.
+  [[nodiscard]] bool filled(Index slot) const { return piece_->array != nullptr || piece_->store->filled(slot); }
+  void read(Index slot) {
+    if (piece_->array != nullptr)
+      stream_.copy(elements_.data(), place(slot), elements_.size() * sizeof(T));
+    else
+      piece_->store->get(slot, view(), stream_);
+    stream_.synchronise();
+  }
+  void write(Index slot) {
+    if (piece_->array != nullptr)
+      stream_.copy(place(slot), elements_.data(), elements_.size() * sizeof(T));
+    else
+      piece_->store->put(slot, view(), stream_);
+    stream_.synchronise();
+  }
+
+ private:
+  [[nodiscard]] T* place(Index slot) const {
+    return static_cast<T*>(piece_->array->data()) + slot * piece_->slot.count();
+  }
+  [[nodiscard]] View<T, 1> view() { return View<T, 1>(elements_.data(), piece_->slot.count()); }
+
+  const EngineMemory* piece_;
+  Stream stream_;
+  std::vector<T> elements_;
+};
+
 /// (frames, slot...), slot by slot: exit waves may be larger than the memory. Slots that nobody filled stay zero.
 template <class T>
-void save_slots_of(CheckpointWriter& checkpoint, const std::string& name, const EngineMemory& piece, Shape all) {
+void save_slots_of(CheckpointWriter& checkpoint, const std::string& name, const EngineMemory& piece) {
   const std::string path = "/state/" + name;
   checkpoint.file().declare(
-      path, {.shape = all, .dtype = piece.store->options().dtype, .chunk = {}, .filters = {}, .fill = {}});
-  Stream stream;
-  std::vector<T> room(static_cast<std::size_t>(piece.slot.count()));
-  for (Index i = 0; i < piece.store->options().count; ++i) {
-    if (!piece.store->filled(i)) continue;
-    piece.store->get(i, View<T, 1>(room.data(), piece.slot.count()), stream);
+      path, {.shape = all_slots(piece), .dtype = slot_type(piece), .chunk = {}, .filters = {}, .fill = {}});
+  OneSlot<T> one(piece);
+  for (Index i = 0; i < all_slots(piece)[0]; ++i) {
+    if (!one.filled(i)) continue;
+    one.read(i);
     checkpoint.file().write_box(path, Shape{i, 0, 0, 0}, Shape{1, piece.slot[0], piece.slot[1], piece.slot[2]},
-                                dtype_of<T>, room.data());
+                                dtype_of<T>, one.elements().data());
   }
 }
 
 template <class T>
 void restore_slots_of(const Hdf5Dataset& dataset, const EngineMemory& piece) {
-  Stream stream;
-  std::vector<T> room(static_cast<std::size_t>(piece.slot.count()));
-  for (Index i = 0; i < piece.store->options().count; ++i) {
-    if (!piece.store->filled(i)) continue;  // of a frame that takes no part
+  OneSlot<T> one(piece);
+  for (Index i = 0; i < all_slots(piece)[0]; ++i) {
+    if (!one.filled(i)) continue;
     dataset.read_into(Shape{i, 0, 0, 0}, Shape{1, piece.slot[0], piece.slot[1], piece.slot[2]},
-                      std::as_writable_bytes(std::span(room)));
-    piece.store->put(i, View<T, 1>(room.data(), piece.slot.count()), stream);
+                      std::as_writable_bytes(std::span(one.elements())));
+    one.write(i);
   }
 }
 
-Shape all_slots(const EngineMemory& piece) {
-  return Shape{piece.store->options().count, piece.slot[0], piece.slot[1], piece.slot[2]};
-}
-
 void save_slots(CheckpointWriter& checkpoint, const std::string& name, const EngineMemory& piece) {
-  if (piece.store->options().dtype == DType::c64)
-    save_slots_of<complex64>(checkpoint, name, piece, all_slots(piece));
+  if (slot_type(piece) == DType::c64)
+    save_slots_of<complex64>(checkpoint, name, piece);
   else
-    save_slots_of<complex128>(checkpoint, name, piece, all_slots(piece));
+    save_slots_of<complex128>(checkpoint, name, piece);
 }
 
 void restore_slots(const CheckpointReader& checkpoint, const std::string& name, const EngineMemory& piece) {
-  const Hdf5Dataset dataset = checkpoint.dataset(name, piece.store->options().dtype, all_slots(piece));
-  if (piece.store->options().dtype == DType::c64)
+  const Hdf5Dataset dataset = checkpoint.dataset(name, slot_type(piece), all_slots(piece));
+  if (slot_type(piece) == DType::c64)
     restore_slots_of<complex64>(dataset, piece);
   else
     restore_slots_of<complex128>(dataset, piece);
@@ -431,7 +471,7 @@ void Steps<Real>::save(CheckpointWriter& checkpoint) {
   checkpoint.array("numbers", numbers);
   checkpoint.text("because", outcome_.because);
   for (const EngineMemory& piece : engine_->memory()) {
-    if (piece.store != nullptr)
+    if (piece.in_slots())
       save_slots(checkpoint, "engine_" + std::string(piece.name), piece);
     else
       checkpoint.array("engine_" + std::string(piece.name), *piece.array);
@@ -463,7 +503,7 @@ void Steps<Real>::restore(const CheckpointReader& checkpoint) {
   }
   for (const EngineMemory& piece : engine_->memory()) {
     const std::string name = "engine_" + std::string(piece.name);
-    if (piece.store != nullptr)
+    if (piece.in_slots())
       restore_slots(checkpoint, name, piece);
     else
       copy_into(checkpoint.array(name, piece.array->dtype(), piece.array->shape()), *piece.array);
@@ -555,6 +595,14 @@ std::string why_no_kernels(const Schedule& schedule) {
   for (const EngineRun& run : schedule.engines)
     if (!engine_kind(run.name).has_kernels)
       return fmt::format("the engine {} has no kernels for a GPU (with kernels: {})", run.name, engines_with_kernels());
+  for (const EngineRun& run : schedule.engines) {
+    if (const std::string why = run.setup ? run.setup->why_no_kernels() : ""; !why.empty()) return why;
+    if (!engine_kind(run.name).keeps_waves) continue;
+    if (schedule.limits.wave_encoding != Encoding::raw)
+      return "exit waves in 16 bits (compute.waves) are for the CPU alone";
+    if (schedule.limits.wave_tier == Tier::disk)
+      return "exit waves on the disk (compute.wave_tier) are for the CPU alone";
+  }
   if (schedule.share) return "several processes share a scan on the CPU alone";
   if (schedule.positions.method != PositionMethod::none) return "positions are corrected on the CPU alone";
   if (schedule.opr.modes > 0) return "a probe that varies along the scan is for the CPU alone";

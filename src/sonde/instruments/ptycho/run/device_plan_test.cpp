@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "tests/support/errors.h"
 
 namespace sonde::ptycho {
@@ -68,6 +70,28 @@ TEST(DevicePlan, EnginesHoldWhatTheyRemember) {
   // 256 patterns at once, the most there may be: 4000 in 16 groups of 250.
   EXPECT_EQ(engine({.name = "ml"}, as_it_is), 2 * object + 2 * probe + 2 * 250 * probe);
   EXPECT_EQ(engine({.name = "ml"}, [](RunSizes& s) { s.fractional = true; }), 2 * object + 3 * probe + 2 * 250 * probe);
+  EXPECT_EQ(engine({.name = "dm"}, as_it_is), 4000 * probe);
+  EXPECT_EQ(engine({.name = "raar"}, as_it_is), 4000 * probe);
+  EXPECT_EQ(engine({.name = "epie"}, as_it_is), object);
+  EXPECT_EQ(engine({.name = "rpie", .copies_object = true}, as_it_is), object);
+}
+
+TEST(DevicePlan, FramesOneByOneNeedTheWavesOfOne) {
+  RunSizes s = sizes();
+  s.engines = {{.name = "epie"}};
+  EXPECT_EQ(bytes_of(plan_device_memory(s, {}), "waves"), 2u * 64 * 32 * 8);
+  s.engines = {{.name = "epie", .copies_object = true}};
+  EXPECT_EQ(bytes_of(plan_device_memory(s, {}), "waves"), 250u * 2 * 64 * 32 * 8);
+}
+
+TEST(DevicePlan, WavesOnTheDeviceAreNoneOfTheHosts) {
+  RunSizes s = sizes();
+  s.engines = {{.name = "dm"}};
+  const auto host = [&](std::optional<Tier> waves) {
+    const RunSizes made = choose_storage(s, {.wave_tier = waves}, std::size_t{1} << 40, std::size_t{1} << 40).value;
+    return plan_memory(made).peak_bytes;
+  };
+  EXPECT_EQ(host(Tier::host) - host(Tier::device), 4000u * 2 * 64 * 32 * 8);
 }
 
 TEST(DevicePlan, TheLargestEngineCounts) {

@@ -254,7 +254,7 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
 
   StorageWishes wishes{.storage = run.data.storage,
                        .pattern_tier = run.data.tier,
-                       .wave_tier = run.compute.wave_tier,
+                       .wave_tier = resources.kernels ? Tier::device : run.compute.wave_tier,
                        .wave_encoding = run.compute.waves};
   // Double precision asks for amplitudes of it, unless another way of keeping them was chosen.
   if (sizes.real_bytes == 8 && wishes.storage == AmplitudeStorage::f32) wishes.storage = AmplitudeStorage::f64;

@@ -40,6 +40,7 @@ struct JobPlan {
 struct Resources {
   std::optional<TierBudgets> budgets{};  ///< of this process
   Ranks ranks = Ranks::alone();
+  bool kernels = false;  ///< a GPU's compute, which keeps exit waves itself
 };
 
 /// What the first probe means for a scan.

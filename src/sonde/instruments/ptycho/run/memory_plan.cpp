@@ -52,6 +52,7 @@ EngineMemoryNeed engine_need(const EngineSize& engine, const RunSizes& s) {
   if (name == "ml")
     return {sums + 2 * object * complex + 2 * wave + size(s.threads) * 2 * wave, "sums, band tiles, directions"};
   // All projections.
+  if (s.wave_tier == Tier::device) return {sums + wave, "sums, band tiles"};
   const std::size_t in_thread = s.wave_tier == Tier::host && s.wave_encoding == Encoding::raw ? 0 : size(s.threads);
   const std::size_t waves = s.wave_tier == Tier::host ? wave_bytes(s) : 0;
   return {sums + (1 + in_thread) * wave + waves,
@@ -179,10 +180,11 @@ std::vector<Way> ways_of(const RunSizes& s, const StorageWishes& wishes) {
     ways.push_back({storage, patterns, waves, most_batch});
   };
   const Index any = std::numeric_limits<Index>::max();
-  for (const AmplitudeStorage storage : storages) add(Tier::host, Tier::host, storage, any);
+  const Tier near = wishes.wave_tier == Tier::device ? Tier::device : Tier::host;
+  for (const AmplitudeStorage storage : storages) add(Tier::host, near, storage, any);
   for (const AmplitudeStorage storage : storages) add(Tier::host, Tier::disk, storage, any);
   const AmplitudeStorage smallest = storages.back();  // of what is read again and again
-  add(Tier::disk, Tier::host, smallest, any);
+  add(Tier::disk, near, smallest, any);
   add(Tier::disk, Tier::disk, smallest, any);
   Index batch = 0;
   for (const EngineSize& engine : s.engines)
@@ -232,7 +234,9 @@ Choice<RunSizes> choose_storage(RunSizes sizes, const StorageWishes& wishes, std
                                    way.patterns == Tier::host ? "in memory" : "on the disk");
     if (keeps_waves(sizes))
       text += fmt::format(", exit waves {} {}", wishes.wave_encoding == Encoding::raw ? "in full" : "as bf16",
-                          way.waves == Tier::host ? "in memory" : "on the disk");
+                          way.waves == Tier::host     ? "in memory"
+                          : way.waves == Tier::device ? "on the device"
+                                                      : "on the disk");
     if (way.most_batch < std::numeric_limits<Index>::max())
       text += fmt::format(", batches of at most {} frames", way.most_batch);
     return text;

@@ -80,7 +80,7 @@ struct MemoryPlan {
 /// What a run asks for; the rest is chosen.
 struct StorageWishes {
   std::optional<AmplitudeStorage> storage{};
-  std::optional<Tier> pattern_tier{}, wave_tier{};
+  std::optional<Tier> pattern_tier{}, wave_tier{};  ///< waves on a `device` are no part of the host's memory
   Encoding wave_encoding = Encoding::raw;
 };
 

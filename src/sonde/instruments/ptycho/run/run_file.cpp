@@ -158,6 +158,8 @@ Schedule RunFile::schedule() const {
   schedule.stop = stop;
   schedule.holdout = data.holdout;
   schedule.seed = static_cast<std::uint64_t>(compute.seed);
+  schedule.limits.wave_tier = compute.wave_tier.value_or(Tier::host);
+  schedule.limits.wave_encoding = compute.waves;
   return schedule;
 }
 
