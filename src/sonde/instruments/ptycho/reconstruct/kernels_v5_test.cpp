@@ -50,9 +50,9 @@ void expect_the_same(Device device, const std::string& engine, const std::string
 }
 
 TEST_P(KernelsOnV5, FiftyIterationsOfGdAreThoseOfTheCpu) { expect_the_same(device(), "gd", "", 50); }
-TEST_P(KernelsOnV5, TwentyIterationsOfAdamAreThoseOfTheCpu) { expect_the_same(device(), "adam", "", 20); }
-TEST_P(KernelsOnV5, TwentyIterationsOfDmAreThoseOfTheCpu) { expect_the_same(device(), "dm", "", 20); }
-TEST_P(KernelsOnV5, TwentyIterationsOfRaarAreThoseOfTheCpu) { expect_the_same(device(), "raar", "", 20); }
+TEST_P(KernelsOnV5, TenIterationsOfAdamAreThoseOfTheCpu) { expect_the_same(device(), "adam", "", 10); }
+TEST_P(KernelsOnV5, TenIterationsOfDmAreThoseOfTheCpu) { expect_the_same(device(), "dm", "", 10); }
+TEST_P(KernelsOnV5, TenIterationsOfRaarAreThoseOfTheCpu) { expect_the_same(device(), "raar", "", 10); }
 TEST_P(KernelsOnV5, TenIterationsOfRpieInGroupsAreThoseOfTheCpu) { expect_the_same(device(), "rpie", "disjoint", 10); }
 TEST_P(KernelsOnV5, TenIterationsOfEpieInGroupsAreThoseOfTheCpu) { expect_the_same(device(), "epie", "disjoint", 10); }
 
