@@ -76,9 +76,11 @@ TEST_P(PublishedRadius, IsReproducedInItsOwnFields) {
     const double even = nu_v < 0.99e-4 ? 1e-8 : 1e-9, odd = nu_v < 0.99e-4 ? 2e-6 : 1e-9;
     const std::size_t at = axes.index(radius, places[i].nu, places[i].field);
     const Coefficients& made = points[i].coefficients;
+    // From nu_v = 1 on D31 and D13 vanish against what they could be: there rounding of that is all that is left.
+    const double rounding = 1e-14 * std::sqrt(published.D11[at] * published.D33[at]);
     EXPECT_NEAR(made.D11 / published.D11[at], 1, even);
-    EXPECT_NEAR(made.D31 / published.D31[at], 1, odd);
-    EXPECT_NEAR(made.D13 / published.D13[at], 1, odd);
+    EXPECT_NEAR(made.D31, published.D31[at], odd * std::abs(published.D31[at]) + rounding);
+    EXPECT_NEAR(made.D13, published.D13[at], odd * std::abs(published.D13[at]) + rounding);
     EXPECT_NEAR(made.D33 / published.D33[at], 1, even);
   }
 }
