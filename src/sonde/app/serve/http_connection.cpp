@@ -70,7 +70,7 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
     const bool has_body = !parser_->is_done();
     keep_alive_ = head.keep_alive();
     if (head.count(http::field::host) > 1)
-      return answer_and_close(text_answer(400, "Two Host headers.\n"), "two Host headers");
+      return answer_and_close(text_answer(400, "Two Host headers.\n"), Reason::host, "two Host headers");
     Route found = route({.method = view(head.method_string()),
                          .target = view(head.target()),
                          .host = view(head[http::field::host]),
@@ -103,12 +103,13 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
 
   void become_websocket() {
     if (buffer_.size() > 0)
-      return answer_and_close(text_answer(400, "Data before the answer.\n"), "data before the handshake");
+      return answer_and_close(text_answer(400, "Data before the answer.\n"), Reason::early_data,
+                              "data before the handshake");
     const auto client = service_.clients.reserve();
     if (!client)
       return answer_and_close(
           text_answer(503, fmt::format("{} windows show this page already: close one.\n", service_.limits.clients)),
-          "too many clients");
+          Reason::too_many_clients, "too many clients");
     std::ostringstream head;
     head << parser_->get();
     tcp::socket socket = stream_.release_socket();
@@ -151,6 +152,7 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
           [self = shared_from_this()](const Error& error) { self->answer_later(error_answer(error)); });
     } catch (const Error& error) {
       Answer refused = error_answer({ErrorKind::bad_input, error.message()});
+      refused.reason = Reason::bad_export;
       refused.refusal = "POST /api/export: " + printable(error.message());
       answer(std::move(refused));
     }
@@ -163,8 +165,7 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
 
   void answer(Answer answer) {
     if (ended_) return;
-    if (!answer.refusal.empty())
-      service_.refusals.note(fmt::format("http {}", answer.status), "refused " + answer.refusal);
+    if (answer.reason != Reason::none) service_.refusals.note(answer.reason, "refused " + answer.refusal);
     answer_ = std::move(answer);
     response_.emplace(static_cast<http::status>(answer_.status), 11);
     for (const auto& [name, value] : common_headers(service_.access)) response_->set(name, value);
@@ -186,8 +187,9 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
     });
   }
 
-  void answer_and_close(Answer with, std::string refusal) {
+  void answer_and_close(Answer with, Reason reason, std::string refusal) {
     keep_alive_ = false;
+    with.reason = reason;
     with.refusal = std::move(refusal);
     answer(std::move(with));
   }
@@ -195,16 +197,17 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   /// What cannot be read is answered where somebody may be listening.
   void refuse(error_code error) {
     if (error == http::error::header_limit)
-      return answer_and_close(text_answer(431, "The head of this request is too long.\n"),
+      return answer_and_close(text_answer(431, "The head of this request is too long.\n"), Reason::head_too_long,
                               "a request with a head that is too long");
     if (error == http::error::body_limit)
-      return answer_and_close(text_answer(413, "The body of this request is too long.\n"),
+      return answer_and_close(text_answer(413, "The body of this request is too long.\n"), Reason::body_too_long,
                               "a request with a body that is too long");
     if (error == beast::error::timeout && parser_->got_some())
-      service_.refusals.note("slow", "ended a connection: its request did not arrive in time");
+      service_.refusals.note(Reason::slow_request, "ended a connection: its request did not arrive in time");
     if (error.category() == make_error_code(http::error::bad_method).category() &&
         error != http::error::end_of_stream && error != http::error::partial_message)
-      answer_and_close(text_answer(400, "This is no HTTP.\n"), "a request that is no HTTP: " + error.message());
+      answer_and_close(text_answer(400, "This is no HTTP.\n"), Reason::no_http,
+                       "a request that is no HTTP: " + error.message());
   }
 
   /// Closing while data waits to be read would throw away the answer that is on its way: it is read first, for a while.
@@ -238,10 +241,10 @@ void serve_http(Service& service, Descriptor descriptor) {
     case Connections::Admission::admitted:
       break;
     case Connections::Admission::in_place_of_another:
-      service.refusals.note("crowd", "ended the oldest connection without a cookie: too many are open");
+      service.refusals.note(Reason::crowd, "ended the oldest connection without a cookie: too many are open");
       break;
     case Connections::Admission::refused:
-      service.refusals.note("full", "refused a connection: too many are open");
+      service.refusals.note(Reason::crowd, "refused a connection: too many are open");
       return;
   }
   connection->start();

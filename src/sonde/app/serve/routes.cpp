@@ -14,9 +14,10 @@ namespace {
 
 constexpr const char* html = "text/html; charset=utf-8";
 
-Answer refused(unsigned status, std::string text, std::string reason) {
+Answer refused(unsigned status, std::string text, Reason reason, std::string in_words) {
   Answer answer = text_answer(status, std::move(text));
-  answer.refusal = std::move(reason);
+  answer.reason = reason;
+  answer.refusal = std::move(in_words);
   return answer;
 }
 
@@ -48,7 +49,7 @@ Answer no_cookie(const Request& request) {
   return refused(403,
                  "This page needs the address with the token that sonde printed when it was started.\n"
                  "Open that once in this browser; afterwards the address without it works too.\n",
-                 what(request) + ": no cookie of this server");
+                 Reason::cookie, what(request) + ": no cookie of this server");
 }
 
 Answer asset_answer(const Asset& asset, std::string_view known_tag) {
@@ -66,7 +67,7 @@ Answer asset_answer(const Asset& asset, std::string_view known_tag) {
 Answer exchange(std::string_view token, const Access& access) {
   if (!access.token_valid(token))
     return refused(403, "This token is not the one of the running sonde: use the address that it printed last.\n",
-                   "a wrong token");
+                   Reason::token, "a wrong token");
   Answer answer = text_answer(303, "");
   answer.headers.insert(answer.headers.end(), {{"Location", "/"}, {"Set-Cookie", access.cookie()}});
   return answer;
@@ -127,10 +128,10 @@ Route route(const Request& request, const Access& access, std::span<const Asset>
             refused(403,
                     fmt::format("This server answers only to {}. Through ssh -L use the same port on both sides.\n",
                                 access.allowed_hosts()),
-                    fmt::format("a request for the host \"{}\"", printable(request.host)))};
+                    Reason::host, fmt::format("a request for the host \"{}\"", printable(request.host)))};
   const bool post = request.method == "POST";
   if ((request.upgrade || post || !request.origin.empty()) && !access.origin_allowed(request.origin, request.host))
-    return {Next::answer, refused(403, "Only the page itself may ask for this.\n",
+    return {Next::answer, refused(403, "Only the page itself may ask for this.\n", Reason::origin,
                                   fmt::format("{}: from the origin \"{}\"", what(request), printable(request.origin)))};
   const std::size_t mark = std::min(request.target.find('?'), request.target.size());
   const std::string_view path = request.target.substr(0, mark);
@@ -147,7 +148,7 @@ Route route(const Request& request, const Access& access, std::span<const Asset>
   const std::string_view wanted = path == "/" ? "/index.html" : path;
   for (const Asset& asset : assets)
     if (get && asset.path == wanted) return {Next::answer, asset_answer(asset, request.if_none_match), true};
-  return {Next::answer, refused(404, "There is nothing here.\n", what(request) + ": no such path"), true};
+  return {Next::answer, refused(404, "There is nothing here.\n", Reason::path, what(request) + ": no such path"), true};
 }
 
 }  // namespace sonde::serve

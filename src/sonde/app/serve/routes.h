@@ -12,6 +12,7 @@
 
 #include "sonde/app/serve/access.h"
 #include "sonde/app/serve/assets.h"
+#include "sonde/app/serve/refusals.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/panel/page.h"
 
@@ -32,7 +33,8 @@ struct Answer {
   std::vector<std::pair<std::string, std::string>> headers{};
   std::shared_ptr<const void> owner{};
   std::span<const std::byte> body{};
-  std::string refusal{};  ///< for the log: why it was refused; empty when it was not
+  Reason reason = Reason::none;  ///< why it was refused, when it was
+  std::string refusal{};         ///< the same in words, for the log
 };
 
 [[nodiscard]] Answer text_answer(unsigned status, std::string text,

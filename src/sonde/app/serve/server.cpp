@@ -38,6 +38,8 @@ constexpr int network_threads = 2;
 constexpr int compute_threads = 4;
 // What the kernel holds back of a slow reader's frames cannot be replaced by newer ones any more, so it is little.
 constexpr int send_buffer_bytes = 256 * 1024;
+// How soon the log tells of refusals that were left out of it.
+constexpr std::chrono::seconds flush_every(10);
 
 /// A program that is started meanwhile (the browser) would keep the port and the connections open after our end.
 void keep_from_children(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
@@ -71,7 +73,7 @@ tcp::acceptor listen(asio::io_context& network, const ServeOptions& options) {
 
 struct Server::State {
   State(panel::Page page, const ServeOptions& options, const Limits& limits)
-      : acceptor(listen(network, options)), pause(acceptor.get_executor()) {
+      : acceptor(listen(network, options)), pause(acceptor.get_executor()), tick(acceptor.get_executor()) {
     service.emplace(std::move(page),
                     Access(options.host, acceptor.local_endpoint().port(),
                            options.token == "auto" ? make_token() : options.token, options.embed_in),
@@ -98,17 +100,29 @@ struct Server::State {
 
   /// No descriptors left, for instance: asking again at once would only burn time.
   void accept_later(error_code error) {
-    service->refusals.note("accept", "cannot accept connections: " + error.message());
+    service->refusals.note(Reason::cannot_accept, "cannot accept connections: " + error.message());
     pause.expires_after(std::chrono::milliseconds(100));
     pause.async_wait([this](error_code cancelled) {
       if (!cancelled) accept();
     });
   }
 
+  void flush_later() {
+    tick.expires_after(flush_every);
+    tick.async_wait([this](error_code cancelled) {
+      if (cancelled || !acceptor.is_open()) return;
+      service->refusals.flush(false);
+      flush_later();
+    });
+  }
+
   void start() {
     const std::lock_guard lock(mutex);
     if (!threads.empty() || stopped) return;
-    asio::post(acceptor.get_executor(), [this] { accept(); });
+    asio::post(acceptor.get_executor(), [this] {
+      accept();
+      flush_later();
+    });
     for (int i = 0; i < network_threads; ++i)
       threads.emplace_back([this] {
         for (;;) try {
@@ -133,6 +147,7 @@ struct Server::State {
       error_code ignored;
       acceptor.close(ignored);
       pause.cancel();
+      tick.cancel();
     });
     for (const auto& connection : service->connections.close()) connection->stop();
     work.reset();
@@ -142,6 +157,7 @@ struct Server::State {
     compute.join();
     network.restart();
     network.poll();  // what commands sent meanwhile finds its connection closed
+    service->refusals.flush(true);
     const std::lock_guard lock(mutex);
     finished = true;
     changed.notify_all();
@@ -152,7 +168,7 @@ struct Server::State {
   asio::io_context network{network_threads};
   asio::executor_work_guard<asio::io_context::executor_type> work{network.get_executor()};
   tcp::acceptor acceptor;
-  asio::steady_timer pause;
+  asio::steady_timer pause, tick;
 
   std::mutex mutex;
   std::condition_variable changed;

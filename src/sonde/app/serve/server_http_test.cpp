@@ -18,6 +18,7 @@
 namespace sonde::serve {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -217,6 +218,28 @@ TEST(ServerHttp, RefusalsDoNotFillTheLog) {
   }
   EXPECT_EQ(test.log.lines().size(), before + 1);
   EXPECT_EQ(test.server.stats().find("refused")->as_whole(), 200);
+}
+
+TEST(ServerHttp, NoReasonHidesBehindAnother) {
+  const TestServer test;
+  for (const char* header : {"Host: evil.example", "Origin: http://evil.example", "Cookie: a=b"})
+    EXPECT_EQ(test.ask(test.request("GET /", header)).status, 403) << header;
+  EXPECT_EQ(test.ask(test.request("GET /?token=0")).status, 403);
+  TestWebSocket binary = test.open(), words = test.open(), longest = test.open();
+  binary.connection.send(TestWebSocket::encode(0x82, "SND1"));
+  words.send("set_position 3 5");
+  longest.send(std::string(70'000, ' '));
+  for (const char* logged : {"host \"evil.example\"", "origin \"http://evil.example\"", "no cookie", "wrong token",
+                             "a binary message", "command", "more than 65536 bytes"})
+    EXPECT_TRUE(test.log.gets(logged)) << logged << " in " << ::testing::PrintToString(test.log.lines());
+}
+
+TEST(ServerHttp, TheEndTellsOfRefusalsThatWereLeftOut) {
+  TestServer test;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(test.ask(test.request("GET /" + std::to_string(i))).status, 404);
+  EXPECT_FALSE(::testing::Value(test.log.lines(), ::testing::Contains(HasSubstr("/4"))));
+  test.server.stop();
+  EXPECT_THAT(test.log.lines(), ::testing::Contains(AllOf(HasSubstr("GET /4"), HasSubstr("(and 3 like it before)"))));
 }
 
 TEST(Server, APortIsHadByOneAtATime) {

@@ -87,7 +87,11 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
     socket_.read_message_max(longest_command_bytes);
     socket_.auto_fragment(false);  // a frame leaves as it lies in memory, uncopied
     socket_.async_accept(request_, [self = shared_from_this()](error_code error) {
-      if (error) return self->end();
+      if (error) {
+        if (error.category() == make_error_code(websocket::error::bad_http_version).category())
+          self->refused(Reason::handshake, "a handshake against the protocol (" + error.message() + ")");
+        return self->end();
+      }
       self->open_ = true;
       self->client_->open();
       self->read();
@@ -103,12 +107,13 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
 
   void take_message() {
     if (ended_ || closing_) return;
-    if (socket_.got_binary()) return refuse("a binary message", websocket::close_code::unknown_data);
+    if (socket_.got_binary())
+      return refuse(Reason::binary_message, "a binary message", websocket::close_code::unknown_data);
     try {
       const auto data = in_.cdata();
       client_->receive({static_cast<const char*>(data.data()), data.size()});
     } catch (const Error& error) {
-      return refuse(printable(error.message()), websocket::close_code::bad_payload);
+      return refuse(Reason::bad_json, printable(error.message()), websocket::close_code::bad_payload);
     }
     in_.clear();
     read();
@@ -116,20 +121,20 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
 
   void take_error(error_code error) {
     if (error == websocket::error::message_too_big)
-      refused(fmt::format("a command of more than {} bytes", longest_command_bytes));
+      refused(Reason::message_too_long, fmt::format("a command of more than {} bytes", longest_command_bytes));
     else if (error == websocket::condition::protocol_violation)
-      refused(fmt::format("a frame against the protocol ({})", error.message()));
+      refused(Reason::broken_protocol, fmt::format("a frame against the protocol ({})", error.message()));
     else if (error == beast::error::timeout)
-      refused(fmt::format("no sign of life for {} s", service_.limits.silence.count() / 1000));
+      refused(Reason::silence, fmt::format("no sign of life for {} s", service_.limits.silence.count() / 1000));
     end();
   }
 
-  void refused(const std::string& what) {
-    service_.refusals.note("client", fmt::format("ended client {}: {}", number_, what));
+  void refused(Reason reason, const std::string& what) {
+    service_.refusals.note(reason, fmt::format("ended client {}: {}", number_, what));
   }
 
-  void refuse(const std::string& what, websocket::close_code code) {
-    refused(what);
+  void refuse(Reason reason, const std::string& what, websocket::close_code code) {
+    refused(reason, what);
     close(code);
   }
 
@@ -199,7 +204,7 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
   bool end_when_overflowed() {
     const std::string reason = client_->outlet().outbox.overflow();
     if (reason.empty()) return false;
-    refused("it reads too slowly: " + reason);
+    refused(Reason::slow_reader, "it reads too slowly: " + reason);
     end();
     return true;
   }
