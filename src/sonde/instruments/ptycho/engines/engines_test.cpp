@@ -8,6 +8,7 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/engines/gd.h"
+#include "sonde/instruments/ptycho/engines/ml.h"
 #include "sonde/instruments/ptycho/engines/pie.h"
 #include "sonde/instruments/ptycho/engines/projections.h"
 #include "sonde/instruments/ptycho/engines/test_bench.h"
@@ -307,6 +308,24 @@ TEST(Engines, StayAtAPerfectAnswer) {
 TEST(Engines, UnknownNamesListTheKnownOnes) {
   EXPECT_THAT(::sonde::testing::error_of(ErrorKind::usage, [] { (void)engine_kind("epi"); }),
               ::testing::AllOf(::testing::HasSubstr("\"epi\" is no engine"), ::testing::HasSubstr("epie, rpie")));
+}
+
+TEST(Ml, StaysFiniteOnPatternsThatNoObjectExplains) {
+  // Not by intensities: of their quartic the line search sees the second order only.
+  for (const Loss loss : {Loss::amplitude, Loss::poisson})
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+      SCOPED_TRACE(::testing::Message() << name(loss) << ", seed " << seed);
+      Bench bench({.modes = 1 + seed % 2, .fractional = seed % 3 == 0, .seed = seed}, loss);
+      Ml<double> engine({}, bench.workbench);
+      double first = 0, last = 0;
+      for (Index number = 1; number <= 200; ++number) {
+        engine.iterate(bench.workbench, {.number = number});
+        last = 0;
+        for (const FrameSums& frame : bench.workbench.fit()) last += frame.loss;
+        if (number == 1) first = last;
+      }
+      EXPECT_LE(last, first);  // false for what is no number
+    }
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ Ml<Real>::Ml(const MlSettings& settings, Workbench<Real>& bench)
   object_before_ = zeros(state.object.shape());
   probe_direction_ = zeros(state.probe.shape());
   probe_before_ = zeros(state.probe.shape());
-  last_ = Array::zeros(cpu, Shape{1}, DType::f64);
+  last_ = Array::zeros(cpu, Shape{2}, DType::f64);
 }
 
 template <class Real>
@@ -74,13 +74,15 @@ std::vector<EngineMemory> Ml<Real>::memory() {
           {"last", &last_}};
 }
 
-/// Polak-Ribiere, beta >= 0; the probe's part is scaled so that both gradients are alike in size.
+/// Polak-Ribiere, beta >= 0, and 0 after a step that was no minimum; the probe's part is scaled so that both gradients
+/// are alike in size.
 template <class Real>
 auto Ml<Real>::turn(const Iteration& iteration, const Products& object, const Products& probe) const -> Turn {
   const double scale = probe.now > 0 && object.now > 0 ? settings_.probe_scale * object.now / probe.now : 1;
   const double before = object.before + scale * probe.before;
   const double grown = object.now + scale * probe.now - (object.turned + scale * probe.turned);
-  return {before > 0 ? std::max(0.0, grown / before) : 0, iteration.object_free ? 1.0 : 0,
+  const bool again = last_.view<double, 1>()[1] != 0;
+  return {before > 0 && !again ? std::max(0.0, grown / before) : 0, iteration.object_free ? 1.0 : 0,
           iteration.probe_free ? scale : 0};
 }
 
@@ -160,9 +162,12 @@ template <class Real>
 double Ml<Real>::best_step(Workbench<Real>& bench, std::array<double, 2> b) {
   bench.sum(b);
   const double step = -b[0] / (2 * b[1]);
-  double& last = last_.view<double, 1>()[0];
-  // Where the loss does not curve upwards along the direction, half of what went well before.
-  last = std::isfinite(step) && step > 0 ? step : last / 2;
+  double &last = last_.view<double, 1>()[0], &again = last_.view<double, 1>()[1];
+  // Where the loss does not curve upwards along the direction, half of what went well before; and the next direction is
+  // the gradient alone, or this one would grow from iteration to iteration.
+  const bool well = std::isfinite(step) && step > 0;
+  last = well ? step : last / 2;
+  again = well ? 0 : 1;
   return last;
 }
 

@@ -53,7 +53,7 @@ class Ml final : public Engine<Real> {
   Mirrored object_direction_, probe_direction_;
   Mirrored object_before_, probe_before_;  // minus the gradients of the iteration before
   Array spectrum_;                         // of the probe's direction, where probes are shifted
-  Array last_;                             // f64: the last step; 0 before the first
+  Array last_;                             // f64: the last step, 0 before the first; 1 when it was no minimum, else 0
   Array partial_, totals_;                 // on the device: of products
 };
 

@@ -252,6 +252,11 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   for (const Tables::Item& item : run.tables().find("engine")->items)
     sizes.engines.push_back(size_of(item, active, placements, window));
 
+  if (resources.kernels && run.compute.wave_tier &&
+      std::any_of(sizes.engines.begin(), sizes.engines.end(),
+                  [](const EngineSize& engine) { return engine_kind(engine.name).keeps_waves; }))
+    throw Error(ErrorKind::not_supported, "exit waves stay on the GPU: compute.wave_tier is for the CPU alone")
+        .hint("leave compute.wave_tier out, or use --device cpu");
   StorageWishes wishes{.storage = run.data.storage,
                        .pattern_tier = run.data.tier,
                        .wave_tier = resources.kernels ? Tier::device : run.compute.wave_tier,
