@@ -93,8 +93,10 @@ template <class T>
 void solve_vector(ConstMatrix<T> lower, Form form, std::span<T> x) {
   assert(rows(lower) == columns(lower) && static_cast<Index>(x.size()) == lower.extent[0]);
   if (x.empty()) return;
-  call<T>(cblas_strsv, cblas_dtrsv, CblasRowMajor, CblasLower, transposition(form), CblasNonUnit, rows(lower),
-          lower.data, step(lower), x.data(), 1);
+  const bool by_columns = lower.stride[0] == 1 && lower.stride[1] > 1;
+  call<T>(cblas_strsv, cblas_dtrsv, by_columns ? CblasColMajor : CblasRowMajor, CblasLower, transposition(form),
+          CblasNonUnit, rows(lower), lower.data, by_columns ? static_cast<int>(lower.stride[1]) : step(lower), x.data(),
+          1);
 }
 
 template <class T>
@@ -110,6 +112,22 @@ bool cholesky(Matrix<T> a) {
   assert(rows(a) == columns(a));
   if (a.count() == 0) return true;
   return call<T>(LAPACKE_spotrf_work, LAPACKE_dpotrf_work, LAPACK_COL_MAJOR, 'U', rows(a), a.data, step(a)) == 0;
+}
+
+template <class T>
+bool lu(Matrix<T> a, std::span<int> pivots) {
+  assert(rows(a) == columns(a) && static_cast<Index>(pivots.size()) == a.extent[0]);
+  if (a.count() == 0) return true;
+  return call<T>(LAPACKE_sgetrf_work, LAPACKE_dgetrf_work, LAPACK_COL_MAJOR, rows(a), columns(a), a.data, step(a),
+                 pivots.data()) == 0;
+}
+
+template <class T>
+void solve_rows(ConstMatrix<T> factors, std::span<const int> pivots, Matrix<T> right_sides) {
+  assert(columns(right_sides) == rows(factors));
+  if (right_sides.count() == 0) return;
+  call<T>(LAPACKE_sgetrs_work, LAPACKE_dgetrs_work, LAPACK_COL_MAJOR, 'T', rows(factors), rows(right_sides),
+          factors.data, step(factors), pivots.data(), right_sides.data, step(right_sides));
 }
 
 }  // namespace
@@ -152,19 +170,14 @@ void solve_triangular(ConstMatrix<float> lower, Matrix<float> b) { solve_matrix(
 bool factorise_cholesky(Matrix<double> a) { return cholesky(a); }
 bool factorise_cholesky(Matrix<float> a) { return cholesky(a); }
 
-bool factorise_lu(Matrix<double> a, std::span<int> pivots) {
-  assert(rows(a) == columns(a) && static_cast<Index>(pivots.size()) == a.extent[0]);
-  if (a.count() == 0) return true;
-  use_one_thread();
-  return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, rows(a), columns(a), a.data, step(a), pivots.data()) == 0;
-}
+bool factorise_lu(Matrix<double> a, std::span<int> pivots) { return lu(a, pivots); }
+bool factorise_lu(Matrix<float> a, std::span<int> pivots) { return lu(a, pivots); }
 
 void solve_lu(ConstMatrix<double> factors, std::span<const int> pivots, Matrix<double> right_sides) {
-  assert(columns(right_sides) == rows(factors));
-  if (right_sides.count() == 0) return;
-  use_one_thread();
-  LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', rows(factors), rows(right_sides), factors.data, step(factors),
-                      pivots.data(), right_sides.data, step(right_sides));
+  solve_rows(factors, pivots, right_sides);
+}
+void solve_lu(ConstMatrix<float> factors, std::span<const int> pivots, Matrix<float> right_sides) {
+  solve_rows(factors, pivots, right_sides);
 }
 
 double reciprocal_condition(ConstMatrix<double> factors, double norm, std::span<double> work, std::span<int> counts) {

@@ -38,7 +38,8 @@ void multiply(ConstMatrix<float> a, Form form, std::span<const float> x, float b
 void multiply_symmetric(ConstMatrix<double> a, std::span<const double> x, std::span<double> y);
 void multiply_symmetric(ConstMatrix<float> a, std::span<const float> x, std::span<float> y);
 
-/// x = op(lower)^-1 x: forward (plain) or backward (transposed) substitution.
+/// x = op(lower)^-1 x: forward (plain) or backward (transposed) substitution. `lower` may be column after column too
+/// (stride[0] == 1).
 void solve_triangular(ConstMatrix<double> lower, Form form, std::span<double> x);
 void solve_triangular(ConstMatrix<float> lower, Form form, std::span<float> x);
 
@@ -53,8 +54,10 @@ void solve_triangular(ConstMatrix<float> lower, Matrix<float> b);
 
 /// a = P L U in place, with row exchanges in `pivots` (one per row). False where a is singular to the last bit.
 [[nodiscard]] bool factorise_lu(Matrix<double> a, std::span<int> pivots);
+[[nodiscard]] bool factorise_lu(Matrix<float> a, std::span<int> pivots);
 /// x = a^-1 x for every row of `rows`: each is a right side of its own.
 void solve_lu(ConstMatrix<double> factors, std::span<const int> pivots, Matrix<double> rows);
+void solve_lu(ConstMatrix<float> factors, std::span<const int> pivots, Matrix<float> rows);
 /// 1 / (|a| |a^-1|) in the 1-norm, estimated from the factors and the norm of a. `work` holds 4 n, `counts` n.
 [[nodiscard]] double reciprocal_condition(ConstMatrix<double> factors, double norm, std::span<double> work,
                                           std::span<int> counts);

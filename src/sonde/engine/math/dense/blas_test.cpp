@@ -108,6 +108,42 @@ TYPED_TEST(Blas, TheFactorTimesItselfIsTheMatrixAndSolvesUndoIt) {
   EXPECT_FALSE(factorise_cholesky(a.view));
 }
 
+TYPED_TEST(Blas, LuSolvesRowsAndTellsWhatIsSingular) {
+  Owned<TypeParam> a(3, 3), row(1, 3);
+  const double entries[3][3] = {{0, 2, 1}, {4, 1, -1}, {1, 0, 3}};  // needs an exchange of rows
+  const double x[3] = {1, -2, 3};
+  for (Index i = 0; i < 3; ++i) {
+    double sum = 0;
+    for (Index j = 0; j < 3; ++j) {
+      a(i, j) = static_cast<TypeParam>(entries[i][j]);
+      sum += entries[i][j] * x[j];
+    }
+    row(0, i) = static_cast<TypeParam>(sum);
+  }
+  std::vector<int> pivots(3);
+  ASSERT_TRUE(factorise_lu(a.view, pivots));
+  solve_lu(a.view, pivots, row.view);
+  for (Index i = 0; i < 3; ++i) EXPECT_NEAR(row(0, i), x[i], 100 * rounding<TypeParam>(3));
+  Owned<TypeParam> singular(2, 2);
+  singular(0, 0) = singular(0, 1) = singular(1, 0) = singular(1, 1) = 1;
+  EXPECT_FALSE(factorise_lu(singular.view, std::span<int>(pivots).first(2)));
+}
+
+TYPED_TEST(Blas, ATriangleMayBeStoredByColumns) {
+  const TypeParam columns[9] = {2, 1, -1, 0, 4, 3, 0, 0, 5};  // of [2 0 0; 1 4 0; -1 3 5]
+  Matrix<const TypeParam> lower(columns, 3, 3);
+  lower.stride[0] = 1;
+  lower.stride[1] = 3;
+  std::vector<TypeParam> x = {2, 9, 10}, y = {2, 7, 5};
+  solve_triangular(lower, Form::plain, std::span<TypeParam>(x));       // 2, 1 + 8, -1 + 6 + 5
+  solve_triangular(lower, Form::transposed, std::span<TypeParam>(y));  // 2 + 1 - 1, 4 + 3, 5
+  const TypeParam of_x[3] = {1, 2, 1}, of_y[3] = {1, 1, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(x[i], of_x[i], 100 * rounding<TypeParam>(3));
+    EXPECT_NEAR(y[i], of_y[i], 100 * rounding<TypeParam>(3));
+  }
+}
+
 TEST(Lu, RowsAreSolvedAndTheConditionIsThatOfTheInverse) {
   Owned<double> a(3, 3), rows(2, 3);
   const double entries[3][3] = {{0, 2, 1}, {4, 1, -1}, {1, 0, 3}};  // needs an exchange of rows
