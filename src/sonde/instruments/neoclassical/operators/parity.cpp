@@ -50,6 +50,29 @@ std::vector<double> negative_transpose(const std::vector<double>& a, Index rows,
   return made;
 }
 
+template <class T>
+void split_into(const std::vector<ParityBasis::Pair>& pairs, std::span<const double> on_grid, std::span<T> even_part,
+                std::span<T> odd_part) {
+  even_part[0] = static_cast<T>(on_grid[0]);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const double a = on_grid[static_cast<std::size_t>(pairs[i].point)];
+    const double b = on_grid[static_cast<std::size_t>(pairs[i].image)];
+    even_part[1 + i] = static_cast<T>(half_root * (a + b));
+    odd_part[i] = static_cast<T>(half_root * (a - b));
+  }
+}
+
+template <class T>
+void join_from(const std::vector<ParityBasis::Pair>& pairs, std::span<const T> even_part, std::span<const T> odd_part,
+               std::span<double> on_grid) {
+  on_grid[0] = static_cast<double>(even_part[0]);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto even = static_cast<double>(even_part[1 + i]), odd = static_cast<double>(odd_part[i]);
+    on_grid[static_cast<std::size_t>(pairs[i].point)] = half_root * (even + odd);
+    on_grid[static_cast<std::size_t>(pairs[i].image)] = half_root * (even - odd);
+  }
+}
+
 }  // namespace
 
 ParityBasis::ParityBasis(const AngleGrid& grid) {
@@ -62,22 +85,21 @@ ParityBasis::ParityBasis(const AngleGrid& grid) {
 
 void ParityBasis::split(std::span<const double> on_grid, std::span<double> even_part,
                         std::span<double> odd_part) const {
-  even_part[0] = on_grid[0];
-  for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    const double a = on_grid[static_cast<std::size_t>(pairs_[i].point)];
-    const double b = on_grid[static_cast<std::size_t>(pairs_[i].image)];
-    even_part[1 + i] = half_root * (a + b);
-    odd_part[i] = half_root * (a - b);
-  }
+  split_into(pairs_, on_grid, even_part, odd_part);
+}
+
+void ParityBasis::split(std::span<const double> on_grid, std::span<float> even_part, std::span<float> odd_part) const {
+  split_into(pairs_, on_grid, even_part, odd_part);
 }
 
 void ParityBasis::join(std::span<const double> even_part, std::span<const double> odd_part,
                        std::span<double> on_grid) const {
-  on_grid[0] = even_part[0];
-  for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    on_grid[static_cast<std::size_t>(pairs_[i].point)] = half_root * (even_part[1 + i] + odd_part[i]);
-    on_grid[static_cast<std::size_t>(pairs_[i].image)] = half_root * (even_part[1 + i] - odd_part[i]);
-  }
+  join_from(pairs_, even_part, odd_part, on_grid);
+}
+
+void ParityBasis::join(std::span<const float> even_part, std::span<const float> odd_part,
+                       std::span<double> on_grid) const {
+  join_from(pairs_, even_part, odd_part, on_grid);
 }
 
 template <class T>

@@ -9,10 +9,14 @@ namespace sonde::neoclassical {
 
 void SparseRows::add_product(double scale, std::span<const double> x, std::span<double> y) const {
   for (std::size_t row = 0; row + 1 < first.size(); ++row) {
-    double sum = 0;
-    for (auto at = static_cast<std::size_t>(first[row]); at < static_cast<std::size_t>(first[row + 1]); ++at)
-      sum += value[at] * x[static_cast<std::size_t>(column[at])];
-    y[row] += scale * sum;
+    double sums[4] = {};  // of their own: an addition waits for the one before
+    auto at = static_cast<std::size_t>(first[row]);
+    const auto end = static_cast<std::size_t>(first[row + 1]);
+    for (; at + 4 <= end; at += 4)
+      for (std::size_t lane = 0; lane < 4; ++lane)
+        sums[lane] += value[at + lane] * x[static_cast<std::size_t>(column[at + lane])];
+    for (; at < end; ++at) sums[0] += value[at] * x[static_cast<std::size_t>(column[at])];
+    y[row] += scale * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
   }
 }
 
