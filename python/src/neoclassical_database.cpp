@@ -74,7 +74,8 @@ py::dict arrays_of(const py::object& self) {
   for (const auto& [name, values] :
        {std::pair{"D11", &d.D11}, std::pair{"D31", &d.D31}, std::pair{"D13", &d.D13}, std::pair{"D33", &d.D33},
         std::pair{"D33_spitzer", &d.D33_spitzer}, std::pair{"onsager_residual", &d.onsager_residual},
-        std::pair{"residual", &d.residual}, std::pair{"n_xi_used", &d.n_xi_used}})
+        std::pair{"residual", &d.residual}, std::pair{"n_xi_used", &d.n_xi_used},
+        std::pair{"precision_code", &d.precision_code}})
     add(name, *values, {radii, nu, fields});
   for (const auto& [name, values] :
        {std::pair{"B00", &d.geometry.B00}, std::pair{"R00", &d.geometry.R00}, std::pair{"G", &d.geometry.G},

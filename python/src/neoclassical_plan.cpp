@@ -46,6 +46,8 @@ py::dict dict_of(const nc::Coefficients& made, const nc::Case& at, double error)
   dict["onsager_residual"] = made.onsager_residual;
   dict["n_xi"] = made.n_xi;
   dict["path"] = std::string(nc::name(made.path));
+  dict["precision"] = std::string(nc::name(made.precision));
+  dict["iterations"] = made.iterations;
   dict["nu_hat"] = at.nu_hat;
   dict["epsi_hat"] = at.epsi_hat;
   dict["error"] = error;
@@ -143,6 +145,9 @@ class Plan {
     add(made, "seconds", double(), [](const nc::Point& p) { return p.seconds; });
     add(made, "n_xi_used", std::int32_t(), [](const nc::Point& p) { return p.coefficients.n_xi; });
     add(made, "path_code", std::int32_t(), [](const nc::Point& p) { return static_cast<int>(p.coefficients.path); });
+    add(made, "precision_code", std::int32_t(),
+        [](const nc::Point& p) { return static_cast<int>(p.coefficients.precision); });
+    add(made, "iterations", std::int32_t(), [](const nc::Point& p) { return p.coefficients.iterations; });
     add(made, "status", std::int32_t(), [](const nc::Point& p) { return static_cast<int>(p.status); });
     py::list messages;
     for (const nc::Point& point : points) messages.append(point.message);

@@ -72,6 +72,24 @@ class Neoclassical : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
+TEST_F(Neoclassical, SinglePrecisionGivesTheSameNumbersAndSaysWhatRan) {
+  const auto words = [&](const std::string& precision, const std::string& nu_hat) {
+    return with_grid({"run", "analytic-demo", "--nu-hat", nu_hat, "--er-hat", "1e-3", "--precision", precision}, "9",
+                     "9", "16");
+  };
+  const Value full = results(words("f64", "1e-2")), single = results(words("f32-refine", "1e-2"));
+  EXPECT_EQ(text_at(full, "precision"), "f64");
+  EXPECT_EQ(text_at(single, "precision"), "f32-refine");
+  EXPECT_GT(number_at(single, "iterations"), 0);
+  for (const char* name : {"D11", "D31", "D33"})
+    EXPECT_NEAR(number_at(single, name) / number_at(full, name), 1, 1e-8) << name;
+  EXPECT_EQ(text_at(results(words("f32-refine", "1e-6")), "precision"), "f64");  // and that it did not suffice
+  EXPECT_THAT(command(words("f32-refine", "1e-6")).err, HasSubstr("precision f64"));
+  const Ended wrong = command(words("f16", "1e-2"));
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("precision"));
+}
+
 // Values of an independent prototype of the skew discretisation.
 TEST_F(Neoclassical, RunGivesThePublishedNumbersOfTheDemo) {
   const Value found = results(

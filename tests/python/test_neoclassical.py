@@ -79,6 +79,16 @@ def test_a_scan_is_its_cases_bit_for_bit(plan):
     assert not scan.status.any() and not any(scan.messages) and (scan.n_xi_used == 6).all()
 
 
+def test_single_precision_is_refined_and_tells_where_it_does_not_suffice():
+    surface, grid = nc.Surface.demo(), nc.Grid(9, 9, 16)
+    full, single = nc.prepare(surface, grid), nc.prepare(surface, grid, precision="f32-refine")
+    a, b = full.solve(nu_hat=1e-2, epsi_hat=1e-3), single.solve(nu_hat=1e-2, epsi_hat=1e-3)
+    assert (a.precision, a.iterations, b.precision) == ("f64", 0, "f32-refine") and b.iterations > 0
+    assert (b.D11, b.D31, b.D33) == pytest.approx((a.D11, a.D31, a.D33), rel=1e-8)
+    scan = single.scan([1e-6, 1e-2], epsi_hat=[0.0])
+    assert scan.precision_code.tolist() == [[0], [1]] and scan.iterations[1, 0] > 0
+
+
 def test_a_scan_takes_numbers_of_numpy_exactly(plan):
     nu_v = np.geomspace(1e-3, 1, 4)
     assert np.array_equal(plan.scan(nu_v).nu_v, nu_v)

@@ -135,8 +135,9 @@ class Database:
 
     @property
     def quality(self) -> dict[str, Array | None]:
-        """onsager_residual, residual and n_xi_used of each point; None where a file has none."""
-        return {name: self._arrays[name] for name in ("onsager_residual", "residual", "n_xi_used")}
+        """onsager_residual, residual, n_xi_used, and precision_code (1 f32-refine, 0 f64; where the first was asked) of each point;
+        None where a file has none."""
+        return {name: self._arrays[name] for name in ("onsager_residual", "residual", "n_xi_used", "precision_code")}
 
     @property
     def a_b(self) -> float:

@@ -28,6 +28,8 @@ class Coefficients(NamedTuple):
     onsager_residual: float  #: abs(D13 + D31) / max(abs(D13), abs(D31))
     n_xi: int  #: the largest Legendre index of the solution
     path: str  #: the elimination: "dense", "spd" or "quasidefinite"
+    precision: str  #: what it was solved in: "f64", or "f32-refine" where that was asked and sufficed
+    iterations: int  #: refinements of single precision, also those that led nowhere
     nu_hat: float  #: 1/m
     epsi_hat: float  #: what the electric field is to the solver, E_psi/v in the label of the surface
     error: float  #: estimate of what n_xi leaves; 0 unless ``adapt_n_xi`` looks for it
@@ -77,6 +79,8 @@ class Scan:
     seconds: Array  #: of each point, on its thread
     n_xi_used: npt.NDArray[np.int32]
     path_code: npt.NDArray[np.int32]  #: 0 dense, 1 spd, 2 quasidefinite
+    precision_code: npt.NDArray[np.int32]  #: what each point was solved in: 0 f64, 1 f32-refine
+    iterations: npt.NDArray[np.int32]  #: refinements of single precision, also those that led nowhere
     status: npt.NDArray[np.int32]  #: 0 ok, 1 not converged, 2 failed, 3 resonant
     messages: list[str]  #: of each point, [nu][field] in one list; empty where it is ok
 

@@ -31,6 +31,7 @@ struct DatabaseOptions {
   std::optional<Index> scan_batch_size;
   std::optional<double> adapt_n_xi;
   double tol = 1e-8;
+  nc::Precision precision = nc::Precision::f64;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "VMEC equilibrium", .metavar = "WOUT"});
     fields.add("output", output, {.help = "the database", .metavar = "FILE.h5", .letter = 'o'});
@@ -55,6 +56,8 @@ struct DatabaseOptions {
     fields.add("adapt_n_xi", adapt_n_xi,
                {.help = "find the Legendre modes of each point: relative change that is small enough", .min = 0});
     fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});
+    fields.choice("precision", precision, {{"f64", nc::Precision::f64}, {"f32-refine", nc::Precision::f32_refine}},
+                  {.help = "f32-refine: single precision, refined in double, where that suffices"});
     fields.add("resume", resume, {.help = "go on with the points that OUTPUT.part holds", .flag_only = true});
     fields.add("plot", plot, {.help = "draw the coefficients of each radius beside the database"});
   }
@@ -102,6 +105,7 @@ nc::DatabaseRequest request_of(const DatabaseOptions& options) {
   request.axes = axes_of(options);
   request.grid = options.grid.spec();
   request.solver.tolerance = options.tol;
+  request.solver.precision = options.precision;
   request.batch_size = options.scan_batch_size;
   if (options.adapt_n_xi) request.adapt = nc::LegendreSearch{.tolerance = *options.adapt_n_xi};
   return request;
@@ -167,6 +171,8 @@ void write_solved(const DatabaseOptions& options, const Ranks& ranks, nc::Databa
   results["points"] = database.axes.count();
   results["resumed_points"] = build.resumed();
   results["core_seconds"] = build.point_seconds();
+  if (options.precision != nc::Precision::f64)
+    say_fallback(std::count(database.precision_code.begin(), database.precision_code.end(), 0.0), context);
   say_ranks(build.points_of_rank(), context);
   results["largest_onsager_residual"] =
       *std::max_element(database.onsager_residual.begin(), database.onsager_residual.end());

@@ -44,6 +44,16 @@ void take_flags(const RunOptions& options, nc::RunFile& run) {
   if (!options.file.output.empty()) run.output.path = options.file.output;
 }
 
+/// What ran where single precision was asked.
+void tell_precision(const nc::Coefficients& made, Context& context) {
+  context.report().add_choice(
+      "precision", Value(std::string(name(made.precision))),
+      made.precision == nc::Precision::f32_refine ? fmt::format("refined in {} steps", made.iterations)
+      : made.iterations > 0 ? fmt::format("refinement came to a stop after {} steps", made.iterations)
+                            : "the blocks are too ill-conditioned for single precision");
+  context.say(fmt::format("precision {}, {} refinements", name(made.precision), made.iterations));
+}
+
 void tell(const nc::Coefficients& made, const nc::Surface& surface, Context& context) {
   const nc::CoefficientUnits units = coefficient_units(surface);
   context.say(fmt::format("D11       {:.10g} {}", made.D11, units.D11));
@@ -61,6 +71,8 @@ void tell(const nc::Coefficients& made, const nc::Surface& surface, Context& con
   results["radial_label"] = units.label;
   results["path"] = std::string(name(made.path));
   results["n_xi"] = made.n_xi;
+  results["precision"] = std::string(name(made.precision));
+  results["iterations"] = made.iterations;
 }
 
 void run_run(const RunOptions& options, Context& context) {
@@ -83,8 +95,9 @@ void run_run(const RunOptions& options, Context& context) {
   report_grid(grid, context);
   const Choice<nc::Path> path = plan.path(at.epsi_hat);
   context.report().add_choice("path", Value(std::string(name(path.value))), path.because);
-  const Reservation reserved = context.host_budget().reserve(plan.bytes() + plan.workspace_bytes(path.value),
-                                                             "one solve", "take a smaller grid");
+  const Index largest_n_xi = run.solver.adapt_n_xi ? run.solver.search()->most : grid.n_xi;
+  const Reservation reserved = context.host_budget().reserve(
+      plan.bytes() + plan.workspace_bytes(path.value, largest_n_xi), "one solve", "take a smaller grid");
   if (context.dry_run()) return;
 
   auto solving = context.report().phase("solve");
@@ -103,6 +116,7 @@ void run_run(const RunOptions& options, Context& context) {
   }
   solving.end();
   tell(made, prepared.surface, context);
+  if (run.solver.precision != nc::Precision::f64) tell_precision(made, context);
   if (run.output.path.empty()) return end_run(run, context);
 
   auto writing = context.report().phase("write");

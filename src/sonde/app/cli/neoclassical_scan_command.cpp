@@ -96,6 +96,7 @@ void prepare_scan(const ScanOptions& options, PreparedScan& scan, Context& conte
   nc::ScanResult& result = scan.result;
   result.nu_v = run.scan_nu();
   result.field = run.scan_field();
+  result.precision = run.solver.precision;
   nc::require_result_path(run.output.path);
 
   auto preparing = context.report().phase("prepare");
@@ -140,6 +141,7 @@ void run_scan(const ScanOptions& options, Context& context) {
   results["files"].push_back(run.output.path);
   results["points"] = result.points.size();
   context.say(fmt::format("wrote     {}, {} points", run.output.path, result.points.size()));
+  if (result.precision != nc::Precision::f64) say_fallback(result.fell_back(), context);
   if (run.output.plot) {
     const auto drawing = context.report().phase("plot");
     draw_coefficients(tables_of(result), run.output.path, context);

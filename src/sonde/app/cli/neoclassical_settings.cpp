@@ -24,6 +24,7 @@ void RunFileFlags::describe(Fields& fields, const std::string& what, const std::
   fields.add("s", s, {.help = "surface.s of the run file", .min = 0, .max = 1});
   fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
   fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
+  fields.add("precision", precision, {.help = "solver.precision of the run file", .metavar = "f64|f32-refine"});
   fields.add("set", set,
              {.help = "one setting of the run file, for instance grid.n_xi=100", .metavar = "TABLE.KEY=VALUE"});
 }
@@ -37,6 +38,7 @@ void RunFileFlags::read(nc::RunFile& run) const {
   if (wout) run.surface.wout = wout;
   if (psi_a) run.surface.psi_a = psi_a;
   Problems problems;
+  if (precision) problems.collect([&] { run.tables().assign_text("solver.precision=" + *precision); });
   for (const std::string& setting : set) problems.collect([&] { run.tables().assign_text(setting); });
   problems.throw_if_any("the command line has several problems");
 }
@@ -85,6 +87,12 @@ void end_run(const nc::RunFile& run, Context& context) {
     context.report().write(*run.output.report);
     context.say("wrote     " + *run.output.report);
   }
+}
+
+void say_fallback(Index fell_back, Context& context) {
+  context.results()["points_in_f64"] = fell_back;
+  if (fell_back > 0)
+    context.say(fmt::format("note      {} points needed f64: precision_code of the file has them", fell_back));
 }
 
 void draw_coefficients(const nc::CoefficientTables& tables, const std::string& output, Context& context) {

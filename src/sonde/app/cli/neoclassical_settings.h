@@ -19,7 +19,7 @@ namespace sonde::cli {
 struct RunFileFlags {
   std::string input, output;
   std::optional<double> s, psi_a;
-  std::optional<std::string> wout;
+  std::optional<std::string> wout, precision;
   std::vector<std::string> set;
 
   /// `output` says what that flag is, and how its value looks.
@@ -49,6 +49,9 @@ void say_times(Context& context);
 /// The end of a command with a run file: times, the table of phases when [logging] verbose asks for it, and the report
 /// of [output] unless --report gives another.
 void end_run(const neoclassical::RunFile& run, Context& context);
+
+/// Tells how many points of a table single precision did not suffice for, in words and in the results.
+void say_fallback(Index fell_back, Context& context);
 
 /// One chart per radius beside `output`, named after it (FILE_rho1 and so on when there are several).
 void draw_coefficients(const neoclassical::CoefficientTables& tables, const std::string& output, Context& context);

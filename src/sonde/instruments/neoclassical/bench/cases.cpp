@@ -48,6 +48,8 @@ std::vector<BenchCase> bench_cases() {
       with_lanes(
           on_cpu("strong-scaling", "128 points on 17x25x16 with more and more workers", {"128"}, on_production_grid)),
       on_cpu("reuse", "A plan for every point, or one for all, on 9x11x6", {"4", "16", "48"}, prepare_reuse),
+      on_cpu("precision", "Points on 17x25x16 in double precision and in refined single precision", {"128"},
+             prepare_precision),
       on_cpu("database", "Rows of 12 fields on 25x25x60; 16 rows are a surface of a database", {"1"},
              prepare_database_rows),
       on_cpu("workflow", "Profiles of three species from a database, size in radii", {"51"}, prepare_workflow),

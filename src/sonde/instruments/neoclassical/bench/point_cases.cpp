@@ -20,23 +20,25 @@ struct Solve {
   Plan::Workspace workspace;
   Coefficients found;
 
-  Solve(const GridSpec& grid, double epsi_hat, std::optional<Path> path)
-      : plan(Plan::prepare(bench_surface(), grid, {.path = path})),
+  Solve(const GridSpec& grid, double epsi_hat, const SolverOptions& options)
+      : plan(Plan::prepare(bench_surface(), grid, options)),
         at{collisionality, epsi_hat},
         workspace(plan.workspace()) {}
 
   void run() { found = plan.solve(at, workspace); }
 };
 
-Operation solve_of(const GridSpec& grid, double epsi_hat, std::optional<Path> path, std::string label = "") {
-  const auto solve = std::make_shared<Solve>(grid, epsi_hat, path);
+Operation solve_of(const GridSpec& grid, double epsi_hat, const SolverOptions& options, std::string label = "") {
+  const auto solve = std::make_shared<Solve>(grid, epsi_hat, options);
   const Path taken = solve->plan.path(epsi_hat).value;
-  return {.name = fmt::format("{}{}, {}", label, epsi_hat == 0 ? "E = 0" : "E != 0", name(taken)),
+  const bool single = options.precision == Precision::f32_refine;
+  return {.name = fmt::format("{}{}, {}{}", label, epsi_hat == 0 ? "E = 0" : "E != 0", name(taken),
+                              single ? ", f32-refine" : ""),
           .run = [=] { solve->run(); },
           .flops = least_flops(taken, grid),
           .difference =
               [=] {
-                Solve dense(grid, epsi_hat, Path::dense);
+                Solve dense(grid, epsi_hat, {.path = Path::dense});
                 dense.run();
                 return largest_difference(solve->found, dense.found);
               }};
@@ -49,7 +51,8 @@ PreparedCase prepare_point(const BenchPoint& point) {
   PreparedCase prepared;
   prepared.input = fmt::format("{}, one thread", point.size);
   for (const double epsi_hat : {0.0, 1e-3})
-    prepared.operations.push_back(solve_of(grid, epsi_hat, std::nullopt, point.size + ", "));
+    for (const Precision precision : {Precision::f64, Precision::f32_refine})
+      prepared.operations.push_back(solve_of(grid, epsi_hat, {.precision = precision}, point.size + ", "));
   return prepared;
 }
 
@@ -58,9 +61,9 @@ PreparedCase prepare_crossover(const BenchPoint& point) {
   const GridSpec grid{angles, angles, 16};
   PreparedCase prepared;
   prepared.input = fmt::format("{}x{}x16, one thread", angles, angles);
-  prepared.operations.push_back(solve_of(grid, 0, Path::spd));
-  prepared.operations.push_back(solve_of(grid, 1e-3, Path::quasidefinite));
-  prepared.operations.push_back(solve_of(grid, 1e-3, Path::dense));
+  prepared.operations.push_back(solve_of(grid, 0, {.path = Path::spd}));
+  prepared.operations.push_back(solve_of(grid, 1e-3, {.path = Path::quasidefinite}));
+  prepared.operations.push_back(solve_of(grid, 1e-3, {.path = Path::dense}));
   return prepared;
 }
 

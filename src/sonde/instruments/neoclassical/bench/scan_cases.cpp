@@ -24,16 +24,19 @@ struct Scan {
   Budget budget = Budget::automatic(Device::cpu());
   std::vector<Coefficients> found;
 
-  Scan(const GridSpec& grid, std::vector<Case> which)
-      : plan(Plan::prepare(bench_surface(), grid)), cases(std::move(which)), found(cases.size()) {}
+  Scan(const GridSpec& grid, std::vector<Case> which, Precision precision = Precision::f64)
+      : plan(Plan::prepare(bench_surface(), grid, {.precision = precision})),
+        cases(std::move(which)),
+        found(cases.size()) {}
 
-  /// From the same cases one by one on this thread, over those that have an answer.
+  /// From the same cases one by one on this thread in double precision, over those that have an answer.
   [[nodiscard]] double difference(std::span<const Coefficients> of) const {
-    Plan::Workspace workspace = plan.workspace();
+    const Plan reference = Plan::prepare(bench_surface(), plan.grid());
+    Plan::Workspace workspace = reference.workspace();
     double largest = 0;
     for (std::size_t i = 0; i < cases.size(); ++i)
       if (std::isfinite(of[i].D11))  // at 3e-7 some points may not converge
-        largest = std::max(largest, largest_difference(of[i], plan.solve(cases[i], workspace)));
+        largest = std::max(largest, largest_difference(of[i], reference.solve(cases[i], workspace)));
     return largest;
   }
 };
@@ -62,6 +65,15 @@ std::optional<std::pair<std::vector<double>, std::vector<double>>> axes_of(Index
   return std::pair(std::move(nu), std::move(fields));
 }
 
+PreparedCase in_both_precisions(const GridSpec& grid, const std::vector<Case>& cases) {
+  PreparedCase prepared;
+  prepared.input = fmt::format("{} points on {}x{}x{}", cases.size(), grid.n_theta, grid.n_zeta, grid.n_xi);
+  prepared.operations.push_back(scan_of("scan", std::make_shared<Scan>(grid, cases)));
+  prepared.operations.push_back(
+      scan_of("scan, f32-refine", std::make_shared<Scan>(grid, cases, Precision::f32_refine)));
+  return prepared;
+}
+
 }  // namespace
 
 PreparedCase prepare_scan(const BenchPoint& point, const GridSpec& grid) {
@@ -80,13 +92,12 @@ PreparedCase prepare_scan(const BenchPoint& point, const GridSpec& grid) {
   return prepared;
 }
 
+PreparedCase prepare_precision(const BenchPoint& point) {
+  return in_both_precisions({17, 25, 16}, published_cases(whole_size(point.size, "points")));
+}
+
 PreparedCase prepare_database_rows(const BenchPoint& point) {
-  const auto scan =
-      std::make_shared<Scan>(GridSpec{25, 25, 60}, database_rows(whole_size(point.size, "collisionalities")));
-  PreparedCase prepared;
-  prepared.input = fmt::format("{} points on 25x25x60", scan->cases.size());
-  prepared.operations.push_back(scan_of("scan", scan));
-  return prepared;
+  return in_both_precisions({25, 25, 60}, database_rows(whole_size(point.size, "collisionalities")));
 }
 
 PreparedCase prepare_reuse(const BenchPoint& point) {

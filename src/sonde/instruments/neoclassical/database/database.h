@@ -29,6 +29,9 @@ struct Database {
   std::vector<double> D11, D31, D13, D33, D33_spitzer;
   /// Quality of each point, as the solver tells it; empty when nobody wrote it down.
   std::vector<double> onsager_residual, residual, n_xi_used;
+  /// Where single precision was asked: 1 for points that were solved in it and refined, 0 for those that it did not
+  /// suffice for.
+  std::vector<double> precision_code;
 
   /// <B^2>/B0^2 of a radius: (3/2) nu_v D33_spitzer, or, where that is missing, (3/2) nu_v D33 at the highest
   /// collisionality.

@@ -159,7 +159,7 @@ void write_database(const std::string& path, const Database& database) {
   if (!geometry.B0_solver.empty()) put("B0_solver", geometry.B0_solver, radial);
   for (const auto& [name, values] :
        {std::pair{"onsager_residual", &database.onsager_residual}, std::pair{"residual", &database.residual},
-        std::pair{"n_xi_used", &database.n_xi_used}})
+        std::pair{"n_xi_used", &database.n_xi_used}, std::pair{"precision_code", &database.precision_code}})
     if (!values->empty()) put(name, *values, full);
   writer.attribute("/", "a_b", database.a_b);
   writer.attribute("/", "psia", database.psia);
@@ -198,7 +198,7 @@ DatabaseFile read_database(const std::string& path) {
   if (reader.has("B0_solver")) geometry.B0_solver = reader.values("B0_solver", radial);
   for (const auto& [name, values] :
        {std::pair{"onsager_residual", &database.onsager_residual}, std::pair{"residual", &database.residual},
-        std::pair{"n_xi_used", &database.n_xi_used}})
+        std::pair{"n_xi_used", &database.n_xi_used}, std::pair{"precision_code", &database.precision_code}})
     if (reader.has(name)) *values = reader.values(name, full);
   const Labels labels{reader.values("drds", radial), reader.values("dr_tildedr", radial), reader.values("Er", by_field),
                       reader.values("Es", by_field)};

@@ -53,7 +53,7 @@ Record packed(const FinishedPoint& point) {
                 whole(point.path_code),
                 whole(point.status),
                 bits(point.seconds),
-                0,
+                whole(point.precision_code),
                 0};
   record[15] = checksum(record);
   return record;
@@ -63,8 +63,8 @@ FinishedPoint unpacked(const Record& record) {
   const auto number = [&](std::size_t i) { return std::bit_cast<double>(record[i]); };
   const auto whole = [&](std::size_t i) { return static_cast<Index>(record[i]); };
   const auto small = [&](std::size_t i) { return static_cast<int>(record[i]); };
-  return {whole(0),  whole(1),  whole(2),  number(3), number(4), number(5), number(6),
-          number(7), number(8), number(9), small(10), small(11), small(12), number(13)};
+  return {whole(0),  whole(1),  whole(2),  number(3), number(4), number(5),  number(6), number(7),
+          number(8), number(9), small(10), small(11), small(12), number(13), small(14)};
 }
 
 /// Magic, length of the key, key, checksum of all before.

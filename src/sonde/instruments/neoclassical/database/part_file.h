@@ -17,6 +17,7 @@ struct FinishedPoint {
   double residual = 0, onsager_residual = 0;
   int n_xi_used = 0, path_code = 0, status = 0;
   double seconds = 0;
+  int precision_code = 0;
   friend bool operator==(const FinishedPoint&, const FinishedPoint&) = default;
 };
 

@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 
 FinishedPoint point(Index i) {
   const auto x = static_cast<double>(i);
-  return {i, 2 * i, 3 * i, 0.1 * x, -0.2 * x, 0.3 * x, 4 * x, 5 * x, 1e-13, -1e-12, 60, 2, 0, 0.5};
+  return {i, 2 * i, 3 * i, 0.1 * x, -0.2 * x, 0.3 * x, 4 * x, 5 * x, 1e-13, -1e-12, 60, 2, 0, 0.5, 1};
 }
 
 TEST(PartFile, PointsOfAnEarlierRunAreThereBitForBit) {

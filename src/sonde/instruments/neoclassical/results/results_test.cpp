@@ -51,6 +51,8 @@ TEST(RunResult, HasTheSameQuantitiesInEveryFormat) {
     EXPECT_THAT(file.numbers("modes_b_cos"), ElementsAre(1, 0.06, 0.025, 0.01));
     EXPECT_EQ(file.numbers("f1_modes").size(), 3U * 35);
     EXPECT_EQ(file.text("discretisation"), "skew");
+    EXPECT_EQ(file.text("precision"), "f64");
+    EXPECT_EQ(file.number("iterations"), 0);
     EXPECT_EQ(file.text("input_toml"), "[grid]\n");
     EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)file.number("D77"); }), HasSubstr("D77"));
   }
@@ -95,6 +97,27 @@ TEST(ScanResult, IsStoredOnItsAxes) {
   result.points[4].message = "for the test";
   EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { result.require_answers(); }),
               HasSubstr("1 of 6 points have no answer, the first at nu_v = 1, er_hat = 0 of radius 0: for the test"));
+}
+
+TEST(ScanResult, TellsWhatEachPointWasSolvedIn) {
+  const TemporaryFolder folder;
+  const Surface surface = make_surface(analytic_demo());
+  const Plan plan = Plan::prepare(surface, {7, 7, 16}, {.precision = Precision::f32_refine});
+  ScanResult result;
+  result.rho = {std::nan("")};
+  result.nu_v = {1e-6, 1e-2};  // the first too rare for single precision
+  result.field = {FieldKind::er_hat, {0}};
+  result.epsi_hat = {{0}};
+  result.iota = {surface.iota};
+  result.B0 = result.psi_scale = {1};
+  result.precision = Precision::f32_refine;
+  result.points = scan(plan, grid_of_cases(result.nu_v, result.epsi_hat[0]), plenty);
+  EXPECT_EQ(result.fell_back(), 1);
+  write_result(folder.file("scan.nc"), scan_contents(result, plan.grid(), {"", "analytic-demo", "{}"}));
+  const ResultFile file(folder.file("scan.nc"));
+  EXPECT_EQ(file.text("precision"), "f32-refine");
+  EXPECT_THAT(file.numbers("precision_code"), ElementsAre(0, 1));
+  EXPECT_GT(file.numbers("iterations")[1], 0);
 }
 
 TEST(ResultFile, NumbersByNameComeBackFromEveryFormat) {

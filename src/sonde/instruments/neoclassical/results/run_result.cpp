@@ -99,18 +99,19 @@ NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case
       for (const std::vector<double>& k : *coefficients) all.insert(all.end(), k.begin(), k.end());
       contents.add(name, {"legendre", "theta", "zeta"}, Array::from(all, Shape{3, grid.n_theta, grid.n_zeta}));
     }
-  add_provenance(contents, provenance, grid, name(made.path));
+  contents.add("iterations", static_cast<std::int32_t>(made.iterations));
+  add_provenance(contents, provenance, grid, {name(made.path), name(made.precision)});
   return contents;
 }
 
 void add_provenance(NetcdfContents& contents, const Provenance& provenance, const GridSpec& grid,
-                    std::string_view path) {
+                    const SolvedBy& solved) {
   contents.add_text("input_toml", provenance.input_toml);
   contents.add_text("software_version", fmt::format("sonde {} ({})", build_info().version, build_info().revision));
   contents.add_text("geometry_source", provenance.geometry_source);
   contents.add_text("discretisation", name(grid.discretisation));
-  contents.add_text("path", std::string(path));
-  contents.add_text("precision", "f64");
+  contents.add_text("path", std::string(solved.path));
+  contents.add_text("precision", std::string(solved.precision));
   contents.add_text("timings_json", provenance.timings_json);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
@@ -22,6 +23,12 @@ void ScanResult::require_answers() const {
     throw Error(ErrorKind::not_converged,
                 fmt::format("{} of {} points have no answer, the first at {}", without, points.size(), first))
         .hint("the file has them as NaN with their status; refine the grid");
+}
+
+Index ScanResult::fell_back() const {
+  if (precision == Precision::f64) return 0;
+  return std::count_if(points.begin(), points.end(),
+                       [](const Point& point) { return point.coefficients.precision == Precision::f64; });
 }
 
 NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance) {
@@ -54,13 +61,15 @@ NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const
   table("residual", [](const Point& p) { return p.coefficients.residual; });
   table("onsager_residual", [](const Point& p) { return p.coefficients.onsager_residual; });
   table("path_code", [](const Point& p) { return static_cast<int>(p.coefficients.path); });
+  table("precision_code", [](const Point& p) { return static_cast<int>(p.coefficients.precision); });
+  table("iterations", [](const Point& p) { return p.coefficients.iterations; });
   table("n_xi_used", [](const Point& p) { return p.coefficients.n_xi; });
   table("status", [](const Point& p) { return static_cast<int>(p.status); });
   table("seconds", [](const Point& p) { return p.seconds; });
   contents.add("n_theta", static_cast<std::int32_t>(grid.n_theta));
   contents.add("n_zeta", static_cast<std::int32_t>(grid.n_zeta));
   contents.add("n_xi", static_cast<std::int32_t>(grid.n_xi));
-  add_provenance(contents, provenance, grid, "see path_code");
+  add_provenance(contents, provenance, grid, {"see path_code", name(scan.precision)});
   return contents;
 }
 

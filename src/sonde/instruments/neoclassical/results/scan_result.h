@@ -17,14 +17,18 @@ struct ScanResult {
   FieldAxis field;
   std::vector<std::vector<double>> epsi_hat;  ///< of each radius: what the fields are to the solver
   std::vector<double> iota, B0, psi_scale;    ///< of each radius
+  Precision precision = Precision::f64;       ///< what was asked
   std::vector<Point> points;
 
   /// Throws Error(not_converged) naming the first point without an answer.
   void require_answers() const;
+  /// Points that were solved in float64 though single precision was asked.
+  [[nodiscard]] Index fell_back() const;
 };
 
 /// Axes rho, nu_v and field (named by the text field_name), epsi_hat (rho, field); D11 D31 D13 D33 D33_spitzer,
-/// residual, onsager_residual, path_code, n_xi_used, status and seconds on (rho, nu_v, field); texts as of a run.
+/// residual, onsager_residual, path_code, precision_code, iterations, n_xi_used, status and seconds on (rho, nu_v,
+/// field); texts as of a run, with the precision that was asked.
 [[nodiscard]] NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance);
 
 }  // namespace sonde::neoclassical

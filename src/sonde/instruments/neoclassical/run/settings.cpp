@@ -51,7 +51,7 @@ void ScanSettings::describe(Fields& fields) {
   fields.add("rho", rho, {.help = "radii sqrt(s); empty: the one of the surface", .metavar = "LIST"});
 }
 
-SolverOptions SolverSettings::solver() const { return {.path = path, .tolerance = tol}; }
+SolverOptions SolverSettings::solver() const { return {.path = path, .tolerance = tol, .precision = precision}; }
 
 std::optional<LegendreSearch> SolverSettings::search() const {
   if (!adapt_n_xi) return std::nullopt;
@@ -63,6 +63,9 @@ void SolverSettings::describe(Fields& fields) {
       "path", path,
       {{"auto", std::nullopt}, {"dense", Path::dense}, {"spd", Path::spd}, {"quasidefinite", Path::quasidefinite}},
       {.help = "elimination; auto takes the fastest that the case allows"});
+  fields.choice("precision", precision, {{"f64", Precision::f64}, {"f32-refine", Precision::f32_refine}},
+                {.help = "f32-refine: eliminate in single precision and refine in double, faster for nu_hat above some "
+                         "1e-4; points that it does not suffice for are solved in double"});
   fields.add("threads", threads, {.help = "as --threads", .min = 1, .max = 4096});
   fields.add("scan_batch_size", scan_batch_size, {.help = "points in memory at a time, at most", .min = 1});
   fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});

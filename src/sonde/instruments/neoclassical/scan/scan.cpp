@@ -30,20 +30,22 @@ void require_cases(const Plan& plan, std::span<const Case> cases, const ScanOpti
 }
 
 /// What one point at a time may hold: a workspace keeps the memory of each path it has gone.
-std::size_t bytes_per_lane(const Plan& plan, std::span<const Case> cases) {
+std::size_t bytes_per_lane(const Plan& plan, std::span<const Case> cases, const ScanOptions& options) {
+  const Index n_xi = options.adapt ? options.adapt->most : plan.grid().n_xi;
   std::size_t bytes = 0;
   bool counted[3] = {};
   for (const Case& at : cases) {
     const Path path = plan.path(at.epsi_hat).value;
     if (std::exchange(counted[static_cast<std::size_t>(path)], true)) continue;
-    bytes += plan.workspace_bytes(path);
+    bytes += plan.workspace_bytes(path, n_xi);
   }
   return bytes;
 }
 
 void set_nan(Coefficients& coefficients) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  coefficients = {nan, nan, nan, nan, nan, nan, nan, coefficients.path, coefficients.n_xi};
+  Coefficients& c = coefficients;
+  c.D11 = c.D31 = c.D13 = c.D33 = c.D33_spitzer = c.residual = c.onsager_residual = nan;
 }
 
 Point solve_point(const Plan& plan, const Case& at, const ScanOptions& options, Plan::Workspace& workspace) {
@@ -82,14 +84,14 @@ Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, c
   require_cases(plan, cases, options);
   const Index count = static_cast<Index>(cases.size());
   const Index most = std::min<Index>(thread_count(), options.batch_size.value_or(thread_count()));
-  return choose_batch(budget, count, bytes_per_lane(plan, cases), 0, most);
+  return choose_batch(budget, count, bytes_per_lane(plan, cases, options), 0, most);
 }
 
 std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget budget, const ScanOptions& options) {
   std::vector<Point> points(cases.size());
   if (cases.empty()) return points;
   const Index lanes = choose_scan_batch(plan, cases, budget, options).value;
-  const std::size_t bytes = bytes_per_lane(plan, cases) * static_cast<std::size_t>(lanes);
+  const std::size_t bytes = bytes_per_lane(plan, cases, options) * static_cast<std::size_t>(lanes);
   const Reservation reserved = budget.reserve(bytes, "points of a scan", "lower --scan-batch-size");
 
   const auto count = static_cast<Index>(cases.size());

@@ -17,7 +17,7 @@ namespace {
 struct Packed {
   Index surface = 0, which = 0;
   double D11 = 0, D31 = 0, D13 = 0, D33 = 0, D33_spitzer = 0, residual = 0, onsager_residual = 0;
-  Index path = 0, n_xi = 0, status = 0;
+  Index path = 0, n_xi = 0, precision = 0, iterations = 0, status = 0;
   double error = 0, seconds = 0;
 };
 
@@ -34,6 +34,8 @@ std::vector<std::byte> packed(Index surface, Index which, const Point& point) {
                     .onsager_residual = c.onsager_residual,
                     .path = static_cast<Index>(c.path),
                     .n_xi = c.n_xi,
+                    .precision = static_cast<Index>(c.precision),
+                    .iterations = c.iterations,
                     .status = static_cast<Index>(point.status),
                     .error = point.error,
                     .seconds = point.seconds};
@@ -56,7 +58,9 @@ std::pair<Packed, Point> unpacked(std::span<const std::byte> bytes) {
                                .residual = head.residual,
                                .onsager_residual = head.onsager_residual,
                                .path = static_cast<Path>(head.path),
-                               .n_xi = head.n_xi},
+                               .n_xi = head.n_xi,
+                               .precision = static_cast<Precision>(head.precision),
+                               .iterations = head.iterations},
               .status = static_cast<PointStatus>(head.status),
               .message = std::string(reinterpret_cast<const char*>(text.data()), text.size()),
               .error = head.error,

@@ -87,6 +87,13 @@ TEST(Scan, ThePointsAtATimeFollowTheBudget) {
   EXPECT_EQ(chosen(100 * each, {.batch_size = 2}), 2);
   EXPECT_EQ(choose_scan_batch(plan, std::span(cases).first(2), plenty).value, 2);
   const Budget little(each - 1, "for the test");
+  // Single precision keeps factors of every Legendre index: of the plan, or as many as a search may take.
+  const Plan single = Plan::prepare(testing::analytic(), plan.grid(), {.precision = Precision::f32_refine});
+  const std::size_t kept = single.workspace_bytes(Path::spd) + single.workspace_bytes(Path::quasidefinite);
+  EXPECT_EQ(choose_scan_batch(single, cases, Budget(2 * kept, "for the test")).value, 2);
+  EXPECT_GT(kept, each);
+  error_of(ErrorKind::budget,
+           [&] { (void)choose_scan_batch(single, cases, Budget(kept, "for the test"), {.adapt = LegendreSearch{}}); });
   error_of(ErrorKind::budget, [&] { (void)scan(plan, cases, little); });
 }
 

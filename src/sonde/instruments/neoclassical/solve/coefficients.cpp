@@ -25,4 +25,6 @@ Path path_named(std::string_view wanted) {
   throw Error(ErrorKind::bad_input, fmt::format("path = \"{}\": expected dense, spd or quasidefinite", wanted));
 }
 
+std::string_view name(Precision precision) { return precision == Precision::f64 ? "f64" : "f32-refine"; }
+
 }  // namespace sonde::neoclassical

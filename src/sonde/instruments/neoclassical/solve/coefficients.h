@@ -20,6 +20,15 @@ enum class Path {
 /// Throws Error(bad_input) naming the paths.
 [[nodiscard]] Path path_named(std::string_view name);
 
+/// What the blocks are factorised in. The numbers are those of `precision_code` in files.
+enum class Precision {
+  f64 = 0,
+  f32_refine = 1,  ///< float32; the solution is refined in float64 until it is as good as that of f64
+};
+
+/// "f64", "f32-refine".
+[[nodiscard]] std::string_view name(Precision precision);
+
 /// Monoenergetic coefficients of one surface at one (nu_hat, E_hat), per radial label r with dpsi/dr of the surface.
 struct Coefficients {
   double D11 = 0, D31 = 0, D13 = 0, D33 = 0;
@@ -28,6 +37,9 @@ struct Coefficients {
   double onsager_residual = 0;  ///< |D13 + D31| / max(|D13|, |D31|)
   Path path = Path::dense;
   Index n_xi = 0;  ///< the largest Legendre index of the solution
+  /// What the solution was made in: f64 where f32_refine was asked but did not suffice.
+  Precision precision = Precision::f64;
+  Index iterations = 0;  ///< refinements of float32, also those that led nowhere
 };
 
 /// The Legendre coefficients k = 0, 1, 2 of the solutions f_1 and f_3 on the grid, [theta][zeta].

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <array>
-#include <cmath>
 #include <string>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/neoclassical/solve/elimination.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
+#include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -15,67 +13,92 @@ namespace {
 /// Delta_0 of a rational surface is singular to all that float64 can tell below this reciprocal condition.
 constexpr double singular = 1e-13;
 
-constexpr Index matrices = 8;  // three factors, the block at work, Delta_2, U, L and its solution, A
+constexpr Index matrices = 4;  // Delta_2, U, L and its solution, A
 
-class DenseElimination final : public Elimination {
+Index arena_elements(Index points) { return matrices * points * points + 4 * points; }
+
+template <class T>
+class DenseBlocks {
  public:
-  explicit DenseElimination(const DriftKinetic& equation)
-      : equation_(equation),
-        arena_(matrices * equation.points() * equation.points() + 4 * equation.points()),
-        counts_(static_cast<std::size_t>(5 * equation.points())),
-        resonant_(resonance(equation.iota, equation.grid)) {
-    const Index n = equation.points();
-    for (dense::Matrix<double>* matrix :
-         {&factors_[0], &factors_[1], &factors_[2], &work_, &top_, &upper_, &solution_, &streaming_})
-      *matrix = arena_.matrix(n, n);
-    condition_work_ = arena_.vector(4 * n);
-    set_diagonal(streaming_, 0.0);
+  explicit DenseBlocks(const DriftKinetic* equation)
+      : equation_(*equation),
+        arena_(arena_elements(equation->points())),
+        factors_(equation->points() * equation->points()),
+        pivots_(equation->points()),
+        counts_(static_cast<std::size_t>(equation->points())),
+        resonant_(resonance(equation->iota, equation->grid)) {
+    const Index n = equation->points();
+    for (dense::Matrix<T>* matrix : {&top_, &upper_, &solution_, &streaming_}) *matrix = arena_.matrix(n, n);
+    work_ = arena_.vector(4 * n);
+    set_diagonal(streaming_, T{0});
+    const SparseRows& a = equation->streaming;
     for (Index row = 0; row < n; ++row)
-      for (Index at = equation.streaming.first[static_cast<std::size_t>(row)];
-           at < equation.streaming.first[static_cast<std::size_t>(row) + 1]; ++at)
-        streaming_(row, equation.streaming.column[static_cast<std::size_t>(at)]) =
-            equation.streaming.value[static_cast<std::size_t>(at)];
+      for (auto e = static_cast<std::size_t>(a.first[static_cast<std::size_t>(row)]);
+           e < static_cast<std::size_t>(a.first[static_cast<std::size_t>(row) + 1]); ++e)
+        streaming_(row, a.column[e]) = static_cast<T>(a.value[e]);
   }
 
-  void eliminate(const Case& at, Index n_xi) override {
-    for (Index k = n_xi; k >= 0; --k) {
-      const dense::Matrix<double> block = k <= 2 ? factors_[static_cast<std::size_t>(k)] : work_;
-      fill_diagonal(k, at, block);
-      if (k < n_xi) {  // `solution_` holds the columns of Delta_{k+1}^-1 L_{k+1} as rows
-        fill_streaming(k, equation_.upper(k), upper_);
-        dense::multiply(-1, upper_, dense::Form::plain, solution_, dense::Form::transposed, 1, block);
-      }
-      if (k == 0 && !equation_.null_vector.empty()) pin<double>(block, equation_.null_vector);
-      if (k == 2) copy<double>(block, top_);
-      const double norm = k == 0 ? dense::row_sum_norm(block) : 0;
-      const bool regular = dense::factorise_lu(block, pivots(k));
-      if (!regular || (k == 0 && resonant_ && ill_conditioned(block, norm))) fail(k, at);
+  void begin(const Case& at, Index n_xi, Index kept) {
+    factors_.reach(kept);
+    pivots_.reach(kept);
+    fill_diagonal(n_xi, at, block(n_xi));
+  }
+
+  template <class Other>
+  void take(Index k, DenseBlocks<Other>& others) {
+    factors_.reach(k);
+    pivots_.reach(k);
+    convert(others.block(k), block(k));
+  }
+
+  Index descend(const Case& at, Index first, double worst) {
+    for (Index k = first; k >= 0; --k) {
+      if (k == 2) copy<T>(block(2), top_);
+      if (!factorised(k)) fail(k, at);
       if (k == 0) break;
+      const bool well = condition(block(k)) <= worst * worst;  // pivots, not their roots
       fill_lower_transposed(k, solution_);
-      dense::solve_lu(block, pivots(k), solution_);
+      dense::solve_lu(block(k), pivots(k), solution_);  // the columns of Delta_k^-1 L_k as rows
+      fill_diagonal(k - 1, at, block(k - 1));
+      fill_streaming(k - 1, equation_.upper(k - 1), upper_);
+      dense::multiply(T{-1}, upper_, dense::Form::plain, solution_, dense::Form::transposed, T{1}, block(k - 1));
+      if (k == 1 && !equation_.null_vector.empty()) pin<T>(block(0), equation_.null_vector);
+      if (!well) return k - 1;
     }
+    return -1;
   }
 
-  void solve(Index k, std::span<const double> b, std::span<double> x) override {
-    std::copy(b.begin(), b.end(), x.begin());
-    dense::solve_lu(factors_[static_cast<std::size_t>(k)], pivots(k),
-                    dense::Matrix<double>(x.data(), 1, static_cast<Index>(x.size())));
+  void solve(Index k, std::span<const double> b, std::span<double> x) {
+    const std::span<T> y = work_.first(b.size());
+    convert(b, y);
+    dense::solve_lu(block(k), pivots(k), dense::Matrix<T>(y.data(), 1, static_cast<Index>(y.size())));
+    convert(y, x);
   }
 
-  void multiply_top(std::span<const double> x, std::span<double> y) override {
-    dense::multiply(top_, dense::Form::plain, x, 0, y);
+  void multiply_top(std::span<const double> x, std::span<double> y) {
+    const std::span<T> from = work_.first(x.size()), to = work_.subspan(x.size(), x.size());
+    convert(x, from);
+    dense::multiply(top_, dense::Form::plain, from, 0, to);
+    convert(to, y);
+  }
+
+  /// Delta_k, then its factors.
+  [[nodiscard]] dense::Matrix<T> block(Index k) {
+    return dense::Matrix<T>(factors_.at(k), equation_.points(), equation_.points());
   }
 
  private:
-  std::span<int> pivots(Index k) {
-    const auto n = static_cast<std::size_t>(equation_.points());
-    return std::span<int>(counts_).subspan(static_cast<std::size_t>(std::min<Index>(k, 3)) * n, n);
-  }
+  std::span<int> pivots(Index k) { return {pivots_.at(k), static_cast<std::size_t>(equation_.points())}; }
 
-  bool ill_conditioned(dense::ConstMatrix<double> factors, double norm) {
-    const auto n = static_cast<std::size_t>(equation_.points());
-    return !(dense::reciprocal_condition(factors, norm, condition_work_, std::span<int>(counts_).subspan(4 * n, n)) >=
-             singular);
+  /// Whether Delta_k is regular; in float64 also whether the last one of a rational surface is.
+  bool factorised(Index k) {
+    if constexpr (std::is_same_v<T, double>)
+      if (k == 0 && resonant_) {
+        const double norm = dense::row_sum_norm(block(0));
+        return dense::factorise_lu(block(0), pivots(0)) &&
+               dense::reciprocal_condition(block(0), norm, work_, counts_) >= singular;
+      }
+    return dense::factorise_lu(block(k), pivots(k));
   }
 
   [[noreturn]] void fail(Index k, const Case& at) const {
@@ -94,64 +117,66 @@ class DenseElimination final : public Elimination {
   }
 
   /// a (A + b diag(g)).
-  void fill_streaming(Index k, DriftKinetic::Factors factors, dense::Matrix<double> to) const {
+  void fill_streaming(Index k, DriftKinetic::Factors factors, dense::Matrix<T> to) const {
     const Index n = equation_.points();
     for (Index i = 0; i < n; ++i) {
-      for (Index j = 0; j < n; ++j) to(i, j) = factors.scale * streaming_(i, j);
-      to(i, i) += factors.scale * factors.shift * equation_.mirror[static_cast<std::size_t>(i)];
+      for (Index j = 0; j < n; ++j) to(i, j) = static_cast<T>(factors.scale) * streaming_(i, j);
+      to(i, i) += static_cast<T>(factors.scale * factors.shift * equation_.mirror[static_cast<std::size_t>(i)]);
     }
-    if (equation_.pinned(k)) std::fill_n(to.data, n, 0.0);
+    if (equation_.pinned(k)) std::fill_n(to.data, n, T{0});
   }
 
-  void fill_lower_transposed(Index k, dense::Matrix<double> to) const {
+  void fill_lower_transposed(Index k, dense::Matrix<T> to) const {
     const auto [scale, shift] = equation_.lower(k);
-    copy_transposed<double>(streaming_, to);
+    copy_transposed<T>(streaming_, to);
     for (Index i = 0; i < equation_.points(); ++i) {
-      for (Index j = 0; j < equation_.points(); ++j) to(i, j) *= scale;
-      to(i, i) += scale * shift * equation_.mirror[static_cast<std::size_t>(i)];
+      for (Index j = 0; j < equation_.points(); ++j) to(i, j) *= static_cast<T>(scale);
+      to(i, i) += static_cast<T>(scale * shift * equation_.mirror[static_cast<std::size_t>(i)]);
     }
   }
 
-  void fill_diagonal(Index k, const Case& at, dense::Matrix<double> to) {
-    set_diagonal(to, DriftKinetic::collisions(at.nu_hat, k));
+  void fill_diagonal(Index k, const Case& at, dense::Matrix<T> to) {
+    set_diagonal(to, static_cast<T>(DriftKinetic::collisions(at.nu_hat, k)));
     const Index n = equation_.points();
     if (at.epsi_hat != 0) {
       const SparseRows& drift = equation_.drift;
       for (Index row = 0; row < n; ++row)
         for (auto e = static_cast<std::size_t>(drift.first[static_cast<std::size_t>(row)]);
              e < static_cast<std::size_t>(drift.first[static_cast<std::size_t>(row) + 1]); ++e)
-          to(row, drift.column[e]) += at.epsi_hat * drift.value[e];
+          to(row, drift.column[e]) += static_cast<T>(at.epsi_hat * drift.value[e]);
       const std::vector<double>&v = equation_.null_vector, &w = equation_.drift_of_null;
       if (!v.empty())
         for (Index i = 0; i < n; ++i)
           for (Index j = 0; j < n; ++j) {
             const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>(j);
-            to(i, j) += at.epsi_hat * (v[a] * w[b] - w[a] * v[b]);
+            to(i, j) += static_cast<T>(at.epsi_hat * (v[a] * w[b] - w[a] * v[b]));
           }
     }
     if (equation_.pinned(k)) {
-      std::fill_n(to.data, n, 0.0);
+      std::fill_n(to.data, n, T{0});
       to(0, 0) = 1;
     }
   }
 
   const DriftKinetic& equation_;
-  MatrixArena<double> arena_;
+  MatrixArena<T> arena_;
+  LegendreStorage<T> factors_;
+  LegendreStorage<int> pivots_;
   std::vector<int> counts_;
   std::optional<Mode> resonant_;  // of a rational surface
-  std::array<dense::Matrix<double>, 3> factors_;
-  dense::Matrix<double> work_, top_, upper_, solution_, streaming_;
-  std::span<double> condition_work_;
+  dense::Matrix<T> top_, upper_, solution_, streaming_;
+  std::span<T> work_;
 };
 
 }  // namespace
 
 std::unique_ptr<Elimination> dense_elimination(const DriftKinetic& equation) {
-  return std::make_unique<DenseElimination>(equation);
+  return std::make_unique<MixedElimination<DenseBlocks>>(&equation);
 }
 
-std::size_t dense_elimination_bytes(Index points) {
-  return static_cast<std::size_t>(matrices * points * points + 8 * points) * sizeof(double);
+std::size_t dense_elimination_bytes(const Extent& extent) {
+  const Index n = extent.points;
+  return mixed_bytes(extent, arena_elements(n) + n, n * n + n);  // with the row exchanges
 }
 
 }  // namespace sonde::neoclassical

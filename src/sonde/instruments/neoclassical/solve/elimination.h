@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "sonde/instruments/neoclassical/operators/parity.h"
@@ -23,22 +24,32 @@ class Elimination {
   /// Delta_k from k = n_xi >= 2 down to 0. Allocates nothing. Throws Error(not_converged) where a block cannot be
   /// factorised.
   virtual void eliminate(const Case& at, Index n_xi) = 0;
-  /// x = Delta_k^-1 b, k = 0, 1, 2.
+  /// The same in float32, as a preconditioner: from the top until a block is so ill-conditioned that float32 would lose
+  /// its small eigenvalues, which are those of rare collisions; the few blocks below are of float64. Factors of every k
+  /// are kept. Takes memory when n_xi, or the number of blocks of float64, is larger than before.
+  virtual void eliminate_in_float32(const Case& at, Index n_xi) = 0;
+  /// x = Delta_k^-1 b, k = 0, 1, 2; after eliminate_in_float32() any k.
   virtual void solve(Index k, std::span<const double> b, std::span<double> x) = 0;
-  /// y = Delta_2 x.
+  /// y = Delta_2 x, after eliminate().
   virtual void multiply_top(std::span<const double> x, std::span<double> y) = 0;
+};
+
+/// What a path holds: for float64, or for float32 up to a Legendre index too.
+struct Extent {
+  Index points = 0;
+  std::optional<Index> float32_n_xi{};
 };
 
 /// The obvious one: LU of every block, products of full matrices. 4.67 n^3 flops per Legendre index.
 std::unique_ptr<Elimination> dense_elimination(const DriftKinetic& equation);
-std::size_t dense_elimination_bytes(Index points);
+std::size_t dense_elimination_bytes(const Extent& extent);
 
 /// `skew` with E_hat = 0: Delta_k = c_k + L_{k+1}^T Delta_{k+1}^-1 L_{k+1} is symmetric and positive definite, and
 /// nothing is ever subtracted. With `blocks` of the functions alone that the sources drive (odd ones at even k, even
 /// ones at odd k): 2.33 (n / 2)^3 flops per index, else 2.33 n^3.
 std::unique_ptr<Elimination> spd_elimination(const DriftKinetic& equation, const ParityBasis* basis,
                                              const ParityBlocks* blocks);
-std::size_t spd_elimination_bytes(Index points, bool parity);
+std::size_t spd_elimination_bytes(const Extent& extent, bool parity);
 
 /// `skew` with E_hat != 0 and stellarator symmetry. In the order (O, E) of driven functions and the others,
 ///     Delta = [H K; -K^T G]   with H, G symmetric positive definite, and with C1 = H + K G^-1 K^T, C2 = G + K^T H^-1 K
@@ -47,6 +58,6 @@ std::size_t spd_elimination_bytes(Index points, bool parity);
 /// K is weak, H' is had as a difference that loses a digit at most: 12.7 (n / 2)^3.
 std::unique_ptr<Elimination> quasidefinite_elimination(const ParityBasis& basis, const ParityBlocks& blocks,
                                                        const DriftKinetic& equation);
-std::size_t quasidefinite_elimination_bytes(Index points);
+std::size_t quasidefinite_elimination_bytes(const Extent& extent);
 
 }  // namespace sonde::neoclassical

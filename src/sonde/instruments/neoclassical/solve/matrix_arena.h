@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "sonde/engine/math/dense/cholesky.h"
@@ -28,6 +31,57 @@ class MatrixArena {
   std::vector<T> elements_;
   std::size_t used_ = 0;
 };
+
+/// Storage of the matrices of each Legendre index up to one, and in one place those of all above it.
+template <class T>
+class LegendreStorage {
+ public:
+  /// `elements` for each index.
+  explicit LegendreStorage(Index elements) : elements_(elements) {}
+
+  /// Takes the memory for k <= `last` where it has not been taken before.
+  void reach(Index last) {
+    last_ = last;
+    const std::size_t needed = bytes(elements_, last) / sizeof(T);
+    if (storage_.size() >= needed) return;
+    storage_ = {};  // first, or both would be there for a moment
+    storage_.resize(needed);
+  }
+  [[nodiscard]] T* at(Index k) { return storage_.data() + std::min(k, last_ + 1) * elements_; }
+
+  [[nodiscard]] static std::size_t bytes(Index elements, Index last) {
+    return static_cast<std::size_t>((last + 2) * elements) * sizeof(T);
+  }
+
+ private:
+  Index elements_, last_ = -1;
+  std::vector<T> storage_;
+};
+
+/// To the other element type.
+template <class From, class To>
+void convert(std::span<From> from, std::span<To> to) {
+  assert(from.size() <= to.size());
+  std::transform(from.begin(), from.end(), to.begin(), [](From value) { return static_cast<To>(value); });
+}
+/// A packed matrix.
+template <class From, class To>
+void convert(dense::Matrix<From> from, dense::Matrix<To> to) {
+  std::transform(from.data, from.data + from.count(), to.data, [](From value) { return static_cast<To>(value); });
+}
+
+/// (largest / smallest entry of the diagonal)^2 of a Cholesky factor: the condition of its matrix at least.
+template <class T>
+double condition(dense::Matrix<T> factor) {
+  T largest = 0, smallest = std::numeric_limits<T>::max();
+  for (Index i = 0; i < factor.extent[0]; ++i) {
+    const T entry = std::abs(factor.data[i * factor.stride[0] + i]);
+    largest = std::max(largest, entry);
+    smallest = std::min(smallest, entry);
+  }
+  const auto ratio = static_cast<double>(largest) / static_cast<double>(smallest);
+  return factor.extent[0] > 0 ? ratio * ratio : 1;
+}
 
 /// The first rows and columns of a matrix, packed anew: blocks of even and odd functions differ by one row.
 template <class T>

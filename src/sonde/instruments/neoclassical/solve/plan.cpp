@@ -13,6 +13,7 @@
 #include "sonde/engine/base/log.h"
 #include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/elimination.h"
+#include "sonde/instruments/neoclassical/solve/refinement.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -54,13 +55,35 @@ struct Plan::Prepared {
   DriftKinetic equation;
   std::optional<ParityBasis> basis;  // with `skew` and stellarator symmetry
   std::optional<ParityBlocks> blocks;
+  bool resonant = false;
+
+  [[nodiscard]] std::unique_ptr<Elimination> elimination(Path path) const {
+    const ParityBasis* parity = basis ? &*basis : nullptr;
+    const ParityBlocks* parts = blocks ? &*blocks : nullptr;
+    switch (path) {
+      case Path::dense:
+        return dense_elimination(equation);
+      case Path::spd:
+        return spd_elimination(equation, parity, parts);
+      case Path::quasidefinite:
+        return quasidefinite_elimination(*parity, *parts, equation);
+    }
+    return nullptr;
+  }
 };
 
 struct Plan::Workspace::State {
   const Prepared* owner = nullptr;
   std::array<std::unique_ptr<Elimination>, 3> eliminations;  // one for each path, made when first needed
-  std::array<Field, 3> u1, u3;                               // solutions
-  std::array<Field, 3> rest, change;                         // residual and correction
+  std::unique_ptr<Refinement> refinement;
+
+  Elimination& elimination(Path path) {
+    std::unique_ptr<Elimination>& made = eliminations[static_cast<std::size_t>(path)];
+    if (made == nullptr) made = owner->elimination(path);
+    return *made;
+  }
+  std::array<Field, 3> u1, u3;        // solutions
+  std::array<Field, 3> rest, change;  // residual and correction
   Field work;
   bool solved = false;
 };
@@ -94,9 +117,11 @@ Plan Plan::prepare(const Surface& surface, const GridSpec& grid, const SolverOpt
     made->basis.emplace(made->equation.grid);
     made->blocks = parity_blocks(made->equation, *made->basis);
   }
-  if (const auto mode = resonance(surface.iota, made->equation.grid))
+  if (const auto mode = resonance(surface.iota, made->equation.grid)) {
+    made->resonant = true;
     log_warning(fmt::format("{}: rational surface, iota m + n N_fp = {:.1e} for the mode ({},{}) of the grid",
                             surface.source, surface.iota * mode->m + mode->n * surface.periods, mode->m, mode->n));
+  }
   return Plan(std::move(made));
 }
 
@@ -138,18 +163,23 @@ Plan::Workspace Plan::workspace() const {
   return made;
 }
 
-std::size_t Plan::workspace_bytes(Path path) const {
+std::size_t Plan::workspace_bytes(Path path) const { return workspace_bytes(path, prepared_->grid.n_xi); }
+
+std::size_t Plan::workspace_bytes(Path path, Index n_xi) const {
   const Index n = prepared_->equation.points();
-  const std::size_t vectors = 13 * static_cast<std::size_t>(n) * sizeof(double);
+  const bool both = prepared_->options.precision == Precision::f32_refine;
+  const Extent extent{n, both ? std::optional(n_xi) : std::nullopt};
+  std::size_t bytes = 13 * static_cast<std::size_t>(n) * sizeof(double);
+  if (both) bytes += Refinement::bytes(n, n_xi);
   switch (path) {
     case Path::dense:
-      return vectors + dense_elimination_bytes(n);
+      return bytes + dense_elimination_bytes(extent);
     case Path::spd:
-      return vectors + spd_elimination_bytes(n, prepared_->blocks.has_value());
+      return bytes + spd_elimination_bytes(extent, prepared_->blocks.has_value());
     case Path::quasidefinite:
-      return vectors + quasidefinite_elimination_bytes(n);
+      return bytes + quasidefinite_elimination_bytes(extent);
   }
-  return 0;
+  return bytes;
 }
 
 std::size_t Plan::bytes() const {
@@ -250,33 +280,59 @@ Coefficients Plan::solve(const Case& at) const {
   return solve(at, once);
 }
 
-Coefficients Plan::solve(const Case& at, Index n_xi, Workspace& workspace) const {
-  require_case(at);
-  require_legendre(n_xi);
-  if (workspace.state_ == nullptr || workspace.state_->owner != prepared_.get())
-    throw Error(ErrorKind::internal, "a workspace of another plan");
-  Workspace::State& state = *workspace.state_;
+Coefficients Plan::solve_in_float64(const Case& at, Path path, Index n_xi, Workspace::State& state) const {
   const DriftKinetic& equation = prepared_->equation;
-  state.solved = false;
-
-  const Path path = route(at.epsi_hat).path;
-  std::unique_ptr<Elimination>& elimination = state.eliminations[static_cast<std::size_t>(path)];
-  if (elimination == nullptr) {
-    elimination = path == Path::dense ? dense_elimination(equation)
-                  : path == Path::spd ? spd_elimination(equation, basis(), blocks())
-                                      : quasidefinite_elimination(*basis(), *blocks(), equation);
-  }
-  elimination->eliminate(at, n_xi);
-  const Substitution drives{equation, *elimination, at, state.rest, state.change, state.work};
+  Elimination& elimination = state.elimination(path);
+  elimination.eliminate(at, n_xi);
+  const Substitution drives{equation, elimination, at, state.rest, state.change, state.work};
   const auto respond = [&](const DriftKinetic::Drive& sources, std::array<Field, 3>& u) {
     const auto left = drives.run(sources, u);
     return Response{sum_of(equation.radial_weights, u), sum_of(equation.parallel_weights, u), left.residual,
                     left.unsure};
   };
   const Response of_radial = respond(equation.radial, state.u1), of_parallel = respond(equation.parallel, state.u3);
-  const Coefficients made = assemble(equation, at, path, n_xi, of_radial, of_parallel, prepared_->options.tolerance);
-  state.solved = true;
+  return assemble(equation, at, path, n_xi, of_radial, of_parallel, prepared_->options.tolerance);
+}
+
+std::optional<Coefficients> Plan::solve_in_float32(const Case& at, Path path, Index n_xi, Workspace::State& state,
+                                                   Index& iterations) const {
+  const DriftKinetic& equation = prepared_->equation;
+  // A rational surface is refused by a condition that float32 cannot see.
+  if (prepared_->resonant && path == Path::dense) return std::nullopt;
+  Elimination& elimination = state.elimination(path);
+  if (state.refinement == nullptr) state.refinement = std::make_unique<Refinement>(equation);
+  try {
+    elimination.eliminate_in_float32(at, n_xi);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_converged) throw;
+    return std::nullopt;
+  }
+  const Refinement::Outcome outcome = state.refinement->run(at, n_xi, elimination, prepared_->options.tolerance);
+  iterations = outcome.iterations;
+  if (!outcome.converged) return std::nullopt;
+  state.refinement->copy_lowest(state.u1, state.u3);
+  Coefficients made =
+      assemble(equation, at, path, n_xi, outcome.radial, outcome.parallel, prepared_->options.tolerance);
+  made.precision = Precision::f32_refine;
   return made;
+}
+
+Coefficients Plan::solve(const Case& at, Index n_xi, Workspace& workspace) const {
+  require_case(at);
+  require_legendre(n_xi);
+  if (workspace.state_ == nullptr || workspace.state_->owner != prepared_.get())
+    throw Error(ErrorKind::internal, "a workspace of another plan");
+  Workspace::State& state = *workspace.state_;
+  state.solved = false;
+
+  const Path path = route(at.epsi_hat).path;
+  Index iterations = 0;
+  std::optional<Coefficients> made;
+  if (prepared_->options.precision == Precision::f32_refine) made = solve_in_float32(at, path, n_xi, state, iterations);
+  if (!made) made = solve_in_float64(at, path, n_xi, state);
+  made->iterations = iterations;
+  state.solved = true;
+  return *made;
 }
 
 Modes Plan::modes(const Workspace& workspace) const {

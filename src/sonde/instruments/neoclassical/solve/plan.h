@@ -28,6 +28,9 @@ struct SolverOptions {
   /// A residual above this is an error, but for what the last bits of the solution are worth: at nu_hat = 3e-7 some
   /// 1e-8.
   double tolerance = 1e-8;
+  /// f32_refine: blocks in float32, the solution refined in float64 to a residual of 1e-11. Cases that this does not
+  /// suffice for are solved in float64, which Coefficients tell.
+  Precision precision = Precision::f64;
 };
 
 /// All that one surface on one grid needs before collisionality and electric field are known. Immutable: any number of
@@ -53,7 +56,8 @@ class Plan {
   [[nodiscard]] Choice<Path> path(double epsi_hat) const;
 
   /// Memory of one solve at a time: made once, used for any number of cases. Each path takes its memory at the first
-  /// case that needs it; afterwards solve() allocates nothing.
+  /// case that needs it; afterwards solve() allocates nothing, unless in float32 a case of rarer collisions needs more
+  /// blocks of float64.
   class Workspace {
    public:
     Workspace();
@@ -67,8 +71,10 @@ class Plan {
     std::unique_ptr<State> state_;
   };
   [[nodiscard]] Workspace workspace() const;
-  /// What the workspace of a solve along this path holds.
+  /// What the workspace of a solve along this path holds, with Legendre indices up to that of the plan, or to another.
+  /// In float32 factors of them all are kept, and memory for float64 is counted too.
   [[nodiscard]] std::size_t workspace_bytes(Path path) const;
+  [[nodiscard]] std::size_t workspace_bytes(Path path, Index n_xi) const;
   /// What the plan itself holds.
   [[nodiscard]] std::size_t bytes() const;
 
@@ -90,6 +96,10 @@ class Plan {
     const char* because;
   };
   [[nodiscard]] Route route(double epsi_hat) const;
+  Coefficients solve_in_float64(const Case& at, Path path, Index n_xi, Workspace::State& state) const;
+  // None when float32 does not suffice. `iterations`: refinements, in any case.
+  std::optional<Coefficients> solve_in_float32(const Case& at, Path path, Index n_xi, Workspace::State& state,
+                                               Index& iterations) const;
   explicit Plan(std::unique_ptr<const Prepared> prepared);
   std::unique_ptr<const Prepared> prepared_;
 };

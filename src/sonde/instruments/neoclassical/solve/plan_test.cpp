@@ -39,12 +39,14 @@ using ::testing::HasSubstr;
 constexpr GridSpec small{9, 7, 10};
 
 TEST(Plan, AllocatesNothingFromTheSecondSolveOn) {
-  const Plan plan = Plan::prepare(testing::analytic(), small);
-  Plan::Workspace workspace = plan.workspace();
-  for (const double epsi_hat : {0.0, 1e-3}) plan.solve({1e-3, epsi_hat}, workspace);
-  const long before = allocations;
-  for (const double epsi_hat : {0.0, 1e-4}) plan.solve({1e-2, epsi_hat}, workspace);
-  EXPECT_EQ(allocations - before, 0);
+  for (const Precision precision : {Precision::f64, Precision::f32_refine}) {
+    const Plan plan = Plan::prepare(testing::analytic(), small, {.precision = precision});
+    Plan::Workspace workspace = plan.workspace();
+    for (const double epsi_hat : {0.0, 1e-3}) plan.solve({1e-2, epsi_hat}, workspace);
+    const long before = allocations;
+    for (const double epsi_hat : {0.0, 1e-4}) EXPECT_EQ(plan.solve({0.1, epsi_hat}, workspace).precision, precision);
+    EXPECT_EQ(allocations - before, 0) << name(precision);
+  }
 }
 
 TEST(Plan, ChoosesThePathWithAReason) {

@@ -32,7 +32,8 @@ FinishedPoint finished(const Point& point, Index radius, Index nu, Index field) 
           .n_xi_used = static_cast<int>(c.n_xi),
           .path_code = static_cast<int>(c.path),
           .status = static_cast<int>(point.status),
-          .seconds = point.seconds};
+          .seconds = point.seconds,
+          .precision_code = static_cast<int>(c.precision)};
 }
 
 }  // namespace
@@ -60,6 +61,7 @@ DatabaseBuild::DatabaseBuild(const Equilibrium& equilibrium, const std::optional
        {&database_.D11, &database_.D31, &database_.D13, &database_.D33, &database_.D33_spitzer, &database_.residual,
         &database_.onsager_residual, &database_.n_xi_used})
     table->resize(count);
+  if (request_.solver.precision != Precision::f64) database_.precision_code.resize(count);
 }
 
 std::string DatabaseBuild::key() const {
@@ -67,10 +69,11 @@ std::string DatabaseBuild::key() const {
   std::vector<std::string> surfaces;
   for (const Surface& surface : surfaces_) surfaces.push_back(fingerprint(surface));
   return fmt::format(
-      "sonde.neoclassical.points/1 surfaces {} nu {} fields {} grid {}x{}x{} {} path {} tolerance {} adapt {}",
+      "sonde.neoclassical.points/1 surfaces {} nu {} fields {} grid {}x{}x{} {} path {} tolerance {} adapt {} "
+      "precision {}",
       fmt::join(surfaces, ","), fmt::join(request_.axes.nu_v, ","), fmt::join(fields_, ","), grid.n_theta, grid.n_zeta,
       grid.n_xi, name(grid.discretisation), request_.solver.path ? name(*request_.solver.path) : "auto",
-      request_.solver.tolerance, request_.adapt ? request_.adapt->tolerance : 0);
+      request_.solver.tolerance, request_.adapt ? request_.adapt->tolerance : 0, name(request_.solver.precision));
 }
 
 std::vector<Case> DatabaseBuild::cases(Index radius) const {
@@ -94,6 +97,7 @@ void DatabaseBuild::keep(const FinishedPoint& point) {
   database_.residual[at] = point.residual;
   database_.onsager_residual[at] = point.onsager_residual;
   database_.n_xi_used[at] = point.n_xi_used;
+  if (!database_.precision_code.empty()) database_.precision_code[at] = point.precision_code;
 }
 
 Database DatabaseBuild::run(PartFile& part, const Budget& budget) { return *run(Ranks::alone(), &part, budget); }

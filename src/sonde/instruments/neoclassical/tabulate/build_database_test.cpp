@@ -98,6 +98,28 @@ TEST(DatabaseBuild, ThreadsAndInterruptionsLeaveTheBytesAlone) {
   set_thread_count(threads);
 }
 
+TEST(DatabaseBuild, PointsOfAnotherPrecisionAreNotUsed) {
+  SONDE_NEED_DATA(data);
+  const TemporaryFolder folder;
+  const Equilibrium equilibrium = tokamak(data);
+  DatabaseRequest request = small_request();
+  const std::string key = DatabaseBuild(equilibrium, std::nullopt, request).key();
+  request.solver.precision = Precision::f32_refine;
+  DatabaseBuild build(equilibrium, std::nullopt, request);
+  EXPECT_NE(build.key(), key);
+  PartFile part(folder.file("d.part"), build.key());
+  const Database database = build.run(part, plenty);
+  ASSERT_EQ(database.precision_code.size(), database.D11.size());
+  // Some of it in single precision, and what was solved so is the same from the part file.
+  EXPECT_GT(std::count(database.precision_code.begin(), database.precision_code.end(), 1.0), 0);
+  DatabaseBuild again(equilibrium, std::nullopt, request);
+  PartFile same(folder.file("d2.part"), again.key());
+  write_database(folder.file("a.h5"), database);
+  write_database(folder.file("b.h5"), again.run(same, plenty));
+  EXPECT_EQ(read_bytes(folder.file("a.h5")), read_bytes(folder.file("b.h5")));
+  EXPECT_EQ(read_database(folder.file("a.h5")).database.precision_code, database.precision_code);
+}
+
 TEST(DatabaseBuild, AnInterruptKeepsWhatIsFinished) {
   SONDE_NEED_DATA(data);
   const TemporaryFolder folder;
