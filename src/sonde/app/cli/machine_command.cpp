@@ -48,10 +48,11 @@ Command machine_command() {
       .name = "machine",
       .summary = "Measure the limits of this machine, once",
       .details =
-          "Bandwidths of memory, disk and GPU links, and the multiply-add peak. Reports and benchmarks give their\n"
-          "rates as fractions of these numbers, which are kept in the user's cache folder ($XDG_CACHE_HOME) and hold\n"
-          "for this machine alone. Memory counts bytes read plus bytes written; each number is the fastest of\n"
-          "several runs. Let the machine rest meanwhile.",
+          "Bandwidths of memory, disk and GPU links, the multiply-add peak and the rate of Fourier transforms on one\n"
+          "thread. Reports and benchmarks give their rates as fractions of these numbers, which are kept in the "
+          "user's\n"
+          "cache folder ($XDG_CACHE_HOME) and hold for this machine alone. Memory counts bytes read plus bytes\n"
+          "written; each number is the fastest of several runs. Let the machine rest meanwhile.",
       .examples = {{"sonde machine", "Show the numbers, measure them when they are not there"},
                    {"sonde machine --refresh --folder /data", "Measure again, with the disk below /data"}},
       .invoke = invocation<MachineCommandOptions, run_machine>};

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <vector>
 
+#include "sonde/engine/array/array.h"
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -21,6 +23,7 @@
 #include "sonde/engine/device/pool.h"
 #include "sonde/engine/device/stream.h"
 #include "sonde/engine/io/cache_file.h"
+#include "sonde/engine/math/fft.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/memory/scratch_file.h"
 #include "sonde/engine/report/json.h"
@@ -133,6 +136,25 @@ Value multiply_add_rates(const MachineOptions& options, const std::vector<int>& 
   return rates;
 }
 
+/// Complex transforms in single precision, in place, forward, on one thread with its wave in the cache.
+Value fft_rates(const MachineOptions& options) {
+  Value rates = Value::list();
+  for (const Index side : {Index{128}, Index{256}}) {
+    const auto fft = Fft2d<float>::prepare({.rows = side, .cols = side});
+    // Zeros stay zeros, so that nothing overflows; the time does not depend on the values.
+    Array wave = Array::zeros(Device::cpu(), Shape{side, side}, DType::c64);
+    auto* elements = static_cast<complex64*>(wave.data());
+    constexpr int each_call = 16;  // a millisecond
+    Value rate;
+    rate["side"] = side;
+    rate["transforms_per_s"] = fastest_rate(each_call, options, [&] {
+      for (int i = 0; i < each_call; ++i) fft.transform(elements, FftDirection::forward);
+    });
+    rates.push_back(std::move(rate));
+  }
+  return rates;
+}
+
 Value disk_rates(const MachineOptions& options) {
   const std::string folder = options.folder.empty() ? std::filesystem::temp_directory_path().string() : options.folder;
   constexpr std::size_t piece = 8u << 20;
@@ -228,6 +250,7 @@ Value measure_machine(const MachineOptions& options) {
   machine["measured"] = utc_now();
   machine["memory"] = memory_rates(options, counts);
   machine["multiply_add"] = multiply_add_rates(options, counts);
+  machine["fft"] = fft_rates(options);
   machine["disk"] = disk_rates(options);
   machine["links"] = Value::list();
   for (const Device& device : Device::all())
@@ -281,6 +304,16 @@ std::string machine_text(const Value& machine) {
   for (const Value& row : machine.find("multiply_add")->items())
     text += fmt::format("{:<24} {:>8.0f} {:>10} {:>10}\n", "", number_of(row, "threads"),
                         giga(number_of(row, "f32_flops_per_s")), giga(number_of(row, "f64_flops_per_s")));
+  // Numbers that were kept by an earlier version have none.
+  if (const Value* transforms = machine.find("fft")) {
+    text += fmt::format("\n{:<24} {:>8} {:>10} {:>10}\n", "complex f32 transforms", "threads", "per second", "GF/s");
+    for (const Value& row : transforms->items()) {
+      const double side = number_of(row, "side"), rate = number_of(row, "transforms_per_s");
+      // 5 n log2 n operations each, as is usual.
+      text += fmt::format("{:<24} {:>8} {:>10.0f} {:>10}\n", fmt::format("  {0:.0f} x {0:.0f}", side), 1, rate,
+                          giga(rate * 5 * side * side * std::log2(side * side)));
+    }
+  }
   const Value& disk = *machine.find("disk");
   text += fmt::format("\n{:<24} {:>8} {:>10} {:>10}\n{:<24} {:>8} {:>10} {:>10}  {}\n", "disk, GB/s", "", "write",
                       "read", "", "", giga(number_of(disk, "write_bytes_per_s")),

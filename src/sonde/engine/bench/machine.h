@@ -19,10 +19,12 @@ struct MachineOptions {
 };
 
 /// Measures this machine: copy, triad and read bandwidth for 1, 2, 4, ... all threads (bytes read plus bytes written,
-/// as STREAM counts them), multiply-add peak in f32 and f64 for one and all threads, writing and reading a file past
+/// as STREAM counts them), multiply-add peak in f32 and f64 for one and all threads, complex
+/// f32 transforms of 128 x 128 and 256 x 256 elements on one thread, in its cache, writing and reading a file past
 /// the page cache, and for every GPU host-device copies from pinned and pageable memory. Members:
 ///   "identity", "measured" (UTC), "memory": [{"threads", "copy_bytes_per_s", "triad_bytes_per_s",
-///   "read_bytes_per_s"}], "multiply_add": [{"threads", "f32_flops_per_s", "f64_flops_per_s"}], "disk": {"folder",
+///   "read_bytes_per_s"}], "multiply_add": [{"threads", "f32_flops_per_s", "f64_flops_per_s"}],
+///   "fft": [{"side", "transforms_per_s"}], "disk": {"folder",
 ///   "write_bytes_per_s", "read_bytes_per_s"}, "links": [{"device", "name", "to_device_pinned_bytes_per_s", ...}]
 /// Throws Error(budget) when the arrays do not fit, Error(io) when the folder cannot be written.
 [[nodiscard]] Value measure_machine(const MachineOptions& options = {});

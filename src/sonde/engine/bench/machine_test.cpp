@@ -31,10 +31,13 @@ TEST(Machine, EveryRateIsMeasured) {
       EXPECT_GT(row.find(rate)->as_real(), 0) << rate;
   for (const Value& row : machine.find("multiply_add")->items())
     for (const char* rate : {"f32_flops_per_s", "f64_flops_per_s"}) EXPECT_GT(row.find(rate)->as_real(), 0) << rate;
+  ASSERT_EQ(machine.find("fft")->size(), 2u);
+  for (const Value& row : machine.find("fft")->items()) EXPECT_GT(row.find("transforms_per_s")->as_real(), 0);
   EXPECT_GT(machine.find("disk")->find("write_bytes_per_s")->as_real(), 0);
   EXPECT_GT(machine.find("disk")->find("read_bytes_per_s")->as_real(), 0);
   EXPECT_EQ(machine.find("links")->size(), Device::all().size() - 1);
   EXPECT_THAT(machine_text(machine), ::testing::HasSubstr("multiply-add, GF/s"));
+  EXPECT_THAT(machine_text(machine), ::testing::HasSubstr("256 x 256"));
 }
 
 TEST(Machine, TheNumberOfThreadsIsRestored) {
