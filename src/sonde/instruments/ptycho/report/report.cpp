@@ -225,26 +225,26 @@ void add_measurement(Page& page, const Result& result, const Findings& findings)
   page.section("Measurement");
   const std::string unit = length_unit(result);
   std::vector<std::pair<std::string, std::string>> facts;
+  const auto add = [&](std::string what, std::string value) { facts.push_back({std::move(what), std::move(value)}); };
   const Sampling& sampling = result.sampling;
   if (sampling.calibrated()) {
-    facts.emplace_back("wavelength", fmt::format("{:.5g} Å", sampling.wavelength));
-    facts.emplace_back("detector pixel",
-                       fmt::format("{:.4g} × {:.4g} mrad", 1000 * sampling.angle_row(), 1000 * sampling.angle_col()));
-    if (findings.semiangle) facts.emplace_back("semiangle", fmt::format("{:.4g} mrad", 1000 * *findings.semiangle));
+    add("wavelength", fmt::format("{:.5g} Å", sampling.wavelength));
+    add("detector pixel",
+        fmt::format("{:.4g} × {:.4g} mrad", 1000 * sampling.angle_row(), 1000 * sampling.angle_col()));
+    if (findings.semiangle) add("semiangle", fmt::format("{:.4g} mrad", 1000 * *findings.semiangle));
   }
-  facts.emplace_back(
-      "object", fmt::format("{} × {} × {} pixels, {}", result.object.shape()[0], result.object.shape()[1],
+  add("object", fmt::format("{} × {} × {} pixels, {}", result.object.shape()[0], result.object.shape()[1],
                             result.object.shape()[2], result.type == ObjectType::potential ? "potential" : "complex"));
   if (findings.acquisition) {
     const Acquisition& a = *findings.acquisition;
-    facts.emplace_back("counts per pattern", fmt::format("{:.4g}", a.counts_per_frame));
-    facts.emplace_back("counts per detector pixel", fmt::format("{:.3g}", a.counts_per_pixel));
-    facts.emplace_back("dose", fmt::format("{:.3g} / {}²", a.dose, unit));
-    facts.emplace_back("step of the scan", fmt::format("{:.3g} {}", a.step, unit));
-    facts.emplace_back("probe, 99 % of its power", fmt::format("{:.3g} {} wide", a.probe_diameter, unit));
-    facts.emplace_back("overlap of neighbours", fmt::format("{:.0f} %", 100 * a.overlap));
-    facts.emplace_back("finest detail measured", fmt::format("{:.3g} {}", a.finest, unit));
-    facts.emplace_back("measured numbers per unknown", fmt::format("{:.3g}", a.redundancy));
+    add("counts per pattern", fmt::format("{:.4g}", a.counts_per_frame));
+    add("counts per detector pixel", fmt::format("{:.3g}", a.counts_per_pixel));
+    add("dose", fmt::format("{:.3g} / {}²", a.dose, unit));
+    add("step of the scan", fmt::format("{:.3g} {}", a.step, unit));
+    add("probe, 99 % of its power", fmt::format("{:.3g} {} wide", a.probe_diameter, unit));
+    add("overlap of neighbours", fmt::format("{:.0f} %", 100 * a.overlap));
+    add("finest detail measured", fmt::format("{:.3g} {}", a.finest, unit));
+    add("measured numbers per unknown", fmt::format("{:.3g}", a.redundancy));
   }
   page.facts(facts);
 }
