@@ -308,6 +308,8 @@ TEST_F(PtychoRun, InitWritesARunFileThatRuns) {
                  "geometry.units=pixel", "--set", "data.positions=positions", "--set", "data.patterns=data"})
                 .status,
             0);
+  std::ifstream written(file("new.toml"));
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(written), {}), HasSubstr("\nname = \"probe_power\""));
   const Ended ended =
       run({"ptycho", "run", file("new.toml"), "--set", "engine.0.iterations=2", "-o", file("result.h5")});
   EXPECT_EQ(ended.status, 0) << ended.err;

@@ -31,6 +31,8 @@ struct InitOptions {
 void run_init(const InitOptions& options, Context& context) {
   ptycho::RunFile run;
   for (const std::string& engine : options.engine) run.tables().append("engine", engine, "--engine");
+  // Without it the power of the probe drifts at low dose, and R_I hardly shows it (specification 9).
+  run.tables().append("constraint", "probe_power", "sonde ptycho init");
   for (const std::string& setting : options.set) run.tables().assign_text(setting);
   Tables& tables = run.tables();
   tables.assign("data", 0, "file", Value(std::filesystem::absolute(options.input).lexically_normal().string()), "",
