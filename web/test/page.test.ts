@@ -217,6 +217,8 @@ it("says which item cannot be shown in its place, and shows the others", async (
 it("plays a series to its end", async () => {
   await shown.open({ items: 4 });
   const { what } = shown;
+  await expect.poll(async () => distinct(await colours("image"))).toBeGreaterThan(20);
+  what.seen.length = 0;
   await shown.page.getByRole("button", { name: "Loop" }).click();
   await shown.page.keyboard.press("Escape");
   await shown.page.locator("[data-panel=image] .lines").focus();

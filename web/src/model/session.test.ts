@@ -30,6 +30,17 @@ function opened(datasets: Dataset[]) {
   return { store, session, sent, tell };
 }
 
+describe("a folder without a scan", () => {
+  const waiting: Dataset = { id: 0, label: "tilts", source: "/data/tilts", loading: null, waiting: true, items: [] };
+  it("is asked for nothing until its first scan is there", () => {
+    const { store, sent, tell } = opened([waiting]);
+    expect(sent).toEqual([]);
+    tell(series([undefined]));
+    expect(sent).toContain("set_detector");
+    expect(store.view.cursor.value).toEqual({ row: 3, col: 4 });
+  });
+});
+
 describe("an item that cannot be shown", () => {
   it("is told while it is chosen, and what stood there goes", () => {
     const { store, session, tell } = opened([series([undefined, undefined])]);

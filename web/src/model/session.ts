@@ -222,7 +222,7 @@ export class Session implements Listener {
         this.takeDatasets((event.datasets ?? []) as Dataset[]);
         const now = store.dataset.peek();
         // A scan that has just become whole has its images computed from all of it.
-        if (now && !now.loading && store.problem.peek() === null && (before?.loading || before?.id !== now.id)) this.sendAll();
+        if (now && !now.loading && store.problem.peek() === null && (before?.loading || before?.waiting || before?.id !== now.id)) this.sendAll();
         break;
       }
       case "progress":
@@ -287,10 +287,11 @@ export class Session implements Listener {
 
   private takeDatasets(datasets: Dataset[]): void {
     const { store } = this;
+    const waited = store.dataset.peek()?.waiting;
     store.datasets.value = datasets;
-    const current = store.view.dataset.peek();
-    if (datasets.some(({ id }) => id === current)) return;
-    const first = datasets.find(({ error }) => !error) ?? datasets[0];
+    const now = store.dataset.peek();
+    if (now && !(waited && now.scan)) return;
+    const first = now ?? datasets.find(({ error }) => !error) ?? datasets[0];
     store.view.dataset.value = first?.id ?? null;
     if (first?.scan) store.view.cursor.value = { row: first.scan[0] >> 1, col: first.scan[1] >> 1 };
   }

@@ -116,6 +116,7 @@ function Waiting({ stage }: { stage: Stage }) {
         <Button label="Try to load it again" text="Try again" onClick={() => actions.session.sendItem()} />
       </div>
     );
+  if (dataset?.waiting) return <p class="waiting">{`Waiting for the first scan in ${dataset.source ?? dataset.label}`}</p>;
   if (channel?.error) return <p class="waiting problem">{channel.error}</p>;
   return <p class="waiting">{dataset?.loading ? "Loading" : store.status.value.status === "open" ? "" : "Waiting for the server"}</p>;
 }

@@ -65,7 +65,7 @@ function MemoryLine() {
       ) : (
         <span class="hint">{text}</span>
       )}
-      {dataset && !dataset.error && (
+      {dataset && !dataset.error && !dataset.waiting && (
         <Button quiet label={several ? "Release this item's memory" : "Release the data set's memory"} text="Release" onClick={() => void actions.release(dataset, several ? item : undefined)} />
       )}
     </span>

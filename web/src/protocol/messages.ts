@@ -34,6 +34,8 @@ export interface Dataset {
   id: number;
   label: string;
   source?: string;
+  /** A folder in which no scan is finished yet. */
+  waiting?: boolean;
   /** Why nothing of it can be shown. */
   error?: string | null;
   loading?: Loading | null;

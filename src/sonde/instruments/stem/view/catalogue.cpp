@@ -58,7 +58,8 @@ Catalogue::Catalogue(std::shared_ptr<Series> series, Budget budget)
 void Catalogue::start() {
   application_ = set_progress_sink({});
   set_progress_sink(application_);
-  for (const auto& entry : entries_) wishes_.push_back({entry->id(), 0});
+  for (const auto& entry : entries_)
+    if (entry->size() > 0) wishes_.push_back({entry->id(), 0});
   news_ = true;
   worker_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
@@ -106,8 +107,8 @@ Index Catalogue::open(const std::string& path) {
     if (static_cast<Index>(entries_.size()) != id)
       throw Error(ErrorKind::bad_input, fmt::format("{}: another data set was opened at the same time", path))
           .hint("open it again");
+    if (made->size() > 0) wishes_.push_front({id, 0});
     entries_.push_back(std::move(made));
-    wishes_.push_front({id, 0});
     news_ = true;
   }
   changed_.notify_all();
@@ -303,8 +304,14 @@ void Catalogue::show_progress(const Progress& progress) {
 void Catalogue::look_at_folders() {
   bool items = false;
   for (const auto& entry : entries()) {
+    const bool waited = entry->size() == 0;
     const FolderWatch::Changes changes = watch_.look(*entry);
     items |= changes.items;
+    if (waited && entry->size() > 0) {
+      const std::lock_guard lock(mutex_);
+      wishes_.push_back({entry->id(), 0});
+      news_ = true;
+    }
     for (const std::string& file : changes.gone) {
       Value notice;
       notice["dataset"] = entry->id();

@@ -36,7 +36,7 @@ class Listener {
 /// work in between, and looks for new scans in the folders. Thread-safe.
 class Catalogue {
  public:
-  /// Opens and validates all; loading begins with the first.
+  /// Opens and validates all; loading begins with the first. Folders that are watched may be without a scan yet.
   Catalogue(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget, Device device);
   /// Scans that others have opened; nothing else can be opened here.
   Catalogue(std::shared_ptr<Series> series, Budget budget);

@@ -9,16 +9,44 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/results/save_image.h"
 
 namespace sonde::stem {
 namespace {
 
-/// A scan that cannot be opened says so itself, a folder lists what is wrong with each.
-Series open_series(const std::string& path, const ViewOptions& options, const Budget& budget, Device device) {
+/// Whether all that is wrong with a folder is that no scan in it is finished.
+bool may_be_finished_later(const std::string& folder, const ViewOptions& options, const Budget& budget) {
+  std::error_code failed;
+  const std::filesystem::directory_iterator readable(folder, failed);
+  if (failed) return false;
+  try {
+    for (const std::string& path : find_scans({folder}, options.series)) try {
+        (void)preview_load(path, options.load, budget);
+        return false;
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::bad_file) return false;
+      }
+  } catch (const Error&) {  // without any
+  }
+  return true;
+}
+
+/// A scan that cannot be opened says so itself, a folder lists what is wrong with each. nullptr for one that waits for
+/// its first scan.
+std::shared_ptr<Series> open_series(const std::string& path, const ViewOptions& options, const Budget& budget,
+                                    Device device) {
   if (!std::filesystem::is_directory(path)) (void)preview_load(path, options.load, budget);
-  return Series::open({path}, options.series, options.load, budget, device);
+  try {
+    return std::make_shared<Series>(Series::open({path}, options.series, options.load, budget, device));
+  } catch (const Error& error) {
+    if (options.watch_s <= 0 || error.kind() != ErrorKind::bad_file || !std::filesystem::is_directory(path) ||
+        !may_be_finished_later(path, options, budget))
+      throw;
+    log_note(fmt::format("waiting for the first scan: {}; {}", error.message(), error.hint()));
+    return nullptr;
+  }
 }
 
 Value pair(Index rows, Index cols) {
@@ -73,30 +101,40 @@ Entry::Entry(Index id, const std::string& path, const ViewOptions& options, cons
     : id_(id),
       source_(std::filesystem::absolute(path).lexically_normal().string()),
       load_(options.load),
-      series_(std::make_shared<Series>(open_series(path, options, budget, device))) {
-  for (const SeriesItem& item : series_->items())
-    items_.push_back(
-        {item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false, {item.path}, {}});
+      which_(options.series),
+      budget_(budget),
+      device_(device),
+      series_(open_series(path, options, budget, device)) {
+  if (series_)
+    for (const SeriesItem& item : series_->items()) add(item);
   label_ = std::filesystem::is_directory(path) ? name_of(source_) : items_.front().label;
-  expect(budget);
+  if (series_) expect(preview_load(items_.front().path, load_, budget));
 }
 
 Entry::Entry(Index id, std::shared_ptr<Series> series, const Budget& budget)
     : id_(id),
       source_(series->size() == 1 ? series->items().front().path : folder_of(series->items().front().path)),
       load_(series->options()),
+      budget_(budget),
+      device_(Device::cpu()),
       series_(std::move(series)) {
-  for (const SeriesItem& item : series_->items())
-    items_.push_back({item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false, {}, {}});
+  for (const SeriesItem& item : series_->items()) {
+    add(item);
+    items_.back().files.clear();  // whoever opened them looks after their files
+  }
   label_ = items_.size() == 1 ? items_.front().label : name_of(source_);
   if (const auto dataset = series_->peek(0))
     describe(*dataset);
   else
-    expect(budget);
+    expect(preview_load(items_.front().path, load_, budget));
 }
 
-void Entry::expect(const Budget& budget) {
-  const LoadPreview preview = preview_load(items_.front().path, load_, budget);
+void Entry::add(const SeriesItem& item) {
+  items_.push_back(
+      {item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false, {item.path}, {}});
+}
+
+void Entry::expect(const LoadPreview& preview) {
   const LoadEstimate& estimate = preview.estimate;
   shape_ = {preview.sizes.scan_rows, preview.sizes.scan_cols, estimate.rows, estimate.cols};
   facts_["det_bin"] = estimate.det_bin;
@@ -104,9 +142,30 @@ void Entry::expect(const Budget& budget) {
   add_scales(facts_, preview.acquisition.calibration, load_.scan_bin, estimate.det_bin);
 }
 
+std::shared_ptr<Series> Entry::series() const {
+  const std::lock_guard lock(mutex_);
+  return series_;
+}
+
+std::shared_ptr<const Dataset> Entry::held(Index item) const {
+  const auto series = this->series();
+  return series ? series->held_item(item) : nullptr;
+}
+
+std::shared_ptr<const Dataset> Entry::peek(Index item) const {
+  const auto series = this->series();
+  return series ? series->peek(item) : nullptr;
+}
+
 Index Entry::size() const {
   const std::lock_guard lock(mutex_);
   return static_cast<Index>(items_.size());
+}
+
+void Entry::require_scan() const {
+  if (size() == 0)
+    throw Error(ErrorKind::bad_input, fmt::format("{}: no scan is finished yet", source_))
+        .hint("the first one is shown as soon as it is");
 }
 
 std::string Entry::item_path(Index item) const {
@@ -131,7 +190,7 @@ Shape Entry::shape() const {
 
 std::shared_ptr<const Dataset> Entry::load(Index item) {
   try {
-    std::shared_ptr<const Dataset> dataset = series_->item(item);
+    std::shared_ptr<const Dataset> dataset = series()->item(item);
     (void)beam(item);
     const std::lock_guard lock(mutex_);
     Item& loaded = items_.at(static_cast<std::size_t>(item));
@@ -212,7 +271,7 @@ BeamFound Entry::beam(Index item) {
     const std::lock_guard lock(mutex_);
     if (const auto& known = items_.at(static_cast<std::size_t>(item)).beam) return *known;
   }
-  const auto dataset = series_->peek(item);
+  const auto dataset = peek(item);
   if (!dataset) return {};
   BeamFound found = find_beam(*dataset);
   const std::lock_guard lock(mutex_);
@@ -236,11 +295,27 @@ void Entry::set_loading(std::optional<Value> progress) {
 }
 
 void Entry::append(const std::string& path) {
-  series_->append(path);
-  const SeriesItem& item = series_->items().back();
+  const auto series = this->series();
+  if (!series) return begin(path);
+  series->append(path);
   const std::lock_guard lock(mutex_);
-  items_.push_back(
-      {item.label, item.path, static_cast<double>(item.sizes.stored_bytes), {}, {}, false, {item.path}, {}});
+  add(series->items().back());
+}
+
+void Entry::begin(const std::string& path) {
+  // First alone: a series that cannot be opened writes to the log what it left out, and this is tried again and again.
+  const LoadPreview preview = preview_load(path, load_, Budget(budget_.limit_bytes(), budget_.because()));
+  std::shared_ptr<Series> series;
+  try {
+    series = std::make_shared<Series>(Series::open({path}, which_, load_, budget_, device_));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_file) throw;
+    throw Error(ErrorKind::bad_input, error.message());  // finished, but of another shape than was asked for
+  }
+  const std::lock_guard lock(mutex_);
+  expect(preview);
+  add(series->items().front());
+  series_ = std::move(series);
 }
 
 std::vector<std::string> Entry::look_for_files(Index item) {
@@ -260,10 +335,12 @@ std::vector<std::string> Entry::look_for_files(Index item) {
 }
 
 void Entry::release(std::optional<Index> item) {
+  const auto series = this->series();
+  if (!series) return;
   if (item)
-    series_->release(*item);
+    series->release(*item);
   else
-    series_->release();
+    series->release();
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < items_.size(); ++i)
     if (!item || i == static_cast<std::size_t>(*item)) items_[i].error.reset();
@@ -287,6 +364,10 @@ Value Entry::state() const {
     entry["held"] = series_->held(static_cast<Index>(i));
     if (items_[i].error) entry["error"] = in_words(*items_[i].error, items_[i].path);
     if (!items_[i].gone.empty()) entry["missing"] = true;
+  }
+  if (!series_) {
+    state["waiting"] = true;
+    return state;
   }
   state["scan"] = pair(shape_[0], shape_[1]);
   state["detector"] = pair(shape_[2], shape_[3]);

@@ -32,7 +32,8 @@ struct BeamFound {
 /// are for one thread at a time.
 class Entry {
  public:
-  /// Opens and validates. Throws what opening one scan, or Series::open, throws.
+  /// Opens and validates. A folder that is watched may be without a finished scan: it has no items until one is
+  /// appended. Throws what opening one scan, or Series::open, throws.
   Entry(Index id, const std::string& path, const ViewOptions& options, const Budget& budget, Device device);
 
   /// Scans that others have opened. Throws what opening throws.
@@ -41,15 +42,17 @@ class Entry {
   [[nodiscard]] Index id() const { return id_; }
   [[nodiscard]] const std::string& source() const { return source_; }
   [[nodiscard]] Index size() const;
+  /// Throws Error(bad_input) as long as there is no item.
+  void require_scan() const;
   [[nodiscard]] const std::string& label() const { return label_; }
   [[nodiscard]] std::string item_path(Index item) const;
   [[nodiscard]] std::string item_label(Index item) const;
   /// (scan rows, scan cols, rows, cols) after regions and bins; before the first load those that the load will choose.
   [[nodiscard]] Shape shape() const;
   /// The item when it is in memory, else nullptr. A look-up.
-  [[nodiscard]] std::shared_ptr<const Dataset> held(Index item) const { return series_->held_item(item); }
+  [[nodiscard]] std::shared_ptr<const Dataset> held(Index item) const;
   /// The same, but not as a use of it: what makes room for others stays the same.
-  [[nodiscard]] std::shared_ptr<const Dataset> peek(Index item) const { return series_->peek(item); }
+  [[nodiscard]] std::shared_ptr<const Dataset> peek(Index item) const;
 
   /// Loads the item unless it is held, and finds its beam. What a load throws is kept for state() and thrown.
   std::shared_ptr<const Dataset> load(Index item);
@@ -68,7 +71,7 @@ class Entry {
   /// Stored bytes of one item: what a load reads.
   [[nodiscard]] double stored_bytes(Index item) const;
 
-  /// A further scan at the end of a series. Throws as Series::append.
+  /// A further scan at the end of a series, or its first. Throws as Series::append, or as opening.
   void append(const std::string& path);
   /// Files of the item that were there at the last look and are not now.
   [[nodiscard]] std::vector<std::string> look_for_files(Index item);
@@ -89,16 +92,22 @@ class Entry {
     std::vector<std::string> gone;
   };
   void describe(const Dataset& dataset);
-  void expect(const Budget& budget);
+  void expect(const LoadPreview& preview);
+  void begin(const std::string& path);
+  void add(const SeriesItem& item);
+  [[nodiscard]] std::shared_ptr<Series> series() const;
   [[nodiscard]] std::shared_ptr<PatternPreview> preview_of(Index item);
 
   const Index id_;
   const std::string source_;
   std::string label_;
   const LoadOptions load_;
-  const std::shared_ptr<Series> series_;
+  const SeriesOptions which_;
+  const Budget budget_;
+  const Device device_;
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;        // of what follows
+  std::shared_ptr<Series> series_;  // nullptr: without a scan yet; once it is there it stays
   std::vector<Item> items_;
   Shape shape_;
   Value facts_ = Value::object();  // what is known of every item: scan, detector, calibration, choices

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/stem/view/folder_watch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
 
 namespace sonde::stem {
 
@@ -35,7 +38,9 @@ FolderWatch::Changes FolderWatch::look(Entry& entry) {
       entry.append(path);
       changes.items = true;
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::bad_input) refused_[path] = written;
+      if (error.kind() == ErrorKind::bad_file || error.kind() == ErrorKind::io) continue;
+      refused_[path] = written;
+      log_warning(fmt::format("left out {}", in_words(error, path)));
     }
   }
   return changes;

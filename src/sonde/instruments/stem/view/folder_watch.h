@@ -22,8 +22,8 @@ class FolderWatch {
     bool items = false;               ///< the state of the entry has changed
     std::vector<std::string> gone{};  ///< files that were there at the last look
   };
-  /// Appends scans that are complete now; one that is half written waits without a word, one of another shape is left
-  /// out until it is written anew. Marks items whose files have gone.
+  /// Appends scans that are complete now; one that is half written waits without a word, one of another shape, or
+  /// too large, is left out with a line in the log until it is written anew. Marks items whose files have gone.
   [[nodiscard]] Changes look(Entry& entry);
 
  private:

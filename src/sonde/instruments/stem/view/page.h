@@ -22,8 +22,9 @@ struct ViewOptions {
 
 /// The page of scans, docs/viewer-protocol.md, "Commands of the stem page". Every path (a scan, or a folder of them) is
 /// one data set; a folder is a series, and scans that are finished while the page is open join it. All are opened and
-/// validated here; they are loaded in the background, the first one first. Throws what opening throws, and Error(usage)
-/// without paths. The last copy of the page, and the last session, end the background work.
+/// validated here; they are loaded in the background, the first one first. A folder that is watched may be without a
+/// finished scan: the page says that it waits. Throws what opening throws, and Error(usage) without paths. The last
+/// copy of the page, and the last session, end the background work.
 [[nodiscard]] panel::Page make_page(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget,
                                     Device device = Device::cpu());
 

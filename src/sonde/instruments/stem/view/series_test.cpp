@@ -161,5 +161,57 @@ TEST_F(Viewed, ScansThatAreFinishedMeanwhileJoinTheSeries) {
   EXPECT_EQ(client.ask("set_item", R"j({"item": 0})j").find("item")->as_whole(), 0);
 }
 
+TEST_F(Viewed, AFolderMayBeWatchedFromBeforeItsFirstScan) {
+  // What a microscope leaves meanwhile: a master that is cut off, and one whose data are not there yet.
+  std::filesystem::create_directory(folder_.path() / "elsewhere");
+  const std::string whole = write("elsewhere/b", 2);
+  const auto bring = [&](const std::string& name) {
+    std::filesystem::rename(folder_.path() / "elsewhere" / name, folder_.path() / name);
+  };
+  for (const bool half_written : {false, true}) {
+    SCOPED_TRACE(half_written);
+    if (half_written) {
+      std::filesystem::copy_file(whole, folder_.path() / "a_master.h5");
+      std::filesystem::resize_file(folder_.path() / "a_master.h5", 1000);
+      bring("b_master.h5");
+    }
+    EXPECT_THROW((void)page_of({folder_.path().string()}), Error) << "nobody would look for the first scan";
+    ViewOptions options;
+    options.watch_s = 0.01;  // only how soon the test sees it
+    const panel::Page page = make_page({folder_.path().string()}, options, plenty());
+    Client client(page);
+    const auto dataset = [&] { return page.state().find("datasets")->items().at(0); };
+    EXPECT_TRUE(dataset().find("waiting")->as_bool());
+    EXPECT_TRUE(dataset().find("items")->items().empty());
+    EXPECT_EQ(dataset().find("error"), nullptr);
+    EXPECT_THAT(client.error("set_position", R"j({"row": 1, "col": 1})j"), ::testing::HasSubstr("no scan is finished"));
+    EXPECT_THAT(client.error("set_item", R"j({"item": 0})j"), ::testing::HasSubstr("item"));
+    EXPECT_TRUE(client.ask("save_state").find("state")->find("datasets")->items().at(0).find("path")->is_null());
+    (void)client.ask("play");
+    (void)client.ask("play", R"j({"playing": false})j");
+    if (!half_written) continue;
+
+    bring("b.h5");
+    bring("b_data_000001.h5");
+    client.outlet->wait([&](const auto&, const auto&) { return dataset().find("items")->size() == 1; });
+    wait_until_loaded(client, page);
+    EXPECT_EQ(dataset().find("waiting"), nullptr);
+    EXPECT_EQ(dataset().find("scan")->items().at(0).as_whole(), scan_rows);
+    const Dataset expected = load(folder_.file("b_master.h5"), {}, plenty());
+    const Frame image = client.show(FrameKind::image, "set_detector", R"j({"channel": 0, "expr": "circle(16,20,6)"})j");
+    EXPECT_EQ(elements<std::uint64_t>(image), image_of_circle(expected));
+    for (const auto& event : client.outlet->take_events()) EXPECT_NE(event.name, "notice") << to_json(event.what);
+    write("c", 3);  // and it goes on as with any series
+    client.outlet->wait([&](const auto&, const auto&) { return dataset().find("items")->size() == 2; });
+  }
+}
+
+TEST_F(Viewed, AFileThatIsBrokenIsNotWaitedFor) {
+  const std::string master = write("a");
+  std::filesystem::resize_file(master, 1000);
+  EXPECT_THROW((void)make_page({master}, {}, plenty()), Error);
+  EXPECT_THROW((void)make_page({folder_.file("nowhere")}, {}, plenty()), Error);
+}
+
 }  // namespace
 }  // namespace sonde::stem

@@ -289,6 +289,7 @@ Value ClientSession::release(const Arguments& arguments) {
 
 ClientSession::Target ClientSession::target(Index dataset, bool again) {
   Target target{catalogue_.entry(dataset), view_.item(dataset), nullptr};
+  target.entry->require_scan();
   if (again)
     target.entry->forget_problem(target.item);
   else
@@ -314,7 +315,8 @@ void ClientSession::tell_waiting(const Target& target, Value& reply) {
 
 std::vector<ClientSession::Target> ClientSession::compared_targets() {
   std::vector<Target> all;
-  for (const Index dataset : view_.compared) all.push_back(target(dataset));
+  for (const Index dataset : view_.compared)
+    if (catalogue_.entry(dataset)->size() > 0) all.push_back(target(dataset));
   return all;
 }
 

@@ -50,6 +50,8 @@ Value ClientSession::state_value(const Value& client) {
     Value& each = state["datasets"].push_back(Value::object());
     each["source"] = entry->source();
     each["item"] = item;
+    each["path"] = Value();
+    if (entry->size() == 0) continue;  // of a folder that waits there is nothing to find again
     each["path"] = std::filesystem::absolute(entry->item_path(item)).string();
     each["shape"] = shape_value(entry->shape());
     // How it was loaded, as decided: what --state needs to load it in the same way.
@@ -113,6 +115,7 @@ Value ClientSession::load_state(const Arguments& arguments) {
     const Index id = catalogue_.open(state_member(each, "source", where).as_text());
     numbers.push_back(id);
     const auto entry = catalogue_.entry(id);
+    if (state_member(each, "path", where).is_null()) continue;  // it had no scan yet
     if (const Value shape = shape_value(entry->shape()); !(state_member(each, "shape", where) == shape))
       throw Error(ErrorKind::bad_input,
                   fmt::format("{}: the state is of another shape than this scan after its bins", entry->source()))
@@ -144,6 +147,7 @@ Value ClientSession::load_state(const Arguments& arguments) {
     chosen.spectrum = state_member(each, "spectrum", where).as_bool();
     chosen.hann = state_member(each, "window", where).as_text() == "hann";
   }
+  catalogue_.entry(view.dataset)->require_scan();
   const Shape shape = catalogue_.entry(view.dataset)->shape();
   const auto& position = state_member(state, "position", where).items();
   if (position.size() != 2) throw Error(ErrorKind::bad_input, "the state's position is not [row, col]");
