@@ -202,6 +202,7 @@ it("says which item cannot be shown in its place, and shows the others", async (
   await expect.poll(() => alert.innerText()).toContain("tilt_1_data_000001.h5: no such file");
   for (const panel of ["image", "pattern"] as const) await expect.poll(async () => distinct(await colours(panel))).toBe(1);
   expect(await shown.page.locator(".series .readout").innerText()).toContain("tilt 2 deg (failed)");
+  for (const title of ["Real space", "Diffraction"]) await expect.poll(() => shown.readout(title)).toBe("");
   await shown.page.keyboard.press(".");
   await expect.poll(async () => distinct(await colours("image"))).toBeGreaterThan(20);
   await expect.poll(() => alert.count()).toBe(0);

@@ -127,7 +127,9 @@ export class Stage {
     const index = Math.max(0, active);
     this.shown = this.contents[index];
     const range = this.ranges[index]?.[0];
-    if (range) this.range.value = { low: range.low, high: range.high };
+    // Also without an image: read-out and histogram follow the range, and what they told of the last one must go.
+    const { low, high } = range ?? this.range.peek();
+    this.range.value = { low, high };
     void store.view.zoom.value;
   }
 
