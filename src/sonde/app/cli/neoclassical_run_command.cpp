@@ -97,7 +97,8 @@ void run_run(const RunOptions& options, Context& context) {
   context.report().add_choice("path", Value(std::string(name(path.value))), path.because);
   const Index largest_n_xi = run.solver.adapt_n_xi ? run.solver.search()->most : grid.n_xi;
   const Reservation reserved = context.host_budget().reserve(
-      plan.bytes() + plan.workspace_bytes(path.value, largest_n_xi), "one solve", "take a smaller grid");
+      plan.bytes() + plan.workspace_bytes(path.value, largest_n_xi) + plan.fallback_bytes(path.value), "one solve",
+      "take a smaller grid");
   if (context.dry_run()) return;
 
   auto solving = context.report().phase("solve");
@@ -116,6 +117,9 @@ void run_run(const RunOptions& options, Context& context) {
   }
   solving.end();
   tell(made, prepared.surface, context);
+  if (made.path != path.value)
+    context.say(
+        fmt::format("note      solved by `{}`: `{}` left too large a residual", name(made.path), name(path.value)));
   if (run.solver.precision != nc::Precision::f64) tell_precision(made, context);
   if (run.output.path.empty()) return end_run(run, context);
 

@@ -141,6 +141,11 @@ void run_scan(const ScanOptions& options, Context& context) {
   results["files"].push_back(run.output.path);
   results["points"] = result.points.size();
   context.say(fmt::format("wrote     {}, {} points", run.output.path, result.points.size()));
+  if (const Index dense = result.by_dense_after_all(); dense > 0) {
+    results["dense_points"] = dense;
+    context.say(
+        fmt::format("note      {} points by `dense`: the quasi-definite blocks left too large a residual", dense));
+  }
   if (result.precision != nc::Precision::f64) say_fallback(result.fell_back(), context);
   if (run.output.plot) {
     const auto drawing = context.report().phase("plot");

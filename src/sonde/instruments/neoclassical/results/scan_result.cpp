@@ -10,6 +10,14 @@
 
 namespace sonde::neoclassical {
 
+Index ScanResult::by_dense_after_all() const {
+  const auto went = [&](Path path) {
+    return std::count_if(points.begin(), points.end(),
+                         [path](const Point& point) { return point.coefficients.path == path; });
+  };
+  return went(Path::quasidefinite) > 0 ? static_cast<Index>(went(Path::dense)) : 0;
+}
+
 void ScanResult::require_answers() const {
   Index without = 0;
   std::string first;

@@ -20,6 +20,8 @@ struct ScanResult {
   Precision precision = Precision::f64;       ///< what was asked
   std::vector<Point> points;
 
+  /// How many points were solved by `dense` where others went by even and odd parts.
+  [[nodiscard]] Index by_dense_after_all() const;
   /// Throws Error(not_converged) naming the first point without an answer.
   void require_answers() const;
   /// Points that were solved in float64 though single precision was asked.

@@ -37,7 +37,7 @@ std::size_t bytes_per_lane(const Plan& plan, std::span<const Case> cases, const 
   for (const Case& at : cases) {
     const Path path = plan.path(at.epsi_hat).value;
     if (std::exchange(counted[static_cast<std::size_t>(path)], true)) continue;
-    bytes += plan.workspace_bytes(path, n_xi);
+    bytes += plan.workspace_bytes(path, n_xi) + plan.fallback_bytes(path);
   }
   return bytes;
 }

@@ -182,6 +182,11 @@ std::size_t Plan::workspace_bytes(Path path, Index n_xi) const {
   return bytes;
 }
 
+std::size_t Plan::fallback_bytes(Path path) const {
+  if (path != Path::quasidefinite || prepared_->options.path) return 0;
+  return dense_elimination_bytes(Extent{prepared_->equation.points(), std::nullopt});
+}
+
 std::size_t Plan::bytes() const {
   const DriftKinetic& equation = prepared_->equation;
   const std::size_t n = static_cast<std::size_t>(equation.points());
@@ -294,6 +299,15 @@ Coefficients Plan::solve_in_float64(const Case& at, Path path, Index n_xi, Works
   return assemble(equation, at, path, n_xi, of_radial, of_parallel, prepared_->options.tolerance);
 }
 
+Coefficients Plan::solve_by_any(const Case& at, Path path, Index n_xi, Workspace::State& state) const {
+  try {
+    return solve_in_float64(at, path, n_xi, state);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_converged || path == Path::dense || prepared_->options.path) throw;
+  }
+  return solve_in_float64(at, Path::dense, n_xi, state);
+}
+
 std::optional<Coefficients> Plan::solve_in_float32(const Case& at, Path path, Index n_xi, Workspace::State& state,
                                                    Index& iterations) const {
   const DriftKinetic& equation = prepared_->equation;
@@ -329,7 +343,7 @@ Coefficients Plan::solve(const Case& at, Index n_xi, Workspace& workspace) const
   Index iterations = 0;
   std::optional<Coefficients> made;
   if (prepared_->options.precision == Precision::f32_refine) made = solve_in_float32(at, path, n_xi, state, iterations);
-  if (!made) made = solve_in_float64(at, path, n_xi, state);
+  if (!made) made = solve_by_any(at, path, n_xi, state);
   made->iterations = iterations;
   state.solved = true;
   return *made;

@@ -52,7 +52,9 @@ class Plan {
   [[nodiscard]] const ParityBasis* basis() const;
   [[nodiscard]] const ParityBlocks* blocks() const;
 
-  /// The path that solve() takes. Throws Error(bad_input) when the options ask for one that cannot.
+  /// The path that solve() takes; where it is not asked for and leaves too large a residual, as at E_hat / nu_hat of
+  /// some ten thousand, `dense` follows, which the coefficients tell. Throws Error(bad_input) when the options ask for
+  /// one that cannot.
   [[nodiscard]] Choice<Path> path(double epsi_hat) const;
 
   /// Memory of one solve at a time: made once, used for any number of cases. Each path takes its memory at the first
@@ -75,6 +77,8 @@ class Plan {
   /// In float32 factors of them all are kept, and memory for float64 is counted too.
   [[nodiscard]] std::size_t workspace_bytes(Path path) const;
   [[nodiscard]] std::size_t workspace_bytes(Path path, Index n_xi) const;
+  /// What comes on top where this path does not suffice.
+  [[nodiscard]] std::size_t fallback_bytes(Path path) const;
   /// What the plan itself holds.
   [[nodiscard]] std::size_t bytes() const;
 
@@ -97,6 +101,8 @@ class Plan {
   };
   [[nodiscard]] Route route(double epsi_hat) const;
   Coefficients solve_in_float64(const Case& at, Path path, Index n_xi, Workspace::State& state) const;
+  /// By `path`, or by `dense` where that does not suffice and was not asked for.
+  Coefficients solve_by_any(const Case& at, Path path, Index n_xi, Workspace::State& state) const;
   // None when float32 does not suffice. `iterations`: refinements, in any case.
   std::optional<Coefficients> solve_in_float32(const Case& at, Path path, Index n_xi, Workspace::State& state,
                                                Index& iterations) const;

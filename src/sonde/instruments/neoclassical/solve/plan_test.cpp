@@ -146,5 +146,24 @@ TEST(Plan, WarnsOfARationalSurface) {
   EXPECT_THAT(warnings[0], HasSubstr("(10,-3)"));
 }
 
+TEST(Plan, WhereEvenAndOddPartsDoNotSufficeWholeBlocksDo) {
+  // E_hat / nu_hat of 33000: the quasi-definite blocks leave a residual of 1.
+  const Case at{.nu_hat = 3e-7, .epsi_hat = 1e-2};
+  const GridSpec grid{15, 15, 20};
+  const auto solve = [&](std::optional<Path> path) {
+    return Plan::prepare(testing::analytic(), grid, {.path = path}).solve(at);
+  };
+  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)solve(Path::quasidefinite); }), HasSubstr("residual"));
+  const Coefficients found = solve(std::nullopt), expected = solve(Path::dense);
+  EXPECT_EQ(found.path, Path::dense);
+  EXPECT_EQ(found.D11, expected.D11);
+  EXPECT_EQ(found.D31, expected.D31);
+  // In the same workspace the next case goes its own way again.
+  const Plan plan = Plan::prepare(testing::analytic(), grid);
+  Plan::Workspace workspace = plan.workspace();
+  (void)plan.solve(at, workspace);
+  EXPECT_EQ(plan.solve({.nu_hat = 1e-3, .epsi_hat = 1e-3}, workspace).path, Path::quasidefinite);
+}
+
 }  // namespace
 }  // namespace sonde::neoclassical
