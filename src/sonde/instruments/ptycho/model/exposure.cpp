@@ -194,17 +194,31 @@ void Exposure<Real>::forward(const State& state, const Array& spectrum, Index fr
 }
 
 template <class Real>
+void Exposure<Real>::propagate_one(Complex* wave) const {
+  for (Index s = 0; s < model_->slices(); ++s) {
+    if (s > 0) free_space(s - 1, wave);
+    cpu::multiply<Real>(window(s), wave, wave);
+  }
+  model_->fft().transform(wave, FftDirection::forward);
+}
+
+template <class Real>
 void Exposure<Real>::propagate(Complex* waves) const {
+  for (Index m = 0; m < model_->modes(); ++m) propagate_one(waves + m * model_->pixels());
+}
+
+template <class Real>
+void Exposure<Real>::component(const State& state, const Array& spectrum, Index which, Complex* to) const {
   const Model<Real>& model = *model_;
   const Index pixels = model.pixels();
-  for (Index m = 0; m < model.modes(); ++m) {
-    Complex* wave = waves + m * pixels;
-    for (Index s = 0; s < model.slices(); ++s) {
-      if (s > 0) free_space(s - 1, wave);
-      cpu::multiply<Real>(window(s), wave, wave);
-    }
-    model.fft().transform(wave, FftDirection::forward);
+  if (shifted()) {
+    cpu::ramp(spectrum.view<Complex, 3>().data + (model.modes() + which) * pixels, ramp_row_.data(), ramp_col_.data(),
+              Real(1) / static_cast<Real>(pixels), false, model.rows(), model.cols(), to);
+    model.fft().transform(to, FftDirection::inverse);
+  } else {
+    std::copy_n(state.opr_modes.view<Complex, 3>().data + which * pixels, pixels, to);
   }
+  propagate_one(to);
 }
 
 template <class Real>

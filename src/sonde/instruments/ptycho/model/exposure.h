@@ -87,6 +87,8 @@ class Exposure {
   void approach(const State& state, const Array& spectrum, Index frame, const Placement& at);
   /// Sends other waves, (M, Ny, Nx), the same way from before the first slice to the detector.
   void propagate(Complex* waves) const;
+  /// The far field, (Ny, Nx), of a component by which the first mode varies alone: what a unit of its weight adds.
+  void component(const State& state, const Array& spectrum, Index which, Complex* to) const;
   /// Turns the far field into that of chi. With `change` false only the sums are made.
   FrameSums residual(Index frame, bool change = true) { return residual(frame, change, Real(1)); }
   /// The share of the residual of the loss `poisson` at which a frame's likelihood is largest, found from the far
@@ -138,6 +140,7 @@ class Exposure {
 
  private:
   void free_space_back(Index slice, Complex* waves) const;
+  void propagate_one(Complex* wave) const;
   /// The first mode of a frame from that of all frames and the components, both in real space or both spectra.
   const Complex* own_first(const State& state, Index frame, const Complex* probe, const Complex* components);
   /// Every mode from its spectrum, the first from `first`.

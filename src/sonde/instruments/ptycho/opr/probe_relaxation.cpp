@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/opr/probe_relaxation.h"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr Index most_parts = 16;
 constexpr double outlier_quantile = 0.95, outlier_factor = 1.5;
+constexpr double weight_damping = 0.01;  // share of the mean curvature, as in the correction of positions
 
 /// Complex and normal, from a counter.
 complex128 random_weight(std::uint64_t seed, Index frame, Index component) {
@@ -63,7 +65,8 @@ void OprSettings::describe(Fields& fields) {
              {.help = "components by which the first probe mode varies along the scan; 0: none", .min = 0, .max = 16});
   fields.add("start", start, {.help = "first iteration that lets the probe vary", .min = 1});
   fields.add("every", every, {.help = "iterations between updates of the variation", .min = 1});
-  fields.add("relax", relax, {.help = "share of a frame's own probe step that counts", .min = 0, .max = 1});
+  fields.add("relax", relax,
+             {.help = "share of a frame's own step that counts, of its weights and of its probe", .min = 0, .max = 1});
   fields.add("constant_power", constant_power, {.help = "the variation leaves the probe's power as it is"});
 }
 
@@ -77,18 +80,73 @@ void make_opr_room(State& state, Index modes) {
 
 template <class Real>
 ProbeRelaxation<Real>::ProbeRelaxation(const OprSettings& settings, Workbench<Real>& bench)
-    : settings_(settings), exposures_([&] { return Exposure<Real>(bench.model()); }) {
+    : settings_(settings), rooms_([&] {
+        const auto unknown = static_cast<std::size_t>(2 * settings.modes);
+        return Room{Exposure<Real>(bench.model()),
+                    std::vector<Complex>(static_cast<std::size_t>(settings.modes * bench.model().pixels())),
+                    std::vector<double>(unknown), std::vector<double>(unknown * unknown), std::vector<double>(unknown)};
+      }) {
   make_opr_room(bench.state(), settings_.modes);
   bench.renew_spectrum();
 }
 
-/// d_j of the first mode into exposure.waves(), in the probe's own window. Of the amplitude loss, whatever the engine
-/// minimises: its step has the right length.
+/// Moves the weights of a frame by relax times a step of Gauss and Newton, and its far field with them, which is linear
+/// in the weights. With A = sqrt(sum_m |Psi_m|^2), D_l the far field of E_l and c = conj(Psi_0) D_l:
+/// dA/d(Re u_l) = Re c / A, dA/d(Im u_l) = -Im c / A.
 template <class Real>
-void ProbeRelaxation<Real>::step_of(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure) const {
+void ProbeRelaxation<Real>::fit_weights(Workbench<Real>& bench, Index frame, Room& room) const {
   const Model<Real>& model = bench.model();
+  State& state = bench.state();
+  Exposure<Real>& exposure = room.exposure;
+  const Index pixels = model.pixels(), components = state.components(), unknown = 2 * components;
+  for (Index l = 0; l < components; ++l)
+    exposure.component(state, bench.spectrum(), l, room.components.data() + l * pixels);
+  const Real* measured = exposure.amplitudes(frame);
+  const Real* mask = model.measurement().template weights<Real>();
+  Complex* psi = exposure.waves();
+  const double unit = 1 / std::sqrt(static_cast<double>(pixels));  // the transforms do not scale
+  std::fill(room.normal.begin(), room.normal.end(), 0);
+  std::fill(room.right.begin(), room.right.end(), 0);
+  double* row = room.row.data();
+  for (Index i = 0; i < pixels; ++i) {
+    if (mask != nullptr && mask[i] == 0) continue;
+    double intensity = 0;
+    for (Index m = 0; m < model.modes(); ++m) intensity += std::norm(complex128(psi[m * pixels + i]));
+    if (!(intensity > 0)) continue;
+    const double root = std::sqrt(intensity);
+    for (Index l = 0; l < components; ++l) {
+      const complex128 along =
+          std::conj(complex128(psi[i])) * complex128(room.components[static_cast<std::size_t>(l * pixels + i)]);
+      row[2 * l] = unit * along.real() / root;
+      row[2 * l + 1] = -unit * along.imag() / root;
+    }
+    const double missing = static_cast<double>(measured[i]) - unit * root;
+    for (Index a = 0; a < unknown; ++a) {
+      room.right[static_cast<std::size_t>(a)] += row[a] * missing;
+      for (Index b = 0; b <= a; ++b) room.normal[static_cast<std::size_t>(a * unknown + b)] += row[a] * row[b];
+    }
+  }
+  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::Map<Matrix> normal(room.normal.data(), unknown, unknown);
+  Eigen::Map<Eigen::VectorXd> right(room.right.data(), unknown);
+  const double trace = normal.trace();
+  if (!(trace > 0)) return;
+  // A turn of the whole wave changes no amplitude: without damping the step would have any size along it.
+  normal.diagonal().array() += weight_damping * trace / static_cast<double>(components);
+  const Eigen::VectorXd step = settings_.relax * normal.selfadjointView<Eigen::Lower>().ldlt().solve(right);
+  Complex* weights = state.opr_weights.view<Complex, 2>().data + frame * components;
+  for (Index l = 0; l < components; ++l) {
+    const Complex change(static_cast<Real>(step(2 * l)), static_cast<Real>(step(2 * l + 1)));
+    weights[l] += change;
+    cpu::add<Real>(change, room.components.data() + l * pixels, psi, pixels);
+  }
+}
+
+/// d_j of the first mode into exposure.waves(), in the probe's own window, from the far field that is there. Of the
+/// amplitude loss, whatever the engine minimises: its step has the right length.
+template <class Real>
+void ProbeRelaxation<Real>::step_of(const Model<Real>& model, Index frame, Exposure<Real>& exposure) const {
   const Real scale = Real(1) / static_cast<Real>(model.pixels());
-  exposure.forward(bench.state(), bench.spectrum(), frame);
   cpu::residual<Real>(Loss::amplitude, {exposure.amplitudes(frame), model.measurement().template weights<Real>()},
                       model.eps(), scale, scale, true, exposure.waves(), model.modes(), model.pixels());
   exposure.back();
@@ -104,35 +162,33 @@ double ProbeRelaxation<Real>::relax(Workbench<Real>& bench) {
   const std::vector<Index>& active = bench.active();
   const auto members = static_cast<Index>(active.size());
   const Index pixels = bench.model().pixels(), components = state.opr_modes.shape()[0];
-  const Complex* modes = state.opr_modes.view<Complex, 3>().data;
   Complex* weights = state.opr_weights.view<Complex, 2>().data;
-  const bool fresh = !(cpu::power<Real>(modes, state.opr_modes.count()) > 0);
-  std::vector<complex128> before;
-  for (const Index frame : active)
-    for (Index l = 0; l < components; ++l) before.emplace_back(weights[frame * components + l]);
-
+  const bool fresh = !(cpu::power<Real>(state.opr_modes.view<Complex, 3>().data, state.opr_modes.count()) > 0);
   const Index grain = (members + most_parts - 1) / most_parts;
   parts_.resize(static_cast<std::size_t>((members + grain - 1) / grain));
   parallel_for(members, grain, [&](Index first, Index last, Worker& worker) {
     Part& part = parts_[static_cast<std::size_t>(first / grain)];
     part.weighted.assign(static_cast<std::size_t>(components * pixels), Complex{});
     part.total.assign(static_cast<std::size_t>(pixels), Complex{});
-    Exposure<Real>& exposure = exposures_[worker];
+    Room& room = rooms_[worker];
+    Exposure<Real>& exposure = room.exposure;
     for (Index i = first; i < last; ++i) {
       const Index frame = active[static_cast<std::size_t>(i)];
       check_interrupt();
-      step_of(bench, frame, exposure);
+      exposure.forward(state, bench.spectrum(), frame);
+      if (fresh)
+        for (Index l = 0; l < components; ++l)
+          weights[frame * components + l] = Complex(random_weight(bench.seed(), frame, l));
+      else
+        fit_weights(bench, frame, room);
+      step_of(bench.model(), frame, exposure);
       const Complex* step = exposure.waves();
       cpu::add<Real>(Real(1), step, part.total.data(), pixels);
-      for (Index l = 0; l < components; ++l) {
-        Complex& weight = weights[frame * components + l];
-        weight = fresh ? Complex(random_weight(bench.seed(), frame, l))
-                       : weight + Complex(settings_.relax * product(modes + l * pixels, step, pixels));
-        cpu::add<Real>(std::conj(weight), step, part.weighted.data() + l * pixels, pixels);
-      }
+      for (Index l = 0; l < components; ++l)
+        cpu::add<Real>(std::conj(weights[frame * components + l]), step, part.weighted.data() + l * pixels, pixels);
     }
   });
-  decompose(state, active, before);
+  decompose(state, active);
   if (fresh) std::fill_n(weights, state.opr_weights.count(), Complex{});
   finish_weights(state, active);
   bench.renew_spectrum();
@@ -145,25 +201,22 @@ double ProbeRelaxation<Real>::relax(Workbench<Real>& bench) {
 
 /// From the sums over frames to E, to weights in the basis of the new E, and to the mean that goes into P.
 template <class Real>
-void ProbeRelaxation<Real>::decompose(State& state, const std::vector<Index>& active,
-                                      const std::vector<complex128>& before) {
+void ProbeRelaxation<Real>::decompose(State& state, const std::vector<Index>& active) {
   const Index components = state.opr_modes.shape()[0], pixels = state.opr_modes.count() / components;
   const auto members = static_cast<Index>(active.size());
   Complex* modes = state.opr_modes.view<Complex, 3>().data;
   Complex* probe = state.probe.view<Complex, 3>().data;
   Complex* weights = state.opr_weights.view<Complex, 2>().data;
 
-  Eigen::MatrixXcd now(components, members), old(components, members);
+  Eigen::MatrixXcd now(components, members);
   for (Index j = 0; j < members; ++j)
-    for (Index l = 0; l < components; ++l) {
+    for (Index l = 0; l < components; ++l)
       now(l, j) = complex128(weights[active[static_cast<std::size_t>(j)] * components + l]);
-      old(l, j) = before[static_cast<std::size_t>(j * components + l)];
-    }
   const Eigen::VectorXcd mean = now.rowwise().mean();
   now.colwise() -= mean;
 
-  // G_l = sum_j conj(u_jl) (sum_k u_jk(old) E_k + relax d_j), with weights less their mean.
-  const Eigen::MatrixXcd mixture = now.conjugate() * old.transpose();
+  // G_l = sum_j conj(u_jl) (sum_k u_jk E_k + relax d_j), with weights less their mean.
+  const Eigen::MatrixXcd mixture = now.conjugate() * now.transpose();
   std::vector<complex128> sums(static_cast<std::size_t>(components * pixels));
   for (Index l = 0; l < components; ++l) {
     complex128* sum = sums.data() + l * pixels;

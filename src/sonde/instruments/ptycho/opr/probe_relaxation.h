@@ -14,7 +14,7 @@ namespace sonde::ptycho {
 struct OprSettings {
   Index modes = 0;  ///< L; 0: every frame has the same probe
   Index start = 10, every = 1;
-  double relax = 0.5;           ///< share of a frame's own probe step that counts
+  double relax = 1;             ///< share of a frame's own step that counts, of its weights and of its probe
   bool constant_power = false;  ///< variation leaves the power as it is, to first order
 
   void describe(Fields& fields);
@@ -23,13 +23,15 @@ struct OprSettings {
 /// Orthogonal probe relaxation (Odstrcil, Baksh, Boden, Card, Chad, Frey and Brocklesby 2016; specification 4.10): the
 /// first mode of the probe at frame j is P + sum_l u_jl E_l, l < L.
 ///
-/// Every frame would take a probe of its own by the step of ePIE, d_j = conj(O_j) chi_j / max |O_j|^2. What is kept of
-/// all these probes is their mean, which is P, and the L strongest components of the rest: a truncated singular value
-/// decomposition. It is never formed: each call projects the steps on the E of the call before, u_j += relax <E, d_j>,
-/// and takes E from the sum over frames of conj(u_j) times the frame's own part (one round of orthogonal iteration), so
-/// that memory is that of the E and one more set of sums, whatever the number of frames. The first call starts from
-/// random weights. E are orthonormal, the weights have no mean and are uncorrelated, the strongest comes first; a
-/// weight above 1.5 times the 95 % quantile of its component is cut to that.
+/// Weights follow from the E of the call before: relax times a Gauss-Newton step on the amplitudes of the frame. (The
+/// projection of a step along the complex wave, which most of u_jl E_l only turns the phases of, is far too short.)
+/// With these weights every frame would take a probe of its own by the step of ePIE, d_j = conj(O_j) chi_j / max
+/// |O_j|^2. What is kept of all these probes is their mean, which is P, and the L strongest components of the rest: a
+/// truncated singular value decomposition. It is never formed: each call takes E from the sum over frames of conj(u_j)
+/// times the frame's own part, u_j E + relax d_j (one round of orthogonal iteration), so that memory is that of the E
+/// and one more set of sums, whatever the number of frames. The first call starts from random weights. E are
+/// orthonormal, the weights have no mean and are uncorrelated, the strongest comes first; a weight above 1.5 times the
+/// 95 % quantile of its component is cut to that.
 template <class Real>
 class ProbeRelaxation {
  public:
@@ -40,7 +42,8 @@ class ProbeRelaxation {
     return iteration >= settings_.start && (iteration - settings_.start) % settings_.every == 0;
   }
   /// One round, over the active frames; the others get weights between those of their neighbours in the scan. Cost:
-  /// about that of one iteration of gd. Returns the share of the first mode's power that varies.
+  /// that of one iteration of gd, and L forward models of one mode for each frame. Returns the share of the first
+  /// mode's power that varies.
   double relax(Workbench<Real>& bench);
 
  private:
@@ -51,12 +54,20 @@ class ProbeRelaxation {
     std::vector<Complex> total;     // (Ny, Nx): sum_j d_j
   };
 
-  void step_of(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure) const;
-  void decompose(State& state, const std::vector<Index>& active, const std::vector<complex128>& before);
+  /// Room of one thread.
+  struct Room {
+    Exposure<Real> exposure;
+    std::vector<Complex> components;         // (L, Ny, Nx): their far fields
+    std::vector<double> row, normal, right;  // 2 L, (2 L)^2, 2 L: by real and imaginary parts of weights
+  };
+
+  void fit_weights(Workbench<Real>& bench, Index frame, Room& room) const;
+  void step_of(const Model<Real>& model, Index frame, Exposure<Real>& exposure) const;
+  void decompose(State& state, const std::vector<Index>& active);
   void finish_weights(State& state, const std::vector<Index>& active) const;
 
   OprSettings settings_;
-  PerWorker<Exposure<Real>> exposures_;
+  PerWorker<Room> rooms_;
   std::vector<Part> parts_;  // as many whatever the threads, so that sums have one order
 };
 

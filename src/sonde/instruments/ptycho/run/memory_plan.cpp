@@ -100,7 +100,8 @@ MemoryPlan plan_memory(const RunSizes& s) {
   const std::size_t state_probe =
       add("probe", probes * modes * pixels * complex,
           fmt::format("{} x {} x {} x {} x {} B", probes, s.modes, s.rows, s.cols, complex));
-  // Components now, best and as spectra, their sums in parts of the scan and in double precision; weights now and best.
+  // Components now, best and as spectra, their sums in parts of the scan and in double precision; weights now and best;
+  // of each thread the components' far fields.
   const std::size_t components = size(s.components);
   const std::size_t varying =
       components == 0
@@ -108,7 +109,7 @@ MemoryPlan plan_memory(const RunSizes& s) {
           : add("probe variation",
                 components * pixels * (probes - 1) * complex + components * pixels * 16 +
                     std::min(frames, most_parts) * (components + 1) * pixels * complex +
-                    frames * components * (2 * complex + 3 * 16),
+                    frames * components * (2 * complex + 2 * 16) + 2 * size(s.threads) * components * pixels * complex,
                 fmt::format("{} components of {} x {}, weights of {} frames", s.components, s.rows, s.cols, s.frames));
   const std::size_t lists =
       add("positions and sums", frames * (3 * 16 + 32 + 2 * 40 + 40), fmt::format("{} frames", s.frames));
