@@ -77,7 +77,11 @@ TEST(Scan, ThePointsAtATimeFollowTheBudget) {
   const Threads set(4);
   const Plan plan = small_plan();
   const std::vector<Case> cases = grid_of_cases(nu_hat, epsi_hat);
-  const std::size_t each = plan.workspace_bytes(Path::spd) + plan.workspace_bytes(Path::quasidefinite);
+  const auto bytes_of = [](const Plan& of) {
+    return of.workspace_bytes(Path::spd) + of.workspace_bytes(Path::quasidefinite) +
+           of.fallback_bytes(Path::quasidefinite);
+  };
+  const std::size_t each = bytes_of(plan);
   const auto chosen = [&](std::size_t bytes, const ScanOptions& options = {}) {
     return choose_scan_batch(plan, cases, Budget(bytes, "for the test"), options).value;
   };
@@ -89,7 +93,7 @@ TEST(Scan, ThePointsAtATimeFollowTheBudget) {
   const Budget little(each - 1, "for the test");
   // Single precision keeps factors of every Legendre index: of the plan, or as many as a search may take.
   const Plan single = Plan::prepare(testing::analytic(), plan.grid(), {.precision = Precision::f32_refine});
-  const std::size_t kept = single.workspace_bytes(Path::spd) + single.workspace_bytes(Path::quasidefinite);
+  const std::size_t kept = bytes_of(single);
   EXPECT_EQ(choose_scan_batch(single, cases, Budget(2 * kept, "for the test")).value, 2);
   EXPECT_GT(kept, each);
   error_of(ErrorKind::budget,
