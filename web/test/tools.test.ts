@@ -68,6 +68,34 @@ describe("a polygon", () => {
   });
 });
 
+describe("numbers in place of a hand", () => {
+  it("move the region of the scan and the ends of a line", async () => {
+    await live.open([scan]);
+    const section = live.page.locator("details", { hasText: "Region of the scan" });
+    await section.getByRole("button", { name: "Circle" }).click();
+    const pattern = async () => (await live.image(0, live.page, 4))?.values;
+    await expect.poll(pattern).not.toBeUndefined();
+    const before = await pattern();
+    await section.getByLabel("row").fill("12");
+    await section.getByLabel("row").press("Enter");
+    await expect.poll(async () => ((await live.view("region")) as { row: number }).row).toBe(12);
+    await expect.poll(pattern).not.toEqual(before);
+
+    await live.page.locator("section[aria-label='Real space']").getByRole("button", { name: "Line profile" }).click();
+    await live.drag([await live.spot("image", [48, 40], 8, 5), await live.spot("image", [48, 40], 40, 33)]);
+    const panel = live.page.locator("section[aria-label='Line profile']");
+    await panel.getByLabel("from row").fill("40");
+    await panel.getByLabel("from row").press("Enter");
+    // Level now, so that its length is the difference of the columns.
+    await panel.getByLabel("to row").fill("40");
+    await panel.getByLabel("to row").press("Enter");
+    const { p0, p1 } = (await live.view("profile")) as { p0: number[]; p1: number[] };
+    expect([p0[0], p1[0]]).toEqual([40, 40]);
+    const step = ((await live.state("dataset")) as { scan_step_nm?: [number, number] }).scan_step_nm?.[1] ?? 1;
+    await expect.poll(async () => ((await live.state("profileReply")) as { length: number }).length).toBeCloseTo(Math.abs(p1[1] - p0[1]) * step, 6);
+  });
+});
+
 describe("five hundred changes of a detector, more than fit into the time", () => {
   it("end with the image of the last one, and no more frames than commands", async () => {
     await live.open([scan]);

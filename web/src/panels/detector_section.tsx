@@ -3,10 +3,11 @@ import { formatNumber } from "../display/readout";
 import { CHANNEL_COLOURS, nameOf, PRESETS, shapeOf } from "../model/detectors";
 import { MOST_CHANNELS } from "../model/view";
 import type { Shape, ShapeKind } from "../tools/shape";
-import { Button, Group, NumberField, Section } from "./controls";
+import { Button, Group, Section } from "./controls";
 import { useViewer } from "./context";
 import type { IconName } from "./icons";
 import { useLegible } from "./legible";
+import { ShapeNumbers } from "./shape_numbers";
 
 const KINDS: { kind: ShapeKind & IconName; label: string }[] = [
   { kind: "circle", label: "Circle" },
@@ -30,6 +31,8 @@ export function DetectorSection() {
   }));
   const reply = channels[active];
   const shape = detector && shapeOf(detector, centre);
+  // What is shown may be a moment old.
+  const reshape = (change: Partial<Shape>) => actions.setDetector({ shape: { ...(actions.activeShape() ?? shape), ...change } as Shape });
   return (
     <Section title="Detectors">
       <ul class="channels" aria-label="Detectors">
@@ -67,7 +70,7 @@ export function DetectorSection() {
           <Button label="Centre of mass, columns" text="CoM col" pressed={detector?.expr === "com-col"} onClick={() => actions.setDetector({ expr: "com-col" })} />
         </Group>
       </div>
-      {shape && <ShapeNumbers shape={shape} />}
+      {shape && <ShapeNumbers shape={shape} perPixel={store.dataset.value?.pixel_mrad} onChange={reshape} />}
       <Expression text={detector?.expr ?? reply?.expr ?? ""} />
       {reply?.error ? (
         <p class="problem" role="alert">
@@ -83,59 +86,6 @@ export function DetectorSection() {
 
 function areaText(area: number | undefined): string {
   return area === undefined ? "" : `${formatNumber(area)} px`;
-}
-
-/** The shape's measures to read and to type. */
-function ShapeNumbers({ shape }: { shape: Shape }) {
-  const { store, actions } = useViewer();
-  const mrad = store.dataset.value?.pixel_mrad;
-  // What is shown may be a moment old.
-  const set = (change: object) => actions.setDetector({ shape: { ...(actions.activeShape() ?? shape), ...change } as Shape });
-  const field = (label: string, value: number, name: string, least?: number) => (
-    <NumberField key={name} label={label} value={value} least={least} step={1} onChange={(number) => set({ [name]: number })} />
-  );
-  const radii = (...values: number[]) => (mrad ? <p class="hint">{values.map((value) => `${(value * mrad).toFixed(1)} mrad`).join(" to ")}</p> : null);
-  switch (shape.kind) {
-    case "circle":
-      return (
-        <div class="numbers">
-          {[field("row", shape.row, "row"), field("col", shape.col, "col"), field("r", shape.r, "r", 0.5)]}
-          {radii(shape.r)}
-        </div>
-      );
-    case "annulus":
-      return (
-        <div class="numbers">
-          {[field("row", shape.row, "row"), field("col", shape.col, "col"), field("r in", shape.rIn, "rIn", 0), field("r out", shape.rOut, "rOut", 0.5)]}
-          {radii(shape.rIn, shape.rOut)}
-        </div>
-      );
-    case "segment":
-      return (
-        <div class="numbers">
-          {[field("row", shape.row, "row"), field("col", shape.col, "col"), field("r in", shape.rIn, "rIn", 0), field("r out", shape.rOut, "rOut", 0.5)]}
-          {[field("piece", shape.k, "k", 0), field("of", shape.n, "n", 1)]}
-          <NumberField label="from" unit="deg" value={(shape.phi0 * 180) / Math.PI} step={5} onChange={(degrees) => set({ phi0: (degrees * Math.PI) / 180 })} />
-        </div>
-      );
-    case "rect":
-      return (
-        <div class="numbers">
-          {[field("row", shape.row0, "row0"), field("col", shape.col0, "col0"), field("to row", shape.row1, "row1"), field("to col", shape.col1, "col1")]}
-        </div>
-      );
-    case "point":
-      return <div class="numbers">{[field("row", shape.row, "row"), field("col", shape.col, "col")]}</div>;
-    case "polygon":
-      return <p class="hint">{`${shape.points.length} corners; Shift and click adds or removes one`}</p>;
-    case "brush":
-      return (
-        <div class="numbers">
-          <NumberField label="brush" unit="px" value={store.view.brushRadius.value} least={0.5} step={1} onChange={(radius) => (store.view.brushRadius.value = radius)} />
-          <p class="hint">Shift wipes out</p>
-        </div>
-      );
-  }
 }
 
 /** The detector in words. */

@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 import { scaleBarLength } from "../display/scale_bar";
+import type { ProfileLine } from "../model/view";
 import { toFloat } from "../protocol/frame";
 import { Button, NumberField } from "./controls";
 import { useViewer } from "./context";
@@ -37,6 +38,7 @@ export function ProfilePanel() {
       <header>
         <h2>Line profile</h2>
         <span class="spring" />
+        {line && <LineEnds line={line} onChange={(change) => actions.setProfile({ ...line, ...change })} />}
         {line && <NumberField label="width" unit="px" value={line.width} least={1} step={1} onChange={(width) => actions.setProfile({ ...line, width })} />}
         <Button quiet label="Remove the line" icon="close" onClick={() => actions.setProfile(null)} />
       </header>
@@ -45,6 +47,23 @@ export function ProfilePanel() {
       </div>
       <p class="readout">{`length ${number(reply?.length)}   FWHM ${number(reply?.fwhm)}`}</p>
     </section>
+  );
+}
+
+/** Where the line begins and ends, to type. */
+function LineEnds({ line, onChange }: { line: ProfileLine; onChange(change: Partial<ProfileLine>): void }) {
+  const end = (name: "p0" | "p1", label: string) => {
+    const [row, col] = line[name];
+    return [
+      <NumberField key={`${name} row`} label={`${label} row`} value={row} step={1} onChange={(now) => onChange({ [name]: [now, col] })} />,
+      <NumberField key={`${name} col`} label="col" value={col} step={1} onChange={(now) => onChange({ [name]: [row, now] })} />,
+    ];
+  };
+  return (
+    <>
+      {end("p0", "from")}
+      {end("p1", "to")}
+    </>
   );
 }
 

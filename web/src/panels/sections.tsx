@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CHANNEL_COLOURS, nameOf } from "../model/detectors";
 import type { View } from "../model/view";
-import type { ShapeKind } from "../tools/shape";
+import type { Shape, ShapeKind } from "../tools/shape";
 import { Button, Check, Group, NumberField, Section, Select } from "./controls";
 import { useViewer } from "./context";
 import { describePlace } from "./actions";
 import type { IconName } from "./icons";
+import { ShapeNumbers } from "./shape_numbers";
 
 /** The bright-field disk, which presets and `auto` refer to. */
 export function CentreSection() {
@@ -62,7 +63,8 @@ export function RegionSection() {
           ))}
         </Group>
       </div>
-      {region.value && <p class="hint">{`middle at ${describePlace(region.value)}`}</p>}
+      {region.value && <ShapeNumbers shape={region.value} onChange={(change) => actions.setRegion({ ...region.peek(), ...change } as Shape)} />}
+      {region.value?.kind === "polygon" && <p class="hint">{`middle at ${describePlace(region.value)}`}</p>}
     </Section>
   );
 }
