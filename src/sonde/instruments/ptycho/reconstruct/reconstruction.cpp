@@ -12,6 +12,7 @@
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
 #include "sonde/engine/math/fft.h"
 #include "sonde/instruments/ptycho/engines/workbench.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
@@ -109,6 +110,7 @@ class Steps final : public Reconstruction {
   }
   void keep_best(double r_intensity);
   void restore_best();
+  [[nodiscard]] bool becomes_free(Index number) const;
   void finish(const IterationRecord& record);
 
   const Measurement* measurement_;
@@ -172,6 +174,11 @@ void Steps<Real>::begin_engine(Index which) {
   which_ = which;
   done_in_engine_ = 0;
   const EngineRun& run = schedule_.engines[static_cast<std::size_t>(which)];
+  // What the engine before has reached stays the best until this one does better. Only R_I of exit waves that are kept
+  // is of another kind.
+  if (which > 0 && engine_kind(run.name).keeps_waves !=
+                       engine_kind(schedule_.engines[static_cast<std::size_t>(which - 1)].name).keeps_waves)
+    best_r_ = 0;
   correction_.reset();
   relaxation_.reset();
   engine_.reset();
@@ -188,7 +195,6 @@ void Steps<Real>::begin_engine(Index which) {
   if (schedule_.opr.modes > 0) relaxation_.emplace(schedule_.opr, *bench_);
   engine_ = run.setup->make(*bench_);
   begin_window(static_cast<Index>(history_.size()) + 1);
-  best_r_ = 0;
 }
 
 /// The sums of frames of this process, over all processes.
@@ -267,6 +273,14 @@ void Steps<Real>::restore_best() {
   state_.placements = best_.placements;
 }
 
+/// Whether something is estimated from this iteration on that was fixed before.
+template <class Real>
+bool Steps<Real>::becomes_free(Index number) const {
+  return number == schedule_.object_start || number == schedule_.probe_start ||
+         (schedule_.positions.method != PositionMethod::none && number == schedule_.positions.start) ||
+         (schedule_.opr.modes > 0 && number == schedule_.opr.start);
+}
+
 template <class Real>
 const IterationRecord& Steps<Real>::iterate() {
   if (outcome_.kind != Outcome::Kind::running) throw Error(ErrorKind::internal, "the reconstruction is over");
@@ -276,7 +290,7 @@ const IterationRecord& Steps<Real>::iterate() {
   record.engine = which_;
   const Iteration iteration{record.number, record.number >= schedule_.object_start,
                             record.number >= schedule_.probe_start};
-  if (record.number == schedule_.object_start || record.number == schedule_.probe_start) begin_window(record.number);
+  if (becomes_free(record.number)) begin_window(record.number);
   copy_into(state_.object, object_before_);
   copy_into(state_.probe, probe_before_);
   const double power_before = probe_power();
@@ -522,6 +536,7 @@ void Steps<Real>::restore(const CheckpointReader& checkpoint) {
 
 template <class Real>
 void Steps<Real>::finish(const IterationRecord& record) {
+  if (const std::string warning = judge_.power_warning(record.number); !warning.empty()) log_warning(warning);
   switch (judge_.judge(record.fit.r_intensity, record.power_ratio, record.power_total)) {
     case StopJudge::Verdict::converged:
       // An engine that has converged makes room for the next one.

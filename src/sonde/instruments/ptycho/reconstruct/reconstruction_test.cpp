@@ -253,6 +253,25 @@ TEST(Reconstruction, ANumberThatIsNoneStopsItAndNamesThePlace) {
   EXPECT_TRUE(std::isfinite(run.reconstruction->state().object.view<complex128, 3>()(0, 6, 7).real()));
 }
 
+TEST(Reconstruction, WhenALaterEngineDivergesTheBestOfTheEngineBeforeIsKept) {
+  Prepared calm({}, gd(6));
+  while (calm.reconstruction->outcome().kind == Outcome::Kind::running) calm.reconstruction->iterate();
+  Schedule schedule = gd(6);
+  GdSettings wild;
+  wild.step = 20;
+  wild.g = 0.01;
+  wild.batch.size = 2;
+  schedule.engines.push_back({"gd", 60, std::make_shared<SetupOf<Gd, GdSettings>>(wild)});
+  schedule.stop.rule = StopRule::relative;
+  Prepared run({}, schedule);
+  while (run.reconstruction->outcome().kind == Outcome::Kind::running) run.reconstruction->iterate();
+  EXPECT_EQ(run.reconstruction->outcome().kind, Outcome::Kind::diverged);
+  EXPECT_EQ(run.reconstruction->outcome().best, 6);
+  const State &kept = run.reconstruction->state(), &expected = calm.reconstruction->state();
+  EXPECT_EQ(std::memcmp(kept.object.data(), expected.object.data(), expected.object.allocated_bytes()), 0);
+  EXPECT_EQ(std::memcmp(kept.probe.data(), expected.probe.data(), expected.probe.allocated_bytes()), 0);
+}
+
 TEST(Reconstruction, RefusesWhatDoesNotFit) {
   Scene scene;
   scene.build();

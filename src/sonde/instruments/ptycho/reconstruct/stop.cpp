@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace sonde::ptycho {
 namespace {
@@ -32,12 +34,17 @@ void StopJudge::begin_window() {
   power_.clear();
   medians_.clear();
   above_ = since_best_ = 0;
+  warned_ = false;
 }
 
 StopJudge::Verdict StopJudge::judge(double r_intensity, double power_ratio, double power_total) {
   since_best_ = r_.empty() || r_intensity < *std::min_element(r_.begin(), r_.end()) ? 0 : since_best_ + 1;
   r_.push_back(r_intensity);
   power_.push_back(power_ratio);
+  if (!std::isfinite(r_intensity)) {
+    because_ = "R_I is not finite";
+    return Verdict::diverged;
+  }
   switch (settings_.rule) {
     case StopRule::relative:
       return relative(power_total);
@@ -46,6 +53,21 @@ StopJudge::Verdict StopJudge::judge(double r_intensity, double power_ratio, doub
     default:
       return Verdict::go_on;
   }
+}
+
+double StopJudge::power_of_ten() const {
+  return std::accumulate(power_.end() - 10, power_.end(), 1.0, std::multiplies<>());
+}
+
+std::string StopJudge::power_warning(Index number) {
+  if (warned_ || number <= 20 || power_.size() < 10) return "";
+  const double power = power_of_ten();
+  if (std::abs(power - 1) <= 0.05) return "";
+  warned_ = true;
+  return fmt::format(
+      "ten iterations have changed the probe's power {:.3g}-fold, at iteration {}: halve the step, or switch the "
+      "constraint probe_power on",
+      power, number);
 }
 
 StopJudge::Verdict StopJudge::relative(double power_total) {
@@ -66,8 +88,7 @@ StopJudge::Verdict StopJudge::relative(double power_total) {
     return Verdict::diverged;
   }
   if (r_.size() < 20) return Verdict::go_on;
-  double power = 1;
-  for (std::size_t i = power_.size() - 10; i < power_.size(); ++i) power *= power_[i];
+  const double power = power_of_ten();
   const double now = median(r_, 10), before = median(r_, 10, 10);
   if (std::abs(now - before) < settings_.delta * before && std::abs(power - 1) <= 0.05) {
     because_ =

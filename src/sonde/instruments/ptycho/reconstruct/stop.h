@@ -33,10 +33,15 @@ class StopJudge {
   void begin_window();
   /// `power_ratio`: of sum |P|^2 over this iteration, before the power constraint; `power_total`: since the start.
   Verdict judge(double r_intensity, double power_ratio, double power_total);
+  /// In words, once in a window and after iteration 20, when ten iterations have changed the probe's power by more than
+  /// 5 %; else empty.
+  [[nodiscard]] std::string power_warning(Index number);
   /// Why, in words, after converged or diverged.
   [[nodiscard]] const std::string& because() const { return because_; }
 
  private:
+  /// What the last ten iterations of this window have made of the power.
+  [[nodiscard]] double power_of_ten() const;
   Verdict relative(double power_total);
   Verdict absolute();
 
@@ -46,6 +51,7 @@ class StopJudge {
   double best_median_ = 0;
   Index above_ = 0;       // iterations in a row with the median above the best
   Index since_best_ = 0;  // iterations since R_I had a new best
+  bool warned_ = false;   // of the power
   std::string because_;
 };
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace sonde::ptycho {
 namespace {
@@ -72,6 +74,28 @@ TEST(StopJudge, ANewWindowForgetsWhatWasSeen) {
   judge.begin_window();
   for (int n = 1; n <= 19; ++n) EXPECT_EQ(judge.judge(0.2, 1, 1), Verdict::go_on);
   EXPECT_EQ(judge.judge(0.2, 1, 1), Verdict::converged);
+}
+
+TEST(StopJudge, WhatIsNoNumberEndsARunUnderEveryRule) {
+  for (const StopRule rule : {StopRule::relative, StopRule::absolute, StopRule::off})
+    for (const double wild : {INFINITY, NAN})
+      EXPECT_EQ(first_word(rule, [=](int n) { return n == 3 ? wild : 0.2; }), std::pair(3, Verdict::diverged));
+}
+
+TEST(StopJudge, WarnsOnceOfAProbeWhosePowerDrifts) {
+  StopJudge judge({.rule = StopRule::off});
+  std::vector<int> warned;
+  for (int n = 1; n <= 60; ++n) {
+    if (n == 41) judge.begin_window();
+    (void)judge.judge(0.2, 1.006, 1);  // 1.006^10 = 1.0616
+    if (!judge.power_warning(n).empty()) warned.push_back(n);
+  }
+  EXPECT_EQ(warned, (std::vector{21, 50}));
+  StopJudge still({.rule = StopRule::off});
+  for (int n = 1; n <= 60; ++n) {
+    (void)still.judge(0.2, n % 2 == 0 ? 1.02 : 1 / 1.02, 1);  // to and fro
+    EXPECT_EQ(still.power_warning(n), "");
+  }
 }
 
 }  // namespace
