@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <optional>
+#include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
@@ -199,9 +201,19 @@ class BcParser {
 
   /// sqrt(g) of the file against B, iota and the currents: a wrong unit or sign of any of them shows here.
   void check_jacobians() const {
+    // The first surface that is wrong is named, whichever thread was quicker.
+    std::vector<std::optional<Error>> found(surfaces_.size());
     parallel_for(static_cast<Index>(surfaces_.size()), 1, [&](Index first, Index last, Worker&) {
-      for (Index row = first; row < last; ++row) check_jacobian(static_cast<std::size_t>(row));
+      for (auto row = static_cast<std::size_t>(first); row < static_cast<std::size_t>(last); ++row) {
+        try {
+          check_jacobian(row);
+        } catch (const Error& error) {
+          found[row] = error;
+        }
+      }
     });
+    for (const std::optional<Error>& error : found)
+      if (error) throw Error(*error);
   }
   void check_jacobian(std::size_t row) const {
     const double s = file_.s[row], g_iota_i = file_.b_zeta[row] + file_.iota[row] * file_.b_theta[row];
