@@ -33,6 +33,13 @@ std::optional<Point> pair_in(const std::optional<Hdf5Value>& value) {
   return Point{number(0), number(1)};
 }
 
+/// Size of an object's pixels in A: attribute pixel_size_A of a result, _psize (m) beside the data of a .ptyr.
+std::optional<Point> pixel_of(const Hdf5File& file, const std::string& object) {
+  if (const std::optional<Point> pixel = pair_in(file.attribute(object, "pixel_size_A"))) return pixel;
+  const std::optional<Point> metres = pair_in(file.value(object.substr(0, object.rfind('/')) + "/_psize", 2));
+  return metres ? std::optional(Point{metres->row * 1e10, metres->col * 1e10}) : std::nullopt;
+}
+
 /// Attribute origin_px of a result, _origin / _psize (m) beside the data of a .ptyr.
 std::optional<Point> origin_of(const Hdf5File& file, const std::string& object) {
   if (const std::optional<Point> origin = pair_in(file.attribute(object, "origin_px"))) return origin;
@@ -240,6 +247,26 @@ Choice<Array> start_probe(const ProbeSettings& settings, const Sampling& samplin
   }
   scale_to_counts(probe, counts);
   return {std::move(probe), init.because};
+}
+
+void require_object_pixels(const ObjectSettings& settings, const Sampling& sampling) {
+  if (settings.init != ObjectInit::file || settings.file.empty() || !sampling.calibrated()) return;
+  ArrayName from = array_name(settings.file, settings.file);
+  if (to_lower(from.file).ends_with(".npy")) return;
+  const Hdf5File file = Hdf5File::open(from.file);
+  if (from.file == settings.file) from.dataset = wave_path(file, "object");
+  const std::optional<Point> pixel = pixel_of(file, from.dataset);
+  if (!pixel || !(pixel->row > 0) || !(pixel->col > 0)) return;
+  const double row = sampling.pixel_row(), col = sampling.pixel_col();
+  // Files that went through single precision agree to 1e-7; a cropped detector differs by a fiftieth and more.
+  constexpr double tolerance = 1e-3;
+  if (std::abs(pixel->row / row - 1) < tolerance && std::abs(pixel->col / col - 1) < tolerance) return;
+  throw Error(ErrorKind::bad_input,
+              fmt::format("{}: its pixels are {:.5g} x {:.5g} A, those of this scan {:.5g} x {:.5g} A", from.text(),
+                          pixel->row, pixel->col, row, col))
+      .hint(
+          "an object of the same detector extent (data.crop, geometry.detector_mrad_per_px), or object.init = "
+          "\"ones\"");
 }
 
 void start_object(const ObjectSettings& settings, Index rows, Index cols, Point origin, DType complex_type,

@@ -65,6 +65,10 @@ struct KnownObject {
   Point origin;
 };
 
+/// Throws Error(bad_input) when object.file tells the size of its pixels and it is another one than this scan's: it
+/// would be another specimen.
+void require_object_pixels(const ObjectSettings& settings, const Sampling& sampling);
+
 /// The first object of `rows` x `cols` pixels, pixel [0,0] at `origin` (object pixels, in the frame of the positions),
 /// in the precision of `complex_type` (c64 or c128); fills state.object, state.phase and state.type. Objects of files
 /// are shifted by whole pixels to where they belong when the file says where that is, and must else have the same size.

@@ -203,6 +203,7 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   JobPlan plan;
   plan.scan = plan_scan(source, run.data, run.geometry, run.positions);
   plan.warnings = source.warnings;
+  require_object_pixels(run.object, plan.scan.sampling);
   const Window window{plan.scan.window.rows, plan.scan.window.cols};
   const bool moves = run.correction.method != PositionMethod::none;
   const double margin = moves ? run.correction.max_move : 0;
