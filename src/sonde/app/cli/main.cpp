@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "sonde/app/cli/help_command.h"
 #include "sonde/app/cli/parse.h"
 #include "sonde/app/cli/terminal.h"
+#include "sonde/engine/base/as_error.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/device/parallel.h"
@@ -24,21 +24,6 @@ void print_version() {
   print_output(fmt::format("sonde {} ({})\n{}, {}, {}, licence {}\n", build.version, build.revision, build.compiler,
                            build.build_type, build.cuda.empty() ? "without CUDA" : fmt::format("CUDA {}", build.cuda),
                            build.licence));
-}
-
-/// Any exception as an Error, so that there is one way out.
-Error as_error(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorKind::budget, "the system gave no more memory").hint("lower --memory, or free some");
-  } catch (const std::exception& error) {
-    return Error(ErrorKind::internal, fmt::format("unexpected: {}", error.what()));
-  } catch (...) {
-    return Error(ErrorKind::internal, "unexpected exception of unknown type");
-  }
 }
 
 void show_plan(const Parsed& parsed, const Report& report) {

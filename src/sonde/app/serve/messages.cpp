@@ -2,9 +2,9 @@
 #include "sonde/app/serve/messages.h"
 
 #include <exception>
-#include <new>
 #include <utility>
 
+#include "sonde/engine/base/as_error.h"
 #include "sonde/engine/report/json.h"
 
 namespace sonde::serve {
@@ -58,18 +58,6 @@ std::string error_message(std::uint32_t id, std::string_view command, const Erro
   return to_json(value, -1);
 }
 
-Error current_error() {
-  try {
-    throw;
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorKind::budget, "the system gave no more memory").hint("release what is not looked at");
-  } catch (const std::exception& other) {
-    return {ErrorKind::internal, other.what()};
-  } catch (...) {
-    return {ErrorKind::internal, "an exception of an unknown type"};
-  }
-}
+Error current_error() { return as_error(std::current_exception(), "release what is not looked at"); }
 
 }  // namespace sonde::serve

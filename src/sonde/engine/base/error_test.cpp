@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <new>
+#include <stdexcept>
+
+#include "sonde/engine/base/as_error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "tests/support/errors.h"
 #include "tests/support/interrupts.h"
@@ -42,6 +46,16 @@ TEST(Error, OneProblemIsThrownAsItIs) {
 }
 
 TEST(Error, NoProblemThrowsNothing) { EXPECT_NO_THROW(Problems().throw_if_any("unused")); }
+
+TEST(Error, AnyExceptionIsOne) {
+  const auto of = [](const auto& thrown) { return as_error(std::make_exception_ptr(thrown), "close something"); };
+  EXPECT_STREQ(of(Error(ErrorKind::io, "disk full").hint("make room")).what(), "error: disk full\nhint: make room");
+  EXPECT_EQ(of(std::bad_alloc()).kind(), ErrorKind::budget);
+  EXPECT_EQ(of(std::bad_alloc()).hint(), "close something");
+  EXPECT_EQ(of(std::runtime_error("no such key")).kind(), ErrorKind::internal);
+  EXPECT_EQ(of(std::runtime_error("no such key")).message(), "unexpected: no such key");
+  EXPECT_EQ(of(42).kind(), ErrorKind::internal);
+}
 
 TEST(Interrupt, SignalsBecomeErrorsOfTheirKind) {
   request_interrupt(2);

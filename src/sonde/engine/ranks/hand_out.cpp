@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "sonde/engine/base/as_error.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/ranks/messages.h"
@@ -30,57 +31,79 @@ struct Stopped {};
 
 using Bytes = std::vector<std::byte>;
 
-Error as_error(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorKind::budget, "the system gave no more memory").hint("lower --memory, or free some");
-  } catch (const std::exception& error) {
-    return Error(ErrorKind::internal, fmt::format("unexpected: {}", error.what()));
-  } catch (...) {
-    return Error(ErrorKind::internal, "unexpected exception of unknown type");
+/// An error as bytes: numbers as they are, each text with its length before it.
+class ErrorWriter {
+ public:
+  static Bytes write(const Error& error) {
+    ErrorWriter writer;
+    writer.add(error);
+    return std::move(writer.bytes_);
   }
-}
 
-/// Kind, message, hint and activities of an error, each text with its length before it.
-Bytes packed(const Error& error) {
-  Bytes bytes;
-  const auto add = [&](const void* from, std::size_t size) {
-    const auto* first = static_cast<const std::byte*>(from);
-    bytes.insert(bytes.end(), first, first + size);
-  };
-  const auto add_text = [&](const std::string& text) {
-    const std::uint64_t size = text.size();
-    add(&size, sizeof size);
+ private:
+  void add(const Error& error) {
+    add(static_cast<std::uint64_t>(error.kind()));
+    add(error.message());
+    add(error.hint());
+    add(error.activities().size());
+    for (const std::string& activity : error.activities()) add(activity);
+    add(error.problems().size());
+    for (const Error& problem : error.problems()) add(problem);
+  }
+  void add(const std::string& text) {
+    add(text.size());
     add(text.data(), text.size());
-  };
-  const auto kind = static_cast<std::int32_t>(error.kind());
-  add(&kind, sizeof kind);
-  add_text(error.message());
-  add_text(error.hint());
-  for (const std::string& activity : error.activities()) add_text(activity);
-  return bytes;
-}
+  }
+  void add(std::uint64_t number) { add(&number, sizeof number); }
+  void add(const void* from, std::size_t size) {
+    const auto* first = static_cast<const std::byte*>(from);
+    bytes_.insert(bytes_.end(), first, first + size);
+  }
+
+  Bytes bytes_;
+};
+
+/// Reads what ErrorWriter wrote.
+class ErrorReader {
+ public:
+  explicit ErrorReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  Error error() {
+    const auto kind = static_cast<ErrorKind>(number());
+    std::string message = text(), hint = text();
+    std::vector<std::string> activities(number());
+    for (std::string& activity : activities) activity = text();
+    std::vector<Error> problems;
+    for (std::uint64_t left = number(); left > 0; --left) problems.push_back(error());
+    Error read = problems.empty() ? Error(kind, std::move(message)) : Error::several(std::move(message), problems);
+    if (!hint.empty()) read.hint(std::move(hint));
+    for (std::string& activity : activities) read.add_activity(std::move(activity));
+    return read;
+  }
+
+ private:
+  std::string text() {
+    std::string read(number(), '\0');
+    take(read.data(), read.size());
+    return read;
+  }
+  std::uint64_t number() {
+    std::uint64_t read = 0;
+    take(&read, sizeof read);
+    return read;
+  }
+  void take(void* to, std::size_t size) {
+    std::memcpy(to, bytes_.data(), size);
+    bytes_ = bytes_.subspan(size);
+  }
+
+  std::span<const std::byte> bytes_;
+};
+
+Bytes packed(const Error& error) { return ErrorWriter::write(error); }
 
 Error unpacked(std::span<const std::byte> bytes, int rank) {
-  const auto take = [&](void* to, std::size_t size) {
-    std::memcpy(to, bytes.data(), size);
-    bytes = bytes.subspan(size);
-  };
-  const auto take_text = [&] {
-    std::uint64_t size = 0;
-    take(&size, sizeof size);
-    std::string text(static_cast<std::size_t>(size), '\0');
-    take(text.data(), text.size());
-    return text;
-  };
-  std::int32_t kind = 0;
-  take(&kind, sizeof kind);
-  Error error(static_cast<ErrorKind>(kind), take_text());
-  if (const std::string hint = take_text(); !hint.empty()) error.hint(hint);
-  while (!bytes.empty()) error.add_activity(take_text());
+  Error error = ErrorReader(bytes).error();
   error.add_activity(fmt::format("working on rank {}", rank));
   return error;
 }

@@ -175,6 +175,22 @@ TEST(AllSucceed, TheErrorOfTheLowestIsThrownByTheFirst) {
     }
   }
 }
+TEST(AllSucceed, EveryProblemOfAnotherRankArrives) {
+  const Ranks ranks = Ranks::world();
+  const auto last = [&] {
+    if (ranks.rank() + 1 < ranks.size()) return;
+    Problems problems;
+    problems.add(Error(ErrorKind::bad_file, "a: short").hint("copy it again"));
+    problems.add(Error(ErrorKind::io, "b: disk full"));
+    problems.throw_if_any("2 problems");
+  };
+  if (ranks.rank() != 0) {
+    EXPECT_FALSE(all_succeed(ranks, last));
+  } else {
+    const std::string text = testing::error_of(ErrorKind::bad_file, [&] { (void)all_succeed(ranks, last); });
+    EXPECT_THAT(text, HasSubstr("2 problems\n  - a: short\n    hint: copy it again\n  - b: disk full"));
+  }
+}
 
 }  // namespace
 }  // namespace sonde

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "sonde/engine/device/parallel.h"
@@ -14,31 +15,21 @@ namespace sonde::neoclassical {
 namespace {
 
 /// A point on its way to rank 0; the message follows.
-struct Packed {
+struct Head {
   Index surface = 0, which = 0;
-  double D11 = 0, D31 = 0, D13 = 0, D33 = 0, D33_spitzer = 0, residual = 0, onsager_residual = 0;
-  Index path = 0, n_xi = 0, precision = 0, iterations = 0, status = 0;
+  Coefficients coefficients;
+  PointStatus status = PointStatus::ok;
   double error = 0, seconds = 0;
 };
+static_assert(std::is_trivially_copyable_v<Head>);
 
 std::vector<std::byte> packed(Index surface, Index which, const Point& point) {
-  const Coefficients& c = point.coefficients;
-  const Packed head{.surface = surface,
-                    .which = which,
-                    .D11 = c.D11,
-                    .D31 = c.D31,
-                    .D13 = c.D13,
-                    .D33 = c.D33,
-                    .D33_spitzer = c.D33_spitzer,
-                    .residual = c.residual,
-                    .onsager_residual = c.onsager_residual,
-                    .path = static_cast<Index>(c.path),
-                    .n_xi = c.n_xi,
-                    .precision = static_cast<Index>(c.precision),
-                    .iterations = c.iterations,
-                    .status = static_cast<Index>(point.status),
-                    .error = point.error,
-                    .seconds = point.seconds};
+  const Head head{.surface = surface,
+                  .which = which,
+                  .coefficients = point.coefficients,
+                  .status = point.status,
+                  .error = point.error,
+                  .seconds = point.seconds};
   std::vector<std::byte> bytes(sizeof head + point.message.size());
   std::memcpy(bytes.data(), &head, sizeof head);
   std::copy_n(reinterpret_cast<const std::byte*>(point.message.data()), point.message.size(),
@@ -46,22 +37,12 @@ std::vector<std::byte> packed(Index surface, Index which, const Point& point) {
   return bytes;
 }
 
-std::pair<Packed, Point> unpacked(std::span<const std::byte> bytes) {
-  Packed head;
+std::pair<Head, Point> unpacked(std::span<const std::byte> bytes) {
+  Head head;
   std::memcpy(&head, bytes.data(), sizeof head);
   const auto text = bytes.subspan(sizeof head);
-  Point point{.coefficients = {.D11 = head.D11,
-                               .D31 = head.D31,
-                               .D13 = head.D13,
-                               .D33 = head.D33,
-                               .D33_spitzer = head.D33_spitzer,
-                               .residual = head.residual,
-                               .onsager_residual = head.onsager_residual,
-                               .path = static_cast<Path>(head.path),
-                               .n_xi = head.n_xi,
-                               .precision = static_cast<Precision>(head.precision),
-                               .iterations = head.iterations},
-              .status = static_cast<PointStatus>(head.status),
+  Point point{.coefficients = head.coefficients,
+              .status = head.status,
               .message = std::string(reinterpret_cast<const char*>(text.data()), text.size()),
               .error = head.error,
               .seconds = head.seconds};
