@@ -20,8 +20,8 @@ struct PhaseRamp {
 /// c64, c128; throws Error(internal) for others, Error(bad_input) for a view of less than 2 x 2 pixels.
 [[nodiscard]] std::vector<PhaseRamp> phase_ramps(const Array& object, const Box& view);
 
-/// Takes them out of all of the object, for pictures and exports; the phase at the centre of the view stays. The probe
-/// is left as it is, so that object and probe together explain the patterns no more. Returns what was taken out.
+/// Takes them out of all of the object; the phase at the centre of the view stays. The probe is left as it is, see
+/// level_phase() in results. Returns what was taken out.
 std::vector<PhaseRamp> remove_phase_ramps(Array& object, const Box& view);
 
 }  // namespace sonde::ptycho

@@ -4,10 +4,12 @@
 
 #include <cmath>
 #include <fstream>
+#include <numbers>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/npy.h"
 #include "sonde/instruments/ptycho/results/export.h"
+#include "sonde/instruments/ptycho/results/level_phase.h"
 #include "sonde/instruments/ptycho/results/log.h"
 #include "sonde/instruments/ptycho/results/picture.h"
 #include "sonde/instruments/ptycho/results/provenance.h"
@@ -111,6 +113,54 @@ TEST(Picture, PhasesAreRelativeToTheirMean) {
   EXPECT_NEAR((phase.view<float, 2>()(0, 0)), -0.15, 1e-6);
   EXPECT_NEAR((phase.view<float, 2>()(3, 2)), 0.15, 1e-6);
   EXPECT_NEAR((amplitude.view<float, 2>()(1, 1)), 0.9, 1e-6);
+}
+
+/// |sum P(r) O(r + at) exp(-i k r)|^2 at the frequency (k_row, k_col) of the window.
+double intensity(const Result& of, Index mode, Index row, Index col, double k_row, double k_col) {
+  const Array object = of.transmission();
+  const auto o = object.view<complex128, 3>();
+  const auto p = of.probe.view<complex64, 3>();
+  complex128 sum = 0;
+  for (Index r = 0; r < p.extent[1]; ++r)
+    for (Index c = 0; c < p.extent[2]; ++c)
+      sum += complex128(p(mode, r, c)) * o(0, row + r, col + c) *
+             std::polar(1.0, -k_row * static_cast<double>(r) - k_col * static_cast<double>(c));
+  return std::norm(sum);
+}
+
+TEST(LevelPhase, GivesTheRampToTheProbeAndLeavesThePatterns) {
+  const Result before = example();
+  Result after = example();
+  ASSERT_TRUE(has_free_ramp(after));
+  const PhaseRamp ramp = level_phase(after);
+  EXPECT_NEAR(ramp.per_row, 0.1, 1e-6);  // single precision
+  EXPECT_NEAR(ramp.per_col, 0, 1e-6);
+  const Array phase = phase_image(after, after.field_of_view());
+  for (Index row = 0; row < phase.shape()[0]; ++row) EXPECT_NEAR((phase.view<float, 2>()(row, 1)), 0, 1e-6);
+  for (const Index mode : {0, 1})
+    for (const double k : {-0.7, 0.0, 1.9}) {
+      const double expected = intensity(before, mode, 3, 2, k, 0.4);
+      EXPECT_NEAR(intensity(after, mode, 3, 2, k, 0.4), expected, 1e-5 * expected + 1e-6);
+    }
+}
+
+TEST(LevelPhase, OfAPotentialTheTransmissionFollows) {
+  Result result = example();
+  result.type = ObjectType::potential;
+  result.phase = Array(Device::cpu(), result.object.shape(), DType::f32);
+  auto phase = result.phase.view<float, 3>();
+  for (Index r = 0; r < 12; ++r)
+    for (Index c = 0; c < 10; ++c) phase(0, r, c) = 2.0f * static_cast<float>(c) + 0.5f;  // a third of a turn a pixel
+  EXPECT_NEAR(level_phase(result).per_col, 2, 1e-5);
+  EXPECT_NEAR(phase(0, 7, 9), phase(0, 2, 1), 1e-4);
+  const complex128 value = result.transmission().view<complex128, 3>()(0, 7, 9);
+  EXPECT_NEAR(std::arg(value), std::remainder(static_cast<double>(phase(0, 7, 9)), 2 * std::numbers::pi), 1e-5);
+}
+
+TEST(LevelPhase, IsNotForSeveralSlices) {
+  Result result = example();
+  result.object = Array(Device::cpu(), Shape{2, 12, 10}, DType::c64);
+  EXPECT_FALSE(has_free_ramp(result));
 }
 
 TEST(Export, OtherProgramsReadWhatIsWritten) {

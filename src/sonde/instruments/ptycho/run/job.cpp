@@ -21,6 +21,7 @@
 #include "sonde/instruments/ptycho/quality/acquisition.h"
 #include "sonde/instruments/ptycho/read/frames.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
+#include "sonde/instruments/ptycho/results/level_phase.h"
 #include "sonde/instruments/ptycho/results/provenance.h"
 #include "sonde/instruments/ptycho/scan/groups.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
@@ -412,6 +413,14 @@ Result Job::result(const RunFile& run) const {
   result.timing["iterations"] = reconstruction_->history().size();
   result.timing["iterate_s"] = total;
   result.timing["threads"] = thread_count();
+  if (has_free_ramp(result)) {
+    const PhaseRamp ramp =
+        run.output.level_phase ? level_phase(result) : phase_ramps(result.object, result.field_of_view())[0];
+    Value& told = result.diagnostics["phase_ramp"];
+    told["per_row"] = ramp.per_row;
+    told["per_col"] = ramp.per_col;
+    told["removed"] = run.output.level_phase;
+  }
   result.diagnostics["R_I_floor"] = floor();
   result.diagnostics["overlap"] = judgement_.overlap;
   result.diagnostics["acquisition"] =

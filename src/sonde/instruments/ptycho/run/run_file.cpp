@@ -78,6 +78,9 @@ void OutputSettings::describe(Fields& fields) {
   fields.add("log", log, {.help = "metrics of every iteration as JSON lines; empty: none", .metavar = "FILE.jsonl"});
   fields.add("pictures", pictures, {.help = "phase and amplitude as PNG beside the result"});
   fields.add("report", report, {.help = "a page with pictures, curves and judgements (HTML) beside the result"});
+  fields.add("level_phase", level_phase,
+             {.help = "give a linear phase of the object to the probe at the end, which no pattern can tell from it; "
+                      "for objects of one slice. Wrong for a specimen with a step from one side to the other"});
   fields.add("checkpoint_every", checkpoint_every,
              {.help = "iterations between checkpoints (FILE.ckpt.h5) from which `resume` goes on; 0: none", .min = 0});
 }

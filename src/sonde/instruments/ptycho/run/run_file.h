@@ -50,7 +50,7 @@ struct QualitySettings {
 /// [output]: what is written.
 struct OutputSettings {
   std::string file = "result.h5", log;
-  bool pictures = true, report = true;
+  bool pictures = true, report = true, level_phase = false;
   Index checkpoint_every = 0;
 
   /// Where checkpoints go: beside the result.
