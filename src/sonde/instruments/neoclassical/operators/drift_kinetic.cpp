@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace sonde::neoclassical {
@@ -19,8 +20,10 @@ Field on_points(std::size_t count, Value value) {
 
 Field zeros(std::size_t count) { return Field(count, 0.0); }
 
-double dot(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+template <class Sum>
+Sum dot(std::span<const double> a, std::span<const double> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), Sum{0}, std::plus<>(),
+                            [](double x, double y) { return Sum{x} * y; });
 }
 
 /// E x B drift per E_hat, times sqrt(g): (-B_zeta d_theta + B_theta d_zeta) / <B^2>, with `factor` for each point.
@@ -80,7 +83,7 @@ void conserve(const SampledSurface& s, DriftKinetic& made) {
   for (std::size_t p = 0; p < n; ++p) made.mirror[p] /= root[p] * root[p];
   made.drift = scaled(skew_part(electric_drift(s, Field(n, sign))), root);
 
-  const double norm = std::sqrt(dot(root, root));
+  const double norm = std::sqrt(dot<double>(root, root));
   made.null_vector = on_points(n, [&](auto p) { return root[p] / norm; });
   made.drift_of_null = zeros(n);
   made.drift.add_product(1, made.null_vector, made.drift_of_null);
@@ -102,7 +105,7 @@ void conserve(const SampledSurface& s, DriftKinetic& made) {
     root_vm = zeros(n);
   made.radial = {on_points(n, [&](auto p) { return -2 * root_vm[p] / 3; }), zeros(n),
                  on_points(n, [&](auto p) { return -root_vm[p] / (3 * std::sqrt(5.0)); })};
-  const double mean = dot(made.null_vector, made.radial[0]);
+  const double mean = dot<double>(made.null_vector, made.radial[0]);
   for (std::size_t p = 0; p < n; ++p) made.radial[0][p] -= mean * made.null_vector[p];
   made.parallel = {zeros(n), on_points(n, [&](auto p) { return root[p] * s.b[p] / std::sqrt(3.0); }), zeros(n)};
   for (std::size_t k = 0; k < 3; ++k) {
@@ -134,36 +137,68 @@ DriftKinetic::Factors DriftKinetic::upper(Index index) const {
   return {below.scale, -below.shift};
 }
 
-void DriftKinetic::add_lower(Index k, double scale, std::span<const double> x, std::span<double> y) const {
-  const Factors factors = lower(k);
-  streaming.add_product(scale * factors.scale, x, y);
-  const double shift = scale * factors.scale * factors.shift;
-  for (std::size_t p = 0; p < mirror.size(); ++p) y[p] += shift * mirror[p] * x[p];
+namespace {
+
+/// y += (a (A + b diag(g))) x.
+template <class Sum>
+void add_streaming(const DriftKinetic& e, DriftKinetic::Factors factors, std::span<const double> x, std::span<Sum> y) {
+  e.streaming.add_product(factors.scale, x, y);
+  const Sum shift = factors.scale * factors.shift;
+  for (std::size_t p = 0; p < e.mirror.size(); ++p) y[p] += shift * e.mirror[p] * x[p];
 }
 
-void DriftKinetic::add_upper(Index k, double scale, std::span<const double> x, std::span<double> y) const {
-  const Factors factors = upper(k);
-  const double kept = y[0];
-  streaming.add_product(scale * factors.scale, x, y);
-  const double shift = scale * factors.scale * factors.shift;
-  for (std::size_t p = 0; p < mirror.size(); ++p) y[p] += shift * mirror[p] * x[p];
-  if (pinned(k)) y[0] = kept;
+template <class Sum>
+void add_lower_in(const DriftKinetic& e, Index k, double scale, std::span<const double> x, std::span<Sum> y) {
+  const DriftKinetic::Factors factors = e.lower(k);
+  add_streaming(e, {scale * factors.scale, factors.shift}, x, y);
 }
 
-void DriftKinetic::add_diagonal(Index k, const Case& at, double scale, std::span<const double> x,
-                                std::span<double> y) const {
-  const double kept = y[0];
-  const double own = scale * collisions(at.nu_hat, k);
-  for (std::size_t p = 0; p < mirror.size(); ++p) y[p] += own * x[p];
+template <class Sum>
+void add_upper_in(const DriftKinetic& e, Index k, double scale, std::span<const double> x, std::span<Sum> y) {
+  const DriftKinetic::Factors factors = e.upper(k);
+  const Sum kept = y[0];
+  add_streaming(e, {scale * factors.scale, factors.shift}, x, y);
+  if (e.pinned(k)) y[0] = kept;
+}
+
+template <class Sum>
+void add_diagonal_in(const DriftKinetic& e, Index k, const Case& at, double scale, std::span<const double> x,
+                     std::span<Sum> y) {
+  const Sum kept = y[0];
+  const Sum own = scale * DriftKinetic::collisions(at.nu_hat, k);
+  for (std::size_t p = 0; p < e.mirror.size(); ++p) y[p] += own * x[p];
   if (at.epsi_hat != 0) {
-    drift.add_product(scale * at.epsi_hat, x, y);
-    if (!null_vector.empty()) {
-      const double across = scale * at.epsi_hat * dot(drift_of_null, x);
-      const double along = scale * at.epsi_hat * dot(null_vector, x);
-      for (std::size_t p = 0; p < mirror.size(); ++p) y[p] += across * null_vector[p] - along * drift_of_null[p];
+    e.drift.add_product(scale * at.epsi_hat, x, y);
+    if (!e.null_vector.empty()) {
+      const Sum across = scale * at.epsi_hat * dot<Sum>(e.drift_of_null, x);
+      const Sum along = scale * at.epsi_hat * dot<Sum>(e.null_vector, x);
+      for (std::size_t p = 0; p < e.mirror.size(); ++p) y[p] += across * e.null_vector[p] - along * e.drift_of_null[p];
     }
   }
-  if (pinned(k)) y[0] = kept + scale * x[0];
+  if (e.pinned(k)) y[0] = kept + scale * Sum{x[0]};
+}
+
+}  // namespace
+
+void DriftKinetic::add_lower(Index k, double scale, std::span<const double> x, std::span<double> y) const {
+  add_lower_in(*this, k, scale, x, y);
+}
+void DriftKinetic::add_lower(Index k, double scale, std::span<const double> x, std::span<long double> y) const {
+  add_lower_in(*this, k, scale, x, y);
+}
+void DriftKinetic::add_upper(Index k, double scale, std::span<const double> x, std::span<double> y) const {
+  add_upper_in(*this, k, scale, x, y);
+}
+void DriftKinetic::add_upper(Index k, double scale, std::span<const double> x, std::span<long double> y) const {
+  add_upper_in(*this, k, scale, x, y);
+}
+void DriftKinetic::add_diagonal(Index k, const Case& at, double scale, std::span<const double> x,
+                                std::span<double> y) const {
+  add_diagonal_in(*this, k, at, scale, x, y);
+}
+void DriftKinetic::add_diagonal(Index k, const Case& at, double scale, std::span<const double> x,
+                                std::span<long double> y) const {
+  add_diagonal_in(*this, k, at, scale, x, y);
 }
 
 DriftKinetic drift_kinetic(const SampledSurface& surface, Discretisation discretisation) {

@@ -70,10 +70,13 @@ struct DriftKinetic {
   /// Whether row 0 of k is the condition f_0(0, 0) = 0.
   [[nodiscard]] bool pinned(Index k) const { return k == 0 && discretisation == Discretisation::collocation; }
 
-  /// y += scale L_k x, y += scale U_k x, y += scale D_k x.
+  /// y += scale L_k x, y += scale U_k x, y += scale D_k x. With a long double y all of it is added in that.
   void add_lower(Index k, double scale, std::span<const double> x, std::span<double> y) const;
+  void add_lower(Index k, double scale, std::span<const double> x, std::span<long double> y) const;
   void add_upper(Index k, double scale, std::span<const double> x, std::span<double> y) const;
+  void add_upper(Index k, double scale, std::span<const double> x, std::span<long double> y) const;
   void add_diagonal(Index k, const Case& at, double scale, std::span<const double> x, std::span<double> y) const;
+  void add_diagonal(Index k, const Case& at, double scale, std::span<const double> x, std::span<long double> y) const;
 
   /// D33 of a uniform field: 2 <B^2> / (3 nu_hat B0^2).
   [[nodiscard]] double spitzer(double nu_hat) const {

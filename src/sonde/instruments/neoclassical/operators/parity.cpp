@@ -50,13 +50,17 @@ std::vector<double> negative_transpose(const std::vector<double>& a, Index rows,
   return made;
 }
 
+/// Sums are of double, of long double when that is asked for.
+template <class T>
+using SumOf = std::conditional_t<std::is_same_v<T, long double>, long double, double>;
+
 template <class T>
 void split_into(const std::vector<ParityBasis::Pair>& pairs, std::span<const double> on_grid, std::span<T> even_part,
                 std::span<T> odd_part) {
   even_part[0] = static_cast<T>(on_grid[0]);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const double a = on_grid[static_cast<std::size_t>(pairs[i].point)];
-    const double b = on_grid[static_cast<std::size_t>(pairs[i].image)];
+    const SumOf<T> a = on_grid[static_cast<std::size_t>(pairs[i].point)];
+    const SumOf<T> b = on_grid[static_cast<std::size_t>(pairs[i].image)];
     even_part[1 + i] = static_cast<T>(half_root * (a + b));
     odd_part[i] = static_cast<T>(half_root * (a - b));
   }
@@ -64,10 +68,10 @@ void split_into(const std::vector<ParityBasis::Pair>& pairs, std::span<const dou
 
 template <class T>
 void join_from(const std::vector<ParityBasis::Pair>& pairs, std::span<const T> even_part, std::span<const T> odd_part,
-               std::span<double> on_grid) {
-  on_grid[0] = static_cast<double>(even_part[0]);
+               std::span<SumOf<T>> on_grid) {
+  on_grid[0] = static_cast<SumOf<T>>(even_part[0]);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const auto even = static_cast<double>(even_part[1 + i]), odd = static_cast<double>(odd_part[i]);
+    const auto even = static_cast<SumOf<T>>(even_part[1 + i]), odd = static_cast<SumOf<T>>(odd_part[i]);
     on_grid[static_cast<std::size_t>(pairs[i].point)] = half_root * (even + odd);
     on_grid[static_cast<std::size_t>(pairs[i].image)] = half_root * (even - odd);
   }
@@ -92,6 +96,11 @@ void ParityBasis::split(std::span<const double> on_grid, std::span<float> even_p
   split_into(pairs_, on_grid, even_part, odd_part);
 }
 
+void ParityBasis::split(std::span<const double> on_grid, std::span<long double> even_part,
+                        std::span<long double> odd_part) const {
+  split_into(pairs_, on_grid, even_part, odd_part);
+}
+
 void ParityBasis::join(std::span<const double> even_part, std::span<const double> odd_part,
                        std::span<double> on_grid) const {
   join_from(pairs_, even_part, odd_part, on_grid);
@@ -99,6 +108,11 @@ void ParityBasis::join(std::span<const double> even_part, std::span<const double
 
 void ParityBasis::join(std::span<const float> even_part, std::span<const float> odd_part,
                        std::span<double> on_grid) const {
+  join_from(pairs_, even_part, odd_part, on_grid);
+}
+
+void ParityBasis::join(std::span<const long double> even_part, std::span<const long double> odd_part,
+                       std::span<long double> on_grid) const {
   join_from(pairs_, even_part, odd_part, on_grid);
 }
 

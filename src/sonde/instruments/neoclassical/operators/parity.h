@@ -29,8 +29,11 @@ class ParityBasis {
   /// The even and odd coefficients of a function on the grid, and back.
   void split(std::span<const double> on_grid, std::span<double> even_part, std::span<double> odd_part) const;
   void split(std::span<const double> on_grid, std::span<float> even_part, std::span<float> odd_part) const;
+  void split(std::span<const double> on_grid, std::span<long double> even_part, std::span<long double> odd_part) const;
   void join(std::span<const double> even_part, std::span<const double> odd_part, std::span<double> on_grid) const;
   void join(std::span<const float> even_part, std::span<const float> odd_part, std::span<double> on_grid) const;
+  void join(std::span<const long double> even_part, std::span<const long double> odd_part,
+            std::span<long double> on_grid) const;
 
  private:
   std::vector<Pair> pairs_;

@@ -7,17 +7,32 @@
 
 namespace sonde::neoclassical {
 
-void SparseRows::add_product(double scale, std::span<const double> x, std::span<double> y) const {
-  for (std::size_t row = 0; row + 1 < first.size(); ++row) {
-    double sums[4] = {};  // of their own: an addition waits for the one before
-    auto at = static_cast<std::size_t>(first[row]);
-    const auto end = static_cast<std::size_t>(first[row + 1]);
+namespace {
+
+template <class Sum>
+void add_product_in(const SparseRows& a, double scale, std::span<const double> x, std::span<Sum> y) {
+  for (std::size_t row = 0; row + 1 < a.first.size(); ++row) {
+    Sum sums[4] = {};  // of their own: an addition waits for the one before
+    auto at = static_cast<std::size_t>(a.first[row]);
+    const auto end = static_cast<std::size_t>(a.first[row + 1]);
+    const auto product = [&](std::size_t entry) {
+      return Sum{a.value[entry]} * x[static_cast<std::size_t>(a.column[entry])];
+    };
     for (; at + 4 <= end; at += 4)
-      for (std::size_t lane = 0; lane < 4; ++lane)
-        sums[lane] += value[at + lane] * x[static_cast<std::size_t>(column[at + lane])];
-    for (; at < end; ++at) sums[0] += value[at] * x[static_cast<std::size_t>(column[at])];
+      for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += product(at + lane);
+    for (; at < end; ++at) sums[0] += product(at);
     y[row] += scale * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
   }
+}
+
+}  // namespace
+
+void SparseRows::add_product(double scale, std::span<const double> x, std::span<double> y) const {
+  add_product_in(*this, scale, x, y);
+}
+
+void SparseRows::add_product(double scale, std::span<const double> x, std::span<long double> y) const {
+  add_product_in(*this, scale, x, y);
 }
 
 std::vector<double> fourier_derivative(Index n, int periods) {

@@ -15,8 +15,9 @@ struct SparseRows {
   std::vector<double> value;
 
   [[nodiscard]] Index rows() const { return static_cast<Index>(first.size()) - 1; }
-  /// y += scale (A x).
+  /// y += scale (A x). With a long double y every sum is one.
   void add_product(double scale, std::span<const double> x, std::span<double> y) const;
+  void add_product(double scale, std::span<const double> x, std::span<long double> y) const;
 };
 
 /// The periodic Fourier derivative of an odd count of points, [i][j]: (1/2) (-1)^(i-j) / sin(pi (i-j) / n) times
