@@ -26,6 +26,14 @@ Sum dot(std::span<const double> a, std::span<const double> b) {
                             [](double x, double y) { return Sum{x} * y; });
 }
 
+/// The sum of the magnitudes of a row.
+double row_sum(const SparseRows& a, std::size_t row) {
+  double sum = 0;
+  for (auto at = static_cast<std::size_t>(a.first[row]); at < static_cast<std::size_t>(a.first[row + 1]); ++at)
+    sum += std::abs(a.value[at]);
+  return sum;
+}
+
 /// E x B drift per E_hat, times sqrt(g): (-B_zeta d_theta + B_theta d_zeta) / <B^2>, with `factor` for each point.
 SparseRows electric_drift(const SampledSurface& s, const Field& factor) {
   return directional_derivative(
@@ -215,11 +223,8 @@ DriftKinetic drift_kinetic(const SampledSurface& surface, Discretisation discret
   else
     conserve(surface, made);
   for (std::size_t row = 0; row < made.mirror.size(); ++row) {
-    double sum = std::abs(made.mirror[row]);
-    for (auto at = static_cast<std::size_t>(made.streaming.first[row]);
-         at < static_cast<std::size_t>(made.streaming.first[row + 1]); ++at)
-      sum += std::abs(made.streaming.value[at]);
-    made.largest_row = std::max(made.largest_row, sum);
+    made.largest_row = std::max(made.largest_row, std::abs(made.mirror[row]) + row_sum(made.streaming, row));
+    made.largest_drift_row = std::max(made.largest_drift_row, row_sum(made.drift, row));
   }
   return made;
 }

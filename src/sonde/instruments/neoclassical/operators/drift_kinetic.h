@@ -47,6 +47,7 @@ struct DriftKinetic {
   std::vector<double> mirror;  ///< g
   double largest_row = 0;      ///< the largest sum of magnitudes along a row of A and g
   SparseRows drift;            ///< X but for its projection
+  double largest_drift_row = 0;
   /// skew: v, and X v before the projection, so that X x = drift x + v (w . x) - w (v . x). Empty for `collocation`.
   std::vector<double> null_vector, drift_of_null;
   Drive radial, parallel;                  ///< s_1 and s_3: the drives of D.1 and D.3

@@ -5,10 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sonde/engine/base/error.h"
 
 namespace sonde::neoclassical {
+
+double last_bits(const DriftKinetic& equation, const std::array<std::vector<double>, 3>& u) {
+  double largest = 0;
+  for (const std::vector<double>& each : u)
+    for (const double value : each) largest = std::max(largest, std::abs(value));
+  return std::numeric_limits<double>::epsilon() * equation.largest_row * largest;
+}
 
 Coefficients assemble(const DriftKinetic& equation, const Case& at, Path path, Index n_xi, const Response& of_radial,
                       const Response& of_parallel, double tolerance) {

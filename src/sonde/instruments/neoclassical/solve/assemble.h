@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <vector>
+
 #include "sonde/instruments/neoclassical/operators/drift_kinetic.h"
 #include "sonde/instruments/neoclassical/solve/coefficients.h"
 
@@ -12,6 +15,9 @@ struct Response {
   double residual = 0;              ///< the largest of what is left of the rows k = 0, 1, 2, relative to the source
   double unsure = 0;                ///< what the last bits of u are worth in it
 };
+
+/// What rounding the solution u of k = 0, 1, 2 alone does to a row.
+[[nodiscard]] double last_bits(const DriftKinetic& equation, const std::array<std::vector<double>, 3>& u);
 
 /// The coefficients from the responses to the drives s_1 and s_3. Throws Error(not_converged) when a coefficient is not
 /// finite, or a residual is above `tolerance` by more than the last bits explain.

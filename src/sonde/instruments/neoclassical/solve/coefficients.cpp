@@ -15,6 +15,8 @@ std::string_view name(Path path) {
       return "spd";
     case Path::quasidefinite:
       return "quasidefinite";
+    case Path::krylov:
+      return "krylov";
   }
   return "";
 }

@@ -14,10 +14,11 @@ enum class Path {
   dense = 0,          ///< LU of every block: any case
   spd = 1,            ///< Cholesky: E_hat = 0 and `skew`
   quasidefinite = 2,  ///< Cholesky of even and odd parts: E_hat != 0, `skew` and stellarator symmetry
+  krylov = 3,         ///< of weak fields where quasidefinite would do: from the factors of E_hat = 0
 };
 
 [[nodiscard]] std::string_view name(Path path);
-/// Throws Error(bad_input) naming the paths.
+/// Throws Error(bad_input) naming the paths that can be asked for: all but `krylov`.
 [[nodiscard]] Path path_named(std::string_view name);
 
 /// What the blocks are factorised in. The numbers are those of `precision_code` in files.
@@ -39,7 +40,7 @@ struct Coefficients {
   Index n_xi = 0;  ///< the largest Legendre index of the solution
   /// What the solution was made in: f64 where f32_refine was asked but did not suffice.
   Precision precision = Precision::f64;
-  Index iterations = 0;  ///< refinements of float32, also those that led nowhere
+  Index iterations = 0;  ///< refinements of float32, also those that led nowhere; vectors of `krylov`
 };
 
 /// The Legendre coefficients k = 0, 1, 2 of the solutions f_1 and f_3 on the grid, [theta][zeta].

@@ -14,6 +14,7 @@
 #include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/elimination.h"
 #include "sonde/instruments/neoclassical/solve/refinement.h"
+#include "sonde/instruments/neoclassical/solve/weak_fields.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -57,6 +58,10 @@ struct Plan::Prepared {
   std::optional<ParityBlocks> blocks;
   bool resonant = false;
 
+  /// Whether weak fields are solved together: not where their factors, of every Legendre index, would take more than
+  /// 64 MiB (25x25x60: 58), which a workspace of another path is far from.
+  [[nodiscard]] bool keeps_weak_fields() const { return blocks && !options.path && weak_fields_bytes() <= 64U << 20U; }
+  [[nodiscard]] std::size_t weak_fields_bytes() const { return WeakFields::bytes(equation.points(), grid.n_xi); }
   [[nodiscard]] std::unique_ptr<Elimination> elimination(Path path) const {
     const ParityBasis* parity = basis ? &*basis : nullptr;
     const ParityBlocks* parts = blocks ? &*blocks : nullptr;
@@ -66,6 +71,7 @@ struct Plan::Prepared {
       case Path::spd:
         return spd_elimination(equation, parity, parts);
       case Path::quasidefinite:
+      case Path::krylov:  // what it spares
         return quasidefinite_elimination(*parity, *parts, equation);
     }
     return nullptr;
@@ -76,6 +82,7 @@ struct Plan::Workspace::State {
   const Prepared* owner = nullptr;
   std::array<std::unique_ptr<Elimination>, 3> eliminations;  // one for each path, made when first needed
   std::unique_ptr<Refinement> refinement;
+  std::unique_ptr<WeakFields> weak_fields;
 
   Elimination& elimination(Path path) {
     std::unique_ptr<Elimination>& made = eliminations[static_cast<std::size_t>(path)];
@@ -177,6 +184,7 @@ std::size_t Plan::workspace_bytes(Path path, Index n_xi) const {
     case Path::spd:
       return bytes + spd_elimination_bytes(extent, prepared_->blocks.has_value());
     case Path::quasidefinite:
+    case Path::krylov:
       return bytes + quasidefinite_elimination_bytes(extent);
   }
   return bytes;
@@ -184,7 +192,8 @@ std::size_t Plan::workspace_bytes(Path path, Index n_xi) const {
 
 std::size_t Plan::fallback_bytes(Path path) const {
   if (path != Path::quasidefinite || prepared_->options.path) return 0;
-  return dense_elimination_bytes(Extent{prepared_->equation.points(), std::nullopt});
+  const std::size_t dense = dense_elimination_bytes(Extent{prepared_->equation.points(), std::nullopt});
+  return prepared_->keeps_weak_fields() ? std::max(dense, prepared_->weak_fields_bytes()) : dense;
 }
 
 std::size_t Plan::bytes() const {
@@ -229,20 +238,14 @@ struct Substitution {
         add(change, u);
         break;
       }
-      const bool enough = now > left / 4 || now <= last_bits(u);
+      const bool enough = now > left / 4 || now <= last_bits(equation, u);
       left = now;
       if (enough) break;
     }
-    return {left / scale, 8 * last_bits(u) / scale};
+    return {left / scale, 8 * last_bits(equation, u) / scale};
   }
 
  private:
-  /// What rounding the solution alone does to a row.
-  double last_bits(const std::array<Field, 3>& u) const {
-    return std::numeric_limits<double>::epsilon() * equation.largest_row *
-           std::max({largest(u[0]), largest(u[1]), largest(u[2])});
-  }
-
   static void add(const std::array<Field, 3>& change, std::array<Field, 3>& u) {
     for (std::size_t k = 0; k < 3; ++k)
       for (std::size_t p = 0; p < u[k].size(); ++p) u[k][p] += change[k][p];
@@ -299,12 +302,34 @@ Coefficients Plan::solve_in_float64(const Case& at, Path path, Index n_xi, Works
   return assemble(equation, at, path, n_xi, of_radial, of_parallel, prepared_->options.tolerance);
 }
 
+std::optional<Coefficients> Plan::solve_weak_field(const Case& at, Index n_xi, Workspace::State& state) const {
+  const DriftKinetic& equation = prepared_->equation;
+  if (!prepared_->keeps_weak_fields() || n_xi > prepared_->grid.n_xi || !WeakFields::suits(equation, at))
+    return std::nullopt;
+  if (state.weak_fields == nullptr)
+    state.weak_fields = std::make_unique<WeakFields>(equation, *prepared_->basis, *prepared_->blocks);
+  std::array<double, 2> residual{};
+  const Index vectors = state.weak_fields->solve(at, n_xi, state.u1, state.u3, residual);
+  if (vectors == 0 || !(std::max(residual[0], residual[1]) <= prepared_->options.tolerance)) return std::nullopt;
+  const auto response = [&](const std::array<Field, 3>& u, double left) {
+    return Response{sum_of(equation.radial_weights, u), sum_of(equation.parallel_weights, u), left, 0};
+  };
+  Coefficients made = assemble(equation, at, Path::krylov, n_xi, response(state.u1, residual[0]),
+                               response(state.u3, residual[1]), prepared_->options.tolerance);
+  made.iterations = vectors;
+  return made;
+}
+
 Coefficients Plan::solve_by_any(const Case& at, Path path, Index n_xi, Workspace::State& state) const {
+  const bool may_change = path == Path::quasidefinite && !prepared_->options.path;
+  if (!may_change) return solve_in_float64(at, path, n_xi, state);
+  if (std::optional<Coefficients> made = solve_weak_field(at, n_xi, state)) return *made;
   try {
     return solve_in_float64(at, path, n_xi, state);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::not_converged || path == Path::dense || prepared_->options.path) throw;
+    if (error.kind() != ErrorKind::not_converged) throw;
   }
+  state.weak_fields = nullptr;  // the two take much memory, and few cases need the one below
   return solve_in_float64(at, Path::dense, n_xi, state);
 }
 
@@ -344,7 +369,7 @@ Coefficients Plan::solve(const Case& at, Index n_xi, Workspace& workspace) const
   std::optional<Coefficients> made;
   if (prepared_->options.precision == Precision::f32_refine) made = solve_in_float32(at, path, n_xi, state, iterations);
   if (!made) made = solve_by_any(at, path, n_xi, state);
-  made->iterations = iterations;
+  made->iterations += iterations;
   state.solved = true;
   return *made;
 }

@@ -52,14 +52,16 @@ class Plan {
   [[nodiscard]] const ParityBasis* basis() const;
   [[nodiscard]] const ParityBlocks* blocks() const;
 
-  /// The path that solve() takes; where it is not asked for and leaves too large a residual, as at E_hat / nu_hat of
-  /// some ten thousand, `dense` follows, which the coefficients tell. Throws Error(bad_input) when the options ask for
-  /// one that cannot.
+  /// The path that solve() takes. Two others stand beside `quasidefinite` where it was not asked for, and the
+  /// coefficients tell which one it was: `krylov` where the field is weak, and `dense` where `quasidefinite` leaves too
+  /// large a residual, as at E_hat / nu_hat of some ten thousand. Throws Error(bad_input) when the options ask for one
+  /// that cannot.
   [[nodiscard]] Choice<Path> path(double epsi_hat) const;
 
   /// Memory of one solve at a time: made once, used for any number of cases. Each path takes its memory at the first
   /// case that needs it; afterwards solve() allocates nothing, unless in float32 a case of rarer collisions needs more
-  /// blocks of float64.
+  /// blocks of float64, or `dense` takes the place of `krylov`. Weak fields at one nu_hat after another share their
+  /// factors; what they share changes no number.
   class Workspace {
    public:
     Workspace();
@@ -77,7 +79,7 @@ class Plan {
   /// In float32 factors of them all are kept, and memory for float64 is counted too.
   [[nodiscard]] std::size_t workspace_bytes(Path path) const;
   [[nodiscard]] std::size_t workspace_bytes(Path path, Index n_xi) const;
-  /// What comes on top where this path does not suffice.
+  /// What the paths beside this one hold on top: `dense` and `krylov`, one at a time.
   [[nodiscard]] std::size_t fallback_bytes(Path path) const;
   /// What the plan itself holds.
   [[nodiscard]] std::size_t bytes() const;
@@ -101,7 +103,9 @@ class Plan {
   };
   [[nodiscard]] Route route(double epsi_hat) const;
   Coefficients solve_in_float64(const Case& at, Path path, Index n_xi, Workspace::State& state) const;
-  /// By `path`, or by `dense` where that does not suffice and was not asked for.
+  /// None where the field is too strong, or collisions are too rare.
+  std::optional<Coefficients> solve_weak_field(const Case& at, Index n_xi, Workspace::State& state) const;
+  /// By `path`, or by one of those beside it.
   Coefficients solve_by_any(const Case& at, Path path, Index n_xi, Workspace::State& state) const;
   // None when float32 does not suffice. `iterations`: refinements, in any case.
   std::optional<Coefficients> solve_in_float32(const Case& at, Path path, Index n_xi, Workspace::State& state,
