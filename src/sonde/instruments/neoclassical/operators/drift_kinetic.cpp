@@ -6,6 +6,8 @@
 #include <functional>
 #include <numeric>
 
+#include "sonde/instruments/neoclassical/operators/reflection.h"
+
 namespace sonde::neoclassical {
 namespace {
 
@@ -222,6 +224,7 @@ DriftKinetic drift_kinetic(const SampledSurface& surface, Discretisation discret
     collocate(surface, made);
   else
     conserve(surface, made);
+  if (discretisation == Discretisation::skew && surface.symmetric) make_parities_exact(made);
   for (std::size_t row = 0; row < made.mirror.size(); ++row) {
     made.largest_row = std::max(made.largest_row, std::abs(made.mirror[row]) + row_sum(made.streaming, row));
     made.largest_drift_row = std::max(made.largest_drift_row, row_sum(made.drift, row));

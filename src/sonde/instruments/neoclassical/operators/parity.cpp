@@ -2,6 +2,7 @@
 #include "sonde/instruments/neoclassical/operators/parity.h"
 
 #include <numbers>
+#include <type_traits>
 
 #include "sonde/engine/base/error.h"
 

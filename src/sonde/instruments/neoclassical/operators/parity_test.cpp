@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/operators/reflection.h"
 #include "sonde/instruments/neoclassical/operators/test_surfaces.h"
 #include "tests/support/errors.h"
 
@@ -48,6 +49,28 @@ TEST(ParityBasis, IsOrthonormalAndComplete) {
     for (std::size_t i = 0; i < even.size(); ++i) EXPECT_NEAR(even_again[i], even[i], 1e-15);
     for (std::size_t i = 0; i < odd.size(); ++i) EXPECT_NEAR(odd_again[i], -odd[i], 1e-15);
   }
+}
+
+TEST(Parities, OfASymmetricSurfaceAreExact) {
+  const DriftKinetic equation = drift_kinetic(sample(testing::w7x(), 9, 11), Discretisation::skew);
+  const AngleGrid& grid = equation.grid;
+  const auto at = [](const Field& f, Index p) { return f[static_cast<std::size_t>(p)]; };
+  const auto points = static_cast<std::size_t>(grid.count());
+  for (Index p = 0; p < grid.count(); ++p) {
+    const Index q = image(grid, p);
+    EXPECT_EQ(at(equation.mirror, q), -at(equation.mirror, p));
+    EXPECT_EQ(at(equation.null_vector, q), at(equation.null_vector, p));
+    EXPECT_EQ(at(equation.radial[0], q), -at(equation.radial[0], p));
+    EXPECT_EQ(at(equation.parallel[1], q), at(equation.parallel[1], p));
+  }
+  for (const SparseRows* a : {&equation.streaming, &equation.drift})
+    for (Index p = 0; p < grid.count(); ++p) {
+      Field unit(points), unit_there(points), column(points), column_there(points);
+      unit[static_cast<std::size_t>(p)] = unit_there[static_cast<std::size_t>(image(grid, p))] = 1;
+      a->add_product(1, unit, column);
+      a->add_product(1, unit_there, column_there);
+      for (Index q = 0; q < grid.count(); ++q) EXPECT_EQ(at(column_there, image(grid, q)), -at(column, q));
+    }
 }
 
 /// y = block x, [rows][columns].

@@ -13,14 +13,17 @@ namespace sonde::neoclassical {
 struct Response {
   double radial = 0, parallel = 0;  ///< DriftKinetic::radial_weights . u, parallel_weights . u
   double residual = 0;              ///< the largest of what is left of the rows k = 0, 1, 2, relative to the source
-  double unsure = 0;                ///< what the last bits of u are worth in it
 };
+
+/// What the weights of both drives see of u.
+[[nodiscard]] Response response(const DriftKinetic& equation, const std::array<std::vector<double>, 3>& u,
+                                double residual);
 
 /// What rounding the solution u of k = 0, 1, 2 alone does to a row.
 [[nodiscard]] double last_bits(const DriftKinetic& equation, const std::array<std::vector<double>, 3>& u);
 
 /// The coefficients from the responses to the drives s_1 and s_3. Throws Error(not_converged) when a coefficient is not
-/// finite, or a residual is above `tolerance` by more than the last bits explain.
+/// finite, or a residual is above `tolerance`.
 [[nodiscard]] Coefficients assemble(const DriftKinetic& equation, const Case& at, Path path, Index n_xi,
                                     const Response& of_radial, const Response& of_parallel, double tolerance);
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
+#include "sonde/instruments/neoclassical/solve/precise_product.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -30,6 +33,7 @@ class DenseBlocks {
     const Index n = equation->points();
     for (dense::Matrix<T>* matrix : {&top_, &upper_, &solution_, &streaming_}) *matrix = arena_.matrix(n, n);
     work_ = arena_.vector(4 * n);
+    precise_.resize(static_cast<std::size_t>(n));
     set_diagonal(streaming_, T{0});
     const SparseRows& a = equation->streaming;
     for (Index row = 0; row < n; ++row)
@@ -80,6 +84,12 @@ class DenseBlocks {
     convert(x, from);
     dense::multiply(top_, dense::Form::plain, from, 0, to);
     convert(to, y);
+  }
+
+  void multiply_top(std::span<const double> x, std::span<long double> y) {
+    std::copy(x.begin(), x.end(), precise_.begin());
+    std::fill(y.begin(), y.end(), 0.0L);
+    add_product(1, top_, dense::Form::plain, precise_, y);
   }
 
   /// Delta_k, then its factors.
@@ -166,6 +176,7 @@ class DenseBlocks {
   std::optional<Mode> resonant_;  // of a rational surface
   dense::Matrix<T> top_, upper_, solution_, streaming_;
   std::span<T> work_;
+  std::vector<long double> precise_;
 };
 
 }  // namespace
@@ -176,7 +187,8 @@ std::unique_ptr<Elimination> dense_elimination(const DriftKinetic& equation) {
 
 std::size_t dense_elimination_bytes(const Extent& extent) {
   const Index n = extent.points;
-  return mixed_bytes(extent, arena_elements(n) + n, n * n + n);  // with the row exchanges
+  return mixed_bytes(extent, arena_elements(n) + n, n * n + n) +  // with the row exchanges
+         static_cast<std::size_t>(n) * sizeof(long double);
 }
 
 }  // namespace sonde::neoclassical

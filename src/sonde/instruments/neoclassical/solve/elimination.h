@@ -30,8 +30,9 @@ class Elimination {
   virtual void eliminate_in_float32(const Case& at, Index n_xi) = 0;
   /// x = Delta_k^-1 b, k = 0, 1, 2; after eliminate_in_float32() any k.
   virtual void solve(Index k, std::span<const double> b, std::span<double> x) = 0;
-  /// y = Delta_2 x, after eliminate().
+  /// y = Delta_2 x, after eliminate(). With a long double y all is added in that.
   virtual void multiply_top(std::span<const double> x, std::span<double> y) = 0;
+  virtual void multiply_top(std::span<const double> x, std::span<long double> y) = 0;
 };
 
 /// What a path holds: for float64, or for float32 up to a Legendre index too.

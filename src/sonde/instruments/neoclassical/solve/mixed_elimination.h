@@ -56,6 +56,7 @@ class MixedElimination final : public Elimination {
     k > last_below_ ? above_->solve(k, b, x) : below_.solve(k, b, x);
   }
   void multiply_top(std::span<const double> x, std::span<double> y) override { below_.multiply_top(x, y); }
+  void multiply_top(std::span<const double> x, std::span<long double> y) override { below_.multiply_top(x, y); }
 
  private:
   Blocks<double> below_;

@@ -7,32 +7,20 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <string>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/elimination.h"
 #include "sonde/instruments/neoclassical/solve/refinement.h"
+#include "sonde/instruments/neoclassical/solve/substitution.h"
 #include "sonde/instruments/neoclassical/solve/weak_fields.h"
 
 namespace sonde::neoclassical {
 namespace {
 
 using Field = std::vector<double>;
-
-double dot(const Field& a, const Field& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
-
-double sum_of(const DriftKinetic::Drive& weights, const std::array<Field, 3>& solution) {
-  return dot(weights[0], solution[0]) + dot(weights[1], solution[1]) + dot(weights[2], solution[2]);
-}
-
-double largest(const Field& x) {
-  double found = 0;
-  for (const double value : x)
-    if (!(std::abs(value) <= found)) found = std::abs(value);  // a NaN stays
-  return found;
-}
 
 void require_legendre(Index n_xi) {
   if (n_xi < 2)
@@ -89,9 +77,8 @@ struct Plan::Workspace::State {
     if (made == nullptr) made = owner->elimination(path);
     return *made;
   }
-  std::array<Field, 3> u1, u3;        // solutions
-  std::array<Field, 3> rest, change;  // residual and correction
-  Field work;
+  std::array<Field, 3> u1, u3;  // solutions
+  std::optional<Substitution> substitution;
   bool solved = false;
 };
 
@@ -164,9 +151,9 @@ Plan::Workspace Plan::workspace() const {
   made.state_ = std::make_unique<Workspace::State>();
   made.state_->owner = prepared_.get();
   const auto n = static_cast<std::size_t>(prepared_->equation.points());
-  for (auto* fields : {&made.state_->u1, &made.state_->u3, &made.state_->rest, &made.state_->change})
+  for (auto* fields : {&made.state_->u1, &made.state_->u3})
     for (Field& each : *fields) each.resize(n);
-  made.state_->work.resize(n);
+  made.state_->substitution.emplace(prepared_->equation);
   return made;
 }
 
@@ -176,7 +163,7 @@ std::size_t Plan::workspace_bytes(Path path, Index n_xi) const {
   const Index n = prepared_->equation.points();
   const bool both = prepared_->options.precision == Precision::f32_refine;
   const Extent extent{n, both ? std::optional(n_xi) : std::nullopt};
-  std::size_t bytes = 13 * static_cast<std::size_t>(n) * sizeof(double);
+  std::size_t bytes = 6 * static_cast<std::size_t>(n) * sizeof(double) + Substitution::bytes(n);
   if (both) bytes += Refinement::bytes(n, n_xi);
   switch (path) {
     case Path::dense:
@@ -204,81 +191,6 @@ std::size_t Plan::bytes() const {
   return doubles * sizeof(double);
 }
 
-namespace {
-
-/// One drive through the factors.
-struct Substitution {
-  const DriftKinetic& equation;
-  Elimination& elimination;
-  const Case& at;
-  std::array<Field, 3>& rest;  // sources, then what is left of the rows k = 0, 1, 2
-  std::array<Field, 3>& change;
-  Field& work;
-
-  /// What is left of the rows, relative to the largest source. Refined while that helps: rows of small blocks meet
-  /// solutions of the order of 1 / nu_hat, and the first substitution leaves some of their rounding.
-  struct Remainder {
-    double residual, unsure;  // the second: what the last bits of the solution are worth
-  };
-  Remainder run(const DriftKinetic::Drive& sources, std::array<Field, 3>& u) const {
-    const double scale = std::max({largest(sources[0]), largest(sources[1]), largest(sources[2])});
-    for (Field& each : u) std::fill(each.begin(), each.end(), 0.0);
-    if (scale == 0) return {0, 0};
-    rest = sources;
-    double left = scale;
-    for (int round = 0; round < 4; ++round) {
-      substitute();
-      add(change, u);
-      remain(sources, u);
-      const double now = std::max({largest(rest[0]), largest(rest[1]), largest(rest[2])});
-      if (!(now < left)) {  // the step before was as good as it gets
-        for (Field& each : change)
-          for (double& value : each) value = -value;
-        if (round == 0) return {now / scale, 0};
-        add(change, u);
-        break;
-      }
-      const bool enough = now > left / 4 || now <= last_bits(equation, u);
-      left = now;
-      if (enough) break;
-    }
-    return {left / scale, 8 * last_bits(equation, u) / scale};
-  }
-
- private:
-  static void add(const std::array<Field, 3>& change, std::array<Field, 3>& u) {
-    for (std::size_t k = 0; k < 3; ++k)
-      for (std::size_t p = 0; p < u[k].size(); ++p) u[k][p] += change[k][p];
-  }
-
-  /// The change that the rest asks for; the rest serves as the right side.
-  void substitute() const {
-    elimination.solve(2, rest[2], work);
-    equation.add_upper(1, -1, work, rest[1]);
-    elimination.solve(1, rest[1], work);
-    equation.add_upper(0, -1, work, rest[0]);
-    elimination.solve(0, rest[0], change[0]);
-    equation.add_lower(1, -1, change[0], rest[1]);
-    elimination.solve(1, rest[1], change[1]);
-    equation.add_lower(2, -1, change[1], rest[2]);
-    elimination.solve(2, rest[2], change[2]);
-  }
-
-  void remain(const DriftKinetic::Drive& sources, const std::array<Field, 3>& u) const {
-    rest = sources;
-    equation.add_diagonal(0, at, -1, u[0], rest[0]);
-    equation.add_upper(0, -1, u[1], rest[0]);
-    equation.add_lower(1, -1, u[0], rest[1]);
-    equation.add_diagonal(1, at, -1, u[1], rest[1]);
-    equation.add_upper(1, -1, u[2], rest[1]);
-    equation.add_lower(2, -1, u[1], rest[2]);
-    elimination.multiply_top(u[2], work);
-    for (std::size_t p = 0; p < work.size(); ++p) rest[2][p] -= work[p];
-  }
-};
-
-}  // namespace
-
 Coefficients Plan::solve(const Case& at, Workspace& workspace) const {
   return solve(at, prepared_->grid.n_xi, workspace);
 }
@@ -292,11 +204,8 @@ Coefficients Plan::solve_in_float64(const Case& at, Path path, Index n_xi, Works
   const DriftKinetic& equation = prepared_->equation;
   Elimination& elimination = state.elimination(path);
   elimination.eliminate(at, n_xi);
-  const Substitution drives{equation, elimination, at, state.rest, state.change, state.work};
   const auto respond = [&](const DriftKinetic::Drive& sources, std::array<Field, 3>& u) {
-    const auto left = drives.run(sources, u);
-    return Response{sum_of(equation.radial_weights, u), sum_of(equation.parallel_weights, u), left.residual,
-                    left.unsure};
+    return state.substitution->run(at, elimination, sources, prepared_->options.tolerance, u);
   };
   const Response of_radial = respond(equation.radial, state.u1), of_parallel = respond(equation.parallel, state.u3);
   return assemble(equation, at, path, n_xi, of_radial, of_parallel, prepared_->options.tolerance);
@@ -311,11 +220,8 @@ std::optional<Coefficients> Plan::solve_weak_field(const Case& at, Index n_xi, W
   std::array<double, 2> residual{};
   const Index vectors = state.weak_fields->solve(at, n_xi, state.u1, state.u3, residual);
   if (vectors == 0 || !(std::max(residual[0], residual[1]) <= prepared_->options.tolerance)) return std::nullopt;
-  const auto response = [&](const std::array<Field, 3>& u, double left) {
-    return Response{sum_of(equation.radial_weights, u), sum_of(equation.parallel_weights, u), left, 0};
-  };
-  Coefficients made = assemble(equation, at, Path::krylov, n_xi, response(state.u1, residual[0]),
-                               response(state.u3, residual[1]), prepared_->options.tolerance);
+  Coefficients made = assemble(equation, at, Path::krylov, n_xi, response(equation, state.u1, residual[0]),
+                               response(equation, state.u3, residual[1]), prepared_->options.tolerance);
   made.iterations = vectors;
   return made;
 }
@@ -324,13 +230,20 @@ Coefficients Plan::solve_by_any(const Case& at, Path path, Index n_xi, Workspace
   const bool may_change = path == Path::quasidefinite && !prepared_->options.path;
   if (!may_change) return solve_in_float64(at, path, n_xi, state);
   if (std::optional<Coefficients> made = solve_weak_field(at, n_xi, state)) return *made;
+  std::string why_not;
   try {
     return solve_in_float64(at, path, n_xi, state);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::not_converged) throw;
+    why_not = error.message();
   }
   state.weak_fields = nullptr;  // the two take much memory, and few cases need the one below
-  return solve_in_float64(at, Path::dense, n_xi, state);
+  try {
+    return solve_in_float64(at, Path::dense, n_xi, state);
+  } catch (Error& error) {
+    error.add_activity(fmt::format("solving by `dense`, after `{}`: {}", name(path), why_not));
+    throw;
+  }
 }
 
 std::optional<Coefficients> Plan::solve_in_float32(const Case& at, Path path, Index n_xi, Workspace::State& state,

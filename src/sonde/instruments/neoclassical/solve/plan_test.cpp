@@ -101,12 +101,16 @@ TEST(Plan, RefusesWhatMakesNoSense) {
 }
 
 TEST(Plan, AResidualAboveTheToleranceIsAnErrorAndNoNumber) {
-  // Collisions too rare for float64 on so coarse a grid: a residual of some 1e-5.
+  // E_hat / nu_hat too large for the factors to refine by, and more digits than there are.
   const GridSpec coarse{7, 7, 8};
-  const Case rare{1e-8, 0};
+  const Case rare{1e-10, 0.1};
   EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)Plan::prepare(testing::analytic(), coarse).solve(rare); }),
               HasSubstr("residual"));
-  EXPECT_GT(Plan::prepare(testing::analytic(), coarse, {.tolerance = 1e-2}).solve(rare).residual, 1e-8);
+  const auto with = [&](double tolerance) {
+    return Plan::prepare(testing::analytic(), coarse, {.tolerance = tolerance});
+  };
+  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)with(1e-30).solve({1e-6, 0}); }), HasSubstr("residual"));
+  EXPECT_LE(with(1e-12).solve({1e-6, 0}).residual, 1e-12);
   // Beyond what float64 can hold.
   const Plan usual = Plan::prepare(testing::analytic(), small);
   error_of(ErrorKind::not_converged, [&] { (void)usual.solve({1e308, 1e300}); });
@@ -146,9 +150,25 @@ TEST(Plan, WarnsOfARationalSurface) {
   EXPECT_THAT(warnings[0], HasSubstr("(10,-3)"));
 }
 
-TEST(Plan, WhereEvenAndOddPartsDoNotSufficeWholeBlocksDo) {
-  // E_hat / nu_hat of 33000: the quasi-definite blocks leave a residual of 1.
+TEST(Plan, RowsHoldWhereRoundingTheSolutionWouldBreakThem) {
+  // E_hat / nu_hat of 33000: in double alone 0.9 of the source is left of a row.
   const Case at{.nu_hat = 3e-7, .epsi_hat = 1e-2};
+  const GridSpec grid{15, 15, 20};
+  const auto solve = [&](Path path) { return Plan::prepare(testing::analytic(), grid, {.path = path}).solve(at); };
+  const Coefficients found = solve(Path::quasidefinite), expected = solve(Path::dense);
+  for (const Coefficients& each : {found, expected}) EXPECT_LE(each.residual, 1e-8);
+  EXPECT_LE(found.onsager_residual, 1e-7);
+  EXPECT_NEAR(found.D11, expected.D11, 1e-6 * expected.D11);  // what this collisionality leaves of digits
+  EXPECT_NEAR(found.D31, expected.D31, 1e-5 * std::abs(expected.D31));
+  EXPECT_NEAR(found.D33, expected.D33, 1e-5 * expected.D33);
+  // Asked for more digits than there are, there is no number.
+  const Plan strict = Plan::prepare(testing::analytic(), grid, {.tolerance = 1e-25});
+  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)strict.solve(at); }), HasSubstr("residual"));
+}
+
+TEST(Plan, WhereEvenAndOddPartsDoNotSufficeWholeBlocksDo) {
+  // E_hat / nu_hat of 1e7: the quasi-definite factors are too poor to refine by.
+  const Case at{.nu_hat = 1e-7, .epsi_hat = 1};
   const GridSpec grid{15, 15, 20};
   const auto solve = [&](std::optional<Path> path) {
     return Plan::prepare(testing::analytic(), grid, {.path = path}).solve(at);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
+#include "sonde/instruments/neoclassical/solve/precise_product.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -50,6 +53,7 @@ class QuasidefiniteBlocks {
     const Matrix scratch = arena_.matrix(2 * size_, dense::inverse_columns(size_));
     scratch_ = {scratch.data, static_cast<std::size_t>(scratch.count())};
     for (std::span<T>& each : vectors_) each = arena_.vector(size_);
+    for (auto& each : precise_) each.resize(static_cast<std::size_t>(size_));
   }
 
   void begin(const Case& at, Index n_xi, Index kept) {
@@ -138,6 +142,23 @@ class QuasidefiniteBlocks {
     dense::multiply(shaped(top_.k, p, q), dense::Form::transposed, o, 0, across);
     for (std::size_t i = 0; i < y_e.size(); ++i) y_e[i] -= across[i];
     join(2, y_o, y_e, y);
+  }
+
+  void multiply_top(std::span<const double> x, std::span<long double> y) {
+    const Index p = driven(2), q = others(2);
+    const auto of = [&](std::size_t which, Index count) {
+      return std::span(precise_[which]).first(static_cast<std::size_t>(count));
+    };
+    // Driven functions are odd at k = 2.
+    const std::span<long double> o = of(0, p), e = of(1, q), y_o = of(2, p), y_e = of(3, q);
+    basis_.split(x, e, o);
+    std::fill(y_o.begin(), y_o.end(), 0.0L);
+    std::fill(y_e.begin(), y_e.end(), 0.0L);
+    add_symmetric_product<T, long double>(shaped(top_.h, p, p), o, y_o);
+    add_product(1, shaped(top_.k, p, q), dense::Form::plain, e, y_o);
+    add_symmetric_product<T, long double>(shaped(top_.g, q, q), e, y_e);
+    add_product(-1, shaped(top_.k, p, q), dense::Form::transposed, o, y_e);
+    basis_.join(y_e, y_o, y);
   }
 
  private:
@@ -307,6 +328,7 @@ class QuasidefiniteBlocks {
   std::array<Matrix, 4> inverses_;
   std::span<T> scratch_;
   std::array<std::span<T>, 8> vectors_;  // the last two: of is_weak()
+  std::array<std::vector<long double>, 4> precise_;
   bool weak_ = true;
 };
 
@@ -320,9 +342,10 @@ std::unique_ptr<Elimination> quasidefinite_elimination(const ParityBasis& basis,
 std::size_t quasidefinite_elimination_bytes(const Extent& extent) {
   const Index size = (extent.points + 1) / 2;
   // Float64 alone keeps four whole blocks, with float32 one of each.
-  if (!extent.float32_n_xi) return mixed_bytes(extent, arena_elements(size), block_elements(size));
+  const std::size_t precise = 4 * static_cast<std::size_t>(size) * sizeof(long double);
+  if (!extent.float32_n_xi) return mixed_bytes(extent, arena_elements(size), block_elements(size)) + precise;
   const std::size_t whole = static_cast<std::size_t>(block_elements(size)) * (4 * sizeof(double) + sizeof(float));
-  return mixed_bytes(extent, arena_elements(size), kept_elements(size)) + whole;
+  return mixed_bytes(extent, arena_elements(size), kept_elements(size)) + whole + 2 * precise;
 }
 
 }  // namespace sonde::neoclassical

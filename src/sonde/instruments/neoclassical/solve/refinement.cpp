@@ -143,14 +143,15 @@ Refinement::Outcome Refinement::run(const Case& at, Index n_xi, Elimination& fac
     slow = faster ? 0 : slow + 1;
     ++outcome.iterations;
   }
-  outcome.converged = true;
+  // The last bits of the solution may be worth more than the tolerance: float64 knows what to do then.
+  outcome.converged = std::max(drives_[0].residual, drives_[1].residual) <= tolerance;
   outcome.radial = response(drives_[0]);
   outcome.parallel = response(drives_[1]);
   return outcome;
 }
 
 Response Refinement::response(const Drive& drive) const {
-  Response made{.residual = drive.residual, .unsure = drive.scale > 0 ? 8 * last_bits(drive) / drive.scale : 0};
+  Response made{.residual = drive.residual};
   for (std::size_t k = 0; k < 3; ++k) {
     const std::span<const double> u = row(drive.solution, static_cast<Index>(k));
     const auto seen = [&](const DriftKinetic::Drive& weights) {

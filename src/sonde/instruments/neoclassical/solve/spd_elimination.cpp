@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <vector>
+
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
+#include "sonde/instruments/neoclassical/solve/precise_product.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -27,6 +32,8 @@ class SpdBlocks {
     scratch_ = {scratch.data, static_cast<std::size_t>(scratch.count())};
     even_ = arena_.vector(largest_);
     odd_ = arena_.vector(largest_);
+    precise_.resize(static_cast<std::size_t>(largest_));
+    for (auto& each : exact_) each.resize(static_cast<std::size_t>(largest_));
   }
 
   void begin(const Case& at, Index n_xi, Index kept) {
@@ -73,6 +80,30 @@ class SpdBlocks {
     const std::span<T> driven = to_basis(2, x), product = std::span<T>(scratch_).first(driven.size());
     dense::multiply_symmetric(shaped(top_, count(2), count(2)), driven, product);
     from_basis(2, product, y);
+  }
+
+  void multiply_top(std::span<const double> x, std::span<long double> y) {
+    if (blocks_ == nullptr) {
+      std::copy(x.begin(), x.end(), precise_.begin());
+      std::fill(y.begin(), y.end(), 0.0L);
+      return add_symmetric_product<T, long double>(shaped(top_, count(2), count(2)), precise_, y);
+    }
+    // Driven functions are odd at k = 2. Delta_2 reaches 1 / nu_hat, and a solution that it makes small meets it: more
+    // digits than a long double has. Twice an odd function is exact, so both factors 1 / sqrt 2 are left to the end.
+    const auto size = static_cast<std::size_t>(count(2));
+    const std::span<Quad> odd = std::span(exact_[0]).first(size), product = std::span(exact_[1]).first(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto [point, image] = basis_->pairs()[i];
+      odd[i] = Quad{x[static_cast<std::size_t>(point)]} - x[static_cast<std::size_t>(image)];
+    }
+    std::fill(product.begin(), product.end(), Quad{0});
+    add_symmetric_product<T, Quad>(shaped(top_, count(2), count(2)), odd, product);
+    y[0] = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto [point, image] = basis_->pairs()[i];
+      y[static_cast<std::size_t>(point)] = static_cast<long double>(product[i] / 2);
+      y[static_cast<std::size_t>(image)] = -y[static_cast<std::size_t>(point)];
+    }
   }
 
   /// Delta_k, then its factor.
@@ -125,6 +156,8 @@ class SpdBlocks {
   LegendreStorage<T> factors_;
   dense::Matrix<T> top_, y_, inverses_;
   std::span<T> scratch_, even_, odd_;
+  std::vector<long double> precise_;
+  std::array<std::vector<Quad>, 2> exact_;
 };
 
 }  // namespace
@@ -136,7 +169,7 @@ std::unique_ptr<Elimination> spd_elimination(const DriftKinetic& equation, const
 
 std::size_t spd_elimination_bytes(const Extent& extent, bool parity) {
   const Index size = parity ? (extent.points + 1) / 2 : extent.points;
-  return mixed_bytes(extent, arena_elements(size), size * size);
+  return mixed_bytes(extent, arena_elements(size), size * size) + 3 * static_cast<std::size_t>(size) * sizeof(Quad);
 }
 
 }  // namespace sonde::neoclassical
