@@ -83,6 +83,8 @@ struct ConstraintKind {
   std::string_view name, summary;
   Subject subject;
   std::unique_ptr<ConstraintSetup> (*setup)();
+  /// By several processes: it looks at the probe, or at one pixel of the object at a time. Others would leave seams.
+  bool can_be_shared = false;
 };
 
 /// Every constraint there is, in the order in which they act.

@@ -61,6 +61,17 @@ void AdamSettings::describe(Fields& fields) {
   describe_loss(fields, loss);
 }
 
+MemoryNeed AdamSettings::memory(const WorkSizes& sizes, const BatchSizes& batch_sizes) const {
+  const std::size_t moments = sizes.object_pixels() + static_cast<std::size_t>(sizes.modes) * sizes.pixels();
+  return {sums_bytes(sizes, batch_sizes) + moments * 3 * sizes.real_bytes, "sums, band tiles, two moments"};
+}
+
+MemoryNeed AdamSettings::memory_there(const WorkSizes& sizes, Index) const {
+  // Of a phase the mean is real.
+  const std::size_t object = sizes.object_pixels() * sizes.real_bytes * (sizes.potential ? 2 : 3);
+  return {object + sizes.wave_bytes() * 3 / 2, "two moments of object and probe"};
+}
+
 template <class Real>
 Adam<Real>::Adam(const AdamSettings& settings, Workbench<Real>& bench) : settings_(settings) {
   const State& state = bench.state();

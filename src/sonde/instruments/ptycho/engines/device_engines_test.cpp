@@ -85,10 +85,7 @@ struct Prepared {
   }
 };
 
-/// ml knows no potentials, projections no slices.
-bool knows(const EngineKind& kind, const Scene& scene) {
-  return kind.name == "ml" ? scene.type == ObjectType::complex : !kind.keeps_waves || scene.slices == 1;
-}
+bool knows(const EngineKind& kind, const Scene& scene) { return kind.setup()->knows(scene.type, scene.slices); }
 
 class EnginesOnEach : public sonde::testing::EachDevice {};
 INSTANTIATE_EACH_DEVICE(EnginesOnEach);
@@ -103,7 +100,7 @@ TEST_P(EnginesOnEach, WithKernelsFindWhatTheCpuFinds) {
     return all;
   };
   for (const EngineKind& kind : engine_kinds()) {
-    if (!kind.has_kernels) continue;
+    if (!kind.setup()->uses_kernels()) continue;
     for (std::size_t which = 0; which < scenes().size(); ++which)
       for (const Index batch : {2, 5}) {
         if (!knows(kind, scenes()[which])) continue;
@@ -157,7 +154,7 @@ TEST_P(EnginesOnEach, WithKernelsFindWhatTheCpuFindsInAnyScene) {
     };
     const Index batch = one_of(1, 6), group = one_of(1, 5);
     for (const EngineKind& kind : engine_kinds()) {
-      if (!kind.has_kernels || !knows(kind, scene())) continue;
+      if (!kind.setup()->uses_kernels() || !knows(kind, scene())) continue;
       SCOPED_TRACE(::testing::Message() << kind.name << ", seed " << seed << ", " << rows << " x " << cols);
       Prepared there(scene(), kind, batch, device(), group, chosen);
       Prepared here(scene(), kind, batch, {}, 256, chosen);
@@ -172,7 +169,7 @@ TEST_P(EnginesOnEach, WithKernelsFindWhatTheCpuFindsInAnyScene) {
 
 TEST_P(EnginesOnEach, SeeABatchOfSeveralGroupsAsOne) {
   for (const EngineKind& kind : engine_kinds()) {
-    if (!kind.has_kernels) continue;
+    if (!kind.setup()->uses_kernels()) continue;
     SCOPED_TRACE(kind.name);
     Prepared there({.modes = 2, .fractional = true}, kind, 5, device(), /*group=*/2);
     Prepared here({.modes = 2, .fractional = true}, kind, 5, {});
@@ -186,7 +183,7 @@ TEST_P(EnginesOnEach, SeeABatchOfSeveralGroupsAsOne) {
 TEST_P(EnginesOnEach, RememberTheSameOnEitherSide) {
   // What a checkpoint takes, and what it gives back, goes on where the kernels were.
   for (const EngineKind& kind : engine_kinds()) {
-    if (!kind.has_kernels) continue;
+    if (!kind.setup()->uses_kernels()) continue;
     SCOPED_TRACE(kind.name);
     Prepared through({.modes = 2}, kind, 5, device()), asked({.modes = 2}, kind, 5, device());
     through.iterate(4);
@@ -348,7 +345,10 @@ TEST_P(KernelsInEitherOrder, ProjectAsTheLoopsOfTheCpu) {
   }
 }
 
-TEST(EnginesWithKernels, AreNamed) { EXPECT_THAT(engines_with_kernels(), ::testing::HasSubstr("gd")); }
+TEST(EnginesWithKernels, AreNamed) {
+  const std::string names = engines_that([](const EngineSetup& setup) { return setup.uses_kernels(); });
+  EXPECT_THAT(names, ::testing::StartsWith("epie, rpie, gd, adam, ml"));
+}
 
 }  // namespace
 }  // namespace sonde::ptycho

@@ -9,6 +9,7 @@
 
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/options/fields.h"
+#include "sonde/instruments/ptycho/engines/work_sizes.h"
 #include "sonde/instruments/ptycho/engines/workbench.h"
 #include "sonde/instruments/ptycho/model/loss.h"
 
@@ -39,35 +40,59 @@ class Engine {
   virtual void state_changed() {}
 };
 
-/// Which engine, and its own settings: one [[engine]] table of a run file.
+/// What is true of an engine whatever its settings.
+struct EngineTraits {
+  bool has_kernels = false;      ///< computes with Workbench::device_pass() when there is one
+  bool keeps_waves = false;      ///< the exit waves of all frames, where and as WorkLimits say
+  bool can_be_shared = false;    ///< by several processes: frames meet in sums over batches alone
+  bool knows_slices = true;      ///< objects of several slices
+  bool knows_potentials = true;  ///< objects that are a phase alone
+};
+
+/// Which engine, and its own settings: one [[engine]] table of a run file. All that planning, reconstruction and
+/// messages must know of an engine they ask it here.
 class EngineSetup {
  public:
   virtual ~EngineSetup() = default;
   virtual void describe(Fields& fields) = 0;
   [[nodiscard]] virtual std::unique_ptr<Engine<float>> make(Workbench<float>& bench) const = 0;
   [[nodiscard]] virtual std::unique_ptr<Engine<double>> make(Workbench<double>& bench) const = 0;
+  [[nodiscard]] virtual const EngineTraits& traits() const = 0;
+  [[nodiscard]] virtual Passes passes() const = 0;
+  /// What it holds in the host's memory beside the estimate.
+  [[nodiscard]] virtual MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& batch) const = 0;
+  /// What it holds on a GPU beside the estimate and its sums, with so many patterns in flight; for those with kernels.
+  [[nodiscard]] virtual MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const = 0;
   /// Of the residual that the engine asks the model for.
   [[nodiscard]] virtual Loss loss() const { return Loss::amplitude; }
   /// Which of the settings keeps an engine that has kernels from using them; empty: none.
   [[nodiscard]] virtual std::string why_no_kernels() const { return ""; }
+
+  /// Whether the kernels of a GPU compute it, with these settings.
+  [[nodiscard]] bool uses_kernels() const { return traits().has_kernels && why_no_kernels().empty(); }
+  [[nodiscard]] bool knows(ObjectType type, Index slices) const {
+    return (traits().knows_slices || slices == 1) && (traits().knows_potentials || type == ObjectType::complex);
+  }
 };
 
 /// A row of the table of engines.
 struct EngineKind {
   std::string_view name, summary;
   std::unique_ptr<EngineSetup> (*setup)();
-  bool has_kernels = false;  ///< computes with Workbench::device_pass() when there is one
-  bool keeps_waves = false;  ///< the exit waves of all frames
 };
 
 /// Every engine there is, in the order of the documentation.
 [[nodiscard]] std::span<const EngineKind> engine_kinds();
-/// The names of those that have kernels, for messages: "gd".
-[[nodiscard]] std::string engines_with_kernels();
-/// Throws Error(usage) naming the nearest.
-[[nodiscard]] const EngineKind& engine_kind(std::string_view name);
+/// The row of a name. Throws Error(usage) with the names that there are.
+[[nodiscard]] const EngineKind& engine_kind(std::string_view name, std::span<const EngineKind> kinds = engine_kinds());
+/// The names of those whose default setup is as `asked`, for messages: "gd, adam".
+[[nodiscard]] std::string engines_that(bool (*asked)(const EngineSetup& setup));
+/// Throws Error(not_supported) when the engine does not know such objects.
+void require_knows(std::string_view name, const EngineSetup& setup, ObjectType type, Index slices);
 
-/// An engine from its settings: Own<Real> is made of (settings, bench).
+/// An engine from its settings: Own<Real> is made of (settings, bench). Settings have describe(), a static member
+/// `traits`, passes() and memory(); with kernels memory_there(), and what else differs from the defaults: `loss`,
+/// why_no_kernels().
 template <template <class> class Own, class Settings>
 class SetupOf final : public EngineSetup {
  public:
@@ -78,6 +103,17 @@ class SetupOf final : public EngineSetup {
   }
   [[nodiscard]] std::unique_ptr<Engine<double>> make(Workbench<double>& bench) const override {
     return std::make_unique<Own<double>>(settings_, bench);
+  }
+  [[nodiscard]] const EngineTraits& traits() const override { return Settings::traits; }
+  [[nodiscard]] Passes passes() const override { return settings_.passes(); }
+  [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& batch) const override {
+    return settings_.memory(sizes, batch);
+  }
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const override {
+    if constexpr (Settings::traits.has_kernels)
+      return settings_.memory_there(sizes, in_flight);
+    else
+      return {};
   }
   [[nodiscard]] Loss loss() const override {
     if constexpr (requires { settings_.loss; })

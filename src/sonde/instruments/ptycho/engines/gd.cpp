@@ -12,6 +12,10 @@ void GdSettings::describe(Fields& fields) {
   describe_loss(fields, loss);
 }
 
+MemoryNeed GdSettings::memory(const WorkSizes& sizes, const BatchSizes& batch_sizes) const {
+  return {sums_bytes(sizes, batch_sizes), "sums of object and probe, band tiles"};
+}
+
 template <class Real>
 void Gd<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();

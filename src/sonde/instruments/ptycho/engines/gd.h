@@ -12,7 +12,11 @@ struct GdSettings {
   BatchSettings batch;
   Loss loss = Loss::amplitude;
 
+  static constexpr EngineTraits traits{.has_kernels = true, .can_be_shared = true};
   void describe(Fields& fields);
+  [[nodiscard]] Passes passes() const { return {.together = Together::batch, .batch = batch}; }
+  [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& batch_sizes) const;
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes&, Index) const { return {0, "the sums alone"}; }
 };
 
 /// Preconditioned batch gradient (specification 4.4). g = 1 and step = 0.5 are py4DSTEM's defaults.

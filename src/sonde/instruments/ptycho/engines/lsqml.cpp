@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/engines/lsqml.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -61,6 +63,12 @@ void LsqmlSettings::describe(Fields& fields) {
   fields.add("relax", relax, {.help = "share of the best step that is taken", .min = 0, .max = 1});
   batch.describe(fields);
   describe_loss(fields, loss);
+}
+
+MemoryNeed LsqmlSettings::memory(const WorkSizes& sizes, const BatchSizes& batch_sizes) const {
+  const std::size_t scan = sizes.object_pixels() * 3 * sizes.real_bytes;
+  return {sums_bytes(sizes, batch_sizes) + scan + static_cast<std::size_t>(batch_sizes.frames) * sizes.wave_bytes(),
+          fmt::format("sums, band tiles, waves of {} frames", batch_sizes.frames)};
 }
 
 template <class Real>

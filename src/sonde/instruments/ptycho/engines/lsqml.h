@@ -22,7 +22,10 @@ struct LsqmlSettings {
   BatchSettings batch{.spread = Spread::compact};
   Loss loss = Loss::amplitude;
 
+  static constexpr EngineTraits traits{.can_be_shared = true};
   void describe(Fields& fields);
+  [[nodiscard]] Passes passes() const { return {.together = Together::batch, .batch = batch, .sums_of_scan = true}; }
+  [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& batch_sizes) const;
 };
 
 /// Least-squares maximum likelihood (Odstrcil, Menzel and Guizar-Sicairos 2018; specification 4.6): the directions of

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/engines/ml.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/ptycho/engines/combine_device.h"
 #include "sonde/instruments/ptycho/model/look_ahead.h"
@@ -48,14 +49,26 @@ void MlSettings::describe(Fields& fields) {
              {.help = "how much the probe's gradient weighs against the object's", .min = 0});
 }
 
+MemoryNeed MlSettings::memory(const WorkSizes& sizes, const BatchSizes& scan) const {
+  const std::size_t wave = sizes.wave_bytes();
+  return {sums_bytes(sizes, scan) + 2 * sizes.object_pixels() * sizes.complex_bytes() + 2 * wave +
+              static_cast<std::size_t>(sizes.threads) * 2 * wave,
+          "sums, band tiles, directions"};
+}
+
+MemoryNeed MlSettings::memory_there(const WorkSizes& sizes, Index in_flight) const {
+  const std::size_t probe = sizes.wave_bytes();
+  return {2 * sizes.object_pixels() * sizes.complex_bytes() + (sizes.fractional ? 3 : 2) * probe +
+              2 * static_cast<std::size_t>(in_flight) * probe,
+          fmt::format("directions, gradients before, two more waves of {} patterns", in_flight)};
+}
+
 template <class Real>
 Ml<Real>::Ml(const MlSettings& settings, Workbench<Real>& bench)
     : settings_(settings), exposures_([&] { return Exposure<Real>(bench.model()); }), room_([&] {
         return std::vector<Complex>(static_cast<std::size_t>(2 * bench.model().modes() * bench.model().pixels()));
       }) {
   const State& state = bench.state();
-  if (state.type != ObjectType::complex)
-    throw Error(ErrorKind::not_supported, "ml knows complex objects").hint("gd, adam and lsqml know potentials");
   const Device cpu = Device::cpu();
   const auto zeros = [&](const Shape& shape) { return Mirrored(Array::zeros(cpu, shape, dtype_of<Complex>)); };
   object_direction_ = zeros(state.object.shape());

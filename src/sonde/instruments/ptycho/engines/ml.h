@@ -14,7 +14,11 @@ struct MlSettings {
   static constexpr Loss loss = Loss::intensity;  ///< the one whose line search is quadratic
   double probe_scale = 1;                        ///< how much the probe's gradient weighs against the object's
 
+  static constexpr EngineTraits traits{.has_kernels = true, .can_be_shared = true, .knows_potentials = false};
   void describe(Fields& fields);
+  [[nodiscard]] Passes passes() const { return {.together = Together::all, .sums_of_scan = true}; }
+  [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& scan) const;
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const;
 };
 
 /// Maximum likelihood by non-linear conjugate gradients (Thibault and Guizar-Sicairos 2012; specification 4.8): the

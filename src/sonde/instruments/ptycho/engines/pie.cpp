@@ -50,6 +50,17 @@ void PieSettings::describe(Fields& fields) {
   describe_loss(fields, loss);
 }
 
+MemoryNeed PieSettings::memory(const WorkSizes& sizes, const BatchSizes&) const {
+  const std::size_t object = sizes.object_pixels() * sizes.complex_bytes();
+  if (momentum_every > 0) return {2 * object, "the object before, and its velocity"};
+  if (order == PieOrder::sequential) return {0, "the estimate itself is changed"};
+  return {object + static_cast<std::size_t>(probe_pieces) * sizes.wave_bytes(), "a copy of the object, probe steps"};
+}
+
+MemoryNeed PieSettings::memory_there(const WorkSizes& sizes, Index) const {
+  return {sizes.object_pixels() * sizes.complex_bytes(), "the object with a group's changes"};
+}
+
 template <class Real>
 Pie<Real>::Pie(const PieSettings& settings, Workbench<Real>& bench)
     : settings_(settings),

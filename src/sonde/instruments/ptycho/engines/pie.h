@@ -30,10 +30,16 @@ struct PieSettings {
   [[nodiscard]] static PieSettings momentum() {
     return {.alpha_object = 0.1, .alpha_probe = 0.5, .momentum_every = 100};
   }
+  static constexpr EngineTraits traits{.has_kernels = true};
   [[nodiscard]] std::string why_no_kernels() const {
     return momentum_every > 0 ? "the object's momentum (momentum_every) has no kernels for a GPU" : "";
   }
   void describe(Fields& fields);
+  [[nodiscard]] Passes passes() const {
+    return {.together = order == PieOrder::sequential ? Together::one : Together::group};
+  }
+  [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& group) const;
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const;
 };
 
 /// Frame by frame: ePIE (Maiden and Rodenburg 2009) with alpha = 1, rPIE (Maiden, Johnson and Li 2017) below, and mPIE

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/engines/projections.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -61,6 +63,22 @@ void RrrSettings::describe(Fields& fields) {
 }
 void ApSettings::describe(Fields& fields) { describe_common(*this, fields); }
 
+MemoryNeed ProjectionSettings::memory(const WorkSizes& sizes, const BatchSizes& scan) const {
+  const std::size_t sums = sums_bytes(sizes, scan), wave = sizes.wave_bytes();
+  if (sizes.wave_tier == Tier::device) return {sums + wave, "sums, band tiles"};
+  const bool here = sizes.wave_tier == Tier::host;
+  // Waves that do not lie in memory as they are come to a room of each thread.
+  const bool in_place = here && sizes.wave_encoding == Encoding::raw;
+  const std::size_t rooms = in_place ? 0 : static_cast<std::size_t>(sizes.threads);
+  return {sums + (1 + rooms) * wave + (here ? sizes.kept_bytes() : 0),
+          fmt::format("exit waves of {} frames{}, sums, band tiles", sizes.frames, here ? "" : " on the disk")};
+}
+
+MemoryNeed ProjectionSettings::memory_there(const WorkSizes& sizes, Index) const {
+  return {static_cast<std::size_t>(sizes.frames) * sizes.wave_bytes(),
+          fmt::format("exit waves of {} frames", sizes.frames)};
+}
+
 template <class Real>
 Projections<Real>::Projections(const DmSettings& settings, Workbench<Real>& bench)
     : Projections(with(settings, -settings.alpha, 1, 1 + settings.alpha), bench) {}
@@ -82,10 +100,6 @@ Projections<Real>::Projections(const ProjectionSettings& settings, Workbench<Rea
       rows_(bench.model().rows()),
       cols_(bench.model().cols()) {
   const Model<Real>& model = bench.model();
-  if (model.slices() != 1)
-    throw Error(ErrorKind::not_supported,
-                "projection engines know one slice: no projection on the waves that several can make is known")
-        .hint("epie, rpie, mpie, gd, adam, lsqml and ml know several");
   State& state = bench.state();
   const WorkLimits& limits = bench.limits();
   if (DevicePass<Real>* there = bench.device_pass()) {

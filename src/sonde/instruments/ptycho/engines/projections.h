@@ -19,7 +19,12 @@ struct ProjectionSettings {
   Index rounds = 10;           ///< of object and probe in turn, at most
   double probe_change = 0.05;  ///< rounds end when the probe changes by less
 
+  static constexpr EngineTraits traits{
+      .has_kernels = true, .keeps_waves = true, .can_be_shared = true, .knows_slices = false};
   void describe(Fields& fields);
+  [[nodiscard]] Passes passes() const { return {.together = Together::all, .sums_of_scan = true}; }
+  [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& scan) const;
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const;
 };
 
 /// dm(alpha): a = -alpha, b = 1, c = 1 + alpha (Thibault 2008, 2009 for alpha = 1).
@@ -45,8 +50,8 @@ struct ApSettings : ProjectionSettings {
 template <class Real>
 class DeviceProjections;
 
-/// Keeps the far field of every exit wave, (M, Ny, Nx) per frame, where and as the limits of the workbench say; one
-/// slice, and the same probe power in every frame. An
+/// Keeps the far field of every exit wave, (M, Ny, Nx) per frame, where and as the limits of the workbench say; the
+/// same probe power in every frame, and one slice: no projection on the waves that several can make is known. An
 /// iteration finds object and probe from the waves, then moves the waves; the sums for the next object are made on the
 /// way, while the wave is in the cache. The fit is that of P O.
 template <class Real>

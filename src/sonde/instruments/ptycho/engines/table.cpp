@@ -24,42 +24,31 @@ std::unique_ptr<EngineSetup> make() {
 }
 
 constexpr std::array<EngineKind, 12> kinds{{
-    {"epie", "frame by frame, divided by the largest illumination", make<Pie, PieSettings>, /*has_kernels=*/true},
+    {"epie", "frame by frame, divided by the largest illumination", make<Pie, PieSettings>},
     {"rpie", "frame by frame, dim parts move faster",
      +[]() -> std::unique_ptr<EngineSetup> {
        return std::make_unique<SetupOf<Pie, PieSettings>>(PieSettings::regularised());
-     },
-     /*has_kernels=*/true},
+     }},
     {"mpie", "rpie with momentum",
      +[]() -> std::unique_ptr<EngineSetup> {
        return std::make_unique<SetupOf<Pie, PieSettings>>(PieSettings::momentum());
      }},
-    {"gd", "preconditioned gradient of a batch", make<Gd, GdSettings>, /*has_kernels=*/true},
-    {"adam", "adaptive moments of a batch's gradient", make<Adam, AdamSettings>, /*has_kernels=*/true},
+    {"gd", "preconditioned gradient of a batch", make<Gd, GdSettings>},
+    {"adam", "adaptive moments of a batch's gradient", make<Adam, AdamSettings>},
     {"lsqml", "least-squares steps for every frame of a batch", make<Lsqml, LsqmlSettings>},
-    {"ml", "conjugate gradients of all frames, exact line search", make<Ml, MlSettings>, /*has_kernels=*/true},
-    {"dm", "difference map of all exit waves", make<Projections, DmSettings>, /*has_kernels=*/true,
-     /*keeps_waves=*/true},
-    {"raar", "relaxed averaged alternating reflections", make<Projections, RaarSettings>, /*has_kernels=*/true,
-     /*keeps_waves=*/true},
-    {"rrr", "relaxed reflect reflect", make<Projections, RrrSettings>, /*has_kernels=*/true, /*keeps_waves=*/true},
-    {"ap", "alternating projections", make<Projections, ApSettings>, /*has_kernels=*/true, /*keeps_waves=*/true},
-    {"projections", "projections with a, b, c given", make<Projections, ProjectionSettings>, /*has_kernels=*/true,
-     /*keeps_waves=*/true},
+    {"ml", "conjugate gradients of all frames, exact line search", make<Ml, MlSettings>},
+    {"dm", "difference map of all exit waves", make<Projections, DmSettings>},
+    {"raar", "relaxed averaged alternating reflections", make<Projections, RaarSettings>},
+    {"rrr", "relaxed reflect reflect", make<Projections, RrrSettings>},
+    {"ap", "alternating projections", make<Projections, ApSettings>},
+    {"projections", "projections with a, b, c given", make<Projections, ProjectionSettings>},
 }};
 
 }  // namespace
 
 std::span<const EngineKind> engine_kinds() { return kinds; }
 
-std::string engines_with_kernels() {
-  std::vector<std::string_view> names;
-  for (const EngineKind& kind : kinds)
-    if (kind.has_kernels) names.push_back(kind.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-const EngineKind& engine_kind(std::string_view name) {
+const EngineKind& engine_kind(std::string_view name, std::span<const EngineKind> kinds) {
   std::vector<std::string> names;
   for (const EngineKind& kind : kinds) {
     if (kind.name == name) return kind;
@@ -67,6 +56,22 @@ const EngineKind& engine_kind(std::string_view name) {
   }
   throw Error(ErrorKind::usage, fmt::format("\"{}\" is no engine", name))
       .hint(fmt::format("known: {}", fmt::join(names, ", ")));
+}
+
+std::string engines_that(bool (*asked)(const EngineSetup& setup)) {
+  std::vector<std::string_view> names;
+  for (const EngineKind& kind : kinds)
+    if (asked(*kind.setup())) names.push_back(kind.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void require_knows(std::string_view name, const EngineSetup& setup, ObjectType type, Index slices) {
+  if (setup.knows(type, slices)) return;
+  if (!setup.knows(ObjectType::complex, slices))
+    throw Error(ErrorKind::not_supported, fmt::format("the engine {} knows objects of one slice alone", name))
+        .hint(engines_that([](const EngineSetup& one) { return one.traits().knows_slices; }) + " know several");
+  throw Error(ErrorKind::not_supported, fmt::format("the engine {} knows complex objects alone", name))
+      .hint(engines_that([](const EngineSetup& one) { return one.traits().knows_potentials; }) + " know potentials");
 }
 
 }  // namespace sonde::ptycho

@@ -45,8 +45,8 @@ std::vector<Case> cases() {
   for (const EngineKind& kind : engine_kinds()) {
     const std::string engine(kind.name);
     // lsqml: illumination, waves, steps; ml: gradient, line; projections: sums for the probe, waves.
-    const bool once = engine == "gd" || engine == "adam" || engine.ends_with("pie");
-    all.push_back({engine, engine, engine == "lsqml" ? 3 : once ? 1 : 2});
+    const bool twice = engine == "ml" || kind.setup()->traits().keeps_waves;
+    all.push_back({engine, engine, engine == "lsqml" ? 3 : twice ? 2 : 1});
   }
   all.push_back({"disjoint", "epie", 1, [](Schedule& schedule) {
                    std::shared_ptr<EngineSetup> setup = engine_kind("epie").setup();

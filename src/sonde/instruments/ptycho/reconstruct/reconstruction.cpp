@@ -176,8 +176,8 @@ void Steps<Real>::begin_engine(Index which) {
   const EngineRun& run = schedule_.engines[static_cast<std::size_t>(which)];
   // What the engine before has reached stays the best until this one does better. Only R_I of exit waves that are kept
   // is of another kind.
-  if (which > 0 && engine_kind(run.name).keeps_waves !=
-                       engine_kind(schedule_.engines[static_cast<std::size_t>(which - 1)].name).keeps_waves)
+  if (which > 0 && run.setup->traits().keeps_waves !=
+                       schedule_.engines[static_cast<std::size_t>(which - 1)].setup->traits().keeps_waves)
     best_r_ = 0;
   correction_.reset();
   relaxation_.reset();
@@ -575,6 +575,7 @@ std::unique_ptr<Reconstruction> prepare_or_resume(const Measurement& measurement
                                                   Schedule schedule, const CheckpointReader* from) {
   if (schedule.share) require_shareable(schedule);
   if (schedule.engines.empty()) throw Error(ErrorKind::bad_input, "a reconstruction needs at least one engine");
+  for (const EngineRun& run : schedule.engines) require_knows(run.name, *run.setup, state.type, state.slices());
   if (const std::string why = schedule.kernels ? why_no_kernels(schedule) : ""; !why.empty())
     throw Error(ErrorKind::not_supported, why).hint("use --device cpu");
   const Window window = state.window();
@@ -608,11 +609,12 @@ std::string_view name(Outcome::Kind kind) {
 
 std::string why_no_kernels(const Schedule& schedule) {
   for (const EngineRun& run : schedule.engines)
-    if (!engine_kind(run.name).has_kernels)
-      return fmt::format("the engine {} has no kernels for a GPU (with kernels: {})", run.name, engines_with_kernels());
+    if (!run.setup->traits().has_kernels)
+      return fmt::format("the engine {} has no kernels for a GPU (with kernels: {})", run.name,
+                         engines_that([](const EngineSetup& setup) { return setup.uses_kernels(); }));
   for (const EngineRun& run : schedule.engines) {
-    if (const std::string why = run.setup ? run.setup->why_no_kernels() : ""; !why.empty()) return why;
-    if (!engine_kind(run.name).keeps_waves) continue;
+    if (const std::string why = run.setup->why_no_kernels(); !why.empty()) return why;
+    if (!run.setup->traits().keeps_waves) continue;
     if (schedule.limits.wave_encoding != Encoding::raw)
       return "exit waves in 16 bits (compute.waves) are for the CPU alone";
     if (schedule.limits.wave_tier == Tier::disk)
@@ -625,24 +627,19 @@ std::string why_no_kernels(const Schedule& schedule) {
 }
 
 void require_shareable(const Schedule& schedule) {
-  const auto knows = [](const auto& names, const std::string& name) {
-    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  const auto refuse = [](const char* what, std::string_view name, const std::string& others) {
+    throw Error(ErrorKind::not_supported, fmt::format("{} \"{}\" cannot be shared by several processes", what, name))
+        .hint("start one process, or take one of " + others);
   };
-  // Of the others the next frame needs what the one before has changed.
-  const char* engines[] = {"gd", "adam", "lsqml", "ml", "dm", "raar", "rrr", "ap", "projections"};
   for (const EngineRun& run : schedule.engines)
-    if (!knows(engines, run.name))
-      throw Error(ErrorKind::not_supported,
-                  fmt::format("engine \"{}\" cannot be shared by several processes", run.name))
-          .hint(fmt::format("start one process, or take one of {}", fmt::join(engines, ", ")));
-  // Those that look at the probe, or at one pixel of the object at a time; others would leave seams.
-  const char* constraints[] = {"bounds",        "tikhonov",      "slice_equal", "probe_fourier_support",
-                               "probe_support", "orthogonalise", "probe_power"};
+    if (!run.setup->traits().can_be_shared)
+      refuse("engine", run.name, engines_that([](const EngineSetup& setup) { return setup.traits().can_be_shared; }));
+  std::vector<std::string_view> constraints;
+  for (const ConstraintKind& kind : constraint_kinds())
+    if (kind.can_be_shared) constraints.push_back(kind.name);
   for (const ChosenConstraint& constraint : schedule.constraints)
-    if (!knows(constraints, std::string(constraint.name)))
-      throw Error(ErrorKind::not_supported,
-                  fmt::format("constraint \"{}\" cannot be shared by several processes", constraint.name))
-          .hint(fmt::format("start one process, or take one of {}", fmt::join(constraints, ", ")));
+    if (!constraint_kind(constraint.name).can_be_shared)
+      refuse("constraint", constraint.name, fmt::format("{}", fmt::join(constraints, ", ")));
   if (schedule.positions.method != PositionMethod::none)
     throw Error(ErrorKind::not_supported, "positions cannot be corrected by several processes")
         .hint("start one process, or positions.method = \"none\"");

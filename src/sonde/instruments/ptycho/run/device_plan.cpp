@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
-#include <string_view>
 
 #include "sonde/engine/base/text.h"
 
@@ -17,46 +15,17 @@ std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
 std::string bytes_text(std::size_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
-bool one_of(const std::string& name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// Frames of a batch as its engine works on it there; of groups that do not meet, as many as there may be.
-Index batch_of(const EngineSize& engine, const RunSizes& s) {
-  if (one_of(engine.name, {"gd", "adam"})) return std::min({engine.batch, engine.most_batch, s.frames});
-  return one_of(engine.name, {"epie", "rpie"}) && !engine.copies_object ? 1 : s.frames;
-}
-
-struct Need {
-  std::size_t bytes = 0;
-  std::string how;
-};
-
-/// What an engine holds there beside the sums. `group`: patterns in flight.
-Need need_of(const EngineSize& engine, const RunSizes& s, Index group) {
-  const std::size_t complex = 2 * s.real_bytes, probe = size(s.modes * s.rows * s.cols) * complex;
-  const std::size_t object = size(s.slices * s.object_rows * s.object_cols) * complex;
-  if (engine.name == "gd") return {0, "the sums alone"};
-  if (engine.name == "adam")
-    return {(s.potential ? object : object + object / 2) + probe + probe / 2, "two moments of object and probe"};
-  if (engine.name == "ml")
-    return {2 * object + (s.fractional ? 3 : 2) * probe + 2 * size(group) * probe,
-            fmt::format("directions, gradients before, two more waves of {} patterns", group)};
-  if (one_of(engine.name, {"epie", "rpie"})) return {object, "the object with a group's changes"};
-  return {size(s.frames) * probe, fmt::format("exit waves of {} frames", s.frames)};
-}
-
 }  // namespace
 
 MemoryPlan plan_device_memory(const RunSizes& s, const DeviceRoom& room) {
   MemoryPlan plan;
-  const std::size_t complex = 2 * s.real_bytes;
-  const std::size_t pixels = size(s.rows * s.cols), wave = pixels * complex, probe = size(s.modes) * wave;
-  const std::size_t object = size(s.slices * s.object_rows * s.object_cols);
+  const std::size_t complex = s.complex_bytes();
+  const std::size_t pixels = s.pixels(), wave = pixels * complex, probe = s.wave_bytes();
+  const std::size_t object = s.object_pixels();
   const Index waves_per_pattern = s.modes * (s.slices + (s.fractional ? 1 : 0));
   Index group = 1;
   for (const EngineSize& engine : s.engines)
-    group = std::max(group, group_size(batch_of(engine, s), wave, waves_per_pattern, room.groups));
+    group = std::max(group, group_size(engine.batch(s.frames).frames, wave, waves_per_pattern, room.groups));
   const auto add = [&](std::string what, std::size_t bytes, std::string how) {
     plan.lines.push_back({std::move(what), bytes, std::move(how)});
     plan.lasting_bytes += bytes;
@@ -77,7 +46,7 @@ MemoryPlan plan_device_memory(const RunSizes& s, const DeviceRoom& room) {
       fmt::format("{} frames", s.frames));
   std::size_t largest = 0;
   for (const EngineSize& engine : s.engines) {
-    const Need need = need_of(engine, s, group);
+    const MemoryNeed need = engine.setup->memory_there(s, group);
     largest = std::max(largest, need.bytes);
     plan.lines.push_back({"engine " + engine.name, need.bytes, need.how});
   }
@@ -89,7 +58,6 @@ MemoryPlan plan_device_memory(const RunSizes& s, const DeviceRoom& room) {
 
 Choice<DeviceRoom> choose_device_room(const RunSizes& sizes, const Budget& device) {
   const std::size_t available = device.available_bytes();
-  const std::size_t one_pattern = 2 * sizes.real_bytes * size(sizes.modes * sizes.rows * sizes.cols);
   DeviceRoom room;
   const MemoryPlan resident = plan_device_memory(sizes, room);
   if (resident.needed_bytes() <= available)
@@ -97,7 +65,7 @@ Choice<DeviceRoom> choose_device_room(const RunSizes& sizes, const Budget& devic
                               bytes_text(available))};
   room.patterns = PatternTier::host;
   MemoryPlan streamed = plan_device_memory(sizes, room);
-  while (streamed.needed_bytes() > available && room.groups.waves_bytes > one_pattern) {
+  while (streamed.needed_bytes() > available && room.groups.waves_bytes > sizes.wave_bytes()) {
     room.groups.waves_bytes /= 2;
     streamed = plan_device_memory(sizes, room);
   }

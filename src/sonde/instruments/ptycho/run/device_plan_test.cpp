@@ -6,10 +6,13 @@
 
 #include <optional>
 
+#include "sonde/instruments/ptycho/run/test_engine.h"
 #include "tests/support/errors.h"
 
 namespace sonde::ptycho {
 namespace {
+
+using testing::engine;
 
 RunSizes sizes() {
   RunSizes s;
@@ -20,7 +23,7 @@ RunSizes sizes() {
   s.object_rows = 200;
   s.object_cols = 100;
   s.storage = AmplitudeStorage::f16;
-  s.engines = {{.name = "gd", .batch = 100}};
+  s.engines = {engine("gd", {{"batch", "100"}})};
   return s;
 }
 
@@ -56,7 +59,7 @@ TEST(DevicePlan, TryingStartsHoldsTwoReconstructions) {
 }
 
 TEST(DevicePlan, EnginesHoldWhatTheyRemember) {
-  const auto engine = [](const EngineSize& one, auto change) {
+  const auto held = [](const EngineSize& one, auto change) {
     RunSizes s = sizes();
     s.engines = {one};
     change(s);
@@ -64,29 +67,29 @@ TEST(DevicePlan, EnginesHoldWhatTheyRemember) {
   };
   const auto as_it_is = [](RunSizes&) {};
   const std::size_t object = 200u * 100 * 8, probe = 2u * 64 * 32 * 8;
-  EXPECT_EQ(engine({.name = "gd", .batch = 100}, as_it_is), 0u);
-  EXPECT_EQ(engine({.name = "adam", .batch = 100}, as_it_is), object * 3 / 2 + probe * 3 / 2);
-  EXPECT_EQ(engine({.name = "adam", .batch = 100}, [](RunSizes& s) { s.potential = true; }), object + probe * 3 / 2);
+  EXPECT_EQ(held(engine("gd"), as_it_is), 0u);
+  EXPECT_EQ(held(engine("adam"), as_it_is), object * 3 / 2 + probe * 3 / 2);
+  EXPECT_EQ(held(engine("adam"), [](RunSizes& s) { s.potential = true; }), object + probe * 3 / 2);
   // 256 patterns at once, the most there may be: 4000 in 16 groups of 250.
-  EXPECT_EQ(engine({.name = "ml"}, as_it_is), 2 * object + 2 * probe + 2 * 250 * probe);
-  EXPECT_EQ(engine({.name = "ml"}, [](RunSizes& s) { s.fractional = true; }), 2 * object + 3 * probe + 2 * 250 * probe);
-  EXPECT_EQ(engine({.name = "dm"}, as_it_is), 4000 * probe);
-  EXPECT_EQ(engine({.name = "raar"}, as_it_is), 4000 * probe);
-  EXPECT_EQ(engine({.name = "epie"}, as_it_is), object);
-  EXPECT_EQ(engine({.name = "rpie", .copies_object = true}, as_it_is), object);
+  EXPECT_EQ(held(engine("ml"), as_it_is), 2 * object + 2 * probe + 2 * 250 * probe);
+  EXPECT_EQ(held(engine("ml"), [](RunSizes& s) { s.fractional = true; }), 2 * object + 3 * probe + 2 * 250 * probe);
+  EXPECT_EQ(held(engine("dm"), as_it_is), 4000 * probe);
+  EXPECT_EQ(held(engine("raar"), as_it_is), 4000 * probe);
+  EXPECT_EQ(held(engine("epie"), as_it_is), object);
+  EXPECT_EQ(held(engine("rpie", {{"order", "disjoint"}}), as_it_is), object);
 }
 
 TEST(DevicePlan, FramesOneByOneNeedTheWavesOfOne) {
   RunSizes s = sizes();
-  s.engines = {{.name = "epie"}};
+  s.engines = {engine("epie")};
   EXPECT_EQ(bytes_of(plan_device_memory(s, {}), "waves"), 2u * 64 * 32 * 8);
-  s.engines = {{.name = "epie", .copies_object = true}};
+  s.engines = {engine("epie", {{"order", "disjoint"}})};
   EXPECT_EQ(bytes_of(plan_device_memory(s, {}), "waves"), 250u * 2 * 64 * 32 * 8);
 }
 
 TEST(DevicePlan, WavesOnTheDeviceAreNoneOfTheHosts) {
   RunSizes s = sizes();
-  s.engines = {{.name = "dm"}};
+  s.engines = {engine("dm")};
   const auto host = [&](std::optional<Tier> waves) {
     const RunSizes made = choose_storage(s, {.wave_tier = waves}, std::size_t{1} << 40, std::size_t{1} << 40).value;
     return plan_memory(made).peak_bytes;
@@ -96,8 +99,8 @@ TEST(DevicePlan, WavesOnTheDeviceAreNoneOfTheHosts) {
 
 TEST(DevicePlan, TheLargestEngineCounts) {
   RunSizes both = sizes(), one = sizes();
-  both.engines = {{.name = "gd", .batch = 100}, {.name = "adam", .batch = 100}};
-  one.engines = {{.name = "adam", .batch = 100}};
+  both.engines = {engine("gd"), engine("adam")};
+  one.engines = {engine("adam")};
   EXPECT_EQ(plan_device_memory(both, {}).peak_bytes, plan_device_memory(one, {}).peak_bytes);
 }
 
@@ -121,7 +124,7 @@ TEST(DevicePlan, GroupsShrinkBeforeTheDeviceIsRefused) {
   EXPECT_LE(plan_device_memory(sizes(), small.value).needed_bytes(), some.needed_bytes() - 1);
   const MemoryPlan least = plan_device_memory(sizes(), {PatternTier::host, {.most = 1}});
   EXPECT_EQ(room(least.needed_bytes()).value.patterns, PatternTier::host);
-  EXPECT_THAT(testing::error_of(ErrorKind::budget, [&] { (void)room(least.needed_bytes() - 1); }),
+  EXPECT_THAT(::sonde::testing::error_of(ErrorKind::budget, [&] { (void)room(least.needed_bytes() - 1); }),
               ::testing::HasSubstr("may be used"));
 }
 

@@ -35,12 +35,6 @@ DType complex_type(const RunFile& run) {
   return run.compute.precision == ComputePrecision::f64 ? DType::c128 : DType::c64;
 }
 
-/// The number of frames that an engine holds at once.
-Index batch_of(const Tables::Item& item) {
-  const Field* batch = item.fields.find("batch");
-  return batch == nullptr ? 1 : batch->value().as_whole();
-}
-
 /// A block of patterns as read, as counts when that is another type, and fitted to the window.
 std::size_t block_bytes(const Source& source, const RunSizes& sizes) {
   const std::size_t stored = source.in_memory ? 0 : size_bytes(source.dtype);
@@ -62,33 +56,18 @@ std::vector<Index> active_frames(const RunFile& run, const JobPlan& plan) {
 }
 
 /// What the settings of an engine and the lie of the frames it works on say of its memory.
-EngineSize size_of(const Tables::Item& item, const std::vector<Index>& active, std::span<const Placement> placements,
-                   Window window) {
-  EngineSize size{.name = item.kind, .batch = batch_of(item)};
-  if (const Field* batch = item.fields.find("batch")) size.batch_chosen = batch->origin != Origin::built_in;
-  const auto word = [&](const char* key) {
-    const Field* field = item.fields.find(key);
-    return field == nullptr ? std::string() : field->value().as_text();
-  };
-  if (item.kind == "epie" || item.kind == "rpie" || item.kind == "mpie") {
-    size.copies_object = word("order") == "disjoint";
-    return size;
-  }
+EngineSize size_of(const EngineRun& run, const Fields& settings, const std::vector<Index>& active,
+                   std::span<const Placement> placements, Window window) {
+  EngineSize size{.name = run.name, .setup = run.setup};
+  if (const Field* batch = settings.find("batch")) size.batch_chosen = batch->origin != Origin::built_in;
   if (active.empty()) return size;
-  // Passes over a batch of an iteration, and those over all frames.
-  std::vector<Batches> passes;
-  if (item.fields.find("batch") != nullptr) {
-    const std::string spread = word("spread");
-    passes.push_back(overlapping_batches(active, placements, size.batch,
-                                         spread == "compact"   ? Spread::compact
-                                         : spread == "uniform" ? Spread::uniform
-                                                               : Spread::random,
-                                         {1, 1}));
-  }
-  if (item.fields.find("batch") == nullptr || item.kind == "lsqml")
-    passes.push_back({active, {0, static_cast<Index>(active.size())}});
+  const Passes passes = run.setup->passes();
+  std::vector<Batches> summed;
+  if (passes.together == Together::batch)
+    summed.push_back(overlapping_batches(active, placements, passes.batch.size, passes.batch.spread, {1, 1}));
+  if (passes.sums_of_scan) summed.push_back({active, {0, static_cast<Index>(active.size())}});
   std::vector<Index> tiles;  // the largest of every band
-  for (const Batches& batches : passes)
+  for (const Batches& batches : summed)
     for (Index b = 0; b < batches.count(); ++b) {
       const Bands bands = make_bands(batches[b], placements, window, batch_bands);
       tiles.resize(std::max(tiles.size(), bands.bands.size()));
@@ -204,6 +183,9 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   JobPlan plan;
   plan.scan = plan_scan(source, run.data, run.geometry, run.positions);
   plan.warnings = source.warnings;
+  const Schedule schedule = run.schedule();
+  for (const EngineRun& engine : schedule.engines)
+    require_knows(engine.name, *engine.setup, run.object.type, run.object.slices);
   require_object_pixels(run.object, plan.scan.sampling);
   const Window window{plan.scan.window.rows, plan.scan.window.cols};
   const bool moves = run.correction.method != PositionMethod::none;
@@ -251,12 +233,13 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   sizes.threads = thread_count();
   sizes.starts = run.multi_start.starts;
   const std::vector<Index> active = active_frames(run, plan);
-  for (const Tables::Item& item : run.tables().find("engine")->items)
-    sizes.engines.push_back(size_of(item, active, placements, window));
+  const std::vector<Tables::Item>& settings = run.tables().find("engine")->items;
+  for (std::size_t i = 0; i < schedule.engines.size(); ++i)
+    sizes.engines.push_back(size_of(schedule.engines[i], settings[i].fields, active, placements, window));
 
   if (resources.kernels && run.compute.wave_tier &&
       std::any_of(sizes.engines.begin(), sizes.engines.end(),
-                  [](const EngineSize& engine) { return engine_kind(engine.name).keeps_waves; }))
+                  [](const EngineSize& engine) { return engine.setup->traits().keeps_waves; }))
     throw Error(ErrorKind::not_supported, "exit waves stay on the GPU: compute.wave_tier is for the CPU alone")
         .hint("leave compute.wave_tier out, or use --device cpu");
   StorageWishes wishes{.storage = run.data.storage,

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -18,53 +17,19 @@ constexpr std::size_t most_parts = 16;  // of a scan, each with sums of its own 
 
 std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
-/// All exit waves as they are kept.
-std::size_t wave_bytes(const RunSizes& s) {
-  const std::size_t parts = 2 * size(s.frames * s.modes * s.rows * s.cols);
-  return parts * (s.wave_encoding == Encoding::raw ? s.real_bytes : 2);
-}
-
-/// What one engine holds beside the state.
-struct EngineMemoryNeed {
-  std::size_t bytes = 0;
-  std::string how;
-};
-
-EngineMemoryNeed engine_need(const EngineSize& engine, const RunSizes& s) {
-  const std::size_t complex = 2 * s.real_bytes, both = complex + s.real_bytes;
-  const std::size_t pixels = size(s.rows * s.cols), modes = size(s.modes);
-  const std::size_t object = size(s.slices * s.object_rows * s.object_cols);
-  const std::size_t wave = modes * pixels * complex;
-  // Sums of a batch pass: object and probe with their weights, once added up and once in the tile of every band.
-  const std::size_t sums = object * both + wave + pixels * s.real_bytes + size(s.slices * engine.tile_pixels) * both +
-                           size(engine.tiles) * (wave + pixels * s.real_bytes);
-  const std::string& name = engine.name;
-  if (name == "epie" || name == "rpie")
-    return engine.copies_object ? EngineMemoryNeed{object * complex + 16 * wave, "a copy of the object, probe steps"}
-                                : EngineMemoryNeed{0, "the estimate itself is changed"};
-  if (name == "mpie") return {2 * object * complex, "the object before, and its velocity"};
-  if (name == "gd") return {sums, "sums of object and probe, band tiles"};
-  if (name == "adam") return {sums + (object + modes * pixels) * both, "sums, band tiles, two moments"};
-  if (name == "lsqml") {
-    const Index batch = std::min({engine.batch, engine.most_batch, s.frames});
-    return {sums + object * both + size(batch) * wave, fmt::format("sums, band tiles, waves of {} frames", batch)};
-  }
-  if (name == "ml")
-    return {sums + 2 * object * complex + 2 * wave + size(s.threads) * 2 * wave, "sums, band tiles, directions"};
-  // All projections.
-  if (s.wave_tier == Tier::device) return {sums + wave, "sums, band tiles"};
-  const std::size_t in_thread = s.wave_tier == Tier::host && s.wave_encoding == Encoding::raw ? 0 : size(s.threads);
-  const std::size_t waves = s.wave_tier == Tier::host ? wave_bytes(s) : 0;
-  return {sums + (1 + in_thread) * wave + waves,
-          fmt::format("exit waves of {} frames{}, sums, band tiles", s.frames, waves == 0 ? " on the disk" : "")};
-}
+bool keeps_waves(const EngineSize& engine) { return engine.setup->traits().keeps_waves; }
 
 bool keeps_waves(const RunSizes& s) {
-  return std::any_of(s.engines.begin(), s.engines.end(), [](const EngineSize& engine) {
-    constexpr std::string_view others[] = {"epie", "rpie", "mpie", "gd", "adam", "lsqml", "ml"};
-    return std::find(std::begin(others), std::end(others), engine.name) == std::end(others);
-  });
+  return std::any_of(s.engines.begin(), s.engines.end(), [](const EngineSize& engine) { return keeps_waves(engine); });
 }
+
+/// Whether a smaller batch needs less memory, and is not a person's choice.
+bool batch_may_shrink(const EngineSize& engine, const RunSizes& s) {
+  if (engine.batch_chosen || engine.setup->passes().together != Together::batch) return false;
+  return engine.setup->memory(s, {.frames = 1}).bytes < engine.setup->memory(s, {.frames = 2}).bytes;
+}
+
+std::string title(const EngineSize& engine) { return "engine " + engine.name; }
 
 }  // namespace
 
@@ -76,9 +41,9 @@ std::size_t amplitude_bytes(const RunSizes& sizes) {
 
 MemoryPlan plan_memory(const RunSizes& s) {
   MemoryPlan plan;
-  const std::size_t complex = 2 * s.real_bytes;
-  const std::size_t frames = size(s.frames), pixels = size(s.rows * s.cols), modes = size(s.modes);
-  const std::size_t object = size(s.slices * s.object_rows * s.object_cols);
+  const std::size_t complex = s.complex_bytes();
+  const std::size_t frames = size(s.frames), pixels = s.pixels(), modes = size(s.modes);
+  const std::size_t object = s.object_pixels();
   const auto add = [&](std::string what, std::size_t bytes, std::string how) {
     plan.lines.push_back({std::move(what), bytes, std::move(how)});
     return bytes;
@@ -90,7 +55,7 @@ MemoryPlan plan_memory(const RunSizes& s) {
   const std::size_t patterns = add(
       "patterns", (patterns_here ? stored : 0) + (s.masked ? 12 * pixels : 0),
       fmt::format("{} x {} x {} x {} B{}", s.frames, s.rows, s.cols, amplitude, patterns_here ? "" : " on the disk"));
-  plan.disk_bytes = (patterns_here ? 0 : stored) + (s.wave_tier == Tier::disk && keeps_waves(s) ? wave_bytes(s) : 0);
+  plan.disk_bytes = (patterns_here ? 0 : stored) + (s.wave_tier == Tier::disk && keeps_waves(s) ? s.kept_bytes() : 0);
   // The estimate, the one before (for dO and dP) and the best until now.
   const std::size_t state_object =
       add("object", 3 * object * complex + (s.potential ? 2 * object * s.real_bytes : 0),
@@ -129,8 +94,8 @@ MemoryPlan plan_memory(const RunSizes& s) {
 
   std::size_t largest = 0;
   for (const EngineSize& engine : s.engines) {
-    const EngineMemoryNeed need = engine_need(engine, s);
-    add("engine " + engine.name, need.bytes, need.how);
+    const MemoryNeed need = engine.setup->memory(s, engine.batch(s.frames));
+    add(title(engine), need.bytes, need.how);
     largest = std::max(largest, need.bytes);
   }
   if (s.starts > 1)
@@ -189,7 +154,7 @@ std::vector<Way> ways_of(const RunSizes& s, const StorageWishes& wishes) {
   add(Tier::disk, Tier::disk, smallest, any);
   Index batch = 0;
   for (const EngineSize& engine : s.engines)
-    if (engine.batch_may_shrink()) batch = std::max(batch, std::min(engine.batch, s.frames));
+    if (batch_may_shrink(engine, s)) batch = std::max(batch, engine.batch(s.frames).frames);
   for (Index size = batch / 2; size >= 8; size /= 2) {
     Way way = ways.back();
     way.most_batch = size;
@@ -227,7 +192,7 @@ Choice<RunSizes> choose_storage(RunSizes sizes, const StorageWishes& wishes, std
     made.pattern_tier = way.patterns;
     made.wave_tier = way.waves;
     for (EngineSize& engine : made.engines)
-      if (engine.batch_may_shrink()) engine.most_batch = way.most_batch;
+      if (batch_may_shrink(engine, made)) engine.most_batch = way.most_batch;
     return made;
   };
   const auto sentence = [&](const Way& way) {
@@ -278,7 +243,9 @@ void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const TierBud
   std::string remedy = "raise --memory";
   if (most.what == "patterns" && sizes.pattern_tier == Tier::host)
     remedy += ", or leave it to the plan where patterns are (data.tier and data.storage auto)";
-  else if (most.what.starts_with("engine ") && most.how.starts_with("exit waves") && sizes.wave_tier == Tier::host)
+  else if (sizes.wave_tier == Tier::host &&
+           std::any_of(sizes.engines.begin(), sizes.engines.end(),
+                       [&](const EngineSize& one) { return title(one) == most.what && keeps_waves(one); }))
     remedy += ", or choose an engine that keeps no exit waves, for instance gd";
   else if (most.what != "while loading")
     remedy += ", or crop the patterns with data.crop";

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,43 +13,38 @@
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/memory/encoding.h"
 #include "sonde/engine/memory/tier.h"
+#include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/model/measurement.h"
 
 namespace sonde::ptycho {
 
 /// One engine of a run, as far as memory asks.
 struct EngineSize {
-  std::string name;                  ///< of the table of engines
-  Index batch = 1;                   ///< frames that are held at once (lsqml)
-  Index tiles = 0, tile_pixels = 0;  ///< of the bands of a batch: how many, and the pixels of one slice in all of them
-  bool copies_object = false;        ///< a second object beside the estimate (pie in groups)
-  bool batch_chosen = false;         ///< by a person, so that a plan leaves it alone
+  std::string name;  ///< of the table of engines
+  std::shared_ptr<const EngineSetup> setup;
+  Index tiles = 0, tile_pixels = 0;                      ///< as in BatchSizes
+  bool batch_chosen = false;                             ///< by a person, so that a plan leaves it alone
   Index most_batch = std::numeric_limits<Index>::max();  ///< frames of a batch, whatever its settings say
 
-  /// Whether a smaller batch needs less memory, and is not a person's choice.
-  [[nodiscard]] bool batch_may_shrink() const { return name == "lsqml" && !batch_chosen; }
+  /// Of `frames` frames in all.
+  [[nodiscard]] BatchSizes batch(Index frames) const {
+    return {setup->passes().most_together(frames, most_batch), tiles, tile_pixels};
+  }
 };
 
 /// What memory depends on.
-struct RunSizes {
-  Index frames = 0, rows = 0, cols = 0;  ///< patterns as the engines see them
-  bool refitted = false;                 ///< cropped or padded while loading
-  std::size_t block_bytes = 0;           ///< of the patterns that are read at a time, in all forms they pass through
+struct RunSizes : WorkSizes {
+  bool refitted = false;        ///< patterns are cropped or padded while loading
+  std::size_t block_bytes = 0;  ///< of the patterns that are read at a time, in all forms they pass through
   AmplitudeStorage storage = AmplitudeStorage::f32;
   std::size_t count_bytes = 2;   ///< of one count as read, for `counts` storage
   bool counts_are_whole = true;  ///< read as an unsigned type, so that `counts` keeps them
-  Tier pattern_tier = Tier::host, wave_tier = Tier::host;
-  Encoding wave_encoding = Encoding::raw;
+  Tier pattern_tier = Tier::host;
   Index processes = 1;     ///< that share the scan; all sizes are those of one
   Index whole_pixels = 0;  ///< of a slice of the object of all processes
   bool masked = false;
-  Index modes = 1, slices = 1, object_rows = 0, object_cols = 0;
   Index components = 0;  ///< by which the probe varies along the scan ([opr])
-  bool potential = false;
-  bool fractional = false;  ///< probes between pixels are shifted through their spectrum
-  std::size_t real_bytes = 4;
-  Index threads = 1;
-  Index starts = 1;  ///< first objects that are tried: a second reconstruction is held meanwhile
+  Index starts = 1;      ///< first objects that are tried: a second reconstruction is held meanwhile
   std::vector<EngineSize> engines;
 };
 
@@ -86,8 +82,8 @@ struct StorageWishes {
 
 /// The sizes with storage, tiers and the largest batch filled in, and one sentence that says why: the first that fits,
 /// in this order: amplitudes as f32 (f64) in memory; counts of up to 16 bits as they are, else f16; exit waves on the
-/// disk, then patterns, then both; smaller batches of lsqml, unless a person chose theirs. When nothing fits, what
-/// needs least. A pure function of sizes and budgets.
+/// disk, then patterns, then both; smaller batches where an engine holds their waves, unless a person chose theirs.
+/// When nothing fits, what needs least. A pure function of sizes and budgets.
 [[nodiscard]] Choice<RunSizes> choose_storage(RunSizes sizes, const StorageWishes& wishes, std::size_t host_bytes,
                                               std::size_t disk_bytes);
 

@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sonde/instruments/ptycho/run/test_engine.h"
 #include "tests/support/errors.h"
 
 namespace sonde::ptycho {
 namespace {
 
+using testing::engine;
 using ::testing::HasSubstr;
 
 RunSizes sizes(std::vector<EngineSize> engines) {
@@ -32,8 +34,10 @@ std::size_t bytes_of(const MemoryPlan& plan, const std::string& what) {
 
 // Every product by hand, so that a changed formula is seen.
 TEST(MemoryPlan, CountsWhatIsHeld) {
-  const MemoryPlan plan = plan_memory(
-      sizes({{.name = "epie", .copies_object = true}, {.name = "gd", .batch = 64, .tiles = 4, .tile_pixels = 30000}}));
+  EngineSize gd = engine("gd");
+  gd.tiles = 4;
+  gd.tile_pixels = 30000;
+  const MemoryPlan plan = plan_memory(sizes({engine("epie", {{"order", "disjoint"}}), gd}));
   EXPECT_EQ(bytes_of(plan, "patterns"), 1000u * 64 * 32 * 4);
   EXPECT_EQ(bytes_of(plan, "object"), 3u * 200 * 100 * 8);
   EXPECT_EQ(bytes_of(plan, "probe"), 3u * 64 * 32 * 8);
@@ -45,7 +49,7 @@ TEST(MemoryPlan, CountsWhatIsHeld) {
 }
 
 TEST(MemoryPlan, OneOfSeveralProcessesHoldsWhatIsExchangedAndTheWholeObjectInTheEnd) {
-  RunSizes s = sizes({{.name = "gd", .batch = 64}});
+  RunSizes s = sizes({engine("gd")});
   s.block_bytes = 0;  // loading is not the peak
   const MemoryPlan alone = plan_memory(s);
   s.processes = 4;
@@ -63,7 +67,7 @@ struct StorageCase {
 class Storage : public ::testing::TestWithParam<StorageCase> {};
 
 TEST_P(Storage, DecidesTheBytesOfAPattern) {
-  RunSizes s = sizes({{.name = "gd", .batch = 64}});
+  RunSizes s = sizes({engine("gd")});
   s.storage = GetParam().storage;
   s.count_bytes = GetParam().count_bytes;
   EXPECT_EQ(bytes_of(plan_memory(s), "patterns"), 1000 * 64 * 32 * GetParam().pattern_bytes);
@@ -77,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
                       StorageCase{AmplitudeStorage::counts, 4, 4}));
 
 TEST(MemoryPlan, ProjectionsHoldEveryExitWave) {
-  RunSizes s = sizes({{.name = "dm"}});
+  RunSizes s = sizes({engine("dm")});
   const std::size_t one = bytes_of(plan_memory(s), "engine dm");
   s.frames *= 2;
   EXPECT_EQ(bytes_of(plan_memory(s), "engine dm") - one, 1000u * 64 * 32 * 8);
@@ -86,11 +90,13 @@ TEST(MemoryPlan, ProjectionsHoldEveryExitWave) {
 }
 
 TEST(MemoryPlan, MomentumHoldsTheObjectBeforeAndItsVelocity) {
-  EXPECT_EQ(bytes_of(plan_memory(sizes({{"mpie", 1}})), "engine mpie"), 2u * 200 * 100 * 8);
+  EXPECT_EQ(bytes_of(plan_memory(sizes({engine("mpie")})), "engine mpie"), 2u * 200 * 100 * 8);
+  EXPECT_EQ(bytes_of(plan_memory(sizes({engine("epie", {{"momentum_every", "5"}})})), "engine epie"),
+            2u * 200 * 100 * 8);
 }
 
 TEST(MemoryPlan, AProbeThatVariesHoldsItsComponentsAndSums) {
-  RunSizes s = sizes({{"gd", 1}});
+  RunSizes s = sizes({engine("gd")});
   const std::size_t without = plan_memory(s).lasting_bytes;
   s.components = 2;
   s.fractional = true;
@@ -103,13 +109,12 @@ TEST(MemoryPlan, AProbeThatVariesHoldsItsComponentsAndSums) {
 }
 
 TEST(MemoryPlan, OneEngineWorksAtATime) {
-  const MemoryPlan both = plan_memory(sizes({{.name = "dm"}, {.name = "epie"}})),
-                   one = plan_memory(sizes({{.name = "dm"}}));
+  const MemoryPlan both = plan_memory(sizes({engine("dm"), engine("epie")})), one = plan_memory(sizes({engine("dm")}));
   EXPECT_EQ(both.peak_bytes, one.peak_bytes);
 }
 
 TEST(MemoryPlan, TryingStartsHoldsTwoReconstructionsOfOneMeasurement) {
-  RunSizes s = sizes({{"gd", 64}});
+  RunSizes s = sizes({engine("gd")});
   s.block_bytes = 0;  // loading is not the peak
   const MemoryPlan one = plan_memory(s);
   s.starts = 5;
@@ -117,22 +122,22 @@ TEST(MemoryPlan, TryingStartsHoldsTwoReconstructionsOfOneMeasurement) {
 }
 
 TEST(MemoryPlan, LoadingMayBeThePeak) {
-  RunSizes s = sizes({{.name = "epie"}});
+  RunSizes s = sizes({engine("epie")});
   s.block_bytes = std::size_t{1} << 30;
   const MemoryPlan plan = plan_memory(s);
   EXPECT_EQ(plan.peak_bytes, plan.loading_bytes);
 }
 
 TEST(MemoryPlan, HeadRoomIsATenth) {
-  const MemoryPlan plan = plan_memory(sizes({{.name = "epie"}}));
+  const MemoryPlan plan = plan_memory(sizes({engine("epie")}));
   EXPECT_EQ(plan.needed_bytes(), plan.peak_bytes + plan.peak_bytes / 10);
 }
 
 TEST(MemoryPlan, TooLittleMemorySaysWhatIsMissingAndWhatHelps) {
-  const RunSizes s = sizes({{.name = "epie"}});
+  const RunSizes s = sizes({engine("epie")});
   const MemoryPlan plan = plan_memory(s);
   EXPECT_NO_THROW(require_memory(plan, s, Budget(plan.needed_bytes(), "the test says so")));
-  const std::string text = testing::error_of(
+  const std::string text = ::sonde::testing::error_of(
       ErrorKind::budget, [&] { require_memory(plan, s, Budget(plan.needed_bytes() - (1 << 20), "the test says so")); });
   EXPECT_THAT(text, HasSubstr("1.00 MiB are missing"));
   EXPECT_THAT(text, HasSubstr("most is for patterns"));
@@ -141,8 +146,8 @@ TEST(MemoryPlan, TooLittleMemorySaysWhatIsMissingAndWhatHelps) {
 
 // ---- What lies where -----------------------------------------------------------------------------------------------
 
-RunSizes large(const std::string& engine) {
-  RunSizes s = sizes({{.name = engine, .batch = 64}});
+RunSizes large(const std::string& name) {
+  RunSizes s = sizes({engine(name)});
   s.frames = 100000;
   s.block_bytes = 1 << 20;
   return s;
@@ -213,26 +218,27 @@ TEST(ChooseStorage, WideCountsAreNoCountsEvenWhenAsked) {
 
 TEST(ChooseStorage, TheDiskIsRefusedWhereNothingIsKeptOnIt) {
   const RunSizes s = choose_storage(large("gd"), {.pattern_tier = Tier::disk}, plenty, plenty).value;
-  EXPECT_THAT(testing::error_of(ErrorKind::not_supported,
-                                [&] { require_memory(plan_memory(s), s, Budget(plenty, "the test says so")); }),
-              HasSubstr("on the disk by `sonde ptycho run` alone"));
+  EXPECT_THAT(
+      ::sonde::testing::error_of(ErrorKind::not_supported,
+                                 [&] { require_memory(plan_memory(s), s, Budget(plenty, "the test says so")); }),
+      HasSubstr("on the disk by `sonde ptycho run` alone"));
 }
 
 TEST(ChooseStorage, LsqmlTakesSmallerBatchesUnlessAPersonChoseThem) {
   RunSizes s = large("lsqml");
-  s.engines[0].batch = 4096;  // 64 MiB of waves
+  s.engines = {engine("lsqml", {{"batch", "4096"}})};  // 64 MiB of waves
   const std::size_t host = (std::size_t{45} << 20) / 10 * 11;
   const Choice<RunSizes> choice = choose_storage(s, {}, host, plenty);
   EXPECT_EQ(choice.value.engines[0].most_batch, 1024);
   EXPECT_THAT(choice.because, HasSubstr("batches of at most 1024 frames"));
   // Another engine's batch holds nothing, so it stays what it is.
-  s.engines.push_back({.name = "gd", .batch = 4096});
+  s.engines.push_back(engine("gd", {{"batch", "4096"}}));
   EXPECT_EQ(choose_storage(s, {}, host, plenty).value.engines[1].most_batch, std::numeric_limits<Index>::max());
   s.engines.pop_back();
   s.engines[0].batch_chosen = true;
   const RunSizes kept = choose_storage(s, {}, host, plenty).value;
   const TierBudgets budgets{std::nullopt, Budget(host, "the test says so"), Budget(plenty, "so does the disk"), ""};
-  EXPECT_THAT(testing::error_of(ErrorKind::budget, [&] { require_memory(plan_memory(kept), kept, budgets); }),
+  EXPECT_THAT(::sonde::testing::error_of(ErrorKind::budget, [&] { require_memory(plan_memory(kept), kept, budgets); }),
               HasSubstr("are missing"));
 }
 
@@ -240,15 +246,16 @@ TEST(ChooseStorage, ADiskWithoutRoomIsNoWayOut) {
   const std::size_t host = (patterns(1) + other) / 10 * 11;
   const RunSizes s = choose_storage(large("gd"), {}, host, 1000).value;
   EXPECT_EQ(s.pattern_tier, Tier::host);
-  EXPECT_THAT(testing::error_of(ErrorKind::budget,
-                                [&] { require_memory(plan_memory(s), s, Budget(host, "the test says so")); }),
+  EXPECT_THAT(::sonde::testing::error_of(ErrorKind::budget,
+                                         [&] { require_memory(plan_memory(s), s, Budget(host, "the test says so")); }),
               HasSubstr("are missing"));
 }
 
 TEST(MemoryPlan, LargeExitWavesSuggestAnotherEngine) {
-  const RunSizes s = sizes({{.name = "raar"}});
-  EXPECT_THAT(testing::error_of(ErrorKind::budget, [&] { require_memory(plan_memory(s), s, Budget(1, "no")); }),
-              HasSubstr("an engine that keeps no exit waves"));
+  const RunSizes s = sizes({engine("raar")});
+  EXPECT_THAT(
+      ::sonde::testing::error_of(ErrorKind::budget, [&] { require_memory(plan_memory(s), s, Budget(1, "no")); }),
+      HasSubstr("an engine that keeps no exit waves"));
 }
 
 }  // namespace

@@ -93,13 +93,13 @@ std::string OutputSettings::report_page() const {
   return std::filesystem::path(file).replace_extension().string() + "_report.html";
 }
 
-RunFile::RunFile() {
+RunFile::RunFile(std::span<const EngineKind> engines) : kinds_(engines) {
   tables_.add("data", Fields(data));
   tables_.add("geometry", Fields(geometry));
   tables_.add("probe", Fields(probe));
   tables_.add("object", Fields(object));
   tables_.add("direct", Fields(direct));
-  tables_.add_list("engine", names_of(engine_kinds()), [this](const std::string& kind) { return append_engine(kind); });
+  tables_.add_list("engine", names_of(kinds_), [this](const std::string& kind) { return append_engine(kind); });
   Fields of_positions(positions);
   correction.describe(of_positions);
   tables_.add("positions", std::move(of_positions));
@@ -114,7 +114,7 @@ RunFile::RunFile() {
 }
 
 Fields RunFile::append_engine(const std::string& kind) {
-  std::shared_ptr<EngineSetup> setup = engine_kind(kind).setup();
+  std::shared_ptr<EngineSetup> setup = engine_kind(kind, kinds_).setup();
   engines_.push_back(std::make_unique<EngineRun>(EngineRun{.name = kind, .setup = setup}));
   setups_.push_back(std::move(setup));
   Fields fields;
@@ -149,8 +149,8 @@ void RunFile::parse(std::string_view text, const std::string& name) { parse_toml
 Schedule RunFile::schedule() const {
   if (engines_.empty())
     throw Error(ErrorKind::bad_input, "the run file names no engine")
-        .hint("add a table [[engine]] with name = \"" + names_of(engine_kinds()).front() + "\"; known are " +
-              join_words(names_of(engine_kinds())));
+        .hint("add a table [[engine]] with name = \"" + names_of(kinds_).front() + "\"; known are " +
+              join_words(names_of(kinds_)));
   Schedule schedule;
   for (const auto& engine : engines_) schedule.engines.push_back(*engine);
   schedule.object_start = object.start;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,7 +70,8 @@ struct OutputSettings {
 ///   run.tables().assign_text("engine.0.iterations=200");
 class RunFile {
  public:
-  RunFile();
+  /// `engines`: those that [[engine]] may name.
+  explicit RunFile(std::span<const EngineKind> engines = engine_kinds());
   RunFile(const RunFile&) = delete;
   RunFile& operator=(const RunFile&) = delete;
 
@@ -103,6 +105,7 @@ class RunFile {
   Fields append_engine(const std::string& kind);
   Fields append_constraint(const std::string& kind);
 
+  std::span<const EngineKind> kinds_;
   Tables tables_;
   std::vector<std::unique_ptr<EngineRun>> engines_;
   std::vector<std::shared_ptr<EngineSetup>> setups_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ class SmallScan {
   Source source;
 
   /// `more` are tables of the run file, at least one [[engine]].
-  explicit SmallScan(double counts, const std::string& more = "[[engine]]\nname = \"gd\"\niterations = 20\n")
-      : truth_(std::make_shared<const Truth>(truth_of(options_of(counts)))) {
+  explicit SmallScan(double counts, const std::string& more = "[[engine]]\nname = \"gd\"\niterations = 20\n",
+                     std::span<const EngineKind> engines = engine_kinds())
+      : run(engines), truth_(std::make_shared<const Truth>(truth_of(options_of(counts)))) {
     source = measured();
     run.parse("[geometry]\nenergy_keV = 200\ndetector_mrad_per_px = 2.8125\nsemiangle_mrad = 20\n" + more, "run.toml");
   }
