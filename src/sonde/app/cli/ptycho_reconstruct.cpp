@@ -367,9 +367,11 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::
   write_results(job, run, source, stopped, context);
   if (stopped) throw Error(*stopped);
   if (outcome.kind == Outcome::Kind::diverged)
-    throw Error(ErrorKind::not_converged,
-                fmt::format("the reconstruction diverged: {}; the state of iteration {} was written", outcome.because,
-                            outcome.best))
+    throw Error(
+        ErrorKind::not_converged,
+        fmt::format(
+            "the reconstruction diverged: {}; the estimate with the lowest R_I, that of iteration {}, was written",
+            outcome.because, outcome.best))
         .hint("halve the steps, or switch the constraint probe_power on");
   if (outcome.kind == Outcome::Kind::finished && run.stop.require)
     throw Error(ErrorKind::not_converged, "all iterations are done, but the reconstruction has not converged")

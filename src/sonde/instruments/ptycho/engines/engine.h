@@ -27,7 +27,7 @@ struct EngineMemory {
 };
 
 /// How one iteration combines the shared pieces. It fills Workbench::fit() for every active frame, with the fit before
-/// the frame's own update where it updates frame by frame.
+/// the frame's own update, unless it judges_result.
 template <class Real>
 class Engine {
  public:
@@ -44,6 +44,7 @@ class Engine {
 struct EngineTraits {
   bool has_kernels = false;      ///< computes with Workbench::device_pass() when there is one
   bool keeps_waves = false;      ///< the exit waves of all frames, where and as WorkLimits say
+  bool judges_result = false;    ///< Workbench::fit() is of the estimate that the iteration ends with
   bool can_be_shared = false;    ///< by several processes: frames meet in sums over batches alone
   bool knows_slices = true;      ///< objects of several slices
   bool knows_potentials = true;  ///< objects that are a phase alone

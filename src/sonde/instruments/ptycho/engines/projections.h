@@ -20,7 +20,7 @@ struct ProjectionSettings {
   double probe_change = 0.05;  ///< rounds end when the probe changes by less
 
   static constexpr EngineTraits traits{
-      .has_kernels = true, .keeps_waves = true, .can_be_shared = true, .knows_slices = false};
+      .has_kernels = true, .keeps_waves = true, .judges_result = true, .can_be_shared = true, .knows_slices = false};
   void describe(Fields& fields);
   [[nodiscard]] Passes passes() const { return {.together = Together::all, .sums_of_scan = true}; }
   [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& scan) const;

@@ -31,6 +31,20 @@ void copy_into(const Array& from, Array& to) {
     std::memcpy(to.data(), from.data(), from.allocated_bytes());
 }
 
+/// A state of one shape into another, or into one that is empty.
+void copy_state(const State& from, State& to) {
+  to.type = from.type;
+  copy_into(from.object, to.object);
+  if (!from.phase.empty()) copy_into(from.phase, to.phase);
+  copy_into(from.probe, to.probe);
+  if (from.components() > 0) {
+    copy_into(from.opr_modes, to.opr_modes);
+    copy_into(from.opr_weights, to.opr_weights);
+  }
+  to.positions = from.positions;
+  to.placements = from.placements;
+}
+
 /// sum |a - b|^2 over sum |b|^2 of complex arrays.
 template <class Real>
 double relative_change(const Array& now, const Array& before) {
@@ -101,6 +115,7 @@ class Steps final : public Reconstruction {
   [[nodiscard]] double roughness() const;
   void require_finite_state() const;
   void begin_engine(Index which);
+  void end_engine();
   [[nodiscard]] double probe_power() const {
     return cpu::power<Real>(static_cast<const std::complex<Real>*>(state_.probe.data()), state_.probe.count());
   }
@@ -108,8 +123,16 @@ class Steps final : public Reconstruction {
     judge_.begin_window();
     window_began_ = iteration;
   }
-  void keep_best(double r_intensity);
+  [[nodiscard]] const EngineTraits& traits(Index which) const {
+    return schedule_.engines[static_cast<std::size_t>(which)].setup->traits();
+  }
+  [[nodiscard]] bool is_best(double r_intensity) const { return !(best_r_ > 0) || r_intensity < best_r_; }
+  void note_best(double r_intensity, Index iteration) {
+    best_r_ = r_intensity;
+    outcome_.best = iteration;
+  }
   void restore_best();
+  void restore_after(const Error& error);
   [[nodiscard]] bool becomes_free(Index number) const;
   void finish(const IterationRecord& record);
 
@@ -132,9 +155,9 @@ class Steps final : public Reconstruction {
   Index which_ = 0, done_in_engine_ = 0;
   Index iterations_ = 0;    // of all engines
   Index window_began_ = 1;  // iteration from which the stop rule looks
-  Array object_before_, probe_before_;
-  State best_;
-  double best_r_ = 0;
+  State before_;            // the iteration that is worked on, or was last
+  State best_;              // with the lowest R_I
+  double best_r_ = 0;       // 0: not known of this kind of engine
   double power_total_ = 1;
 };
 
@@ -176,9 +199,7 @@ void Steps<Real>::begin_engine(Index which) {
   const EngineRun& run = schedule_.engines[static_cast<std::size_t>(which)];
   // What the engine before has reached stays the best until this one does better. Only R_I of exit waves that are kept
   // is of another kind.
-  if (which > 0 && run.setup->traits().keeps_waves !=
-                       schedule_.engines[static_cast<std::size_t>(which - 1)].setup->traits().keeps_waves)
-    best_r_ = 0;
+  if (which > 0 && traits(which).keeps_waves != traits(which - 1).keeps_waves) best_r_ = 0;
   correction_.reset();
   relaxation_.reset();
   engine_.reset();
@@ -197,6 +218,18 @@ void Steps<Real>::begin_engine(Index which) {
   begin_window(static_cast<Index>(history_.size()) + 1);
 }
 
+/// What an engine has reached is judged before another one changes it: where R_I is that of the estimate before an
+/// iteration, nobody has seen the last one's.
+template <class Real>
+void Steps<Real>::end_engine() {
+  if (traits(which_).judges_result || traits(which_ + 1).keeps_waves != traits(which_).keeps_waves) return;
+  bench_->compare(bench_->active(), fit_);
+  const double r_intensity = judged(fit_, bench_->active(), counts_).r_intensity;
+  if (!is_best(r_intensity)) return;
+  copy_state(state_, best_);
+  note_best(r_intensity, static_cast<Index>(history_.size()));
+}
+
 /// The sums of frames of this process, over all processes.
 template <class Real>
 Metrics Steps<Real>::judged(const std::vector<FrameSums>& fit, const std::vector<Index>& frames,
@@ -211,8 +244,8 @@ Metrics Steps<Real>::judged(const std::vector<FrameSums>& fit, const std::vector
 
 template <class Real>
 double Steps<Real>::object_change() const {
-  if (!schedule_.share) return relative_change<Real>(state_.object, object_before_);
-  const auto [change, power] = schedule_.share->template change<Real>(state_.object, object_before_);
+  if (!schedule_.share) return relative_change<Real>(state_.object, before_.object);
+  const auto [change, power] = schedule_.share->template change<Real>(state_.object, before_.object);
   return power > 0 ? change / power : 0;
 }
 
@@ -244,33 +277,17 @@ void Steps<Real>::require_finite_state() const {
 }
 
 template <class Real>
-void Steps<Real>::keep_best(double r_intensity) {
-  if (best_r_ > 0 && !(r_intensity < best_r_)) return;
-  best_r_ = r_intensity;
-  outcome_.best = static_cast<Index>(history_.size());
-  copy_into(state_.object, best_.object);
-  if (!state_.phase.empty()) copy_into(state_.phase, best_.phase);
-  copy_into(state_.probe, best_.probe);
-  if (state_.components() > 0) {
-    copy_into(state_.opr_modes, best_.opr_modes);
-    copy_into(state_.opr_weights, best_.opr_weights);
-  }
-  best_.positions = state_.positions;
-  best_.placements = state_.placements;
+void Steps<Real>::restore_best() {
+  if (!best_.object.empty()) copy_state(best_, state_);
 }
 
+/// What is left of an iteration that did not end: work that was asked to stop keeps what the iterations before have
+/// reached, unless an earlier one was better.
 template <class Real>
-void Steps<Real>::restore_best() {
-  if (best_.object.empty()) return;
-  copy_into(best_.object, state_.object);
-  if (!state_.phase.empty()) copy_into(best_.phase, state_.phase);
-  copy_into(best_.probe, state_.probe);
-  if (best_.components() > 0) {
-    copy_into(best_.opr_modes, state_.opr_modes);
-    copy_into(best_.opr_weights, state_.opr_weights);
-  }
-  state_.positions = best_.positions;
-  state_.placements = best_.placements;
+void Steps<Real>::restore_after(const Error& error) {
+  const bool stopped = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated;
+  const bool still_better = outcome_.best == static_cast<Index>(history_.size());
+  copy_state(best_.object.empty() || (stopped && still_better) ? before_ : best_, state_);
 }
 
 /// Whether something is estimated from this iteration on that was fixed before.
@@ -291,8 +308,7 @@ const IterationRecord& Steps<Real>::iterate() {
   const Iteration iteration{record.number, record.number >= schedule_.object_start,
                             record.number >= schedule_.probe_start};
   if (becomes_free(record.number)) begin_window(record.number);
-  copy_into(state_.object, object_before_);
-  copy_into(state_.probe, probe_before_);
+  copy_state(state_, before_);
   const double power_before = probe_power();
 
   const Stopwatch watch;
@@ -300,6 +316,8 @@ const IterationRecord& Steps<Real>::iterate() {
     engine_->iterate(*bench_, iteration);
     record.power_ratio = probe_power() / power_before;
     require_finite_state();
+    record.fit = judged(bench_->fit(), bench_->active(), counts_);
+    if (traits(which_).judges_result && is_best(record.fit.r_intensity)) copy_state(state_, best_);
     if (relaxation_ && iteration.probe_free && relaxation_->due(record.number)) {
       record.opr_share = relaxation_->relax(*bench_);
       require_finite<Real>(state_.opr_modes, "variation of the probe");
@@ -314,26 +332,32 @@ const IterationRecord& Steps<Real>::iterate() {
       if (changed.object || changed.probe) state_changed();
     }
     if (!held_.empty()) bench_->compare(held_here_, fit_);
-  } catch (const Error&) {
-    restore_best();
+  } catch (const Error& error) {
+    restore_after(error);
     throw;
   }
-  record.fit = judged(bench_->fit(), bench_->active(), counts_);
   if (!held_.empty()) record.r_free = judged(fit_, held_here_, held_counts_).r_intensity;
   record.object_change = object_change();
-  record.probe_change = relative_change<Real>(state_.probe, probe_before_);
+  record.probe_change = relative_change<Real>(state_.probe, before_.probe);
   record.phase_roughness = roughness();
   power_total_ *= record.power_ratio;
   record.power_total = power_total_;
   record.seconds = watch.seconds();
   history_.push_back(record);
-  keep_best(record.fit.r_intensity);
+  if (is_best(record.fit.r_intensity)) {
+    // R_I is that of the estimate that the iteration began with, unless its engine judges what it ends with.
+    if (!traits(which_).judges_result) std::swap(before_, best_);
+    note_best(record.fit.r_intensity, record.number);
+  }
   finish(record);
   if (outcome_.kind == Outcome::Kind::running && ++done_in_engine_ >= run.iterations) {
-    if (which_ + 1 < static_cast<Index>(schedule_.engines.size()))
+    if (which_ + 1 < static_cast<Index>(schedule_.engines.size())) {
+      end_engine();
       begin_engine(which_ + 1);
-    else
-      outcome_.kind = Outcome::Kind::finished, outcome_.because = "all iterations are done";
+    } else {
+      outcome_.kind = Outcome::Kind::finished;
+      outcome_.because = "all iterations are done";
+    }
   }
   return history_.back();
 }

@@ -59,7 +59,9 @@ struct Schedule {
 struct IterationRecord {
   Index number = 0;  ///< from 1
   Index engine = 0;  ///< index in the schedule
-  Metrics fit;       ///< of the active frames, before each frame's update where an engine goes frame by frame
+  /// Of the active frames: of the estimate that the iteration began with, as far as it was unchanged when each frame
+  /// was seen; of what an engine ends with where it judges_result.
+  Metrics fit;
   std::optional<double> r_free;  ///< R_I of the held-out frames, afterwards
   double object_change = 0;      ///< sum |O_new - O_old|^2 / sum |O_old|^2
   double probe_change = 0;
@@ -76,7 +78,9 @@ struct Outcome {
   enum class Kind { running, finished, converged, diverged };
   Kind kind = Kind::running;
   std::string because;
-  Index best = 0;  ///< iteration with the lowest R_I of the present engine, whose state was restored on divergence
+  /// Iteration with the lowest R_I. On divergence the estimate is the one that this R_I is of: as the iteration began,
+  /// or for engines that judge what they end with as it ended.
+  Index best = 0;
 };
 
 /// running, finished, converged or diverged.
@@ -109,8 +113,9 @@ class Reconstruction {
   /// All that the next iteration depends on. Arrays of the state are written as they are.
   virtual void save(CheckpointWriter& checkpoint) = 0;
 
-  /// One iteration. Throws Error(not_converged) that names the array and index of the first number that is none,
-  /// Error(interrupted); the state is then that of the best iteration until now.
+  /// One iteration. Throws Error(not_converged) that names the array and index of the first number that is none; the
+  /// estimate is then the one with the lowest R_I. Throws Error(interrupted) or Error(terminated); the estimate is then
+  /// that of the iterations that ended, unless R_I had risen again: then the one with the lowest.
   virtual const IterationRecord& iterate() = 0;
   /// Whoever changes it calls state_changed() afterwards.
   [[nodiscard]] virtual State& state() = 0;

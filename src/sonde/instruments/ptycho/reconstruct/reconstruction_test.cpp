@@ -15,6 +15,7 @@
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/interrupts.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -270,6 +271,80 @@ TEST(Reconstruction, WhenALaterEngineDivergesTheBestOfTheEngineBeforeIsKept) {
   const State &kept = run.reconstruction->state(), &expected = calm.reconstruction->state();
   EXPECT_EQ(std::memcmp(kept.object.data(), expected.object.data(), expected.object.allocated_bytes()), 0);
   EXPECT_EQ(std::memcmp(kept.probe.data(), expected.probe.data(), expected.probe.allocated_bytes()), 0);
+}
+
+/// A copy of an estimate, for another reconstruction.
+State copy_of(const State& state) {
+  State copy;
+  copy.type = state.type;
+  copy.object = state.object.clone();
+  if (!state.phase.empty()) copy.phase = state.phase.clone();
+  copy.probe = state.probe.clone();
+  copy.positions = state.positions;
+  copy.placements = state.placements;
+  return copy;
+}
+
+/// Of engines that see all frames from one estimate R_I is exactly that of an estimate, the one before or after.
+TEST(Reconstruction, OnDivergenceTheEstimateIsTheOneThatTheLowestRIntensityIsOf) {
+  for (const ObjectType type : {ObjectType::complex, ObjectType::potential}) {
+    SCOPED_TRACE(type == ObjectType::complex ? "complex" : "potential");
+    Schedule schedule = gd(200);
+    GdSettings settings;
+    settings.step = 2.2;  // too long once the probe moves too
+    settings.batch.size = 5;
+    schedule.engines[0].setup = std::make_shared<SetupOf<Gd, GdSettings>>(settings);
+    schedule.probe_start = 6;
+    schedule.stop.rule = StopRule::relative;
+    Prepared run({.type = type}, schedule);
+    while (run.reconstruction->outcome().kind == Outcome::Kind::running) run.reconstruction->iterate();
+    const Outcome& outcome = run.reconstruction->outcome();
+    ASSERT_EQ(outcome.kind, Outcome::Kind::diverged);
+    ASSERT_GT(outcome.best, 2) << "it has to fall before it rises";
+    const double lowest = run.reconstruction->history()[static_cast<std::size_t>(outcome.best) - 1].fit.r_intensity;
+    schedule.engines[0].iterations = 1;
+    const auto judged =
+        Reconstruction::prepare(run.measurement, copy_of(run.reconstruction->state()), {}, std::move(schedule));
+    EXPECT_NEAR(judged->iterate().fit.r_intensity, lowest, 1e-12);
+  }
+}
+
+TEST(Reconstruction, ProjectionsJudgeWhatTheyEndWith) {
+  Schedule schedule = gd(1);
+  schedule.engines = {{"dm", 3, engine_kind("dm").setup()}};
+  Prepared run({}, schedule);
+  for (int n = 0; n < 3; ++n) run.reconstruction->iterate();
+  const double last = run.reconstruction->history().back().fit.r_intensity;
+  Schedule whole = gd(1);
+  GdSettings settings;
+  settings.batch.size = 5;
+  whole.engines[0].setup = std::make_shared<SetupOf<Gd, GdSettings>>(settings);
+  const auto judged =
+      Reconstruction::prepare(run.measurement, copy_of(run.reconstruction->state()), {}, std::move(whole));
+  EXPECT_NEAR(judged->iterate().fit.r_intensity, last, 1e-12);
+}
+
+/// Once R_I has risen again, the lowest counts more than the last.
+TEST(Reconstruction, WorkThatIsAskedToStopKeepsTheBetterOfLastAndBest) {
+  for (const bool worse : {false, true}) {
+    SCOPED_TRACE(worse);
+    Prepared run({}, gd(10));
+    for (int n = 0; n < 4; ++n) run.reconstruction->iterate();
+    const State best = copy_of(run.reconstruction->state());
+    if (worse) {
+      run.reconstruction->iterate();  // judges what was copied
+      State& state = run.reconstruction->state();
+      for (Index i = 0; i < state.object.count(); ++i) state.object.view<complex128, 3>().data[i] *= 3;
+      run.reconstruction->state_changed();
+      run.reconstruction->iterate();
+      ASSERT_GT(run.reconstruction->history()[5].fit.r_intensity, run.reconstruction->history()[4].fit.r_intensity);
+    }
+    const ::sonde::testing::InterruptAt request(1);
+    error_of(ErrorKind::interrupted, [&] { run.reconstruction->iterate(); });
+    const State& kept = run.reconstruction->state();
+    EXPECT_EQ(std::memcmp(kept.object.data(), best.object.data(), best.object.allocated_bytes()), 0);
+    EXPECT_EQ(std::memcmp(kept.probe.data(), best.probe.data(), best.probe.allocated_bytes()), 0);
+  }
 }
 
 TEST(Reconstruction, RefusesWhatDoesNotFit) {

@@ -58,26 +58,26 @@ MemoryPlan plan_memory(const RunSizes& s) {
   plan.disk_bytes = (patterns_here ? 0 : stored) + (s.wave_tier == Tier::disk && keeps_waves(s) ? s.kept_bytes() : 0);
   // The estimate, the one before (for dO and dP) and the best until now.
   const std::size_t state_object =
-      add("object", 3 * object * complex + (s.potential ? 2 * object * s.real_bytes : 0),
+      add("object", 3 * object * (complex + (s.potential ? s.real_bytes : 0)),
           fmt::format("3 x {} x {} x {} x {} B: now, before, best{}", s.slices, s.object_rows, s.object_cols, complex,
                       s.potential ? ", and phases" : ""));
   const std::size_t probes = 3 + (s.fractional ? 1 : 0);
   const std::size_t state_probe =
       add("probe", probes * modes * pixels * complex,
           fmt::format("{} x {} x {} x {} x {} B", probes, s.modes, s.rows, s.cols, complex));
-  // Components now, best and as spectra, their sums in parts of the scan and in double precision; weights now and best;
-  // of each thread the components' far fields.
+  // Components now, before, best and as spectra, their sums in parts of the scan and in double precision; weights now,
+  // before and best; of each thread the components' far fields.
   const std::size_t components = size(s.components);
   const std::size_t varying =
       components == 0
           ? 0
           : add("probe variation",
-                components * pixels * (probes - 1) * complex + components * pixels * 16 +
+                components * pixels * probes * complex + components * pixels * 16 +
                     std::min(frames, most_parts) * (components + 1) * pixels * complex +
-                    frames * components * (2 * complex + 2 * 16) + 2 * size(s.threads) * components * pixels * complex,
+                    frames * components * (3 * complex + 2 * 16) + 2 * size(s.threads) * components * pixels * complex,
                 fmt::format("{} components of {} x {}, weights of {} frames", s.components, s.rows, s.cols, s.frames));
   const std::size_t lists =
-      add("positions and sums", frames * (3 * 16 + 32 + 2 * 40 + 40), fmt::format("{} frames", s.frames));
+      add("positions and sums", frames * (4 * 16 + 3 * 32 + 2 * 40 + 40), fmt::format("{} frames", s.frames));
   // Of each thread: waves, shifted probes, waves before each slice.
   const std::size_t per_thread = (2 + size(s.slices - 1)) * modes * pixels * complex + pixels * s.real_bytes;
   const std::size_t threads = add("threads", 2 * size(s.threads) * per_thread,

@@ -100,10 +100,10 @@ TEST(MemoryPlan, AProbeThatVariesHoldsItsComponentsAndSums) {
   const std::size_t without = plan_memory(s).lasting_bytes;
   s.components = 2;
   s.fractional = true;
-  // Now, best and spectra; the sums in double; 16 parts of three sums; weights now and best, and two lists in double;
-  // far fields of the components for the one thread, twice.
+  // Now, before, best and spectra; the sums in double; 16 parts of three sums; weights now, before and best, and two
+  // lists in double; far fields of the components for the one thread, twice.
   const std::size_t expected =
-      2u * 64 * 32 * 8 * 3 + 2u * 64 * 32 * 16 + 16u * 3 * 64 * 32 * 8 + 1000u * 2 * (16 + 32) + 2u * 2 * 64 * 32 * 8;
+      2u * 64 * 32 * 8 * 4 + 2u * 64 * 32 * 16 + 16u * 3 * 64 * 32 * 8 + 1000u * 2 * (24 + 32) + 2u * 2 * 64 * 32 * 8;
   EXPECT_EQ(bytes_of(plan_memory(s), "probe variation"), expected);
   EXPECT_EQ(plan_memory(s).lasting_bytes, without + expected + 64 * 32 * 8);  // and the probe's spectrum
 }
