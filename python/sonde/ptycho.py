@@ -153,7 +153,8 @@ class Reconstruction:
         Raises
         ------
         sonde.Error
-            ``bad_file`` when it is no checkpoint, or one of another reconstruction.
+            ``bad_file`` when it is no checkpoint, or one of another reconstruction; ``usage`` for settings in ``set`` that the
+            checkpoint has fixed, as ``probe.modes``.
         """
         made = cls.__new__(cls)
         made._begin(_sonde.PtychoRun.resumed(os.fspath(path), list(set)), data, positions, mask, probe, memory)

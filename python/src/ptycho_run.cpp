@@ -22,6 +22,7 @@
 #include "sonde/instruments/ptycho/read/files.h"
 #include "sonde/instruments/ptycho/run/direct_job.h"
 #include "sonde/instruments/ptycho/run/job.h"
+#include "sonde/instruments/ptycho/run/resume.h"
 #include "work.h"
 
 namespace sonde::python {
@@ -55,8 +56,7 @@ class PtychoRun {
   static std::unique_ptr<PtychoRun> resumed(const std::string& path, const std::vector<std::string>& set) {
     auto made = std::make_unique<PtychoRun>(py::dict(), std::vector<std::string>());
     made->from_ = std::make_unique<CheckpointReader>(path, ptycho::checkpoint_kind());
-    made->run_.parse(made->from_->options(), path);
-    made->assign(set);
+    settings_of(*made->from_, set, made->run_);
     return made;
   }
 

@@ -276,6 +276,8 @@ def test_resuming_what_does_not_fit(made, tmp_path):
     run.save(tmp_path / "run.ckpt.h5")
     assert "30 positions for" not in error_of("bad_input", Reconstruction.resume, tmp_path / "run.ckpt.h5", data=made.frames[:30],
                                               positions=made.positions)
+    assert "probe.modes cannot change at a resume" in error_of("usage", Reconstruction.resume, tmp_path / "run.ckpt.h5",
+                                                               data=made.frames, set=["probe.modes=2"])
     (tmp_path / "text.h5").write_text("no checkpoint")
     assert "text.h5" in error_of("bad_file", Reconstruction.resume, tmp_path / "text.h5")
     assert "no file with patterns" in error_of("bad_input", Reconstruction.resume, tmp_path / "run.ckpt.h5")

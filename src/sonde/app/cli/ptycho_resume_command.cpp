@@ -3,7 +3,7 @@
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/ptycho_reconstruct.h"
-#include "sonde/engine/base/error.h"
+#include "sonde/instruments/ptycho/run/resume.h"
 
 namespace sonde::cli {
 namespace {
@@ -26,10 +26,7 @@ struct ResumeOptions {
 void run_resume(const ResumeOptions& options, Context& context) {
   const CheckpointReader checkpoint(options.checkpoint, ptycho::checkpoint_kind());
   ptycho::RunFile run;
-  run.parse(checkpoint.options(), options.checkpoint);
-  Problems problems;
-  for (const std::string& setting : options.set) problems.collect([&] { run.tables().assign_text(setting); });
-  problems.throw_if_any("the command line has several problems");
+  settings_of(checkpoint, options.set, run);
   if (!options.output.empty()) run.output.file = options.output;
   reconstruct(run, &checkpoint, options.live, context);
 }
@@ -43,7 +40,8 @@ Command ptycho_resume_command() {
       .details =
           "The checkpoint holds the settings and everything the next iteration depends on: on the same kind of "
           "processor the result has the same bits as without the break. The measurement is read again from where "
-          "it was.",
+          "it was. What counts from the next iteration on may be another: engines that still work, constraints, stop "
+          "rules, output. A setting that the checkpoint has fixed, as probe.modes, is refused.",
       .examples = {{"sonde ptycho resume result.ckpt.h5", "To the end of the run"},
                    {"sonde ptycho resume result.ckpt.h5 --set engine.0.iterations=400 -o longer.h5", "And beyond it"}},
       .plans = true,

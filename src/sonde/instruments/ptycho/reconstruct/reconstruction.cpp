@@ -349,8 +349,9 @@ const IterationRecord& Steps<Real>::iterate() {
     if (!traits(which_).judges_result) std::swap(before_, best_);
     note_best(record.fit.r_intensity, record.number);
   }
+  ++done_in_engine_;
   finish(record);
-  if (outcome_.kind == Outcome::Kind::running && ++done_in_engine_ >= run.iterations) {
+  if (outcome_.kind == Outcome::Kind::running && done_in_engine_ >= run.iterations) {
     if (which_ + 1 < static_cast<Index>(schedule_.engines.size())) {
       end_engine();
       begin_engine(which_ + 1);
@@ -520,11 +521,13 @@ void Steps<Real>::save(CheckpointWriter& checkpoint) {
   checkpoint.text("fft_wisdom", fft_wisdom());
 }
 
+Array counters_of(const CheckpointReader& checkpoint) { return checkpoint.array("counters", DType::i64, Shape{5}); }
+
 template <class Real>
 void Steps<Real>::restore(const CheckpointReader& checkpoint) {
   initial_positions_ = points_of(checkpoint.array("initial_positions"));
   history_ = history_of(checkpoint.array("history"));
-  const Array counters = checkpoint.array("counters", DType::i64, Shape{5});
+  const Array counters = counters_of(checkpoint);
   const auto counter = counters.view<std::int64_t, 1>();
   if (counter[0] >= static_cast<Index>(schedule_.engines.size()))
     throw Error(ErrorKind::bad_file, fmt::format("{}: the checkpoint is in engine {}, the run has {}",
@@ -532,6 +535,10 @@ void Steps<Real>::restore(const CheckpointReader& checkpoint) {
   begin_engine(counter[0]);
   done_in_engine_ = counter[1];
   outcome_ = {static_cast<Outcome::Kind>(counter[4]), checkpoint.text("because"), counter[3]};
+  const bool has_more = done_in_engine_ < schedule_.engines.back().iterations;
+  if (has_more && (outcome_.kind == Outcome::Kind::finished ||
+                   (outcome_.kind == Outcome::Kind::converged && schedule_.stop.rule == StopRule::off)))
+    outcome_ = {.kind = Outcome::Kind::running, .because = "", .best = outcome_.best};
   const Array numbers = checkpoint.array("numbers", DType::f64, Shape{2});
   best_r_ = numbers.view<double, 1>()[0];
   power_total_ = numbers.view<double, 1>()[1];
@@ -616,6 +623,11 @@ std::unique_ptr<Reconstruction> prepare_or_resume(const Measurement& measurement
 }
 
 }  // namespace
+
+Reached reached_by(const CheckpointReader& checkpoint) {
+  const Array counters = counters_of(checkpoint);
+  return {counters.view<std::int64_t, 1>()[0], counters.view<std::int64_t, 1>()[1]};
+}
 
 std::string_view name(Outcome::Kind kind) {
   switch (kind) {

@@ -93,6 +93,12 @@ void require_shareable(const Schedule& schedule);
 /// Whose checkpoints they are: CheckpointReader(path, checkpoint_kind()).
 [[nodiscard]] inline CheckpointKind checkpoint_kind() { return {.name = "ptycho", .schema = 1}; }
 
+/// How far the run of a checkpoint has come: which engine works, and how many of its iterations are done.
+struct Reached {
+  Index engine = 0, iterations = 0;
+};
+[[nodiscard]] Reached reached_by(const CheckpointReader& checkpoint);
+
 /// A reconstruction step by step. The state may be read and changed between iterations.
 ///
 ///   auto run = Reconstruction::prepare(measurement, std::move(state), propagators, schedule);
@@ -105,7 +111,8 @@ class Reconstruction {
   static std::unique_ptr<Reconstruction> prepare(const Measurement& measurement, State state, Array propagators,
                                                  Schedule schedule);
   /// Goes on from save(): the same measurement, propagators and schedule give the same bits as without the break, on
-  /// the same kind of processor. Throws Error(bad_file) when the checkpoint is of another reconstruction.
+  /// the same kind of processor. A run that was at its end goes on where the schedule now gives its last engine more
+  /// iterations, or has no stop rule any more. Throws Error(bad_file) when the checkpoint is of another reconstruction.
   static std::unique_ptr<Reconstruction> resume(const Measurement& measurement, Array propagators, Schedule schedule,
                                                 const CheckpointReader& checkpoint);
   virtual ~Reconstruction() = default;
