@@ -275,6 +275,10 @@ TEST_F(PtychoRun, SeveralProcessesWriteTheResultOfOne) {
   const Ended refused = testing::run_together(2, {"ptycho", "run", settings, "-o", file("none.h5")});
   EXPECT_EQ(refused.status, 8);
   EXPECT_THAT(refused.err, HasSubstr("engine \"epie\" cannot be shared by several processes"));
+  const Ended kept = testing::run_together(
+      2, {"ptycho", "run", file("gd.toml"), "-o", file("none.h5"), "--set", "output.checkpoint_minutes=1"});
+  EXPECT_EQ(kept.status, 8);
+  EXPECT_THAT(kept.err, HasSubstr("several processes write no checkpoints"));
   EXPECT_FALSE(fs::exists(file("none.h5")));
 }
 #endif

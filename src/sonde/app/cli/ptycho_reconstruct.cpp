@@ -11,6 +11,7 @@
 #include "sonde/app/cli/ptycho_source.h"
 #include "sonde/app/serve/server.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
@@ -37,9 +38,9 @@ using ptycho::Outcome;
 /// Everything that several processes cannot do is an error before any of them works.
 void require_ranks_can(const ptycho::RunFile& run, const CheckpointReader* from, bool live) {
   require_shareable(run.schedule());
-  if (from != nullptr || run.output.checkpoint_every > 0)
+  if (from != nullptr || run.output.wants_checkpoints())
     throw Error(ErrorKind::not_supported, "several processes write no checkpoints and go on from none")
-        .hint("start one process, or output.checkpoint_every = 0");
+        .hint("start one process, or output.checkpoint_every = 0 and output.checkpoint_minutes = 0");
   const auto refuse = [](bool asked, const char* what) {
     if (asked)
       throw Error(ErrorKind::not_supported, fmt::format("{} is not there for several processes", what))
@@ -168,6 +169,38 @@ std::optional<Error> try_starts(ptycho::Job& job, const ptycho::RunFile& run, Co
   return std::nullopt;
 }
 
+/// The checkpoints of a run, when they are due.
+class Checkpoints {
+ public:
+  explicit Checkpoints(const ptycho::RunFile& run) : run_(&run), timer_(60 * run.output.checkpoint_minutes) {}
+
+  /// After an iteration. A request to stop that has waited for the checkpoint ends a run that is not over.
+  void write_if_due(ptycho::Reconstruction& reconstruction, Context& context) {
+    const ptycho::OutputSettings& output = run_->output;
+    const auto number = static_cast<Index>(reconstruction.history().size());
+    const bool by_count = output.checkpoint_every > 0 && number % output.checkpoint_every == 0;
+    if (!output.wants_checkpoints() || !(by_count || timer_.due())) return;
+    auto writing = context.report().phase("checkpoint");
+    CheckpointWriter writer(output.checkpoint(), ptycho::checkpoint_kind(), number, run_->text());
+    reconstruction.save(writer);
+    writer.finish();
+    timer_.restart();
+    if (reconstruction.outcome().kind == Outcome::Kind::running) check_interrupt();
+  }
+  /// An iteration, with SIGTERM waiting for its end where a checkpoint is to follow.
+  const ptycho::IterationRecord& iterate(ptycho::Reconstruction& reconstruction) const {
+    // Batch systems give half a minute; the checkpoint and the result want some of it.
+    constexpr double most_s = 15;
+    std::optional<TerminationWaits> waits;
+    if (run_->output.wants_checkpoints()) waits.emplace(most_s);
+    return reconstruction.iterate();
+  }
+
+ private:
+  const ptycho::RunFile* run_;
+  CheckpointTimer timer_;
+};
+
 /// Iterates to the end; an error that leaves a state worth keeping is given back instead of thrown.
 std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, ptycho::LiveRun* live, Context& context) {
   ptycho::Reconstruction& reconstruction = job.reconstruction();
@@ -179,20 +212,15 @@ std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, ptych
   Index total = 0;
   for (const ptycho::EngineRun& engine : run.schedule().engines) total += engine.iterations;
   ProgressMeter meter("reconstructing", total, "iterations");
+  Checkpoints checkpoints(run);
   try {
     while (reconstruction.outcome().kind == Outcome::Kind::running) {
       auto phase = context.report().phase("iterate");
-      const ptycho::IterationRecord& record = reconstruction.iterate();
+      const ptycho::IterationRecord& record = checkpoints.iterate(reconstruction);
       phase.end();
       meter.advance();
       if (log) log->add(record);
-      const Index every = run.output.checkpoint_every;
-      if (every > 0 && record.number % every == 0) {
-        auto writing = context.report().phase("checkpoint");
-        CheckpointWriter writer(run.output.checkpoint(), ptycho::checkpoint_kind(), record.number, run.text());
-        reconstruction.save(writer);
-        writer.finish();
-      }
+      checkpoints.write_if_due(reconstruction, context);
       if (record.number == 1 || record.number % 10 == 0 || reconstruction.outcome().kind != Outcome::Kind::running)
         context.say(iteration_line(run, record));
       if (live == nullptr) continue;
@@ -287,6 +315,7 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
   results["iterations"] = last.number;
   results["best_iteration"] = outcome.best;
   results["R_I_floor"] = job.floor();
+  results["NMSE_floor"] = nmse_floor(reconstruction.counts());
   results["metrics"] = metrics_value(last);
   results["overlap"] = job.judgement().overlap;
   results["warnings"] = job.warnings();
@@ -355,7 +384,8 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::
   for (const std::string& note : job.notes()) context.say("note      " + note);
   if (!context.silent())
     for (const std::string& warning : job.warnings()) log_warning(warning);
-  context.say(fmt::format("floor     R_I {:.4f} for a perfect model of these counts", job.floor()));
+  context.say(fmt::format("floor     R_I {:.4f}, NMSE {:.3g} for a perfect model of these counts", job.floor(),
+                          nmse_floor(job.reconstruction().counts())));
 
   context.print_results_of_failure();
   std::optional<Error> stopped = from == nullptr ? try_starts(job, run, context) : std::nullopt;

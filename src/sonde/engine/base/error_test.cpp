@@ -66,6 +66,30 @@ TEST(Interrupt, SignalsBecomeErrorsOfTheirKind) {
   EXPECT_NO_THROW(check_interrupt());
 }
 
+TEST(Interrupt, TerminationWaitsForAPieceOfWorkAndAPersonDoesNot) {
+  {
+    const TerminationWaits patient(3600);
+    request_interrupt(15);
+    EXPECT_NO_THROW(check_interrupt());
+    EXPECT_TRUE(interrupt_requested()) << "who asks is told";
+    request_interrupt(2);
+    testing::error_of(ErrorKind::interrupted, [] { check_interrupt(); });
+    request_interrupt(15);
+  }
+  testing::error_of(ErrorKind::terminated, [] { check_interrupt(); });
+  clear_interrupt();
+}
+
+TEST(Interrupt, TerminationWaitsNoLongerThanItMay) {
+  const TerminationWaits hasty(0);
+  request_interrupt(15);
+  EXPECT_NO_THROW(check_interrupt()) << "seen at this moment";
+  testing::error_of(ErrorKind::terminated, [] {
+    for (;;) check_interrupt();
+  });
+  clear_interrupt();
+}
+
 TEST(Interrupt, ComesAtTheLookThatATestChooses) {
   const testing::InterruptAt third(3);
   check_interrupt();

@@ -9,7 +9,6 @@
 #include "sonde/engine/array/view.h"
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/device/stream.h"
-#include "sonde/engine/memory/plan_cache.h"
 
 namespace sonde {
 
@@ -21,7 +20,7 @@ enum class FftEffort { quick, measured };
 /// The sign of the exponent: forward is exp(-2 pi i k n / N), inverse exp(+2 pi i k n / N).
 enum class FftDirection { forward, inverse };
 
-/// All that a plan depends on besides the element type; the key of a PlanCache.
+/// All that a plan depends on besides the element type.
 struct FftKey {
   Index rows = 1, cols = 1;
   Index batch = 1;
@@ -70,10 +69,6 @@ class Fft2d {
   FftKey key_;
   std::unique_ptr<Plans> plans_;
 };
-
-/// Plans by their keys, for work that meets several shapes.
-template <class Real>
-using FftCache = PlanCache<FftKey, Fft2d<Real>>;
 
 /// The smallest product of 2, 3, 5 and 7 that is not below `n`: sizes that every library transforms fast. `n` >= 1.
 [[nodiscard]] Index next_fast_size(Index n);

@@ -253,16 +253,6 @@ TEST(FftWisdom, ForeignTextsAreRefused) {
   }
 }
 
-TEST(FftCache, PreparesEachShapeOnce) {
-  FftCache<float> cache(std::size_t{1} << 20);
-  const auto first = cache.get({.rows = 16, .cols = 18});
-  EXPECT_EQ(cache.get({.rows = 16, .cols = 18}), first);
-  EXPECT_NE(cache.get({.rows = 18, .cols = 16}), first);
-  EXPECT_NE(cache.get({.rows = 16, .cols = 18, .effort = FftEffort::measured}), first);
-  EXPECT_EQ(cache.prepared(), 3);
-  EXPECT_EQ(first->key().cols, 18);
-}
-
 TEST(NextFastSize, IsTheSmallestProductOfSmallPrimes) {
   // Every product up to 4096, made by multiplying instead of dividing.
   std::vector<bool> product(4097, false);

@@ -405,6 +405,7 @@ Result Job::result(const RunFile& run) const {
     told["removed"] = run.output.level_phase;
   }
   result.diagnostics["R_I_floor"] = floor();
+  result.diagnostics["NMSE_floor"] = nmse_floor(reconstruction_->counts());
   result.diagnostics["overlap"] = judgement_.overlap;
   result.diagnostics["acquisition"] =
       acquisition_of(reconstruction_->state(), *measurement_, plan_.scan.sampling).to_value();

@@ -83,6 +83,11 @@ void OutputSettings::describe(Fields& fields) {
                       "for objects of one slice. Wrong for a specimen with a step from one side to the other"});
   fields.add("checkpoint_every", checkpoint_every,
              {.help = "iterations between checkpoints (FILE.ckpt.h5) from which `resume` goes on; 0: none", .min = 0});
+  fields.add("checkpoint_minutes", checkpoint_minutes,
+             {.help = "minutes between checkpoints, after the iteration that passes them; 0: none. With either key "
+                      "SIGTERM leaves one too",
+              .unit = "min",
+              .min = 0});
 }
 
 std::string OutputSettings::checkpoint() const {

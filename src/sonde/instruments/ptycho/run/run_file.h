@@ -53,7 +53,10 @@ struct OutputSettings {
   std::string file = "result.h5", log;
   bool pictures = true, report = true, level_phase = false;
   Index checkpoint_every = 0;
+  double checkpoint_minutes = 0;
 
+  /// Whether any are written; then SIGTERM leaves one too.
+  [[nodiscard]] bool wants_checkpoints() const { return checkpoint_every > 0 || checkpoint_minutes > 0; }
   /// Where checkpoints go: beside the result.
   [[nodiscard]] std::string checkpoint() const;
   /// The page for people, beside the result.
