@@ -122,9 +122,10 @@ class PtychoRun {
       }
       // As the program does: with earlier measurements of transforms a run repeats bit for bit on its machine, and a
       // checkpoint brings its own, which are not for others.
-      if (!from_) load_fft_wisdom();
+      const bool measured = !from_ && !run_.compute.deterministic;
+      if (measured) load_fft_wisdom();
       auto job = std::make_unique<ptycho::Job>(run_, source_, *plan_, from_.get());
-      if (!from_) save_fft_wisdom();
+      if (measured) save_fft_wisdom();
       return job;
     });
     source_.read_patterns = {};  // lets go of the array

@@ -127,6 +127,29 @@ TEST_F(PtychoRun, ResumeGoesOnFromACheckpointBitForBit) {
                             "len(b['metrics/R_I']))\n",
                             folder_.path().string()),
             "[True, True, True] 8\n");
+  const Ended refused = run({"ptycho", "resume", file("result.ckpt.h5"), "--set", "probe.modes=2", "--set",
+                             "object.slices=2", "-o", file("two.h5")});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("probe.modes cannot change at a resume"), HasSubstr("object.slices cannot")));
+  EXPECT_FALSE(fs::exists(file("two.h5")));
+}
+
+TEST_F(PtychoRun, DeterministicIsTheSameWhateverWasMeasuredBefore) {
+  // The first run finds nothing, and leaves nothing; the last one finds what the second has measured.
+  setenv("XDG_CACHE_HOME", file("cache").c_str(), 1);
+  write();
+  const std::string settings = run_file();
+  ASSERT_EQ(run({"ptycho", "run", settings, "--deterministic", "-o", file("a.h5")}).status, 0);
+  EXPECT_FALSE(fs::exists(file("cache"))) << "it has measured";
+  ASSERT_EQ(run({"ptycho", "run", settings, "-o", file("measured.h5")}).status, 0);
+  ASSERT_EQ(run({"ptycho", "run", settings, "--deterministic", "-o", file("b.h5")}).status, 0);
+  EXPECT_EQ(testing::python("import sys, h5py, numpy as np\n"
+                            "a, b = (h5py.File(sys.argv[1] + n) for n in ('/a.h5', '/b.h5'))\n"
+                            "print([np.array_equal(a[n][()], b[n][()]) for n in ('object', 'probe')], "
+                            "b'deterministic = true' in a['settings'][()])\n",
+                            folder_.path().string()),
+            "[True, True] True\n");
 }
 
 TEST_F(PtychoRun, ResumeRefusesWhatIsNoCheckpoint) {
@@ -229,6 +252,35 @@ TEST_F(PtychoRun, AnInterruptInsideAnIterationLeavesTheCheckpointOfTheOneBefore)
       run({"ptycho", "resume", file("result.ckpt.h5"), "--set", "engine.1.rounds=1", "-o", file("again.h5")});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_THAT(resumed.err, HasSubstr("goes on after iteration 3"));
+}
+
+TEST_F(PtychoRun, ATerminatedRunWithCheckpointsLeavesOneOfItsLastIteration) {
+  setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  write();
+  const std::string settings = run_file("", "", 1000000);
+  const Program program({"ptycho", "run", settings, "-o", file("result.h5"), "--log", file("log"), "--set",
+                         "output.checkpoint_minutes=10000", "--set", "stop.rule=off"});
+  while (!fs::exists(file("log")) || fs::file_size(file("log")) == 0) usleep(10000);
+  kill(program.id(), SIGTERM);
+  EXPECT_EQ(program.wait().status, 143);
+  EXPECT_TRUE(has_result());
+  std::ifstream log(file("log"));
+  const auto done = std::count(std::istreambuf_iterator<char>(log), {}, '\n');
+  const std::string all = std::to_string(done + 2);
+  const Ended resumed =
+      run({"ptycho", "resume", file("result.ckpt.h5"), "--set", "engine.0.iterations=" + all, "-o", file("again.h5")});
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("goes on after iteration " + std::to_string(done) + " of"));
+  // The bits of a run that nobody has stopped.
+  ASSERT_EQ(run({"ptycho", "run", settings, "-o", file("through.h5"), "--set", "engine.0.iterations=" + all, "--set",
+                 "stop.rule=off"})
+                .status,
+            0);
+  EXPECT_EQ(testing::python("import sys, h5py, numpy as np\n"
+                            "a, b = (h5py.File(sys.argv[1] + n) for n in ('/again.h5', '/through.h5'))\n"
+                            "print([np.array_equal(a[n][()], b[n][()]) for n in ('object', 'metrics/R_I')])\n",
+                            folder_.path().string()),
+            "[True, True]\n");
 }
 
 TEST_F(PtychoRun, PatternsThatDoNotFitGoToTheDiskAndGiveTheSameResult) {

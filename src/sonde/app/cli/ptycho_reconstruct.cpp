@@ -375,11 +375,12 @@ void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::
   auto phase = context.report().phase("prepare");
   // Plans that are measured anew may round differently: with those of before a run repeats bit for bit on its machine.
   // A checkpoint brings its own, which are not for others.
-  if (from == nullptr) load_fft_wisdom();
+  const bool measured = from == nullptr && !run.compute.deterministic;
+  if (measured) load_fft_wisdom();
   ptycho::Job job(run, source, std::move(plan), from);
   source.read_patterns = {};  // a loaded scan need not stay
   source.read_frames = {};
-  if (from == nullptr && !context.silent()) save_fft_wisdom();
+  if (measured && !context.silent()) save_fft_wisdom();
   phase.end();
   for (const std::string& note : job.notes()) context.say("note      " + note);
   if (!context.silent())

@@ -17,7 +17,7 @@ struct RunOptions {
   std::string input, output;
   std::vector<std::string> set;
   std::optional<std::string> precision, storage, log;
-  bool skip_empty = false, clip_negative = false;
+  bool deterministic = false, skip_empty = false, clip_negative = false;
   std::optional<Index> live;
   void describe(Fields& fields) {
     fields.positional(
@@ -33,6 +33,7 @@ struct RunOptions {
     fields.add(
         "log", log,
         {.help = "metrics of every iteration as JSON lines; output.log of the run file", .metavar = "FILE.jsonl"});
+    fields.add("deterministic", deterministic, {.help = "compute.deterministic of the run file", .flag_only = true});
     fields.add("skip_empty", skip_empty, {.help = "leave out frames without a count", .flag_only = true});
     fields.add("clip_negative", clip_negative, {.help = "negative counts become zero", .flag_only = true});
     describe_live(fields, live);
@@ -44,6 +45,7 @@ std::vector<std::string> settings_of(const RunOptions& options) {
   std::vector<std::string> settings;
   if (options.precision) settings.push_back("compute.precision=" + *options.precision);
   if (options.storage) settings.push_back("data.storage=" + *options.storage);
+  if (options.deterministic) settings.emplace_back("compute.deterministic=true");
   if (options.skip_empty) settings.emplace_back("data.skip_empty=true");
   if (options.clip_negative) settings.emplace_back("data.clip_negative=true");
   settings.insert(settings.end(), options.set.begin(), options.set.end());

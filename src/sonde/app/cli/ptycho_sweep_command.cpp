@@ -171,9 +171,10 @@ void run_sweep(const SweepOptions& options, Context& context) {
   require_memory(largest.memory, largest.sizes, context.host_budget());
   if (context.dry_run()) return show_plan(sweep, context);
   const Reservation reserved = context.host_budget().reserve(largest.memory.peak_bytes, "trials");
-  load_fft_wisdom();
+  const bool measured = !base.compute.deterministic;
+  if (measured) load_fft_wisdom();
   sweep.run([&](const TrialRecord& record) { context.say(line_of(record)); });
-  save_fft_wisdom();
+  if (measured) save_fft_wisdom();
   write_outcome(sweep, file.sweep.output, context);
 }
 

@@ -204,7 +204,7 @@ void Steps<Real>::begin_engine(Index which) {
   relaxation_.reset();
   engine_.reset();
   bench_.reset();
-  model_.emplace(*measurement_, state_.slices(), state_.modes(), propagators_, run.setup->loss());
+  model_.emplace(*measurement_, state_.slices(), state_.modes(), propagators_, run.setup->loss(), schedule_.transforms);
   WorkLimits limits = schedule_.limits;
   limits.most_batch = run.most_batch;
   bench_.emplace(*model_, state_, active_, schedule_.seed, std::move(limits), schedule_.share.get(),

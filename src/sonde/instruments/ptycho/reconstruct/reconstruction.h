@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sonde/engine/io/checkpoint.h"
+#include "sonde/engine/math/fft.h"
 #include "sonde/instruments/ptycho/constrain/constraints.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/model/device_patterns.h"
@@ -43,6 +44,9 @@ struct Schedule {
   std::optional<double> holdout;  ///< share of the frames that only judge; unset: chosen
   std::vector<Index> skip;        ///< frames that take no part at all
   std::uint64_t seed = 1;
+  /// How the plans of Fourier transforms are found. Measured ones may round differently from one measurement to the
+  /// next.
+  FftEffort transforms = FftEffort::measured;
   /// The GPU whose kernels compute; unset: the CPU's threads do. Constraints stay with the CPU, on the estimate that
   /// comes back after every iteration. The CPU as this device plays the kernels on one thread, for tests.
   std::optional<Device> kernels{};

@@ -49,6 +49,10 @@ void ComputeSettings::describe(Fields& fields) {
   fields.choice("precision", precision, {{"f32", ComputePrecision::f32}, {"f64", ComputePrecision::f64}},
                 {.help = "of all computing; f64 is for checks"});
   fields.add("seed", seed, {.help = "where random numbers begin: orders, held-out frames", .min = 0});
+  fields.add(
+      "deterministic", deterministic,
+      {.help = "the same bits in every run on this kind of processor, also where no transforms were measured before: "
+               "their plans follow rules, and may be slower"});
   fields.add("band_limit", band_limit,
              {.help = "free space between slices lets two thirds of all frequencies through"});
   fields.choice("waves", waves, {{"full", Encoding::raw}, {"bf16", Encoding::bf16}},
@@ -166,6 +170,7 @@ Schedule RunFile::schedule() const {
   schedule.stop = stop;
   schedule.holdout = data.holdout;
   schedule.seed = static_cast<std::uint64_t>(compute.seed);
+  schedule.transforms = compute.deterministic ? FftEffort::quick : FftEffort::measured;
   schedule.limits.wave_tier = compute.wave_tier.value_or(Tier::host);
   schedule.limits.wave_encoding = compute.waves;
   return schedule;

@@ -26,6 +26,7 @@ enum class ComputePrecision { f32, f64 };
 struct ComputeSettings {
   ComputePrecision precision = ComputePrecision::f32;
   Index seed = 1;
+  bool deterministic = false;      ///< no plans of transforms that were measured
   bool band_limit = true;          ///< of the free space between slices
   Encoding waves = Encoding::raw;  ///< of exit waves: raw (c64 or c128) or bf16
   std::optional<Tier> wave_tier;   ///< host or disk; unset: chosen
