@@ -157,6 +157,7 @@ void run_sweep(const SweepOptions& options, Context& context) {
   Problems problems;
   for (const std::string& setting : options.set) problems.collect([&] { base.tables().assign_text(setting); });
   problems.throw_if_any("the command line has several problems");
+  (void)context.device_for("trials are computed on the CPU");
   begin_directly(base, context);  // once for all trials
   ptycho::Source source = open_measurement(base.data, context);
   // Frames that only judge are what trials are ranked by.
