@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
 
     kind: str  #: "running", "finished" (all iterations are done), "converged" or "diverged"
     because: str
-    best: int  #: iteration with the lowest R_I of the present engine
+    best: int  #: iteration with the lowest R_I; on divergence the estimate is the one that this R_I is of
 
 
 class State(NamedTuple):

@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using testing::Ended;
 using ::testing::HasSubstr;
 using testing::run;
@@ -79,6 +80,8 @@ TEST_F(PtychoSweep, ADryRunListsTrialsAndMakesNothing) {
   ASSERT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.err, AllOf(HasSubstr("3 trials"), HasSubstr("patterns")));
   EXPECT_FALSE(fs::exists(file("out")));
+  // No GPU, or none that trials know.
+  EXPECT_THAT(run({"ptycho", "sweep", sweep_file(), "--dry-run", "--device", "cuda"}).status, AnyOf(6, 8));
 }
 
 TEST_F(PtychoSweep, WrongSettingsNameTheNearest) {
