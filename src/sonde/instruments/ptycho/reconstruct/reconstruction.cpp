@@ -103,7 +103,7 @@ class Steps final : public Reconstruction {
   const std::vector<Point>& initial_positions() const override { return initial_positions_; }
   void state_changed() override {
     bench_->renew_spectrum();
-    engine_->state_changed();
+    if (engine_) engine_->state_changed();
   }
 
  private:
@@ -144,7 +144,7 @@ class Steps final : public Reconstruction {
   std::optional<DevicePatterns> there_;  // where kernels compute; they stay for all engines
   std::optional<Model<Real>> model_;
   std::optional<Workbench<Real>> bench_;
-  std::unique_ptr<Engine<Real>> engine_;
+  std::unique_ptr<Engine<Real>> engine_;  // nullptr when it was asked to stop while it began
   std::optional<PositionCorrection<Real>> correction_;
   std::optional<ProbeRelaxation<Real>> relaxation_;
   std::shared_ptr<const ConstraintContext> known_;
@@ -301,7 +301,13 @@ bool Steps<Real>::becomes_free(Index number) const {
 template <class Real>
 const IterationRecord& Steps<Real>::iterate() {
   if (outcome_.kind != Outcome::Kind::running) throw Error(ErrorKind::internal, "the reconstruction is over");
-  const EngineRun& run = schedule_.engines[static_cast<std::size_t>(which_)];
+  const auto over = [&] { return done_in_engine_ >= schedule_.engines[static_cast<std::size_t>(which_)].iterations; };
+  // Here, where a request to stop leaves everything as it is: the next call tries again.
+  if (!engine_) begin_engine(which_);
+  if (over()) {
+    end_engine();
+    begin_engine(which_ + 1);
+  }
   IterationRecord record;
   record.number = static_cast<Index>(history_.size()) + 1;
   record.engine = which_;
@@ -351,14 +357,9 @@ const IterationRecord& Steps<Real>::iterate() {
   }
   ++done_in_engine_;
   finish(record);
-  if (outcome_.kind == Outcome::Kind::running && done_in_engine_ >= run.iterations) {
-    if (which_ + 1 < static_cast<Index>(schedule_.engines.size())) {
-      end_engine();
-      begin_engine(which_ + 1);
-    } else {
-      outcome_.kind = Outcome::Kind::finished;
-      outcome_.because = "all iterations are done";
-    }
+  if (outcome_.kind == Outcome::Kind::running && over() && which_ + 1 == static_cast<Index>(schedule_.engines.size())) {
+    outcome_.kind = Outcome::Kind::finished;
+    outcome_.because = "all iterations are done";
   }
   return history_.back();
 }
@@ -495,6 +496,7 @@ void restore_slots(const CheckpointReader& checkpoint, const std::string& name, 
 
 template <class Real>
 void Steps<Real>::save(CheckpointWriter& checkpoint) {
+  if (!engine_) begin_engine(which_);
   save_state(checkpoint, "", state_);
   if (!best_.object.empty()) save_state(checkpoint, "best_", best_);
   checkpoint.array("initial_positions", array_of(initial_positions_));

@@ -347,6 +347,40 @@ TEST(Reconstruction, WorkThatIsAskedToStopKeepsTheBetterOfLastAndBest) {
   }
 }
 
+/// dm looks at every pattern before its first iteration, and what gd has reached is judged before gd again.
+TEST(Reconstruction, ARequestToStopBetweenEnginesLosesNothing) {
+  for (const char* next : {"dm", "gd"}) {
+    SCOPED_TRACE(next);
+    const auto schedule = [&] {
+      Schedule made = gd(2);
+      made.engines.push_back({next, 2, engine_kind(next).setup()});
+      return made;
+    };
+    Prepared through({}, schedule());
+    while (through.reconstruction->outcome().kind == Outcome::Kind::running) through.reconstruction->iterate();
+    Prepared broken({}, schedule());
+    for (int n = 0; n < 2; ++n) broken.reconstruction->iterate();
+    for (const int look : {1, 3}) {
+      const ::sonde::testing::InterruptAt request(look);
+      error_of(ErrorKind::interrupted, [&] { broken.reconstruction->iterate(); });
+      EXPECT_EQ(broken.reconstruction->history().size(), 2u);
+      broken.reconstruction->state_changed();  // as somebody does who does not know what was interrupted
+    }
+    {
+      const ::sonde::testing::TemporaryFolder folder;
+      CheckpointWriter writer(folder.file("between.h5"), checkpoint_kind(), 2, "");
+      broken.reconstruction->save(writer);
+      writer.finish();
+      const CheckpointReader from(folder.file("between.h5"), checkpoint_kind());
+      broken.reconstruction = Reconstruction::resume(broken.measurement, {}, schedule(), from);
+    }
+    while (broken.reconstruction->outcome().kind == Outcome::Kind::running) broken.reconstruction->iterate();
+    const State &a = broken.reconstruction->state(), &b = through.reconstruction->state();
+    EXPECT_EQ(std::memcmp(a.object.data(), b.object.data(), b.object.allocated_bytes()), 0);
+    EXPECT_EQ(std::memcmp(a.probe.data(), b.probe.data(), b.probe.allocated_bytes()), 0);
+  }
+}
+
 TEST(Reconstruction, RefusesWhatDoesNotFit) {
   Scene scene;
   scene.build();
