@@ -13,6 +13,10 @@ namespace sonde::ptycho {
 /// Frequency of transform index i of n in cycles per sample, in [-1/2, 1/2): i / n, or (i - n) / n from the middle on.
 [[nodiscard]] double frequency(Index i, Index n);
 
+/// The index among `m` >= n of the frequency (in cycles per length of the window) that index i of n has: the middle of
+/// a larger spectrum is cut out, or a smaller one is put into a larger one, index by index.
+[[nodiscard]] inline Index same_frequency(Index i, Index n, Index m) { return i < (n + 1) / 2 ? i : i + m - n; }
+
 /// In place, of complex128.
 void fourier(Array& waves);
 void inverse_fourier(Array& waves);

@@ -78,6 +78,14 @@ TEST(CentreToCorner, MovesTheCentralIndexToTheCorner) {
   }
 }
 
+TEST(Frequency, IsTheSameCycleOfTheWindowInALargerSpectrum) {
+  for (const auto& [n, m] : {std::pair<Index, Index>{8, 16}, {5, 8}, {8, 15}, {6, 6}, {1, 4}})
+    for (Index i = 0; i < n; ++i)
+      EXPECT_NEAR(frequency(same_frequency(i, n, m), m) * static_cast<double>(m),
+                  frequency(i, n) * static_cast<double>(n), rounding)
+          << i << " of " << n << " in " << m;
+}
+
 TEST(ShiftWaves, ByOneIsARoll) {
   const Array start = random_waves({2, 8, 5});
   Array waves = start.clone();

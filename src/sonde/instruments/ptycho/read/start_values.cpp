@@ -177,10 +177,12 @@ void ObjectSettings::describe(Fields& fields) {
                 {{"ones", ObjectInit::ones},
                  {"random", ObjectInit::random},
                  {"file", ObjectInit::file},
+                 {"low_resolution", ObjectInit::low_resolution},
                  {"ssb", ObjectInit::ssb},
                  {"parallax", ObjectInit::parallax}},
-                {.help = "where it starts: empty space, random phases, a file, or a one-shot reconstruction by the "
-                         "settings of [direct], which also finds defocus and rotation"});
+                {.help = "where it starts: empty space, random phases, a file, a reconstruction of the middle of the "
+                         "patterns by [low_resolution], or a one-shot reconstruction by the settings of [direct], "
+                         "which also finds defocus and rotation"});
   fields.add("file", file, {.help = "object of a file: FILE.npy, FILE.h5:DATASET, a result or a .ptyr"});
   fields.add("random_phase", random_phase, {.help = "random: largest phase", .unit = "rad", .min = 0, .max = 3.2});
   fields.add("slices", slices, {.help = "slices along the beam", .min = 1, .max = 4096});

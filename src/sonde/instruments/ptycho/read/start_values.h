@@ -34,8 +34,9 @@ struct ProbeSettings {
   void describe(Fields& fields);
 };
 
-/// ssb, parallax: a one-shot reconstruction, which comes before a run begins.
-enum class ObjectInit { ones, random, file, ssb, parallax };
+/// low_resolution: ones, from which a reconstruction on the middle of the patterns begins. ssb, parallax: a one-shot
+/// reconstruction. Both come before a run begins.
+enum class ObjectInit { ones, random, file, low_resolution, ssb, parallax };
 
 /// [object]: what is looked for, and where it starts.
 struct ObjectSettings {

@@ -23,6 +23,7 @@
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 #include "sonde/instruments/ptycho/results/level_phase.h"
 #include "sonde/instruments/ptycho/results/provenance.h"
+#include "sonde/instruments/ptycho/run/low_resolution.h"
 #include "sonde/instruments/ptycho/scan/groups.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
 
@@ -167,6 +168,33 @@ void join_counts(const Share& share, Scan& scan, LoadedCounts& counts) {
   counts.measurement.take_mean(sums[0] / sums[1]);
 }
 
+/// The reconstruction on the middle of the patterns that comes before the one of `whole`.
+RunSizes low_resolution_sizes(const RunSizes& whole, const JobPlan& plan, const Window& window, Index factor,
+                              const std::vector<Index>& active) {
+  const Sampling coarse = at_low_resolution(plan.scan.sampling, factor);
+  const CoarseAxis down(window.rows, coarse.rows, plan.extent.rows), across(window.cols, coarse.cols, plan.extent.cols);
+  std::vector<Point> positions = moved(plan.scan.positions, plan.extent.offset);
+  for (Point& at : positions) at = {down.place(at.row), across.place(at.col)};
+  RunSizes sizes;
+  sizes.frames = whole.frames;
+  sizes.rows = coarse.rows;
+  sizes.cols = coarse.cols;
+  sizes.storage = whole.real_bytes == 8 ? AmplitudeStorage::f64 : AmplitudeStorage::f32;
+  sizes.masked = whole.masked;
+  sizes.modes = whole.modes;
+  sizes.slices = whole.slices;
+  sizes.object_rows = down.coarse();
+  sizes.object_cols = across.coarse();
+  sizes.potential = whole.potential;
+  sizes.fractional = true;
+  sizes.real_bytes = whole.real_bytes;
+  sizes.threads = whole.threads;
+  const Window coarse_window{coarse.rows, coarse.cols};
+  const EngineRun gd{.name = "gd", .setup = engine_kind("gd").setup()};
+  sizes.engines.push_back(size_of(gd, {}, active, place_all(positions, coarse_window), coarse_window));
+  return sizes;
+}
+
 /// Batches are those of all processes: the largest that each of them can hold.
 void agree_on_batches(const Share& share, RunSizes& sizes) {
   const auto frames = static_cast<Index>(share.placements().size());
@@ -197,6 +225,9 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   std::vector<Placement> placements = place_all(moved(plan.scan.positions, plan.extent.offset), window);
   Box part{0, 0, plan.extent.rows, plan.extent.cols};
   if (resources.ranks.size() > 1) {
+    if (run.object.init == ObjectInit::low_resolution)
+      throw Error(ErrorKind::not_supported, "several processes do not begin at low resolution")
+          .hint("object.init = \"ones\", or start one process");
     plan.share = std::make_shared<Share>(resources.ranks, placements, window, plan.extent.rows, plan.extent.cols);
     part = plan.share->box();
     std::vector<Placement> own;
@@ -236,6 +267,8 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   const std::vector<Tables::Item>& settings = run.tables().find("engine")->items;
   for (std::size_t i = 0; i < schedule.engines.size(); ++i)
     sizes.engines.push_back(size_of(schedule.engines[i], settings[i].fields, active, placements, window));
+  if (run.object.init == ObjectInit::low_resolution)
+    sizes.before.push_back(low_resolution_sizes(sizes, plan, window, run.low_resolution.factor, active));
 
   if (resources.kernels && run.compute.wave_tier &&
       std::any_of(sizes.engines.begin(), sizes.engines.end(),
@@ -351,29 +384,43 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
     reconstruction_ = Reconstruction::resume(*measurement_, propagators_of(run, plan_.scan.sampling), schedule_, *from);
     notes_.push_back(fmt::format("goes on after iteration {} of {}", from->iteration(), from->path()));
   } else {
-    reconstruction_ = another(run, schedule_);
+    First first = first_state(run, schedule_, schedule_.seed);
+    if (!first.note.empty()) notes_.push_back(first.note);
+    reconstruction_ = prepared(run, std::move(first), schedule_);
   }
   if (!reconstruction_->held_out().empty())
     notes_.push_back(fmt::format("{} of {} frames are held out and only judge (R_free)",
                                  reconstruction_->held_out().size(), plan_.scan.positions.size()));
 }
 
-State Job::first_state(const RunFile& run, std::uint64_t seed) const {
+Job::First Job::first_state(const RunFile& run, const Schedule& schedule, std::uint64_t object_seed) const {
   State state;
   state.positions = moved(plan_.scan.positions, plan_.extent.offset);
   state.placements = place_all(state.positions, {plan_.scan.window.rows, plan_.scan.window.cols});
   state.probe = in_precision(first_probe_, complex_type(run));
   start_object(run.object, plan_.extent.rows, plan_.extent.cols, {-plan_.extent.offset.row, -plan_.extent.offset.col},
-               complex_type(run), seed, state, plan_.direct.get());
+               complex_type(run), object_seed, state, plan_.direct.get());
   if (plan_.share) cut_state(*plan_.share, state);
-  return state;
+  if (run.object.init != ObjectInit::low_resolution) return {std::move(state), ""};
+  const Sampling coarse = at_low_resolution(plan_.scan.sampling, run.low_resolution.factor);
+  LowResolutionStart found = start_at_low_resolution(*measurement_, std::move(state), coarse,
+                                                     propagators_of(run, coarse), schedule, run.low_resolution);
+  return {std::move(found.state),
+          fmt::format("first object: {} iterations of gd on the middle {} x {} of {} x {} detector pixels, R_I {:.4f} "
+                      "there",
+                      found.last.number, coarse.rows, coarse.cols, plan_.scan.window.rows, plan_.scan.window.cols,
+                      found.last.fit.r_intensity)};
+}
+
+std::unique_ptr<Reconstruction> Job::prepared(const RunFile& run, First first, Schedule schedule) const {
+  return Reconstruction::prepare(*measurement_, std::move(first.state), propagators_of(run, plan_.scan.sampling),
+                                 std::move(schedule));
 }
 
 std::unique_ptr<Reconstruction> Job::another(const RunFile& run, Schedule schedule,
                                              std::optional<std::uint64_t> object_seed) const {
-  State state = first_state(run, object_seed.value_or(schedule.seed));
-  return Reconstruction::prepare(*measurement_, std::move(state), propagators_of(run, plan_.scan.sampling),
-                                 std::move(schedule));
+  First first = first_state(run, schedule, object_seed.value_or(schedule.seed));
+  return prepared(run, std::move(first), std::move(schedule));
 }
 
 double Job::floor() const { return r_intensity_floor(reconstruction_->counts()); }

@@ -90,7 +90,13 @@ class Job {
   [[nodiscard]] Result result(const RunFile& run) const;
 
  private:
-  [[nodiscard]] State first_state(const RunFile& run, std::uint64_t seed) const;
+  /// What a reconstruction by `schedule` begins with, and a sentence about it where there is something to tell.
+  struct First {
+    State state;
+    std::string note;
+  };
+  [[nodiscard]] First first_state(const RunFile& run, const Schedule& schedule, std::uint64_t object_seed) const;
+  [[nodiscard]] std::unique_ptr<Reconstruction> prepared(const RunFile& run, First first, Schedule schedule) const;
 
   JobPlan plan_;
   std::shared_ptr<Measurement> measurement_;

@@ -103,6 +103,17 @@ MemoryPlan plan_memory(const RunSizes& s) {
                               "the best start until now, beside the one that is tried");
   plan.loading_bytes = patterns + add("while loading", s.block_bytes, "patterns that are read at a time");
   plan.peak_bytes = std::max(plan.loading_bytes, plan.lasting_bytes + largest + result);
+  for (const RunSizes& each : s.before) {
+    const MemoryPlan first = plan_memory(each);
+    const std::size_t bytes =
+        add("low resolution", first.peak_bytes,
+            fmt::format("before the run: the middle {} x {} of the patterns, with all it takes", each.rows, each.cols));
+    // The first estimate is there already, and a slice is interpolated in double precision.
+    const std::size_t between = size(s.object_rows * s.object_cols + each.object_rows * each.object_cols) * 16;
+    plan.peak_bytes =
+        std::max(plan.peak_bytes, patterns + object * one_state + modes * pixels * complex + bytes + between);
+    plan.disk_bytes += first.disk_bytes;
+  }
   return plan;
 }
 
@@ -191,6 +202,7 @@ Choice<RunSizes> choose_storage(RunSizes sizes, const StorageWishes& wishes, std
     made.storage = way.storage;
     made.pattern_tier = way.patterns;
     made.wave_tier = way.waves;
+    for (RunSizes& each : made.before) each.pattern_tier = way.patterns;
     for (EngineSize& engine : made.engines)
       if (batch_may_shrink(engine, made)) engine.most_batch = way.most_batch;
     return made;

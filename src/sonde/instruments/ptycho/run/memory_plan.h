@@ -45,6 +45,8 @@ struct RunSizes : WorkSizes {
   bool masked = false;
   Index components = 0;  ///< by which the probe varies along the scan ([opr])
   Index starts = 1;      ///< first objects that are tried: a second reconstruction is held meanwhile
+  /// A reconstruction that comes first, on patterns of its own beside these (low_resolution); none or one.
+  std::vector<RunSizes> before{};
   std::vector<EngineSize> engines;
 };
 

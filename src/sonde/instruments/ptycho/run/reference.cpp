@@ -17,11 +17,13 @@ struct About {
   std::string_view table, text;
 };
 
-constexpr std::array<About, 14> tables{{
+constexpr std::array<About, 15> tables{{
     {"data", "Where the patterns are, and which of them count."},
     {"geometry", "What turns pixels into lengths, and how a raster lies on the specimen."},
     {"probe", "Where the first probe comes from."},
     {"object", "What is looked for, and where it starts."},
+    {"low_resolution",
+     "How the middle of the patterns is reconstructed before the run, where object.init asks for it."},
     {"direct", "How one-shot reconstructions are made: by `sonde ptycho direct`, or where object.init asks for one."},
     {"engine", "What works on the estimate, and for how long. One after the other in the order of the file."},
     {"positions", "What a list of positions means, and whether positions are corrected."},

@@ -107,6 +107,7 @@ RunFile::RunFile(std::span<const EngineKind> engines) : kinds_(engines) {
   tables_.add("geometry", Fields(geometry));
   tables_.add("probe", Fields(probe));
   tables_.add("object", Fields(object));
+  tables_.add("low_resolution", Fields(low_resolution));
   tables_.add("direct", Fields(direct));
   tables_.add_list("engine", names_of(kinds_), [this](const std::string& kind) { return append_engine(kind); });
   Fields of_positions(positions);

@@ -17,6 +17,7 @@
 #include "sonde/instruments/ptycho/read/start_values.h"
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 #include "sonde/instruments/ptycho/reconstruct/stop.h"
+#include "sonde/instruments/ptycho/run/low_resolution.h"
 
 namespace sonde::ptycho {
 
@@ -66,8 +67,9 @@ struct OutputSettings {
   void describe(Fields& fields);
 };
 
-/// A run file: everything that decides a reconstruction, in tables [data], [geometry], [probe], [object], [direct],
-/// [[engine]], [positions], [opr], [[constraint]], [stop], [compute], [multi_start], [quality] and [output].
+/// A run file: everything that decides a reconstruction, in tables [data], [geometry], [probe], [object],
+/// [low_resolution], [direct], [[engine]], [positions], [opr], [[constraint]], [stop], [compute], [multi_start],
+/// [quality] and [output].
 ///
 ///   RunFile run;
 ///   run.read("recon.toml");
@@ -83,6 +85,7 @@ class RunFile {
   GeometrySettings geometry;
   ProbeSettings probe;
   ObjectSettings object;
+  LowResolutionSettings low_resolution;
   DirectSettings direct;
   PositionListSettings positions;
   PositionSettings correction;

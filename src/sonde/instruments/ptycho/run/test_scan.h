@@ -26,6 +26,7 @@ class SmallScan {
     source = measured();
     run.parse("[geometry]\nenergy_keV = 200\ndetector_mrad_per_px = 2.8125\nsemiangle_mrad = 20\n" + more, "run.toml");
   }
+  [[nodiscard]] const Truth& truth() const { return *truth_; }
   /// The measurement once more, for who takes one.
   [[nodiscard]] Source measured() const {
     Source made;
