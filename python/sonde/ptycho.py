@@ -89,7 +89,7 @@ class Simulation(NamedTuple):
     pixel_size_A: tuple[float, float]  #: of the object, rows and columns
     wavelength_A: float
     detector_mrad_per_px: float
-    layer_distance_A: float
+    layer_distance_A: list[float]  #: from each layer to the next: ``spacings_A`` of :func:`slice_propagators`
 
 
 def settings_text() -> str:

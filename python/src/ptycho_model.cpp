@@ -225,7 +225,7 @@ py::dict simulate(const py::dict& keywords, const py::object& progress) {
   made["pixel_size_A"] = py::make_tuple(truth.sampling.pixel_row(), truth.sampling.pixel_col());
   made["wavelength_A"] = truth.sampling.wavelength;
   made["detector_mrad_per_px"] = 1000 * truth.sampling.angle_row();
-  made["layer_distance_A"] = truth.layer_distance;
+  made["layer_distance_A"] = truth.layer_distances;
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/base/index.h"
@@ -18,12 +19,12 @@ namespace sonde::ptycho {
 /// What constraints may know beside the estimate. Members that are not known keep their defaults; a constraint that
 /// needs one says so when it is made.
 struct ConstraintContext {
-  Sampling sampling{};         ///< of patterns and object
-  double mean_counts = 0;      ///< per frame
-  double semiangle = 0;        ///< of the probe-forming aperture, rad
-  double slice_thickness = 0;  ///< mean distance of two slices, A
-  Array vacuum_intensity{};    ///< (Ny, Nx) float64, pattern without specimen, zero frequency at [0,0]; any scale
-  Array object_support{};      ///< (Y, X) uint8, 1 where the specimen may be; empty: around the positions
+  Sampling sampling{};                    ///< of patterns and object
+  double mean_counts = 0;                 ///< per frame
+  double semiangle = 0;                   ///< of the probe-forming aperture, rad
+  std::vector<double> slice_distances{};  ///< of each slice to the next, A
+  Array vacuum_intensity{};  ///< (Ny, Nx) float64, pattern without specimen, zero frequency at [0,0]; any scale
+  Array object_support{};    ///< (Y, X) uint8, 1 where the specimen may be; empty: around the positions
 };
 
 /// In which iterations of a run something is done, counted from 1.

@@ -45,9 +45,13 @@ class Kz final : public Constraint<Real> {
         columns_([&] { return std::vector<Complex>(static_cast<std::size_t>(depth_)); }) {
     if (state.slices() < 2) throw Error(ErrorKind::bad_input, "the kz filter is for objects of several slices");
     const Sampling& sampling = context.sampling;
-    if (!(context.slice_thickness > 0))
+    const std::vector<double>& distances = context.slice_distances;
+    if (distances.empty() || !(distances.front() > 0))
       throw Error(ErrorKind::bad_input, "the kz filter needs the thickness of the slices")
           .hint("give slice_thickness_A");
+    if (std::any_of(distances.begin(), distances.end(), [&](double d) { return d != distances.front(); }))
+      throw Error(ErrorKind::bad_input, "the kz filter needs slices that are all equally thick")
+          .hint("one number as slice_thickness_A, or leave the constraint out");
     const double pixel = std::sqrt(sampling.pixel_row() * sampling.pixel_col());
     for (Index s = 0; s < depth_; ++s) {
       // g kz, with kz = frequency / dz.

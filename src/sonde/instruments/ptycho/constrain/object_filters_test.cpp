@@ -145,7 +145,7 @@ std::vector<complex128> naive_kz(const std::vector<complex128>& stack, Index dep
 
 struct KzFilter : ObjectFilters {
   Scene stack = built({.slices = 3, .object_rows = 7, .object_cols = 9});
-  KzFilter() { context.slice_thickness = 2; }
+  KzFilter() { context.slice_distances = {2, 2}; }
 };
 
 TEST_F(KzFilter, IsTheFormulaInThreeDimensions) {
@@ -177,9 +177,12 @@ TEST_F(KzFilter, LeavesWhatIsTheSameInAllSlices) {
 TEST_F(KzFilter, NeedsSlicesAndTheirThickness) {
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { apply("kz", Value::object(), context, complex.state); }),
               HasSubstr("several slices"));
-  context.slice_thickness = 0;
+  context.slice_distances.clear();
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { apply("kz", Value::object(), context, stack.state); }),
               HasSubstr("the thickness of the slices\nhint: give slice_thickness_A"));
+  context.slice_distances = {2, 3};
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { apply("kz", Value::object(), context, stack.state); }),
+              HasSubstr("slices that are all equally thick"));
 }
 
 }  // namespace

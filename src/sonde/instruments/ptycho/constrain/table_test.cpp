@@ -111,7 +111,7 @@ struct EveryConstraint : ::testing::TestWithParam<Example> {
     context.sampling = electron_sampling(16, 12, 200, 4);
     context.mean_counts = 1000;
     context.semiangle = 0.012;
-    context.slice_thickness = 10;
+    context.slice_distances = {10, 10};
     // Off its centre.
     const auto probe = scene.state.probe.view<complex128, 3>();
     for (Index m = 0; m < 3; ++m)

@@ -36,6 +36,7 @@ struct Case {
   Index slices, modes;
   bool fractional, masked;
   ObjectType type;
+  bool real_gaps = false;
 };
 std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
 
@@ -43,7 +44,12 @@ class Gradient : public ::testing::TestWithParam<std::tuple<Case, Loss>> {};
 
 TEST_P(Gradient, IsThatOfTheLoss) {
   const auto& [c, loss] = GetParam();
-  Scene scene{.slices = c.slices, .modes = c.modes, .fractional = c.fractional, .masked = c.masked, .type = c.type};
+  Scene scene{.slices = c.slices,
+              .modes = c.modes,
+              .fractional = c.fractional,
+              .masked = c.masked,
+              .type = c.type,
+              .real_gaps = c.real_gaps};
   scene.build();
   const Measurement measurement(scene.frames, ZeroFrequency::corner, scene.mask, AmplitudeStorage::f64);
   const Model<double> model(measurement, c.slices, c.modes, scene.propagators, loss, FftEffort::quick);
@@ -100,6 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
                                          Case{"shifted_masked_modes", 1, 2, true, true, ObjectType::complex},
                                          Case{"potential", 1, 2, true, false, ObjectType::potential},
                                          Case{"three_slices", 3, 2, true, true, ObjectType::complex},
+                                         Case{"tilted_slices", 3, 1, true, false, ObjectType::complex, true},
                                          Case{"potential_slices", 2, 1, false, true, ObjectType::potential}),
                        ::testing::Values(Loss::amplitude, Loss::anscombe, Loss::poisson, Loss::intensity)),
     [](const auto& tested) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sonde/instruments/ptycho/model/exposure.h"
+#include "sonde/instruments/ptycho/optics/propagate.h"
 
 namespace sonde::ptycho::testing {
 
@@ -40,6 +41,7 @@ struct Scene {
   bool fractional = false, masked = false;
   ObjectType type = ObjectType::complex;
   unsigned seed = 1;
+  bool real_gaps = false;  ///< free space of tilted slices, each of its own thickness; else any phases
 
   Array frames{};                    // (J, rows, cols) f64, corner order
   std::vector<std::uint8_t> mask{};  // empty: all measured
@@ -81,6 +83,12 @@ struct Scene {
     propagators = Array(cpu, Shape{std::max<Index>(slices - 1, 1), rows, cols}, DType::c128);
     for (Index i = 0; i < propagators.count(); ++i)
       propagators.view<complex128, 3>().data[i] = std::polar(1.0, normal(generator));
+    if (real_gaps) {
+      std::vector<double> distances;
+      for (Index s = 0; s + 1 < slices; ++s) distances.push_back(20 + 45 * static_cast<double>(s));
+      propagators =
+          slice_propagators(electron_sampling(rows, cols, 200, 12), distances, {.tilt_row = 0.03, .tilt_col = -0.01});
+    }
     frames = Array(cpu, Shape{positions, rows, cols}, DType::f64);
     for (Index i = 0; i < frames.count(); ++i)
       frames.view<double, 3>().data[i] = std::floor(10 * uniform(generator) * uniform(generator));

@@ -44,4 +44,16 @@ Array propagator(const Sampling& sampling, const Propagation& propagation) {
   return result;
 }
 
+Array slice_propagators(const Sampling& sampling, std::span<const double> spacings, Propagation how) {
+  if (spacings.empty()) return {};
+  const auto count = static_cast<Index>(spacings.size());
+  Array all(Device::cpu(), {count, sampling.rows, sampling.cols}, DType::c128);
+  for (Index slice = 0; slice < count; ++slice) {
+    how.distance = spacings[static_cast<std::size_t>(slice)];
+    const Array h = propagator(sampling, how);
+    std::copy_n(static_cast<const complex128*>(h.data()), h.count(), all.view<complex128, 3>()[slice].data);
+  }
+  return all;
+}
+
 }  // namespace sonde::ptycho

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include "sonde/engine/array/array.h"
 #include "sonde/instruments/ptycho/optics/sampling.h"
 
@@ -23,5 +25,10 @@ struct Propagation {
 /// so that psi(z + dz) = F^-1 H F psi. Its adjoint is the conjugate. Throws Error(not_supported) without a wavelength,
 /// Error(bad_input) for tilts of a right angle and more.
 [[nodiscard]] Array propagator(const Sampling& sampling, const Propagation& propagation);
+
+/// How a wave gets from each slice to the next, complex128 (slices - 1, rows, cols), zero frequency at [0,0]: the
+/// propagators over `spacings` (A), with tilt and band limit of `how` (its distance is not used). One slice has no
+/// spacing: an empty array.
+[[nodiscard]] Array slice_propagators(const Sampling& sampling, std::span<const double> spacings, Propagation how = {});
 
 }  // namespace sonde::ptycho

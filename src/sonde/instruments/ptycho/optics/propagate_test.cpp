@@ -69,6 +69,20 @@ TEST(Propagator, TwoDistancesAreTheirSum) {
   EXPECT_LT(largest_difference(once, twice), 1e-13);
 }
 
+TEST(SlicePropagators, AreThoseOfEachDistanceWithTheTiltOfAll) {
+  const Sampling sampling = electron_sampling(8, 6, 200, 3);
+  const std::vector<double> distances{20, 55};
+  const Array all = slice_propagators(sampling, distances, {.tilt_row = 0.01, .tilt_col = -0.02});
+  ASSERT_EQ(all.shape(), (Shape{2, 8, 6}));
+  for (Index s = 0; s < 2; ++s) {
+    const Array one =
+        propagator(sampling, {.distance = distances[static_cast<std::size_t>(s)], .tilt_row = 0.01, .tilt_col = -0.02});
+    for (Index i = 0; i < 48; ++i)
+      EXPECT_EQ((all.view<complex128, 3>()[s].data[i]), (one.view<complex128, 2>().data[i])) << s << " " << i;
+  }
+  EXPECT_TRUE(slice_propagators(sampling, {}).empty());
+}
+
 TEST(Propagator, WithoutALimitKeepsThePower) {
   const Sampling sampling = electron_sampling(16, 12, 200, 3);
   const Array wave = random_waves({1, 16, 12});

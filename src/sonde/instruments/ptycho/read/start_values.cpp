@@ -170,6 +170,24 @@ void ProbeSettings::describe(Fields& fields) {
                 .unit = name.starts_with("phi") ? "deg" : "A"});
 }
 
+std::vector<double> ObjectSettings::slice_thickness() const {
+  std::vector<double> numbers = parse_numbers(slice_thickness_a, "object.slice_thickness_A");
+  if (numbers.size() != 1 && static_cast<Index>(numbers.size()) != slices)
+    throw Error(ErrorKind::bad_input, fmt::format("object.slice_thickness_A has {} numbers for {} slice{}",
+                                                  numbers.size(), slices, slices == 1 ? "" : "s"))
+        .hint("give one for all, or one of each slice");
+  for (const double number : numbers)
+    if (number < 0) throw Error(ErrorKind::bad_input, fmt::format("object.slice_thickness_A: a slice of {} A", number));
+  return numbers;
+}
+
+std::vector<double> ObjectSettings::slice_distances() const {
+  std::vector<double> distances = slice_thickness();
+  distances.resize(static_cast<std::size_t>(slices), distances.front());
+  distances.pop_back();
+  return distances;
+}
+
 void ObjectSettings::describe(Fields& fields) {
   fields.choice("type", type, {{"complex", ObjectType::complex}, {"potential", ObjectType::potential}},
                 {.help = "complex transmission, or a phase alone"});
@@ -186,9 +204,16 @@ void ObjectSettings::describe(Fields& fields) {
   fields.add("file", file, {.help = "object of a file: FILE.npy, FILE.h5:DATASET, a result or a .ptyr"});
   fields.add("random_phase", random_phase, {.help = "random: largest phase", .unit = "rad", .min = 0, .max = 3.2});
   fields.add("slices", slices, {.help = "slices along the beam", .min = 1, .max = 4096});
-  fields.add("slice_thickness_A", slice_thickness_a, {.help = "distance of two slices", .unit = "A"});
-  fields.add("tilt_row_mrad", tilt_row_mrad, {.help = "tilt of the specimen along rows", .unit = "mrad"});
-  fields.add("tilt_col_mrad", tilt_col_mrad, {.help = "tilt of the specimen along columns", .unit = "mrad"});
+  fields.add("slice_thickness_A", slice_thickness_a,
+             {.help = "how far the wave goes from each slice to the next: one number for all, or one of each slice in "
+                      "the order of the beam (behind the last one it goes nowhere)",
+              .unit = "A",
+              .metavar = "T|T1,T2,..."});
+  fields.add("tilt_row_mrad", tilt_row_mrad,
+             {.help = "tilt of the specimen along rows: a positive one moves the wave to larger rows, by the "
+                      "thickness times its tangent per slice",
+              .unit = "mrad"});
+  fields.add("tilt_col_mrad", tilt_col_mrad, {.help = "the same along columns", .unit = "mrad"});
   fields.add("start", start, {.help = "first iteration in which the object is free", .min = 1});
 }
 

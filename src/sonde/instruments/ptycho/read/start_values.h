@@ -45,9 +45,14 @@ struct ObjectSettings {
   std::string file;
   double random_phase = 0.1;
   Index slices = 1, start = 1;
-  double slice_thickness_a = 10;
+  std::string slice_thickness_a = "10";  ///< one number for all slices, or one of each
   std::optional<double> tilt_row_mrad, tilt_col_mrad;
 
+  /// A, as given: one number for all slices, or one of each. Throws Error(usage) for what is no number,
+  /// Error(bad_input) for other counts and for numbers below zero.
+  [[nodiscard]] std::vector<double> slice_thickness() const;
+  /// A, from each slice to the next, slices - 1 numbers: the thickness of the one the wave has just left.
+  [[nodiscard]] std::vector<double> slice_distances() const;
   void describe(Fields& fields);
 };
 

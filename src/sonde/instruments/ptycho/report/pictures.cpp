@@ -139,9 +139,11 @@ std::vector<Figure> object_figures(const Result& result) {
       style.colour_bar = true;
       panels.push_back({fmt::format("slice {}", s + 1), render_image(phase_image(one, view), style)});
     }
-    figures.push_back({"Phase of every slice",
-                       fmt::format("{:.4g} A thick each, in the order of the beam", result.slice_thickness_a),
-                       img(montage(panels), "phase of every slice")});
+    figures.push_back(
+        {"Phase of every slice",
+         fmt::format("{:.4g} A thick{}, in the order of the beam", fmt::join(result.slice_thickness_a, ", "),
+                     result.slice_thickness_a.size() > 1 ? "" : " each"),
+         img(montage(panels), "phase of every slice")});
   }
   return figures;
 }

@@ -136,7 +136,12 @@ void write_result(const std::string& path, const Result& result) {
   if (calibrated) {
     writer.attribute(object, "pixel_size_A", pair_of(row, col));
     writer.attribute(object, "origin_A", pair_of(result.origin.row * row, result.origin.col * col));
-    writer.attribute(object, "slice_thickness_A", result.slice_thickness_a);
+    const std::vector<double>& thickness = result.slice_thickness_a;
+    if (thickness.size() > 1)
+      writer.attribute(object, "slice_thickness_A",
+                       Array::from(thickness, Shape{static_cast<Index>(thickness.size())}));
+    else if (!thickness.empty())
+      writer.attribute(object, "slice_thickness_A", thickness.front());
     writer.attribute(object, "wavelength_A", result.sampling.wavelength);
   }
 
@@ -218,8 +223,7 @@ Result read_result(const std::string& path) {
     result.sampling.dk_row = 1 / (static_cast<double>(shape[2]) * row);
     result.sampling.dk_col = 1 / (static_cast<double>(shape[3]) * col);
   }
-  const std::vector<double> thickness = doubles_of(file.attribute(object, "slice_thickness_A"));
-  if (thickness.size() == 1) result.slice_thickness_a = thickness[0];
+  result.slice_thickness_a = doubles_of(file.attribute(object, "slice_thickness_A"));
   const std::vector<double> origin = doubles_of(file.attribute(object, "origin_px"));
   if (origin.size() == 2) result.origin = {origin[0], origin[1]};
 

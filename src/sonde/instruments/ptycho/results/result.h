@@ -21,7 +21,7 @@ struct Result {
   Array phase;                   ///< (S, Y, X) real: potential only
   Array probe;                   ///< (M, Ny, Nx) complex, centred
   Array opr_modes, opr_weights;  ///< (L, Ny, Nx) and (J, L) complex: how the first mode varies; empty when it does not
-  double slice_thickness_a = 0;
+  std::vector<double> slice_thickness_a;  ///< one for all slices, or one of each; empty: not known
   Sampling sampling;
   Point origin;
   std::vector<Point> positions, initial_positions;     ///< now and at the start
@@ -45,11 +45,11 @@ struct Result {
 [[nodiscard]] Value metrics_value(const IterationRecord& record);
 
 /// Writes the result file (specification 7); it has its name only when it is complete:
-///   /object (S, Y, X) complex, or /object_phase real; attributes type, pixel_size_A, origin_A, slice_thickness_A, and
-///   origin_px, the position of pixel [0,0] in object pixels; /probe (1, M, Ny, Nx) complex, centred, with pixel_size_A
-///   and occupancy; /opr_modes (L, Ny, Nx) and /opr_weights (J, L) complex where the probe varies; /positions_A,
-///   /positions_initial_A (J, 2); /metrics/*; /fov_mask; /settings; /provenance; /timing; /diagnostics. Without a
-///   calibration there is no *_A: /positions_px and /positions_initial_px instead.
+///   /object (S, Y, X) complex, or /object_phase real; attributes type, pixel_size_A, origin_A, slice_thickness_A
+///   (one number, or one of each slice), and origin_px, the position of pixel [0,0] in object pixels; /probe (1, M, Ny,
+///   Nx) complex, centred, with pixel_size_A and occupancy; /opr_modes (L, Ny, Nx) and /opr_weights (J, L) complex
+///   where the probe varies; /positions_A, /positions_initial_A (J, 2); /metrics/*; /fov_mask; /settings; /provenance;
+///   /timing; /diagnostics. Without a calibration there is no *_A: /positions_px and /positions_initial_px instead.
 void write_result(const std::string& path, const Result& result);
 
 /// Reads a result file. Throws Error(bad_file) for files that are none, naming what is missing.

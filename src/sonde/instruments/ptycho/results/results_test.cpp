@@ -66,6 +66,16 @@ TEST(Result, ReadsBackAsItWasWritten) {
   EXPECT_DOUBLE_EQ(read.sampling.pixel_row(), 0.5);
 }
 
+TEST(Result, SlicesHaveOneThicknessOrEachItsOwn) {
+  const TemporaryFolder folder;
+  for (const std::vector<double>& thickness : {std::vector<double>{}, {12.5}, {10, 20.5, 8}}) {
+    Result written = example();
+    written.slice_thickness_a = thickness;
+    write_result(folder.file("r.h5"), written);
+    EXPECT_EQ(read_result(folder.file("r.h5")).slice_thickness_a, thickness);
+  }
+}
+
 TEST(Result, IsReadByH5pyInTheDocumentedLayout) {
   const TemporaryFolder folder;
   write_result(folder.file("r.h5"), example());

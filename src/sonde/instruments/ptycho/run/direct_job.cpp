@@ -68,7 +68,7 @@ Result result_from(const RunFile& run, const DirectPlan& plan, const DirectImage
   const Point origin_a{result.origin.row * sampling.pixel_row(), result.origin.col * sampling.pixel_col()};
   result.object =
       transmission_of(phase_on_object(image, extent.rows, extent.cols, origin_a, sampling), run.object.slices);
-  result.slice_thickness_a = run.object.slice_thickness_a;
+  result.slice_thickness_a = run.object.slice_thickness();
   result.probe = aperture_probe(sampling, {plan.lens.semiangle, image.aberrations, plan.lens.edge});
   scale_to_counts(result.probe, counts);
   result.settings = run.text();

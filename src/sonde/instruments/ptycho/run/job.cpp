@@ -93,15 +93,10 @@ Array in_precision(const Array& probe, DType dtype) {
 Array propagators_of(const RunFile& run, const Sampling& sampling) {
   if (run.object.slices == 1) return {};
   require_calibrated(sampling, "an object of several slices");
-  const Array one = propagator(sampling, {.distance = run.object.slice_thickness_a,
-                                          .tilt_row = run.object.tilt_row_mrad.value_or(0) / 1000,
-                                          .tilt_col = run.object.tilt_col_mrad.value_or(0) / 1000,
-                                          .band_limit = run.compute.band_limit});
-  Array all(Device::cpu(), Shape{run.object.slices - 1, sampling.rows, sampling.cols}, DType::c128);
-  for (Index s = 0; s + 1 < run.object.slices; ++s)
-    std::copy_n(static_cast<const complex128*>(one.data()), one.count(),
-                static_cast<complex128*>(all.data()) + s * one.count());
-  return all;
+  return slice_propagators(sampling, run.object.slice_distances(),
+                           {.tilt_row = run.object.tilt_row_mrad.value_or(0) / 1000,
+                            .tilt_col = run.object.tilt_col_mrad.value_or(0) / 1000,
+                            .band_limit = run.compute.band_limit});
 }
 
 /// body(T{}) for the real type of a state.
@@ -215,6 +210,7 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   for (const EngineRun& engine : schedule.engines)
     require_knows(engine.name, *engine.setup, run.object.type, run.object.slices);
   require_object_pixels(run.object, plan.scan.sampling);
+  (void)run.object.slice_distances();  // known to be right before any work
   const Window window{plan.scan.window.rows, plan.scan.window.cols};
   const bool moves = run.correction.method != PositionMethod::none;
   const double margin = moves ? run.correction.max_move : 0;
@@ -321,7 +317,7 @@ std::optional<Array> probe_without_counts(const RunFile& run, const Source& sour
 }
 
 Job::Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from, const Job* sibling)
-    : plan_(std::move(plan)), warnings_(plan_.warnings), slice_thickness_a_(run.object.slice_thickness_a) {
+    : plan_(std::move(plan)), warnings_(plan_.warnings), slice_thickness_a_(run.object.slice_thickness()) {
   const Schedule asked = run.schedule();  // before any work
   provenance_ = provenance(source.file, plan_.kernels ? plan_.kernels->name() : "cpu", asked.seed);
   if (plan_.share) require_shareable(asked);
@@ -378,7 +374,7 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
   known->sampling = plan_.scan.sampling;
   known->mean_counts = measurement_->mean_counts();
   known->semiangle = plan_.semiangle.value_or(0);
-  known->slice_thickness = run.object.slice_thickness_a;
+  known->slice_distances = run.object.slice_distances();
   schedule_.known = std::move(known);
   if (from != nullptr) {
     reconstruction_ = Reconstruction::resume(*measurement_, propagators_of(run, plan_.scan.sampling), schedule_, *from);

@@ -106,7 +106,7 @@ class Job {
   Array first_probe_;  // complex128
   std::vector<std::string> notes_, warnings_;
   ScanJudgement judgement_;
-  double slice_thickness_a_ = 0;
+  std::vector<double> slice_thickness_a_;
   Value provenance_;
 };
 

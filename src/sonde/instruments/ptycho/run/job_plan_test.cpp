@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan refuses before a count is read.
+// What a plan refuses before a count is read, and that a run sees the specimen as a simulation made it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,37 @@ TEST(PlanJob, AFirstObjectHasThePixelsOfTheScan) {
   // As a run on half of the detector leaves it.
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)plan(2); }),
               AllOf(HasSubstr("object.h5:/object"), HasSubstr("those of this scan")));
+}
+
+// The true object behind the true probe explains the counts up to their noise when the waves go between the slices as
+// they did in the simulation: each its own way, along the tilt. Any other way does not.
+TEST(Job, SlicesOfTheirOwnThicknessInATiltedSpecimenAreThoseOfTheSimulation) {
+  SimulateOptions options = testing::SmallScan::options_of(1e6);
+  options.layers = 3;
+  options.layer_distance_A = "60,140";
+  options.tilt_row_mrad = 15;
+  options.tilt_col_mrad = -9;
+  const auto over_floor = [&](const std::string& geometry) {
+    const testing::SmallScan scan(
+        options, "[[engine]]\nname = \"gd\"\niterations = 1\n[object]\ninit = \"ssb\"\nslices = 3\n" + geometry);
+    JobPlan plan = plan_job(scan.run, scan.source);
+    plan.direct = std::make_shared<KnownObject>(KnownObject{scan.truth().object.clone(), {0, 0}});
+    Job job(scan.run, scan.source, std::move(plan));
+    return job.reconstruction().iterate().fit.r_intensity / job.floor();
+  };
+  const std::string tilt = "tilt_row_mrad = 15\ntilt_col_mrad = -9\n";
+  // gd has taken one step of its batch of 64 when it sees the last frames.
+  EXPECT_NEAR(over_floor("slice_thickness_A = [60, 140, 10]\n" + tilt), 1, 0.03);
+  EXPECT_GT(over_floor("slice_thickness_A = [140, 60, 10]\n" + tilt), 2);
+  EXPECT_GT(over_floor("slice_thickness_A = 100\n" + tilt), 2);
+  EXPECT_GT(over_floor("slice_thickness_A = [60, 140, 10]\ntilt_row_mrad = -15\ntilt_col_mrad = -9\n"), 2);
+  EXPECT_GT(over_floor("slice_thickness_A = [60, 140, 10]\ntilt_row_mrad = -9\ntilt_col_mrad = 15\n"), 2);
+}
+
+TEST(PlanJob, AWrongNumberOfThicknessesIsToldBeforeAnyWork) {
+  const testing::SmallScan scan(1e4, "[[engine]]\nname = \"gd\"\n[object]\nslices = 3\nslice_thickness_A = [4, 5]\n");
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)plan_job(scan.run, scan.source); }),
+              HasSubstr("has 2 numbers for 3 slices"));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <memory>
+#include <vector>
 
 #include "sonde/instruments/ptycho/run/reference.h"
 #include "tests/support/errors.h"
@@ -60,6 +62,29 @@ TEST(RunFile, EveryTableReachesItsSettings) {
   EXPECT_EQ(schedule.engines[0].name, "dm");
   EXPECT_EQ(schedule.engines[0].iterations, 20);
   EXPECT_EQ(schedule.engines[1].setup->loss(), Loss::poisson);
+}
+
+TEST(RunFile, SlicesHaveOneThicknessOrEachItsOwn) {
+  const auto object = [](const std::string& text) {
+    auto run = std::make_unique<RunFile>();
+    run->parse("[object]\n" + text, "run.toml");
+    return run;
+  };
+  using Numbers = std::vector<double>;
+  EXPECT_EQ(object("")->object.slice_distances(), Numbers{});
+  EXPECT_EQ(object("slices = 3\nslice_thickness_A = 12.5")->object.slice_distances(), (Numbers{12.5, 12.5}));
+  const auto own = object("slices = 3\nslice_thickness_A = [5, 7.5, 10]");
+  EXPECT_EQ(own->object.slice_thickness(), (Numbers{5, 7.5, 10}));
+  EXPECT_EQ(own->object.slice_distances(), (Numbers{5, 7.5}));
+  RunFile again;
+  again.parse(own->text(), "settings");
+  EXPECT_EQ(again.object.slice_thickness(), (Numbers{5, 7.5, 10}));
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [&] { (void)object("slices = 3\nslice_thickness_A = [5, 7.5]")->object.slice_distances(); }),
+              HasSubstr("object.slice_thickness_A has 2 numbers for 3 slices\nhint: give one for all"));
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [&] { (void)object("slices = 2\nslice_thickness_A = -5")->object.slice_distances(); }),
+              HasSubstr("a slice of -5 A"));
 }
 
 TEST(RunFile, AberrationsAreThoseOfTheLens) {

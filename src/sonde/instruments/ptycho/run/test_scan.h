@@ -22,7 +22,11 @@ class SmallScan {
   /// `more` are tables of the run file, at least one [[engine]].
   explicit SmallScan(double counts, const std::string& more = "[[engine]]\nname = \"gd\"\niterations = 20\n",
                      std::span<const EngineKind> engines = engine_kinds())
-      : run(engines), truth_(std::make_shared<const Truth>(truth_of(options_of(counts)))) {
+      : SmallScan(options_of(counts), more, engines) {}
+  /// Of another specimen, or lens; 100 patterns of 32 x 32 pixels all the same.
+  SmallScan(const SimulateOptions& options, const std::string& more,
+            std::span<const EngineKind> engines = engine_kinds())
+      : run(engines), truth_(std::make_shared<const Truth>(truth_of(options))) {
     source = measured();
     run.parse("[geometry]\nenergy_keV = 200\ndetector_mrad_per_px = 2.8125\nsemiangle_mrad = 20\n" + more, "run.toml");
   }
@@ -47,8 +51,6 @@ class SmallScan {
     for (Index j = 0; j < 100; ++j) frames.push_back(j);
     return frames;
   }
-
- private:
   static SimulateOptions options_of(double counts) {
     SimulateOptions options;
     options.counts_per_frame = counts;
@@ -59,6 +61,7 @@ class SmallScan {
     return options;
   }
 
+ private:
   std::shared_ptr<const Truth> truth_;
 };
 

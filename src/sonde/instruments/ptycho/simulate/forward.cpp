@@ -35,18 +35,6 @@ void require_shapes(const Array& object, const Array& probe, const Array& propag
 
 }  // namespace
 
-Array slice_propagators(const Sampling& sampling, std::span<const double> spacings, Propagation how) {
-  if (spacings.empty()) return {};
-  const auto count = static_cast<Index>(spacings.size());
-  Array all(Device::cpu(), {count, sampling.rows, sampling.cols}, DType::c128);
-  for (Index slice = 0; slice < count; ++slice) {
-    how.distance = spacings[static_cast<std::size_t>(slice)];
-    const Array h = propagator(sampling, how);
-    std::copy_n(static_cast<const complex128*>(h.data()), h.count(), all.view<complex128, 3>()[slice].data);
-  }
-  return all;
-}
-
 Array far_field_intensity(const Array& object, const Array& probe, const Array& propagators, const Placement& at) {
   require_shapes(object, probe, propagators);
   const Window window{probe.shape()[1], probe.shape()[2]};

@@ -5,15 +5,9 @@
 
 #include "sonde/engine/array/array.h"
 #include "sonde/instruments/ptycho/optics/propagate.h"
-#include "sonde/instruments/ptycho/optics/sampling.h"
 #include "sonde/instruments/ptycho/scan/placement.h"
 
 namespace sonde::ptycho {
-
-/// How a wave gets from each slice to the next, complex128 (slices - 1, rows, cols), zero frequency at [0,0]: the
-/// propagators over `spacings` (A), with tilt and band limit of `how` (its distance is not used). One slice has no
-/// spacing: an empty array.
-[[nodiscard]] Array slice_propagators(const Sampling& sampling, std::span<const double> spacings, Propagation how = {});
 
 /// What the detector sees, step by step in double precision and nothing saved on the way:
 ///   psi = probe mode shifted by the placement's fraction,

@@ -68,7 +68,9 @@ void write_description(Hdf5Writer& file, SimulateOptions options, const Truth& t
   file.array("/truth/object_phase", truth.phase);
   file.attribute("/truth/object_phase", "pixel_size_A",
                  Array::from(std::vector<double>{sampling.pixel_row(), sampling.pixel_col()}, {2}));
-  file.attribute("/truth/object_phase", "slice_thickness_A", truth.layer_distance);
+  if (!truth.layer_distances.empty())
+    file.attribute("/truth/object_phase", "layer_distances_A",
+                   Array::from(truth.layer_distances, {static_cast<Index>(truth.layer_distances.size())}));
   file.array("/truth/probe", truth.probe);
   file.array("/truth/positions_px", table_of(truth.positions_px));
   const Box view = field_of_view(truth.positions_px);

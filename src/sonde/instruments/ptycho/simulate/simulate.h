@@ -65,7 +65,9 @@ struct SimulateOptions {
   double amorphous_rad = 0.05;
   double step_rad = 0.1;
   Index layers = 1;
-  double layer_distance_A = 100;
+  std::string layer_distance_A = "100";
+  double tilt_row_mrad = 0;
+  double tilt_col_mrad = 0;
 
   Index seed = 1;
 
@@ -76,15 +78,15 @@ struct SimulateOptions {
 struct Truth {
   Sampling sampling;
   Index scan_rows = 0, scan_cols = 0;
-  Array phase;                      ///< (layers, Y, X), float64, rad
-  Array object;                     ///< exp(i phase), complex128
-  Array probe;                      ///< (modes, rows, cols), complex128, centred, sum |P|^2 = counts per frame
-  Array start_probe;                ///< one mode of the same power: what the operator of the microscope believes
-  Array propagators;                ///< between the layers; empty for one
-  double layer_distance = 0;        ///< A
-  std::vector<Point> nominal_a;     ///< where the scan says the probe was, A, on a scan of its own
-  std::vector<Point> positions_px;  ///< where it was, in pixels of the object
-  std::vector<std::uint8_t> good;   ///< (rows, cols), zero frequency at floor(n / 2): 0 for dead pixels
+  Array phase;                          ///< (layers, Y, X), float64, rad
+  Array object;                         ///< exp(i phase), complex128
+  Array probe;                          ///< (modes, rows, cols), complex128, centred, sum |P|^2 = counts per frame
+  Array start_probe;                    ///< one mode of the same power: what the operator of the microscope believes
+  Array propagators;                    ///< between the layers; empty for one
+  std::vector<double> layer_distances;  ///< A, from each layer to the next
+  std::vector<Point> nominal_a;         ///< where the scan says the probe was, A, on a scan of its own
+  std::vector<Point> positions_px;      ///< where it was, in pixels of the object
+  std::vector<std::uint8_t> good;       ///< (rows, cols), zero frequency at floor(n / 2): 0 for dead pixels
 
   [[nodiscard]] Window window() const { return {sampling.rows, sampling.cols}; }
 };

@@ -130,6 +130,19 @@ Array phase_of(const SimulateOptions& options, const Grid& grid, const Box& view
   return phase;
 }
 
+std::vector<double> layer_distances_of(const SimulateOptions& options) {
+  std::vector<double> distances = parse_numbers(options.layer_distance_A, "layer_distance_A");
+  const auto gaps = static_cast<std::size_t>(options.layers - 1);
+  if (distances.size() == 1) distances.resize(gaps, distances.front());
+  if (distances.size() != gaps)
+    throw Error(ErrorKind::bad_input, fmt::format("layer_distance_A \"{}\": {} layers have {} distances",
+                                                  options.layer_distance_A, options.layers, gaps))
+        .hint("give one number for all, or one from each layer to the next");
+  for (const double distance : distances)
+    if (distance < 0) throw Error(ErrorKind::bad_input, fmt::format("layers {} A apart", distance));
+  return distances;
+}
+
 std::vector<std::uint8_t> good_pixels(const SimulateOptions& options) {
   const Index pixels = options.detector_px * options.detector_px;
   if (options.dead_pixels < 0 || 4 * options.dead_pixels > pixels)
@@ -196,7 +209,14 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add("amorphous_rad", amorphous_rad, {.help = "rms phase of an amorphous patch", .unit = "rad", .min = 0});
   fields.add("step_rad", step_rad, {.help = "phase step across a line", .unit = "rad"});
   fields.add("layers", layers, {.help = "layers that scatter one after the other", .min = 1, .max = 1000});
-  fields.add("layer_distance_A", layer_distance_A, {.help = "distance of the layers", .unit = "A", .min = 0});
+  fields.add("layer_distance_A", layer_distance_A,
+             {.help = "distance of the layers: one number for all, or one from each layer to the next",
+              .unit = "A",
+              .metavar = "D|D1,D2,..."});
+  fields.add("tilt_row_mrad", tilt_row_mrad,
+             {.help = "tilt of the specimen: a positive one moves the wave to larger rows on its way between layers",
+              .unit = "mrad"});
+  fields.add("tilt_col_mrad", tilt_col_mrad, {.help = "the same along columns", .unit = "mrad"});
   fields.add("seed", seed, {.help = "start of the random numbers", .min = 0});
 }
 
@@ -218,9 +238,10 @@ Truth truth_of(const SimulateOptions& options) {
   const Grid grid{extent.rows, extent.cols, truth.sampling.pixel_row(), truth.sampling.pixel_col()};
   truth.phase = phase_of(options, grid, field_of_view(truth.positions_px));
   truth.object = transmission(truth.phase);
-  truth.layer_distance = options.layer_distance_A;
-  const std::vector<double> spacings(static_cast<std::size_t>(options.layers - 1), options.layer_distance_A);
-  truth.propagators = slice_propagators(truth.sampling, spacings);
+  truth.layer_distances = layer_distances_of(options);
+  truth.propagators =
+      slice_propagators(truth.sampling, truth.layer_distances,
+                        {.tilt_row = options.tilt_row_mrad / 1000, .tilt_col = options.tilt_col_mrad / 1000});
   return truth;
 }
 

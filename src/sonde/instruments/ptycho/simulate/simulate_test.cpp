@@ -2,6 +2,7 @@
 #include "sonde/instruments/ptycho/simulate/simulate.h"
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <numeric>
 
@@ -101,6 +102,21 @@ TEST(Truth, LayersDiffer) {
     first += std::pow(phase[0].data[i], 2);
   }
   EXPECT_GT(difference, 0.3 * first);
+}
+
+TEST(Truth, LayersHaveTheirOwnDistancesAndATilt) {
+  SimulateOptions options = small();
+  options.layers = 3;
+  options.layer_distance_A = "40,75";
+  options.tilt_row_mrad = 12;
+  const Truth truth = truth_of(options);
+  EXPECT_EQ(truth.layer_distances, (std::vector<double>{40, 75}));
+  const Array expected = slice_propagators(truth.sampling, truth.layer_distances, {.tilt_row = 0.012});
+  EXPECT_EQ(std::memcmp(truth.propagators.data(), expected.data(), expected.allocated_bytes()), 0);
+  options.layer_distance_A = "40,75,90";
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)truth_of(options); }), HasSubstr("3 layers have 2 distances"));
+  options.layer_distance_A = "-3";
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)truth_of(options); }), HasSubstr("layers -3 A apart"));
 }
 
 TEST(Truth, RefusesTextsThatAreNoNumbers) {
