@@ -42,6 +42,18 @@ std::vector<double> remainder(const std::vector<std::array<double, N>>& columns,
   return values;
 }
 
+/// For several runs from one state.
+inline State copy_of(const State& state) {
+  State copy;
+  copy.type = state.type;
+  copy.object = state.object.clone();
+  if (!state.phase.empty()) copy.phase = state.phase.clone();
+  copy.probe = state.probe.clone();
+  copy.positions = state.positions;
+  copy.placements = state.placements;
+  return copy;
+}
+
 constexpr Index v5_object = 104, v5_window = 64;
 
 /// Frames, true phase and start of one dose: "1e4", "1e6", or "exact" (the noise-free frames of 1e6 counts).
@@ -96,14 +108,14 @@ struct V5 {
     return counts;
   }
 
-  /// Object 1, the probe with its defocus wrong by a tenth.
+  /// Object 1, the probe with its defocus wrong by a tenth, or with another one (A).
   template <class Real>
-  [[nodiscard]] State start(double mean_counts) const {
+  [[nodiscard]] State start(double mean_counts, double defocus = 135) const {
     using Complex = std::complex<Real>;
     State state;
     state.object = Array(Device::cpu(), Shape{1, v5_object, v5_object}, dtype_of<Complex>);
     std::fill_n(state.object.view<Complex, 3>().data, state.object.count(), Complex(1));
-    const Array probe = probe_of(135);
+    const Array probe = probe_of(defocus);
     state.probe = Array(Device::cpu(), probe.shape(), dtype_of<Complex>);
     for (Index i = 0; i < probe.count(); ++i)
       state.probe.view<Complex, 3>().data[i] = Complex(std::sqrt(mean_counts) * probe.view<complex128, 3>().data[i]);
