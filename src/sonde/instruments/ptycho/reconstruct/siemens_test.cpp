@@ -101,18 +101,20 @@ TEST_P(FullStep, IsCalledDivergedWithAndWithoutThePowerConstraint) {
 
 INSTANTIATE_TEST_SUITE_P(SiemensStar, FullStep, ::testing::Bool());
 
+// 0.112 is what ePIE reaches on whole pixels in 40 iterations. Between pixels lsqml is there after 15, and with
+// positions free from the eighth on at 0.107, on its way to 0.096 (70 iterations).
 TEST(SiemensStar, BetweenPixelsAndWithPositionsItIsBetter) {
   SONDE_NEED_DATA(data);
   const Star star(data);
-  Schedule schedule = epie(0.2, 10, StopRule::off);
+  Schedule schedule = epie(0.2, 5, StopRule::off);
   LsqmlSettings lsqml;
-  schedule.engines.push_back({"lsqml", 60, std::make_shared<SetupOf<Lsqml, LsqmlSettings>>(lsqml)});
+  schedule.engines.push_back({"lsqml", 10, std::make_shared<SetupOf<Lsqml, LsqmlSettings>>(lsqml)});
   schedule.positions.method = PositionMethod::gradient;
-  schedule.positions.start = 20;
+  schedule.positions.start = 8;
   const auto run = Reconstruction::prepare(star.measurement, star.start(false), {}, std::move(schedule));
   while (run->outcome().kind == Outcome::Kind::running) run->iterate();
   RecordProperty("R_I", std::to_string(run->history().back().fit.r_intensity));
-  EXPECT_LE(run->history().back().fit.r_intensity, 0.112);
+  EXPECT_LE(run->history().back().fit.r_intensity, 0.1085);
 }
 
 }  // namespace
