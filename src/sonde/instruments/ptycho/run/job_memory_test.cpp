@@ -94,5 +94,46 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+/// What a reconstruction adds to its memory from the hundredth iteration to the thousandth.
+class ThousandIterations : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ThousandIterations, KeepNothingButTheirMetrics) {
+  std::istringstream found(testing::text_from_child([&] {
+    const Source source = made_up(5, 16, 3);
+    RunFile run;
+    run.parse(std::string("[geometry]\nunits = \"pixel\"\n[probe]\ninit = "
+                          "\"gaussian\"\nfwhm = 5\nmodes = 2\n[stop]\nrule = \"off\"\n") +
+                  GetParam(),
+              "test");
+    Job job(run, source, plan_job(run, source));
+    std::size_t before = 0;
+    while (job.reconstruction().outcome().kind == Outcome::Kind::running)
+      if (job.reconstruction().iterate().number == 100) before = status_bytes("RssAnon");
+    std::ostringstream out;
+    out << before << " " << status_bytes("RssAnon") << " " << job.reconstruction().history().size();
+    return out.str();
+  }));
+  std::size_t before = 0, after = 0, iterations = 0;
+  ASSERT_TRUE(found >> before >> after >> iterations) << found.str();
+  ASSERT_EQ(iterations, 1000u);
+  // A vector that grows has its old elements beside the new ones, of twice the size; and what the allocator rounds up.
+  // A kilobyte that stayed behind in every iteration would be seen: the probe alone has four, the object six.
+  const std::size_t allowed = 3 * 1000 * sizeof(IterationRecord) + (std::size_t{256} << 10);
+  EXPECT_LE(after, before + allowed) << before << " bytes after the hundredth iteration, " << after << " in the end";
+  ASSERT_LT(allowed, std::size_t{900} << 11);  // so that the sentence above stays true
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Run, ThousandIterations,
+    ::testing::Values("[[engine]]\nname = \"dm\"\niterations = 500\n[[engine]]\nname = \"mpie\"\n"
+                      "iterations = 500\n",
+                      "[[engine]]\nname = \"lsqml\"\niterations = 1000\n[[constraint]]\nname = \"probe_power\"\n"
+                      "[[constraint]]\nname = \"orthogonalise\"\n",
+                      "[[engine]]\nname = \"gd\"\niterations = 1000\n[[constraint]]\nname = \"probe_power\"\n"
+                      "[positions]\nmethod = \"gradient\"\n"),
+    [](const auto& given) { return given.index == 0   ? "dm_mpie"
+                                   : given.index == 1 ? "lsqml"
+                                                      : "gd"; });
+
 }  // namespace
 }  // namespace sonde::ptycho
