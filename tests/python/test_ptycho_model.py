@@ -160,6 +160,25 @@ def test_a_simulated_scan_is_what_its_truth_says():
     np.testing.assert_array_equal(again.patterns, made.patterns)
 
 
+def test_layers_and_slices_of_their_own_thickness():
+    tilt = {"tilt_row_mrad": 15, "tilt_col_mrad": -9}
+    made = sonde.ptycho.simulate(scan_shape=(8, 8), detector_px=32, detector_mrad=45, scan_step_A=0.8, layers=3, layer_distance_A=[60, 140], **tilt)
+    assert made.layer_distance_A == [60, 140]
+    settings = {
+        "geometry": {"energy_keV": 200, "detector_mrad_per_px": made.detector_mrad_per_px, "semiangle_mrad": 20},
+        "object": {"slices": 3, "slice_thickness_A": [60, 140, 10], "init": "low_resolution", **tilt},
+        "low_resolution": {"iterations": 3},
+        "engine": [{"name": "gd", "iterations": 1}],
+    }
+    run = sonde.ptycho.Reconstruction(settings, data=made.patterns, positions=made.positions_A, probe=made.probe)
+    run.run()
+    assert run.object.shape[0] == 3
+    assert any("3 iterations of gd on the middle 16 x 16 of 32 x 32" in note for note in run.notes)
+    with pytest.raises(sonde.Error, match="has 2 numbers for 3 slices"):
+        settings["object"]["slice_thickness_A"] = [60, 140]
+        sonde.ptycho.Reconstruction(settings, data=made.patterns, positions=made.positions_A, probe=made.probe)
+
+
 def test_a_simulated_file_holds_the_same(tmp_path):
     options = {"scan_shape": (3, 4), "detector_px": 32, "seed": 4, "counts_per_frame": 1e4}
     made = sonde.ptycho.simulate(**options)
