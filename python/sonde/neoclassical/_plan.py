@@ -27,7 +27,7 @@ class Coefficients(NamedTuple):
     residual: float  #: the largest of what is left of the equations, relative to the largest source
     onsager_residual: float  #: abs(D13 + D31) / max(abs(D13), abs(D31))
     n_xi: int  #: the largest Legendre index of the solution
-    path: str  #: the elimination: "dense", "spd" or "quasidefinite"
+    path: str  #: the elimination: "dense", "spd", "quasidefinite" or "krylov"
     precision: str  #: what it was solved in: "f64", or "f32-refine" where that was asked and sufficed
     iterations: int  #: refinements of single precision, also those that led nowhere
     nu_hat: float  #: 1/m
@@ -78,7 +78,7 @@ class Scan:
     error: Array  #: estimates of what n_xi leaves; 0 unless ``adapt_n_xi`` looks for it
     seconds: Array  #: of each point, on its thread
     n_xi_used: npt.NDArray[np.int32]
-    path_code: npt.NDArray[np.int32]  #: 0 dense, 1 spd, 2 quasidefinite
+    path_code: npt.NDArray[np.int32]  #: 0 dense, 1 spd, 2 quasidefinite, 3 krylov
     precision_code: npt.NDArray[np.int32]  #: what each point was solved in: 0 f64, 1 f32-refine
     iterations: npt.NDArray[np.int32]  #: refinements of single precision, also those that led nowhere
     status: npt.NDArray[np.int32]  #: 0 ok, 1 not converged, 2 failed, 3 resonant

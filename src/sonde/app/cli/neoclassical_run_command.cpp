@@ -117,7 +117,10 @@ void run_run(const RunOptions& options, Context& context) {
   }
   solving.end();
   tell(made, prepared.surface, context);
-  if (made.path != path.value)
+  if (made.path == nc::Path::krylov)
+    context.report().add_choice("weak field", Value(std::string(name(made.path))),
+                                fmt::format("{} vectors over the factors of E_hat = 0 suffice", made.vectors));
+  else if (made.path != path.value)
     context.say(
         fmt::format("note      solved by `{}`: `{}` left too large a residual", name(made.path), name(path.value)));
   if (run.solver.precision != nc::Precision::f64) tell_precision(made, context);

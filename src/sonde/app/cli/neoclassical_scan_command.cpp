@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
 
@@ -114,6 +115,24 @@ void prepare_scan(const ScanOptions& options, PreparedScan& scan, Context& conte
                                                              context.host_budget(), scan.options));
 }
 
+/// Which paths the points went, why, and how fast.
+void tell_paths(const PreparedScan& scan, Context& context) {
+  std::vector<std::string> words;
+  for (const nc::ScanResult::Share& share : scan.result.shares(scan.grid, scan.surfaces.front().surface.symmetric())) {
+    Value told = Value::object();
+    told["path"] = std::string(name(share.path));
+    told["points"] = share.points;
+    told["core_seconds"] = share.core_seconds;
+    const double rate = share.core_seconds > 0 ? share.flops / share.core_seconds : 0;
+    if (rate > 0) told["flops_per_s"] = rate;
+    told["because"] = share.because;
+    context.results()["paths"].push_back(std::move(told));
+    words.push_back(rate > 0 ? fmt::format("{} {} ({:.3g} GFLOP/s)", share.points, name(share.path), rate / 1e9)
+                             : fmt::format("{} {}", share.points, name(share.path)));
+  }
+  if (!words.empty()) context.say(fmt::format("paths     {}", fmt::join(words, ", ")));
+}
+
 void run_scan(const ScanOptions& options, Context& context) {
   const Ranks ranks = join_ranks(context);
   PreparedScan scan;
@@ -141,6 +160,7 @@ void run_scan(const ScanOptions& options, Context& context) {
   results["files"].push_back(run.output.path);
   results["points"] = result.points.size();
   context.say(fmt::format("wrote     {}, {} points", run.output.path, result.points.size()));
+  tell_paths(scan, context);
   if (const Index dense = result.by_dense_after_all(); dense > 0) {
     results["dense_points"] = dense;
     context.say(

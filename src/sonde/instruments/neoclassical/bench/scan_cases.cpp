@@ -48,7 +48,6 @@ Operation scan_of(std::string name, const std::shared_ptr<Scan>& scan) {
                 const std::vector<Point> points = neoclassical::scan(scan->plan, scan->cases, scan->budget);
                 for (std::size_t i = 0; i < points.size(); ++i) scan->found[i] = points[i].coefficients;
               },
-          .flops = least_flops(scan->plan, scan->cases),
           .difference = [=] { return scan->difference(scan->found); }};
 }
 
@@ -85,10 +84,8 @@ PreparedCase prepare_scan(const BenchPoint& point, const GridSpec& grid) {
   if (auto axes = axes_of(count))
     for (Operation& lane :
          process_lanes(grid, std::move(axes->first), std::move(axes->second), point.workers,
-                       [scan](std::span<const Coefficients> found) { return scan->difference(found); })) {
-      lane.flops = prepared.operations.front().flops;
+                       [scan](std::span<const Coefficients> found) { return scan->difference(found); }))
       prepared.operations.push_back(std::move(lane));
-    }
   return prepared;
 }
 
@@ -113,7 +110,6 @@ PreparedCase prepare_reuse(const BenchPoint& point) {
                                        for (std::size_t i = 0; i < again->cases.size(); ++i)
                                          again->found[i] = Plan::prepare(bench_surface(), grid).solve(again->cases[i]);
                                      },
-                                 .flops = prepared.operations.front().flops,
                                  .difference = [=] { return again->difference(again->found); }});
   return prepared;
 }

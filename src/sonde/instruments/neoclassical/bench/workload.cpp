@@ -75,20 +75,6 @@ std::vector<Case> database_rows(Index rows) {
   return grid_of_cases(nu, axes.Er_tilde);
 }
 
-double least_flops(Path path, const GridSpec& grid) {
-  const double n = static_cast<double>(grid.n_theta * grid.n_zeta), half = n / 2;
-  const double each = path == Path::spd             ? 2.33 * half * half * half
-                      : path == Path::quasidefinite ? 12.7 * half * half * half
-                                                    : 4.67 * n * n * n;
-  return each * static_cast<double>(grid.n_xi);
-}
-
-double least_flops(const Plan& plan, std::span<const Case> cases) {
-  double sum = 0;
-  for (const Case& at : cases) sum += least_flops(plan.path(at.epsi_hat).value, plan.grid());
-  return sum;
-}
-
 double largest_difference(const Coefficients& a, const Coefficients& b) {
   double largest = 0;
   for (const auto which : {&Coefficients::D11, &Coefficients::D31, &Coefficients::D13, &Coefficients::D33})

@@ -33,12 +33,6 @@ namespace sonde::neoclassical {
 /// to 0.1.
 [[nodiscard]] std::vector<Case> database_rows(Index rows);
 
-/// Floating-point operations that the paths need at least: 2.33 (n / 2)^3, 12.7 (n / 2)^3 (E_hat small against nu_hat;
-/// 15.3 else) and 4.67 n^3 per Legendre index, with n = N_theta N_zeta. The smaller number counts, so that a rate is
-/// never flattered.
-[[nodiscard]] double least_flops(Path path, const GridSpec& grid);
-[[nodiscard]] double least_flops(const Plan& plan, std::span<const Case> cases);
-
 /// The largest of |a - b| / |b| over the four coefficients.
 [[nodiscard]] double largest_difference(const Coefficients& a, const Coefficients& b);
 

@@ -10,12 +10,49 @@
 
 namespace sonde::neoclassical {
 
+namespace {
+
+std::string reason(Path path, const GridSpec& grid, bool symmetric) {
+  switch (path) {
+    case Path::spd:
+      return symmetric ? "E_hat = 0 and stellarator symmetry: blocks of half the size" : "E_hat = 0";
+    case Path::quasidefinite:
+      return "E_hat != 0 and stellarator symmetry";
+    case Path::krylov:
+      return "weak fields: factors and vectors of one collisionality serve all of them";
+    case Path::dense:
+      break;
+  }
+  if (grid.discretisation == Discretisation::collocation) return "`collocation` has no structure to use";
+  return symmetric ? "too large a residual of the quasi-definite blocks" : "E_hat != 0 without stellarator symmetry";
+}
+
+}  // namespace
+
+std::vector<ScanResult::Share> ScanResult::shares(const GridSpec& grid, bool symmetric) const {
+  std::vector<Share> gone;
+  for (const Path path : {Path::spd, Path::krylov, Path::quasidefinite, Path::dense}) {
+    Share share{.path = path, .because = reason(path, grid, symmetric)};
+    for (const Point& point : points) {
+      if (point.status != PointStatus::ok || point.coefficients.path != path) continue;
+      GridSpec of_point = grid;
+      of_point.n_xi = point.coefficients.n_xi;
+      ++share.points;
+      share.core_seconds += point.seconds;
+      share.flops += least_flops(path, of_point, symmetric);
+    }
+    if (share.points > 0) gone.push_back(std::move(share));
+  }
+  return gone;
+}
+
 Index ScanResult::by_dense_after_all() const {
   const auto went = [&](Path path) {
     return std::count_if(points.begin(), points.end(),
                          [path](const Point& point) { return point.coefficients.path == path; });
   };
-  return went(Path::quasidefinite) > 0 ? static_cast<Index>(went(Path::dense)) : 0;
+  const bool by_parts = went(Path::quasidefinite) + went(Path::krylov) > 0;
+  return by_parts ? static_cast<Index>(went(Path::dense)) : 0;
 }
 
 void ScanResult::require_answers() const {

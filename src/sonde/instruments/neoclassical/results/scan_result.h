@@ -20,6 +20,16 @@ struct ScanResult {
   Precision precision = Precision::f64;       ///< what was asked
   std::vector<Point> points;
 
+  /// What went along one path: only points with an answer.
+  struct Share {
+    Path path = Path::dense;
+    Index points = 0;
+    double core_seconds = 0;
+    double flops = 0;  ///< least_flops() of them all; 0 for `krylov`
+    std::string because{};
+  };
+  /// Of the paths that were gone, in their order.
+  [[nodiscard]] std::vector<Share> shares(const GridSpec& grid, bool symmetric) const;
   /// How many points were solved by `dense` where others went by even and odd parts.
   [[nodiscard]] Index by_dense_after_all() const;
   /// Throws Error(not_converged) naming the first point without an answer.

@@ -40,7 +40,8 @@ struct Coefficients {
   Index n_xi = 0;  ///< the largest Legendre index of the solution
   /// What the solution was made in: f64 where f32_refine was asked but did not suffice.
   Precision precision = Precision::f64;
-  Index iterations = 0;  ///< refinements of float32, also those that led nowhere; vectors of `krylov`
+  Index iterations = 0;  ///< refinements of float32, also those that led nowhere
+  Index vectors = 0;     ///< of `krylov`
 };
 
 /// The Legendre coefficients k = 0, 1, 2 of the solutions f_1 and f_3 on the grid, [theta][zeta].

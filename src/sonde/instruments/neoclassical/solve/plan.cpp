@@ -119,6 +119,21 @@ Plan Plan::prepare(const Surface& surface, const GridSpec& grid, const SolverOpt
   return Plan(std::move(made));
 }
 
+double least_flops(Path path, const GridSpec& grid, bool symmetric) {
+  const double n = static_cast<double>(grid.n_theta * grid.n_zeta), whole = n * n * n, half = whole / 8;
+  switch (path) {
+    case Path::dense:
+      return 4.67 * whole * static_cast<double>(grid.n_xi);
+    case Path::spd:
+      return 2.33 * (symmetric ? half : whole) * static_cast<double>(grid.n_xi);
+    case Path::quasidefinite:
+      return 12.7 * half * static_cast<double>(grid.n_xi);
+    case Path::krylov:
+      return 0;
+  }
+  return 0;
+}
+
 Plan::Route Plan::route(double epsi_hat) const {
   const bool skew = prepared_->grid.discretisation == Discretisation::skew, symmetric = prepared_->blocks.has_value();
   if (const auto asked = prepared_->options.path) {
@@ -215,14 +230,17 @@ std::optional<Coefficients> Plan::solve_weak_field(const Case& at, Index n_xi, W
   const DriftKinetic& equation = prepared_->equation;
   if (!prepared_->keeps_weak_fields() || n_xi > prepared_->grid.n_xi || !WeakFields::suits(equation, at))
     return std::nullopt;
-  if (state.weak_fields == nullptr)
+  if (state.weak_fields == nullptr) {
+    // Both take much memory, and few cases need the first: one at a time, as fallback_bytes() has it.
+    state.eliminations[static_cast<std::size_t>(Path::dense)] = nullptr;
     state.weak_fields = std::make_unique<WeakFields>(equation, *prepared_->basis, *prepared_->blocks);
+  }
   std::array<double, 2> residual{};
   const Index vectors = state.weak_fields->solve(at, n_xi, state.u1, state.u3, residual);
   if (vectors == 0 || !(std::max(residual[0], residual[1]) <= prepared_->options.tolerance)) return std::nullopt;
   Coefficients made = assemble(equation, at, Path::krylov, n_xi, response(equation, state.u1, residual[0]),
                                response(equation, state.u3, residual[1]), prepared_->options.tolerance);
-  made.iterations = vectors;
+  made.vectors = vectors;
   return made;
 }
 
@@ -237,7 +255,7 @@ Coefficients Plan::solve_by_any(const Case& at, Path path, Index n_xi, Workspace
     if (error.kind() != ErrorKind::not_converged) throw;
     why_not = error.message();
   }
-  state.weak_fields = nullptr;  // the two take much memory, and few cases need the one below
+  state.weak_fields = nullptr;
   try {
     return solve_in_float64(at, Path::dense, n_xi, state);
   } catch (Error& error) {
@@ -282,7 +300,7 @@ Coefficients Plan::solve(const Case& at, Index n_xi, Workspace& workspace) const
   std::optional<Coefficients> made;
   if (prepared_->options.precision == Precision::f32_refine) made = solve_in_float32(at, path, n_xi, state, iterations);
   if (!made) made = solve_by_any(at, path, n_xi, state);
-  made->iterations += iterations;
+  made->iterations = iterations;
   state.solved = true;
   return *made;
 }

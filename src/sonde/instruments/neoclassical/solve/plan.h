@@ -33,6 +33,11 @@ struct SolverOptions {
   Precision precision = Precision::f64;
 };
 
+/// Floating-point operations that elimination along this path takes at least, so that a rate is never flattered: with
+/// n = N_theta N_zeta, 4.67 n^3, 2.33 n^3 or (stellarator symmetric) 2.33 (n / 2)^3, and 12.7 (n / 2)^3 (15.3 where the
+/// field is strong) per Legendre index. 0 for `krylov`, whose cases share most of theirs.
+[[nodiscard]] double least_flops(Path path, const GridSpec& grid, bool symmetric = true);
+
 /// All that one surface on one grid needs before collisionality and electric field are known. Immutable: any number of
 /// threads may solve at the same time, each in a workspace of its own.
 class Plan {
@@ -60,8 +65,8 @@ class Plan {
 
   /// Memory of one solve at a time: made once, used for any number of cases. Each path takes its memory at the first
   /// case that needs it; afterwards solve() allocates nothing, unless in float32 a case of rarer collisions needs more
-  /// blocks of float64, or `dense` takes the place of `krylov`. Weak fields at one nu_hat after another share their
-  /// factors; what they share changes no number.
+  /// blocks of float64, or where `dense` follows `quasidefinite` and takes the place of `krylov`. Weak fields at one
+  /// nu_hat after another share their factors, which changes no number.
   class Workspace {
    public:
     Workspace();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One point along each path on the grids of the benchmarks. Items are the floating-point operations that the path needs
-// at least: 2.33 (n / 2)^3, 15.3 (n / 2)^3 and 4.67 n^3 per Legendre index.
+// at least.
 #include <benchmark/benchmark.h>
-
-#include <cmath>
 
 #include "sonde/instruments/neoclassical/operators/test_surfaces.h"
 #include "sonde/instruments/neoclassical/solve/plan.h"
@@ -11,14 +9,6 @@
 namespace {
 
 using namespace sonde::neoclassical;
-
-double least_flops(Path path, const GridSpec& grid) {
-  const double n = static_cast<double>(grid.n_theta * grid.n_zeta), half = n / 2;
-  const double each = path == Path::spd             ? 2.33 * half * half * half
-                      : path == Path::quasidefinite ? 15.3 * half * half * half
-                                                    : 4.67 * n * n * n;
-  return each * static_cast<double>(grid.n_xi);
-}
 
 void point(benchmark::State& state, GridSpec grid, Path path, double epsi_hat) {
   const Plan plan = Plan::prepare(testing::w7x(), grid, {.path = path});

@@ -312,7 +312,7 @@ double WeakFields::rest(const Case& at, const DriftKinetic::Drive& source, const
 bool WeakFields::suits(const DriftKinetic& equation, const Case& at) {
   const double streaming = equation.largest_row, field = std::abs(at.epsi_hat) * equation.largest_drift_row;
   return at.nu_hat > 2e-7 * streaming && field <= 0.25 * std::sqrt(streaming * at.nu_hat) &&
-         field <= 7.5e-4 * streaming * streaming / at.nu_hat;
+         field <= 1.5e-3 * streaming * streaming / at.nu_hat;
 }
 
 Index WeakFields::solve(const Case& at, Index n_xi, std::array<Field, 3>& radial, std::array<Field, 3>& parallel,
