@@ -10,7 +10,7 @@ that works leaves other Python threads running, and Ctrl-C ends it. Everything t
 >>> plan = nc.prepare(nc.Surface.demo(), nc.Grid(9, 9, 8))
 >>> result = plan.solve(nu_hat=1e-2, epsi_hat=1e-3)
 >>> print(f"{result.D11:.10g} {result.D31:.10g} {result.D33:.10g} {result.path}")
-0.002877904868 -0.107837192 47.05275243 krylov
+0.002877904868 -0.107837192 47.05275243 quasidefinite
 >>> plan.scan([1e-3, 1e-2], epsi_hat=[0, 1e-3]).D11.shape
 (2, 2)
 >>> points = nc.convert(result, "sfincs", plan=plan)

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <tuple>
+#include <utility>
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
@@ -95,18 +96,27 @@ std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget bu
   const Reservation reserved = budget.reserve(bytes, "points of a scan", "lower --scan-batch-size");
 
   const auto count = static_cast<Index>(cases.size());
-  std::atomic<Index> next{0};
-  std::mutex reporting;
-  // Each lane takes the next point when it is free: points cost up to seven times one another.
+  std::mutex taking, reporting;
+  // Each lane takes the next points when it is free, since they cost up to thirty times one another: of one
+  // collisionality, whose weak fields share a workspace, and fewer towards the end.
+  Index next = 0;
+  const auto take = [&] {
+    const std::lock_guard lock(taking);
+    const Index first = next, most = std::max<Index>(1, (count - first) / (2 * lanes));
+    const auto nu_hat = [&](Index i) { return cases[static_cast<std::size_t>(i)].nu_hat; };
+    while (next < count && next - first < most && nu_hat(next) == nu_hat(first)) ++next;
+    return std::pair(first, next);
+  };
   parallel_for(lanes, 1, [&](Index, Index, Worker&) {
     Plan::Workspace workspace = plan.workspace();
-    for (Index i = next++; i < count; i = next++) {
-      check_interrupt();
-      const auto at = static_cast<std::size_t>(i);
-      points[at] = solve_point(plan, cases[at], options, workspace);
-      const std::lock_guard lock(reporting);
-      if (options.finished) options.finished(i, points[at]);
-    }
+    for (auto [first, last] = take(); first < last; std::tie(first, last) = take())
+      for (Index i = first; i < last; ++i) {
+        check_interrupt();
+        const auto at = static_cast<std::size_t>(i);
+        points[at] = solve_point(plan, cases[at], options, workspace);
+        const std::lock_guard lock(reporting);
+        if (options.finished) options.finished(i, points[at]);
+      }
   });
   return points;
 }

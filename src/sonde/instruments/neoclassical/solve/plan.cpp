@@ -46,9 +46,12 @@ struct Plan::Prepared {
   std::optional<ParityBlocks> blocks;
   bool resonant = false;
 
-  /// Whether weak fields are solved together: not where their factors, of every Legendre index, would take more than
-  /// 64 MiB (25x25x60: 58), which a workspace of another path is far from.
-  [[nodiscard]] bool keeps_weak_fields() const { return blocks && !options.path && weak_fields_bytes() <= 64U << 20U; }
+  /// Whether weak fields are solved together: not on small grids, where a field's own elimination takes as little (16
+  /// cases on 9x11x6 would take half as long again), nor where the factors of every Legendre index would take more than
+  /// 64 MiB (25x25x60: 58).
+  [[nodiscard]] bool keeps_weak_fields() const {
+    return blocks && !options.path && equation.points() >= 250 && weak_fields_bytes() <= std::size_t{64} << 20U;
+  }
   [[nodiscard]] std::size_t weak_fields_bytes() const { return WeakFields::bytes(equation.points(), grid.n_xi); }
   [[nodiscard]] std::unique_ptr<Elimination> elimination(Path path) const {
     const ParityBasis* parity = basis ? &*basis : nullptr;
