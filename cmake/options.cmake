@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # AUTO uses a feature when its packages are there, ON makes their absence an error that names the package, OFF leaves it out.
 set(SONDE_INSTRUMENTS "stem;ptycho;neoclassical" CACHE STRING "Instruments to build, separated by semicolons")
+if(NOT "stem" IN_LIST SONDE_INSTRUMENTS)
+  message(FATAL_ERROR "SONDE_INSTRUMENTS = ${SONDE_INSTRUMENTS}: stem must be among them; the commands `demo`, `view` and `bench` show its data")
+endif()
 set(SONDE_CUDA AUTO CACHE STRING "CUDA kernels: AUTO, ON or OFF")
 set(SONDE_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures with native code; PTX of the first is always added")
 set(SONDE_VIEWER AUTO CACHE STRING "Browser client of `sonde view` (needs Node and npm): AUTO, ON or OFF")
