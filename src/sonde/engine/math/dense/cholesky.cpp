@@ -9,12 +9,6 @@
 namespace sonde::dense {
 namespace {
 
-/// Blocks of n rows are as equal as they can be.
-Index block_rows(Index n) {
-  const Index blocks = (n + largest_block - 1) / largest_block;
-  return blocks == 0 ? 0 : (n + blocks - 1) / blocks;
-}
-
 template <class T>
 View<T, 2> part(View<T, 2> a, Index row, Index rows, Index column, Index columns) {
   View<T, 2> cut = a;

@@ -6,7 +6,7 @@
 #include "sonde/instruments/ptycho/engines/preconditioned_step_device.h"
 #include "sonde/instruments/ptycho/engines/projections_device.h"
 
-namespace sonde::ptycho::cuda {
+namespace sonde::cuda {
 
 using namespace sonde::ptycho::device;
 
@@ -37,4 +37,4 @@ SONDE_RUN(LargestOfSlots);
 SONDE_RUN_REAL(float);
 SONDE_RUN_REAL(double);
 
-}  // namespace sonde::ptycho::cuda
+}  // namespace sonde::cuda

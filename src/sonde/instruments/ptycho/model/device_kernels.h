@@ -8,12 +8,8 @@
 #include <cstdint>
 
 #include "sonde/engine/base/small_float.h"
-#include "sonde/engine/device/dispatch.h"
-#include "sonde/engine/device/team.h"
+#include "sonde/engine/device/run_body.h"
 #include "sonde/instruments/ptycho/scan/placement.h"
-#ifdef __CUDACC__
-#include "sonde/engine/device/team_cuda.h"
-#endif
 
 namespace sonde::ptycho::device {
 
@@ -112,25 +108,6 @@ struct NextGroup {
 
 }  // namespace sonde::ptycho::device
 
-namespace sonde::ptycho::cpu {
-template <class Body>
-void run_body(const LaunchSize& size, const Body& body) {
-  run_serially(size, body);
-}
-}  // namespace sonde::ptycho::cpu
-
-namespace sonde::ptycho::cuda {
-/// Instantiated in the .cu file of the room that the body belongs to.
-template <class Body>
-void run_body(Stream& stream, const LaunchSize& size, const Body& body);
-#ifdef __CUDACC__
-template <class Body>
-void run_body(Stream& stream, const LaunchSize& size, const Body& body) {
-  sonde::cuda::launch(stream, size, body, "a kernel of ptychography");
-}
-#endif
-}  // namespace sonde::ptycho::cuda
-
 namespace sonde::ptycho {
 /// Queues a body to a stream.
 template <class Body>
@@ -138,6 +115,6 @@ void run_on(Stream& stream, Index blocks, const Body& body, std::size_t scratch_
   LaunchSize size;
   size.blocks = blocks;
   size.scratch_bytes = scratch_bytes;
-  SONDE_DISPATCH(stream, run_body, size, body);
+  sonde::run_on(stream, size, body);
 }
 }  // namespace sonde::ptycho

@@ -2,7 +2,7 @@
 // The kernels of a pass over a batch; all of them are the bodies of waves_device.h and sums_device.h.
 #include "sonde/instruments/ptycho/model/sums_device.h"
 
-namespace sonde::ptycho::cuda {
+namespace sonde::cuda {
 
 using namespace sonde::ptycho::device;
 
@@ -27,4 +27,4 @@ SONDE_RUN(SumFit);
 SONDE_RUN_REAL(float);
 SONDE_RUN_REAL(double);
 
-}  // namespace sonde::ptycho::cuda
+}  // namespace sonde::cuda
