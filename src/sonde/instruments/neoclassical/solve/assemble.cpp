@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
-#include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/solve/corrections.h"
 
 namespace sonde::neoclassical {
 
@@ -25,7 +24,7 @@ double last_bits(const DriftKinetic& equation, const std::array<std::vector<doub
   double largest = 0;
   for (const std::vector<double>& each : u)
     for (const double value : each) largest = std::max(largest, std::abs(value));
-  return std::numeric_limits<double>::epsilon() * equation.largest_row * largest;
+  return row_rounding(equation.largest_row, largest);
 }
 
 Coefficients assemble(const DriftKinetic& equation, const Case& at, Path path, Index n_xi, const Response& of_radial,
@@ -50,6 +49,13 @@ Coefficients assemble(const DriftKinetic& equation, const Case& at, Path path, I
                             made.residual, at.nu_hat, at.epsi_hat, tolerance))
         .hint("a finer grid, or a tolerance that the case allows");
   return made;
+}
+
+Error not_positive_definite(Index k, const Case& at) {
+  return Error(ErrorKind::not_converged,
+               fmt::format("the block of Legendre index {} is not positive definite at nu_hat = {}, E_hat = {}", k,
+                           at.nu_hat, at.epsi_hat))
+      .hint("path = \"dense\" solves without this property");
 }
 
 }  // namespace sonde::neoclassical

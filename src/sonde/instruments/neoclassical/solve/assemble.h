@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/operators/drift_kinetic.h"
 #include "sonde/instruments/neoclassical/solve/coefficients.h"
 
@@ -26,5 +27,8 @@ struct Response {
 /// finite, or a residual is above `tolerance`.
 [[nodiscard]] Coefficients assemble(const DriftKinetic& equation, const Case& at, Path path, Index n_xi,
                                     const Response& of_radial, const Response& of_parallel, double tolerance);
+
+/// What a block that the Cholesky paths cannot factorise is told with.
+[[nodiscard]] Error not_positive_definite(Index k, const Case& at);
 
 }  // namespace sonde::neoclassical

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
-#include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
 #include "sonde/instruments/neoclassical/solve/precise_product.h"
@@ -199,11 +197,7 @@ class QuasidefiniteBlocks {
 
   dense::Cholesky<T> factorised(Index k, const Case& at, Matrix a, std::size_t which) {
     const dense::Cholesky<T> factor{a, shaped(inverses_[which], a.extent[0], dense::inverse_columns(a.extent[0]))};
-    if (!dense::factorise(factor, scratch_))
-      throw Error(ErrorKind::not_converged,
-                  fmt::format("the block of Legendre index {} is not positive definite at nu_hat = {}, E_hat = {}", k,
-                              at.nu_hat, at.epsi_hat))
-          .hint("path = \"dense\" solves without this property");
+    if (!dense::factorise(factor, scratch_)) throw not_positive_definite(k, at);
     worst_ = std::max(worst_, condition(a));
     return factor;
   }

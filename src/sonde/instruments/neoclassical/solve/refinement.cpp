@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
+
+#include "sonde/instruments/neoclassical/solve/corrections.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -109,12 +110,11 @@ void Refinement::advance(Drive& drive, int iteration) {
   add(-step, kept.effect, drive.rest);
 }
 
-/// What rounding the solution alone does to a row.
 double Refinement::last_bits(const Drive& drive) const {
   double most = 0;
   for (Index k = 0; k < levels_; ++k)
     most = std::max(most, (1 + static_cast<double>(k) / 2) * largest(row(drive.solution, k)));
-  return std::numeric_limits<double>::epsilon() * equation_.largest_row * most;
+  return row_rounding(equation_.largest_row, most);
 }
 
 Refinement::Outcome Refinement::run(const Case& at, Index n_xi, Elimination& factors, double tolerance) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
 #include "sonde/instruments/neoclassical/solve/precise_product.h"
@@ -52,10 +50,7 @@ class SpdBlocks {
       const Index size = count(k);
       if (k == 2) copy<T>(block(2), shaped(top_, size, size));
       const dense::Cholesky<T> factor{block(k), shaped(inverses_, size, dense::inverse_columns(size))};
-      if (!dense::factorise(factor, scratch_))
-        throw Error(ErrorKind::not_converged,
-                    fmt::format("the block of Legendre index {} is not positive definite at nu_hat = {}", k, at.nu_hat))
-            .hint("path = \"dense\" solves without this property");
+      if (!dense::factorise(factor, scratch_)) throw not_positive_definite(k, at);
       if (k == 0) break;
       const bool well = condition(block(k)) <= worst;
       const dense::Matrix<T> y = shaped(y_, size, count(k - 1));

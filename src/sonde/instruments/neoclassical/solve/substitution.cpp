@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "sonde/instruments/neoclassical/solve/corrections.h"
+
 namespace sonde::neoclassical {
 namespace {
 
@@ -72,27 +74,19 @@ Response Substitution::run(const Case& at, Elimination& elimination, const Drift
   return made;
 }
 
-/// Refined while that helps: rows of small blocks meet solutions of the order of 1 / nu_hat, and the first substitution
-/// leaves some of their rounding. Returns what is left.
+/// Refined while that helps. Returns what is left.
 double Substitution::refine(const Case& at, Elimination& elimination, const DriftKinetic::Drive& sources, double scale,
                             std::array<Field, 3>& u) {
   rest_ = sources;
-  double left = scale;
-  for (int round = 0; round < 4; ++round) {
+  Corrections corrections(scale);
+  for (Corrections::Next next = Corrections::Next::correct; next == Corrections::Next::correct;) {
     substitute(elimination);
     add(1, change_, u);
     remain(at, elimination, sources, u);
-    const double now = largest(rest_);
-    if (!(now < left)) {  // the step before was as good as it gets
-      if (round == 0) return now;
-      add(-1, change_, u);
-      break;
-    }
-    const bool enough = now > left / 4 || now <= last_bits(equation_, u);
-    left = now;
-    if (enough) break;
+    next = corrections.after(largest(rest_), last_bits(equation_, u));
+    if (next == Corrections::Next::take_back) add(-1, change_, u);
   }
-  return left;
+  return corrections.left();
 }
 
 double Substitution::refine_precisely(const Case& at, Elimination& elimination, const DriftKinetic::Drive& sources,
