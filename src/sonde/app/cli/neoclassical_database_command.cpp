@@ -114,7 +114,7 @@ nc::DatabaseRequest request_of(const DatabaseOptions& options) {
 /// Where finished points are kept until the database is whole.
 std::string part_of(const DatabaseOptions& options) { return options.output + ".part"; }
 
-nc::DatabaseBuild prepare_build(const DatabaseOptions& options, Context& context) {
+nc::DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ranks, Context& context) {
   if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o Dij.h5");
   require_place(options.output);
   const std::string suffix = to_lower(std::filesystem::path(options.output).extension().string());
@@ -123,7 +123,6 @@ nc::DatabaseBuild prepare_build(const DatabaseOptions& options, Context& context
   if (!options.resume && std::filesystem::exists(part_of(options)))
     throw Error(ErrorKind::usage, part_of(options) + ": finished points of an earlier run are here")
         .hint("--resume goes on with them; delete the file to begin anew");
-  take_processor(context);
   const nc::DatabaseRequest request = request_of(options);
   if (options.surface_backend == Backend::boozer && !options.booz)
     throw Error(ErrorKind::usage, "--surface-backend boozer needs --booz")
@@ -140,7 +139,13 @@ nc::DatabaseBuild prepare_build(const DatabaseOptions& options, Context& context
   context.report().add_choice("points", Value(request.axes.count()),
                               fmt::format("{} radii, {} collisionalities, {} fields", request.axes.radii(),
                                           request.axes.collisionalities(), request.axes.fields()));
-  context.report().add_choice("at a time", build.batch(context.host_budget()));
+  if (const auto device = take_batch_device(
+          ranks.size() > 1 ? "several processes share points on the CPU alone" : build.why_not_in_batches(), context)) {
+    build.use(*device);
+    context.report().add_choice("at a time", build.batch(device->budget));
+  } else {
+    context.report().add_choice("at a time", build.batch(context.host_budget()));
+  }
   return build;
 }
 
@@ -174,6 +179,7 @@ void write_solved(const DatabaseOptions& options, const Ranks& ranks, nc::Databa
   if (options.precision != nc::Precision::f64)
     say_fallback(std::count(database.precision_code.begin(), database.precision_code.end(), 0.0), context);
   say_ranks(build.points_of_rank(), context);
+  if (build.in_batches() > 0) say_batches(database.axes.count() - build.resumed(), build.in_batches(), context);
   results["largest_onsager_residual"] =
       *std::max_element(database.onsager_residual.begin(), database.onsager_residual.end());
   results["largest_residual"] = *std::max_element(database.residual.begin(), database.residual.end());
@@ -191,7 +197,7 @@ void write_solved(const DatabaseOptions& options, const Ranks& ranks, nc::Databa
 void run_database(const DatabaseOptions& options, Context& context) {
   const Ranks ranks = join_ranks(context);
   std::optional<nc::DatabaseBuild> build;
-  if (!all_succeed(ranks, [&] { build.emplace(prepare_build(options, context)); }) || context.dry_run()) return;
+  if (!all_succeed(ranks, [&] { build.emplace(prepare_build(options, ranks, context)); }) || context.dry_run()) return;
   if (ranks.rank() == 0)
     write_solved(options, ranks, *build, context);
   else
@@ -209,7 +215,9 @@ Command neoclassical_database_command() {
               "bytes, with any number of threads and of processes: `mpirun -n 8 sonde neoclassical database ... "
               "--threads 1`.\n\n"
               "Finished points are kept in OUTPUT.part; after an interruption --resume goes on with them, when "
-              "equilibrium, axes, grid and options are the same.",
+              "equilibrium, axes, grid and options are the same, and the processor too: a GPU (--device) solves all "
+              "points of a "
+              "radius and path together, with numbers that differ by rounding (`sonde help neoclassical scan`).",
           .examples = {{"sonde neoclassical database wout.nc -o Dij.h5",
                         "7 radii, 16 collisionalities, 12 fields on 25 x 25 x 60"},
                        {"sonde neoclassical database wout.nc -o Dij.h5 --resume", "Going on where it was interrupted"},

@@ -87,12 +87,11 @@ void describe_axes(PreparedScan& scan) {
   };
 }
 
-void prepare_scan(const ScanOptions& options, PreparedScan& scan, Context& context) {
+void prepare_scan(const ScanOptions& options, const Ranks& ranks, PreparedScan& scan, Context& context) {
   nc::RunFile& run = scan.run;
   options.file.read(run);
   take_flags(options, run);
   apply_solver_settings(run.solver, context);
-  take_processor(context);
   scan.grid = run.grid.spec();
   nc::ScanResult& result = scan.result;
   result.nu_v = run.scan_nu();
@@ -111,8 +110,13 @@ void prepare_scan(const ScanOptions& options, PreparedScan& scan, Context& conte
   context.report().add_choice("points", Value(scan.work.cases.front().size() * scan.surfaces.size()),
                               fmt::format("{} radii, {} collisionalities, {} fields", scan.surfaces.size(),
                                           result.nu_v.size(), result.field.values.size()));
-  context.report().add_choice("at a time", choose_scan_batch(scan.work.prepare(0), scan.work.cases.front(),
-                                                             context.host_budget(), scan.options));
+  const nc::Plan first = scan.work.prepare(0);
+  scan.options.batches =
+      take_batch_device(ranks.size() > 1 ? "several processes share points on the CPU alone"
+                                         : why_not_in_batches(first, scan.work.cases.front(), scan.options),
+                        context);
+  context.report().add_choice("at a time",
+                              choose_scan_batch(first, scan.work.cases.front(), context.host_budget(), scan.options));
 }
 
 /// Which paths the points went, why, and how fast.
@@ -136,7 +140,7 @@ void tell_paths(const PreparedScan& scan, Context& context) {
 void run_scan(const ScanOptions& options, Context& context) {
   const Ranks ranks = join_ranks(context);
   PreparedScan scan;
-  if (!all_succeed(ranks, [&] { prepare_scan(options, scan, context); }) || context.dry_run()) return;
+  if (!all_succeed(ranks, [&] { prepare_scan(options, ranks, scan, context); }) || context.dry_run()) return;
   nc::ScanResult& result = scan.result;
   {
     auto solving = context.report().phase("solve");
@@ -161,6 +165,7 @@ void run_scan(const ScanOptions& options, Context& context) {
   results["points"] = result.points.size();
   context.say(fmt::format("wrote     {}, {} points", run.output.path, result.points.size()));
   tell_paths(scan, context);
+  if (scan.options.batches) say_batches(static_cast<Index>(result.points.size()), result.in_batches(), context);
   if (const Index dense = result.by_dense_after_all(); dense > 0) {
     results["dense_points"] = dense;
     context.say(
@@ -178,24 +183,28 @@ void run_scan(const ScanOptions& options, Context& context) {
 }  // namespace
 
 Command neoclassical_scan_command() {
-  return {.name = "neoclassical scan",
-          .summary = "Solve many collisionalities and electric fields, on one surface or several",
-          .details =
-              "Every collisionality with every field on every radius. A surface is prepared once; each point is solved "
-              "by one thread, so the numbers do not depend on how many there are, nor on how many processes `mpirun` "
-              "starts. Points without an answer are NaN in "
-              "the file, with their status, and the command ends with status 7.",
-          .examples = {{"sonde neoclassical scan analytic-demo --nu-v 1e-4,1e-3,1e-2,1e-1 --er-hat 0,1e-3 -o scan.nc "
-                        "--plot",
-                        "A built-in surface with its chart"},
-                       {"sonde neoclassical scan wout.nc --s 0.25 --nu-v 1e-5,1e-4,1e-3 --er-tilde 0,1e-4 -o scan.nc",
-                        "One surface of an equilibrium"},
-                       {"sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5", "Three radii of a run file"},
-                       {"mpirun -n 4 sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5 --threads 1",
-                        "By four processes, to whom points go as they are free"},
-                       {"sonde neoclassical scan run.toml -o scan.nc --memory 150M", "With little memory"}},
-          .plans = true,
-          .invoke = invocation<ScanOptions, run_scan>};
+  return {
+      .name = "neoclassical scan",
+      .summary = "Solve many collisionalities and electric fields, on one surface or several",
+      .details =
+          "Every collisionality with every field on every radius. A surface is prepared once; each point is solved "
+          "by one thread, so the numbers do not depend on how many there are, nor on how many processes `mpirun` "
+          "starts. Points without an answer are NaN in "
+          "the file, with their status, and the command ends with status 7.\n\n"
+          "A GPU (--device) solves all points of one path together, once it has solved a small case as the CPU "
+          "does; the numbers differ by rounding. Single precision, `collocation`, adapt_n_xi, path = \"dense\", and "
+          "fields without stellarator symmetry are of the CPU alone.",
+      .examples = {{"sonde neoclassical scan analytic-demo --nu-v 1e-4,1e-3,1e-2,1e-1 --er-hat 0,1e-3 -o scan.nc "
+                    "--plot",
+                    "A built-in surface with its chart"},
+                   {"sonde neoclassical scan wout.nc --s 0.25 --nu-v 1e-5,1e-4,1e-3 --er-tilde 0,1e-4 -o scan.nc",
+                    "One surface of an equilibrium"},
+                   {"sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5", "Three radii of a run file"},
+                   {"mpirun -n 4 sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5 --threads 1",
+                    "By four processes, to whom points go as they are free"},
+                   {"sonde neoclassical scan run.toml -o scan.nc --memory 150M", "With little memory"}},
+      .plans = true,
+      .invoke = invocation<ScanOptions, run_scan>};
 }
 
 }  // namespace sonde::cli

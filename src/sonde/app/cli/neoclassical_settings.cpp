@@ -12,6 +12,7 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/neoclassical/batch/smoke_solve.h"
 #include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
 
 namespace sonde::cli {
@@ -49,7 +50,39 @@ void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde) {
         .hint("keep one of --epsi-hat, --er-hat, --er-tilde");
 }
 
-void take_processor(Context& context) { (void)context.device_for("neoclassical transport is computed on the CPU"); }
+void take_processor(Context& context) {
+  (void)context.device_for("computed on the CPU; `neoclassical scan` and `database` solve many points on a GPU");
+}
+
+std::optional<nc::BatchDevice> take_batch_device(const std::string& why_not, Context& context) {
+  if (context.device_for(why_not).is_cpu()) return std::nullopt;
+  const auto checking = context.report().phase("check the GPU");
+  const nc::SoundDevice found = nc::first_sound(context.gpus_allowed());
+  std::vector<std::string> failures;
+  for (const auto& [device, check] : found.checks) {
+    context.report().check("smoke solve on " + device.name(), check.difference, nc::SmokeSolve::tolerance);
+    if (check.failure.empty()) continue;
+    failures.push_back(check.failure);
+    context.results()["devices_left_out"].push_back(check.failure);
+    context.say("note      " + check.failure);
+  }
+  if (found.device) {
+    if (!failures.empty()) context.change_device({*found.device, "the first GPU that passes the smoke solve"});
+    return nc::BatchDevice{*found.device, context.budget()};
+  }
+  const std::string all = fmt::format("{}", fmt::join(failures, "; "));
+  if (!context.device_is_free())
+    throw Error(ErrorKind::device, all).hint("use --device cpu, and have the GPU looked after");
+  context.change_device({Device::cpu(), all});
+  return std::nullopt;
+}
+
+void say_batches(Index points, Index in_batches, Context& context) {
+  context.results()["points_on_gpu"] = in_batches;
+  if (in_batches < points)
+    context.say(fmt::format("note      {} of {} points by the CPU: the GPU found no answer to them",
+                            points - in_batches, points));
+}
 
 Ranks join_ranks(Context& context) {
   const Ranks ranks = Ranks::world();

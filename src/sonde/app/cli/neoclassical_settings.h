@@ -11,6 +11,7 @@
 #include "sonde/instruments/neoclassical/results/charts.h"
 #include "sonde/instruments/neoclassical/results/run_result.h"
 #include "sonde/instruments/neoclassical/run/run_file.h"
+#include "sonde/instruments/neoclassical/scan/scan.h"
 
 namespace sonde::cli {
 
@@ -31,8 +32,16 @@ struct RunFileFlags {
 /// Throws Error(usage) when more than one of these flags of the electric field is given.
 void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde);
 
-/// The processor of all of it: a GPU that was asked for is an Error(not_supported).
+/// The processor of all but scans: a GPU that was asked for is an Error(not_supported).
 void take_processor(Context& context);
+
+/// The GPU that solves points in batches, once it has solved as the CPU does; GPUs that do not are skipped, which
+/// people and the report are told. None where the CPU solves them: because of `why_not`, or since --device leaves no
+/// sound GPU. Throws Error(not_supported) and Error(device) for a GPU that was asked for.
+[[nodiscard]] std::optional<neoclassical::BatchDevice> take_batch_device(const std::string& why_not, Context& context);
+
+/// Tells how many points of a GPU's scan the CPU had to solve.
+void say_batches(Index points, Index in_batches, Context& context);
 
 /// [solver] threads, where the command line has not said otherwise.
 void apply_solver_settings(const neoclassical::SolverSettings& solver, Context& context);

@@ -58,4 +58,15 @@ SmokeSolve smoke_solve(Device device) {
   return made;
 }
 
+SoundDevice first_sound(std::span<const Device> devices, const std::function<SmokeSolve(Device)>& check) {
+  SoundDevice found;
+  for (const Device device : devices) {
+    if (found.checks.emplace_back(device, check(device)).second.failure.empty()) {
+      found.device = device;
+      break;
+    }
+  }
+  return found;
+}
+
 }  // namespace sonde::neoclassical

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sonde/engine/device/device.h"
 
@@ -20,5 +25,13 @@ struct SmokeSolve {
 
 /// 64 cases of the built-in analytic surface on 9x11x6, without and with electric field. Throws nothing of the device.
 [[nodiscard]] SmokeSolve smoke_solve(Device device);
+
+/// The first of some devices that passes, and how those fared that were asked.
+struct SoundDevice {
+  std::optional<Device> device{};
+  std::vector<std::pair<Device, SmokeSolve>> checks{};
+};
+[[nodiscard]] SoundDevice first_sound(std::span<const Device> devices,
+                                      const std::function<SmokeSolve(Device)>& check = smoke_solve);
 
 }  // namespace sonde::neoclassical

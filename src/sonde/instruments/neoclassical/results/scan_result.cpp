@@ -76,6 +76,10 @@ Index ScanResult::fell_back() const {
                        [](const Point& point) { return point.coefficients.precision == Precision::f64; });
 }
 
+Index ScanResult::in_batches() const {
+  return std::count_if(points.begin(), points.end(), [](const Point& point) { return point.in_batch; });
+}
+
 NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance) {
   NetcdfContents contents;
   const auto radii = static_cast<Index>(scan.rho.size()), nus = static_cast<Index>(scan.nu_v.size()),

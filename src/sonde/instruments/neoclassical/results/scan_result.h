@@ -36,6 +36,8 @@ struct ScanResult {
   void require_answers() const;
   /// Points that were solved in float64 though single precision was asked.
   [[nodiscard]] Index fell_back() const;
+  /// Points that a GPU has solved.
+  [[nodiscard]] Index in_batches() const;
 };
 
 /// Axes rho, nu_v and field (named by the text field_name), epsi_hat (rho, field); D11 D31 D13 D33 D33_spitzer,

@@ -14,6 +14,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/neoclassical/scan/scan_in_batches.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -70,28 +71,22 @@ Point solve_point(const Plan& plan, const Case& at, const ScanOptions& options, 
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::not_converged) throw;
-    point.status = error.message().starts_with("resonant") ? PointStatus::resonant : PointStatus::not_converged;
-    point.message = error.message();
-    set_nan(point.coefficients);
+    set_without_answer(point, error);
   }
   point.seconds = watch.seconds();
   return point;
 }
 
-}  // namespace
-
-Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, const Budget& budget,
-                                const ScanOptions& options) {
-  require_cases(plan, cases, options);
-  const Index count = static_cast<Index>(cases.size());
+Choice<Index> choose_lanes(const Plan& plan, std::span<const Case> cases, const Budget& budget,
+                           const ScanOptions& options) {
   const Index most = std::min<Index>(thread_count(), options.batch_size.value_or(thread_count()));
-  return choose_batch(budget, count, bytes_per_lane(plan, cases, options), 0, most);
+  return choose_batch(budget, static_cast<Index>(cases.size()), bytes_per_lane(plan, cases, options), 0, most);
 }
 
-std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget budget, const ScanOptions& options) {
-  std::vector<Point> points(cases.size());
-  if (cases.empty()) return points;
-  const Index lanes = choose_scan_batch(plan, cases, budget, options).value;
+/// By the threads of the CPU; `done` is called by one of them at a time.
+void scan_by_threads(const Plan& plan, std::span<const Case> cases, Budget budget, const ScanOptions& options,
+                     const PointSink& done) {
+  const Index lanes = choose_lanes(plan, cases, budget, options).value;
   const std::size_t bytes = bytes_per_lane(plan, cases, options) * static_cast<std::size_t>(lanes);
   const Reservation reserved = budget.reserve(bytes, "points of a scan", "lower --scan-batch-size");
 
@@ -112,12 +107,45 @@ std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget bu
     for (auto [first, last] = take(); first < last; std::tie(first, last) = take())
       for (Index i = first; i < last; ++i) {
         check_interrupt();
-        const auto at = static_cast<std::size_t>(i);
-        points[at] = solve_point(plan, cases[at], options, workspace);
+        const Point point = solve_point(plan, cases[static_cast<std::size_t>(i)], options, workspace);
         const std::lock_guard lock(reporting);
-        if (options.finished) options.finished(i, points[at]);
+        done(i, point);
       }
   });
+}
+
+}  // namespace
+
+void set_without_answer(Point& point, const Error& error) {
+  point.status = error.message().starts_with("resonant") ? PointStatus::resonant : PointStatus::not_converged;
+  point.message = error.message();
+  set_nan(point.coefficients);
+}
+
+Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, const Budget& budget,
+                                const ScanOptions& options) {
+  require_cases(plan, cases, options);
+  return options.batches ? choose_device_batch(plan, cases, options) : choose_lanes(plan, cases, budget, options);
+}
+
+std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget budget, const ScanOptions& options) {
+  require_cases(plan, cases, options);
+  std::vector<Point> points(cases.size());
+  if (cases.empty()) return points;
+  const PointSink done = [&](Index which, const Point& point) {
+    points[static_cast<std::size_t>(which)] = point;
+    if (options.finished) options.finished(which, point);
+  };
+  if (!options.batches) {
+    scan_by_threads(plan, cases, budget, options, done);
+    return points;
+  }
+  const std::vector<Index> left = scan_in_batches(plan, cases, options, done);
+  if (left.empty()) return points;
+  std::vector<Case> these;
+  for (const Index i : left) these.push_back(cases[static_cast<std::size_t>(i)]);
+  scan_by_threads(plan, these, budget, options,
+                  [&](Index i, const Point& point) { done(left[static_cast<std::size_t>(i)], point); });
   return points;
 }
 

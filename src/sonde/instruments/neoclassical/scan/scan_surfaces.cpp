@@ -20,6 +20,7 @@ struct Head {
   Coefficients coefficients;
   PointStatus status = PointStatus::ok;
   double error = 0, seconds = 0;
+  bool in_batch = false;
 };
 static_assert(std::is_trivially_copyable_v<Head>);
 
@@ -29,7 +30,8 @@ std::vector<std::byte> packed(Index surface, Index which, const Point& point) {
                   .coefficients = point.coefficients,
                   .status = point.status,
                   .error = point.error,
-                  .seconds = point.seconds};
+                  .seconds = point.seconds,
+                  .in_batch = point.in_batch};
   std::vector<std::byte> bytes(sizeof head + point.message.size());
   std::memcpy(bytes.data(), &head, sizeof head);
   std::copy_n(reinterpret_cast<const std::byte*>(point.message.data()), point.message.size(),
@@ -45,7 +47,8 @@ std::pair<Head, Point> unpacked(std::span<const std::byte> bytes) {
               .status = head.status,
               .message = std::string(reinterpret_cast<const char*>(text.data()), text.size()),
               .error = head.error,
-              .seconds = head.seconds};
+              .seconds = head.seconds,
+              .in_batch = head.in_batch};
   return {head, std::move(point)};
 }
 

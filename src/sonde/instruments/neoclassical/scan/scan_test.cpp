@@ -11,6 +11,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/neoclassical/batch/batch_solver.h"
 #include "sonde/instruments/neoclassical/operators/test_surfaces.h"
 #include "tests/support/errors.h"
 
@@ -116,6 +117,63 @@ TEST(Scan, PointsThatFailAreToldAndTheOthersAreDone) {
   EXPECT_THAT(mixed[0].message, HasSubstr("residual"));
   EXPECT_TRUE(std::isnan(mixed[0].coefficients.D31));
   EXPECT_EQ(mixed[1].status, PointStatus::ok);
+}
+
+ScanOptions in_batches(std::size_t bytes = std::size_t{1} << 28U) {
+  return {.batches = BatchDevice{Device::cpu(), Budget(bytes, "for the test")}};
+}
+
+TEST(Scan, InBatchesPointsAreThoseOfSingleSolves) {
+  const Plan plan = small_plan();
+  const std::vector<Case> cases = grid_of_cases(nu_hat, epsi_hat);  // along two paths
+  const std::size_t for_four = BatchSolver::fixed_bytes(plan, Path::quasidefinite, Device::cpu()) +
+                               4 * BatchSolver::bytes_per_case(plan, Path::quasidefinite);
+  for (ScanOptions options : {in_batches(), in_batches(for_four)}) {
+    std::vector<int> told(cases.size());
+    options.finished = [&](Index which, const Point&) { ++told[static_cast<std::size_t>(which)]; };
+    const std::vector<Point> points = scan(plan, cases, plenty, options);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const Coefficients expected = plan.solve(cases[i]), &found = points[i].coefficients;
+      EXPECT_TRUE(points[i].in_batch);
+      EXPECT_EQ(found.path, expected.path);
+      EXPECT_NEAR(found.D11, expected.D11, 1e-10 * expected.D11);
+      EXPECT_NEAR(found.D31, expected.D31, 1e-10 * std::abs(expected.D31));
+      EXPECT_EQ(told[i], 1);
+    }
+    EXPECT_EQ(options.batches->budget.reserved_bytes(), 0U);
+    EXPECT_LE(options.batches->budget.peak_bytes(), options.batches->budget.limit_bytes());
+  }
+  EXPECT_EQ(choose_scan_batch(plan, cases, plenty, in_batches()).value, 6);  // those with a field
+  EXPECT_EQ(choose_scan_batch(plan, cases, plenty, in_batches(for_four)).value, 4);
+  error_of(ErrorKind::budget, [&] { (void)scan(plan, cases, plenty, in_batches(for_four / 4)); });
+}
+
+TEST(Scan, WhatABatchLeavesTheThreadsSolve) {
+  // E_hat / nu_hat of 33000: only the dense path has an answer.
+  const std::vector<Case> cases{{3e-7, 1e-2}, {1e-3, 1e-2}};
+  const GridSpec grid{15, 15, 20};
+  const std::vector<Point> points = scan(Plan::prepare(testing::analytic(), grid), cases, plenty, in_batches());
+  EXPECT_FALSE(points[0].in_batch);
+  EXPECT_EQ(points[0].coefficients.path, Path::dense);
+  EXPECT_TRUE(points[1].in_batch);
+  // Where the path was asked for there is no other.
+  const std::vector<Point> asked =
+      scan(Plan::prepare(testing::analytic(), grid, {.path = Path::quasidefinite}), cases, plenty, in_batches());
+  EXPECT_EQ(asked[0].status, PointStatus::not_converged);
+  EXPECT_TRUE(asked[0].in_batch && std::isnan(asked[0].coefficients.D11));
+  EXPECT_EQ(asked[1].status, PointStatus::ok);
+}
+
+TEST(Scan, CasesOfTheCpuAloneAreNoBatches) {
+  const std::vector<Case> fine{{1e-2, 0}};
+  ScanOptions adapted = in_batches();
+  adapted.adapt = LegendreSearch{};
+  EXPECT_THAT(error_of(ErrorKind::not_supported, [&] { (void)scan(small_plan(), fine, plenty, adapted); }),
+              HasSubstr("adapt_n_xi"));
+  const Plan collocation = Plan::prepare(testing::analytic(), {7, 7, 8, Discretisation::collocation});
+  EXPECT_THAT(error_of(ErrorKind::not_supported, [&] { (void)scan(collocation, fine, plenty, in_batches()); }),
+              HasSubstr("collocation"));
+  EXPECT_EQ(why_not_in_batches(small_plan(), fine), "");
 }
 
 TEST(Scan, RefusesBeforeAnyWork) {

@@ -70,10 +70,11 @@ std::string DatabaseBuild::key() const {
   for (const Surface& surface : surfaces_) surfaces.push_back(fingerprint(surface));
   return fmt::format(
       "sonde.neoclassical.points/1 surfaces {} nu {} fields {} grid {}x{}x{} {} path {} tolerance {} adapt {} "
-      "precision {}",
+      "precision {}{}",
       fmt::join(surfaces, ","), fmt::join(request_.axes.nu_v, ","), fmt::join(fields_, ","), grid.n_theta, grid.n_zeta,
       grid.n_xi, name(grid.discretisation), request_.solver.path ? name(*request_.solver.path) : "auto",
-      request_.solver.tolerance, request_.adapt ? request_.adapt->tolerance : 0, name(request_.solver.precision));
+      request_.solver.tolerance, request_.adapt ? request_.adapt->tolerance : 0, name(request_.solver.precision),
+      batches_ ? " on a GPU" : "");
 }
 
 std::vector<Case> DatabaseBuild::cases(Index radius) const {
@@ -82,9 +83,20 @@ std::vector<Case> DatabaseBuild::cases(Index radius) const {
                        std::span(fields_).subspan(static_cast<std::size_t>(radius) * fields, fields));
 }
 
+Plan DatabaseBuild::plan(Index radius) const {
+  return Plan::prepare(surfaces_[static_cast<std::size_t>(radius)], request_.grid, request_.solver);
+}
+
+ScanOptions DatabaseBuild::scan_options() const {
+  return {.batch_size = request_.batch_size, .adapt = request_.adapt, .batches = batches_};
+}
+
+std::string DatabaseBuild::why_not_in_batches() const {
+  return neoclassical::why_not_in_batches(plan(0), cases(0), scan_options());
+}
+
 Choice<Index> DatabaseBuild::batch(const Budget& budget) const {
-  const Plan plan = Plan::prepare(surfaces_.front(), request_.grid, request_.solver);
-  return choose_scan_batch(plan, cases(0), budget, {.batch_size = request_.batch_size});
+  return choose_scan_batch(plan(0), cases(0), budget, scan_options());
 }
 
 void DatabaseBuild::keep(const FinishedPoint& point) {
@@ -105,11 +117,9 @@ Database DatabaseBuild::run(PartFile& part, const Budget& budget) { return *run(
 std::optional<Database> DatabaseBuild::run(const Ranks& ranks, PartFile* part, const Budget& budget) {
   const Axes& axes = request_.axes;
   SurfacesScan work;
-  work.prepare = [&](Index radius) {
-    return Plan::prepare(surfaces_[static_cast<std::size_t>(radius)], request_.grid, request_.solver);
-  };
+  work.prepare = [&](Index radius) { return plan(radius); };
   for (Index radius = 0; radius < axes.radii(); ++radius) work.cases.push_back(cases(radius));
-  const ScanOptions options{.batch_size = request_.batch_size, .adapt = request_.adapt};
+  const ScanOptions options = scan_options();
   if (ranks.rank() != 0) {
     (void)scan_surfaces(ranks, work, budget, options);
     return std::nullopt;
@@ -127,6 +137,7 @@ std::optional<Database> DatabaseBuild::run(const Ranks& ranks, PartFile* part, c
   work.skip = [&](Index radius, Index which) { return done[axes.index(radius, 0, which)]; };
   work.finished = [&](Index radius, Index which, const Point& point) {
     point_seconds_ += point.seconds;
+    if (point.in_batch) ++in_batches_;
     progress.advance();
     if (point.status != PointStatus::ok) {
       if (without++ == 0)

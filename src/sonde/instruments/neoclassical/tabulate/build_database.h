@@ -31,6 +31,10 @@ class DatabaseBuild {
 
   [[nodiscard]] const DatabaseRequest& request() const { return request_; }
   [[nodiscard]] const Notes& notes() const { return notes_; }
+  /// Why no GPU solves the points; empty where one may.
+  [[nodiscard]] std::string why_not_in_batches() const;
+  /// Lets a GPU solve them. Before key().
+  void use(const BatchDevice& device) { batches_ = device; }
   /// What the points depend on, in words: for the PartFile.
   [[nodiscard]] std::string key() const;
   /// The memory that a scan takes at a time. Throws Error(budget) when not even one point fits.
@@ -48,10 +52,14 @@ class DatabaseBuild {
   /// rank has solved; on rank 0 after run().
   [[nodiscard]] Index resumed() const { return resumed_; }
   [[nodiscard]] double point_seconds() const { return point_seconds_; }
+  /// Of the points that were not resumed, those that a GPU has solved.
+  [[nodiscard]] Index in_batches() const { return in_batches_; }
   [[nodiscard]] const std::vector<Index>& points_of_rank() const { return points_of_rank_; }
 
  private:
   [[nodiscard]] std::vector<Case> cases(Index radius) const;
+  [[nodiscard]] Plan plan(Index radius) const;
+  [[nodiscard]] ScanOptions scan_options() const;
   void keep(const FinishedPoint& point);
 
   DatabaseRequest request_;
@@ -59,7 +67,8 @@ class DatabaseBuild {
   Database database_;
   std::vector<double> fields_;  ///< E_hat of each [radius][field]
   Notes notes_;
-  Index resumed_ = 0;
+  std::optional<BatchDevice> batches_;
+  Index resumed_ = 0, in_batches_ = 0;
   double point_seconds_ = 0;
   std::vector<Index> points_of_rank_;
 };

@@ -98,6 +98,29 @@ TEST(DatabaseBuild, ThreadsAndInterruptionsLeaveTheBytesAlone) {
   set_thread_count(threads);
 }
 
+TEST(DatabaseBuild, InBatchesItIsTheSameButForRounding) {
+  SONDE_NEED_DATA(data);
+  const TemporaryFolder folder;
+  const Equilibrium equilibrium = tokamak(data);
+  DatabaseBuild by_threads(equilibrium, std::nullopt, small_request()),
+      build(equilibrium, std::nullopt, small_request());
+  EXPECT_EQ(build.why_not_in_batches(), "");
+  build.use({Device::cpu(), plenty});
+  EXPECT_NE(build.key(), by_threads.key());  // a database is of one processor
+  PartFile part(folder.file("d.part"), build.key()), other(folder.file("other.part"), by_threads.key());
+  const Database found = build.run(part, plenty), expected = by_threads.run(other, plenty);
+  EXPECT_EQ(build.in_batches(), 12);
+  EXPECT_EQ(by_threads.in_batches(), 0);
+  for (std::size_t i = 0; i < expected.D11.size(); ++i) {
+    EXPECT_NEAR(found.D11[i], expected.D11[i], 1e-10 * expected.D11[i]);
+    EXPECT_NEAR(found.D31[i], expected.D31[i], 1e-10 * std::abs(expected.D31[i]));
+    EXPECT_NEAR(found.D33[i], expected.D33[i], 1e-10 * expected.D33[i]);
+  }
+  DatabaseRequest single = small_request();
+  single.solver.precision = Precision::f32_refine;
+  EXPECT_THAT(DatabaseBuild(equilibrium, std::nullopt, single).why_not_in_batches(), HasSubstr("f32-refine"));
+}
+
 TEST(DatabaseBuild, PointsOfAnotherPrecisionAreNotUsed) {
   SONDE_NEED_DATA(data);
   const TemporaryFolder folder;
