@@ -3,8 +3,8 @@
 #include <cublas_v2.h>
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <string>
+#include <type_traits>
 
 #include "sonde/engine/device/cuda_check.h"
 #include "sonde/engine/math/dense/batched_device.h"
@@ -66,8 +66,6 @@ void check(cublasStatus_t status, const char* activity) {
 
 cublasOperation_t operation(Form form) { return form == Form::plain ? CUBLAS_OP_N : CUBLAS_OP_T; }
 
-std::int64_t step(ConstBatch a) { return std::max<std::int64_t>(1, std::max(a.stride[1], a.extent[2])); }
-
 }  // namespace
 
 void* create_products(Stream& stream, void* workspace) {
@@ -92,11 +90,11 @@ void destroy_products(Device device, void* products) noexcept {
 
 void multiply(void* products, double alpha, ConstBatch a, Form form_a, ConstBatch b, Form form_b, double beta,
               Batch c) {
-  // The library counts columns first: what is written here by rows is to it c^T = op(b)^T op(a)^T.
-  const Index inner = form_a == Form::plain ? a.extent[2] : a.extent[1];
-  check(Cublas::get().multiply(static_cast<cublasHandle_t>(products), operation(form_b), operation(form_a), c.extent[2],
-                               c.extent[1], inner, &alpha, b.data, step(b), b.stride[0], a.data, step(a), a.stride[0],
-                               &beta, c.data, step(c), c.stride[0], c.extent[0]),
+  const ByColumns p = by_columns(a, form_a, b, form_b, c);
+  check(Cublas::get().multiply(static_cast<cublasHandle_t>(products), operation(p.first.form), operation(p.second.form),
+                               p.rows, p.columns, p.inner, &alpha, p.first.data, p.first.step, p.first.problem_step,
+                               p.second.data, p.second.step, p.second.problem_step, &beta, c.data, p.step,
+                               p.problem_step, c.extent[0]),
         "a product");
 }
 

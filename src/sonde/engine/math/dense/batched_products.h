@@ -1,10 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: cuBLAS behind the products of batched.h. Nothing here is referred to in a build without CUDA.
+// Private to the room: cuBLAS behind the products of batched.h. Nothing of cuda:: is referred to in a build without it.
 #pragma once
+
+#include <algorithm>
 
 #include "sonde/engine/math/dense/batched.h"
 
-namespace sonde::dense::cuda {
+namespace sonde::dense {
+
+/// A product as a library that counts columns first has to be asked for it: what is written by rows is to it the
+/// transposed matrix, so that c = op(a) op(b) is to it c^T = op(b)^T op(a)^T, (rows, inner) times (inner, columns).
+struct ByColumns {
+  struct Operand {
+    const double* data;
+    Form form;
+    Index step, problem_step;  ///< elements from column to column, and from problem to problem
+  };
+  Index rows, columns, inner;
+  Operand first, second;
+  Index step, problem_step;  ///< of c
+};
+
+[[nodiscard]] inline ByColumns by_columns(ConstBatch a, Form form_a, ConstBatch b, Form form_b, ConstBatch c) {
+  // One row, or none: the step is not used, but the library wants it to be as long as a row at least.
+  const auto step = [](ConstBatch of) {
+    return std::max({Index{1}, of.extent[1] > 1 ? of.stride[1] : Index{0}, of.extent[2]});
+  };
+  return {.rows = c.extent[2],
+          .columns = c.extent[1],
+          .inner = form_a == Form::plain ? a.extent[2] : a.extent[1],
+          .first = {b.data, form_b, step(b), b.stride[0]},
+          .second = {a.data, form_a, step(a), a.stride[0]},
+          .step = step(c),
+          .problem_step = c.stride[0]};
+}
+
+namespace cuda {
 
 /// The library's state for one stream, with its workspace: 32 MiB, as its manual asks for on this generation.
 inline constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
@@ -13,4 +44,5 @@ inline constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 void destroy_products(Device device, void* products) noexcept;
 void multiply(void* products, double alpha, ConstBatch a, Form form_a, ConstBatch b, Form form_b, double beta, Batch c);
 
-}  // namespace sonde::dense::cuda
+}  // namespace cuda
+}  // namespace sonde::dense

@@ -11,6 +11,7 @@
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/math/dense/batched_device.h"
+#include "sonde/engine/math/dense/batched_products.h"
 #include "sonde/engine/math/dense/test_matrices.h"
 #include "tests/support/devices.h"
 
@@ -220,6 +221,32 @@ TEST_P(BatchedOnEachDevice, WhatIsNotPositiveDefiniteIsToldOfItsProblemAlone) {
 }
 
 INSTANTIATE_EACH_DEVICE(BatchedOnEachDevice);
+
+TEST(BatchedProducts, AreAskedForByColumns) {
+  for (const auto& [rows, columns, inner] : {std::array<Index, 3>{5, 7, 4}, {1, 1, 1}, {3, 1, 2}, {1, 3, 2}})
+    for (const Form form_a : {Form::plain, Form::transposed})
+      for (const Form form_b : {Form::plain, Form::transposed}) {
+        const Host a = form_a == Form::plain ? Host(rows, inner, 1) : Host(inner, rows, 1);
+        const Host b = form_b == Form::plain ? Host(inner, columns, 5) : Host(columns, inner, 5);
+        Host c(rows, columns, 9), expected = c;
+        const ByColumns asked = by_columns(a.view, form_a, b.view, form_b, c.view);
+        const auto element = [](const ByColumns::Operand& of, Index p, Index i, Index j) {  // of a column-major matrix
+          return of.data[p * of.problem_step + (of.form == Form::plain ? i + j * of.step : j + i * of.step)];
+        };
+        for (Index p = 0; p < problems; ++p) {
+          multiply(1, a.view[p], form_a, b.view[p], form_b, 0, expected.view[p]);
+          for (Index i = 0; i < asked.rows; ++i)
+            for (Index j = 0; j < asked.columns; ++j) {
+              double sum = 0;
+              for (Index k = 0; k < asked.inner; ++k)
+                sum += element(asked.first, p, i, k) * element(asked.second, p, k, j);
+              c.elements[static_cast<std::size_t>(p * asked.problem_step + i + j * asked.step)] = sum;
+            }
+        }
+        for (std::size_t i = 0; i < c.elements.size(); ++i)
+          ASSERT_NEAR(c.elements[i], expected.elements[i], 4 * epsilon * static_cast<double>(inner + 1));
+      }
+}
 
 TEST(BatchedKernels, DoNotDependOnTheOrderOfTheirSteps) {
   const Index n = 11;
