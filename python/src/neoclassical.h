@@ -11,6 +11,7 @@
 #include "sonde/instruments/neoclassical/read/equilibrium.h"
 #include "sonde/instruments/neoclassical/run/field_axis.h"
 #include "sonde/instruments/neoclassical/run/settings.h"
+#include "sonde/instruments/neoclassical/scan/scan.h"
 
 namespace sonde::python {
 
@@ -46,6 +47,12 @@ void require_no_threads(const neoclassical::SolverSettings& settings, const std:
 
 /// What host memory a call may hold: `memory` as "8G", else what is free says.
 [[nodiscard]] Budget host_budget(const std::optional<std::string>& memory);
+
+/// The GPU that solves points in batches, as choose_batch_device() finds it; none for the CPU. `memory` is then what
+/// may be held there.
+[[nodiscard]] std::optional<neoclassical::BatchDevice> batch_device(const std::string& asked,
+                                                                    const std::string& why_not,
+                                                                    const std::optional<std::string>& memory);
 
 /// NeoclassicalSurface.
 void add_neoclassical_surface(py::module_& module);

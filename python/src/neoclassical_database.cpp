@@ -96,7 +96,7 @@ nc::Equilibrium open_equilibrium(const std::string& path, const std::optional<st
 
 std::shared_ptr<Database> build(const std::string& wout, const std::optional<std::string>& booz, bool in_boozer_angles,
                                 const Numbers& rho, const Numbers& nu_v, const Numbers& er_tilde, const py::dict& grid,
-                                const py::dict& solver, const std::string& part,
+                                const py::dict& solver, const std::string& part, const std::string& device,
                                 const std::optional<std::string>& memory, const py::object& progress) {
   const std::string call = "build_database()";
   const auto settings = options_of<nc::SolverSettings>(solver, call);
@@ -115,6 +115,7 @@ std::shared_ptr<Database> build(const std::string& wout, const std::optional<std
     const nc::Equilibrium equilibrium = open_equilibrium(wout);
     const auto boozer = booz ? std::optional(open_equilibrium(*booz, wout)) : std::nullopt;
     nc::DatabaseBuild making(in_boozer_angles ? *boozer : equilibrium, boozer, request);
+    if (const auto gpu = batch_device(device, making.why_not_in_batches(), memory)) making.use(*gpu);
     nc::PartFile kept(part, making.key());
     nc::Database made = making.run(kept, host_budget(memory));
     kept.remove();

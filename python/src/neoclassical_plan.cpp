@@ -109,7 +109,8 @@ class Plan {
     return py::make_tuple(std::string(nc::name(chosen.value)), chosen.because);
   }
 
-  py::dict scan(const py::dict& keywords, const std::optional<std::string>& memory, const py::object& progress) const {
+  py::dict scan(const py::dict& keywords, const std::string& device, const std::optional<std::string>& memory,
+                const py::object& progress) const {
     nc::RunFile run;
     run.scan = options_of<nc::ScanSettings>(keywords, "scan()");
     if (!run.scan.rho.empty())
@@ -117,13 +118,17 @@ class Plan {
     const std::vector<double> nu_v = run.scan_nu();
     const nc::FieldAxis field = run.scan_field();
     std::vector<double> epsi_hat;
+    std::string solved_on = "cpu";
     const std::vector<nc::Point> points = Work(progress).run([&] {
       epsi_hat = surface_->epsi_hat(field);
       ProgressMeter meter("solving", static_cast<Index>(nu_v.size() * epsi_hat.size()), "points");
-      return nc::scan(*plan_, nc::grid_of_cases(nu_v, epsi_hat), host_budget(memory),
-                      {.batch_size = settings_.scan_batch_size,
-                       .adapt = settings_.search(),
-                       .finished = [&](Index, const nc::Point&) { meter.advance(); }});
+      const std::vector<nc::Case> cases = nc::grid_of_cases(nu_v, epsi_hat);
+      nc::ScanOptions options{.batch_size = settings_.scan_batch_size,
+                              .adapt = settings_.search(),
+                              .finished = [&](Index, const nc::Point&) { meter.advance(); }};
+      options.batches = batch_device(device, why_not_in_batches(*plan_, cases, options), memory);
+      if (options.batches) solved_on = options.batches->device.name();
+      return nc::scan(*plan_, cases, host_budget(memory), options);
     });
     const auto rows = static_cast<Index>(nu_v.size()), fields = static_cast<Index>(epsi_hat.size());
     const auto add = [&]<class T>(py::dict& to, const char* name, T, auto&& of) {
@@ -133,6 +138,7 @@ class Plan {
     made["nu_v"] = array_of(nu_v);
     made["field"] = array_of(field.values);
     made["field_name"] = nc::name(field.kind);
+    made["device"] = solved_on;
     made["epsi_hat"] = array_of(epsi_hat);
     add(made, "D11", double(), [](const nc::Point& p) { return p.coefficients.D11; });
     add(made, "D31", double(), [](const nc::Point& p) { return p.coefficients.D31; });

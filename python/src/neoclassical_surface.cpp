@@ -9,6 +9,7 @@
 #include "neoclassical.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/options/compute_options.h"
+#include "sonde/instruments/neoclassical/batch/smoke_solve.h"
 #include "sonde/instruments/neoclassical/results/run_result.h"
 #include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
 #include "work.h"
@@ -86,10 +87,23 @@ py::array array_of(const std::vector<double>& values) {
   return array_of(values, Shape{static_cast<Index>(values.size())});
 }
 
-Budget host_budget(const std::optional<std::string>& memory) {
+namespace {
+
+Budget budget_of(Device device, const std::optional<std::string>& memory) {
   ComputeOptions compute{.device = "cpu", .memory = {}};
   if (memory) Fields(compute).assign_text("memory", *memory, "memory");
-  return Budget::automatic(Device::cpu(), compute.memory_bytes());
+  return Budget::automatic(device, compute.memory_bytes());
+}
+
+}  // namespace
+
+Budget host_budget(const std::optional<std::string>& memory) { return budget_of(Device::cpu(), memory); }
+
+std::optional<nc::BatchDevice> batch_device(const std::string& asked, const std::string& why_not,
+                                            const std::optional<std::string>& memory) {
+  const nc::BatchDeviceChoice made = nc::choose_batch_device(asked, why_not);
+  if (made.chosen.value.is_cpu()) return std::nullopt;
+  return nc::BatchDevice{made.chosen.value, budget_of(made.chosen.value, memory)};
 }
 
 void add_neoclassical_surface(py::module_& module) {

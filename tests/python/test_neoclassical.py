@@ -96,6 +96,15 @@ def test_a_scan_takes_numbers_of_numpy_exactly(plan):
     assert plan.scan(0.1, 1e-3).D11.shape == (1, 1)
 
 
+def test_points_are_of_the_cpu_unless_a_gpu_is_there_and_asked_for(plan):
+    cpu = plan.scan([0.1, 1.0], epsi_hat=[0.0, 1e-3])
+    auto = plan.scan([0.1, 1.0], epsi_hat=[0.0, 1e-3], device="auto")
+    assert cpu.device == "cpu" and auto.device in ("cpu", "cuda:0")
+    assert auto.D11 == pytest.approx(cpu.D11, rel=1e-10)
+    error_of("device", plan.scan, [0.1], device="cuda:99")
+    error_of("usage", plan.scan, [0.1], device="tpu")
+
+
 def test_er_hat_is_epsi_hat_times_psi_p(plan, surface):
     assert surface.psi_scale == 0.8
     scan = plan.scan([0.1], er_hat=[0, 1e-3])

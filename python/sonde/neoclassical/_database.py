@@ -231,7 +231,7 @@ def _plasma(given: Path | Mapping[str, Any] | None) -> tuple[str | None, str | N
 @takes_options_of("neoclassical_solver", without=("threads",))
 def build_database(wout: Path, booz: Path | None = None, *, rho: npt.ArrayLike | None = None, nu_v: npt.ArrayLike | None = None,
                    er_tilde: npt.ArrayLike | None = None, grid: Grid | None = None, surface_backend: str = "vmec",
-                   part: Path | None = None, memory: str | None = None, progress: Progress | None = None, **options: Any) -> Database:
+                   part: Path | None = None, device: str = "cpu", memory: str | None = None, progress: Progress | None = None, **options: Any) -> Database:
     """Coefficients over radius, collisionality and electric field from a VMEC equilibrium.
 
     Parameters
@@ -248,8 +248,10 @@ def build_database(wout: Path, booz: Path | None = None, *, rho: npt.ArrayLike |
         Solve in the angles of VMEC, or in those of ``booz``.
     part : path, optional
         A file that keeps finished points: after an interruption the same call goes on with them. Gone when all is done.
+    device : str
+        "cpu"; "cuda", "cuda:1" or "auto" as of :meth:`Plan.scan`. Points of a GPU and of the CPU are not mixed in ``part``.
     memory : str, optional
-        Most memory to hold, "8G"; else 0.6 of what is free.
+        Most memory to hold, "8G"; else 0.6 of what is free, or 0.9 of a GPU.
     progress : callable, optional
         See :data:`sonde.stem.Progress`.
 
@@ -260,7 +262,8 @@ def build_database(wout: Path, booz: Path | None = None, *, rho: npt.ArrayLike |
     Raises
     ------
     sonde.Error
-        ``bad_file``, ``bad_input`` and ``budget`` before any work; ``not_converged`` naming the first point without an answer.
+        ``bad_file``, ``bad_input``, ``device`` and ``budget`` before any work; ``not_converged`` naming the first point without an
+        answer.
     """
     if surface_backend not in ("vmec", "boozer"):
         _sonde.raise_error("usage", f'surface_backend in build_database(): unknown word "{surface_backend}"', "vmec or boozer")
@@ -269,4 +272,4 @@ def build_database(wout: Path, booz: Path | None = None, *, rho: npt.ArrayLike |
         kept = os.path.join(scratch, "points.part") if part is None else os.fspath(part)
         return Database(_sonde.neoclassical_build_database(
             os.fspath(wout), None if booz is None else os.fspath(booz), surface_backend == "boozer", *axes, (grid or Grid())._given,
-            options, kept, memory, progress))
+            options, kept, device, memory, progress))

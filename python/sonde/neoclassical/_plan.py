@@ -67,6 +67,7 @@ class Scan:
     nu_v: Array  #: 1/m
     field: Array  #: electric fields as they were given
     field_name: str  #: "epsi_hat", "er_hat" or "er_tilde": in what they were given
+    device: str  #: what solved the points: "cpu", or "cuda:0" but for those that it had no answer to
     epsi_hat: Array  #: what they are to the solver
     D11: Array
     D31: Array
@@ -76,7 +77,7 @@ class Scan:
     residual: Array
     onsager_residual: Array
     error: Array  #: estimates of what n_xi leaves; 0 unless ``adapt_n_xi`` looks for it
-    seconds: Array  #: of each point, on its thread
+    seconds: Array  #: of each point, on its thread; on a GPU its share of the batch
     n_xi_used: npt.NDArray[np.int32]
     path_code: npt.NDArray[np.int32]  #: 0 dense, 1 spd, 2 quasidefinite, 3 krylov
     precision_code: npt.NDArray[np.int32]  #: what each point was solved in: 0 f64, 1 f32-refine
@@ -195,7 +196,7 @@ class Plan:
         return self._plan.path({"nu_hat": nu_hat, **options})
 
     @takes_options_of("neoclassical_scan", without=("rho",))
-    def scan(self, nu_v: npt.ArrayLike, epsi_hat: npt.ArrayLike | None = None, *, memory: str | None = None,
+    def scan(self, nu_v: npt.ArrayLike, epsi_hat: npt.ArrayLike | None = None, *, device: str = "cpu", memory: str | None = None,
              progress: Progress | None = None, **options: Any) -> Scan:
         """Every collisionality with every field, several points at a time.
 
@@ -207,8 +208,11 @@ class Plan:
             Collisionalities, 1/m.
         epsi_hat : array_like, optional
             Electric fields; or ``er_hat``, or ``er_tilde`` (0 when none is given).
+        device : str
+            "cpu"; "cuda" or "cuda:1", a GPU that solves the points in batches once it has solved a small case as the CPU does;
+            "auto", a GPU where one can and the CPU else. ``device`` of the result says which.
         memory : str, optional
-            Most memory to hold, "8G"; else 0.6 of what is free.
+            Most memory to hold, "8G"; else 0.6 of what is free, or 0.9 of a GPU.
         progress : callable, optional
             See :data:`sonde.stem.Progress`.
 
@@ -220,10 +224,11 @@ class Plan:
         Raises
         ------
         sonde.Error
-            ``bad_input`` and ``usage`` before any work; ``budget`` when not even one point fits.
+            ``bad_input`` and ``usage`` before any work; ``budget`` when not even one point fits; ``device`` without that GPU,
+            ``not_supported`` for points that no GPU solves.
         """
         given = {"nu_v": nu_v if np.size(nu_v) else None, "epsi_hat": epsi_hat, **options}
-        return Scan(**self._plan.scan(given, memory, progress))
+        return Scan(**self._plan.scan(given, device, memory, progress))
 
     def __repr__(self) -> str:
         grid = self._grid

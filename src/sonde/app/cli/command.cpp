@@ -38,7 +38,7 @@ Device Context::device_for(const std::string& why_not_on_gpu) {
         throw Error(ErrorKind::not_supported, why_not_on_gpu).hint("use --device cpu");
       choice = {Device::cpu(), why_not_on_gpu};
     }
-    change_device(choice);
+    use_device(choice);
   } else if (!device_->is_cpu() && !why_not_on_gpu.empty()) {
     report_.add_choice("device", Value("cpu"), why_not_on_gpu);
     return Device::cpu();
@@ -46,18 +46,10 @@ Device Context::device_for(const std::string& why_not_on_gpu) {
   return *device_;
 }
 
-std::vector<Device> Context::gpus_allowed() const {
-  const std::string& asked = common_.compute.device;
-  std::vector<Device> allowed;
-  for (const Device each : Device::all())
-    if (!each.is_cpu() && (asked == "auto" || asked == "cuda" || asked == each.name())) allowed.push_back(each);
-  return allowed;
-}
-
-void Context::change_device(const Choice<Device>& to) {
-  device_ = to.value;
-  report_.set_device(to.value);
-  report_.add_choice("device", to.value.name(), to.because);
+void Context::use_device(const Choice<Device>& chosen) {
+  device_ = chosen.value;
+  report_.set_device(chosen.value);
+  report_.add_choice("device", chosen.value.name(), chosen.because);
 }
 
 Budget Context::budget_of(Device device) {

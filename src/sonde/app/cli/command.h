@@ -54,12 +54,10 @@ class Context {
   /// the report says why; a GPU that was asked for is an Error(not_supported). After other work of the same command
   /// took a GPU, this one takes the CPU, and the report says so.
   Device device_for(const std::string& why_not_on_gpu);
-  /// The GPUs that --device allows: `auto` and `cuda` all of this machine, `cuda:1` that one, `cpu` none.
-  [[nodiscard]] std::vector<Device> gpus_allowed() const;
-  /// Takes another device from then on than device_for() has chosen; recorded as a choice. Before the first budget().
-  void change_device(const Choice<Device>& to);
-  /// Whether --device leaves the choice to the program.
-  [[nodiscard]] bool device_is_free() const { return common_.compute.device == "auto"; }
+  /// What --device says.
+  [[nodiscard]] const std::string& device_asked() const { return common_.compute.device; }
+  /// In place of device_for(), for work that finds its device in a way of its own; recorded as a choice.
+  void use_device(const Choice<Device>& chosen);
   /// What may be held on that device: --memory, else what is free. Recorded at the first call.
   Budget budget();
   /// The same for host memory, for work that no other device does.

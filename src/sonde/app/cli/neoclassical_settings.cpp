@@ -55,26 +55,16 @@ void take_processor(Context& context) {
 }
 
 std::optional<nc::BatchDevice> take_batch_device(const std::string& why_not, Context& context) {
-  if (context.device_for(why_not).is_cpu()) return std::nullopt;
-  const auto checking = context.report().phase("check the GPU");
-  const nc::SoundDevice found = nc::first_sound(context.gpus_allowed());
-  std::vector<std::string> failures;
-  for (const auto& [device, check] : found.checks) {
+  const nc::BatchDeviceChoice made = nc::choose_batch_device(context.device_asked(), why_not);
+  context.use_device(made.chosen);
+  for (const auto& [device, check] : made.checks) {
     context.report().check("smoke solve on " + device.name(), check.difference, nc::SmokeSolve::tolerance);
     if (check.failure.empty()) continue;
-    failures.push_back(check.failure);
     context.results()["devices_left_out"].push_back(check.failure);
     context.say("note      " + check.failure);
   }
-  if (found.device) {
-    if (!failures.empty()) context.change_device({*found.device, "the first GPU that passes the smoke solve"});
-    return nc::BatchDevice{*found.device, context.budget()};
-  }
-  const std::string all = fmt::format("{}", fmt::join(failures, "; "));
-  if (!context.device_is_free())
-    throw Error(ErrorKind::device, all).hint("use --device cpu, and have the GPU looked after");
-  context.change_device({Device::cpu(), all});
-  return std::nullopt;
+  if (made.chosen.value.is_cpu()) return std::nullopt;
+  return nc::BatchDevice{made.chosen.value, context.budget()};
 }
 
 void say_batches(Index points, Index in_batches, Context& context) {

@@ -2,6 +2,7 @@
 #include "sonde/instruments/neoclassical/batch/smoke_solve.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -58,15 +59,34 @@ SmokeSolve smoke_solve(Device device) {
   return made;
 }
 
-SoundDevice first_sound(std::span<const Device> devices, const std::function<SmokeSolve(Device)>& check) {
-  SoundDevice found;
-  for (const Device device : devices) {
-    if (found.checks.emplace_back(device, check(device)).second.failure.empty()) {
-      found.device = device;
-      break;
+BatchDeviceChoice choose_sound_device(std::span<const Device> gpus, bool or_cpu,
+                                      const std::function<SmokeSolve(Device)>& check) {
+  BatchDeviceChoice made;
+  std::vector<std::string> failures;
+  for (const Device gpu : gpus) {
+    const SmokeSolve& found = made.checks.emplace_back(gpu, check(gpu)).second;
+    if (found.failure.empty()) {
+      made.chosen = {gpu, "it solves a small case as the CPU does"};
+      return made;
     }
+    failures.push_back(found.failure);
   }
-  return found;
+  const std::string all = fmt::format("{}", fmt::join(failures, "; "));
+  if (!or_cpu) throw Error(ErrorKind::device, all).hint("use --device cpu, and have the GPU looked after");
+  made.chosen = {Device::cpu(), all};
+  return made;
+}
+
+BatchDeviceChoice choose_batch_device(const std::string& asked, const std::string& why_not) {
+  const Choice<Device> first = Device::parse(asked);
+  if (first.value.is_cpu()) return {first};
+  const bool free = asked == "auto";
+  if (!why_not.empty() && !free) throw Error(ErrorKind::not_supported, why_not).hint("use --device cpu");
+  if (!why_not.empty()) return {{Device::cpu(), why_not}};
+  std::vector<Device> gpus;
+  for (const Device each : Device::all())
+    if (!each.is_cpu() && (free || asked == "cuda" || each == first.value)) gpus.push_back(each);
+  return choose_sound_device(gpus, free, smoke_solve);
 }
 
 }  // namespace sonde::neoclassical

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sonde/engine/base/choice.h"
 #include "sonde/engine/device/device.h"
 
 namespace sonde::neoclassical {
@@ -26,12 +26,19 @@ struct SmokeSolve {
 /// 64 cases of the built-in analytic surface on 9x11x6, without and with electric field. Throws nothing of the device.
 [[nodiscard]] SmokeSolve smoke_solve(Device device);
 
-/// The first of some devices that passes, and how those fared that were asked.
-struct SoundDevice {
-  std::optional<Device> device{};
+/// Which device solves points in batches, and how those fared that were asked.
+struct BatchDeviceChoice {
+  Choice<Device> chosen;
   std::vector<std::pair<Device, SmokeSolve>> checks{};
 };
-[[nodiscard]] SoundDevice first_sound(std::span<const Device> devices,
-                                      const std::function<SmokeSolve(Device)>& check = smoke_solve);
+
+/// The first GPU that passes, of those that `asked` allows: "auto" and "cuda" all of this machine, "cuda:1" that one,
+/// "cpu" none. The CPU, with the reason: for `why_not` (empty: no reason), or when no GPU is sound and `asked` is
+/// "auto". Throws Error(not_supported) where a GPU was asked for against `why_not`, and Error(device) where it is not
+/// there or not sound, as well as what Device::parse() throws.
+[[nodiscard]] BatchDeviceChoice choose_batch_device(const std::string& asked, const std::string& why_not);
+/// The same of some GPUs, by another check.
+[[nodiscard]] BatchDeviceChoice choose_sound_device(std::span<const Device> gpus, bool or_cpu,
+                                                    const std::function<SmokeSolve(Device)>& check);
 
 }  // namespace sonde::neoclassical

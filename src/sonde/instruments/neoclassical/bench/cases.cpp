@@ -24,6 +24,7 @@ PreparedCase on_fine_grid(const BenchPoint& point) { return prepare_scan(point, 
 
 BenchCase with_lanes(BenchCase made) {
   made.same_work = true;
+  made.devices.push_back(DeviceKind::cuda);
   return made;
 }
 

@@ -17,7 +17,8 @@ namespace sonde::neoclassical {
 ///   neoclassical-scaling         the same on 17x25x16; 128 points are the scan that other programs publish
 ///   neoclassical-scaling-fine    the same on 25x25x60
 ///   neoclassical-strong-scaling  those 128 points with every number of workers
-/// These four by threads of one process, by processes and by MPI ranks of one thread each (starting them counts).
+/// These four by threads of one process, by processes and by MPI ranks of one thread each (starting them counts); on a
+/// GPU in batches.
 ///   neoclassical-reuse           a plan for every point, or one for all, on 9x11x6
 ///   neoclassical-precision       those 128 points in double precision and in refined single precision
 ///   neoclassical-database        rows of 12 fields of a database surface on 25x25x60, likewise; 16 are all of it

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/batch/smoke_solve.h"
 #include "sonde/instruments/neoclassical/bench/prepare.h"
 #include "sonde/instruments/neoclassical/bench/process_lanes.h"
 #include "sonde/instruments/neoclassical/bench/workload.h"
@@ -22,6 +24,7 @@ struct Scan {
   Plan plan;
   std::vector<Case> cases;
   Budget budget = Budget::automatic(Device::cpu());
+  ScanOptions options{};
   std::vector<Coefficients> found;
 
   Scan(const GridSpec& grid, std::vector<Case> which, Precision precision = Precision::f64)
@@ -45,7 +48,8 @@ Operation scan_of(std::string name, const std::shared_ptr<Scan>& scan) {
   return {.name = std::move(name),
           .run =
               [=] {
-                const std::vector<Point> points = neoclassical::scan(scan->plan, scan->cases, scan->budget);
+                const std::vector<Point> points =
+                    neoclassical::scan(scan->plan, scan->cases, scan->budget, scan->options);
                 for (std::size_t i = 0; i < points.size(); ++i) scan->found[i] = points[i].coefficients;
               },
           .difference = [=] { return scan->difference(scan->found); }};
@@ -80,6 +84,13 @@ PreparedCase prepare_scan(const BenchPoint& point, const GridSpec& grid) {
   PreparedCase prepared;
   prepared.input = fmt::format("{} points on {}x{}x{}", count, grid.n_theta, grid.n_zeta, grid.n_xi);
   const auto scan = std::make_shared<Scan>(grid, published_cases(count));
+  if (!point.device.is_cpu()) {
+    if (const SmokeSolve check = smoke_solve(point.device); !check.failure.empty())
+      throw Error(ErrorKind::device, check.failure);
+    scan->options.batches = BatchDevice{point.device, Budget::automatic(point.device)};
+    prepared.operations.push_back(scan_of("batches", scan));
+    return prepared;
+  }
   prepared.operations.push_back(scan_of("threads", scan));
   if (auto axes = axes_of(count))
     for (Operation& lane :
