@@ -81,6 +81,7 @@ std::vector<Index> scan_in_batches(const Plan& plan, std::span<const Case> cases
     const Index batches = (count + at_a_time - 1) / at_a_time, size = (count + batches - 1) / batches;
     const Reservation reserved =
         budget.reserve(bytes_of(plan, path, size, device), "points of a scan", "lower --scan-batch-size");
+    const bool has_another_path = path == Path::quasidefinite && !plan.options().path;
     BatchSolver solver(plan, path, size, device);
     for (Index first = 0; first < count; first += size) {
       check_interrupt();
@@ -88,7 +89,7 @@ std::vector<Index> scan_in_batches(const Plan& plan, std::span<const Case> cases
                                                   static_cast<std::size_t>(std::min(size, count - first)));
       const std::vector<Point> points = solve_batch(solver, plan, path, cases, these);
       for (std::size_t i = 0; i < points.size(); ++i)
-        if (points[i].status == PointStatus::ok || plan.options().path)
+        if (points[i].status == PointStatus::ok || !has_another_path)
           done(these[i], points[i]);
         else
           left.push_back(these[i]);
