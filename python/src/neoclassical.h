@@ -42,8 +42,9 @@ class FluxSurface {
 [[nodiscard]] py::array array_of(const std::vector<double>& values, const Shape& shape);
 [[nodiscard]] py::array array_of(const std::vector<double>& values);
 
-/// Throws Error(usage) when `call` was given threads, which are those of the process.
-void require_no_threads(const neoclassical::SolverSettings& settings, const std::string& call);
+/// Throws Error(usage) when `call` was given threads, which are those of the process, or in its settings a device,
+/// which is that of the points.
+void require_no_processor(const neoclassical::SolverSettings& settings, const std::string& call);
 
 /// What host memory a call may hold: `memory` as "8G", else what is free says.
 [[nodiscard]] Budget host_budget(const std::optional<std::string>& memory);

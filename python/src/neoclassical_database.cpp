@@ -100,7 +100,7 @@ std::shared_ptr<Database> build(const std::string& wout, const std::optional<std
                                 const std::optional<std::string>& memory, const py::object& progress) {
   const std::string call = "build_database()";
   const auto settings = options_of<nc::SolverSettings>(solver, call);
-  require_no_threads(settings, call);
+  require_no_processor(settings, call);
   nc::DatabaseRequest request;
   if (rho) request.axes.rho = *rho;
   if (nu_v) request.axes.nu_v = *nu_v;

@@ -67,7 +67,7 @@ class Plan {
  public:
   Plan(std::shared_ptr<const FluxSurface> surface, const py::dict& grid, const py::dict& solver)
       : surface_(std::move(surface)), settings_(options_of<nc::SolverSettings>(solver, "prepare()")) {
-    require_no_threads(settings_, "prepare()");
+    require_no_processor(settings_, "prepare()");
     const nc::GridSpec spec = grid_of(grid);
     plan_.emplace(Work().run([&] { return nc::Plan::prepare(surface_->surface(), spec, settings_.solver()); }));
   }
@@ -255,10 +255,13 @@ py::list described() {
 
 }  // namespace
 
-void require_no_threads(const nc::SolverSettings& settings, const std::string& call) {
-  if (!settings.threads) return;
-  throw Error(ErrorKind::usage, "threads in " + call + ": threads are those of the whole process")
-      .hint("sonde.set_thread_count()");
+void require_no_processor(const nc::SolverSettings& settings, const std::string& call) {
+  if (settings.threads)
+    throw Error(ErrorKind::usage, "threads in " + call + ": threads are those of the whole process")
+        .hint("sonde.set_thread_count()");
+  if (settings.device)
+    throw Error(ErrorKind::usage, "device in " + call + ": a GPU solves the points of a scan")
+        .hint("plan.scan(..., device=)");
 }
 
 py::list neoclassical_fields(const std::string& call) {

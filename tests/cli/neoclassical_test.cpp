@@ -463,6 +463,7 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
             "spd"},
            {{"run", "analytic-demo", "--nu-hat", "1", "--device", "cuda", "-o", out}, 6, "cuda"},
            {{"scan", "analytic-demo", "--nu-v", "1", "--device", "cuda:7", "-o", out}, 6, "cuda:7"},
+           {{"scan", "analytic-demo", "--nu-v", "1", "--set", "solver.device=cuda:7", "-o", out}, 6, "cuda:7"},
            {{"scan", "analytic-demo", "-o", out}, 3, "no nu_v"},
            {{"scan", "analytic-demo", "--nu-v", "1", "--er-hat", "1", "--epsi-hat", "1", "-o", out}, 2, "twice"},
            {{"scan", "analytic-demo", "--nu-v", "1,a", "-o", out}, 2, "nu_v \"1,a\""},

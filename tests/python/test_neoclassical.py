@@ -197,6 +197,7 @@ def test_errors_of_usage(plan, surface):
     assert error_of("usage", nc.Grid, n_theat=9).message == 'unknown key "n_theat" in Grid(); did you mean "n_theta"?'
     assert "solve()" in error_of("usage", plan.solve, nu_hat="much").message
     assert error_of("usage", nc.prepare, surface, nc.Grid(5, 5, 4), threads=2).hint == "sonde.set_thread_count()"
+    assert error_of("usage", nc.prepare, surface, nc.Grid(5, 5, 4), device="cuda").hint == "plan.scan(..., device=)"
     assert "one surface" in error_of("usage", plan.scan, [0.1], rho=[0.5]).message
     assert 'did you mean "quasidefinite"' in error_of("usage", nc.prepare, surface, path="quasidefinit").message
 

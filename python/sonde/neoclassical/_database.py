@@ -228,7 +228,7 @@ def _plasma(given: Path | Mapping[str, Any] | None) -> tuple[str | None, str | N
     return None, "\n".join(rows), None
 
 
-@takes_options_of("neoclassical_solver", without=("threads",))
+@takes_options_of("neoclassical_solver", without=("threads", "device"))
 def build_database(wout: Path, booz: Path | None = None, *, rho: npt.ArrayLike | None = None, nu_v: npt.ArrayLike | None = None,
                    er_tilde: npt.ArrayLike | None = None, grid: Grid | None = None, surface_backend: str = "vmec",
                    part: Path | None = None, device: str = "cpu", memory: str | None = None, progress: Progress | None = None, **options: Any) -> Database:

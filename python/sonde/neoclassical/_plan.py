@@ -235,7 +235,7 @@ class Plan:
         return f"<sonde.neoclassical.Plan of {self._surface.source}, {grid.n_theta} x {grid.n_zeta} x {grid.n_xi}>"
 
 
-@takes_options_of("neoclassical_solver", without=("threads",))
+@takes_options_of("neoclassical_solver", without=("threads", "device"))
 def prepare(surface: Surface, grid: Grid | None = None, **options: Any) -> Plan:
     """All that one surface on one grid needs before collisionality and electric field are known.
 

@@ -32,10 +32,9 @@ Device Context::device() { return device_for(""); }
 
 Device Context::device_for(const std::string& why_not_on_gpu) {
   if (!device_) {
-    Choice<Device> choice = Device::parse(common_.compute.device);
+    Choice<Device> choice = Device::parse(device_asked());
     if (!choice.value.is_cpu() && !why_not_on_gpu.empty()) {
-      if (common_.compute.device != "auto")
-        throw Error(ErrorKind::not_supported, why_not_on_gpu).hint("use --device cpu");
+      if (device_asked() != "auto") throw Error(ErrorKind::not_supported, why_not_on_gpu).hint("use --device cpu");
       choice = {Device::cpu(), why_not_on_gpu};
     }
     use_device(choice);
@@ -44,6 +43,10 @@ Device Context::device_for(const std::string& why_not_on_gpu) {
     return Device::cpu();
   }
   return *device_;
+}
+
+void Context::ask_device(const std::string& device) {
+  if (given_flag("device").empty()) asked_device_ = device;
 }
 
 void Context::use_device(const Choice<Device>& chosen) {

@@ -54,8 +54,12 @@ class Context {
   /// the report says why; a GPU that was asked for is an Error(not_supported). After other work of the same command
   /// took a GPU, this one takes the CPU, and the report says so.
   Device device_for(const std::string& why_not_on_gpu);
-  /// What --device says.
-  [[nodiscard]] const std::string& device_asked() const { return common_.compute.device; }
+  /// What --device says, or ask_device() where it says nothing.
+  [[nodiscard]] const std::string& device_asked() const {
+    return asked_device_ ? *asked_device_ : common_.compute.device;
+  }
+  /// The device that a run file asks for. Before the first device().
+  void ask_device(const std::string& device);
   /// In place of device_for(), for work that finds its device in a way of its own; recorded as a choice.
   void use_device(const Choice<Device>& chosen);
   /// What may be held on that device: --memory, else what is free. Recorded at the first call.
@@ -80,6 +84,7 @@ class Context {
   const CommonOptions& common_;
   const Fields& fields_;
   Report& report_;
+  std::optional<std::string> asked_device_;
   std::optional<Device> device_;
   std::optional<Budget> budget_, host_budget_;
   bool prints_results_of_failure_ = false, asked_machine_ = false, silent_ = false;

@@ -140,6 +140,7 @@ std::vector<double> evenly_spaced(double first, double last, Index count) {
 
 void apply_solver_settings(const nc::SolverSettings& solver, Context& context) {
   if (solver.threads && context.given_flag("threads").empty()) set_thread_count(static_cast<int>(*solver.threads));
+  if (solver.device) context.ask_device(*solver.device);
 }
 
 void say_notes(const nc::Notes& notes, Context& context) {

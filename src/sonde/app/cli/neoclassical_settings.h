@@ -43,7 +43,7 @@ void take_processor(Context& context);
 /// Tells how many points of a GPU's scan the CPU had to solve.
 void say_batches(Index points, Index in_batches, Context& context);
 
-/// [solver] threads, where the command line has not said otherwise.
+/// [solver] threads and device, where the command line has not said otherwise.
 void apply_solver_settings(const neoclassical::SolverSettings& solver, Context& context);
 
 /// All ranks of this run: rank 0 speaks for them from then on, and they share the memory of their machine.

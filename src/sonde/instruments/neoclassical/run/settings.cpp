@@ -66,6 +66,7 @@ void SolverSettings::describe(Fields& fields) {
   fields.choice("precision", precision, {{"f64", Precision::f64}, {"f32-refine", Precision::f32_refine}},
                 {.help = "f32-refine: eliminate in single precision and refine in double, faster for nu_hat above some "
                          "1e-4; points that it does not suffice for are solved in double"});
+  fields.add("device", device, {.help = "as --device", .metavar = "auto|cpu|cuda|cuda:N"});
   fields.add("threads", threads, {.help = "as --threads", .min = 1, .max = 4096});
   fields.add("scan_batch_size", scan_batch_size, {.help = "points in memory at a time, at most", .min = 1});
   fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});

@@ -50,6 +50,7 @@ struct ScanSettings {
 struct SolverSettings {
   std::optional<Path> path;
   Precision precision = Precision::f64;
+  std::optional<std::string> device;
   std::optional<Index> threads, scan_batch_size;
   double tol = 1e-8;
   std::optional<double> adapt_n_xi;
