@@ -17,11 +17,11 @@ namespace sonde::neoclassical {
 /// precision are written for it. Empty where it does.
 [[nodiscard]] std::string why_not_batched(const Plan& plan, double epsi_hat);
 
-/// Many cases of one surface at a time, along one path: Plan::solve() in float64 without the fallback, with the same
-/// contract: residuals are checked against the tolerance of the plan, and the numbers differ from those of
-/// Plan::solve() by rounding alone. A case's numbers depend on the case, the device and the number of cases solved
-/// together. Memory is taken at construction; only coefficients come back to the host. On the CPU the kernels are
-/// played by one thread: for tests. One thread uses it.
+/// Many cases of one surface at a time, along one path: Plan::solve() in float64, without the digits beyond double and
+/// the other path that follow there where this does not suffice. Residuals are checked against the tolerance of the
+/// plan; the numbers differ from those of Plan::solve() by rounding alone. A case's numbers depend on the case, the
+/// device and the number of cases solved together. Memory is taken at construction; only coefficients come back to the
+/// host. On the CPU the kernels are played by one thread: for tests. One thread uses it.
 class BatchSolver {
  public:
   /// Up to `most` cases at a time. The plan must outlive this. Throws Error(budget) and Error(device).
@@ -34,7 +34,7 @@ class BatchSolver {
   [[nodiscard]] static std::size_t bytes_per_case(const Plan& plan, Path path);
   [[nodiscard]] static std::size_t fixed_bytes(const Plan& plan, Path path, Device device);
 
-  /// Its coefficients, or the Error(not_converged) that Plan::solve() would throw on this path.
+  /// Its coefficients, or an Error(not_converged).
   using Answer = std::variant<Coefficients, Error>;
   /// One answer for each case, at most `most` of them. Throws Error(device) where the device fails.
   [[nodiscard]] std::vector<Answer> solve(std::span<const Case> cases);

@@ -71,7 +71,9 @@ Point solve_point(const Plan& plan, const Case& at, const ScanOptions& options, 
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::not_converged) throw;
-    set_without_answer(point, error);
+    point.status = error.message().starts_with("resonant") ? PointStatus::resonant : PointStatus::not_converged;
+    point.message = error.message();
+    set_nan(point.coefficients);
   }
   point.seconds = watch.seconds();
   return point;
@@ -115,12 +117,6 @@ void scan_by_threads(const Plan& plan, std::span<const Case> cases, Budget budge
 }
 
 }  // namespace
-
-void set_without_answer(Point& point, const Error& error) {
-  point.status = error.message().starts_with("resonant") ? PointStatus::resonant : PointStatus::not_converged;
-  point.message = error.message();
-  set_nan(point.coefficients);
-}
 
 Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, const Budget& budget,
                                 const ScanOptions& options) {

@@ -26,27 +26,6 @@ std::size_t bytes_of(const Plan& plan, Path path, Index cases, Device device) {
          static_cast<std::size_t>(cases) * BatchSolver::bytes_per_case(plan, path);
 }
 
-/// The points of some of the cases.
-std::vector<Point> solve_batch(BatchSolver& solver, const Plan& plan, Path path, std::span<const Case> cases,
-                               std::span<const Index> which) {
-  const Stopwatch watch;
-  std::vector<Case> these;
-  for (const Index i : which) these.push_back(cases[static_cast<std::size_t>(i)]);
-  std::vector<Point> points;
-  for (const BatchSolver::Answer& answer : solver.solve(these)) {
-    Point& point = points.emplace_back();
-    point.in_batch = true;
-    point.coefficients.path = path;
-    point.coefficients.n_xi = plan.grid().n_xi;
-    if (const Error* const error = std::get_if<Error>(&answer))
-      set_without_answer(point, *error);
-    else
-      point.coefficients = std::get<Coefficients>(answer);
-  }
-  for (Point& point : points) point.seconds = watch.seconds() / static_cast<double>(points.size());
-  return points;
-}
-
 }  // namespace
 
 std::string why_not_in_batches(const Plan& plan, std::span<const Case> cases, const ScanOptions& options) {
@@ -81,18 +60,25 @@ std::vector<Index> scan_in_batches(const Plan& plan, std::span<const Case> cases
     const Index batches = (count + at_a_time - 1) / at_a_time, size = (count + batches - 1) / batches;
     const Reservation reserved =
         budget.reserve(bytes_of(plan, path, size, device), "points of a scan", "lower --scan-batch-size");
-    const bool has_another_path = path == Path::quasidefinite && !plan.options().path;
     BatchSolver solver(plan, path, size, device);
     for (Index first = 0; first < count; first += size) {
       check_interrupt();
       const auto these = std::span(which).subspan(static_cast<std::size_t>(first),
                                                   static_cast<std::size_t>(std::min(size, count - first)));
-      const std::vector<Point> points = solve_batch(solver, plan, path, cases, these);
-      for (std::size_t i = 0; i < points.size(); ++i)
-        if (points[i].status == PointStatus::ok || !has_another_path)
-          done(these[i], points[i]);
-        else
+      std::vector<Case> batch;
+      for (const Index i : these) batch.push_back(cases[static_cast<std::size_t>(i)]);
+      const Stopwatch watch;
+      const std::vector<BatchSolver::Answer> answers = solver.solve(batch);
+      Point point;
+      point.in_batch = true;
+      point.seconds = watch.seconds() / static_cast<double>(batch.size());
+      for (std::size_t i = 0; i < answers.size(); ++i)
+        if (const auto* const made = std::get_if<Coefficients>(&answers[i])) {
+          point.coefficients = *made;
+          done(these[i], point);
+        } else {
           left.push_back(these[i]);
+        }
     }
   }
   std::sort(left.begin(), left.end());

@@ -6,20 +6,17 @@
 #include <span>
 #include <vector>
 
-#include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
 
 namespace sonde::neoclassical {
-
-/// Makes a point one without an answer.
-void set_without_answer(Point& point, const Error& error);
 
 /// How many cases at a time the device of `options` holds, for the path that takes more.
 [[nodiscard]] Choice<Index> choose_device_batch(const Plan& plan, std::span<const Case> cases,
                                                 const ScanOptions& options);
 
-/// Solves all cases on that device and tells `done` of each; returns those that it found no answer to and for which the
-/// CPU has another path. Throws Error(not_supported) for cases that are of the CPU alone.
+/// Solves all cases on that device and tells `done` of each; returns those that it found no answer to, which the CPU
+/// may find: it refines with more digits, and has another path. Throws Error(not_supported) for cases that are of the
+/// CPU alone.
 [[nodiscard]] std::vector<Index> scan_in_batches(const Plan& plan, std::span<const Case> cases,
                                                  const ScanOptions& options,
                                                  const std::function<void(Index which, const Point& point)>& done);

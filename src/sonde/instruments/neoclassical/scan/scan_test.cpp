@@ -149,19 +149,18 @@ TEST(Scan, InBatchesPointsAreThoseOfSingleSolves) {
 }
 
 TEST(Scan, WhatABatchLeavesTheThreadsSolve) {
-  // E_hat / nu_hat of 33000: only the dense path has an answer.
+  // E_hat / nu_hat of 33000: only refinement with more digits than those of double has an answer.
   const std::vector<Case> cases{{3e-7, 1e-2}, {1e-3, 1e-2}};
-  const GridSpec grid{15, 15, 20};
-  const std::vector<Point> points = scan(Plan::prepare(testing::analytic(), grid), cases, plenty, in_batches());
+  const Plan plan = Plan::prepare(testing::analytic(), {15, 15, 20});
+  const std::vector<Point> points = scan(plan, cases, plenty, in_batches());
   EXPECT_FALSE(points[0].in_batch);
-  EXPECT_EQ(points[0].coefficients.path, Path::dense);
+  EXPECT_TRUE(same_bits(points[0].coefficients, plan.solve(cases[0])));
   EXPECT_TRUE(points[1].in_batch);
-  // Where the path was asked for there is no other.
-  const std::vector<Point> asked =
-      scan(Plan::prepare(testing::analytic(), grid, {.path = Path::quasidefinite}), cases, plenty, in_batches());
-  EXPECT_EQ(asked[0].status, PointStatus::not_converged);
-  EXPECT_TRUE(asked[0].in_batch && std::isnan(asked[0].coefficients.D11));
-  EXPECT_EQ(asked[1].status, PointStatus::ok);
+  EXPECT_EQ(points[1].status, PointStatus::ok);
+  // And what they cannot solve is told as without batches.
+  const std::vector<Point> none = scan(small_plan(), std::vector<Case>{{1e-10, 0.1}}, plenty, in_batches());
+  EXPECT_EQ(none[0].status, PointStatus::not_converged);
+  EXPECT_TRUE(std::isnan(none[0].coefficients.D11));
 }
 
 TEST(Scan, CasesOfTheCpuAloneAreNoBatches) {
