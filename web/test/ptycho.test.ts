@@ -19,6 +19,8 @@ const RUN = {
   pixel_nm: 0.02,
   probe_pixel_nm: 0.02,
   curves: { iteration: [1, 2, 3, 4], R_I: [0.8, 0.4, 0.2, 0.1], R_A: [0.9, 0.5, 0.3, 0.2], R_free: [null, null, null, 0.12] },
+  // A position in the middle has gone a pixel to the right, and is drawn ten times as far.
+  moves: { arrows: [32, 32, 0, 1], longer: 10, one_of: 1, rms_px: 1, largest_px: 1 },
   paused: false,
   stopping: false,
 };
@@ -56,6 +58,11 @@ it("shows a run, follows it, and pauses and ends it", async () => {
     return [10, 50].map((x) => context?.getImageData(x, 30, 1, 1).data[0]);
   });
   expect(pixels).toEqual([0, 255]);
+  // The arrow lies where the position was: from the middle of the picture to the right.
+  const [picture, arrow] = await Promise.all(["Phase", "Movement of the positions"].map((name) => page.getByRole("img", { name, exact: true }).boundingBox()));
+  expect(arrow).toEqual(picture);
+  expect(await page.locator(".arrows path").first().getAttribute("d")).toMatch(/^M32\.00 32\.00L42\.00 32\.00/);
+  expect(await page.getByText("10 times as long").count()).toBe(1);
   // The curve of R_I falls by the same amount for the same ratio.
   const points = await page.locator(".curve.one").evaluate((path) => path.getAttribute("d")?.slice(1).split("L").map((point) => Number(point.split(" ")[1])));
   expect(points).toHaveLength(4);

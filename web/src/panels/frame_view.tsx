@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { colourTable, type ColourMapName } from "../display/colour_maps";
@@ -23,10 +24,12 @@ interface Props {
   colours: ColourMapName;
   calibration?: Calibration;
   unit?: string;
+  /** What lies over the picture, and fills it. */
+  children?: ComponentChildren;
 }
 
 /** A picture that follows its frame: contrast by itself, with a scale bar and the ends of the range in words. */
-export function FrameView({ label, frame, colours, calibration, unit = "" }: Props) {
+export function FrameView({ label, frame, colours, calibration, unit = "", children }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const range = frame ? shownRange(frame.values as Float32Array) : null;
   useLayoutEffect(() => {
@@ -50,6 +53,7 @@ export function FrameView({ label, frame, colours, calibration, unit = "" }: Pro
       <div class="ground">
         <div class="fit" style={{ "--ratio": frame ? frame.cols / frame.rows : 1 }}>
           <canvas ref={canvas} role="img" aria-label={label} />
+          {children}
           {bar && frame && (
             <span class="scale" style={{ width: `${(100 * bar.pixels) / frame.cols}%` }}>
               {bar.label}

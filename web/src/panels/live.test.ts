@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 
 import { logMarks } from "./error_curves";
 import { shownRange } from "./frame_view";
+import { arrowPath, movesInWords } from "./move_arrows";
 
 it("leaves half a percent at either end out of the range", () => {
   const values = Float32Array.from({ length: 1001 }, (_, i) => i);
@@ -28,4 +29,20 @@ it("marks 1, 2 and 5 of every decade", () => {
 it("marks every figure of a part of a decade, and even steps of a small one", () => {
   expect(logMarks(0.11, 0.45)).toEqual([0.2, 0.3, 0.4]);
   expect(logMarks(0.0512, 0.0547)).toEqual([0.052, 0.053, 0.054]);
+});
+
+const MOVES = { arrows: [10, 20, 0, 0.5, 5, 5, 0, 0], longer: 10, one_of: 3, rms_px: 0.2512, largest_px: 1 };
+
+it("draws arrows from where a position was, as much longer as it says", () => {
+  // To the right: the head's strokes come from the left, one above and one below.
+  expect(arrowPath(MOVES, 2)).toMatch(/^M20\.00 10\.00L25\.00 10\.00M23\.19 10\.85L25\.00 10\.00L23\.19 9\.15$/);
+});
+
+it("has no head that is longer than the arrow", () => {
+  expect(arrowPath({ ...MOVES, longer: 2 }, 100)).toMatch(/^M20\.00 10\.00L21\.00 10\.00M20\.09 /);
+});
+
+it("says how much longer arrows are than the movement", () => {
+  expect(movesInWords(MOVES)).toBe("arrows: how positions were moved, 10 times as long; one of 3 is shown; rms 0.251 px, largest 1 px");
+  expect(movesInWords({ ...MOVES, longer: 1, one_of: 1 })).toBe("arrows: how positions were moved; rms 0.251 px, largest 1 px");
 });

@@ -71,6 +71,17 @@ export interface Memory {
   items?: HeldItem[];
 }
 
+/** Where positions were and by how much they moved, in pixels of the image; [0, 0] is its upper left corner. */
+export interface Moves {
+  /** row, column, rows, columns of each. */
+  arrows: number[];
+  /** By what they are to be drawn longer. */
+  longer: number;
+  one_of: number;
+  rms_px: number;
+  largest_px: number;
+}
+
 /** How a reconstruction stands; the ptychography page. */
 export interface RunState {
   iteration?: number;
@@ -85,6 +96,8 @@ export interface RunState {
   pixel_nm?: number;
   probe_pixel_nm?: number;
   curves?: { iteration: number[]; R_I: number[]; R_A: number[]; R_free: (number | null)[] };
+  /** How positions were moved; null while none was. */
+  moves?: Moves | null;
   paused?: boolean;
   stopping?: boolean;
 }

@@ -3,6 +3,7 @@ import { Button } from "../panels/controls";
 import { useViewer } from "../panels/context";
 import { ErrorCurves } from "../panels/error_curves";
 import { FrameView } from "../panels/frame_view";
+import { MoveArrows, movesInWords } from "../panels/move_arrows";
 import { FrameKind } from "../protocol/frame";
 import type { RunState } from "../protocol/messages";
 
@@ -19,8 +20,11 @@ export function PtychoPage() {
     <main class="ptycho">
       <RunBar run={run} />
       <section class="panel object" aria-label="Object">
-        <FrameView label="Phase" frame={phase} colours="gray" calibration={calibration} unit="rad" />
+        <FrameView label="Phase" frame={phase} colours="gray" calibration={calibration} unit="rad">
+          {run.moves && phase && <MoveArrows moves={run.moves} rows={phase.rows} cols={phase.cols} />}
+        </FrameView>
         <FrameView label="Amplitude" frame={amplitude} colours="gray" calibration={calibration} />
+        {run.moves && <p class="hint moves">{movesInWords(run.moves)}</p>}
       </section>
       <section class="panel probe" aria-label="Probe">
         <header>

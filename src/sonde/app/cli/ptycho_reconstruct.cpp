@@ -131,6 +131,7 @@ struct LiveView {
   LiveView(const ptycho::Job& job, const ptycho::RunFile& file, Index port, const Context& context) {
     ptycho::LiveFacts facts{.title = fs::path(file.output.file).filename().string(),
                             .floor = job.floor(),
+                            .scan_step = job.plan().step,
                             .sampling = job.plan().scan.sampling};
     for (const ptycho::EngineRun& engine : job.schedule().engines) {
       facts.engines.push_back(engine.name);

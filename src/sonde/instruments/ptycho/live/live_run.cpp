@@ -16,6 +16,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/ptycho/live/shown_images.h"
+#include "sonde/instruments/ptycho/live/shown_moves.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -139,6 +140,7 @@ void LiveRun::Shared::show(const Reconstruction& run, State& state) {
   value["power_total"] = last.power_total;
   value["floor"] = facts.floor;
   value["curves"] = curves(run.history());
+  value["moves"] = shown_moves(run.initial_positions(), state.positions, {view, step}, facts.scan_step);
   if (facts.sampling.calibrated()) {
     value["pixel_nm"] = static_cast<double>(step) * facts.sampling.pixel_col() / 10;
     value["probe_pixel_nm"] = facts.sampling.pixel_col() / 10;

@@ -21,6 +21,7 @@ struct LiveFacts {
   std::vector<std::string> engines{};  ///< names, in order
   Index iterations = 0;                ///< of all engines
   double floor = 0;                    ///< R_I that counting alone leaves; 0: not known
+  double scan_step = 0;                ///< typical distance of positions, object pixels
   Sampling sampling{};
 };
 

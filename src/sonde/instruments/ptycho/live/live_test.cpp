@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "sonde/instruments/ptycho/live/shown_images.h"
+#include "sonde/instruments/ptycho/live/shown_moves.h"
 #include "sonde/instruments/ptycho/run/job.h"
 #include "sonde/instruments/ptycho/run/test_scan.h"
 #include "tests/support/errors.h"
@@ -108,6 +109,37 @@ TEST(ShownObject, NoSideIsLongerThanAllowed) {
   EXPECT_EQ(step_for({0, 0, 512, 300}, 512), 1);
   EXPECT_EQ(step_for({0, 0, 513, 300}, 512), 2);
   EXPECT_EQ(step_for({0, 0, 10, 5000}, 512), 10);
+}
+
+TEST(ShownMoves, ArrowsBeginWhereThePositionWasInPixelsOfTheImage) {
+  const std::vector<Point> from = {{20, 30}, {20, 34}, {24, 30}, {24, 34}};
+  std::vector<Point> to = from;
+  to[1] = {20.25, 33.5};
+  const Value shown = shown_moves(from, to, {.box = {16, 26, 12, 12}, .step = 2}, 4);
+  // Half a step is 2, the rms of four with one of 0.559 is 0.28: seven times as long, so five.
+  EXPECT_EQ(shown.find("longer")->as_real(), 5);
+  EXPECT_EQ(shown.find("one_of")->as_whole(), 1);
+  EXPECT_NEAR(shown.find("largest_px")->as_real(), std::hypot(0.25, 0.5), 1e-12);
+  const auto& arrows = shown.find("arrows")->items();
+  ASSERT_EQ(arrows.size(), 16u);
+  const double expected[] = {2.25, 4.25, 0.125, -0.25};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(arrows[4 + i].as_real(), expected[i], 1e-3) << i;
+}
+
+TEST(ShownMoves, OfManyPositionsSomeAreShownEvenly) {
+  std::vector<Point> from, to;
+  for (int j = 0; j < 1000; ++j) {
+    from.push_back({2.0 * (j / 40), 2.0 * (j % 40)});
+    to.push_back({from.back().row + 0.1 * (j % 3), from.back().col});
+  }
+  const Value shown = shown_moves(from, to, {.box = {0, 0, 50, 80}}, 2);
+  EXPECT_EQ(shown.find("one_of")->as_whole(), 3);
+  EXPECT_EQ(shown.find("arrows")->items().size(), 4u * 334);
+}
+
+TEST(ShownMoves, ThereAreNoneWhileNothingMoves) {
+  const std::vector<Point> points = {{0, 0}, {0, 4}, {4, 0}};
+  EXPECT_TRUE(shown_moves(points, points, {.box = {0, 0, 5, 5}}, 4).is_null());
 }
 
 struct Running {

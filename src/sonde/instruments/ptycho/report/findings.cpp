@@ -32,26 +32,6 @@ double median_of_last(const std::vector<double>& values, std::size_t back, std::
   return median(std::vector<double>(end - static_cast<std::ptrdiff_t>(count), end));
 }
 
-Movement movement_of(const Result& result) {
-  Movement movement;
-  const std::size_t count = std::min(result.positions.size(), result.initial_positions.size());
-  double sum = 0, beside = 0;
-  movement.affine = fit_affine(result.initial_positions, result.positions);
-  for (std::size_t j = 0; j < count; ++j) {
-    const Point &from = result.initial_positions[j], &to = result.positions[j];
-    const Point fitted = movement.affine.apply(from);
-    const double length = std::hypot(to.row - from.row, to.col - from.col);
-    sum += length * length;
-    beside += std::pow(std::hypot(to.row - fitted.row, to.col - fitted.col), 2);
-    movement.largest = std::max(movement.largest, length);
-  }
-  if (count > 0) {
-    movement.rms = std::sqrt(sum / static_cast<double>(count));
-    movement.rms_beside = std::sqrt(beside / static_cast<double>(count));
-  }
-  return movement;
-}
-
 std::vector<double> numbers_at(const Value& object, std::string_view key) {
   std::vector<double> numbers;
   if (const Value* list = object.find(key); list != nullptr && list->is_list())
@@ -139,7 +119,7 @@ Findings findings_of(const Result& result) {
     }
   if (r.size() >= 20) findings.still_falls = median_of_last(r, 0, 10) < 0.99 * median_of_last(r, 10, 10);
 
-  findings.movement = movement_of(result);
+  findings.movement = movement_of(result.initial_positions, result.positions);
   findings.occupancy = occupancies(result.probe);
   findings.half_data = half_data_of(told);
   findings.acquisition = acquisition_of(result);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sonde/engine/options/value.h"
-#include "sonde/instruments/ptycho/positions/affine.h"
+#include "sonde/instruments/ptycho/positions/movement.h"
 #include "sonde/instruments/ptycho/quality/diagnose.h"
 #include "sonde/instruments/ptycho/quality/ring_correlation.h"
 #include "sonde/instruments/ptycho/results/result.h"
@@ -18,15 +18,6 @@ namespace sonde::ptycho {
 enum class Fit { unknown, below_floor, excellent, good, poor };
 [[nodiscard]] Fit judge_fit(double r_intensity, double floor);
 [[nodiscard]] std::string_view words_of(Fit fit);
-
-/// How far positions were moved, in object pixels.
-struct Movement {
-  double rms = 0, largest = 0;
-  Affine affine;          ///< of all movement
-  double rms_beside = 0;  ///< of what the affine part leaves
-  /// More than rounding on the way into the file and back.
-  [[nodiscard]] bool any() const { return largest > 1e-6; }
-};
 
 /// What a result file says, in numbers. What it does not tell is empty, 0 or not-a-number.
 struct Findings {

@@ -213,9 +213,7 @@ Figure position_figure(const Result& result, const Findings& findings) {
   const std::size_t count = std::min(result.positions.size(), result.initial_positions.size());
   const std::size_t every = std::max<std::size_t>(1, (count + most - 1) / most);
   const double step = typical_step(result.initial_positions);
-  // Long enough to be seen: a typical movement becomes about half a step of the scan.
-  const double rough = findings.movement.rms > 0 ? 0.5 * step / findings.movement.rms : 1;
-  const double longer = rough > 1 ? scale_bar_length(rough) : 1;
+  const double longer = arrows_longer(findings.movement, step);
   const double dot = std::clamp(0.08 * scale * step, 1.2, 2.5);
   for (std::size_t j = 0; j < count; j += every) {
     const Point &from = result.initial_positions[j], &to = result.positions[j];
