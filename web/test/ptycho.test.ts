@@ -21,6 +21,10 @@ const RUN = {
   curves: { iteration: [1, 2, 3, 4], R_I: [0.8, 0.4, 0.2, 0.1], R_A: [0.9, 0.5, 0.3, 0.2], R_free: [null, null, null, 0.12] },
   // A position in the middle has gone a pixel to the right, and is drawn ten times as far.
   moves: { arrows: [32, 32, 0, 1], longer: 10, one_of: 1, rms_px: 1, largest_px: 1 },
+  diagnoses: [
+    { name: "power_drift", value: 1.01, threshold: 1.05, verdict: "good" },
+    { name: "over_fitting", value: 1.1, threshold: 1.02, verdict: "suspect", cause: "later iterations fit noise", fix: "stop the run" },
+  ],
   paused: false,
   stopping: false,
 };
@@ -63,6 +67,11 @@ it("shows a run, follows it, and pauses and ends it", async () => {
   expect(arrow).toEqual(picture);
   expect(await page.locator(".arrows path").first().getAttribute("d")).toMatch(/^M32\.00 32\.00L42\.00 32\.00/);
   expect(await page.getByText("10 times as long").count()).toBe(1);
+  // What is wrong stands first, with its cause and what to do.
+  expect((await page.getByLabel("Diagnoses").getByRole("listitem").allInnerTexts()).map((text) => text.split(/\n+/))).toEqual([
+    ["suspect", "over fitting", "1.1, limit 1.02", "later iterations fit noise", "stop the run"],
+    ["good", "power drift", "1.01, limit 1.05"],
+  ]);
   // The curve of R_I falls by the same amount for the same ratio.
   const points = await page.locator(".curve.one").evaluate((path) => path.getAttribute("d")?.slice(1).split("L").map((point) => Number(point.split(" ")[1])));
   expect(points).toHaveLength(4);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "vitest";
 
+import { bySeverity } from "./diagnoses";
 import { logMarks } from "./error_curves";
 import { shownRange } from "./frame_view";
 import { arrowPath, movesInWords } from "./move_arrows";
@@ -45,4 +46,10 @@ it("has no head that is longer than the arrow", () => {
 it("says how much longer arrows are than the movement", () => {
   expect(movesInWords(MOVES)).toBe("arrows: how positions were moved, 10 times as long; one of 3 is shown; rms 0.251 px, largest 1 px");
   expect(movesInWords({ ...MOVES, longer: 1, one_of: 1 })).toBe("arrows: how positions were moved; rms 0.251 px, largest 1 px");
+});
+
+it("lists suspects first and unknown ones last, each in their order", () => {
+  const of = (name: string, verdict: "good" | "suspect" | "unknown") => ({ name, verdict, threshold: 1 });
+  const all = [of("a", "unknown"), of("b", "good"), of("c", "suspect"), of("d", "good"), of("e", "suspect")];
+  expect(bySeverity(all).map(({ name }) => name)).toEqual(["c", "e", "b", "d", "a"]);
 });

@@ -82,6 +82,17 @@ export interface Moves {
   largest_px: number;
 }
 
+/** One thing that may be wrong; cause and fix where it is. */
+export interface Diagnosis {
+  name: string;
+  /** Absent where it is unknown. */
+  value?: number;
+  threshold: number;
+  verdict: "good" | "suspect" | "unknown";
+  cause?: string;
+  fix?: string;
+}
+
 /** How a reconstruction stands; the ptychography page. */
 export interface RunState {
   iteration?: number;
@@ -98,6 +109,7 @@ export interface RunState {
   curves?: { iteration: number[]; R_I: number[]; R_A: number[]; R_free: (number | null)[] };
   /** How positions were moved; null while none was. */
   moves?: Moves | null;
+  diagnoses?: Diagnosis[];
   paused?: boolean;
   stopping?: boolean;
 }

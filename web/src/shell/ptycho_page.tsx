@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Button } from "../panels/controls";
 import { useViewer } from "../panels/context";
+import { Diagnoses } from "../panels/diagnoses";
 import { ErrorCurves } from "../panels/error_curves";
 import { FrameView } from "../panels/frame_view";
 import { MoveArrows, movesInWords } from "../panels/move_arrows";
@@ -43,8 +44,23 @@ export function PtychoPage() {
         </header>
         {run.curves && <ErrorCurves curves={run.curves} floor={run.floor ?? 0} iterations={run.iterations ?? 1} />}
       </section>
+      <aside>
+        <section class="panel" aria-label="Diagnoses">
+          <header>
+            <h2>Diagnoses</h2>
+            <span class="hint">{suspectsInWords(run)}</span>
+          </header>
+          <Diagnoses diagnoses={run.diagnoses ?? []} />
+        </section>
+      </aside>
     </main>
   );
+}
+
+function suspectsInWords({ diagnoses }: RunState): string {
+  if (!diagnoses) return "";
+  const count = diagnoses.filter(({ verdict }) => verdict === "suspect").length;
+  return count === 0 ? "nothing stands out" : `${count} suspect`;
 }
 
 function RunBar({ run }: { run: RunState }) {

@@ -38,6 +38,7 @@ describe.each([
     ["on-chosen", "chosen"],
     ["serious", "panel"],
     ["serious", "serious-ground"],
+    ["good", "good-ground"],
   ])("%s on %s is at least 4.5 : 1", (front, back) => {
     expect(contrast(scheme[front], scheme[back])).toBeGreaterThanOrEqual(4.5);
   });

@@ -128,11 +128,14 @@ struct LiveView {
   std::unique_ptr<ptycho::LiveRun> run;
   std::unique_ptr<serve::Server> server;
 
-  LiveView(const ptycho::Job& job, const ptycho::RunFile& file, Index port, const Context& context) {
-    ptycho::LiveFacts facts{.title = fs::path(file.output.file).filename().string(),
-                            .floor = job.floor(),
-                            .scan_step = job.plan().step,
-                            .sampling = job.plan().scan.sampling};
+  LiveView(ptycho::Job& job, const ptycho::RunFile& file, Index port, const Context& context) {
+    ptycho::LiveFacts facts{
+        .title = fs::path(file.output.file).filename().string(),
+        .floor = job.floor(),
+        .scan_step = job.plan().step,
+        .sampling = job.plan().scan.sampling,
+        .semiangle = job.plan().semiangle.value_or(0),
+        .acquisition = acquisition_of(job.reconstruction().state(), job.measurement(), job.plan().scan.sampling)};
     for (const ptycho::EngineRun& engine : job.schedule().engines) {
       facts.engines.push_back(engine.name);
       facts.iterations += engine.iterations;

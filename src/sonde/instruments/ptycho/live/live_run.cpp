@@ -15,6 +15,7 @@
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/ptycho/live/progress.h"
 #include "sonde/instruments/ptycho/live/shown_images.h"
 #include "sonde/instruments/ptycho/live/shown_moves.h"
 
@@ -46,6 +47,16 @@ Value curves(const std::vector<IterationRecord>& history) {
     value["R_free"].push_back(record.r_free ? Value(*record.r_free) : Value());
   }
   return value;
+}
+
+/// Numbers first: they tell of trouble before it is seen in the probe.
+std::vector<Diagnosis> diagnoses_of(const Reconstruction& run, const State& state, const LiveFacts& facts) {
+  std::vector<Diagnosis> all =
+      diagnose_progress(run.history(), facts.floor, static_cast<Index>(state.positions.size()));
+  const std::vector<Diagnosis> more = diagnose_quickly(
+      {.state = &state, .sampling = facts.sampling, .semiangle = facts.semiangle, .acquisition = facts.acquisition});
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 }  // namespace
@@ -141,6 +152,7 @@ void LiveRun::Shared::show(const Reconstruction& run, State& state) {
   value["floor"] = facts.floor;
   value["curves"] = curves(run.history());
   value["moves"] = shown_moves(run.initial_positions(), state.positions, {view, step}, facts.scan_step);
+  value["diagnoses"] = to_value(diagnoses_of(run, state, facts));
   if (facts.sampling.calibrated()) {
     value["pixel_nm"] = static_cast<double>(step) * facts.sampling.pixel_col() / 10;
     value["probe_pixel_nm"] = facts.sampling.pixel_col() / 10;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sonde/engine/panel/page.h"
 #include "sonde/instruments/ptycho/optics/sampling.h"
+#include "sonde/instruments/ptycho/quality/acquisition.h"
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 
 namespace sonde::ptycho {
@@ -23,6 +25,8 @@ struct LiveFacts {
   double floor = 0;                    ///< R_I that counting alone leaves; 0: not known
   double scan_step = 0;                ///< typical distance of positions, object pixels
   Sampling sampling{};
+  double semiangle = 0;                      ///< of the aperture, rad; 0: not known
+  std::optional<Acquisition> acquisition{};  ///< as the run began
 };
 
 /// Decides whether showing may take time now: never more than a fiftieth of what has gone by, nor oftener than ten

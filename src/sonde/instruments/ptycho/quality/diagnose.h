@@ -42,6 +42,14 @@ struct Diagnosis {
 /// Every judgement there is, in the order of the specification. About a second for a view of 2000 x 2000 pixels.
 [[nodiscard]] std::vector<Diagnosis> diagnose(const Evidence& evidence);
 
+/// Those of them that look at numbers and probe alone: missing_overlap, outside_aperture, mode_collapse, low_dose. A
+/// transform of every probe mode.
+[[nodiscard]] std::vector<Diagnosis> diagnose_quickly(const Evidence& evidence);
+
+/// Verdict and threshold in one: a value above it is suspect, none or no number unknown.
+[[nodiscard]] Diagnosis judged(std::string_view name, std::optional<double> value, double threshold,
+                               std::string_view cause, std::string_view fix);
+
 /// [{"name", "value", "threshold", "verdict": "good" | "suspect" | "unknown", "cause", "fix"}, ...]; cause and fix of
 /// suspect ones only, no value where it is unknown.
 [[nodiscard]] Value to_value(const std::vector<Diagnosis>& diagnoses);

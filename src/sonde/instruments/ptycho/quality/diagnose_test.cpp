@@ -76,6 +76,18 @@ TEST_F(Symptoms, OfASoundResultAreNone) {
     EXPECT_EQ(diagnosis.verdict, Verdict::good) << diagnosis.name << " " << diagnosis.value;
 }
 
+TEST_F(Symptoms, QuickOnesSayTheSame) {
+  evidence.acquisition->overlap = 0.5;
+  const std::vector<Diagnosis> quick = diagnose_quickly(evidence);
+  std::vector<std::string_view> names;
+  for (const Diagnosis& diagnosis : quick) {
+    names.push_back(diagnosis.name);
+    EXPECT_EQ(diagnosis.value, found(diagnosis.name).value) << diagnosis.name;
+    EXPECT_EQ(diagnosis.verdict, verdict(diagnosis.name)) << diagnosis.name;
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("missing_overlap", "outside_aperture", "mode_collapse", "low_dose"));
+}
+
 TEST_F(Symptoms, RingingIsARingBeyondTheAperture) {
   std::mt19937 generator(12);
   std::uniform_real_distribution<double> uniform(0, 2 * pi);

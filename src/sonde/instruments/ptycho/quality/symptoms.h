@@ -21,7 +21,12 @@ struct View {
   std::vector<double> medians;
 
   explicit View(const Evidence& evidence);
+  /// Without phase and spectrum, for those that do not look at them.
+  [[nodiscard]] static View without_images(const Evidence& evidence) { return View(evidence, Box{}); }
   [[nodiscard]] const State& state() const { return *evidence->state; }
+
+ private:
+  View(const Evidence& of, Box nothing) : evidence(&of), box(nothing), rings(1, 1) {}
 };
 
 using Symptom = std::optional<double>;
