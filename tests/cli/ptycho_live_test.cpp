@@ -59,13 +59,69 @@ send({'id': 2, 'command': 'stop'})
 print('stopping', until(lambda run: run['stopping'])['paused'])
 )python",
                                              url);
-  EXPECT_THAT(output, AllOf(HasSubstr("['pause', 'resume', 'stop']"), HasSubstr("epie running 1000000 True"),
+  EXPECT_THAT(output, AllOf(HasSubstr("['pause', 'resume', 'stop', 'set']"), HasSubstr("epie running 1000000 True"),
                             // Phase and amplitude of 15 x 15 pixels (8 positions 2 px apart), one mode.
                             HasSubstr("[(2, 0), (2, 1), (100, 0)] 15 15 3 True"), HasSubstr("stopping False")));
   const Ended ended = program.wait();
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("asked to in the live view"));
   EXPECT_TRUE(has_result());
+}
+
+TEST_F(PtychoLive, SettingsThatAreChangedCountAndAreRemembered) {
+  write();
+  const Program program(
+      {"ptycho", "run",
+       run_file("[stop]\nrule = \"off\"\n[output]\nlog = \"log.jsonl\"\ncheckpoint_every = 1\n", "", 1000000), "-o",
+       file("result.h5"), "--live", "0"});
+  const std::string url = address_of(program);
+  ASSERT_FALSE(url.empty()) << program.error_so_far();
+  const std::string output = testing::python(std::string(testing::browser) + R"python(
+def until(wanted, event='run'):
+    for text in texts():
+        assert text['type'] != 'error', text
+        if text['type'] == 'event' and text['event'] == event and wanted(text): return text
+first = page['state']['settings']['settings'][0]
+print(first['setting'], first['value'], first['min'], first['max'])
+until(lambda run: run.get('iteration', 0) > 1)
+send({'id': 1, 'command': 'set', 'setting': 'engine.0.step_object', 'value': 3})
+refused = next(t for t in texts() if t['type'] == 'error')
+print(refused['kind'], refused['message'])
+send({'id': 2, 'command': 'set', 'setting': 'engine.0.step_object', 'value': 0.125})
+change = until(lambda told: told['changes'], 'settings')['changes'][0]
+print(change['setting'], change['before'], change['now'], change['after'] >= 2)
+then = change['after']
+until(lambda run: run['iteration'] > then)
+send({'id': 3, 'command': 'stop'})
+until(lambda run: run['stopping'])
+)python",
+                                             url);
+  EXPECT_THAT(output, AllOf(HasSubstr("engine.0.step_object 0.5 0.0 2.0"),
+                            HasSubstr("usage step_object in engine.0: 3 is above"),
+                            HasSubstr("engine.0.step_object 0.5 0.125 True")));
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("engine.0.step_object from 0.5 to 0.125"));
+  // The log, the result and the checkpoint tell the same change; a run that goes on has it.
+  EXPECT_EQ(testing::python(R"python(
+import h5py, json, os, sys
+file = lambda name: os.path.join(os.path.dirname(sys.argv[1]), name)
+lines = [json.loads(line) for line in open(sys.argv[1])]
+at = next(i for i, line in enumerate(lines) if 'change' in line)
+change = lines[at]['change']
+with h5py.File(file('result.h5')) as f:
+    told = json.loads(f['diagnostics'][()])['changes']
+    settings = f['settings'][()].decode()
+with h5py.File(file('result.ckpt.h5')) as f:
+    kept = json.loads(f['state/changes'][()])
+    options = f['state/options'][()].decode()
+print(lines[at - 1]['iteration'] == change['after'], lines[at + 1]['iteration'] == change['after'] + 1)
+print(told == kept == [change], 'step_object = 0.125' in settings, 'step_object = 0.125' in options)
+)python",
+                            file("log.jsonl")),
+            "True True\nTrue True True\n");
+  const Ended resumed = testing::run({"ptycho", "resume", file("result.ckpt.h5"), "-o", file("more.h5"), "--dry-run"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
 }
 
 }  // namespace

@@ -29,6 +29,44 @@ const RUN = {
   stopping: false,
 };
 
+const SETTINGS = {
+  settings: [{ setting: "engine.0.step", of: "gd", key: "step", help: "step along the gradient", unit: "", min: 0, max: 2, optional: false, value: 0.5 }],
+  changes: [] as object[],
+};
+
+it("changes a setting, and says why one is refused", async () => {
+  const browser = await launch();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });
+  const wishes: object[] = [];
+  await openPage(page, dist, (send) => ({
+    start: () =>
+      send(JSON.stringify({ type: "page", protocol: "sonde.view.v1", client: 1, title: "result.h5", view: "ptycho", panels: [], actions: [], state: { run: RUN, settings: SETTINGS } })),
+    receive: (text: string) => {
+      const { id, command, setting, value } = JSON.parse(text) as { id: number; command: string; setting: string; value: number };
+      wishes.push({ command, setting, value });
+      if (value > 2) return send(JSON.stringify({ type: "error", id, command, kind: "usage", message: "engine.0.step: 3 is above 2" }));
+      send(JSON.stringify({ type: "reply", id, command }));
+      const changes = [{ after: 4, setting, before: 0.5, now: value }];
+      send(JSON.stringify({ type: "event", event: "settings", settings: [{ ...SETTINGS.settings[0], value }], changes }));
+    },
+  }));
+  const step = page.getByRole("spinbutton", { name: /^step/ });
+  expect(await step.inputValue()).toBe("0.5");
+  await step.fill("0.25");
+  expect(wishes).toEqual([]);
+  await step.press("Enter");
+  await expect.poll(() => page.getByRole("list", { name: "Changes" }).allInnerTexts()).toEqual(["after 4: engine.0.step from 0.5 to 0.25"]);
+  await step.fill("3");
+  await step.press("Enter");
+  await expect.poll(() => page.getByRole("alert").filter({ hasText: "3 is above 2" }).count()).toBe(1);
+  expect(await step.inputValue()).toBe("0.25");
+  expect(wishes).toEqual([
+    { command: "set", setting: "engine.0.step", value: 0.25 },
+    { command: "set", setting: "engine.0.step", value: 3 },
+  ]);
+  await browser.close();
+});
+
 it("shows a run, follows it, and pauses and ends it", async () => {
   const browser = await launch();
   const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });

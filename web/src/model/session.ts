@@ -4,7 +4,7 @@ import { batch } from "@preact/signals";
 import type { Listener, Connection } from "../protocol/connection";
 import { FrameKind, type Frame } from "../protocol/frame";
 import { Latest } from "../protocol/latest";
-import type { Dataset, Failure, Memory, PageMessage, Reply, RunState, ServerEvent } from "../protocol/messages";
+import type { Dataset, Failure, Memory, PageMessage, Reply, RunSettings, RunState, ServerEvent } from "../protocol/messages";
 import { toParams, type Shape } from "../tools/shape";
 import { delays } from "../measure/delays";
 import type { ChannelReply, ProfileReply, SpectrumReply, Store } from "./store";
@@ -171,6 +171,7 @@ export class Session implements Listener {
       this.store.page.value = page;
       this.store.memory.value = page.state?.memory ?? null;
       this.store.run.value = page.state?.run ?? null;
+      this.store.settings.value = page.state?.settings ?? null;
       this.takeDatasets(page.state?.datasets ?? []);
     });
     document.title = page.title ? `${page.title} \u2013 sonde` : "sonde";
@@ -235,6 +236,9 @@ export class Session implements Listener {
         break;
       case "run":
         store.run.value = event as unknown as RunState;
+        break;
+      case "settings":
+        store.settings.value = event as unknown as RunSettings;
         break;
       case "series":
         store.ready.value = (event.ready ?? []) as number[];

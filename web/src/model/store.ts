@@ -3,7 +3,7 @@ import { computed, effect, signal, type ReadonlySignal, type Signal } from "@pre
 
 import type { ConnectionStatus } from "../protocol/connection";
 import type { Frame } from "../protocol/frame";
-import type { Centre, Dataset, Memory, PageMessage, RunState } from "../protocol/messages";
+import type { Centre, Dataset, Memory, PageMessage, RunSettings, RunState } from "../protocol/messages";
 import { initialView, type Detector, type PanelName, type Tool, type View } from "./view";
 
 /** What the server said of a channel. */
@@ -53,6 +53,7 @@ export class Store {
   readonly datasets = signal<Dataset[]>([]);
   readonly memory = signal<Memory | null>(null);
   readonly run = signal<RunState | null>(null);
+  readonly settings = signal<RunSettings | null>(null);
   readonly channels = signal<Record<number, ChannelReply>>({});
   readonly profile = signal<Frame | null>(null);
   readonly profileReply = signal<ProfileReply | null>(null);

@@ -25,6 +25,15 @@ export class Actions {
     this.session.send(command);
   }
 
+  /** A setting of the run from the next iteration on; null unsets it. What is refused is said. */
+  async changeSetting(setting: string, value: number | null): Promise<void> {
+    try {
+      await this.session.request("set", { setting, value });
+    } catch (problem) {
+      this.report(problem);
+    }
+  }
+
   // Real space
 
   moveCursor(row: number, col: number): void {

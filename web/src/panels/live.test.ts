@@ -5,6 +5,7 @@ import { bySeverity } from "./diagnoses";
 import { logMarks } from "./error_curves";
 import { shownRange } from "./frame_view";
 import { arrowPath, movesInWords } from "./move_arrows";
+import { byTable, changeInWords, limitsInWords } from "./run_settings";
 
 it("leaves half a percent at either end out of the range", () => {
   const values = Float32Array.from({ length: 1001 }, (_, i) => i);
@@ -52,4 +53,22 @@ it("lists suspects first and unknown ones last, each in their order", () => {
   const of = (name: string, verdict: "good" | "suspect" | "unknown") => ({ name, verdict, threshold: 1 });
   const all = [of("a", "unknown"), of("b", "good"), of("c", "suspect"), of("d", "good"), of("e", "suspect")];
   expect(bySeverity(all).map(({ name }) => name)).toEqual(["c", "e", "b", "d", "a"]);
+});
+
+it("groups settings by the table that they stand in", () => {
+  const of = (setting: string, kind: string) => ({ setting, of: kind, key: "", help: "", unit: "", min: null, max: null, optional: false, value: 1 });
+  const all = [of("engine.0.step", "gd"), of("engine.0.g", "gd"), of("engine.1.step", "gd"), of("constraint.0.weight", "tv")];
+  expect(byTable(all).map(({ table, of: kind, settings }) => [table, kind, settings.length])).toEqual([
+    ["engine.0", "gd", 2],
+    ["engine.1", "gd", 1],
+    ["constraint.0", "tv", 1],
+  ]);
+});
+
+it("says limits and changes in words", () => {
+  expect(limitsInWords({ min: 0, max: 2, unit: "", optional: false })).toBe("0 to 2");
+  expect(limitsInWords({ min: 0, max: null, unit: "A", optional: true })).toBe("at least 0 A, empty: none");
+  expect(limitsInWords({ min: null, max: null, unit: "rad", optional: false })).toBe("rad");
+  expect(changeInWords({ after: 12, setting: "engine.0.step", before: 0.5, now: 0.3 })).toBe("after 12: engine.0.step from 0.5 to 0.3");
+  expect(changeInWords({ after: 3, setting: "constraint.0.phase_max", before: null, now: 1 })).toBe("after 3: constraint.0.phase_max from none to 1");
 });

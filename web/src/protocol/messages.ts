@@ -114,8 +114,39 @@ export interface RunState {
   stopping?: boolean;
 }
 
+/** A setting that may be another from one iteration to the next. */
+export interface RunSetting {
+  /** "engine.0.step". */
+  setting: string;
+  /** The engine or constraint that it belongs to. */
+  of: string;
+  key: string;
+  help: string;
+  unit: string;
+  min: number | null;
+  max: number | null;
+  /** Whether null unsets it. */
+  optional: boolean;
+  value: number | null;
+}
+
+/** What a person changed after so many iterations; a restart has no setting. */
+export interface RunChange {
+  after: number;
+  setting?: string;
+  before?: number | null;
+  now?: number | null;
+  restart?: boolean;
+}
+
+export interface RunSettings {
+  settings: RunSetting[];
+  changes: RunChange[];
+}
+
 export interface PageState {
   run?: RunState;
+  settings?: RunSettings;
   datasets?: Dataset[];
   memory?: Memory;
   [name: string]: unknown;

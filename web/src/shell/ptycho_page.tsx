@@ -5,6 +5,7 @@ import { Diagnoses } from "../panels/diagnoses";
 import { ErrorCurves } from "../panels/error_curves";
 import { FrameView } from "../panels/frame_view";
 import { MoveArrows, movesInWords } from "../panels/move_arrows";
+import { RunSettingsPanel } from "../panels/run_settings";
 import { FrameKind } from "../protocol/frame";
 import type { RunState } from "../protocol/messages";
 
@@ -12,6 +13,7 @@ import type { RunState } from "../protocol/messages";
 export function PtychoPage() {
   const { store } = useViewer();
   const run = store.run.value ?? {};
+  const settings = store.settings.value;
   const phase = store.frame(FrameKind.image, 0, 0).value;
   const amplitude = store.frame(FrameKind.image, 0, 1).value;
   const modes = Array.from({ length: 16 }, (_, channel) => store.frame(FrameKind.probe, 0, channel).value).filter((frame) => frame !== null);
@@ -52,9 +54,22 @@ export function PtychoPage() {
           </header>
           <Diagnoses diagnoses={run.diagnoses ?? []} />
         </section>
+        {settings && settings.settings.length > 0 && (
+          <section class="panel" aria-label="Settings">
+            <header>
+              <h2>Settings</h2>
+              <span class="hint">from the next iteration on</span>
+            </header>
+            <RunSettingsPanel {...settings} over={isOver(run)} />
+          </section>
+        )}
       </aside>
     </main>
   );
+}
+
+function isOver({ outcome }: RunState): boolean {
+  return outcome !== undefined && outcome !== "running";
 }
 
 function suspectsInWords({ diagnoses }: RunState): string {
@@ -65,7 +80,7 @@ function suspectsInWords({ diagnoses }: RunState): string {
 
 function RunBar({ run }: { run: RunState }) {
   const { actions } = useViewer();
-  const over = run.outcome !== undefined && run.outcome !== "running";
+  const over = isOver(run);
   const last = run.curves?.R_I.at(-1);
   const free = run.curves?.R_free.at(-1);
   const facts: [string, string][] = [];

@@ -135,12 +135,14 @@ struct LiveView {
         .scan_step = job.plan().step,
         .sampling = job.plan().scan.sampling,
         .semiangle = job.plan().semiangle.value_or(0),
-        .acquisition = acquisition_of(job.reconstruction().state(), job.measurement(), job.plan().scan.sampling)};
+        .acquisition = acquisition_of(job.reconstruction().state(), job.measurement(), job.plan().scan.sampling),
+        .settings = file.text()};
     for (const ptycho::EngineRun& engine : job.schedule().engines) {
       facts.engines.push_back(engine.name);
       facts.iterations += engine.iterations;
     }
     run = std::make_unique<ptycho::LiveRun>(std::move(facts));
+    run->tell_settings(file, job.changes());
     server = std::make_unique<serve::Server>(run->page(), serve::ServeOptions{.port = port});
     server->start();
     context.say("live      " + server->url());
@@ -179,14 +181,15 @@ class Checkpoints {
   explicit Checkpoints(const ptycho::RunFile& run) : run_(&run), timer_(60 * run.output.checkpoint_minutes) {}
 
   /// After an iteration. A request to stop that has waited for the checkpoint ends a run that is not over.
-  void write_if_due(ptycho::Reconstruction& reconstruction, Context& context) {
+  void write_if_due(ptycho::Job& job, Context& context) {
+    const ptycho::Reconstruction& reconstruction = job.reconstruction();
     const ptycho::OutputSettings& output = run_->output;
     const auto number = static_cast<Index>(reconstruction.history().size());
     const bool by_count = output.checkpoint_every > 0 && number % output.checkpoint_every == 0;
     if (!output.wants_checkpoints() || !(by_count || timer_.due())) return;
     auto writing = context.report().phase("checkpoint");
     CheckpointWriter writer(output.checkpoint(), ptycho::checkpoint_kind(), number, run_->text());
-    reconstruction.save(writer);
+    job.save(writer);
     writer.finish();
     timer_.restart();
     if (reconstruction.outcome().kind == Outcome::Kind::running) check_interrupt();
@@ -205,14 +208,35 @@ class Checkpoints {
   CheckpointTimer timer_;
 };
 
+/// What was asked for in the live view counts from the next iteration on; what cannot be is said there.
+void meet_wishes(ptycho::Job& job, ptycho::RunFile& run, ptycho::LiveRun& live, std::optional<ptycho::MetricsLog>& log,
+                 const Context& context) {
+  const std::vector<ptycho::Wish> wishes = live.wishes();
+  if (wishes.empty()) return;
+  std::size_t told = job.changes().size();
+  for (const ptycho::Wish& wish : wishes) {
+    try {
+      job.change(run, wish.setting, wish.value);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::usage && error.kind() != ErrorKind::bad_input) throw;
+      live.refuse(error);
+    }
+  }
+  for (; told < job.changes().size(); ++told) {
+    const ptycho::Change& change = job.changes()[told];
+    if (log) log->add(change);
+    context.say(fmt::format("changed   after iteration {}: {}", change.after, in_words(change)));
+  }
+  live.tell_settings(run, job.changes());
+}
+
 /// Iterates to the end; an error that leaves a state worth keeping is given back instead of thrown.
-std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, ptycho::LiveRun* live, Context& context) {
+std::optional<Error> iterate(ptycho::Job& job, ptycho::RunFile& run, ptycho::LiveRun* live, Context& context) {
   ptycho::Reconstruction& reconstruction = job.reconstruction();
   std::optional<ptycho::MetricsLog> log;
   if (!run.output.log.empty() && !context.silent()) log.emplace(run.output.log);
   // Those before: of the start that was chosen, or of the run that goes on.
-  for (const ptycho::IterationRecord& record : reconstruction.history())
-    if (log) log->add(record);
+  if (log) log->add(reconstruction.history(), job.changes());
   Index total = 0;
   for (const ptycho::EngineRun& engine : run.schedule().engines) total += engine.iterations;
   ProgressMeter meter("reconstructing", total, "iterations");
@@ -224,12 +248,13 @@ std::optional<Error> iterate(ptycho::Job& job, const ptycho::RunFile& run, ptych
       phase.end();
       meter.advance();
       if (log) log->add(record);
-      checkpoints.write_if_due(reconstruction, context);
+      checkpoints.write_if_due(job, context);
       if (record.number == 1 || record.number % 10 == 0 || reconstruction.outcome().kind != Outcome::Kind::running)
         context.say(iteration_line(run, record));
       if (live == nullptr) continue;
       live->update(reconstruction);
       if (live->stop_asked()) break;
+      meet_wishes(job, run, *live, log, context);
     }
   } catch (const Error& error) {
     return ending_of(job, error);
@@ -262,9 +287,14 @@ void add_half_data(const ptycho::Job& job, const ptycho::RunFile& run, const std
                    std::optional<Index> line, ptycho::Result& result, Context& context) {
   auto phase = context.report().phase("half data");
   Value& told = result.diagnostics["half_data"];
+  if (!job.changes().empty()) {
+    told["settings"] = "those of the end";
+    context.say("note      the halves are reconstructed with the settings of the end throughout");
+  }
   try {
     const ptycho::RingCorrelation rings = half_data_correlation(job, run, frames, line);
-    told = rings.to_value();
+    const Value numbers = rings.to_value();
+    for (const auto& [key, value] : numbers.members()) told[key] = value;
     const std::optional<double> resolution = rings.resolution();
     const char* unit = result.sampling.calibrated() ? "A" : "px";
     context.results()["half_data_resolution"] = resolution ? Value(*resolution) : Value();
@@ -323,6 +353,7 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
   results["metrics"] = metrics_value(last);
   results["overlap"] = job.judgement().overlap;
   results["warnings"] = job.warnings();
+  if (!job.changes().empty()) results["changes"] = to_value(job.changes());
   context.say(fmt::format("{}: {}; R_I {:.4f}, {:.2f} times the floor of {:.4f} that counting noise sets",
                           ending(outcome.kind), results.find("because")->as_text(), last.fit.r_intensity,
                           last.fit.r_intensity / job.floor(), job.floor()));
@@ -350,8 +381,7 @@ void describe_live(Fields& fields, std::optional<Index>& live) {
               .metavar = "PORT"});
 }
 
-void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::optional<Index> live_port,
-                 Context& context) {
+void reconstruct(ptycho::RunFile& run, const CheckpointReader* from, std::optional<Index> live_port, Context& context) {
   const std::string why_not_on_gpu = why_no_kernels(run.schedule());
   require_outputs(run);
   const Ranks ranks = Ranks::world();

@@ -18,9 +18,9 @@ void require_outputs(const ptycho::RunFile& run);
 
 /// From a resolved run file to the result: plan, memory, iterations with their log and checkpoints, pictures. `from`:
 /// the checkpoint to go on from, or nullptr. `live_port`: shows the run in the browser while it works; 0 takes a free
-/// port. Writes the best state also when the run is interrupted or diverges, and throws afterwards.
-void reconstruct(const ptycho::RunFile& run, const CheckpointReader* from, std::optional<Index> live_port,
-                 Context& context);
+/// port; `run` changes as somebody there changes it. Writes the best state also when the run is interrupted or
+/// diverges, and throws afterwards.
+void reconstruct(ptycho::RunFile& run, const CheckpointReader* from, std::optional<Index> live_port, Context& context);
 
 /// --live, for the commands that reconstruct.
 void describe_live(Fields& fields, std::optional<Index>& live);

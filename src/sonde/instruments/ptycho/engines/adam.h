@@ -28,6 +28,7 @@ template <class Real>
 class Adam final : public Engine<Real> {
  public:
   Adam(const AdamSettings& settings, Workbench<Real>& bench);
+  void take(const AdamSettings& settings, Workbench<Real>&) { settings_ = settings; }
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
   std::vector<EngineMemory> memory() override;
 

@@ -26,6 +26,11 @@ class DeviceProjections {
   double solve_probe();
   /// Fills the fit of P O.
   void move_waves(std::span<FrameSums> fit);
+  /// Other settings from now on; the waves stay.
+  void take(const ProjectionSettings& settings, double bound) {
+    settings_ = settings;
+    bound_ = bound;
+  }
   /// (frames, modes, rows, cols) on the device; zero for frames that take no part.
   [[nodiscard]] Array& kept() { return kept_; }
 

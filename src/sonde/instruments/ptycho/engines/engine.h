@@ -58,6 +58,10 @@ class EngineSetup {
   virtual void describe(Fields& fields) = 0;
   [[nodiscard]] virtual std::unique_ptr<Engine<float>> make(Workbench<float>& bench) const = 0;
   [[nodiscard]] virtual std::unique_ptr<Engine<double>> make(Workbench<double>& bench) const = 0;
+  /// Gives an engine that this has made, and that has worked since, the settings as they are now. What decides its
+  /// memory must be as it was.
+  virtual void renew(Engine<float>& engine, Workbench<float>& bench) const = 0;
+  virtual void renew(Engine<double>& engine, Workbench<double>& bench) const = 0;
   [[nodiscard]] virtual const EngineTraits& traits() const = 0;
   [[nodiscard]] virtual Passes passes() const = 0;
   /// What it holds in the host's memory beside the estimate.
@@ -91,7 +95,8 @@ struct EngineKind {
 /// Throws Error(not_supported) when the engine does not know such objects.
 void require_knows(std::string_view name, const EngineSetup& setup, ObjectType type, Index slices);
 
-/// An engine from its settings: Own<Real> is made of (settings, bench). Settings have describe(), a static member
+/// An engine from its settings: Own<Real> is made of (settings, bench), and take()s such when they have changed.
+/// Settings have describe(), a static member
 /// `traits`, passes() and memory(); with kernels memory_there(), and what else differs from the defaults: `loss`,
 /// why_no_kernels().
 template <template <class> class Own, class Settings>
@@ -104,6 +109,12 @@ class SetupOf final : public EngineSetup {
   }
   [[nodiscard]] std::unique_ptr<Engine<double>> make(Workbench<double>& bench) const override {
     return std::make_unique<Own<double>>(settings_, bench);
+  }
+  void renew(Engine<float>& engine, Workbench<float>& bench) const override {
+    static_cast<Own<float>&>(engine).take(settings_, bench);
+  }
+  void renew(Engine<double>& engine, Workbench<double>& bench) const override {
+    static_cast<Own<double>&>(engine).take(settings_, bench);
   }
   [[nodiscard]] const EngineTraits& traits() const override { return Settings::traits; }
   [[nodiscard]] Passes passes() const override { return settings_.passes(); }

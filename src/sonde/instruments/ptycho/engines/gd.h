@@ -24,6 +24,7 @@ template <class Real>
 class Gd final : public Engine<Real> {
  public:
   Gd(const GdSettings& settings, Workbench<Real>&) : settings_(settings) {}
+  void take(const GdSettings& settings, Workbench<Real>&) { settings_ = settings; }
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
 
  private:

@@ -36,6 +36,7 @@ template <class Real>
 class Lsqml final : public Engine<Real> {
  public:
   Lsqml(const LsqmlSettings& settings, Workbench<Real>& bench);
+  void take(const LsqmlSettings& settings, Workbench<Real>&) { settings_ = settings; }
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
 
  private:

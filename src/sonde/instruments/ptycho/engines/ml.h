@@ -28,6 +28,7 @@ template <class Real>
 class Ml final : public Engine<Real> {
  public:
   Ml(const MlSettings& settings, Workbench<Real>& bench);
+  void take(const MlSettings& settings, Workbench<Real>&) { settings_ = settings; }
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
   std::vector<EngineMemory> memory() override;
 

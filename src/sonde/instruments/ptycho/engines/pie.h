@@ -52,6 +52,7 @@ template <class Real>
 class Pie final : public Engine<Real> {
  public:
   Pie(const PieSettings& settings, Workbench<Real>& bench);
+  void take(const PieSettings& settings, Workbench<Real>&) { settings_ = settings; }
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
   std::vector<EngineMemory> memory() override;
 

@@ -79,18 +79,16 @@ MemoryNeed ProjectionSettings::memory_there(const WorkSizes& sizes, Index) const
           fmt::format("exit waves of {} frames", sizes.frames)};
 }
 
-template <class Real>
-Projections<Real>::Projections(const DmSettings& settings, Workbench<Real>& bench)
-    : Projections(with(settings, -settings.alpha, 1, 1 + settings.alpha), bench) {}
-template <class Real>
-Projections<Real>::Projections(const RaarSettings& settings, Workbench<Real>& bench)
-    : Projections(with(settings, 1 - 2 * settings.beta, settings.beta, 2), bench) {}
-template <class Real>
-Projections<Real>::Projections(const RrrSettings& settings, Workbench<Real>& bench)
-    : Projections(with(settings, -settings.gamma, settings.gamma, 2), bench) {}
-template <class Real>
-Projections<Real>::Projections(const ApSettings& settings, Workbench<Real>& bench)
-    : Projections(with(settings, 0, 1, 1), bench) {}
+ProjectionSettings weights_of(const DmSettings& settings) {
+  return with(settings, -settings.alpha, 1, 1 + settings.alpha);
+}
+ProjectionSettings weights_of(const RaarSettings& settings) {
+  return with(settings, 1 - 2 * settings.beta, settings.beta, 2);
+}
+ProjectionSettings weights_of(const RrrSettings& settings) {
+  return with(settings, -settings.gamma, settings.gamma, 2);
+}
+ProjectionSettings weights_of(const ApSettings& settings) { return with(settings, 0, 1, 1); }
 
 template <class Real>
 Projections<Real>::Projections(const ProjectionSettings& settings, Workbench<Real>& bench)
@@ -136,6 +134,13 @@ Projections<Real>::Projections(const ProjectionSettings& settings, Workbench<Rea
 
 template <class Real>
 Projections<Real>::~Projections() = default;
+
+template <class Real>
+void Projections<Real>::take_weights(const ProjectionSettings& settings, Workbench<Real>& bench) {
+  settings_ = settings;
+  bound_ = power_bound(bench, settings.relax);
+  if (there_) there_->take(settings_, bound_);
+}
 
 template <class Real>
 std::complex<Real>* Projections<Real>::waves_of(Index frame, Exposure<Real>& exposure) {

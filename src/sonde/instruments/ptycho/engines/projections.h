@@ -47,6 +47,13 @@ struct ApSettings : ProjectionSettings {
   void describe(Fields& fields);
 };
 
+/// The same in a, b and c.
+[[nodiscard]] inline ProjectionSettings weights_of(const ProjectionSettings& settings) { return settings; }
+[[nodiscard]] ProjectionSettings weights_of(const DmSettings& settings);
+[[nodiscard]] ProjectionSettings weights_of(const RaarSettings& settings);
+[[nodiscard]] ProjectionSettings weights_of(const RrrSettings& settings);
+[[nodiscard]] ProjectionSettings weights_of(const ApSettings& settings);
+
 template <class Real>
 class DeviceProjections;
 
@@ -58,11 +65,13 @@ template <class Real>
 class Projections final : public Engine<Real> {
  public:
   Projections(const ProjectionSettings& settings, Workbench<Real>& bench);
-  Projections(const DmSettings& settings, Workbench<Real>& bench);
-  Projections(const RaarSettings& settings, Workbench<Real>& bench);
-  Projections(const RrrSettings& settings, Workbench<Real>& bench);
-  Projections(const ApSettings& settings, Workbench<Real>& bench);
+  template <class Settings>
+  Projections(const Settings& settings, Workbench<Real>& bench) : Projections(weights_of(settings), bench) {}
   ~Projections() override;
+  template <class Settings>
+  void take(const Settings& settings, Workbench<Real>& bench) {
+    take_weights(weights_of(settings), bench);
+  }
 
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override;
   std::vector<EngineMemory> memory() override;
@@ -72,6 +81,7 @@ class Projections final : public Engine<Real> {
 
  private:
   using Complex = std::complex<Real>;
+  void take_weights(const ProjectionSettings& settings, Workbench<Real>& bench);
   /// A frame's waves: where they lie, or brought to exposure.others().
   Complex* waves_of(Index frame, Exposure<Real>& exposure);
   /// After they were changed.

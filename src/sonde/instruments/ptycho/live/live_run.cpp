@@ -18,6 +18,7 @@
 #include "sonde/instruments/ptycho/live/progress.h"
 #include "sonde/instruments/ptycho/live/shown_images.h"
 #include "sonde/instruments/ptycho/live/shown_moves.h"
+#include "sonde/instruments/ptycho/run/changeable.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -64,7 +65,9 @@ std::vector<Diagnosis> diagnoses_of(const Reconstruction& run, const State& stat
 struct LiveRun::Shared {
   class Watcher;
 
-  explicit Shared(LiveFacts facts_) : facts(std::move(facts_)) {}
+  explicit Shared(LiveFacts facts_) : facts(std::move(facts_)) {
+    if (!facts.settings.empty()) settings.parse(facts.settings, "settings");
+  }
 
   const LiveFacts facts;
   std::mutex mutex;
@@ -72,6 +75,9 @@ struct LiveRun::Shared {
   std::vector<std::shared_ptr<panel::Outlet>> outlets;
   std::vector<panel::Frame> frames;  // shown last
   Value told = Value::object();
+  RunFile settings;  // as they will be when every wish is met; that of the run belongs to who iterates
+  std::vector<Wish> wishes;
+  std::vector<Change> changes;
   bool paused = false;
   std::atomic<bool> stop{false}, wanted{false};  // wanted: somebody looks and has seen nothing yet
   Stopwatch watch;
@@ -80,6 +86,17 @@ struct LiveRun::Shared {
   void show(const Reconstruction& run, State& state);
   void tell(Value what) {
     for (const auto& outlet : outlets) outlet->event("run", what);
+  }
+  void wish(const Value& arguments);
+  [[nodiscard]] Value settings_told() const {
+    Value value;
+    value["settings"] = changeable_settings(settings);
+    value["changes"] = to_value(changes);
+    return value;
+  }
+  void tell_everybody_settings() {
+    const Value value = settings_told();
+    for (const auto& outlet : outlets) outlet->event("settings", value);
   }
   [[nodiscard]] Value with_controls(Value value) const {
     value["paused"] = paused;
@@ -113,6 +130,8 @@ class LiveRun::Shared::Watcher final : public panel::Session {
       shared_->paused = false;
     else if (command.name == "stop")
       shared_->stop = true, shared_->paused = false;
+    else if (command.name == "set")
+      shared_->wish(command.arguments);
     else
       throw Error(ErrorKind::bad_input, fmt::format("no command is called \"{}\"", command.name));
     shared_->changed.notify_all();
@@ -129,6 +148,16 @@ class LiveRun::Shared::Watcher final : public panel::Session {
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<panel::Outlet> outlet_;
 };
+
+/// Refused here and now as far as limits tell; the others have to be tried.
+void LiveRun::Shared::wish(const Value& arguments) {
+  const Value *setting = arguments.find("setting"), *value = arguments.find("value");
+  if (setting == nullptr || !setting->is_text() || value == nullptr)
+    throw Error(ErrorKind::bad_input, "\"set\" needs a setting and a value");
+  set_changeable(settings, setting->as_text(), *value);
+  wishes.push_back({setting->as_text(), *value});
+  tell_everybody_settings();
+}
 
 void LiveRun::Shared::show(const Reconstruction& run, State& state) {
   const Box view = field_of_view(state.positions);
@@ -175,11 +204,13 @@ panel::Page LiveRun::page() const {
   page.view = "ptycho";
   page.actions = {{.name = "pause", .help = "stop between two iterations, go on with resume", .latest = false},
                   {.name = "resume", .help = "go on", .latest = false},
-                  {.name = "stop", .help = "end the run now and write what it has", .latest = false}};
+                  {.name = "stop", .help = "end the run now and write what it has", .latest = false},
+                  {.name = "set", .help = "change a setting from the next iteration on", .latest = false}};
   page.state = [shared = shared_] {
     const std::lock_guard lock(shared->mutex);
     Value state;
     state["run"] = shared->with_controls(shared->told);
+    state["settings"] = shared->settings_told();
     return state;
   };
   page.open = [shared = shared_](std::shared_ptr<panel::Outlet> outlet) -> std::unique_ptr<panel::Session> {
@@ -210,5 +241,29 @@ void LiveRun::update(Reconstruction& run) {
 }
 
 bool LiveRun::stop_asked() const { return shared_->stop; }
+
+std::vector<Wish> LiveRun::wishes() {
+  const std::lock_guard lock(shared_->mutex);
+  return std::exchange(shared_->wishes, {});
+}
+
+void LiveRun::tell_settings(const RunFile& run, const std::vector<Change>& changes) {
+  const Value now = changeable_settings(run);
+  const std::lock_guard lock(shared_->mutex);
+  for (const Value& one : now.items())
+    set_changeable(shared_->settings, one.find("setting")->as_text(), *one.find("value"));
+  // What was wished meanwhile is still to come.
+  for (const Wish& wish : shared_->wishes) set_changeable(shared_->settings, wish.setting, wish.value);
+  shared_->changes = changes;
+  shared_->tell_everybody_settings();
+}
+
+void LiveRun::refuse(const Error& error) {
+  Value notice;
+  notice["message"] = error.message();
+  notice["hint"] = error.hint();
+  const std::lock_guard lock(shared_->mutex);
+  for (const auto& outlet : shared_->outlets) outlet->event("notice", notice);
+}
 
 }  // namespace sonde::ptycho

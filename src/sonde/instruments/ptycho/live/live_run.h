@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/panel/page.h"
 #include "sonde/instruments/ptycho/optics/sampling.h"
 #include "sonde/instruments/ptycho/quality/acquisition.h"
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+#include "sonde/instruments/ptycho/results/changes.h"
+#include "sonde/instruments/ptycho/run/run_file.h"
 
 namespace sonde::ptycho {
 
@@ -27,6 +30,13 @@ struct LiveFacts {
   Sampling sampling{};
   double semiangle = 0;                      ///< of the aperture, rad; 0: not known
   std::optional<Acquisition> acquisition{};  ///< as the run began
+  std::string settings{};                    ///< text of the run file; empty: nothing can be changed
+};
+
+/// A setting that somebody wants to be another.
+struct Wish {
+  std::string setting{};  ///< of changeable_settings(); its value is within its limits
+  Value value{};
 };
 
 /// Decides whether showing may take time now: never more than a fiftieth of what has gone by, nor oftener than ten
@@ -49,12 +59,12 @@ class ShowingShare {
   double last_s_ = -1, last_cost_s_ = 0, spent_s_ = 0;
 };
 
-/// Shows a run while it works and lets those who look pause it or end it early. update() belongs to the thread that
-/// iterates, everything else to the server; the page may outlive the run.
+/// Shows a run while it works and lets those who look pause it, change its settings or end it early. update() belongs
+/// to the thread that iterates, everything else to the server; the page may outlive the run.
 ///
 ///   LiveRun live({.title = "result.h5"});
 ///   serve::Server server(live.page(), options);
-///   while (...) { run.iterate(); live.update(run); if (live.stop_asked()) break; }
+///   while (...) { run.iterate(); live.update(run); if (live.stop_asked()) break; for (... : live.wishes()) ...; }
 class LiveRun {
  public:
   explicit LiveRun(LiveFacts facts);
@@ -70,6 +80,12 @@ class LiveRun {
   void update(Reconstruction& run);
   /// Somebody asked the run to end; what it has will be written.
   [[nodiscard]] bool stop_asked() const;
+  /// What was asked for since the last time, in order. Whoever takes them calls tell_settings() afterwards.
+  [[nodiscard]] std::vector<Wish> wishes();
+  /// The settings as they are now, and all that was changed: everybody sees them.
+  void tell_settings(const RunFile& run, const std::vector<Change>& changes);
+  /// A wish that cannot be met: everybody sees why.
+  void refuse(const Error& error);
 
  private:
   struct Shared;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <map>
 #include <thread>
 
 #include "sonde/instruments/ptycho/live/shown_images.h"
@@ -31,8 +32,7 @@ class Client final : public panel::Outlet {
   void reply(const panel::Command&, Value) override {}
   void event(std::string_view name, Value what) override {
     const std::lock_guard lock(mutex_);
-    EXPECT_EQ(name, "run");
-    last = std::move(what);
+    (name == "run" ? last : others[std::string(name)]) = std::move(what);
   }
   [[nodiscard]] bool paused() {
     const std::lock_guard lock(mutex_);
@@ -42,6 +42,7 @@ class Client final : public panel::Outlet {
 
   std::vector<panel::Frame> frames;
   Value last;
+  std::map<std::string, Value> others;  // events
 
  private:
   std::mutex mutex_;
@@ -149,7 +150,8 @@ struct Running {
                 .engines = {"gd"},
                 .iterations = 3,
                 .floor = job.floor(),
-                .sampling = job.plan().scan.sampling}};
+                .sampling = job.plan().scan.sampling,
+                .settings = scan.run.text()}};
   std::shared_ptr<Client> client = std::make_shared<Client>();
 };
 
@@ -200,6 +202,44 @@ TEST(LiveRun, WaitsWhilePausedAndEndsWhenAsked) {
   session->run({.id = 2, .name = "stop"});  // also ends the pause
   iterating.join();
   EXPECT_TRUE(run.live.stop_asked());
+}
+
+panel::Command set_to(const char* setting, Value value) {
+  panel::Command command{.id = 1, .name = "set"};
+  command.arguments["setting"] = setting;
+  command.arguments["value"] = std::move(value);
+  return command;
+}
+
+TEST(LiveRun, WishesAreCheckedAtOnceAndWaitForWhoIterates) {
+  Running run;
+  const auto session = run.live.page().open(run.client);
+  session->run(set_to("engine.0.step", Value(0.3)));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { session->run(set_to("engine.0.step", Value(3.0))); }),
+              HasSubstr("step in engine.0: 3 is above"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { session->run(set_to("probe.modes", Value(3.0))); }),
+              HasSubstr("cannot change while a run works"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { session->run({.id = 1, .name = "set"}); }),
+              HasSubstr("needs a setting and a value"));
+  // Everybody sees what will be; the run's own are as they were.
+  EXPECT_EQ(*run.client->others["settings"].find("settings")->items()[0].find("value"), Value(0.3));
+  const std::vector<Wish> wishes = run.live.wishes();
+  ASSERT_EQ(wishes.size(), 1u);
+  EXPECT_TRUE(run.live.wishes().empty());
+  run.job.change(run.scan.run, wishes[0].setting, wishes[0].value);
+  run.live.tell_settings(run.scan.run, run.job.changes());
+  EXPECT_EQ(run.live.page().state().find("settings")->find("changes")->items().size(), 1u);
+}
+
+TEST(LiveRun, ARefusedWishIsTakenBackBeforeEverybody) {
+  Running run;
+  const auto session = run.live.page().open(run.client);
+  session->run(set_to("engine.0.step", Value(0.3)));
+  (void)run.live.wishes();
+  run.live.refuse(Error(ErrorKind::bad_input, "it does not fit"));
+  run.live.tell_settings(run.scan.run, run.job.changes());
+  EXPECT_EQ(run.client->others["notice"].find("message")->as_text(), "it does not fit");
+  EXPECT_EQ(*run.client->others["settings"].find("settings")->items()[0].find("value"), Value(0.5));
 }
 
 TEST(LiveRun, UnknownCommandsAreErrors) {

@@ -105,6 +105,7 @@ class Steps final : public Reconstruction {
     bench_->renew_spectrum();
     if (engine_) engine_->state_changed();
   }
+  void settings_changed() override;
 
  private:
   void choose_frames();
@@ -228,6 +229,16 @@ void Steps<Real>::end_engine() {
   if (!is_best(r_intensity)) return;
   copy_state(state_, best_);
   note_best(r_intensity, static_cast<Index>(history_.size()));
+}
+
+template <class Real>
+void Steps<Real>::settings_changed() {
+  if (!schedule_.constraints.empty()) {
+    Constraints<Real> renewed(schedule_.constraints, *known_, state_);
+    constraints_.emplace(std::move(renewed));
+  }
+  if (engine_) schedule_.engines[static_cast<std::size_t>(which_)].setup->renew(*engine_, *bench_);
+  begin_window(static_cast<Index>(history_.size()) + 1);
 }
 
 /// The sums of frames of this process, over all processes.

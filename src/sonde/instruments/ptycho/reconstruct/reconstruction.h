@@ -132,6 +132,10 @@ class Reconstruction {
   [[nodiscard]] virtual State& state() = 0;
   [[nodiscard]] virtual const std::vector<Point>& initial_positions() const = 0;
   virtual void state_changed() = 0;
+  /// Whoever changes numbers in the settings of engines and constraints that the schedule shares calls this afterwards:
+  /// they count from the next iteration on, as they would after save() and resume() with them. The stop rule looks
+  /// anew. Throws what makes a constraint impossible; then nothing has changed here.
+  virtual void settings_changed() = 0;
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   [[nodiscard]] const std::vector<IterationRecord>& history() const { return history_; }

@@ -14,6 +14,7 @@
 #include "sonde/instruments/ptycho/report/advice.h"
 #include "sonde/instruments/ptycho/report/curves.h"
 #include "sonde/instruments/ptycho/report/pictures.h"
+#include "sonde/instruments/ptycho/results/changes.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -173,9 +174,12 @@ void add_positions(Page& page, const Result& result, const Findings& findings) {
 }
 
 Figure half_data_figure(const Result& result, const RingCorrelation& rings) {
+  const Value* told = result.diagnostics.find("half_data");
+  const std::string settings = told != nullptr ? text_at(*told, "settings") : "";
   const std::optional<double> resolution = rings.resolution();
   return {"Two halves of the data",
-          fmt::format("Fourier ring correlation of two reconstructions that share no frame, in the field of view. {}",
+          fmt::format("Fourier ring correlation of two reconstructions that share no frame, in the field of view. {}{}",
+                      settings.empty() ? "" : "Their settings are " + settings + " of the run throughout. ",
                       resolution ? fmt::format("It falls below the half-bit threshold at {:.3g} {}.", *resolution,
                                                length_unit(result))
                                  : "It stays above the half-bit threshold up to the finest detail that was measured."),
@@ -267,7 +271,18 @@ void add_provenance(Page& page, const Result& result) {
   if (const double threads = number_at(result.timing, "threads"); threads > 0)
     facts.emplace_back("threads", fmt::format("{:.0f}", threads));
   page.facts(facts);
-  page.folded("The run file that repeats this reconstruction", result.settings);
+  const Value* told = result.diagnostics.find("changes");
+  const std::vector<Change> changes = told != nullptr ? changes_of(*told) : std::vector<Change>{};
+  if (!changes.empty()) {
+    std::vector<std::pair<std::string, std::string>> rows;
+    for (const Change& change : changes)
+      rows.emplace_back(fmt::format("after iteration {}", change.after), in_words(change));
+    page.add("<h3>Changed while the run worked</h3>\n");
+    page.facts(rows);
+  }
+  page.folded(
+      changes.empty() ? "The run file that repeats this reconstruction" : "The run file, with the settings of the end",
+      result.settings);
 }
 
 }  // namespace

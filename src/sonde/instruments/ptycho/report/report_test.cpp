@@ -8,12 +8,14 @@
 #include <fstream>
 
 #include "sonde/instruments/ptycho/report/advice.h"
+#include "sonde/instruments/ptycho/results/changes.h"
 #include "tests/support/files.h"
 #include "tests/support/python.h"
 
 namespace sonde::ptycho {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -107,6 +109,14 @@ TEST(ReportPage, ShowsWhatThereIs) {
   bare.diagnostics = Value::object();
   bare.settings = "of another version [";
   EXPECT_THAT(page_of(bare), HasSubstr("</html>"));
+}
+
+TEST(ReportPage, TellsWhatWasChangedWhileTheRunWorked) {
+  Result result = example();
+  EXPECT_THAT(page_of(result), Not(HasSubstr("Changed while the run worked")));
+  result.diagnostics["changes"] = to_value(std::vector<Change>{{12, "engine.0.step", Value(0.5), Value(0.25)}});
+  EXPECT_THAT(page_of(result), AllOf(HasSubstr("after iteration 12"), HasSubstr("engine.0.step from 0.5 to 0.25"),
+                                     HasSubstr("with the settings of the end")));
 }
 
 TEST(ReportPage, ResolutionIsTheCrossing) {

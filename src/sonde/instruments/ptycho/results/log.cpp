@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/results/log.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -15,8 +16,27 @@ MetricsLog::MetricsLog(std::string path) : path_(std::move(path)), file_(path_, 
   if (!file_) throw Error(ErrorKind::io, path_ + ": cannot be written: " + std::strerror(errno));
 }
 
-void MetricsLog::add(const IterationRecord& record) {
-  file_ << to_json(metrics_value(record), -1) << '\n' << std::flush;
+void MetricsLog::add(const IterationRecord& record) { line(metrics_value(record)); }
+
+void MetricsLog::add(const Change& change) {
+  Value value;
+  value["change"] = to_value(change);
+  line(value);
+}
+
+void MetricsLog::add(const std::vector<IterationRecord>& history, const std::vector<Change>& changes) {
+  const auto last = std::find_if(changes.rbegin(), changes.rend(), [](const Change& one) { return one.restart(); });
+  auto next = changes.begin();
+  for (; next != last.base(); ++next) add(*next);
+  for (const IterationRecord& record : history) {
+    for (; next != changes.end() && next->after < record.number; ++next) add(*next);
+    add(record);
+  }
+  for (; next != changes.end(); ++next) add(*next);
+}
+
+void MetricsLog::line(const Value& value) {
+  file_ << to_json(value, -1) << '\n' << std::flush;
   if (!file_) throw Error(ErrorKind::io, path_ + ": cannot be written: " + std::strerror(errno));
 }
 

@@ -199,6 +199,24 @@ TEST(Export, LengthsInMetresNeedACalibration) {
               HasSubstr("CXI needs a wavelength"));
 }
 
+TEST(MetricsLog, ChangesStandBetweenTheIterationsThatTheyLieBetween) {
+  const TemporaryFolder folder;
+  std::vector<IterationRecord> history(3);
+  for (Index i = 0; i < 3; ++i) history[static_cast<std::size_t>(i)].number = i + 1;
+  MetricsLog(folder.file("m.jsonl"))
+      .add(history, {{7, "engine.0.step", Value(1.0), Value(0.5)},
+                     {8},  // began again: what was before is of iterations that are gone
+                     {0, "engine.0.step", Value(0.5), Value(0.25)},
+                     {2, "engine.0.g", Value(0.1), Value()}});
+  EXPECT_EQ(testing::python("import sys, json\n"
+                            "for line in open(sys.argv[1]):\n"
+                            "  d = json.loads(line)\n"
+                            "  c = d.get('change')\n"
+                            "  print(c.get('now', 'again') if c else d['iteration'], end=' ')\n",
+                            folder.file("m.jsonl")),
+            "0.5 again 0.25 1 2 None 3 ");
+}
+
 TEST(MetricsLog, HoldsOneObjectPerLine) {
   const TemporaryFolder folder;
   {

@@ -40,6 +40,7 @@ class HeavyBall final : public Engine<Real> {
   HeavyBall(const HeavyBallSettings& settings, Workbench<Real>& bench) : settings_(settings) {
     before_ = bench.state().object.clone();
   }
+  void take(const HeavyBallSettings& settings, Workbench<Real>&) { settings_ = settings; }
   void iterate(Workbench<Real>& bench, const Iteration& iteration) override {
     State& state = bench.state();
     bench.check_interrupt();

@@ -16,6 +16,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/math/fft.h"
+#include "sonde/engine/report/json.h"
 #include "sonde/instruments/ptycho/model/batch_pass.h"
 #include "sonde/instruments/ptycho/optics/propagate.h"
 #include "sonde/instruments/ptycho/quality/acquisition.h"
@@ -23,6 +24,7 @@
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 #include "sonde/instruments/ptycho/results/level_phase.h"
 #include "sonde/instruments/ptycho/results/provenance.h"
+#include "sonde/instruments/ptycho/run/changeable.h"
 #include "sonde/instruments/ptycho/run/low_resolution.h"
 #include "sonde/instruments/ptycho/scan/groups.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
@@ -378,6 +380,7 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
   schedule_.known = std::move(known);
   if (from != nullptr) {
     reconstruction_ = Reconstruction::resume(*measurement_, propagators_of(run, plan_.scan.sampling), schedule_, *from);
+    if (from->has("changes")) changes_ = changes_of(parse_json(from->text("changes"), from->path()));
     notes_.push_back(fmt::format("goes on after iteration {} of {}", from->iteration(), from->path()));
   } else {
     First first = first_state(run, schedule_, schedule_.seed);
@@ -419,6 +422,25 @@ std::unique_ptr<Reconstruction> Job::another(const RunFile& run, Schedule schedu
   return prepared(run, std::move(first), std::move(schedule));
 }
 
+void Job::change(RunFile& run, const std::string& setting, const Value& value) {
+  const Value before = changeable_value(run, setting);
+  set_changeable(run, setting, value);
+  const Value now = changeable_value(run, setting);
+  if (now == before) return;
+  try {
+    reconstruction_->settings_changed();
+  } catch (const Error&) {
+    set_changeable(run, setting, before);
+    throw;
+  }
+  changes_.push_back({static_cast<Index>(reconstruction_->history().size()), setting, before, now});
+}
+
+void Job::save(CheckpointWriter& checkpoint) {
+  reconstruction_->save(checkpoint);
+  checkpoint.text("changes", to_json(to_value(changes_), -1));
+}
+
 double Job::floor() const { return r_intensity_floor(reconstruction_->counts()); }
 
 Result Job::result(const RunFile& run) const {
@@ -454,6 +476,7 @@ Result Job::result(const RunFile& run) const {
       acquisition_of(reconstruction_->state(), *measurement_, plan_.scan.sampling).to_value();
   if (plan_.semiangle) result.diagnostics["semiangle_mrad"] = 1000 * *plan_.semiangle;
   result.diagnostics["warnings"] = warnings_;
+  if (!changes_.empty()) result.diagnostics["changes"] = to_value(changes_);
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "sonde/instruments/ptycho/read/source.h"
 #include "sonde/instruments/ptycho/read/start_values.h"
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+#include "sonde/instruments/ptycho/results/changes.h"
 #include "sonde/instruments/ptycho/results/result.h"
 #include "sonde/instruments/ptycho/run/memory_plan.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
@@ -82,6 +83,14 @@ class Job {
   void adopt(std::unique_ptr<Reconstruction> chosen) { reconstruction_ = std::move(chosen); }
   /// What the reconstruction was made with: frames that are left out and what constraints know included.
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
+  /// Changes one of changeable_settings(run) from the next iteration on, and remembers it. `run` is the run file that
+  /// this was made from: what it shares with the schedule. Throws what set_changeable() and
+  /// Reconstruction::settings_changed() throw; then nothing has changed.
+  void change(RunFile& run, const std::string& setting, const Value& value);
+  /// What was changed while it worked, in order; of a run that goes on, before the break too.
+  [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
+  /// All that Reconstruction::save() keeps, and the changes.
+  void save(CheckpointWriter& checkpoint);
   /// Lets go of the reconstruction and its memory, once its result was taken.
   void close() { reconstruction_.reset(); }
 
@@ -103,6 +112,7 @@ class Job {
   Array mean_;  // f64 (rows, columns): the mean pattern
   std::unique_ptr<Reconstruction> reconstruction_;
   Schedule schedule_;
+  std::vector<Change> changes_;
   Array first_probe_;  // complex128
   std::vector<std::string> notes_, warnings_;
   ScanJudgement judgement_;

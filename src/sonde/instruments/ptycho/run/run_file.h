@@ -103,7 +103,8 @@ class RunFile {
 
   [[nodiscard]] Tables& tables() { return tables_; }
   [[nodiscard]] const Tables& tables() const { return tables_; }
-  /// The engines in order. Throws Error(bad_input) when there are none.
+  /// The engines in order; it shares the settings of engines and constraints with this. Throws Error(bad_input) when
+  /// there are none.
   [[nodiscard]] Schedule schedule() const;
   /// The resolved settings as the text of a run file: reading it repeats the run.
   [[nodiscard]] std::string text() const;

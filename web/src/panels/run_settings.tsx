@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useState } from "preact/hooks";
+
+import type { RunChange, RunSetting, RunSettings } from "../protocol/messages";
+import { useViewer } from "./context";
+
+/** What stands before the last dot of a setting: "engine.0". */
+function tableOf({ setting }: RunSetting): string {
+  return setting.slice(0, setting.lastIndexOf("."));
+}
+
+/** Settings of one engine or constraint together, in their order. */
+export function byTable(settings: RunSetting[]): { table: string; of: string; settings: RunSetting[] }[] {
+  const tables: { table: string; of: string; settings: RunSetting[] }[] = [];
+  for (const one of settings) {
+    const table = tableOf(one);
+    const last = tables.at(-1);
+    if (last?.table === table) last.settings.push(one);
+    else tables.push({ table, of: one.of, settings: [one] });
+  }
+  return tables;
+}
+
+export function limitsInWords({ min, max, unit, optional }: Pick<RunSetting, "min" | "max" | "unit" | "optional">): string {
+  const of = unit ? ` ${unit}` : "";
+  const range = min !== null && max !== null ? `${min} to ${max}${of}` : min !== null ? `at least ${min}${of}` : max !== null ? `at most ${max}${of}` : unit;
+  return [range, optional ? "empty: none" : ""].filter(Boolean).join(", ");
+}
+
+export function changeInWords({ after, setting, before, now }: RunChange): string {
+  const text = (value: number | null | undefined) => value ?? "none";
+  return setting === undefined ? `after ${after}: began again` : `after ${after}: ${setting} from ${text(before)} to ${text(now)}`;
+}
+
+/** What a person may change while the run works, with its limits, and what was changed. */
+export function RunSettingsPanel({ settings, changes, over }: RunSettings & { over: boolean }) {
+  const { actions } = useViewer();
+  return (
+    <div class="settings">
+      {byTable(settings).map((group) => (
+        <fieldset key={group.table} disabled={over}>
+          <legend>
+            {group.of} <span class="hint">{group.table}</span>
+          </legend>
+          {group.settings.map((one) => (
+            <SettingField key={one.setting} setting={one} onChange={(value) => void actions.changeSetting(one.setting, value)} />
+          ))}
+        </fieldset>
+      ))}
+      {changes.length > 0 && (
+        <ol class="changes" aria-label="Changes">
+          {changes.map((change, i) => (
+            <li key={i}>{changeInWords(change)}</li>
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}
+
+/** A number that counts when it is entered or left. The server knows its limits and says when it refuses. */
+function SettingField({ setting, onChange }: { setting: RunSetting; onChange(value: number | null): void }) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const commit = () => {
+    if (typed === null) return;
+    const value = typed.trim() === "" ? null : Number(typed);
+    setTyped(null);
+    if (value === null ? setting.optional : Number.isFinite(value) && value !== setting.value) onChange(value);
+  };
+  return (
+    <label class="field" title={setting.help}>
+      <span>{setting.key.replaceAll("_", " ")}</span>
+      <input
+        type="number"
+        step="any"
+        value={typed ?? setting.value ?? ""}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+        onBlur={commit}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") commit();
+          if (event.key === "Escape") setTyped(null);
+        }}
+      />
+      <span class="hint">{limitsInWords(setting)}</span>
+    </label>
+  );
+}
