@@ -59,9 +59,10 @@ send({'id': 2, 'command': 'stop'})
 print('stopping', until(lambda run: run['stopping'])['paused'])
 )python",
                                              url);
-  EXPECT_THAT(output, AllOf(HasSubstr("['pause', 'resume', 'stop', 'set']"), HasSubstr("epie running 1000000 True"),
-                            // Phase and amplitude of 15 x 15 pixels (8 positions 2 px apart), one mode.
-                            HasSubstr("[(2, 0), (2, 1), (100, 0)] 15 15 3 True"), HasSubstr("stopping False")));
+  EXPECT_THAT(output,
+              AllOf(HasSubstr("['pause', 'resume', 'stop', 'set', 'restart']"), HasSubstr("epie running 1000000 True"),
+                    // Phase and amplitude of 15 x 15 pixels (8 positions 2 px apart), one mode.
+                    HasSubstr("[(2, 0), (2, 1), (100, 0)] 15 15 3 True"), HasSubstr("stopping False")));
   const Ended ended = program.wait();
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("asked to in the live view"));
@@ -92,23 +93,27 @@ change = until(lambda told: told['changes'], 'settings')['changes'][0]
 print(change['setting'], change['before'], change['now'], change['after'] >= 2)
 then = change['after']
 until(lambda run: run['iteration'] > then)
-send({'id': 3, 'command': 'stop'})
+send({'id': 3, 'command': 'restart'})
+again = until(lambda told: len(told['changes']) == 2, 'settings')['changes'][1]
+print('again', again['restart'], again['after'] > then)
+until(lambda run: 0 < run['iteration'] <= again['after'])
+send({'id': 4, 'command': 'stop'})
 until(lambda run: run['stopping'])
 )python",
                                              url);
   EXPECT_THAT(output, AllOf(HasSubstr("engine.0.step_object 0.5 0.0 2.0"),
                             HasSubstr("usage step_object in engine.0: 3 is above"),
-                            HasSubstr("engine.0.step_object 0.5 0.125 True")));
+                            HasSubstr("engine.0.step_object 0.5 0.125 True"), HasSubstr("again True True")));
   const Ended ended = program.wait();
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("engine.0.step_object from 0.5 to 0.125"));
-  // The log, the result and the checkpoint tell the same change; a run that goes on has it.
+  // The log, the result and the checkpoint tell the same; a run that goes on has it.
   EXPECT_EQ(testing::python(R"python(
 import h5py, json, os, sys
 file = lambda name: os.path.join(os.path.dirname(sys.argv[1]), name)
 lines = [json.loads(line) for line in open(sys.argv[1])]
-at = next(i for i, line in enumerate(lines) if 'change' in line)
-change = lines[at]['change']
+at, again = (i for i, line in enumerate(lines) if 'change' in line)
+change, restart = lines[at]['change'], lines[again]['change']
 with h5py.File(file('result.h5')) as f:
     told = json.loads(f['diagnostics'][()])['changes']
     settings = f['settings'][()].decode()
@@ -116,10 +121,11 @@ with h5py.File(file('result.ckpt.h5')) as f:
     kept = json.loads(f['state/changes'][()])
     options = f['state/options'][()].decode()
 print(lines[at - 1]['iteration'] == change['after'], lines[at + 1]['iteration'] == change['after'] + 1)
-print(told == kept == [change], 'step_object = 0.125' in settings, 'step_object = 0.125' in options)
+print(lines[again - 1]['iteration'] == restart['after'], lines[again + 1]['iteration'])
+print(told == kept == [change, restart], 'step_object = 0.125' in settings, 'step_object = 0.125' in options)
 )python",
                             file("log.jsonl")),
-            "True True\nTrue True True\n");
+            "True True\nTrue 1\nTrue True True\n");
   const Ended resumed = testing::run({"ptycho", "resume", file("result.ckpt.h5"), "-o", file("more.h5"), "--dry-run"});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
 }

@@ -121,9 +121,16 @@ it("shows a run, follows it, and pauses and ends it", async () => {
   await page.getByRole("button", { name: "Pause" }).click();
   await expect.poll(() => page.getByRole("status").filter({ hasText: "paused" }).count()).toBe(1);
   await page.getByRole("button", { name: "Go on" }).click();
+  // What would be lost is asked for twice; leaving the button is an answer too.
+  await page.getByRole("button", { name: "Begin again" }).click();
+  await page.getByRole("button", { name: "Pause" }).focus();
+  await page.getByRole("button", { name: "Begin again" }).click();
+  expect(commands).toEqual(["pause", "resume"]);
+  await page.getByText("Begin again?").click();
+  await expect.poll(() => page.getByText("Begin again?").count()).toBe(0);
   await page.getByRole("button", { name: "End the run" }).click();
   await expect.poll(() => page.getByRole("status").filter({ hasText: "ending" }).count()).toBe(1);
-  expect(commands).toEqual(["pause", "resume", "stop"]);
+  expect(commands).toEqual(["pause", "resume", "restart", "stop"]);
   say({ event: "closing" });
   await expect.poll(() => page.getByRole("status").filter({ hasText: /^ended$/ }).count()).toBe(1);
   expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);

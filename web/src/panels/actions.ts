@@ -20,8 +20,8 @@ export class Actions {
     return this.session.store.view;
   }
 
-  /** Pause, resume or end a reconstruction. Every one counts. */
-  tellRun(command: "pause" | "resume" | "stop"): void {
+  /** Pause, resume, end a reconstruction or begin it again. Every one counts. */
+  tellRun(command: "pause" | "resume" | "stop" | "restart"): void {
     this.session.send(command);
   }
 

@@ -35,6 +35,27 @@ export function Button({ label, icon, text, pressed, filled, disabled, keys, qui
   );
 }
 
+/** A button for what cannot be undone: it asks before it acts, and forgets that it was pressed when it is left. */
+export function CarefulButton({ label, text, question, onClick }: { label: string; text: string; question: string; onClick(): void }) {
+  const [asked, setAsked] = useState(false);
+  return (
+    <button
+      type="button"
+      class={asked ? "careful" : undefined}
+      title={label}
+      aria-label={asked ? `${question} ${label}` : label}
+      onBlur={() => setAsked(false)}
+      onKeyDown={(event) => event.key === "Escape" && setAsked(false)}
+      onClick={() => {
+        if (asked) onClick();
+        setAsked(!asked);
+      }}
+    >
+      {asked ? question : text}
+    </button>
+  );
+}
+
 /** Several buttons of which one holds. */
 export function Group({ label, children }: { label: string; children: ComponentChildren }) {
   return (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Button } from "../panels/controls";
+import { Button, CarefulButton } from "../panels/controls";
 import { useViewer } from "../panels/context";
 import { Diagnoses } from "../panels/diagnoses";
 import { ErrorCurves } from "../panels/error_curves";
@@ -105,6 +105,7 @@ function RunBar({ run }: { run: RunState }) {
       </dl>
       <span class="spring" />
       {!over && <Button label={run.paused ? "Go on" : "Pause between two iterations"} text={run.paused ? "Resume" : "Pause"} onClick={() => actions.tellRun(run.paused ? "resume" : "pause")} />}
+      {!over && <CarefulButton label="Begin again with the settings as they are; what was reached is lost" text="Restart" question="Begin again?" onClick={() => actions.tellRun("restart")} />}
       {!over && <Button label="End the run now and write its result" text="Stop and save" disabled={run.stopping} onClick={() => actions.tellRun("stop")} />}
       {over && run.because && <span class="hint">{run.because}</span>}
     </section>

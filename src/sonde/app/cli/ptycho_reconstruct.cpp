@@ -153,7 +153,7 @@ struct LiveView {
 std::optional<Error> ending_of(ptycho::Job& job, const Error& error) {
   const bool keeps = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated ||
                      error.kind() == ErrorKind::not_converged;
-  if (!keeps || job.reconstruction().history().empty()) throw Error(error);
+  if (!keeps || !job.has_estimate()) throw Error(error);
   return error;
 }
 
@@ -208,7 +208,8 @@ class Checkpoints {
   CheckpointTimer timer_;
 };
 
-/// What was asked for in the live view counts from the next iteration on; what cannot be is said there.
+/// What was asked for in the live view counts from the next iteration on, which is the first after a restart; what
+/// cannot be is said there.
 void meet_wishes(ptycho::Job& job, ptycho::RunFile& run, ptycho::LiveRun& live, std::optional<ptycho::MetricsLog>& log,
                  const Context& context) {
   const std::vector<ptycho::Wish> wishes = live.wishes();
@@ -216,9 +217,14 @@ void meet_wishes(ptycho::Job& job, ptycho::RunFile& run, ptycho::LiveRun& live, 
   std::size_t told = job.changes().size();
   for (const ptycho::Wish& wish : wishes) {
     try {
-      job.change(run, wish.setting, wish.value);
+      if (wish.restart())
+        job.restart(run);
+      else
+        job.change(run, wish.setting, wish.value);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::usage && error.kind() != ErrorKind::bad_input) throw;
+      const bool can_go_on = error.kind() == ErrorKind::usage || error.kind() == ErrorKind::bad_input ||
+                             error.kind() == ErrorKind::not_supported;
+      if (!can_go_on || !job.works()) throw;
       live.refuse(error);
     }
   }
@@ -232,21 +238,22 @@ void meet_wishes(ptycho::Job& job, ptycho::RunFile& run, ptycho::LiveRun& live, 
 
 /// Iterates to the end; an error that leaves a state worth keeping is given back instead of thrown.
 std::optional<Error> iterate(ptycho::Job& job, ptycho::RunFile& run, ptycho::LiveRun* live, Context& context) {
-  ptycho::Reconstruction& reconstruction = job.reconstruction();
   std::optional<ptycho::MetricsLog> log;
   if (!run.output.log.empty() && !context.silent()) log.emplace(run.output.log);
   // Those before: of the start that was chosen, or of the run that goes on.
-  if (log) log->add(reconstruction.history(), job.changes());
+  if (log) log->add(job.reconstruction().history(), job.changes());
   Index total = 0;
   for (const ptycho::EngineRun& engine : run.schedule().engines) total += engine.iterations;
-  ProgressMeter meter("reconstructing", total, "iterations");
+  std::optional<ProgressMeter> meter;
   Checkpoints checkpoints(run);
   try {
-    while (reconstruction.outcome().kind == Outcome::Kind::running) {
+    while (job.reconstruction().outcome().kind == Outcome::Kind::running) {
+      ptycho::Reconstruction& reconstruction = job.reconstruction();
+      if (!meter || reconstruction.history().empty()) meter.emplace("reconstructing", total, "iterations");
       auto phase = context.report().phase("iterate");
       const ptycho::IterationRecord& record = checkpoints.iterate(reconstruction);
       phase.end();
-      meter.advance();
+      meter->advance();
       if (log) log->add(record);
       checkpoints.write_if_due(job, context);
       if (record.number == 1 || record.number % 10 == 0 || reconstruction.outcome().kind != Outcome::Kind::running)
@@ -254,7 +261,7 @@ std::optional<Error> iterate(ptycho::Job& job, ptycho::RunFile& run, ptycho::Liv
       if (live == nullptr) continue;
       live->update(reconstruction);
       if (live->stop_asked()) break;
-      meet_wishes(job, run, *live, log, context);
+      if (reconstruction.outcome().kind == Outcome::Kind::running) meet_wishes(job, run, *live, log, context);
     }
   } catch (const Error& error) {
     return ending_of(job, error);

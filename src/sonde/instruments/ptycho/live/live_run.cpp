@@ -130,6 +130,8 @@ class LiveRun::Shared::Watcher final : public panel::Session {
       shared_->paused = false;
     else if (command.name == "stop")
       shared_->stop = true, shared_->paused = false;
+    else if (command.name == "restart")
+      shared_->wishes.push_back({}), shared_->paused = false;
     else if (command.name == "set")
       shared_->wish(command.arguments);
     else
@@ -205,7 +207,8 @@ panel::Page LiveRun::page() const {
   page.actions = {{.name = "pause", .help = "stop between two iterations, go on with resume", .latest = false},
                   {.name = "resume", .help = "go on", .latest = false},
                   {.name = "stop", .help = "end the run now and write what it has", .latest = false},
-                  {.name = "set", .help = "change a setting from the next iteration on", .latest = false}};
+                  {.name = "set", .help = "change a setting from the next iteration on", .latest = false},
+                  {.name = "restart", .help = "begin again with the settings as they are", .latest = false}};
   page.state = [shared = shared_] {
     const std::lock_guard lock(shared->mutex);
     Value state;
@@ -253,7 +256,8 @@ void LiveRun::tell_settings(const RunFile& run, const std::vector<Change>& chang
   for (const Value& one : now.items())
     set_changeable(shared_->settings, one.find("setting")->as_text(), *one.find("value"));
   // What was wished meanwhile is still to come.
-  for (const Wish& wish : shared_->wishes) set_changeable(shared_->settings, wish.setting, wish.value);
+  for (const Wish& wish : shared_->wishes)
+    if (!wish.restart()) set_changeable(shared_->settings, wish.setting, wish.value);
   shared_->changes = changes;
   shared_->tell_everybody_settings();
 }

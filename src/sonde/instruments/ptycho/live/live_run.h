@@ -33,10 +33,11 @@ struct LiveFacts {
   std::string settings{};                    ///< text of the run file; empty: nothing can be changed
 };
 
-/// A setting that somebody wants to be another.
+/// A setting that somebody wants to be another, or the run to begin again.
 struct Wish {
-  std::string setting{};  ///< of changeable_settings(); its value is within its limits
+  std::string setting{};  ///< of changeable_settings(), its value is within its limits; empty: begin again
   Value value{};
+  [[nodiscard]] bool restart() const { return setting.empty(); }
 };
 
 /// Decides whether showing may take time now: never more than a fiftieth of what has gone by, nor oftener than ten
@@ -59,8 +60,8 @@ class ShowingShare {
   double last_s_ = -1, last_cost_s_ = 0, spent_s_ = 0;
 };
 
-/// Shows a run while it works and lets those who look pause it, change its settings or end it early. update() belongs
-/// to the thread that iterates, everything else to the server; the page may outlive the run.
+/// Shows a run while it works and lets those who look pause it, change its settings, begin it again or end it early.
+/// update() belongs to the thread that iterates, everything else to the server; the page may outlive the run.
 ///
 ///   LiveRun live({.title = "result.h5"});
 ///   serve::Server server(live.page(), options);

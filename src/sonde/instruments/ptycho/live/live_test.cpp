@@ -231,6 +231,19 @@ TEST(LiveRun, WishesAreCheckedAtOnceAndWaitForWhoIterates) {
   EXPECT_EQ(run.live.page().state().find("settings")->find("changes")->items().size(), 1u);
 }
 
+TEST(LiveRun, ARestartIsAWishThatEndsAPause) {
+  Running run;
+  const auto session = run.live.page().open(run.client);
+  session->run(set_to("engine.0.step", Value(0.3)));
+  session->run({.id = 1, .name = "pause"});
+  session->run({.id = 2, .name = "restart"});
+  EXPECT_FALSE(run.client->paused());
+  const std::vector<Wish> wishes = run.live.wishes();
+  ASSERT_EQ(wishes.size(), 2u);
+  EXPECT_FALSE(wishes[0].restart());
+  EXPECT_TRUE(wishes[1].restart());
+}
+
 TEST(LiveRun, ARefusedWishIsTakenBackBeforeEverybody) {
   Running run;
   const auto session = run.live.page().open(run.client);

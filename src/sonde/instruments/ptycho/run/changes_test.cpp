@@ -7,6 +7,7 @@
 
 #include "sonde/instruments/ptycho/run/changeable.h"
 #include "sonde/instruments/ptycho/run/job.h"
+#include "sonde/instruments/ptycho/run/multi_start.h"
 #include "sonde/instruments/ptycho/run/test_scan.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -105,6 +106,44 @@ TEST(Changes, WhatCannotBeImposedChangesNothing) {
   EXPECT_EQ(changeable_value(scan.run, "constraint.0.phase_min"), Value(-1.0));
   EXPECT_TRUE(job.changes().empty());
   iterate(job, 1);
+}
+
+TEST(Changes, ARestartIsARunOfItsOwnWithTheSettingsOfNow) {
+  SmallScan scan = scan_with("dm");
+  Job job(scan.run, scan.measured(), plan_job(scan.run, scan.source));
+  iterate(job, 2);
+  job.change(scan.run, "engine.0.alpha", Value(0.5));
+  iterate(job, 1);
+  job.restart(scan.run);
+  EXPECT_TRUE(job.reconstruction().history().empty());
+  iterate(job, 2);
+
+  SmallScan other = scan_with("dm");
+  set_changeable(other.run, "engine.0.alpha", Value(0.5));
+  Job own(other.run, other.measured(), plan_job(other.run, other.source));
+  iterate(own, 2);
+  EXPECT_EQ(object_of(job), object_of(own));
+  ASSERT_EQ(job.changes().size(), 2u);
+  EXPECT_TRUE(job.changes()[1].restart());
+  EXPECT_EQ(job.changes()[1].after, 3);
+  EXPECT_EQ(changes_of(to_value(job.changes())), job.changes());
+  EXPECT_EQ(in_words(job.changes()[1]), "began again");
+}
+
+TEST(Changes, ARestartBeginsWithTheStartThatWasChosen) {
+  SmallScan scan(
+      1e4,
+      "[object]\ninit = \"random\"\nrandom_phase = 1\n[[engine]]\nname = \"gd\"\niterations = 4\n[multi_start]\n"
+      "starts = 3\niterations = 1\n[stop]\nrule = \"off\"\n");
+  Job job(scan.run, scan.measured(), plan_job(scan.run, scan.source));
+  Index chosen = 0;
+  for (const StartOutcome& outcome : choose_start(job, scan.run))
+    if (outcome.chosen) chosen = outcome.start;
+  iterate(job, 1);
+  const std::vector<complex64> before = object_of(job);
+  job.restart(scan.run);
+  iterate(job, 2);
+  EXPECT_EQ(object_of(job), before) << "of start " << chosen;
 }
 
 TEST(Changes, OnlyStepsAndWeightsCanAndOnlyWithinTheirLimits) {

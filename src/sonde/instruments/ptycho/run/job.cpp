@@ -378,6 +378,8 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
   known->semiangle = plan_.semiangle.value_or(0);
   known->slice_distances = run.object.slice_distances();
   schedule_.known = std::move(known);
+  object_seed_ = schedule_.seed;
+  goes_on_ = from != nullptr;
   if (from != nullptr) {
     reconstruction_ = Reconstruction::resume(*measurement_, propagators_of(run, plan_.scan.sampling), schedule_, *from);
     if (from->has("changes")) changes_ = changes_of(parse_json(from->text("changes"), from->path()));
@@ -434,6 +436,16 @@ void Job::change(RunFile& run, const std::string& setting, const Value& value) {
     throw;
   }
   changes_.push_back({static_cast<Index>(reconstruction_->history().size()), setting, before, now});
+}
+
+void Job::restart(const RunFile& run) {
+  if (goes_on_ && run.multi_start.starts > 1)
+    throw Error(ErrorKind::not_supported, "the checkpoint does not tell which of several starts the run had")
+        .hint("begin a run of its own");
+  const auto after = static_cast<Index>(reconstruction_->history().size());
+  reconstruction_.reset();
+  reconstruction_ = another(run, schedule_, object_seed_);
+  changes_.push_back({.after = after});
 }
 
 void Job::save(CheckpointWriter& checkpoint) {

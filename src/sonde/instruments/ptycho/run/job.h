@@ -79,14 +79,23 @@ class Job {
   /// object.
   [[nodiscard]] std::unique_ptr<Reconstruction> another(const RunFile& run, Schedule schedule,
                                                         std::optional<std::uint64_t> object_seed = std::nullopt) const;
-  /// Goes on with such a one in place of the own.
-  void adopt(std::unique_ptr<Reconstruction> chosen) { reconstruction_ = std::move(chosen); }
+  /// Goes on with such a one in place of the own; `object_seed`: that of its random object.
+  void adopt(std::unique_ptr<Reconstruction> chosen, std::uint64_t object_seed) {
+    reconstruction_ = std::move(chosen);
+    object_seed_ = object_seed;
+  }
   /// What the reconstruction was made with: frames that are left out and what constraints know included.
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   /// Changes one of changeable_settings(run) from the next iteration on, and remembers it. `run` is the run file that
   /// this was made from: what it shares with the schedule. Throws what set_changeable() and
   /// Reconstruction::settings_changed() throw; then nothing has changed.
   void change(RunFile& run, const std::string& setting, const Value& value);
+  /// Begins again from the start that it had, with the settings as they are now, and remembers it. What was reached is
+  /// let go of first: the memory is for one. Throws Error(not_supported) when the start is not known, and what
+  /// Reconstruction::prepare() throws; works() is false then.
+  void restart(const RunFile& run);
+  [[nodiscard]] bool works() const { return reconstruction_ != nullptr; }
+  [[nodiscard]] bool has_estimate() const { return works() && !reconstruction_->history().empty(); }
   /// What was changed while it worked, in order; of a run that goes on, before the break too.
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
   /// All that Reconstruction::save() keeps, and the changes.
@@ -113,7 +122,9 @@ class Job {
   std::unique_ptr<Reconstruction> reconstruction_;
   Schedule schedule_;
   std::vector<Change> changes_;
-  Array first_probe_;  // complex128
+  std::uint64_t object_seed_ = 0;
+  bool goes_on_ = false;  // from a checkpoint
+  Array first_probe_;     // complex128
   std::vector<std::string> notes_, warnings_;
   ScanJudgement judgement_;
   std::vector<double> slice_thickness_a_;

@@ -49,9 +49,12 @@ std::vector<StartOutcome> choose_start(Job& job, const RunFile& run) {
   ProgressMeter meter("trying starts", settings.starts * settings.iterations, "iterations");
   std::unique_ptr<Reconstruction> best, tried;
   std::size_t best_at = 0;
+  const auto seed_of = [&](Index start) { return job.schedule().seed + static_cast<std::uint64_t>(start); };
+  Index trying = 0;
   try {
     for (Index start = 0; start < settings.starts; ++start) {
-      tried = job.another(run, job.schedule(), job.schedule().seed + static_cast<std::uint64_t>(start));
+      trying = start;
+      tried = job.another(run, job.schedule(), seed_of(start));
       const double score = score_after(*tried, settings.iterations, meter);
       outcomes.push_back({start, static_cast<Index>(tried->history().size()), score, false});
       if (score < outcomes[best_at].score || !best) {
@@ -61,8 +64,10 @@ std::vector<StartOutcome> choose_start(Job& job, const RunFile& run) {
     }
   } catch (const Error&) {
     // What was asked to stop keeps the best until now, or the first start as far as it came.
-    if (!best && tried && !tried->history().empty()) best = std::move(tried);
-    if (best) job.adopt(std::move(best));
+    if (best)
+      job.adopt(std::move(best), seed_of(outcomes[best_at].start));
+    else if (tried && !tried->history().empty())
+      job.adopt(std::move(tried), seed_of(trying));
     throw;
   }
   if (outcomes[best_at].score == failed)
@@ -70,7 +75,7 @@ std::vector<StartOutcome> choose_start(Job& job, const RunFile& run) {
                 fmt::format("none of {} starts gets through {} iterations", settings.starts, settings.iterations))
         .hint("halve the steps, or switch the constraint probe_power on");
   outcomes[best_at].chosen = true;
-  job.adopt(std::move(best));
+  job.adopt(std::move(best), seed_of(outcomes[best_at].start));
   return outcomes;
 }
 
