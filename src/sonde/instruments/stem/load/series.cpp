@@ -65,6 +65,16 @@ void collect(const fs::path& folder, const SeriesOptions& options, std::vector<s
         .hint("check its permissions");
 }
 
+/// What is wrong with a scan, without the path that its problems begin with: who tells of it names the scan.
+std::string reason_of(const Error& error, const std::string& path) {
+  const auto told = [&](const Error& one) {
+    return one.message().starts_with(path + ": ") ? one.message().substr(path.size() + 2) : one.message();
+  };
+  std::string reason = told(error);
+  for (const Error& problem : error.problems()) reason += "; " + told(problem);
+  return reason;
+}
+
 }  // namespace
 
 void SeriesOptions::describe(Fields& fields) {
@@ -166,9 +176,7 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
       candidates.push_back(examine(path, options, budget));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::budget) throw;
-      std::string reason = error.message();
-      for (const Error& problem : error.problems()) reason += "; " + problem.message();
-      made.skipped_.push_back({path, reason});
+      made.skipped_.push_back({path, reason_of(error, path)});
     }
   }
 

@@ -20,6 +20,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr Index rows = 8, cols = 6;
 
@@ -99,7 +100,9 @@ TEST_F(SeriesOf, ScansOfOtherShapesAreSkippedWithTheReason) {
   const Series series = open();
   EXPECT_THAT(labels(series), ElementsAre("a"));
   ASSERT_EQ(series.skipped().size(), 2u);
-  EXPECT_THAT(series.skipped()[0].path + ": " + series.skipped()[0].reason, HasSubstr("c_master.h5: "));
+  // The reason does not name the scan once more.
+  EXPECT_THAT(series.skipped()[0].path, HasSubstr("c_master.h5"));
+  EXPECT_THAT(series.skipped()[0].reason, AllOf(Not(HasSubstr("c_master.h5")), Not(IsEmpty())));
   EXPECT_EQ(series.skipped()[1].reason, "shape (5, 2, 8, 6), the series has (3, 4, 8, 6)");
 }
 
