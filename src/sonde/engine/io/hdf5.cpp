@@ -115,6 +115,10 @@ void check_readable(const std::string& path) {
 Hdf5File Hdf5File::open(const std::string& path) {
   check_readable(path);
   const Session session;
+  std::error_code unknown;
+  if (std::filesystem::file_size(path, unknown) == 0 && !unknown)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: the file is empty", path))
+        .hint("whoever wrote it may have been stopped: write or copy it again");
   if (H5Fis_hdf5(path.c_str()) <= 0) throw Error(ErrorKind::bad_file, fmt::format("{}: not an HDF5 file", path));
 
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS));

@@ -238,6 +238,9 @@ TEST(Hdf5Opening, OtherFormatsAreNotHdf5) {
   std::ofstream(folder.file("x.h5")) << "GIF89a";
   EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { Hdf5File::open(folder.file("x.h5")); }),
               HasSubstr("x.h5: not an HDF5 file"));
+  std::ofstream(folder.file("none.h5")).flush();
+  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { Hdf5File::open(folder.file("none.h5")); }),
+              HasSubstr("none.h5: the file is empty"));
 }
 
 TEST(Hdf5Opening, CutFilesSayHowFarTheyGo) {
