@@ -104,7 +104,7 @@ class PtychoRun {
       value["wavelength_A"] = sampling.wavelength;
       pair("pixel_size_A", sampling.pixel_row(), sampling.pixel_col());
     }
-    value["step_px"] = plan.step;
+    value["step_px"] = plan.spacing.nearest;
     value["notes"] = plan.scan.notes;
     value["warnings"] = plan.warnings;
     return to_python(value);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -159,6 +160,19 @@ TEST_F(PtychoRun, ResumeRefusesWhatIsNoCheckpoint) {
     const Ended ended = run({"ptycho", "resume", file(name)});
     EXPECT_EQ(ended.status, 3) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr(name));
+  }
+}
+
+TEST_F(PtychoRun, ACheckpointThatIsCutOffIsRefusedByNameAndChangesNothing) {
+  write();
+  ASSERT_EQ(reconstruct(run_file("", "", 4), {"--set", "output.checkpoint_every=2"}).status, 0);
+  const auto whole = fs::file_size(file("result.ckpt.h5"));
+  for (const auto left : {whole - 1, whole / 2, std::uintmax_t{100}, std::uintmax_t{0}}) {
+    fs::resize_file(file("result.ckpt.h5"), left);
+    const Ended ended = run({"ptycho", "resume", file("result.ckpt.h5"), "-o", file("again.h5")});
+    EXPECT_EQ(ended.status, 3) << left << " bytes\n" << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("error: "), HasSubstr("result.ckpt.h5"), HasSubstr("hint: ")));
+    EXPECT_FALSE(fs::exists(file("again.h5")));
   }
 }
 
@@ -436,15 +450,54 @@ TEST_F(PtychoWrongInput, SamplingThatContradictsItselfNamesTheNumbers) {
       reconstruct(run_file(), {"--set", "geometry.units=A", "--set", "geometry.energy_keV=200", "--set",
                                "geometry.detector_mrad_per_px=1", "--set", "geometry.object_pixel_A=2"});
   EXPECT_EQ(ended.status, 3);
-  EXPECT_THAT(ended.err,
-              AllOf(HasSubstr("the sampling is inconsistent"), HasSubstr("1.045 A"), HasSubstr("pixel_A = 2")));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("the sampling is inconsistent"), HasSubstr("1.045 A"),
+                               HasSubstr("object_pixel_A = 2 of the run file")));
 }
 
 TEST_F(PtychoWrongInput, TooLittleOverlapWarnsWithTheNumber) {
   write("positions *= 6");
   const Ended ended = reconstruct(run_file());
   EXPECT_EQ(ended.status, 0) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("warning: neighbouring probes overlap by"));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("warning: neighbours overlap by"), HasSubstr("below 60 %")));
+  // Before any work too.
+  EXPECT_THAT(reconstruct(run_file(), {"--dry-run"}).err, HasSubstr("warning: neighbours overlap by"));
+}
+
+TEST_F(PtychoWrongInput, ADefocusBesideAProbeOfAFileIsSaidToHaveNoEffect) {
+  write();
+  const Ended ended = reconstruct(run_file(), {"--set", "probe.defocus_A=150"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err,
+              HasSubstr("warning: [probe] defocus_A = 150 has no effect: the first probe comes from a file"));
+}
+
+TEST_F(PtychoWrongInput, AFarPositionIsNamedBeforeTheMemoryThatItsObjectNeeds) {
+  write("positions[9] = (4000, 4000)");
+  const Ended ended = reconstruct(run_file(), {"--memory", "64M"});
+  EXPECT_EQ(ended.status, 4);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("warning: frame 9 lies "), HasSubstr("most is for object")));
+  EXPECT_FALSE(has_result());
+}
+
+TEST_F(PtychoWrongInput, FramesAtOnePlaceAreRefused) {
+  write("positions[:] = 12");
+  const Ended ended = reconstruct(run_file());
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, HasSubstr("all 64 frames lie at one place, (12, 12)"));
+}
+
+TEST_F(PtychoWrongInput, ScanAxesThatComeLastAreSuspectedByTheCounts) {
+  write("frames = np.moveaxis(frames.reshape(8, 8, n, n), (0, 1), (2, 3))");
+  const Ended positioned = reconstruct(run_file());
+  EXPECT_EQ(positioned.status, 3);
+  EXPECT_THAT(positioned.err,
+              HasSubstr("shape (24, 24, 8, 8) with 64 positions: the axes seem to be in another order"));
+  std::ofstream(file("raster.toml")) << "[data]\nfile = \"scan.h5\"\npatterns = \"data\"\nskip_empty = true\n"
+                                     << "[geometry]\nunits = \"pixel\"\nscan_step_px = 2\n[probe]\nfwhm = 4\n"
+                                     << "[[engine]]\nname = \"epie\"\niterations = 1\n";
+  const Ended ended = run({"ptycho", "run", file("raster.toml"), "-o", file("result.h5")});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("the mean pattern is flat as a scan is: the axes seem to be in another order"));
 }
 
 TEST_F(PtychoWrongInput, TheOtherZeroFrequencyIsSuspected) {

@@ -124,8 +124,8 @@ def test_cxi_with_an_energy_in_electron_volts(program, made, tmp_path):
 
 def test_cxi_without_what_the_sampling_needs(program, made, tmp_path):
     path = cxi(tmp_path, made, energy=None, distance=None)
-    refused(program.run(path), "energy_keV is missing")
-    accepted(program.run(path, geometry=f"energy_keV = {ENERGY_KEV}\ndistance_m = {DISTANCE_M}\nprobe_type = \"photon\"\n"))
+    refused(program.run(path), "energy_keV and distance_m are missing")
+    accepted(program.run(path, geometry=f"energy_keV = {ENERGY_KEV}\ndistance_m = {DISTANCE_M}\n"))
 
 
 @pytest.mark.parametrize("change, words", [
@@ -405,7 +405,7 @@ def test_a_dry_run_decodes_nothing_and_knows_the_sizes(program, raster, tmp_path
 
 def test_scans_that_are_broken(program, raster, tmp_path):
     frames = raster.frames.reshape(6, 6, ROWS, COLS)
-    refused(program.run(emd(tmp_path, raster)), "energy_keV is missing")
+    refused(program.run(emd(tmp_path, raster)), "energy_keV and detector_mrad_per_px (or detector_inv_A_per_px) are missing")
     refused(program.run(emd(tmp_path, raster), geometry="energy_keV = 200\ndetector_mrad_per_px = 2.0\n"), "step of the raster")
     dark = frames.copy()
     dark[2, 3] = 0

@@ -99,9 +99,11 @@ void show_dry_run(const ptycho::RunFile& run, const ptycho::Source& source, cons
                                 format_bytes(static_cast<double>(plan.memory.peak_bytes)),
                                 format_bytes(static_cast<double>(context.host_budget().available_bytes()))));
   if (const std::optional<Array> probe = probe_without_counts(run, source, plan)) {
-    const ptycho::ScanJudgement judgement = judge_scan(plan, *probe);
+    const ptycho::ScanJudgement judgement = judge_scan(plan.scan, plan.spacing, *probe);
     report.add_choice("overlap", Value(judgement.overlap),
-                      fmt::format("step {:.3g} px, probe {:.3g} px", plan.step, judgement.diameter));
+                      fmt::format("{}, probe {:.3g} px; the worst frame has {:.0f} %",
+                                  step_text(plan.spacing, plan.scan), judgement.diameter, 100 * judgement.worst));
+    for (const std::string& warning : overlap_warnings(judgement, plan.scan, plan.spacing)) log_warning(warning);
     report.add_choice("groups", Value(judgement.groups), "frames of one group do not overlap");
   } else {
     report.add_choice("overlap", Value(), "the first probe comes from the mean pattern, which has not been read");
@@ -406,6 +408,10 @@ void reconstruct(ptycho::RunFile& run, const CheckpointReader* from, std::option
   ptycho::JobPlan plan = plan_job(run, source, {.budgets = budgets, .ranks = ranks, .kernels = !device.is_cpu()});
   say_plan(source, plan, context);
   if (!device.is_cpu()) use_kernels(device, run, plan, context);
+  // Before memory is asked for: a position far away makes an object that no memory holds.
+  if (!context.silent())
+    for (const std::string& warning : plan.warnings) log_warning(warning);
+  const std::size_t told = plan.warnings.size();
   if (context.dry_run()) show_dry_run(run, source, plan, context);
   require_memory(plan.memory, plan.sizes, budgets);
   if (context.dry_run()) return;
@@ -425,7 +431,7 @@ void reconstruct(ptycho::RunFile& run, const CheckpointReader* from, std::option
   phase.end();
   for (const std::string& note : job.notes()) context.say("note      " + note);
   if (!context.silent())
-    for (const std::string& warning : job.warnings()) log_warning(warning);
+    for (std::size_t i = told; i < job.warnings().size(); ++i) log_warning(job.warnings()[i]);
   context.say(fmt::format("floor     R_I {:.4f}, NMSE {:.3g} for a perfect model of these counts", job.floor(),
                           nmse_floor(job.reconstruction().counts())));
 

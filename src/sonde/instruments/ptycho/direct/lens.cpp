@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/direct/lens.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
-
-#include "sonde/engine/base/error.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -31,14 +27,7 @@ Lens::Lens(const Sampling& sampling, double semiangle, ApertureEdge edge, const 
       edge_(edge == ApertureEdge::pixel ? std::sqrt(sampling.dk_row * sampling.dk_col) : 0),
       soft_(edge == ApertureEdge::pixel) {
   require_calibrated(sampling, "a direct method");
-  const double half = std::min(static_cast<double>(sampling.rows) * sampling.angle_row(),
-                               static_cast<double>(sampling.cols) * sampling.angle_col()) /
-                      2;
-  if (!(semiangle > 0) || semiangle > half)
-    throw Error(ErrorKind::bad_input,
-                fmt::format("a semiangle of {:.4g} mrad on a detector that reaches to {:.4g} mrad", 1000 * semiangle,
-                            1000 * half))
-        .hint("check semiangle_mrad and detector_mrad_per_px");
+  require_semiangle(sampling, semiangle);
 
   // C_nm / (n+1) lambda^n |k|^(n+1) cos(m (phi - phi_nm)) = ... (ky^2 + kx^2)^((n+1-m)/2) Re[e^(-i m phi_nm) (kx + i
   // ky)^m]

@@ -208,7 +208,8 @@ void Measurement::complete() {
     mean_counts_ += sum.counts;
     lit += sum.counts > 0 ? 1 : 0;
   }
-  if (lit == 0) throw Error(ErrorKind::bad_input, "no pattern has a single count");
+  if (lit == 0)
+    throw Error(ErrorKind::bad_input, "no pattern has a single count").hint("check data.patterns and data.mask");
   mean_counts_ /= static_cast<double>(lit);
 }
 

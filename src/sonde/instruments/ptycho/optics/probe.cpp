@@ -45,14 +45,7 @@ Array probe_of(const Sampling& sampling, View<const double, 2> amplitude, const 
 
 Array aperture(const Sampling& sampling, double semiangle, ApertureEdge edge) {
   require_calibrated(sampling, "the aperture probe");
-  const double half_rows = sampling.angle_row() * static_cast<double>(sampling.rows) / 2;
-  const double half_cols = sampling.angle_col() * static_cast<double>(sampling.cols) / 2;
-  if (!(semiangle > 0) || semiangle > std::min(half_rows, half_cols))
-    throw Error(ErrorKind::bad_input,
-                fmt::format("a semiangle of {:.4g} mrad on a detector that reaches to {:.4g} mrad", 1000 * semiangle,
-                            1000 * std::min(half_rows, half_cols)))
-        .hint("check semiangle_mrad and detector_mrad_per_px");
-
+  require_semiangle(sampling, semiangle);
   Array result(Device::cpu(), {sampling.rows, sampling.cols}, DType::f64);
   const View<double, 2> a = result.view<double, 2>();
   for (Index row = 0; row < sampling.rows; ++row)

@@ -28,10 +28,15 @@ void require_positive(const char* name, double value) {
 
 /// One way to the object pixel, and what its numbers would have to be to give another one.
 struct Route {
-  std::string keys, short_keys;
+  std::string said, topic;
   double pixel;
   std::vector<std::string> (*alternatives)(const SamplingClaims&, double pixel);
 };
+
+/// "energy_keV = 200 of scan.h5".
+std::string told(const char* key, const Claim& claim) {
+  return fmt::format("{} = {:.6g}{}{}", key, claim.value, claim.by.empty() ? "" : " of ", claim.by);
+}
 
 double energy_of_wavelength(double wavelength) {
   // lambda falls with the energy, so bisection between 1 eV and 10 GeV finds it.
@@ -43,30 +48,61 @@ double energy_of_wavelength(double wavelength) {
   return low;
 }
 
+double wavelength_of(const SamplingClaims& claims) {
+  return claims.photons ? photon_wavelength(claims.energy_kev->value) : electron_wavelength(claims.energy_kev->value);
+}
+
+/// Electrons: energy and angle.
+Route by_angle(const SamplingClaims& claims) {
+  return {told("energy_keV", *claims.energy_kev) + " and " + told("detector_mrad_per_px", *claims.mrad_per_px),
+          "the energy or the angle of a detector pixel",
+          1000 * wavelength_of(claims) / (static_cast<double>(claims.n) * claims.mrad_per_px->value),
+          [](const SamplingClaims& said, double pixel) -> std::vector<std::string> {
+            const auto n = static_cast<double>(said.n);
+            return {
+                fmt::format("energy_keV = {:.4g}", energy_of_wavelength(pixel * n * said.mrad_per_px->value / 1000)),
+                fmt::format("detector_mrad_per_px = {:.4g}", 1000 * wavelength_of(said) / (n * pixel))};
+          }};
+}
+
+/// Photons: energy, detector pixel and distance.
+Route by_distance(const SamplingClaims& claims) {
+  return {fmt::format("{}, {} and {}", told("energy_keV", *claims.energy_kev),
+                      told("detector_pixel_m", *claims.detector_pixel_m), told("distance_m", *claims.distance_m)),
+          "the energy, the detector pixel or the distance",
+          wavelength_of(claims) * claims.distance_m->value /
+              (static_cast<double>(claims.n) * claims.detector_pixel_m->value),
+          [](const SamplingClaims& said, double pixel) -> std::vector<std::string> {
+            const double now = by_distance(said).pixel;
+            return {fmt::format("energy_keV = {:.4g}", said.energy_kev->value * now / pixel),
+                    fmt::format("detector_pixel_m = {:.4g}", said.detector_pixel_m->value * now / pixel),
+                    fmt::format("distance_m = {:.4g}", said.distance_m->value * pixel / now)};
+          }};
+}
+
 std::vector<Route> routes_of(const SamplingClaims& claims) {
   std::vector<Route> routes;
-  if (claims.energy_kev && claims.mrad_per_px)
-    routes.push_back(
-        {fmt::format("energy_keV = {} and detector_mrad_per_px = {}", *claims.energy_kev, *claims.mrad_per_px),
-         "the energy or the angle of a detector pixel",
-         1000 * electron_wavelength(*claims.energy_kev) / (static_cast<double>(claims.n) * *claims.mrad_per_px),
-         [](const SamplingClaims& said, double pixel) -> std::vector<std::string> {
-           const double span = static_cast<double>(said.n) * *said.mrad_per_px / 1000;
-           return {fmt::format("energy_keV = {:.4g}", energy_of_wavelength(pixel * span)),
-                   fmt::format("detector_mrad_per_px = {:.4g}",
-                               1000 * electron_wavelength(*said.energy_kev) / (static_cast<double>(said.n) * pixel))};
-         }});
-  if (claims.pixel_a)
-    routes.push_back({fmt::format("pixel_A = {}", *claims.pixel_a), "the object pixel", *claims.pixel_a,
+  if (!claims.photons && claims.energy_kev && claims.mrad_per_px) routes.push_back(by_angle(claims));
+  if (claims.photons && claims.energy_kev && claims.detector_pixel_m && claims.distance_m)
+    routes.push_back(by_distance(claims));
+  if (claims.inv_a_per_px)
+    routes.push_back({told("detector_inv_A_per_px", *claims.inv_a_per_px), "the reciprocal size of a detector pixel",
+                      1 / (static_cast<double>(claims.n) * claims.inv_a_per_px->value),
+                      [](const SamplingClaims& said, double pixel) -> std::vector<std::string> {
+                        return {
+                            fmt::format("detector_inv_A_per_px = {:.4g}", 1 / (static_cast<double>(said.n) * pixel))};
+                      }});
+  if (claims.object_pixel_a)
+    routes.push_back({told("object_pixel_A", *claims.object_pixel_a), "the object pixel", claims.object_pixel_a->value,
                       [](const SamplingClaims&, double pixel) -> std::vector<std::string> {
-                        return {fmt::format("pixel_A = {:.4g}", pixel)};
+                        return {fmt::format("object_pixel_A = {:.4g}", pixel)};
                       }});
   if (claims.step_a && claims.step_px)
-    routes.push_back({fmt::format("scan_step_A = {} and a step of {} px", *claims.step_a, *claims.step_px),
-                      "the scan step", *claims.step_a / *claims.step_px,
+    routes.push_back({told("scan_step_A", *claims.step_a) + " and " + told("scan_step_px", *claims.step_px),
+                      "the scan step", claims.step_a->value / claims.step_px->value,
                       [](const SamplingClaims& said, double pixel) -> std::vector<std::string> {
-                        return {fmt::format("scan_step_A = {:.4g}", pixel * *said.step_px),
-                                fmt::format("a step of {:.4g} px", *said.step_a / pixel)};
+                        return {fmt::format("scan_step_A = {:.4g}", pixel * said.step_px->value),
+                                fmt::format("scan_step_px = {:.4g}", said.step_a->value / pixel)};
                       }});
   return routes;
 }
@@ -96,19 +132,40 @@ Sampling pixel_sampling(Index rows, Index cols) {
 void require_calibrated(const Sampling& sampling, const char* what) {
   if (!sampling.calibrated())
     throw Error(ErrorKind::not_supported, fmt::format("{} needs a wavelength, but the geometry is in pixels", what))
-        .hint("give energy_keV and detector_mrad_per_px");
+        .hint("give energy_keV and detector_mrad_per_px, and no units = \"pixel\"");
+}
+
+void require_semiangle(const Sampling& sampling, double semiangle) {
+  const double edge = std::min(sampling.angle_row() * static_cast<double>(sampling.rows) / 2,
+                               sampling.angle_col() * static_cast<double>(sampling.cols) / 2);
+  if (!(semiangle > 0) || semiangle > edge)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("a semiangle of {:.4g} mrad on a detector that reaches to {:.4g} mrad", 1000 * semiangle,
+                            1000 * edge))
+        .hint("check semiangle_mrad and detector_mrad_per_px");
+  const double pixel = std::max(sampling.angle_row(), sampling.angle_col());
+  if (semiangle < pixel / 2)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("a semiangle of {:.4g} mrad lies within one detector pixel of {:.4g} mrad: the probe would "
+                            "be wider than its window",
+                            1000 * semiangle, 1000 * pixel))
+        .hint(fmt::format("check semiangle_mrad and detector_mrad_per_px; {:.4g} rad would be semiangle_mrad = {:.4g}",
+                          1000 * semiangle, 1e6 * semiangle));
 }
 
 void require_consistent(const SamplingClaims& claims, double tolerance) {
-  const auto check = [](const char* name, const std::optional<double>& value) {
-    if (value) require_positive(name, *value);
+  const auto check = [](const char* name, const std::optional<Claim>& claim) {
+    if (claim) require_positive(name, claim->value);
   };
   check("energy_keV", claims.energy_kev);
   check("detector_mrad_per_px", claims.mrad_per_px);
-  check("pixel_A", claims.pixel_a);
+  check("detector_pixel_m", claims.detector_pixel_m);
+  check("distance_m", claims.distance_m);
+  check("detector_inv_A_per_px", claims.inv_a_per_px);
+  check("object_pixel_A", claims.object_pixel_a);
   check("scan_step_A", claims.step_a);
-  check("step_px", claims.step_px);
-  if (claims.energy_kev && claims.mrad_per_px) require_size(claims.n, claims.n);
+  check("scan_step_px", claims.step_px);
+  if ((claims.energy_kev && claims.mrad_per_px) || claims.inv_a_per_px) require_size(claims.n, claims.n);
 
   const std::vector<Route> routes = routes_of(claims);
   const auto agree = [&](std::size_t i, std::size_t k) {
@@ -119,8 +176,8 @@ void require_consistent(const SamplingClaims& claims, double tolerance) {
     for (std::size_t k = i + 1; k < routes.size(); ++k)
       if (!agree(i, k))
         message += fmt::format("{}{} give an object pixel of {:.4g} A, but {} one of {:.4g} A, {:.3g} times as much",
-                               message.empty() ? "the sampling is inconsistent: " : "; ", routes[i].keys,
-                               routes[i].pixel, routes[k].keys, routes[k].pixel, routes[k].pixel / routes[i].pixel);
+                               message.empty() ? "the sampling is inconsistent: " : "; ", routes[i].said,
+                               routes[i].pixel, routes[k].said, routes[k].pixel, routes[k].pixel / routes[i].pixel);
   if (message.empty()) return;
 
   // The odd one out, where there is one: what it would have to be. Otherwise every number, each alone.
@@ -128,11 +185,17 @@ void require_consistent(const SamplingClaims& claims, double tolerance) {
   const auto fitting = [&](std::size_t odd, std::size_t right) {
     return join_words(routes[odd].alternatives(claims, routes[right].pixel), " or ");
   };
-  for (std::size_t odd = 0; odd < routes.size() && routes.size() == 3; ++odd) {
-    const std::size_t one = (odd + 1) % 3, other = (odd + 2) % 3;
-    if (agree(one, other) && !agree(odd, one) && !agree(odd, other))
-      hint = fmt::format("the other two agree, so look at {}: {} would fit", routes[odd].short_keys, fitting(odd, one));
-  }
+  /// Whether all but `odd` agree among themselves, and none of them with it.
+  const auto stands_alone = [&](std::size_t odd) {
+    for (std::size_t i = 0; i < routes.size(); ++i)
+      for (std::size_t k = i + 1; k < routes.size(); ++k)
+        if (agree(i, k) == (i == odd || k == odd)) return false;
+    return true;
+  };
+  for (std::size_t odd = 0; odd < routes.size() && routes.size() > 2; ++odd)
+    if (stands_alone(odd))
+      hint = fmt::format("the others agree, so look at {}: {} would fit", routes[odd].topic,
+                         fitting(odd, odd == 0 ? 1 : 0));
   if (hint.empty())
     hint = fmt::format("{} would fit, or {}", fitting(0, routes.size() - 1), fitting(routes.size() - 1, 0));
   throw Error(ErrorKind::bad_input, message).hint(hint);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "sonde/engine/base/index.h"
 
@@ -35,20 +37,43 @@ struct Sampling {
 /// Throws Error(not_supported) when the sampling has no calibration; `what` names the use: "the aperture probe".
 void require_calibrated(const Sampling& sampling, const char* what);
 
-/// What files and people say about a measurement with electrons. All of it may be absent, and more may be said than is
-/// needed; then it must agree: pixel = lambda(energy) / (n mrad_per_px / 1000) and step_a = step_px pixel.
-struct SamplingClaims {
-  Index n = 0;  ///< detector pixels along the axis that the other numbers are about
-  std::optional<double> energy_kev;
-  std::optional<double> mrad_per_px;  ///< angle of a detector pixel
-  std::optional<double> pixel_a;      ///< object pixel, A
-  std::optional<double> step_a;       ///< scan step, A
-  std::optional<double> step_px;      ///< the same in object pixels
+/// Throws Error(bad_input) for a semiangle (rad) that is not above zero, reaches beyond the detector, or lies within
+/// the zero-frequency pixel: such a probe is wider than its window.
+void require_semiangle(const Sampling& sampling, double semiangle);
+
+/// A number that somebody says about a measurement.
+struct Claim {
+  double value = 0;
+  std::string by{};  ///< who says so, "scan.h5" or "the run file"; may be empty
+
+  Claim() = default;
+  Claim(double said, std::string who = {}) : value(said), by(std::move(who)) {}  // NOLINT: a number is a claim
 };
 
+/// What files and people say about how a measurement is sampled. All of it may be absent, and more may be said than is
+/// needed; then every way to the object pixel must lead to the same one:
+///   electrons  lambda(energy) / (n mrad_per_px / 1000)
+///   photons    lambda(energy) distance / (n detector_pixel)
+///   either     1 / (n inv_a_per_px), object_pixel_a, step_a / step_px
+struct SamplingClaims {
+  Index n = 0;  ///< detector pixels along the axis that the other numbers are about
+  bool photons = false;
+  std::optional<Claim> energy_kev;
+  std::optional<Claim> mrad_per_px;                   ///< angle of a detector pixel
+  std::optional<Claim> detector_pixel_m, distance_m;  ///< the same for photons
+  std::optional<Claim> inv_a_per_px;                  ///< reciprocal size of a detector pixel, 1/A
+  std::optional<Claim> object_pixel_a;
+  std::optional<Claim> step_a;   ///< scan step, A
+  std::optional<Claim> step_px;  ///< the same in object pixels
+};
+
+/// Relative difference beyond which two claims contradict each other. Calibrations of angles and magnifications are
+/// good to a per cent or two; a wrong unit, energy or binning is off by far more.
+constexpr double claim_tolerance = 0.02;
+
 /// Throws Error(bad_input) when claims differ by more than `tolerance` (relative). The message gives every pair that
-/// disagrees, by how much, and what each number would have to be alone; when two of three ways to the object pixel
-/// agree, it names the third as the one to look at.
-void require_consistent(const SamplingClaims& claims, double tolerance = 0.02);
+/// disagrees, who says so and by how much, and what each number would have to be alone; when all ways to the object
+/// pixel but one agree, it names that one to look at.
+void require_consistent(const SamplingClaims& claims, double tolerance = claim_tolerance);
 
 }  // namespace sonde::ptycho

@@ -10,6 +10,7 @@
 #include "sonde/instruments/ptycho/quality/image.h"
 #include "sonde/instruments/ptycho/scan/positions.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
+#include "sonde/instruments/ptycho/scan/spacing.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -62,7 +63,7 @@ Acquisition acquisition_of(const State& state, const Measurement& measurement, c
   const Point extent = reach(places);
   found.counts_per_frame = measurement.mean_counts();
   found.counts_per_pixel = sums.counts / sums.pixels;
-  found.step = typical_step(places);
+  found.step = spacing_of(places).across;
   found.dose = sums.counts / ((extent.row + found.step) * (extent.col + found.step));
   found.probe_diameter = probe_diameter(in_double_precision(state.probe), sampling);
   found.overlap = linear_overlap(found.step, found.probe_diameter);

@@ -16,7 +16,7 @@ struct Acquisition {
   double counts_per_frame = 0;  ///< mean
   double counts_per_pixel = 0;  ///< the same per measured detector pixel
   double dose = 0;              ///< all counts over the scanned area: bounding box of the positions and a step
-  double step = 0;              ///< median distance of nearest positions
+  double step = 0;              ///< median distance of neighbours along the longer step of the scan
   double probe_diameter = 0;    ///< of the circle with 99 % of the probe's power
   double overlap = 0;           ///< linear: 1 - step / diameter
   double pixel = 0;             ///< of the object, the larger side

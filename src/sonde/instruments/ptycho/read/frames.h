@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "sonde/engine/array/array.h"
+#include "sonde/engine/array/view.h"
 #include "sonde/instruments/ptycho/model/measurement.h"
+#include "sonde/instruments/ptycho/optics/sampling.h"
 #include "sonde/instruments/ptycho/read/settings.h"
 
 namespace sonde::ptycho {
@@ -39,5 +42,15 @@ void add_patterns(const Array& patterns, Index first, std::span<const Index> ski
 /// than to `zero`. The mean direction of counts on the circle that each axis is (index / size as an angle) decides.
 [[nodiscard]] bool zero_frequency_doubtful(std::span<const double> sum, Extent extent,
                                            std::span<const std::uint8_t> good, ZeroFrequency zero);
+
+/// Whether the scan's axes seem to come last: the totals of `frames` vary as the pixels of a pattern should, while
+/// `sum`, the patterns added up, is flat as the totals of a scan should be. Variation is n sum x^2 / (sum x)^2, 1 for a
+/// constant.
+[[nodiscard]] bool axes_doubtful(std::span<const double> sum, std::span<const std::uint8_t> good,
+                                 std::span<const CountSums> frames);
+
+/// Radius (rad) of the bright disk in a mean pattern (rows, columns): that of a circle with the area of the pixels
+/// above half of the level that a flat disk would have. Nothing below a radius of three pixels, which tells no size.
+[[nodiscard]] std::optional<double> bright_disk(View<const double, 2> mean, const Sampling& sampling);
 
 }  // namespace sonde::ptycho

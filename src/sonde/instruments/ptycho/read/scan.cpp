@@ -14,8 +14,8 @@
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/math/fft.h"
-#include "sonde/instruments/ptycho/optics/wavelength.h"
 #include "sonde/instruments/ptycho/read/frames.h"
+#include "sonde/instruments/ptycho/read/geometry.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -24,50 +24,6 @@ namespace {
 template <class T>
 std::optional<T> either(const std::optional<T>& set, const std::optional<T>& file) {
   return set ? set : file;
-}
-
-double require(const std::optional<double>& value, const char* key) {
-  if (!value)
-    throw Error(ErrorKind::bad_input, fmt::format("the sampling is not known: {} is missing", key))
-        .hint("give it in [geometry], or units = \"pixel\" to work without energy and angles");
-  return *value;
-}
-
-/// The sampling of the detector as stored: detector pixels of the file, object pixels of its whole width.
-Sampling sampling_of(const Source& source, const GeometrySettings& set) {
-  const Index rows = source.shape[1], cols = source.shape[2];
-  if (set.units == Units::pixel) return pixel_sampling(rows, cols);
-  const ProbeType type = source.probe_type && !set.energy_kev ? *source.probe_type : set.probe_type;
-  const double energy = require(either(set.energy_kev, source.energy_kev), "energy_keV");
-  const std::optional<double> step_a = either(set.scan_step_a, source.step_a);
-  std::optional<double> angle = either(set.detector_mrad_per_px, source.mrad_per_px);
-  if (type == ProbeType::electron) {
-    require_consistent({.n = cols,
-                        .energy_kev = energy,
-                        .mrad_per_px = angle,
-                        .pixel_a = set.object_pixel_a,
-                        .step_a = step_a,
-                        .step_px = set.scan_step_px});
-    if (!angle && !set.object_pixel_a && source.inv_a_per_px)
-      angle = 1000 * *source.inv_a_per_px * electron_wavelength(energy);
-    if (!angle && set.object_pixel_a)
-      angle = 1000 * electron_wavelength(energy) / (static_cast<double>(cols) * *set.object_pixel_a);
-    return electron_sampling(rows, cols, energy, require(angle, "detector_mrad_per_px"));
-  }
-  const Sampling sampling = photon_sampling(
-      rows, cols, energy, require(either(set.detector_pixel_m, source.detector_pixel_m), "detector_pixel_m"),
-      require(either(set.distance_m, source.distance_m), "distance_m"));
-  SamplingClaims claims;
-  claims.pixel_a = sampling.pixel_col();
-  claims.step_a = step_a;
-  claims.step_px = set.scan_step_px;
-  require_consistent(claims);
-  if (set.object_pixel_a && std::abs(*set.object_pixel_a / sampling.pixel_col() - 1) > 0.02)
-    throw Error(ErrorKind::bad_input,
-                fmt::format("the sampling is inconsistent: energy, detector pixel and distance mean an object pixel of "
-                            "{:.4g} A, object_pixel_A = {:.4g}: {:.3g} times as much",
-                            sampling.pixel_col(), *set.object_pixel_a, *set.object_pixel_a / sampling.pixel_col()));
-  return sampling;
 }
 
 Extent window_of(const Source& source, const DataSettings& data) {
@@ -82,10 +38,12 @@ Extent window_of(const Source& source, const DataSettings& data) {
   return {next_fast_size(window.rows), next_fast_size(window.cols)};
 }
 
-/// Positions of a list, turned like those of a raster: transposed, then rotated about their mean.
-std::vector<Point> turned(std::vector<Point> points, bool transpose, double rotation) {
-  if (transpose)
-    for (Point& point : points) std::swap(point.row, point.col);
+/// Transposed, then rotated about the mean, both on the specimen: object pixels may be oblong.
+std::vector<Point> turned(std::vector<Point> points, const GeometrySettings& set, const Sampling& sampling) {
+  const double oblong = sampling.pixel_row() / sampling.pixel_col();
+  if (set.transpose)
+    for (Point& point : points) point = {point.col / oblong, point.row * oblong};
+  const double rotation = set.scan_rotation_deg * std::numbers::pi / 180;
   if (rotation == 0) return points;
   Point mean;
   for (const Point& point : points) {
@@ -95,43 +53,36 @@ std::vector<Point> turned(std::vector<Point> points, bool transpose, double rota
   const double c = std::cos(rotation), s = std::sin(rotation);
   for (Point& point : points) {
     const double row = point.row - mean.row, col = point.col - mean.col;
-    point = {mean.row + row * c - col * s, mean.col + col * c + row * s};
+    point = {mean.row + row * c - col * s / oblong, mean.col + col * c + row * s * oblong};
   }
   return points;
 }
 
-std::vector<Point> raster_of(const Source& source, const GeometrySettings& set, const Sampling& stored) {
+std::vector<Point> raster_of(const Source& source, const Geometry& geometry) {
   if (!source.scan_shape)
     throw Error(ErrorKind::bad_input, fmt::format("{}: {} frames without positions", source.file, source.shape[0]))
         .hint("name the positions with data.positions, or the shape of the raster with data.scan_shape");
-  const std::optional<double> step_a = either(set.scan_step_a, source.step_a);
-  double row = 0, col = 0;
-  if (set.scan_step_px) {
-    row = col = *set.scan_step_px;
-  } else if (step_a && stored.calibrated()) {
-    row = *step_a / stored.pixel_row();
-    col = *step_a / stored.pixel_col();
+  const Sampling& stored = geometry.sampling;
+  Point step;
+  if (geometry.step_px) {
+    step = {geometry.step_px->value, geometry.step_px->value};
+  } else if (geometry.step_a && stored.calibrated()) {
+    step = {geometry.step_a->value / stored.pixel_row(), geometry.step_a->value / stored.pixel_col()};
   } else {
     throw Error(ErrorKind::bad_input, "the step of the raster is not known")
         .hint(stored.calibrated() ? "give geometry.scan_step_A" : "give geometry.scan_step_px");
   }
-  return raster_positions({.rows = source.scan_shape->rows,
-                           .cols = source.scan_shape->cols,
-                           .step_row = row,
-                           .step_col = col,
-                           .transpose = set.transpose,
-                           .rotation = set.scan_rotation_deg * std::numbers::pi / 180});
+  return raster_positions(
+      {.rows = source.scan_shape->rows, .cols = source.scan_shape->cols, .step_row = step.row, .step_col = step.col});
 }
 
-/// In object pixels of the stored detector, place of window index floor(n/2).
-std::vector<Point> positions_of(const Source& source, const GeometrySettings& set, const PositionListSettings& list,
-                                const Sampling& stored) {
-  if (source.positions.empty()) return raster_of(source, set, stored);
-  const LengthUnit by_default = set.units == Units::pixel ? LengthUnit::pixel : LengthUnit::angstrom;
+/// Place of window index floor(n/2) in object pixels of the stored detector.
+std::vector<Point> listed(const Source& source, const PositionListSettings& list, const Geometry& geometry) {
+  const Sampling& stored = geometry.sampling;
+  const LengthUnit by_default = stored.calibrated() ? LengthUnit::angstrom : LengthUnit::pixel;
   const LengthUnit unit = either(list.unit, source.unit).value_or(by_default);
   const Reference reference = either(list.reference, source.reference).value_or(Reference::window_centre);
-  return turned(listed_positions(source.positions, unit, reference, stored), set.transpose,
-                set.scan_rotation_deg * std::numbers::pi / 180);
+  return listed_positions(source.positions, unit, reference, stored);
 }
 
 std::vector<Index> frames_to_skip(const Source& source, const DataSettings& data) {
@@ -173,6 +124,37 @@ Array mean_pattern(const Array& sum, const Scan& scan, Index frames) {
   return mean;
 }
 
+/// What the mean pattern says of the semiangle, where it is another one.
+std::optional<std::string> compare_disk(const Scan& scan, View<const double, 2> mean, const std::string& file) {
+  if (!scan.semiangle || scan.probe_type != ProbeType::electron) return std::nullopt;
+  const std::optional<double> found = bright_disk(mean, scan.sampling);
+  // The edge of the disk is a pixel or two wide, and specimens scatter from it: a quarter more or less is another
+  // angle.
+  constexpr double tolerance = 1.25;
+  if (!found || (*found<tolerance* * scan.semiangle&& * found * tolerance> * scan.semiangle)) return std::nullopt;
+  const double pixel = std::sqrt(scan.sampling.angle_row() * scan.sampling.angle_col());
+  return fmt::format(
+      "{}: the bright disk of the mean pattern has a radius of {:.3g} detector pixels, {:.3g} mrad, but the semiangle "
+      "is "
+      "{:.4g} mrad: {:.3g} times as much. Check semiangle_mrad and the angle of a detector pixel ({:.4g} mrad)",
+      file, *found / pixel, 1000 * *found, 1000 * *scan.semiangle, *scan.semiangle / *found, 1000 * pixel);
+}
+
+/// Whether a line of a raster whose positions are listed goes down instead of to the right.
+std::optional<std::string> compare_lines(const std::vector<Point>& points, const std::optional<Extent>& shape) {
+  if (!shape || shape->cols < 2 || shape->rows * shape->cols != static_cast<Index>(points.size())) return std::nullopt;
+  Point along;  // from the first to the last position of a line
+  for (Index i = 0; i < shape->rows; ++i) {
+    const Point& first = points[static_cast<std::size_t>(i * shape->cols)];
+    const Point& last = points[static_cast<std::size_t>((i + 1) * shape->cols - 1)];
+    along = {along.row + last.row - first.row, along.col + last.col - first.col};
+  }
+  constexpr double steep = 10;
+  if (std::abs(along.row) < steep * std::abs(along.col)) return std::nullopt;
+  return "within a line of the scan the positions go along rows: if the list holds columns first (x, y), exchange them "
+         "or set geometry.transpose = true";
+}
+
 }  // namespace
 
 std::string listed_frames(const std::vector<Index>& frames) {
@@ -191,11 +173,32 @@ Scan plan_scan(const Source& source, const DataSettings& data, const GeometrySet
   scan.skip = frames_to_skip(source, data);
 
   // A window of another size has the same detector pixels, and object pixels of another size.
-  const Sampling stored = sampling_of(source, geometry);
+  Geometry found = geometry_of(source, geometry);
+  const Sampling stored = found.sampling;
   scan.sampling = stored;
   scan.sampling.rows = scan.window.rows;
   scan.sampling.cols = scan.window.cols;
-  scan.positions = positions_of(source, geometry, positions, stored);
+  scan.probe_type = found.probe_type;
+  scan.semiangle = found.semiangle;
+  scan.notes = std::move(found.notes);
+  scan.warnings = source.warnings;
+  scan.warnings.insert(scan.warnings.end(), found.warnings.begin(), found.warnings.end());
+  if (scan.semiangle) {
+    Sampling measured = stored;  // what is padded was not
+    measured.rows = std::min(scan.stored.rows, scan.window.rows);
+    measured.cols = std::min(scan.stored.cols, scan.window.cols);
+    require_semiangle(measured, *scan.semiangle);
+  }
+  if (source.positions.empty()) {
+    scan.positions = raster_of(source, found);
+  } else {
+    during(fmt::format("taking the positions of {}", data.positions.empty() ? source.file : data.positions),
+           [&] { scan.positions = listed(source, positions, found); });
+    if (const auto warning = compare_step(scan.positions, source.scan_shape, found)) scan.warnings.push_back(*warning);
+  }
+  if (!data.positions.empty() && !geometry.transpose && geometry.scan_rotation_deg == 0)
+    if (auto warning = compare_lines(scan.positions, source.scan_shape)) scan.warnings.push_back(std::move(*warning));
+  scan.positions = turned(std::move(scan.positions), geometry, stored);
   for (Point& point : scan.positions) {
     point.row *= stored.pixel_row() / scan.sampling.pixel_row();
     point.col *= stored.pixel_col() / scan.sampling.pixel_col();
@@ -247,7 +250,7 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
     saturated += saturated_pixels(patterns, source.good);
     add_patterns(patterns, first, scan.skip, all);
     if (refitted) patterns = fit_detector(patterns, scan.zero_frequency, scan.window);
-    loaded.measurement.add(patterns);
+    during("reading " + source.file, [&] { loaded.measurement.add(patterns); });
   }
   if (clipped > 0) scan.notes.push_back(fmt::format("{} negative counts became zero", clipped));
   if (saturated > 0)
@@ -259,15 +262,24 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
     loaded.warnings.push_back(fmt::format("{}: most counts lie at the {} of the patterns, but zero_frequency is \"{}\"",
                                           source.file, centre ? "corners" : "centre", centre ? "center" : "corner"));
   }
-  loaded.measurement.complete();
+  during("reading " + source.file, [&] { loaded.measurement.complete(); });
 
+  const bool exchanged = axes_doubtful(all, source.good, loaded.measurement.sums());
+  if (exchanged)
+    loaded.warnings.push_back(
+        fmt::format("{}: frames differ in counts as the pixels of a detector do, and the mean pattern is flat as a "
+                    "scan is: the axes "
+                    "seem to be in another order, expected (scan rows, scan columns, detector rows, detector columns)",
+                    source.file));
   for (const Index own : loaded.measurement.empty_frames())
     if (!std::binary_search(scan.skip.begin(), scan.skip.end(), number(own))) loaded.empty.push_back(number(own));
   if (!loaded.empty.empty()) {
     if (!data.skip_empty)
       throw Error(ErrorKind::bad_input, fmt::format("{}: {} frames have no count: {}", source.file, loaded.empty.size(),
                                                     listed_frames(loaded.empty)))
-          .hint("leave them out with --skip-empty");
+          .hint(exchanged ? "the axes seem to be in another order: the scan comes first, store "
+                            "numpy.moveaxis(patterns, (2, 3), (0, 1))"
+                          : "leave them out with --skip-empty");
     scan.skip.insert(scan.skip.end(), loaded.empty.begin(), loaded.empty.end());
     std::sort(scan.skip.begin(), scan.skip.end());
     scan.notes.push_back(
@@ -279,6 +291,10 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
   for (Index own = 0; own < count; ++own)
     taking_part += std::binary_search(scan.skip.begin(), scan.skip.end(), number(own)) ? 0 : 1;
   loaded.mean = mean_pattern(sum, scan, taking_part);
+  const auto bad = std::count(source.good.begin(), source.good.end(), std::uint8_t{0});
+  if (bad * 100 <= scan.stored.rows * scan.stored.cols)  // a beam stop hides the disk
+    if (auto warning = compare_disk(scan, std::as_const(loaded.mean).view<double, 2>(), source.file))
+      loaded.warnings.push_back(std::move(*warning));
   return loaded;
 }
 

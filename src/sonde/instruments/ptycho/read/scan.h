@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,14 +21,18 @@ struct Scan {
   Extent window;      ///< cropped as asked, then padded to sizes that transform fast
   Sampling sampling;  ///< of the window
   ZeroFrequency zero_frequency = ZeroFrequency::centre;
-  std::vector<std::uint8_t> good;  ///< of the window: 1 where measured; empty: everywhere
-  std::vector<Point> positions;    ///< place of window index floor(n/2), object pixels, origin as in the file
-  std::vector<Index> skip;         ///< ascending, each once
-  std::vector<std::string> notes;  ///< what was decided, in words
+  std::vector<std::uint8_t> good;   ///< of the window: 1 where measured; empty: everywhere
+  std::vector<Point> positions;     ///< place of window index floor(n/2), object pixels, origin as in the file
+  std::vector<Index> skip;          ///< ascending, each once
+  std::optional<double> semiangle;  ///< rad
+  ProbeType probe_type = ProbeType::electron;
+  std::vector<std::string> notes;     ///< what was decided, in words
+  std::vector<std::string> warnings;  ///< what is doubtful in the source and in what settings say of it
 };
 
 /// Throws Error(bad_input) for sampling that is unknown or contradicts itself (naming the numbers that disagree and by
-/// how much), a raster without shape or step, positions that are not finite, and frames to skip that are not there.
+/// how much), a semiangle that does not fit on the detector, a raster without shape or step, a list of positions that
+/// are not finite, all the same, or not as far apart as the run file says, and frames to skip that are not there.
 [[nodiscard]] Scan plan_scan(const Source& source, const DataSettings& data, const GeometrySettings& geometry,
                              const PositionListSettings& positions);
 

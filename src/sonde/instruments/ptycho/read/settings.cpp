@@ -76,12 +76,18 @@ void DataSettings::describe(Fields& fields) {
 void GeometrySettings::describe(Fields& fields) {
   fields.choice("units", units, {{"A", Units::angstrom}, {"pixel", Units::pixel}},
                 {.help = "lengths in angstrom, or all in object pixels when energy and angles are not known"});
-  fields.choice("probe_type", probe_type, {{"electron", ProbeType::electron}, {"photon", ProbeType::photon}},
-                {.help = "what the probe is made of"});
+  fields.choice(
+      "probe_type", probe_type,
+      {{"auto", std::nullopt}, {"electron", ProbeType::electron}, {"photon", ProbeType::photon}},
+      {.help = "what the probe is made of; auto: what the file says (photons for CXI and PtyD), else electrons"});
   fields.add("energy_keV", energy_kev, {.help = "energy of the electrons or photons", .unit = "keV"});
   fields.add("semiangle_mrad", semiangle_mrad, {.help = "convergence semiangle of the probe", .unit = "mrad"});
   fields.add("detector_mrad_per_px", detector_mrad_per_px,
              {.help = "angle of a detector pixel, after detector_bin", .unit = "mrad"});
+  fields.add("detector_inv_A_per_px", detector_inv_a_per_px,
+             {.help = "instead of the angle: reciprocal size of a detector pixel, angle / wavelength (no 2 pi), after "
+                      "detector_bin",
+              .unit = "1/A"});
   fields.add("detector_pixel_m", detector_pixel_m, {.help = "photons: size of a detector pixel", .unit = "m"});
   fields.add("distance_m", distance_m, {.help = "photons: from the specimen to the detector", .unit = "m"});
   fields.add("object_pixel_A", object_pixel_a,

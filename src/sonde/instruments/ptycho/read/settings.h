@@ -44,8 +44,9 @@ enum class ProbeType { electron, photon };
 /// [geometry]: what turns pixels into lengths, and how a raster lies on the specimen.
 struct GeometrySettings {
   Units units = Units::angstrom;
-  ProbeType probe_type = ProbeType::electron;
-  std::optional<double> energy_kev, semiangle_mrad, detector_mrad_per_px, detector_pixel_m, distance_m, object_pixel_a;
+  std::optional<ProbeType> probe_type;  ///< unset: what the file says, else electrons
+  std::optional<double> energy_kev, semiangle_mrad, detector_mrad_per_px, detector_inv_a_per_px;
+  std::optional<double> detector_pixel_m, distance_m, object_pixel_a;
   std::optional<double> scan_step_a, scan_step_px;
   double scan_rotation_deg = 0;
   bool transpose = false;

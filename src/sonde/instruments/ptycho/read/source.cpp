@@ -65,6 +65,13 @@ void take_shape(Source& source, const Shape& stored, const DataSettings& setting
             "(0, 1))");
       throw error;
     }
+    const auto positions = static_cast<Index>(source.positions.size());
+    if (positions > 0 && stored[0] * stored[1] != positions && stored[2] * stored[3] == positions)
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{}: shape {} with {} positions: the axes seem to be in another order, expected (scan "
+                              "rows, scan columns, rows, columns)",
+                              what, stored.text(), positions))
+          .hint("store numpy.moveaxis(patterns, (2, 3), (0, 1))");
     source.scan_shape = Extent{stored[0], stored[1]};
     source.shape = Shape{stored[0] * stored[1], stored[2], stored[3]};
   } else {

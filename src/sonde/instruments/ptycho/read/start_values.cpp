@@ -95,16 +95,6 @@ void require_window(const Array& probe, const Sampling& sampling, const std::str
                                                   shape[1], shape[2], sampling.rows, sampling.cols));
 }
 
-Choice<ProbeInit> choose_init(const ProbeSettings& settings, const Sampling& sampling, bool has_angle,
-                              bool source_has_probe) {
-  if (settings.init != ProbeInit::automatic) return {settings.init, "as asked"};
-  if (!settings.file.empty()) return {ProbeInit::file, "probe.file is given"};
-  if (source_has_probe) return {ProbeInit::file, "the data file has a probe"};
-  if (sampling.calibrated() && has_angle) return {ProbeInit::aperture, "energy and semiangle are known"};
-  if (settings.fwhm) return {ProbeInit::gaussian, "probe.fwhm is given"};
-  return {ProbeInit::mean_bf, "nothing else is known of the probe"};
-}
-
 /// Brightest pixels of the mean pattern that count as the undiffracted disk: half of a flat disk's level.
 constexpr double disk_cut = 0.5;
 
@@ -143,6 +133,10 @@ Aberrations ProbeSettings::lens() const {
   for (const auto& [name, value] : aberrations)
     if (value) lens.set(name, name.starts_with("phi") ? *value * std::numbers::pi / 180 : *value);
   return lens;
+}
+
+bool ProbeSettings::has_aberrations() const {
+  return std::any_of(aberrations.begin(), aberrations.end(), [](const auto& each) { return each.second.has_value(); });
 }
 
 void ProbeSettings::describe(Fields& fields) {
@@ -217,9 +211,39 @@ void ObjectSettings::describe(Fields& fields) {
   fields.add("start", start, {.help = "first iteration in which the object is free", .min = 1});
 }
 
+Choice<ProbeInit> choose_probe_init(const ProbeSettings& settings, bool has_angle, bool source_has_probe) {
+  if (settings.init != ProbeInit::automatic) return {settings.init, "as asked"};
+  if (!settings.file.empty()) return {ProbeInit::file, "probe.file is given"};
+  if (has_angle && settings.has_aberrations()) return {ProbeInit::aperture, "aberrations are given in [probe]"};
+  if (source_has_probe) return {ProbeInit::file, "the data file has a probe"};
+  if (has_angle) return {ProbeInit::aperture, "energy and semiangle are known"};
+  if (settings.fwhm) return {ProbeInit::gaussian, "probe.fwhm is given"};
+  return {ProbeInit::mean_bf, "nothing else is known of the probe"};
+}
+
+std::vector<std::string> unused_probe_settings(const ProbeSettings& settings, const Choice<ProbeInit>& init) {
+  std::vector<std::string> keys;
+  const bool from_file = init.value == ProbeInit::file, gaussian = init.value == ProbeInit::gaussian;
+  if (from_file || gaussian)
+    for (const auto& [name, value] : settings.aberrations)
+      if (value) keys.push_back(fmt::format("{} = {:.6g}", key_of(name), *value));
+  if (settings.fwhm && !gaussian) keys.push_back(fmt::format("fwhm = {:.6g}", *settings.fwhm));
+  if (!settings.file.empty() && !from_file && init.value != ProbeInit::vacuum)
+    keys.push_back(fmt::format("file = \"{}\"", settings.file));
+  if (keys.empty()) return {};
+  const char* origin = from_file                           ? "a file"
+                       : gaussian                          ? "a Gaussian"
+                       : init.value == ProbeInit::aperture ? "the aperture"
+                       : init.value == ProbeInit::vacuum   ? "a pattern in vacuum"
+                                                           : "the mean pattern";
+  return {fmt::format("[probe] {} {} no effect: the first probe comes from {} ({})", join_words(keys),
+                      keys.size() == 1 ? "has" : "have", origin, init.because)};
+}
+
 Choice<Array> start_probe(const ProbeSettings& settings, const Sampling& sampling, std::optional<double> semiangle,
                           View<const double, 2> mean, const Array& from_source, double counts) {
-  const Choice<ProbeInit> init = choose_init(settings, sampling, semiangle.has_value(), !from_source.empty());
+  const Choice<ProbeInit> init =
+      choose_probe_init(settings, sampling.calibrated() && semiangle.has_value(), !from_source.empty());
   Array probe;
   switch (init.value) {
     case ProbeInit::aperture:

@@ -31,6 +31,7 @@ struct ProbeSettings {
 
   ProbeSettings();
   [[nodiscard]] Aberrations lens() const;
+  [[nodiscard]] bool has_aberrations() const;
   void describe(Fields& fields);
 };
 
@@ -55,6 +56,14 @@ struct ObjectSettings {
   [[nodiscard]] std::vector<double> slice_distances() const;
   void describe(Fields& fields);
 };
+
+/// Where the first probe comes from, and why. `has_angle`: energy and semiangle are known. Aberrations in [probe] ask
+/// for an aperture before the probe that the data file carries.
+[[nodiscard]] Choice<ProbeInit> choose_probe_init(const ProbeSettings& settings, bool has_angle, bool source_has_probe);
+
+/// What is set in [probe] and has no effect on a probe of that origin, one sentence each.
+[[nodiscard]] std::vector<std::string> unused_probe_settings(const ProbeSettings& settings,
+                                                             const Choice<ProbeInit>& init);
 
 /// The first probe, complex128 (modes, rows, columns), of the given counts per frame, and why it is this one.
 /// `semiangle` in rad for the aperture; `mean` the mean pattern (rows, columns), zero frequency at [0,0], for mean_bf;

@@ -14,6 +14,7 @@
 #include "sonde/instruments/ptycho/optics/fourier.h"
 #include "sonde/instruments/ptycho/quality/spectrum.h"
 #include "sonde/instruments/ptycho/results/picture.h"
+#include "sonde/instruments/ptycho/scan/spacing.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -212,7 +213,7 @@ Figure position_figure(const Result& result, const Findings& findings) {
   };
   const std::size_t count = std::min(result.positions.size(), result.initial_positions.size());
   const std::size_t every = std::max<std::size_t>(1, (count + most - 1) / most);
-  const double step = typical_step(result.initial_positions);
+  const double step = spacing_of(result.initial_positions).nearest;
   const double longer = arrows_longer(findings.movement, step);
   const double dot = std::clamp(0.08 * scale * step, 1.2, 2.5);
   for (std::size_t j = 0; j < count; j += every) {

@@ -98,12 +98,11 @@ DirectPlan plan_direct(const RunFile& run, const Source& source, DirectMethod me
   std::optional<LatticeShape> shape;
   if (source.scan_shape) shape = LatticeShape{source.scan_shape->rows, source.scan_shape->cols};
   plan.lattice = scan_lattice(plan.scan.positions, shape, plan.scan.sampling);
-  const std::optional<double> mrad = run.geometry.semiangle_mrad ? run.geometry.semiangle_mrad : source.semiangle_mrad;
-  if (!mrad)
+  if (!plan.scan.semiangle)
     throw Error(ErrorKind::bad_input,
                 "direct methods need the convergence semiangle, but geometry.semiangle_mrad is missing")
         .hint("give it with --set geometry.semiangle_mrad=20");
-  plan.lens = {*mrad / 1000, run.probe.edge, run.probe.lens()};
+  plan.lens = {*plan.scan.semiangle, run.probe.edge, run.probe.lens()};
   const Lens lens(plan.scan.sampling, plan.lens.semiangle, plan.lens.edge, plan.lens.aberrations);
   plan.images = bright_field_pixels(plan.scan.sampling, lens, plan.scan.good);
   plan.memory = memory_of(plan, source);
@@ -112,7 +111,7 @@ DirectPlan plan_direct(const RunFile& run, const Source& source, DirectMethod me
 
 DirectOutcome run_direct(const RunFile& run, const Source& source, DirectPlan plan) {
   DirectOutcome outcome;
-  outcome.warnings = source.warnings;
+  outcome.warnings = plan.scan.warnings;
   outcome.measured_probe = !source.probe.empty();
   const Value origin = provenance(source.file, "cpu", 0);
   BrightField field;
@@ -175,9 +174,8 @@ void take_geometry(const DirectOutcome& outcome, RunFile& run) {
   if (!outcome.image.fit) return;
   set(run, "geometry", "scan_rotation_deg",
       Value(std::remainder(run.geometry.scan_rotation_deg + outcome.image.rotation * degrees, 360)));
-  const bool aperture = run.probe.init == ProbeInit::aperture ||
-                        (run.probe.init == ProbeInit::automatic && run.probe.file.empty() && !outcome.measured_probe);
-  if (!aperture) return;
+  // The angle is known: no one-shot reconstruction is made without.
+  if (choose_probe_init(run.probe, /*has_angle=*/true, outcome.measured_probe).value != ProbeInit::aperture) return;
   // `defocus` is another name of C10; the one that was given must not have the last word.
   const bool has_defocus = run.tables().find("probe")->items[0].fields.is_set("defocus_A");
   if (has_defocus) set(run, "probe", "defocus_A", Value(outcome.image.aberrations.get("defocus")));

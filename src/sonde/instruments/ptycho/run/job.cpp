@@ -32,10 +32,18 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr double least_overlap = 0.6;  // below it reconstructions are rarely to be trusted (specification 6.4)
-
 DType complex_type(const RunFile& run) {
   return run.compute.precision == ComputePrecision::f64 ? DType::c128 : DType::c64;
+}
+
+/// Whether the data file has a probe of the size that patterns are fitted to.
+bool carries_probe(const Source& source, const Scan& scan) {
+  return !source.probe.empty() && scan.stored.rows == scan.window.rows && scan.stored.cols == scan.window.cols;
+}
+
+Choice<ProbeInit> probe_init(const RunFile& run, const Source& source, const Scan& scan) {
+  return choose_probe_init(run.probe, scan.sampling.calibrated() && scan.semiangle.has_value(),
+                           carries_probe(source, scan));
 }
 
 /// A block of patterns as read, as counts when that is another type, and fitted to the window.
@@ -207,7 +215,6 @@ void agree_on_batches(const Share& share, RunSizes& sizes) {
 JobPlan plan_job(const RunFile& run, const Source& source, const Resources& resources) {
   JobPlan plan;
   plan.scan = plan_scan(source, run.data, run.geometry, run.positions);
-  plan.warnings = source.warnings;
   const Schedule schedule = run.schedule();
   for (const EngineRun& engine : schedule.engines)
     require_knows(engine.name, *engine.setup, run.object.type, run.object.slices);
@@ -217,9 +224,12 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   const bool moves = run.correction.method != PositionMethod::none;
   const double margin = moves ? run.correction.max_move : 0;
   plan.extent = object_extent(plan.scan.positions, window, static_cast<Index>(std::ceil(margin)));
-  plan.step = typical_step(plan.scan.positions);
-  const std::optional<double> mrad = run.geometry.semiangle_mrad ? run.geometry.semiangle_mrad : source.semiangle_mrad;
-  if (mrad) plan.semiangle = *mrad / 1000;
+  plan.spacing = spacing_of_active(plan.scan);
+  plan.warnings = plan.scan.warnings;
+  for (std::string& warning : unused_probe_settings(run.probe, probe_init(run, source, plan.scan)))
+    plan.warnings.push_back(std::move(warning));
+  for (std::string& warning : position_warnings(plan.scan, plan.spacing, plan.extent))
+    plan.warnings.push_back(std::move(warning));
   std::vector<Placement> placements = place_all(moved(plan.scan.positions, plan.extent.offset), window);
   Box part{0, 0, plan.extent.rows, plan.extent.cols};
   if (resources.ranks.size() > 1) {
@@ -296,26 +306,11 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   return plan;
 }
 
-ScanJudgement judge_scan(const JobPlan& plan, const Array& probe) {
-  const Window window{probe.shape()[1], probe.shape()[2]};
-  ScanJudgement judgement;
-  judgement.diameter = probe_diameter(probe, pixel_sampling(window.rows, window.cols));
-  judgement.overlap = linear_overlap(plan.step, judgement.diameter);
-  std::vector<Index> all(plan.scan.positions.size());
-  std::iota(all.begin(), all.end(), Index{0});
-  judgement.groups = DisjointGroups(all, place_all(plan.scan.positions, window), probe_support(probe)).groups().count();
-  return judgement;
-}
-
 std::optional<Array> probe_without_counts(const RunFile& run, const Source& source, const JobPlan& plan) {
-  if (run.probe.init == ProbeInit::mean_bf) return std::nullopt;
+  if (probe_init(run, source, plan.scan).value == ProbeInit::mean_bf) return std::nullopt;
   const Array dark = Array::zeros(Device::cpu(), Shape{plan.sizes.rows, plan.sizes.cols}, DType::f64);
-  const Array own = plan.sizes.refitted || source.probe.empty() ? Array() : source.probe.clone();
-  // A mean pattern without light has no disk: that is what only the counts can tell.
-  if (run.probe.init == ProbeInit::automatic && run.probe.file.empty() && own.empty() && !run.probe.fwhm &&
-      !(plan.scan.sampling.calibrated() && plan.semiangle))
-    return std::nullopt;
-  return start_probe(run.probe, plan.scan.sampling, plan.semiangle, dark.view<double, 2>(), own, 1).value;
+  const Array own = carries_probe(source, plan.scan) ? source.probe.clone() : Array();
+  return start_probe(run.probe, plan.scan.sampling, plan.scan.semiangle, dark.view<double, 2>(), own, 1).value;
 }
 
 Job::Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from, const Job* sibling)
@@ -339,26 +334,19 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
   }
   notes_ = plan_.scan.notes;
 
-  const bool refitted = plan_.sizes.refitted;
-  if (refitted && !source.probe.empty())
+  const bool carried = carries_probe(source, plan_.scan);
+  if (!source.probe.empty() && !carried)
     notes_.push_back("the probe of the data file has another size and is not used");
   const Choice<Array> probe =
-      start_probe(run.probe, plan_.scan.sampling, plan_.semiangle, std::as_const(mean_).view<double, 2>(),
-                  refitted               ? Array()
-                  : source.probe.empty() ? Array()
-                                         : source.probe.clone(),
-                  measurement_->mean_counts());
+      start_probe(run.probe, plan_.scan.sampling, plan_.scan.semiangle, std::as_const(mean_).view<double, 2>(),
+                  carried ? source.probe.clone() : Array(), measurement_->mean_counts());
   notes_.push_back(
       fmt::format("first probe of {} mode{}: {}", run.probe.modes, run.probe.modes == 1 ? "" : "s", probe.because));
-  judgement_ = judge_scan(plan_, probe.value);
-  notes_.push_back(
-      fmt::format("step {:.3g} px, probe {:.3g} px wide (99 % of its power): neighbours overlap by {:.0f} %",
-                  plan_.step, judgement_.diameter, 100 * judgement_.overlap));
-  if (plan_.scan.positions.size() > 1 && judgement_.overlap < least_overlap)
-    warnings_.push_back(
-        fmt::format("neighbouring probes overlap by {:.0f} %, below {:.0f} %: results are rarely to be "
-                    "trusted. Scan more finely, or defocus the probe",
-                    100 * judgement_.overlap, 100 * least_overlap));
+  judgement_ = judge_scan(plan_.scan, plan_.spacing, probe.value);
+  notes_.push_back(fmt::format("{}, probe {:.3g} px wide (99 % of its power): {}", step_text(plan_.spacing, plan_.scan),
+                               judgement_.diameter, judgement_.text()));
+  for (std::string& warning : overlap_warnings(judgement_, plan_.scan, plan_.spacing))
+    warnings_.push_back(std::move(warning));
 
   first_probe_ = probe.value.clone();
   schedule_ = asked;
@@ -375,7 +363,7 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
   auto known = std::make_shared<ConstraintContext>();
   known->sampling = plan_.scan.sampling;
   known->mean_counts = measurement_->mean_counts();
-  known->semiangle = plan_.semiangle.value_or(0);
+  known->semiangle = plan_.scan.semiangle.value_or(0);
   known->slice_distances = run.object.slice_distances();
   schedule_.known = std::move(known);
   object_seed_ = schedule_.seed;
@@ -486,7 +474,7 @@ Result Job::result(const RunFile& run) const {
   result.diagnostics["overlap"] = judgement_.overlap;
   result.diagnostics["acquisition"] =
       acquisition_of(reconstruction_->state(), *measurement_, plan_.scan.sampling).to_value();
-  if (plan_.semiangle) result.diagnostics["semiangle_mrad"] = 1000 * *plan_.semiangle;
+  if (plan_.scan.semiangle) result.diagnostics["semiangle_mrad"] = 1000 * *plan_.scan.semiangle;
   result.diagnostics["warnings"] = warnings_;
   if (!changes_.empty()) result.diagnostics["changes"] = to_value(changes_);
   return result;

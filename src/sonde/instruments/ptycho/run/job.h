@@ -14,6 +14,7 @@
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 #include "sonde/instruments/ptycho/results/changes.h"
 #include "sonde/instruments/ptycho/results/result.h"
+#include "sonde/instruments/ptycho/run/judgement.h"
 #include "sonde/instruments/ptycho/run/memory_plan.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
 
@@ -25,9 +26,8 @@ struct JobPlan {
   ObjectExtent extent;  ///< size of the object, and what is added to positions so that they lie inside
   RunSizes sizes;
   MemoryPlan memory;
-  double step = 0;                             ///< median distance to the nearest position, object pixels
-  std::optional<double> semiangle;             ///< rad
-  std::vector<std::string> warnings;           ///< of the file
+  Spacing spacing;                             ///< of the positions of frames that take part, object pixels
+  std::vector<std::string> warnings;           ///< of the file, the settings and the positions
   std::optional<Device> kernels{};             ///< the GPU whose kernels compute; unset: the CPU's threads do
   PatternTier patterns = PatternTier::device;  ///< where they wait for kernels
   GroupLimits groups{};                        ///< of those that kernels have in flight
@@ -43,14 +43,6 @@ struct Resources {
   Ranks ranks = Ranks::alone();
   bool kernels = false;  ///< a GPU's compute, which keeps exit waves itself
 };
-
-/// What the first probe means for a scan.
-struct ScanJudgement {
-  double diameter = 0;  ///< of the circle with 99 % of the probe's power, object pixels
-  double overlap = 0;   ///< 1 - step / diameter
-  Index groups = 0;     ///< colours that frames need so that those of one colour do not overlap
-};
-[[nodiscard]] ScanJudgement judge_scan(const JobPlan& plan, const Array& probe);
 
 /// The first probe as far as it is known without counts: nothing when it comes from the mean pattern. Its power is 1.
 [[nodiscard]] std::optional<Array> probe_without_counts(const RunFile& run, const Source& source, const JobPlan& plan);

@@ -43,8 +43,4 @@ enum class Reference { window_corner, window_centre };
 [[nodiscard]] std::vector<Point> in_pixels(std::span<const Point> positions_a, const Sampling& sampling);
 [[nodiscard]] std::vector<Point> in_angstrom(std::span<const Point> positions_px, const Sampling& sampling);
 
-/// Median distance of a point to its nearest neighbour, in the unit of the points: the step of a scan of any kind.
-/// 0 for fewer than two points. About 1 us per point.
-[[nodiscard]] double typical_step(std::span<const Point> positions);
-
 }  // namespace sonde::ptycho

@@ -5,7 +5,6 @@
 #include <limits>
 #include <numbers>
 
-#include "sonde/engine/math/philox.h"
 #include "tests/support/errors.h"
 
 namespace sonde::ptycho {
@@ -107,37 +106,6 @@ TEST(ListedPositions, MustBeFinite) {
           ErrorKind::bad_input,
           [&] { (void)listed_positions(list, LengthUnit::pixel, Reference::window_centre, pixel_sampling(8, 8)); }),
       HasSubstr("position 1 is (2, nan)"));
-}
-
-TEST(TypicalStep, OfARasterIsItsShorterStep) {
-  EXPECT_NEAR(typical_step(raster_positions({.rows = 9, .cols = 11, .step_row = 5, .step_col = 3, .rotation = 0.4})), 3,
-              rounding);
-}
-
-TEST(TypicalStep, OfALineIsItsStep) {
-  EXPECT_NEAR(typical_step(raster_positions({.rows = 1, .cols = 50, .step_row = 0, .step_col = 3})), 3, rounding);
-}
-
-TEST(TypicalStep, OfScatteredPointsIsTheMedianOfAllPairs) {
-  std::vector<Point> points;
-  for (std::uint32_t i = 0; i < 301; ++i) {
-    const auto bits = philox({i, 0, 0, 0}, {7, 0});
-    points.push_back({100 * unit_interval(bits[0], bits[1]), 20 * unit_interval(bits[2], bits[3])});
-  }
-  std::vector<double> nearest;
-  for (const Point& here : points) {
-    double least = 1e9;
-    for (const Point& there : points)
-      if (&here != &there) least = std::min(least, std::hypot(here.row - there.row, here.col - there.col));
-    nearest.push_back(least);
-  }
-  std::sort(nearest.begin(), nearest.end());
-  EXPECT_DOUBLE_EQ(typical_step(points), nearest[150]);
-}
-
-TEST(TypicalStep, OfOnePointIsZero) {
-  EXPECT_EQ(typical_step(std::vector<Point>{{3, 3}}), 0);
-  EXPECT_EQ(typical_step(std::vector<Point>{{3, 3}, {3, 3}, {3, 3}}), 0);
 }
 
 }  // namespace

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/run/judgement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/ptycho/scan/groups.h"
+#include "sonde/instruments/ptycho/scan/probe_support.h"
+
+namespace sonde::ptycho {
+namespace {
+
+constexpr double least_overlap = 0.6;  // below it reconstructions are rarely to be trusted (specification 6.4)
+
+/// A distance of object pixels for people. Where pixels are oblong it is about that many A.
+std::string length(double pixels, const Scan& scan) {
+  return scan.sampling.calibrated()
+             ? fmt::format("{:.3g} A", pixels * std::sqrt(scan.sampling.pixel_row() * scan.sampling.pixel_col()))
+             : fmt::format("{:.3g} px", pixels);
+}
+
+std::vector<Index> active_of(const Scan& scan) {
+  std::vector<Index> active;
+  for (Index j = 0; j < static_cast<Index>(scan.positions.size()); ++j)
+    if (!std::binary_search(scan.skip.begin(), scan.skip.end(), j)) active.push_back(j);
+  return active;
+}
+
+/// Which frame `place` is, when those that are skipped are counted as well.
+Index frame_of(const Scan& scan, Index place) { return active_of(scan)[static_cast<std::size_t>(place)]; }
+
+}  // namespace
+
+std::string ScanJudgement::text() const {
+  constexpr double alike = 0.01;
+  return along - overlap < alike ? fmt::format("neighbours overlap by {:.0f} %", 100 * overlap)
+                                 : fmt::format(
+                                       "neighbours overlap by {:.0f} % along the shorter step and {:.0f} % "
+                                       "along the longer",
+                                       100 * along, 100 * overlap);
+}
+
+ScanJudgement judge_scan(const Scan& scan, const Spacing& spacing, const Array& probe) {
+  const Window window{probe.shape()[1], probe.shape()[2]};
+  ScanJudgement judgement;
+  judgement.diameter = probe_diameter(probe, pixel_sampling(window.rows, window.cols));
+  judgement.along = linear_overlap(spacing.nearest, judgement.diameter);
+  judgement.overlap = linear_overlap(spacing.across, judgement.diameter);
+  judgement.worst = linear_overlap(spacing.widest, judgement.diameter);
+  std::vector<Index> all(scan.positions.size());
+  std::iota(all.begin(), all.end(), Index{0});
+  judgement.groups = DisjointGroups(all, place_all(scan.positions, window), probe_support(probe)).groups().count();
+  return judgement;
+}
+
+std::string step_text(const Spacing& spacing, const Scan& scan) {
+  constexpr double alike = 1.01;
+  return spacing.across < alike * spacing.nearest
+             ? fmt::format("step {}", length(spacing.nearest, scan))
+             : fmt::format("steps of {} and {}", length(spacing.nearest, scan), length(spacing.across, scan));
+}
+
+std::vector<std::string> overlap_warnings(const ScanJudgement& judgement, const Scan& scan, const Spacing& spacing) {
+  if (spacing.places < 2) return {};
+  std::vector<std::string> warnings;
+  if (judgement.overlap < least_overlap)
+    warnings.push_back(fmt::format(
+        "{} ({}, a probe {} wide), below {:.0f} %: results are rarely to be trusted. Scan more finely, or defocus the "
+        "probe",
+        judgement.text(), step_text(spacing, scan), length(judgement.diameter, scan), 100 * least_overlap));
+  else if (judgement.worst < least_overlap)
+    warnings.push_back(fmt::format(
+        "frame {} is {} from its nearest neighbour and overlaps with it by {:.0f} %, below "
+        "{:.0f} %: leave such frames out with data.skip",
+        frame_of(scan, spacing.loneliest), length(spacing.widest, scan), 100 * judgement.worst, 100 * least_overlap));
+  return warnings;
+}
+
+Spacing spacing_of_active(const Scan& scan) {
+  std::vector<Point> active;
+  for (const Index j : active_of(scan)) active.push_back(scan.positions[static_cast<std::size_t>(j)]);
+  const Spacing spacing = spacing_of(active);
+  if (active.size() > 1 && spacing.places == 1)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("all {} frames lie at one place, ({:.6g}, {:.6g}) object pixels: nothing overlaps",
+                            active.size(), active.front().row, active.front().col))
+        .hint("check data.positions, geometry.scan_step_A and positions.unit");
+  return spacing;
+}
+
+std::vector<std::string> position_warnings(const Scan& scan, const Spacing& spacing, const ObjectExtent& extent) {
+  std::vector<std::string> warnings;
+  const auto active = static_cast<Index>(scan.positions.size() - scan.skip.size());
+  if (spacing.places < active)
+    warnings.push_back(fmt::format("{} of {} positions repeat another frame's", active - spacing.places, active));
+  // A scan that moves on by less than this tells all frames apart by nothing but noise.
+  constexpr double least_step = 0.01;
+  if (spacing.places > 1 && spacing.across < least_step)
+    warnings.push_back(
+        fmt::format("the scan goes on by {:.3g} object pixels of {}: check geometry.scan_step_A, "
+                    "positions.unit and the pixel size",
+                    spacing.across, length(1, scan)));
+  // A raster's own corners are never more than a few steps from their neighbours.
+  constexpr double far = 20;
+  if (spacing.places > 2 && spacing.widest > far * spacing.across)
+    warnings.push_back(fmt::format(
+        "frame {} lies {} from all others, {:.3g} times the typical step, and the object has {} x {} pixels to hold "
+        "it: correct its position",
+        frame_of(scan, spacing.loneliest), length(spacing.widest, scan), spacing.widest / spacing.across, extent.rows,
+        extent.cols));
+  return warnings;
+}
+
+}  // namespace sonde::ptycho

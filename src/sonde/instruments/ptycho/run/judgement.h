@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/base/index.h"
+#include "sonde/instruments/ptycho/read/scan.h"
+#include "sonde/instruments/ptycho/scan/placement.h"
+#include "sonde/instruments/ptycho/scan/spacing.h"
+
+namespace sonde::ptycho {
+
+/// What the first probe means for a scan. Overlaps are linear, 1 - distance / diameter.
+struct ScanJudgement {
+  double diameter = 0;  ///< of the circle with 99 % of the probe's power, object pixels
+  double overlap = 0;   ///< with the neighbour along the longer step of the scan, the median of all positions
+  double along = 0;     ///< the same along the shorter step
+  double worst = 0;     ///< of the position that is furthest from all others with its nearest
+  Index groups = 0;     ///< colours that frames need so that those of one colour do not overlap
+
+  /// "neighbours overlap by 71 %", both directions where they differ.
+  [[nodiscard]] std::string text() const;
+};
+/// `probe` is complex128 (modes, rows, cols).
+[[nodiscard]] ScanJudgement judge_scan(const Scan& scan, const Spacing& spacing, const Array& probe);
+
+/// "step 2.01 px", or "steps of 2 and 3 px" of a raster whose steps differ; in A where there is a calibration.
+[[nodiscard]] std::string step_text(const Spacing& spacing, const Scan& scan);
+
+/// Of a scan of more than one place: overlaps below 60 %, where reconstructions are rarely to be trusted (specification
+/// 6.4), with the numbers, and a position that nearly stands alone.
+[[nodiscard]] std::vector<std::string> overlap_warnings(const ScanJudgement& judgement, const Scan& scan,
+                                                        const Spacing& spacing);
+
+/// Positions of frames that take part: their spacing. Throws Error(bad_input) when there are several and all are at one
+/// place: there is no overlap to reconstruct from.
+[[nodiscard]] Spacing spacing_of_active(const Scan& scan);
+
+/// Positions that repeat, a scan finer than a hundredth of an object pixel, and those so far away that the object holds
+/// mostly nothing.
+[[nodiscard]] std::vector<std::string> position_warnings(const Scan& scan, const Spacing& spacing,
+                                                         const ObjectExtent& extent);
+
+}  // namespace sonde::ptycho

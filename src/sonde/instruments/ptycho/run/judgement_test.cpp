@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/ptycho/run/judgement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "sonde/instruments/ptycho/optics/probe.h"
+#include "sonde/instruments/ptycho/scan/probe_support.h"
+#include "tests/support/errors.h"
+
+namespace sonde::ptycho {
+namespace {
+
+using sonde::testing::error_of;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Judged : public ::testing::Test {
+ protected:
+  Judged() : probe_(gaussian_probe(pixel_sampling(64, 64), 10)) {
+    scan_.sampling = pixel_sampling(64, 64);
+    scan_.stored = scan_.window = {64, 64};
+    diameter_ = probe_diameter(probe_, scan_.sampling);
+  }
+  void raster(double row, double col) {
+    scan_.positions = raster_positions({.rows = 6, .cols = 6, .step_row = row, .step_col = col, .rotation = 0.2});
+  }
+  [[nodiscard]] ScanJudgement judgement() const { return judge_scan(scan_, spacing_of_active(scan_), probe_); }
+  [[nodiscard]] std::vector<std::string> of_overlap() const {
+    return overlap_warnings(judgement(), scan_, spacing_of_active(scan_));
+  }
+  [[nodiscard]] std::vector<std::string> of_positions() const {
+    return position_warnings(scan_, spacing_of_active(scan_), object_extent(scan_.positions, {64, 64}));
+  }
+
+  Array probe_;
+  Scan scan_;
+  double diameter_ = 0;
+};
+
+TEST_F(Judged, TheLongerStepDecidesTheOverlap) {
+  raster(0.7 * diameter_, 0.2 * diameter_);
+  EXPECT_NEAR(judgement().along, 0.8, 1e-9);
+  EXPECT_NEAR(judgement().overlap, 0.3, 1e-9);
+  EXPECT_NEAR(judgement().worst, 0.8, 1e-9);
+  EXPECT_THAT(of_overlap(),
+              ElementsAre(AllOf(HasSubstr("overlap by 80 % along the shorter step and 30 % along the longer"),
+                                HasSubstr("below 60 %"))));
+  raster(0.3 * diameter_, 0.3 * diameter_);
+  EXPECT_EQ(judgement().text(), "neighbours overlap by 70 %");
+  EXPECT_THAT(of_overlap(), IsEmpty());
+  EXPECT_THAT(of_positions(), IsEmpty());
+}
+
+TEST_F(Judged, AFrameThatNearlyStandsAloneIsNamedByItsOwnNumber) {
+  raster(0.2 * diameter_, 0.2 * diameter_);
+  scan_.skip = {3};
+  scan_.positions[20] = {-diameter_, -diameter_};
+  EXPECT_LT(judgement().worst, 0);
+  EXPECT_THAT(of_overlap(), ElementsAre(HasSubstr("frame 20 is ")));
+}
+
+TEST_F(Judged, AFrameThatMakesTheObjectHugeIsNamed) {
+  raster(2, 2);
+  scan_.positions[17] = {0, 3000};
+  EXPECT_THAT(of_positions(), ElementsAre(AllOf(HasSubstr("frame 17 lies "), HasSubstr("x 30"), HasSubstr("pixels"))));
+}
+
+TEST_F(Judged, PositionsThatRepeatAreCounted) {
+  raster(2, 2);
+  scan_.positions[5] = scan_.positions[6] = scan_.positions[7];
+  EXPECT_THAT(of_positions(), ElementsAre("2 of 36 positions repeat another frame's"));
+}
+
+TEST_F(Judged, OnePlaceForAllFramesIsRefused) {
+  scan_.positions.assign(36, {12, 13});
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)spacing_of_active(scan_); }),
+              HasSubstr("all 36 frames lie at one place, (12, 13)"));
+  scan_.positions.resize(1);
+  EXPECT_NO_THROW((void)spacing_of_active(scan_));
+}
+
+TEST_F(Judged, AScanThatHardlyMovesOnIsDoubtful) {
+  raster(0.002, 0.002);
+  EXPECT_THAT(of_positions(), ElementsAre(HasSubstr("goes on by 0.002 object pixels")));
+}
+
+}  // namespace
+}  // namespace sonde::ptycho
