@@ -479,6 +479,15 @@ TEST_F(PtychoWrongInput, AFarPositionIsNamedBeforeTheMemoryThatItsObjectNeeds) {
   EXPECT_FALSE(has_result());
 }
 
+TEST_F(PtychoWrongInput, PositionsThatAreKeptAtTheirLimitAreSaidOnce) {
+  write("positions[20] += 3");
+  const Ended ended = reconstruct(run_file("[positions]\nmethod = \"gradient\"\nstart = 1\nmax_move_px = 0.01\n"));
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  const std::string warning = "positions stand at their limit at iteration 1: 0.01 px from where they began";
+  EXPECT_THAT(ended.err, HasSubstr(warning));
+  EXPECT_EQ(ended.err.find("stand at their limit"), ended.err.rfind("stand at their limit"));
+}
+
 TEST_F(PtychoWrongInput, FramesAtOnePlaceAreRefused) {
   write("positions[:] = 12");
   const Ended ended = reconstruct(run_file());

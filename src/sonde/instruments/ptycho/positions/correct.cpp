@@ -23,6 +23,14 @@ Point within(Point step, double most) {
   return length > most ? Point{step.row * most / length, step.col * most / length} : step;
 }
 
+/// The place nearest to `at` whose whole window lies inside an object of rows x cols, a little less for rounding.
+Point inside(Point at, Window window, Index rows, Index cols) {
+  const auto clamped = [](double value, Index n, Index all) {
+    return std::clamp(value, static_cast<double>(n / 2), static_cast<double>(all - n + n / 2) - 0.01);
+  };
+  return {clamped(at.row, window.rows, rows), clamped(at.col, window.cols, cols)};
+}
+
 /// Where a parabola through three equally spaced values has its lowest point, in steps from the middle one, at most
 /// one; the middle when a neighbour is infinite, as errors outside of the object are.
 double lowest(double below, double middle, double above) {
@@ -305,13 +313,9 @@ PositionReport PositionCorrection<Real>::move(Workbench<Real>& bench, const std:
     Point moved = within(wished, settings_.max_move);
     const Point before = state.positions[frame];
     Point after = initial_[frame] + moved;
-    // Whole windows inside the object, with half a pixel for rounding.
-    const Point inside{std::clamp(after.row, static_cast<double>(window.rows / 2),
-                                  static_cast<double>(rows - window.rows + window.rows / 2) - 0.01),
-                       std::clamp(after.col, static_cast<double>(window.cols / 2),
-                                  static_cast<double>(cols - window.cols + window.cols / 2) - 0.01)};
-    if (!(moved == wished) || !(inside == after)) ++report.at_limit;
-    after = inside;
+    const Point kept = inside(after, window, rows, cols);
+    if (!(moved == wished) || !(kept == after)) ++report.at_limit;
+    after = kept;
     report.largest_move = std::max(report.largest_move, std::hypot(after.row - before.row, after.col - before.col));
     state.positions[frame] = after;
     from.push_back(initial_[frame]);
@@ -321,7 +325,7 @@ PositionReport PositionCorrection<Real>::move(Workbench<Real>& bench, const std:
   std::vector<bool> own(state.positions.size(), false);
   for (const Index frame : active) own[static_cast<std::size_t>(frame)] = true;
   for (std::size_t frame = 0; frame < own.size(); ++frame)
-    if (!own[frame]) state.positions[frame] = report.affine.apply(initial_[frame]);
+    if (!own[frame]) state.positions[frame] = inside(report.affine.apply(initial_[frame]), window, rows, cols);
   state.placements = place_all(state.positions, window);
   return report;
 }

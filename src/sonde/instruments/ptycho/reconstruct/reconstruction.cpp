@@ -135,6 +135,7 @@ class Steps final : public Reconstruction {
   void restore_best();
   void restore_after(const Error& error);
   [[nodiscard]] bool becomes_free(Index number) const;
+  void warn_of_limit(const IterationRecord& record) const;
   void finish(const IterationRecord& record);
 
   const Measurement* measurement_;
@@ -301,6 +302,17 @@ void Steps<Real>::restore_after(const Error& error) {
   copy_state(best_.object.empty() || (stopped && still_better) ? before_ : best_, state_);
 }
 
+/// The first time that positions are kept from where they would move.
+template <class Real>
+void Steps<Real>::warn_of_limit(const IterationRecord& record) const {
+  const auto at_limit = [](const IterationRecord& each) { return each.positions && each.positions->at_limit > 0; };
+  if (!at_limit(record) || std::any_of(history_.begin(), history_.end(), at_limit)) return;
+  log_warning(fmt::format(
+      "{} of {} positions stand at their limit at iteration {}: {} px from where they began "
+      "(positions.max_move_px), or the edge of the object. Raise it, or check the scan's step and orientation",
+      record.positions->at_limit, bench_->active().size(), record.number, schedule_.positions.max_move));
+}
+
 /// Whether something is estimated from this iteration on that was fixed before.
 template <class Real>
 bool Steps<Real>::becomes_free(Index number) const {
@@ -342,6 +354,7 @@ const IterationRecord& Steps<Real>::iterate() {
     }
     if (correction_ && correction_->due(record.number)) {
       record.positions = correction_->correct(*bench_, record.number, iterations_);
+      warn_of_limit(record);
       engine_->state_changed();
     }
     if (constraints_) {
