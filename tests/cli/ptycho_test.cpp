@@ -385,6 +385,18 @@ TEST_F(PtychoRun, InitWritesARunFileThatRuns) {
   EXPECT_EQ(ended.status, 0) << ended.err;
 }
 
+TEST_F(PtychoRun, InitMarksWhatIsNeededAndNobodySays) {
+  write();
+  const Ended ended = run({"ptycho", "init", file("scan.h5"), "--set", "data.patterns=data"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  std::vector<std::string> marked;
+  std::istringstream lines(ended.out);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("# FILL IN: ") != std::string::npos) marked.push_back(line.substr(2, line.find(" =") - 2));
+  EXPECT_THAT(marked, ::testing::ElementsAre("scan_shape", "energy_keV", "semiangle_mrad", "detector_mrad_per_px",
+                                             "scan_step_A"));
+}
+
 // ---- Wrong input
 // ------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/ptycho_source.h"
@@ -10,6 +13,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
+#include "sonde/instruments/ptycho/run/reference.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
 
 namespace sonde::cli {
@@ -17,7 +21,7 @@ namespace {
 
 struct InitOptions {
   std::string input, output;
-  std::vector<std::string> engine = {"rpie"};
+  std::vector<std::string> engine = {"gd"};  // near the best at every dose without any setting
   std::vector<std::string> set;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "file with patterns"});
@@ -28,6 +32,39 @@ struct InitOptions {
   }
 };
 
+/// What the file says of itself need not be repeated, but a reader sees it. Returns the settings that are needed and
+/// that nobody says.
+std::set<std::string> take_what_is_known(const ptycho::Source& source, ptycho::RunFile& run) {
+  std::set<std::string> missing;
+  const Fields& geometry = run.tables().find("geometry")->items[0].fields;
+  const auto known = [&](const char* key, const std::optional<double>& value, bool needed = false) {
+    if (value && !geometry.is_set(key)) run.tables().assign("geometry", 0, key, Value(*value), "", Origin::caller);
+    if (needed && !geometry.is_set(key)) missing.insert(std::string("geometry.") + key);
+  };
+  if (run.geometry.units == ptycho::Units::pixel) {
+    if (source.positions.empty()) known("scan_step_px", std::nullopt, true);
+    return missing;
+  }
+  const ptycho::ProbeType type =
+      run.geometry.probe_type.value_or(source.probe_type.value_or(ptycho::ProbeType::electron));
+  known("energy_keV", source.energy_kev, true);
+  if (type == ptycho::ProbeType::electron) {
+    known("semiangle_mrad", source.semiangle_mrad, source.probe.empty());
+    const bool reciprocal = source.inv_a_per_px && !source.mrad_per_px;
+    if (reciprocal) known("detector_inv_A_per_px", source.inv_a_per_px);
+    const bool calibrated = run.geometry.detector_inv_a_per_px || run.geometry.object_pixel_a;
+    known("detector_mrad_per_px", source.mrad_per_px, !calibrated);
+  } else {
+    known("detector_pixel_m", source.detector_pixel_m, true);
+    known("distance_m", source.distance_m, true);
+  }
+  if (source.positions.empty()) {
+    known("scan_step_A", source.step_a, !run.geometry.scan_step_px);
+    if (!source.scan_shape) missing.insert("data.scan_shape");
+  }
+  return missing;
+}
+
 void run_init(const InitOptions& options, Context& context) {
   ptycho::RunFile run;
   for (const std::string& engine : options.engine) run.tables().append("engine", engine, "--engine");
@@ -37,21 +74,9 @@ void run_init(const InitOptions& options, Context& context) {
   Tables& tables = run.tables();
   tables.assign("data", 0, "file", Value(std::filesystem::absolute(options.input).lexically_normal().string()), "",
                 Origin::caller);
-  if (ptycho::is_own_format(run.data)) {
-    // What the file says of itself need not be repeated, but a reader sees it.
-    const ptycho::Source source = ptycho::open_source(run.data);
-    say_source(source, context);
-    const auto known = [&](const char* key, const std::optional<double>& value) {
-      if (value && !tables.find("geometry")->items[0].fields.is_set(key))
-        tables.assign("geometry", 0, key, Value(*value), "", Origin::caller);
-    };
-    known("energy_keV", source.energy_kev);
-    known("semiangle_mrad", source.semiangle_mrad);
-    known("detector_mrad_per_px", source.mrad_per_px);
-    known("detector_pixel_m", source.detector_pixel_m);
-    known("distance_m", source.distance_m);
-  }
-  const std::string text = commented_run_file(run);
+  const ptycho::Source source = describe_measurement(run.data, context);
+  say_source(source, context);
+  const std::string text = commented_run_file(run, take_what_is_known(source, run));
   if (options.output.empty()) return print_output(text);
   AtomicFile file(options.output);
   file.write(text);
@@ -63,13 +88,18 @@ void run_init(const InitOptions& options, Context& context) {
 }  // namespace
 
 Command ptycho_init_command() {
-  return {.name = "ptycho init",
-          .summary = "Write a run file for a measurement, with every key explained",
-          .examples = {{"sonde ptycho init scan.cxi -o recon.toml", "A run file to edit"},
-                       {"sonde ptycho init scan.h5 --engine dm --engine lsqml --set geometry.energy_keV=200 -o "
-                        "recon.toml",
-                        "Two engines, one after the other"}},
-          .invoke = invocation<InitOptions, run_init>};
+  return {
+      .name = "ptycho init",
+      .summary = "Write a run file for a measurement, with every key explained",
+      .details =
+          "Every key of the run file stands there with its meaning, and every constraint that could be added, "
+          "commented out. What the measurement says of itself is filled in; what is needed and nobody says is marked "
+          "FILL IN.",
+      .examples = {{"sonde ptycho init scan.cxi -o recon.toml", "A run file to edit"},
+                   {"sonde ptycho init scan.h5 --engine dm --engine lsqml --set geometry.energy_keV=200 -o "
+                    "recon.toml",
+                    "Two engines, one after the other"}},
+      .invoke = invocation<InitOptions, run_init>};
 }
 
 }  // namespace sonde::cli

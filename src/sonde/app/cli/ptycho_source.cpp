@@ -49,26 +49,34 @@ void take_named(const ptycho::DataSettings& settings, ptycho::Source& source) {
   require_fitting(source);
 }
 
-}  // namespace
-
-ptycho::Source open_measurement(const ptycho::DataSettings& settings, Context& context) {
-  if (settings.file.empty() || ptycho::is_own_format(settings)) return ptycho::open_source(settings);
+stem::LoadOptions load_options(const ptycho::DataSettings& settings) {
   stem::LoadOptions options;
   if (!settings.scan_shape.empty()) options.scan_shape = settings.scan_shape;
   options.det_bin = std::to_string(settings.detector_bin);
   options.dataset = settings.patterns;
   options.layout = stem::LayoutChoice::frame;
-  if (context.dry_run()) {
-    const stem::LoadPreview preview = stem::preview_load(settings.file, options, context.host_budget());
-    ptycho::Source source = described(
-        settings.file, preview.acquisition,
-        Shape{preview.sizes.scan_rows, preview.sizes.scan_cols, preview.estimate.rows, preview.estimate.cols});
-    source.dtype = preview.estimate.dtype;
-    take_calibration(preview.acquisition.calibration, settings.detector_bin, source);
-    take_named(settings, source);
-    return source;
-  }
-  const auto dataset = std::make_shared<stem::Dataset>(stem::load(settings.file, options, context.host_budget()));
+  return options;
+}
+
+}  // namespace
+
+ptycho::Source describe_measurement(const ptycho::DataSettings& settings, Context& context) {
+  if (settings.file.empty() || ptycho::is_own_format(settings)) return ptycho::open_source(settings);
+  const stem::LoadPreview preview = stem::preview_load(settings.file, load_options(settings), context.host_budget());
+  ptycho::Source source =
+      described(settings.file, preview.acquisition,
+                Shape{preview.sizes.scan_rows, preview.sizes.scan_cols, preview.estimate.rows, preview.estimate.cols});
+  source.dtype = preview.estimate.dtype;
+  take_calibration(preview.acquisition.calibration, settings.detector_bin, source);
+  take_named(settings, source);
+  return source;
+}
+
+ptycho::Source open_measurement(const ptycho::DataSettings& settings, Context& context) {
+  if (context.dry_run() || settings.file.empty() || ptycho::is_own_format(settings))
+    return describe_measurement(settings, context);
+  const auto dataset =
+      std::make_shared<stem::Dataset>(stem::load(settings.file, load_options(settings), context.host_budget()));
   report_load(context, *dataset);
   ptycho::Source source = described(settings.file, dataset->acquisition(), dataset->shape());
   take_calibration(dataset->calibration(), dataset->det_bin(), source);

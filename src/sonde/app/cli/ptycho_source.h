@@ -12,6 +12,9 @@ namespace sonde::cli {
 /// and its patterns cannot be read.
 [[nodiscard]] ptycho::Source open_measurement(const ptycho::DataSettings& settings, Context& context);
 
+/// The same without decoding: sizes and calibration, no patterns.
+[[nodiscard]] ptycho::Source describe_measurement(const ptycho::DataSettings& settings, Context& context);
+
 /// One line on what was opened.
 void say_source(const ptycho::Source& source, const Context& context);
 

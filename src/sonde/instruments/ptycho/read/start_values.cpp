@@ -20,6 +20,30 @@ namespace {
 /// Key of an aberration in a run file: "C12_A", "phi12_deg".
 std::string key_of(const std::string& name) { return name + (name.starts_with("phi") ? "_deg" : "_A"); }
 
+/// What an aberration is called.
+std::string about_aberration(const std::string& name) {
+  if (name.starts_with("phi")) return "direction of C" + name.substr(3);
+  for (const auto& [key, words] : {std::pair("C10", "defocus, negative for underfocus"),
+                                   {"C12", "twofold astigmatism"},
+                                   {"C21", "axial coma"},
+                                   {"C23", "threefold astigmatism"},
+                                   {"C30", "spherical aberration"},
+                                   {"C32", "star aberration"},
+                                   {"C34", "fourfold astigmatism"},
+                                   {"C41", "coma of fourth order"},
+                                   {"C43", "three-lobe aberration"},
+                                   {"C45", "fivefold astigmatism"},
+                                   {"C50", "spherical aberration of fifth order"},
+                                   {"C52", "star aberration of fifth order"},
+                                   {"C54", "rosette aberration"},
+                                   {"C56", "sixfold astigmatism"},
+                                   {"defocus", "defocus, positive for underfocus: C10 with the other sign"},
+                                   {"Cs", "spherical aberration, C30 by another name"},
+                                   {"C5", "spherical aberration of fifth order, C50 by another name"}})
+    if (name == key) return words;
+  return "aberration coefficient";
+}
+
 /// A wave of a file and where it says it lies.
 struct StoredWave {
   Array values;                 // complex128, three dimensions
@@ -130,8 +154,18 @@ ProbeSettings::ProbeSettings() {
 
 Aberrations ProbeSettings::lens() const {
   Aberrations lens;
-  for (const auto& [name, value] : aberrations)
-    if (value) lens.set(name, name.starts_with("phi") ? *value * std::numbers::pi / 180 : *value);
+  for (const auto& [name, value] : aberrations) {
+    if (!value) continue;
+    const double stored = name.starts_with("phi") ? *value * std::numbers::pi / 180 : *value;
+    // Other names of a coefficient come last, and are found set by its own.
+    const double before = lens.get(name);
+    if (before != 0 && before != stored && !name.starts_with("phi"))
+      throw Error(ErrorKind::bad_input, fmt::format("probe.{} = {:.6g}, but another name of the same aberration says "
+                                                    "{:.6g}",
+                                                    key_of(name), *value, before))
+          .hint("defocus_A is -C10_A, Cs_A is C30_A, C5_A is C50_A: leave one of both out");
+    lens.set(name, stored);
+  }
   return lens;
 }
 
@@ -159,9 +193,7 @@ void ProbeSettings::describe(Fields& fields) {
   fields.choice("edge", edge, {{"pixel", ApertureEdge::pixel}, {"hard", ApertureEdge::hard}},
                 {.help = "aperture: edge over one detector pixel, or none"});
   for (auto& [name, value] : aberrations)
-    fields.add(key_of(name), value,
-               {.help = name.starts_with("phi") ? "direction of an aberration" : "aberration coefficient",
-                .unit = name.starts_with("phi") ? "deg" : "A"});
+    fields.add(key_of(name), value, {.help = about_aberration(name), .unit = name.starts_with("phi") ? "deg" : "A"});
 }
 
 std::vector<double> ObjectSettings::slice_thickness() const {

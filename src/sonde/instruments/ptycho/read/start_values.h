@@ -30,6 +30,7 @@ struct ProbeSettings {
   std::vector<std::pair<std::string, std::optional<double>>> aberrations;  ///< those of Aberrations::names()
 
   ProbeSettings();
+  /// Throws Error(bad_input) for two names of one aberration with different values.
   [[nodiscard]] Aberrations lens() const;
   [[nodiscard]] bool has_aberrations() const;
   void describe(Fields& fields);

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "sonde/engine/options/fields.h"
+#include "tests/support/errors.h"
 
 namespace sonde::ptycho {
 namespace {
 
+using sonde::testing::error_of;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -20,6 +22,17 @@ TEST(ChooseProbeInit, AberrationsAskForAnApertureBeforeTheProbeOfTheDataFile) {
   Fields(probe).assign_text("defocus_A", "150", "a test");
   EXPECT_EQ(choose_probe_init(probe, true, true).value, ProbeInit::aperture);
   EXPECT_THAT(unused_probe_settings(probe, choose_probe_init(probe, true, true)), IsEmpty());
+}
+
+TEST(ProbeSettings, TwoNamesOfOneAberrationMustAgree) {
+  ProbeSettings probe;
+  Fields fields(probe);
+  fields.assign_text("C10_A", "-150", "a test");
+  fields.assign_text("defocus_A", "150", "a test");
+  EXPECT_EQ(probe.lens().get("C10"), -150);
+  fields.assign_text("defocus_A", "100", "a test");
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)probe.lens(); }),
+              HasSubstr("probe.defocus_A = 100, but another name of the same aberration says 150"));
 }
 
 TEST(UnusedProbeSettings, AreNamedWithTheOriginOfTheProbe) {

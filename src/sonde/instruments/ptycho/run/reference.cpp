@@ -8,7 +8,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/options/help.h"
-#include "sonde/instruments/ptycho/run/run_file.h"
+#include "sonde/engine/options/toml.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -29,8 +29,8 @@ constexpr std::array<About, 15> tables{{
     {"positions", "What a list of positions means, and whether positions are corrected."},
     {"opr", "Whether the probe varies along the scan (orthogonal probe relaxation)."},
     {"constraint",
-     "What is known beside the patterns. They act in the order of this page, whatever the order of the "
-     "file."},
+     "What is known beside the patterns. Whatever their order in the file, they act in that of the table of constraints "
+     "in docs/ptycho.md: on the object first, then on the probe."},
     {"stop", "When a run is over before its last iteration."},
     {"compute", "How numbers are held, and where random numbers begin."},
     {"multi_start", "Several first objects, of which the one that does best goes on."},
@@ -49,6 +49,33 @@ std::string summary_of(std::string_view table, std::string_view kind) {
   std::string text(table == "engine" ? engine_kind(kind).summary : constraint_kind(kind).summary);
   if (text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 'a' + 'A');
   return text + ".";
+}
+
+/// "key = value" as in a run file; nothing after the sign for unset ones.
+std::string shown(const Field& field) {
+  Value one = Value::object();
+  one["t"][field.key] = field.value();
+  const std::string text = to_toml(one);
+  const std::size_t begin = text.find('\n') + 1;
+  return field.value().is_null() ? field.key + " = " : text.substr(begin, text.size() - begin - 1);
+}
+
+/// One line: setting and meaning, behind # unless somebody set it.
+std::string commented(const Field& field, bool missing) {
+  const bool unset = field.origin == Origin::built_in;
+  std::string note = (missing ? "FILL IN: " : "") + field.info.help;
+  if (!field.info.unit.empty()) note += ", " + field.info.unit;
+  if (!field.choices.empty()) note += fmt::format(": {}", fmt::join(field.choices, " | "));
+  return fmt::format("{:<32} # {}\n", (unset ? "# " : "") + shown(field), note);
+}
+
+/// A chosen engine or constraint, or one that could be.
+std::string commented_item(std::string_view table, std::string_view kind, const Fields& fields, bool chosen) {
+  const char* mark = chosen ? "" : "# ";
+  std::string text = fmt::format("\n{}[[{}]]\n{:<32} # {}\n", mark, table, fmt::format("{}name = \"{}\"", mark, kind),
+                                 summary_of(table, kind));
+  for (const Field& field : fields.all()) text += commented(field, false);
+  return text;
 }
 
 }  // namespace
@@ -71,6 +98,41 @@ std::string run_file_reference() {
       const auto item = static_cast<std::size_t>(run.tables().append(name, kind, "name"));
       text += fmt::format("\n### name = \"{}\"\n\n{}\n\n", kind, summary_of(name, kind));
       text += keys_markdown(table.items[item].fields);
+    }
+  }
+  return text;
+}
+
+std::string commented_run_file(const RunFile& known, const std::set<std::string>& missing) {
+  std::string text =
+      "# A reconstruction by ptychography: `sonde ptycho run THIS_FILE`, first with --dry-run. Lines behind # are the\n"
+      "# defaults: take the # away to change one.\n";
+  if (!missing.empty()) text += "# Lines with FILL IN are needed, and the measurement does not say them.\n";
+  for (const Tables::Table& table : known.tables().all()) {
+    text += fmt::format("\n# ---- {}\n", about(table.name));
+    if (!table.list) {
+      text += fmt::format("[{}]\n", table.name);
+      for (const Field& field : table.items.front().fields.all())
+        text += commented(field, missing.contains(table.name + "." + field.key));
+      continue;
+    }
+    std::set<std::string> chosen;
+    for (const Tables::Item& item : table.items) {
+      chosen.insert(item.kind);
+      text += commented_item(table.name, item.kind, item.fields, true);
+    }
+    // Constraints whole, since they are added to others; engines are replaced, so that their names are enough.
+    if (table.name == "engine") {
+      text += "\n# Engines there are; `sonde ptycho init --engine NAME` writes the settings of another one:\n";
+      for (const std::string& kind : table.kinds)
+        text += fmt::format("#   {:<12} {}\n", kind, summary_of(table.name, kind));
+      continue;
+    }
+    RunFile all;
+    for (const std::string& kind : table.kinds) {
+      const auto item = static_cast<std::size_t>(all.tables().append(table.name, kind, "name"));
+      if (!chosen.contains(kind))
+        text += commented_item(table.name, kind, all.tables().find(table.name)->items[item].fields, false);
     }
   }
   return text;

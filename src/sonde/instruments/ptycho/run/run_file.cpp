@@ -34,15 +34,6 @@ std::vector<std::string> names_of(const auto& kinds) {
   return names;
 }
 
-/// How a value is written in a run file; a note for unset ones.
-std::string shown(const Field& field) {
-  Value one = Value::object();
-  one["t"][field.key] = field.value();
-  const std::string text = to_toml(one);
-  const std::size_t begin = text.find('\n') + 1;
-  return field.value().is_null() ? field.key + " = " : text.substr(begin, text.size() - begin - 1);
-}
-
 }  // namespace
 
 void ComputeSettings::describe(Fields& fields) {
@@ -178,23 +169,5 @@ Schedule RunFile::schedule() const {
 }
 
 std::string RunFile::text() const { return to_toml(tables_.echo()); }
-
-std::string commented_run_file(const RunFile& known) {
-  std::string text =
-      "# A reconstruction by ptychography: `sonde ptycho run THIS_FILE`. Lines behind # are the defaults.\n";
-  for (const Tables::Table& table : known.tables().all()) {
-    for (const Tables::Item& item : table.items) {
-      text += table.list ? fmt::format("\n[[{}]]\nname = \"{}\"\n", table.name, item.kind)
-                         : fmt::format("\n[{}]\n", table.name);
-      for (const Field& field : item.fields.all()) {
-        std::string line = (field.origin == Origin::built_in ? "# " : "") + shown(field);
-        std::string note = field.info.help + (field.info.unit.empty() ? "" : ", " + field.info.unit);
-        if (!field.choices.empty()) note += ": " + fmt::format("{}", fmt::join(field.choices, " | "));
-        text += fmt::format("{:<32} # {}\n", line, note);
-      }
-    }
-  }
-  return text;
-}
 
 }  // namespace sonde::ptycho

@@ -120,8 +120,4 @@ class RunFile {
   std::vector<ChosenConstraint> constraints_;
 };
 
-/// A run file with every table and key, each with its meaning, those that nobody set commented out: a file to
-/// begin with.
-[[nodiscard]] std::string commented_run_file(const RunFile& known);
-
 }  // namespace sonde::ptycho

@@ -6,6 +6,8 @@
 
 #include <fstream>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "sonde/instruments/ptycho/run/reference.h"
@@ -162,6 +164,31 @@ TEST(RunFile, TheCommentedFileIsARunFile) {
   run.parse(example, "run.toml");
   again.parse(commented_run_file(run), "commented.toml");
   EXPECT_EQ(again.tables().echo(), run.tables().echo());
+}
+
+TEST(RunFile, TheCommentedFileExplainsTablesEnginesAndEveryConstraint) {
+  RunFile run;
+  run.parse("[[engine]]\nname = \"gd\"\n[[constraint]]\nname = \"probe_power\"\n", "run.toml");
+  const std::string text = commented_run_file(run, {"geometry.energy_keV"});
+  EXPECT_THAT(
+      text, HasSubstr("\n# ---- What turns pixels into lengths, and how a raster lies on the specimen.\n[geometry]\n"));
+  EXPECT_THAT(text, HasSubstr("# FILL IN: energy of the electrons or photons, keV\n"));
+  EXPECT_THAT(text, HasSubstr("\n#   lsqml "));
+  EXPECT_THAT(text,
+              HasSubstr("\n[[constraint]]\nname = \"probe_power\"             # The probe has the mean counts of a "
+                        "frame.\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n# [[constraint]]\n# name = \"tv\"                    # Smooths noise and keeps edges"));
+  EXPECT_THAT(text, HasSubstr("\n# weight = "));
+  // Without their marks all constraints are those of a run file.
+  std::string all;
+  std::istringstream lines(text.substr(text.find("\n# [[constraint]]")));
+  for (std::string line; std::getline(lines, line) && line.rfind("# ----", 0) != 0;)
+    if (line.find("= ") != std::string::npos || line.rfind("# [[", 0) == 0)
+      if (line.find("=  ") == std::string::npos) all += line.substr(line.rfind("# ", 1) == 0 ? 2 : 0) + "\n";
+  RunFile again;
+  again.parse("[[engine]]\nname = \"gd\"\n" + all, "constraints.toml");
+  EXPECT_EQ(again.schedule().constraints.size() + 1, constraint_kinds().size());
 }
 
 }  // namespace
