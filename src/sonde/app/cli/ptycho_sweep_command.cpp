@@ -10,6 +10,7 @@
 #include "sonde/app/cli/ptycho_direct.h"
 #include "sonde/app/cli/ptycho_source.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/figure/chart.h"
 #include "sonde/engine/io/atomic_file.h"
@@ -168,6 +169,11 @@ void run_sweep(const SweepOptions& options, Context& context) {
   ptycho::Sweep sweep(file, base, std::move(source));
   const ptycho::JobPlan& largest = sweep.largest();
   context.say(fmt::format("sweep     {} trials of {}", sweep.trials().size(), file.sweep.run));
+  // Of many trials the first few tell what all have in common.
+  constexpr std::size_t told = 5;
+  for (std::size_t i = 0; i < std::min(told, sweep.warnings().size()); ++i) log_warning(sweep.warnings()[i]);
+  if (sweep.warnings().size() > told)
+    log_warning(fmt::format("{} more of the same kind, of other trials", sweep.warnings().size() - told));
   context.say("memory of the largest\n" + largest.memory.text());
   require_memory(largest.memory, largest.sizes, context.host_budget());
   if (context.dry_run()) return show_plan(sweep, context);
@@ -188,7 +194,9 @@ Command ptycho_sweep_command() {
       .details =
           "A sweep file (TOML) names a run file and the settings that are varied: all combinations of a grid, or as "
           "many as wanted at random. Trials are ranked by R_free, the error of frames that took no part. With "
-          "successive halving all trials get a few iterations and only the best go on.\n\n"
+          "successive halving all trials get a few iterations and only the best go on. Trials run one after the other, "
+          "each "
+          "on all threads (--threads).\n\n"
           "[sweep]\nrun = \"recon.toml\"\nhalving = true\n[[vary]]\nname = \"range\"\nsetting = "
           "\"probe.defocus_A\"\nlow = 100\nhigh = 200\nsteps = 9\n[[vary]]\nname = \"values\"\nsetting = "
           "\"probe.modes\"\nvalues = [1, 3]\n\n"

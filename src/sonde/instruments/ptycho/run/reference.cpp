@@ -29,7 +29,8 @@ constexpr std::array<About, 15> tables{{
     {"positions", "What a list of positions means, and whether positions are corrected."},
     {"opr", "Whether the probe varies along the scan (orthogonal probe relaxation)."},
     {"constraint",
-     "What is known beside the patterns. Whatever their order in the file, they act in that of the table of constraints "
+     "What is known beside the patterns. Whatever their order in the file, they act in that of the table of "
+     "constraints "
      "in docs/ptycho.md: on the object first, then on the probe."},
     {"stop", "When a run is over before its last iteration."},
     {"compute", "How numbers are held, and where random numbers begin."},

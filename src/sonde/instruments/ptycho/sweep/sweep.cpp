@@ -83,6 +83,8 @@ Sweep::Sweep(const SweepFile& file, const RunFile& base, Source source)
           plan = plan_job(run, source_);
         }))
       break;
+    for (const std::string& warning : plan.warnings)
+      if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end()) warnings_.push_back(warning);
     Index iterations = 0;
     for (const EngineRun& engine : run.schedule().engines) iterations += engine.iterations;
     total = std::max(total, iterations);

@@ -52,6 +52,8 @@ class Sweep {
   [[nodiscard]] const std::vector<Round>& rounds() const { return rounds_; }
   /// Of the trial that needs most.
   [[nodiscard]] const JobPlan& largest() const { return largest_; }
+  /// What is doubtful about the settings of any trial, each sentence once.
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// Runs what has not run yet; `tell` hears of every trial that ended its round.
   void run(const std::function<void(const TrialRecord&)>& tell);
@@ -72,6 +74,7 @@ class Sweep {
   std::vector<Round> rounds_;
   std::vector<TrialRecord> trials_;
   JobPlan largest_;
+  std::vector<std::string> warnings_;
   std::unique_ptr<Job> first_;  // whose counts all others share
 };
 

@@ -28,6 +28,18 @@ void parse(SweepFile& file, const std::string& folder, const std::string& more =
              "sweep.toml");
 }
 
+TEST(Sweep, ASettingWithoutEffectIsSaid) {
+  const TemporaryFolder folder;
+  const SmallScan scan(1e5, run_text);
+  SweepFile file;
+  file.parse("[sweep]\noutput = \"" + folder.path().string() +
+                 "\"\n[[vary]]\nname = \"values\"\nsetting = \"probe.fwhm\"\nvalues = [\"3\", \"4\"]\n",
+             "sweep.toml");
+  const Sweep sweep(file, scan.run, scan.measured());
+  EXPECT_THAT(sweep.warnings(), ::testing::ElementsAre(HasSubstr("[probe] fwhm = 3 has no effect"),
+                                                       HasSubstr("[probe] fwhm = 4 has no effect")));
+}
+
 TEST(Sweep, RanksByTheFramesThatWereHeldOut) {
   const TemporaryFolder folder;
   const SmallScan scan(1e5, run_text);
