@@ -356,6 +356,19 @@ TEST_F(PtychoRun, ADataFileTakesItsSettingsFromConfig) {
   EXPECT_EQ(run({"ptycho", "run", file("scan.h5"), "-o", file("result.h5")}).status, 2);
 }
 
+TEST_F(PtychoRun, ADataFileNeedsNoRunFileWhenTheCommandLineSaysWhatItDoesNot) {
+  write("frames = frames.reshape(8, 8, n, n)");
+  const Ended refused = run({"ptycho", "run", file("scan.h5"), "-o", file("result.h5")});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("does not say all of itself"), HasSubstr("sonde ptycho init " + file("scan.h5"))));
+  const Ended ended =
+      run({"ptycho", "run", file("scan.h5"), "-o", file("result.h5"), "--set", "geometry.units=pixel", "--set",
+           "geometry.scan_step_px=2", "--set", "data.patterns=data", "--set", "engine.0.iterations=2"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_TRUE(has_result());
+}
+
 TEST_F(PtychoRun, OddSizesArePaddedAndThePaddingIsNotMeasured) {
   write("frames = frames[:, 1:, 1:]; mask = mask[1:, 1:]; positions += 0.0\nprobe = np.ones((24, 24))");
   const Ended ended = reconstruct(run_file("[stop]\nrule = \"off\"\n"), {"--set", "probe.init=mean_bf"});

@@ -85,6 +85,9 @@ Command ptycho_run_command() {
                        {"sonde ptycho run recon.toml --live 8000", "Watch it in the browser, pause it, end it early"},
                        {"sonde ptycho run scan.h5 -o result.h5",
                         "A file that says all of itself (`sonde ptycho simulate`, CXI, PtyD), with the engine gd"},
+                       {"sonde ptycho run scan_master.h5 -o result.h5 --set geometry.semiangle_mrad=21 --set "
+                        "probe.defocus_A=150",
+                        "A 4D-STEM file with what it does not say, with the engine gd"},
                        {"sonde ptycho run recon.toml --dry-run", "Memory, overlap and time, without any work"}},
           .pages = {{"ptycho-run-file", "The run file with all its keys", ptycho::run_file_reference}},
           .own_config = true,

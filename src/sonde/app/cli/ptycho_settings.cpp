@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "sonde/engine/base/error.h"
@@ -12,11 +13,11 @@
 namespace sonde::cli {
 namespace {
 
-/// For a measurement that says all of itself: the engine that is near the best at every dose without any setting.
+/// For a measurement without a run file: the engine that is near the best at every dose without any setting.
 void set_defaults(ptycho::RunFile& run, Context& context) {
   run.tables().append("engine", "gd", "no run file");
   run.tables().append("constraint", "probe_power", "no run file");
-  context.report().add_choice("engine", Value("gd"), "no run file is given, and the file says all of itself");
+  context.report().add_choice("engine", Value("gd"), "no run file is given");
 }
 
 }  // namespace
@@ -29,9 +30,13 @@ void resolve_settings(const std::string& input, const std::vector<std::string>& 
   if (is_run_file || context.config_file()) {
     run.read(is_run_file ? input : *context.config_file());
   } else if (bare == BareInput::describes_itself) {
-    if (!ptycho::describes_itself(input))
-      throw Error(ErrorKind::usage, fmt::format("{} is no run file (.toml)", input))
-          .hint("name the settings with --config RUN.toml, or write some with `sonde ptycho init`");
+    const bool told =
+        std::any_of(set.begin(), set.end(), [](const auto& each) { return each.starts_with("geometry."); });
+    if (!told && !ptycho::describes_itself(input))
+      throw Error(ErrorKind::usage, fmt::format("{} is no run file (.toml), and does not say all of itself", input))
+          .hint(fmt::format("`sonde ptycho init {} -o recon.toml` writes a run file, or say what is missing with --set "
+                            "geometry.energy_keV=200 and the like",
+                            input));
     set_defaults(run, context);
   }
   if (!is_run_file) run.data.file = input;

@@ -9,8 +9,8 @@
 
 namespace sonde::cli {
 
-/// Whether a measurement may come without a run file: only when it says all of itself, or in any case, settings then
-/// being those of --set alone.
+/// Whether a measurement may come without a run file: when it says all of itself or --set says something of [geometry],
+/// with an engine that needs no settings then; or in any case, settings then being those of --set alone.
 enum class BareInput { describes_itself, any };
 
 /// The settings that a command line means: INPUT is a run file (.toml), or patterns whose settings --config names, or
