@@ -488,6 +488,15 @@ TEST_F(PtychoWrongInput, TooLittleOverlapWarnsWithTheNumber) {
   EXPECT_THAT(reconstruct(run_file(), {"--dry-run"}).err, HasSubstr("warning: neighbours overlap by"));
 }
 
+TEST_F(PtychoWrongInput, AStepThatIsWrongByATenthShowsAtTheEnd) {
+  write();
+  EXPECT_THAT(reconstruct(run_file("", "", 40)).err, ::testing::Not(HasSubstr("times its floor")));
+  write("positions = 12 + (positions - 12) / 10");
+  const Ended ended = reconstruct(run_file("", "", 40));
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("times its floor: more iterations are needed, or step, energy"));
+}
+
 TEST_F(PtychoWrongInput, ADefocusBesideAProbeOfAFileIsSaidToHaveNoEffect) {
   write();
   const Ended ended = reconstruct(run_file(), {"--set", "probe.defocus_A=150"});

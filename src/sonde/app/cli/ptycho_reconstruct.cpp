@@ -366,6 +366,21 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
   context.say(fmt::format("{}: {}; R_I {:.4f}, {:.2f} times the floor of {:.4f} that counting noise sets",
                           ending(outcome.kind), results.find("because")->as_text(), last.fit.r_intensity,
                           last.fit.r_intensity / job.floor(), job.floor()));
+  const bool over = outcome.kind == Outcome::Kind::finished || outcome.kind == Outcome::Kind::converged;
+  if (!over || context.silent()) return;
+  // Marks of specification 6.2 and 6.4; what is fitted below the noise is the noise.
+  constexpr double poor = 3, over_fitted = 0.8;
+  const double ratio = last.fit.r_intensity / job.floor();
+  if (ratio > poor)
+    log_warning(
+        fmt::format("R_I is {:.3g} times its floor: more iterations are needed, or step, energy, angles, defocus "
+                    "or orientation (`sonde ptycho orient`) are wrong",
+                    ratio));
+  if (ratio < over_fitted)
+    log_warning(
+        fmt::format("R_I is {:.3g} times its floor: noise is fitted, because the overlap is too small or too much "
+                    "is free",
+                    ratio));
 }
 
 }  // namespace

@@ -138,12 +138,17 @@ void require_calibrated(const Sampling& sampling, const char* what) {
 void require_semiangle(const Sampling& sampling, double semiangle) {
   const double edge = std::min(sampling.angle_row() * static_cast<double>(sampling.rows) / 2,
                                sampling.angle_col() * static_cast<double>(sampling.cols) / 2);
-  if (!(semiangle > 0) || semiangle > edge)
-    throw Error(ErrorKind::bad_input,
-                fmt::format("a semiangle of {:.4g} mrad on a detector that reaches to {:.4g} mrad", 1000 * semiangle,
-                            1000 * edge))
-        .hint("check semiangle_mrad and detector_mrad_per_px");
   const double pixel = std::max(sampling.angle_row(), sampling.angle_col());
+  if (!(semiangle > 0) || semiangle > edge) {
+    Error error(ErrorKind::bad_input,
+                fmt::format("a semiangle of {:.4g} mrad on a detector that reaches to {:.4g} mrad", 1000 * semiangle,
+                            1000 * edge));
+    const bool in_rad = semiangle > 10 * edge && semiangle < 1000 * edge;
+    throw error.hint(
+        "check semiangle_mrad and detector_mrad_per_px" +
+        (in_rad ? fmt::format("; {:.4g} rad would be detector_mrad_per_px = {:.4g}", 1000 * pixel, 1e6 * pixel)
+                : std::string()));
+  }
   if (semiangle < pixel / 2)
     throw Error(ErrorKind::bad_input,
                 fmt::format("a semiangle of {:.4g} mrad lies within one detector pixel of {:.4g} mrad: the probe would "

@@ -145,6 +145,10 @@ TEST(RequireSemiangle, LiesBetweenHalfAPixelAndTheEdgeOfTheDetector) {
   EXPECT_NO_THROW(require_semiangle(sampling, 0.020));
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { require_semiangle(sampling, 0.061); }),
               HasSubstr("a semiangle of 61 mrad on a detector that reaches to 60 mrad"));
+  // 1.875 mrad written in rad.
+  EXPECT_THAT(
+      error_of(ErrorKind::bad_input, [] { require_semiangle(electron_sampling(64, 64, 200, 0.001875), 0.020); }),
+      HasSubstr("0.001875 rad would be detector_mrad_per_px = 1.875"));
   // 20 mrad written in rad.
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { require_semiangle(sampling, 20e-6); }),
               AllOf(HasSubstr("0.02 mrad lies within one detector pixel of 1.875 mrad"),
