@@ -160,8 +160,8 @@ nc::Database solved(const Ranks& ranks, nc::DatabaseBuild& build, nc::PartFile& 
 }
 
 /// On rank 0, where the files are: the points of before, and what has become of all.
-void write_solved(const DatabaseOptions& options, const Ranks& ranks, nc::DatabaseBuild& build, Context& context) {
-  nc::PartFile part(part_of(options), build.key());
+void write_solved(const DatabaseOptions& options, const Ranks& ranks, nc::DatabaseBuild& build, nc::PartFile& part,
+                  Context& context) {
   if (!part.left_out().empty()) context.say("note      " + part.left_out());
   if (!part.earlier().empty()) context.say(fmt::format("resuming  {} points are there", part.earlier().size()));
   auto solving = context.report().phase("solve");
@@ -198,8 +198,13 @@ void run_database(const DatabaseOptions& options, Context& context) {
   const Ranks ranks = join_ranks(context);
   std::optional<nc::DatabaseBuild> build;
   if (!all_succeed(ranks, [&] { build.emplace(prepare_build(options, ranks, context)); }) || context.dry_run()) return;
-  if (ranks.rank() == 0)
-    write_solved(options, ranks, *build, context);
+  std::optional<nc::PartFile> part;
+  const auto open_part = [&] {
+    if (ranks.rank() == 0) part.emplace(part_of(options), build->key());
+  };
+  if (!all_succeed(ranks, open_part)) return;
+  if (part)
+    write_solved(options, ranks, *build, *part, context);
   else
     (void)build->run(ranks, nullptr, context.host_budget());
 }
@@ -215,12 +220,12 @@ Command neoclassical_database_command() {
               "bytes, with any number of threads and of processes: `mpirun -n 8 sonde neoclassical database ... "
               "--threads 1`.\n\n"
               "Finished points are kept in OUTPUT.part; after an interruption --resume goes on with them, when "
-              "equilibrium, axes, grid and options are the same, and the processor too: a GPU (--device) solves all "
-              "points of a "
-              "radius and path together, with numbers that differ by rounding (`sonde help neoclassical scan`).",
+              "equilibrium, axes, grid and options are the same (--tol may change): other settings are refused by "
+              "name. So is another processor: a GPU (--device) solves all points of a radius and path together, with "
+              "numbers that differ by rounding (`sonde help neoclassical scan`).",
           .examples = {{"sonde neoclassical database wout.nc -o Dij.h5",
                         "7 radii, 16 collisionalities, 12 fields on 25 x 25 x 60"},
-                       {"sonde neoclassical database wout.nc -o Dij.h5 --resume", "Going on where it was interrupted"},
+                       {"sonde neoclassical database wout.nc -o Dij.h5 --resume", "The first one, going on where it was interrupted"},
                        {"sonde neoclassical database wout.nc -o Dij.h5 --rho 0.25,0.5 --nu-v 1e-4,1e-3,1e-2 "
                         "--er-tilde-logspace 1e-5,1e-2,4 --er-tilde-include-zero --plot",
                         "A small one with charts"},

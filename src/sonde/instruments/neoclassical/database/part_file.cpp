@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,12 +13,13 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <set>
+#include <map>
 #include <span>
 #include <string_view>
 #include <tuple>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/io/file.h"
 
 namespace sonde::neoclassical {
@@ -77,6 +79,59 @@ std::string header_of(const std::string& key) {
   return header;
 }
 
+/// The key of a file, which is why nothing may be thrown away where it cannot be read. Throws Error(bad_file).
+std::string key_of(const File& file, const std::string& path) {
+  const Error damaged = Error(ErrorKind::bad_file, fmt::format("{}: the settings at its beginning are damaged", path))
+                            .hint("move it away, or give the output another name");
+  const std::size_t before = magic.size() + sizeof(std::uint64_t), after = sizeof(std::uint64_t);
+  if (file.size() < before + after) throw damaged;
+  std::uint64_t length = 0;
+  file.read_at(magic.size(), std::as_writable_bytes(std::span(&length, 1)));
+  if (length > file.size() - before - after) throw damaged;
+  std::string key(length, '\0');
+  file.read_at(before, std::as_writable_bytes(std::span(key)));
+  const std::string header = header_of(key);
+  std::string start(header.size(), '\0');
+  file.read_at(0, std::as_writable_bytes(std::span(start)));
+  if (start != header) throw damaged;
+  return key;
+}
+
+/// "name = value" lines.
+std::map<std::string, std::string> settings_of(const std::string& key) {
+  std::map<std::string, std::string> settings;
+  for (const std::string& line : split(key, '\n')) {
+    const std::size_t at = line.find(" = ");
+    settings[line.substr(0, at)] = at == std::string::npos ? "" : line.substr(at + 3);
+  }
+  return settings;
+}
+
+std::string shortened(const std::string& value) {
+  constexpr std::size_t most = 60;
+  return value.size() <= most ? value : value.substr(0, most) + "...";
+}
+
+/// What differs, in the order of the key that is asked for.
+Error other_settings(const std::string& path, const std::string& there, const std::string& asked) {
+  const std::map<std::string, std::string> old = settings_of(there), now = settings_of(asked);
+  std::vector<std::string> differing;
+  for (const std::string& line : split(asked, '\n')) {
+    const std::string name = line.substr(0, line.find(" = "));
+    const auto found = old.find(name);
+    if (found == old.end())
+      differing.push_back(fmt::format("{} is not told there", name));
+    else if (found->second != now.at(name))
+      differing.push_back(
+          fmt::format("{} is {} there and {} now", name, shortened(found->second), shortened(now.at(name))));
+  }
+  for (const auto& [name, value] : old)
+    if (!now.contains(name)) differing.push_back(fmt::format("{} is {} there", name, shortened(value)));
+  return Error(ErrorKind::bad_input,
+               fmt::format("{}: holds points of other settings: {}", path, fmt::join(differing, "; ")))
+      .hint("the settings of before go on with them; another name of the output, or moving that file away, begins anew");
+}
+
 Error io_error(const std::string& path, const char* what) {
   Error failure(ErrorKind::io, fmt::format("{}: {} failed: {}", path, what, std::strerror(errno)));
   if (errno == ENOSPC || errno == EDQUOT) failure.hint("free space there, or write to another disk");
@@ -112,9 +167,10 @@ PartFile::PartFile(std::string path, const std::string& key) : path_(std::move(p
           .hint("move it away, or give the output another name");
     if (start == header) {
       read_records(header.size());
-    } else {
-      if (file.size() > header.size()) left_out_ = "they were made for another geometry, grid or other options";
+    } else if (header.starts_with(start)) {  // ended while it was begun: there is no point in it
       begin(header);
+    } else {
+      throw other_settings(path_, key_of(file, path_), key);
     }
   } catch (...) {
     ::close(descriptor_);
@@ -135,12 +191,16 @@ void PartFile::begin(const std::string& header) {
 void PartFile::read_records(std::size_t header_bytes) {
   const File file(path_);
   bytes_ = header_bytes;
-  std::set<std::tuple<Index, Index, Index>> seen;
+  std::map<std::tuple<Index, Index, Index>, std::size_t> seen;
   for (Record record{}; bytes_ + sizeof record <= file.size(); bytes_ += sizeof record) {
     file.read_at(bytes_, std::as_writable_bytes(std::span(record)));
     if (record[15] != checksum(record)) break;
     const FinishedPoint point = unpacked(record);
-    if (seen.insert({point.radius, point.nu, point.field}).second) earlier_.push_back(point);
+    const auto [place, fresh] = seen.try_emplace({point.radius, point.nu, point.field}, earlier_.size());
+    if (fresh)
+      earlier_.push_back(point);
+    else
+      earlier_[place->second] = point;  // it was solved again, to a smaller tolerance
   }
   if (bytes_ < file.size()) {
     left_out_ = fmt::format("{} bytes at the end are not whole records", file.size() - bytes_);

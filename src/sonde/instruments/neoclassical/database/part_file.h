@@ -26,18 +26,20 @@ struct FinishedPoint {
 /// record cut in two is not. One process at a time may have it open. append() is thread-safe.
 class PartFile {
  public:
-  /// Opens or makes the file. `key` says everything the points depend on (hash of the geometry, axes, grid, options) in
-  /// words: points of another key are not used. Throws Error(io) when it cannot be written or another process has it,
-  /// Error(bad_file) when a file of that name is something else, which is then left as it is.
+  /// Opens or makes the file. `key` says everything the points depend on (axes, hash of the geometry, grid, options) in
+  /// lines "name = value". A file of another key is left as it is: Error(bad_input) names what differs. Throws Error(io)
+  /// when it cannot be written or another process has it, Error(bad_file) when a file of that name is something else,
+  /// which is then left as it is, too.
   PartFile(std::string path, const std::string& key);
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
   ~PartFile();
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// The points that an earlier run finished, in the order of finishing; each place at most once.
+  /// The points that an earlier run finished, in the order of finishing; each place at most once, as it was
+  /// solved last.
   [[nodiscard]] const std::vector<FinishedPoint>& earlier() const { return earlier_; }
-  /// Why points of an earlier run were left out; empty when none were.
+  /// What at the end of the file was left out, cut in two when a process was killed; empty when nothing was.
   [[nodiscard]] const std::string& left_out() const { return left_out_; }
 
   /// Throws Error(io), for instance on a full disk; the file then ends with the record before.

@@ -21,9 +21,11 @@ using sonde::testing::error_of;
 using sonde::testing::read_bytes;
 using sonde::testing::TemporaryFolder;
 using sonde::testing::write_bytes;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 FinishedPoint point(Index i) {
   const auto x = static_cast<double>(i);
@@ -44,12 +46,31 @@ TEST(PartFile, PointsOfAnEarlierRunAreThereBitForBit) {
   part.append(point(3));
 }
 
-TEST(PartFile, AnotherKeyBeginsAnew) {
+TEST(PartFile, AnotherKeyIsRefusedByNameAndLosesNothing) {
   const TemporaryFolder folder;
-  { PartFile(folder.file("d.part"), "grid 25x25x60").append(point(1)); }
-  const PartFile part(folder.file("d.part"), "grid 25x25x64");
-  EXPECT_THAT(part.earlier(), IsEmpty());
-  EXPECT_THAT(part.left_out(), HasSubstr("another geometry"));
+  { PartFile(folder.file("d.part"), "grid = 25x25x60\nnu_v = 1e-3,1e-2").append(point(1)); }
+  const std::vector<std::uint8_t> before = read_bytes(folder.file("d.part"));
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [&] { PartFile(folder.file("d.part"), "grid = 25x25x64\nnu_v = 1e-3,1e-2"); }),
+              AllOf(HasSubstr("grid is 25x25x60 there and 25x25x64 now"), Not(HasSubstr("nu_v"))));
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { PartFile(folder.file("d.part"), "grid = 25x25x60"); }),
+              HasSubstr("nu_v is 1e-3,1e-2 there"));
+  EXPECT_EQ(read_bytes(folder.file("d.part")), before);
+}
+
+TEST(PartFile, SettingsThatCannotBeReadAreNoReasonToBeginAnew) {
+  const TemporaryFolder folder;
+  { PartFile(folder.file("d.part"), "grid = 25x25x60").append(point(1)); }
+  std::vector<std::uint8_t> bytes = read_bytes(folder.file("d.part"));
+  for (const std::size_t at : {std::size_t{26}, std::size_t{40}}) {  // the length of the key, the key
+    SCOPED_TRACE(at);
+    std::vector<std::uint8_t> bad = bytes;
+    bad[at] ^= 1;
+    write_bytes(folder.file("bad.part"), bad);
+    EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { PartFile(folder.file("bad.part"), "grid = 25x25x60"); }),
+                HasSubstr("are damaged"));
+    EXPECT_EQ(read_bytes(folder.file("bad.part")), bad);
+  }
 }
 
 TEST(PartFile, CutAtAnyByteItKeepsTheWholeRecords) {
@@ -88,14 +109,17 @@ TEST(PartFile, ARecordGoneBadEndsTheList) {
   EXPECT_THAT(part.left_out(), HasSubstr("256 bytes"));
 }
 
-TEST(PartFile, APlaceCountsOnce) {
+TEST(PartFile, APlaceCountsOnceAsItWasSolvedLast) {
   const TemporaryFolder folder;
   {
     PartFile part(folder.file("d.part"), "key");
-    part.append(point(1));
+    FinishedPoint before = point(1);
+    before.residual = 1e-6;
+    part.append(before);
+    part.append(point(2));
     part.append(point(1));
   }
-  EXPECT_THAT(PartFile(folder.file("d.part"), "key").earlier(), ElementsAre(point(1)));
+  EXPECT_THAT(PartFile(folder.file("d.part"), "key").earlier(), ElementsAre(point(1), point(2)));
 }
 
 TEST(PartFile, AForeignFileIsLeftAsItIs) {

@@ -69,12 +69,12 @@ std::string DatabaseBuild::key() const {
   std::vector<std::string> surfaces;
   for (const Surface& surface : surfaces_) surfaces.push_back(fingerprint(surface));
   return fmt::format(
-      "sonde.neoclassical.points/1 surfaces {} nu {} fields {} grid {}x{}x{} {} path {} tolerance {} adapt {} "
-      "precision {}{}",
-      fmt::join(surfaces, ","), fmt::join(request_.axes.nu_v, ","), fmt::join(fields_, ","), grid.n_theta, grid.n_zeta,
-      grid.n_xi, name(grid.discretisation), request_.solver.path ? name(*request_.solver.path) : "auto",
-      request_.solver.tolerance, request_.adapt ? request_.adapt->tolerance : 0, name(request_.solver.precision),
-      batches_ ? " on a GPU" : "");
+      "rho = {}\nequilibrium = {}\nnu_v = {}\nEr_tilde = {}\nE_hat = {}\ngrid = {}x{}x{}\ndiscretisation = {}\n"
+      "path = {}\nadapt_n_xi = {}\nprecision = {}\nprocessor = {}",
+      fmt::join(request_.axes.rho, ","), fmt::join(surfaces, ","), fmt::join(request_.axes.nu_v, ","),
+      fmt::join(request_.axes.Er_tilde, ","), fmt::join(fields_, ","), grid.n_theta, grid.n_zeta, grid.n_xi,
+      name(grid.discretisation), request_.solver.path ? name(*request_.solver.path) : "auto",
+      request_.adapt ? request_.adapt->tolerance : 0, name(request_.solver.precision), batches_ ? "GPU" : "CPU");
 }
 
 std::vector<Case> DatabaseBuild::cases(Index radius) const {
@@ -127,10 +127,11 @@ std::optional<Database> DatabaseBuild::run(const Ranks& ranks, PartFile* part, c
 
   std::vector<bool> done(static_cast<std::size_t>(axes.count()));
   for (const FinishedPoint& point : part->earlier()) {
+    if (point.residual > request_.solver.tolerance) continue;  // was solved to a larger one
     done[axes.index(point.radius, point.nu, point.field)] = true;
     keep(point);
+    ++resumed_;
   }
-  resumed_ = static_cast<Index>(part->earlier().size());
   ProgressMeter progress("solving", axes.count() - resumed_, "points");
   Index without = 0;
   std::string first;
@@ -155,7 +156,9 @@ std::optional<Database> DatabaseBuild::run(const Ranks& ranks, PartFile* part, c
   if (without > 0)
     throw Error(ErrorKind::not_converged,
                 fmt::format("{} of {} points have no answer, the first at {}", without, axes.count(), first))
-        .hint("refine the grid, or take discretisation = \"skew\"; finished points are kept");
+        .hint(request_.grid.discretisation == Discretisation::skew
+                  ? "refine the grid, or accept a larger tol; finished points are kept"
+                  : "refine the grid, or take discretisation = \"skew\"; finished points are kept");
   return database_;
 }
 

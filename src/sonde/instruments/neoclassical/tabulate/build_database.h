@@ -35,12 +35,13 @@ class DatabaseBuild {
   [[nodiscard]] std::string why_not_in_batches() const;
   /// Lets a GPU solve them. Before key().
   void use(const BatchDevice& device) { batches_ = device; }
-  /// What the points depend on, in words: for the PartFile.
+  /// What the points depend on, in lines "name = value" for the PartFile. The tolerance is none of it: every point has
+  /// its residual.
   [[nodiscard]] std::string key() const;
   /// The memory that a scan takes at a time. Throws Error(budget) when not even one point fits.
   [[nodiscard]] Choice<Index> batch(const Budget& budget) const;
 
-  /// Solves what `part` does not have yet, radius by radius, several points at a time, and keeps every point there as
+  /// Solves what `part` does not have yet to the tolerance, radius by radius, several points at a time, and keeps every point there as
   /// it comes. Each point's numbers depend on its place alone. Throws Error(not_converged) naming the first point
   /// without an answer when all others are done; ends between points when asked to stop.
   [[nodiscard]] Database run(PartFile& part, const Budget& budget);
