@@ -9,8 +9,10 @@
 #include <span>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/math/dense/blas.h"
+#include "sonde/engine/report/progress.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -414,10 +416,15 @@ BoozerFile boozer_transform(const Wout& wout, std::vector<double> s, BoozerResol
   file.largest_defect.resize(s.size());
   file.jacobian_defect.resize(s.size());
   PerWorker<std::optional<Transform>> transforms;
+  ProgressMeter progress("transforming", rows, "surfaces");
   parallel_for(rows, 1, [&](Index first, Index last, Worker& worker) {
     std::optional<Transform>& transform = transforms[worker];
     if (!transform) transform.emplace(wout, resolution);
-    for (Index row = first; row < last; ++row) transform->run(s[static_cast<std::size_t>(row)], row, file);
+    for (Index row = first; row < last; ++row) {
+      check_interrupt();
+      transform->run(s[static_cast<std::size_t>(row)], row, file);
+      progress.advance();
+    }
   });
 
   constexpr double tolerable = 1e-4;
@@ -436,6 +443,8 @@ BoozerFile boozer_transform(const Wout& wout, std::vector<double> s, BoozerResol
 std::vector<double> on_half_mesh(const Wout& wout, const std::vector<double>& s, Notes& notes) {
   std::vector<double> nodes;
   for (const double asked : s) {
+    if (!(asked > 0 && asked <= 1))
+      throw Error(ErrorKind::bad_input, fmt::format("{}: s = {} is outside of 0 < s <= 1", wout.path, asked));
     const double node = *std::min_element(
         wout.s.begin(), wout.s.end(), [&](double a, double b) { return std::abs(a - asked) < std::abs(b - asked); });
     constexpr double same_radius = 1e-7;

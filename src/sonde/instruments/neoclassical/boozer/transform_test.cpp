@@ -14,6 +14,7 @@
 #include "tests/support/data.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/interrupts.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -177,6 +178,23 @@ TEST(Transform, WhatMakesNoSenseIsRefused) {
   EXPECT_THAT(refused({0.5}, {3, -1}), HasSubstr("nboz = -1"));
   EXPECT_THAT(refused({1.5}, {3, 3}), HasSubstr("s = 1.5 is outside"));
   EXPECT_THAT(refused({0.5, 0.4}, {3, 3}), HasSubstr("do not increase: s = 0.4 after 0.5"));
+}
+
+TEST(Transform, EndsBetweenSurfacesWhenAskedToStop) {
+  SONDE_NEED_DATA(data);
+  const Wout wout = read_wout(in_data(data, "wout_circular_tokamak.nc"));
+  Notes notes;
+  const sonde::testing::InterruptAt first(1);
+  error_of(ErrorKind::interrupted, [&] { (void)boozer_transform(wout, {}, {4, 0}, notes); });
+}
+
+TEST(Transform, TheHalfMeshHasNoSurfaceOutside) {
+  SONDE_NEED_DATA(data);
+  const Wout wout = read_wout(in_data(data, "wout_circular_tokamak.nc"));
+  Notes notes;
+  for (const double s : {0.0, 2.0})
+    EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)on_half_mesh(wout, {0.5, s}, notes); }),
+                HasSubstr("outside of 0 < s <= 1"));
 }
 
 /// W7-X from two sources that are no pair: the wout's configuration has another field strength, so only ratios compare.

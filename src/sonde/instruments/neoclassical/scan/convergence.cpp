@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/report/progress.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -63,8 +64,10 @@ Study convergence_study(const Surface& surface, const GridSpec& grid, const Case
   if (!(options.tolerance > 0) || options.most_steps < 1 || options.refine.empty())
     throw Error(ErrorKind::bad_input, "a convergence study needs a tolerance above zero, a direction and a step");
   Study made;
+  ProgressMeter progress("refining", 0, "grids");  // how many it takes is what is asked
   made.start = Plan::prepare(surface, grid, solver).solve(at);
   made.grid = grid;
+  progress.advance();
   Coefficients current = made.start;
   for (const Refined refined : options.refine) {
     double change = 0;
@@ -73,6 +76,7 @@ Study convergence_study(const Surface& surface, const GridSpec& grid, const Case
       Index& count = count_of(row.grid, refined);
       count = finer(count, refined);
       row.coefficients = Plan::prepare(surface, row.grid, solver).solve(at);
+      progress.advance();
       change = row.change = relative_difference(row.coefficients, current);
       made.rows.push_back(row);
       if (change <= options.tolerance / 3) break;  // the coarser one will do

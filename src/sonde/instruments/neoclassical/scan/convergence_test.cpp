@@ -10,6 +10,7 @@
 #include "sonde/instruments/neoclassical/operators/test_surfaces.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
 #include "tests/support/errors.h"
+#include "tests/support/interrupts.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -66,6 +67,12 @@ TEST(Convergence, WhatDoesNotConvergeSaysSo) {
   EXPECT_EQ(points[0].coefficients.n_xi, 10);
   for (const LegendreSearch& wrong : {LegendreSearch{.tolerance = 0}, {.first = 1}, {.first = 30, .most = 30}})
     error_of(ErrorKind::bad_input, [&] { (void)solve_adapted(plan, {1e-4, 0}, wrong, workspace); });
+}
+
+TEST(Convergence, AStudyEndsWithinASolveWhenAskedToStop) {
+  const sonde::testing::InterruptAt third(3);  // a grid of 6 Legendre indices looks more often than that
+  error_of(ErrorKind::interrupted, [] { (void)convergence_study(testing::analytic(), {5, 5, 6}, {1e-1, 0}); });
+  EXPECT_EQ(third.looks(), 3);
 }
 
 TEST(Convergence, AStudyFindsAGridThatItsRefinementsConfirm) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
 #include "sonde/instruments/neoclassical/solve/precise_product.h"
@@ -57,6 +58,7 @@ class DenseBlocks {
 
   Index descend(const Case& at, Index first, double worst) {
     for (Index k = first; k >= 0; --k) {
+      check_interrupt();  // a block of a fine grid takes seconds
       if (k == 2) copy<T>(block(2), top_);
       if (!factorised(k)) fail(k, at);
       if (k == 0) break;

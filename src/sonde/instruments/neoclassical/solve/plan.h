@@ -92,7 +92,7 @@ class Plan {
   /// The coefficients, at the n_xi of the plan or at another one. The operations and their order depend on the case
   /// alone. Throws Error(bad_input) unless nu_hat > 0 and both are finite, and Error(not_converged) when the residual
   /// is above the tolerance, a block is singular, or the surface is resonant (then the message begins with "resonant
-  /// (m,n)").
+  /// (m,n)"). Ends between Legendre indices when asked to stop.
   Coefficients solve(const Case& at, Workspace& workspace) const;
   Coefficients solve(const Case& at, Index n_xi, Workspace& workspace) const;
   /// In a workspace made for this one solve.

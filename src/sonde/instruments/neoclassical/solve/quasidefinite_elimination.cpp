@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
@@ -81,6 +82,7 @@ class QuasidefiniteBlocks {
 
   Index descend(const Case& at, Index first, double worst) {
     for (Index k = first; k >= 0; --k) {
+      check_interrupt();  // a block of a fine grid takes seconds
       if (k == 2) keep_top();
       worst_ = 1;
       factorise_and_descend(k, at);

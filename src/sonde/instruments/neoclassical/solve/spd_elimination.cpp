@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
@@ -47,6 +48,7 @@ class SpdBlocks {
 
   Index descend(const Case& at, Index first, double worst) {
     for (Index k = first; k >= 0; --k) {
+      check_interrupt();  // a block of a fine grid takes seconds
       const Index size = count(k);
       if (k == 2) copy<T>(block(2), shaped(top_, size, size));
       const dense::Cholesky<T> factor{block(k), shaped(inverses_, size, dense::inverse_columns(size))};
