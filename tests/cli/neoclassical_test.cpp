@@ -420,6 +420,23 @@ TEST_F(Neoclassical, AFluxThatTheFileLacksCanBeGiven) {
   EXPECT_NEAR(number_at(by_number, "D11") / number_at(by_file, "D11"), 1, 1e-6);
 }
 
+TEST_F(Neoclassical, AFlagOfTheRadiusTakesThePlaceOfThatOfTheRunFile) {
+  SONDE_NEED_DATA(data);
+  const std::string of = (data / "neoclassical").string() + "/";
+  const std::string rest = "[grid]\nn_theta = 9\nn_zeta = 9\nn_xi = 6\n[scan]\nnu_v = [1]\n";
+  write("list.toml", "[surface]\npath = \"" + of + "wout_li383_1.4m.nc\"\n" + rest + "rho = [0.2, 0.3]\n");
+  write("rho.toml", "[surface]\npath = \"" + of + "wout_li383_1.4m.nc\"\nrho = 0.2\n" + rest);
+  for (const char* name : {"list.toml", "rho.toml"}) {
+    const Value found = results({"scan", file(name), "--s", "0.49", "-o", file("scan.nc")});
+    EXPECT_EQ(number_at(found, "points"), 1) << name;
+  }
+  // 0.3 lies in a gap of the surfaces of this file.
+  const Ended snapped = command(with_grid({"run", of + "boozmn_li383_1.4m.nc", "--s", "0.3", "--snap", "--nu-hat", "1"},
+                                          "9", "9", "6"));
+  EXPECT_EQ(snapped.status, 0) << snapped.err;
+  EXPECT_THAT(snapped.err, HasSubstr("the nearest surface has s = "));
+}
+
 TEST_F(Neoclassical, ConvergenceTellsWhatIsConverged) {
   const Value found =
       results(with_grid({"convergence", "analytic-demo", "--nu-hat", "1", "-o", file("study.png")}, "9", "9", "8"));
@@ -476,7 +493,14 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
            {{"database", of + "wout_circular_tokamak.nc", "-o", file("d.h5"), "--surface-backend", "boozer"},
             2,
             "--booz"},
+           {{"scan", "analytic-demo", "--nu-v", "1", "--rho", "0.5", "--s", "0.5", "-o", out}, 2, "--s and --rho"},
+           {{"database", of + "wout_li383_1.4m.nc", "--booz", of + "boozmn_LandremanSenguptaPlunk_section5p3.nc",
+             "--rho", "0.1021", "-o", file("d.h5")},
+            3,
+            "is not of the equilibrium"},
            {{"boozer", of + "boozmn_li383_1.4m.nc", "-o", out}, 3, "boozmn_li383"},
+           {{"boozer", of + "wout_li383_1.4m.nc", "--s", "0.5,2", "-o", out}, 3, "s = 2 is outside"},
+           {{"boozer", of + "wout_li383_1.4m.nc", "-o", file("bz.txt")}, 2, "as .nc"},
            {{"profile", file("none.h5"), "-o", out}, 3, "none.h5"},
            {{"convert", file("cut.nc"), "-o", out}, 3, "cut.nc"},
            {{"plot", file("cut.nc"), "-o", file("out.jpg")}, 2, ".png or .pdf"},

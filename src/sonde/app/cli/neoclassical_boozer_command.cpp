@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "sonde/app/cli/commands.h"
@@ -34,6 +35,8 @@ struct BoozerOptions {
 
 void run_boozer(const BoozerOptions& options, Context& context) {
   if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o boozmn.nc");
+  if (to_lower(std::filesystem::path(options.output).extension().string()) != ".nc")
+    throw Error(ErrorKind::usage, options.output + ": a boozmn file is written as .nc");
   require_place(options.output);
   take_processor(context);
   auto reading = context.report().phase("read");

@@ -25,7 +25,7 @@ enum class Backend { vmec, boozer };
 struct DatabaseOptions {
   std::string input, output;
   std::optional<std::string> booz, rho, rho_linspace, nu_v, er_tilde, er_tilde_logspace;
-  bool er_tilde_include_zero = false, resume = false, plot = false;
+  bool er_tilde_include_zero = false, snap = false, resume = false, plot = false;
   Backend surface_backend = Backend::vmec;
   nc::GridSettings grid;
   std::optional<Index> scan_batch_size;
@@ -38,6 +38,7 @@ struct DatabaseOptions {
     fields.add("booz", booz,
                {.help = "boozmn file of the geometry in Boozer angles; unset: made from the equilibrium",
                 .metavar = "BOOZMN"});
+    fields.add("snap", snap, {.help = "take the nearest surface of --booz where a radius lies in a gap"});
     fields.choice("surface_backend", surface_backend, {{"vmec", Backend::vmec}, {"boozer", Backend::boozer}},
                   {.help = "solve in the angles of VMEC, or in those of --booz"});
     fields.add("rho", rho, {.help = "radii sqrt(s); unset: 0.12247, 0.25, 0.375, ... 0.875", .metavar = "LIST"});
@@ -93,11 +94,19 @@ nc::Axes axes_of(const DatabaseOptions& options) {
   return axes;
 }
 
-nc::Equilibrium open(const std::string& path, const std::string& wout = {}) {
-  nc::SurfaceOptions options;
-  options.path = path;
-  if (!wout.empty()) options.wout = wout;
-  return nc::Equilibrium::open(options);
+nc::Equilibrium open_wout(const DatabaseOptions& options) {
+  nc::SurfaceOptions surface;
+  surface.path = options.input;
+  return nc::Equilibrium::open(surface);
+}
+
+std::optional<nc::Equilibrium> open_booz(const DatabaseOptions& options) {
+  if (!options.booz) return std::nullopt;
+  nc::SurfaceOptions surface;
+  surface.path = *options.booz;
+  surface.wout = options.input;
+  surface.snap = options.snap;
+  return nc::Equilibrium::open(surface);
 }
 
 nc::DatabaseRequest request_of(const DatabaseOptions& options) {
@@ -129,9 +138,8 @@ nc::DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ran
         .hint("`sonde neoclassical boozer` makes that file");
 
   auto preparing = context.report().phase("prepare");
-  const nc::Equilibrium equilibrium = open(options.input);
-  const std::optional<nc::Equilibrium> boozer =
-      options.booz ? std::optional(open(*options.booz, options.input)) : std::nullopt;
+  const nc::Equilibrium equilibrium = open_wout(options);
+  const std::optional<nc::Equilibrium> boozer = open_booz(options);
   nc::DatabaseBuild build(options.surface_backend == Backend::boozer ? *boozer : equilibrium, boozer, request);
   preparing.end();
   say_notes(build.notes(), context);

@@ -38,6 +38,29 @@ void check_against(const SurfaceOptions& options, const Wout& wout) {
   if (options.wout) throw contradiction(wout.path, "wout is for boozmn files; this is a wout itself");
 }
 
+/// A Boozer file and the wout that it is said to be made from. Two files of one equilibrium agree in what VMEC gives on
+/// both but for the digits they store; where one of them has another resolution, by less than this.
+void require_same_equilibrium(const BoozerFile& file, const Wout& wout) {
+  constexpr double tolerable = 1e-3;
+  const auto require = [&](const std::string& what, double own, double given) {
+    if (std::abs(own - given) <= tolerable * std::max(std::abs(own), std::abs(given))) return;
+    throw contradiction(file.path,
+                        fmt::format("is not of the equilibrium {}: {} is {:.6g} here and {:.6g} there", wout.path, what,
+                                    own, given))
+        .hint("give the wout that this file was made from");
+  };
+  if (wout.periods != file.periods)
+    throw contradiction(file.path,
+                        fmt::format("has {} field periods, but {} has {}", file.periods, wout.path, wout.periods));
+  if (file.psi_a) require("psi_a", *file.psi_a, wout.psi_a);
+  // In the middle: near axis and edge meshes of another resolution differ most.
+  const double s = file.profile_s[file.profile_s.size() / 2];
+  const RadialProfile there = profile_at(wout, s);
+  const RadialRule here = radial_rule(file.profile_s, s);
+  require(fmt::format("iota at s = {:.4g}", s), here(file.iota), there.iota);
+  require(fmt::format("G at s = {:.4g}", s), here(file.b_zeta), there.b_zeta);
+}
+
 /// psi_a and the sign of sqrt(g), which Boozer files may lack.
 void complete(const SurfaceOptions& options, BoozerFile& file, bool sign_known, Notes& notes) {
   const auto own_psi_a = file.psi_a;
@@ -53,9 +76,7 @@ void complete(const SurfaceOptions& options, BoozerFile& file, bool sign_known, 
   }
   if (options.wout) {
     const Wout wout = read_wout(*options.wout);
-    if (wout.periods != file.periods)
-      throw contradiction(file.path,
-                          fmt::format("has {} field periods, but {} has {}", file.periods, wout.path, wout.periods));
+    require_same_equilibrium(file, wout);
     if (options.psi_a && differs(*options.psi_a, wout.psi_a))
       throw contradiction(wout.path,
                           fmt::format("psi_a = {:.8g} was given, but the file has {:.8g}", *options.psi_a, wout.psi_a));
@@ -158,6 +179,19 @@ void refuse_those_of_analytic_surfaces(const SurfaceOptions& options) {
           {"b_zeta", options.b_zeta.has_value()}});
 }
 
+/// What no equilibrium is recognised in.
+AnalyticSurface read_harmonics(const std::string& path, Notes& notes) {
+  const std::string text = read_text(path);
+  if (is_namelist(text)) return parse_dkes(text, path, notes);
+  try {
+    return parse_table(text, path);
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                fmt::format("{}: not an equilibrium (VMEC wout, boozmn, .bc), nor DKES input; as a table of harmonics: {}",
+                            path, error.message()));
+  }
+}
+
 ReadSurface read_one_surface(const SurfaceOptions& options, SurfaceType type) {
   if (type == SurfaceType::analytic) {
     const AnalyticSurface analytic = analytic_of(options);
@@ -165,12 +199,10 @@ ReadSurface read_one_surface(const SurfaceOptions& options, SurfaceType type) {
     return {make_surface(analytic), {}};
   }
   require_readable(options.path);
+  Notes notes;
+  const AnalyticSurface read = read_harmonics(options.path, notes);  // first: it may be nothing that has settings
   refuse_those_of_equilibria(options, options.path);
   refuse_those_of_analytic_surfaces(options);
-  Notes notes;
-  const std::string text = read_text(options.path);
-  const AnalyticSurface read =
-      is_namelist(text) ? parse_dkes(text, options.path, notes) : parse_table(text, options.path);
   return {make_surface(read), std::move(notes)};
 }
 

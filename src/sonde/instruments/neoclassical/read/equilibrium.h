@@ -25,7 +25,8 @@ class Equilibrium {
  public:
   /// Uses type, path, psi_a, wout, signgs, min_bmn, snap and vmec_radial_option. Throws Error(bad_file) naming file,
   /// field and reason, also when the file is missing or may not be read; Error(bad_input) for a file of one surface and
-  /// for settings that contradict the file; Error(io) when a read fails.
+  /// for settings that contradict the file, as a wout of another equilibrium does (psi_a, iota or G differ by more than
+  /// 1e-3); Error(io) when a read fails.
   static Equilibrium open(const SurfaceOptions& options);
 
   [[nodiscard]] const std::string& path() const;

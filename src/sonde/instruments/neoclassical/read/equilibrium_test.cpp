@@ -229,6 +229,43 @@ TEST(Equilibrium, ABoozmnWithoutFluxNeedsItsWout) {
   EXPECT_THAT(refused(options), HasSubstr("has 4 field periods"));
 }
 
+/// An equilibrium of another device with as many field periods gives numbers that look like some.
+TEST(Equilibrium, AWoutOfAnotherEquilibriumIsRefused) {
+  SONDE_NEED_DATA(data);
+  const auto pair = [&](const std::string& boozmn, const std::string& wout) {
+    SurfaceOptions options;
+    options.path = (data / "neoclassical" / ("boozmn_" + boozmn + ".nc")).string();
+    options.wout = (data / "neoclassical" / ("wout_" + wout + ".nc")).string();
+    return options;
+  };
+  for (const char* name : {"HSX_QHS_vacuum_ns201", "LandremanSenguptaPlunk_section5p3", "circular_tokamak",
+                           "li383_1.4m", "up_down_asymmetric_tokamak"}) {
+    SCOPED_TRACE(name);
+    EXPECT_NO_THROW((void)Equilibrium::open(pair(name, name)));
+  }
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [&] {
+                         (void)Equilibrium::open(pair("li383_1.4m", "LandremanSenguptaPlunk_section5p3"));
+                       }),
+              AllOf(HasSubstr("is not of the equilibrium"), HasSubstr("psi_a is 0.0818")));
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [&] {
+                         (void)Equilibrium::open(pair("circular_tokamak", "up_down_asymmetric_tokamak"));
+                       }),
+              HasSubstr("is not of the equilibrium"));
+}
+
+TEST(Equilibrium, WhatIsNoneIsCalledSoBeforeItsSettingsAre) {
+  const TemporaryFolder folder;
+  SurfaceOptions options;
+  options.path = folder.file("notes.txt");
+  options.s = 0.5;
+  std::ofstream(options.path) << "";
+  EXPECT_THAT(refused(options, ErrorKind::bad_file), HasSubstr("notes.txt: not an equilibrium"));
+  std::ofstream(options.path) << "somebody's notes\n";
+  EXPECT_THAT(refused(options, ErrorKind::bad_file), HasSubstr("notes.txt: not an equilibrium"));
+}
+
 /// B_zeta of the Boozer file is that of the wout: one equilibrium, two files.
 TEST(Equilibrium, BothFilesOfOneEquilibriumAgree) {
   SONDE_NEED_DATA(data);
