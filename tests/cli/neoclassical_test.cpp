@@ -463,6 +463,8 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
            {{"run", "analytic-demo", "--nu-hat", "-1e-3", "-o", out}, 3, "nu_hat = -0.001"},
            {{"run", "analytic-demo", "-o", out}, 3, "no nu_hat"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--set", "grid.n_theta=24", "-o", out}, 3, "25"},
+           {with_grid({"run", "analytic-demo", "--nu-hat", "1e-3", "-o", out}, "1", "1", "6"), 3, "hold 100 %"},
+           {with_grid({"run", "analytic-demo", "--nu-hat", "1e-3", "-o", out}, "9999", "999", "6"), 4, "a grid of 9999"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--er-tilde", "1e-3", "-o", out}, 3, "er_tilde needs"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--er-hat", "1", "--epsi-hat", "1", "-o", out}, 2, "twice"},
            {{"run", file("keys.toml"), "-o", out}, 2, "unknown key \"epsi\""},

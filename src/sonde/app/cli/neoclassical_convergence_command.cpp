@@ -39,6 +39,7 @@ void run_convergence(const ConvergenceOptions& options, Context& context) {
       std::move(prepare_surfaces(run, {}, field.kind != nc::FieldKind::epsi_hat, context).front());
   const nc::Case at{run.case_nu(), field.epsi_hat(prepared.scale).front()};
   const nc::GridSpec grid = run.grid.spec();
+  require_room(prepared.surface, grid, context);
   report_grid(grid, context);
   if (context.dry_run()) return;
   auto solving = context.report().phase("solve");

@@ -90,6 +90,7 @@ void run_run(const RunOptions& options, Context& context) {
   const PreparedSurface prepared =
       std::move(prepare_surfaces(run, {}, field.kind != nc::FieldKind::epsi_hat, context).front());
   const nc::Case at{nu_hat, field.epsi_hat(prepared.scale).front()};
+  require_room(prepared.surface, grid, context);
   const nc::Plan plan = nc::Plan::prepare(prepared.surface, grid, run.solver.solver());
   preparing.end();
   report_grid(grid, context);

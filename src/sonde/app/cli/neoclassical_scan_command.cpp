@@ -6,6 +6,7 @@
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/neoclassical_settings.h"
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
@@ -35,6 +36,8 @@ struct ScanOptions {
 };
 
 void take_flags(const ScanOptions& options, nc::RunFile& run) {
+  if (options.rho && options.file.s)
+    throw Error(ErrorKind::usage, "--s and --rho say the same").hint("keep one of them");
   if (options.rho) run.scan.rho = *options.rho;
   if (options.nu_v) run.scan.nu_v = *options.nu_v;
   require_one_field(options.epsi_hat.has_value(), options.er_hat.has_value(), options.er_tilde.has_value());
@@ -103,6 +106,7 @@ void prepare_scan(const ScanOptions& options, const Ranks& ranks, PreparedScan& 
   const bool list = !run.scan.rho.empty();
   scan.surfaces = prepare_surfaces(run, list ? run.scan_rho() : std::vector<double>{},
                                    result.field.kind != nc::FieldKind::epsi_hat, context);
+  require_room(scan.surfaces.front().surface, scan.grid, context);
   describe_axes(scan);
   preparing.end();
   report_grid(scan.grid, context);

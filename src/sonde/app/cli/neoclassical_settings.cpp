@@ -13,6 +13,7 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/neoclassical/batch/smoke_solve.h"
+#include "sonde/instruments/neoclassical/geometry/resolution.h"
 #include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
 
 namespace sonde::cli {
@@ -22,7 +23,8 @@ void RunFileFlags::describe(Fields& fields, const std::string& what, const std::
   fields.positional("input", input,
                     {.help = "run file (.toml), the file of a surface, or analytic-demo", .metavar = "INPUT"});
   fields.add("output", output, {.help = what, .metavar = metavar, .letter = 'o'});
-  fields.add("s", s, {.help = "surface.s of the run file", .min = 0, .max = 1});
+  fields.add("s", s, {.help = "surface.s of the run file, in place of any radius there", .min = 0, .max = 1});
+  fields.add("snap", snap, {.help = "surface.snap of the run file: the nearest surface of the file"});
   fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
   fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
   fields.add("precision", precision, {.help = "solver.precision of the run file", .metavar = "f64|f32-refine"});
@@ -35,7 +37,13 @@ void RunFileFlags::read(nc::RunFile& run) const {
     run.read(input);
   else
     run.surface.path = input;
-  if (s) run.surface.s = s;
+  if (s) {
+    run.surface.s = s;
+    run.surface.rho.reset();
+    run.surface.surface_index.reset();
+    run.scan.rho.clear();
+  }
+  if (snap) run.surface.snap = true;
   if (wout) run.surface.wout = wout;
   if (psi_a) run.surface.psi_a = psi_a;
   Problems problems;
@@ -150,17 +158,29 @@ void say_notes(const nc::Notes& notes, Context& context) {
   }
 }
 
+void say_resolution(const nc::Surface& surface, const nc::GridSpec& grid, Context& context) {
+  const auto note = nc::resolution_note(surface, grid.n_theta, grid.n_zeta);
+  if (note) say_notes({*note}, context);
+}
+
+void require_room(const nc::Surface& surface, const nc::GridSpec& grid, Context& context) {
+  (void)context.host_budget().reserve(nc::Plan::bytes_for(grid, surface.symmetric()),
+                                      fmt::format("a grid of {} x {} points", grid.n_theta, grid.n_zeta),
+                                      "take a smaller grid");
+}
+
 std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std::vector<double>& rho, bool needs_scale,
                                               Context& context) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   const nc::SurfaceOptions& options = run.surface;
   const nc::SurfaceType type = nc::surface_type(options);
   if (type == nc::SurfaceType::analytic || type == nc::SurfaceType::dkes) {
+    nc::ReadSurface read = nc::read_surface(options);
     if (!rho.empty())
       throw Error(ErrorKind::bad_input, fmt::format("{}: one surface, for which no radius can be chosen", options.path))
           .hint("leave out s and rho");
-    nc::ReadSurface read = nc::read_surface(options);
     say_notes(read.notes, context);
+    say_resolution(read.surface, run.grid.spec(), context);
     const nc::FieldScale scale = nc::field_scale(read.surface);
     return {{std::move(read.surface), scale, none}};
   }
@@ -173,6 +193,7 @@ std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std:
   for (const double at : chosen) {
     nc::ReadSurface read = equilibrium.surface(at);
     say_notes(read.notes, context);
+    say_resolution(read.surface, run.grid.spec(), context);
     const double radius = std::sqrt(read.surface.s);
     const nc::FieldScale scale =
         needs_scale ? nc::field_scale(radius, a_b, std::abs(equilibrium.psi_a())) : nc::FieldScale{};

@@ -21,11 +21,13 @@ struct RunFileFlags {
   std::string input, output;
   std::optional<double> s, psi_a;
   std::optional<std::string> wout, precision;
+  bool snap = false;
   std::vector<std::string> set;
 
   /// `output` says what that flag is, and how its value looks.
   void describe(Fields& fields, const std::string& output, const std::string& metavar);
-  /// Reads INPUT and applies the flags, --set last. Throws Error(usage) with all problems of --set together.
+  /// Reads INPUT and applies the flags, --set last: --s takes the place of every radius of the file. Throws Error(usage)
+  /// with all problems of --set together.
   void read(neoclassical::RunFile& run) const;
 };
 
@@ -74,6 +76,12 @@ struct PreparedSurface {
   neoclassical::FieldScale scale;
   double rho = 0;  ///< NaN for a surface that is no part of an equilibrium
 };
+
+/// Notes what a grid does not see of a surface.
+void say_resolution(const neoclassical::Surface& surface, const neoclassical::GridSpec& grid, Context& context);
+
+/// Throws Error(budget) for a grid that memory does not hold the operators of, before they are made.
+void require_room(const neoclassical::Surface& surface, const neoclassical::GridSpec& grid, Context& context);
 
 /// The surface of [surface], or one per radius of `rho` when there are some. Notes go to people and to the report.
 [[nodiscard]] std::vector<PreparedSurface> prepare_surfaces(const neoclassical::RunFile& run,

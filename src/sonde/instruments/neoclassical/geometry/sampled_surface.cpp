@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/geometry/resolution.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -53,6 +54,7 @@ SampledSurface sample(const Surface& surface, Index n_theta, Index n_zeta) {
   SampledSurface sampled;
   sampled.grid = {n_theta, n_zeta, surface.periods};
   require_odd(sampled.grid);
+  require_resolution(surface, n_theta, n_zeta);
   sampled.iota = surface.iota;
   sampled.psi_scale = surface.psi_scale;
   sampled.reference_field = surface.reference_field();

@@ -209,6 +209,13 @@ std::size_t Plan::bytes() const {
   return doubles * sizeof(double);
 }
 
+std::size_t Plan::bytes_for(const GridSpec& grid, bool symmetric) {
+  const auto theta = static_cast<double>(grid.n_theta), zeta = static_cast<double>(grid.n_zeta), n = theta * zeta;
+  double doubles = 30 * n + 4 * n * (theta + zeta - 1);  // a row meets its own lines of the grid
+  if (symmetric && grid.discretisation == Discretisation::skew) doubles += n * n;
+  return static_cast<std::size_t>(std::min(doubles * sizeof(double), 1e18));
+}
+
 Coefficients Plan::solve(const Case& at, Workspace& workspace) const {
   return solve(at, prepared_->grid.n_xi, workspace);
 }

@@ -88,6 +88,8 @@ class Plan {
   [[nodiscard]] std::size_t fallback_bytes(Path path) const;
   /// What the plan itself holds.
   [[nodiscard]] std::size_t bytes() const;
+  /// The most that a plan of this grid holds, known before it is made.
+  [[nodiscard]] static std::size_t bytes_for(const GridSpec& grid, bool symmetric);
 
   /// The coefficients, at the n_xi of the plan or at another one. The operations and their order depend on the case
   /// alone. Throws Error(bad_input) unless nu_hat > 0 and both are finite, and Error(not_converged) when the residual

@@ -185,5 +185,15 @@ TEST(Plan, WhereEvenAndOddPartsDoNotSufficeWholeBlocksDo) {
   EXPECT_EQ(plan.solve({.nu_hat = 1e-3, .epsi_hat = 1e-3}, workspace).path, Path::quasidefinite);
 }
 
+TEST(Plan, HoldsNoMoreThanWasTold) {
+  for (const GridSpec& grid : {GridSpec{5, 7, 6}, GridSpec{9, 11, 6}, GridSpec{5, 7, 6, Discretisation::collocation}}) {
+    SCOPED_TRACE(grid.n_theta);
+    const Plan plan = Plan::prepare(testing::w7x(), grid);
+    EXPECT_LE(plan.bytes(), Plan::bytes_for(grid, true));
+    EXPECT_GE(4 * plan.bytes(), Plan::bytes_for(grid, true)) << "nor much less";
+  }
+  EXPECT_GT(Plan::bytes_for({9999, 9999, 60}, true), std::size_t{1} << 50U);
+}
+
 }  // namespace
 }  // namespace sonde::neoclassical

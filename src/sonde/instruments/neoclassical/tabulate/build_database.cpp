@@ -11,6 +11,7 @@
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/database/derived_fields.h"
+#include "sonde/instruments/neoclassical/geometry/resolution.h"
 #include "sonde/instruments/neoclassical/scan/scan_surfaces.h"
 #include "sonde/instruments/neoclassical/tabulate/fingerprint.h"
 
@@ -46,6 +47,8 @@ DatabaseBuild::DatabaseBuild(const Equilibrium& equilibrium, const std::optional
   for (const double rho : axes.rho) {
     ReadSurface read = equilibrium.surface(rho * rho);
     for (const std::string& note : read.notes) notes_.push_back(fmt::format("rho = {:.6g}: {}", rho, note));
+    if (const auto note = resolution_note(read.surface, request_.grid.n_theta, request_.grid.n_zeta))
+      notes_.push_back(fmt::format("rho = {:.6g}: {}", rho, *note));
     surfaces_.push_back(std::move(read.surface));
   }
   RadialScales scales = radial_scales(equilibrium, boozer, axes.rho, notes_);
@@ -96,6 +99,8 @@ std::string DatabaseBuild::why_not_in_batches() const {
 }
 
 Choice<Index> DatabaseBuild::batch(const Budget& budget) const {
+  (void)Budget(budget).reserve(Plan::bytes_for(request_.grid, surfaces_.front().symmetric()), "operators of a radius",
+                               "take a smaller grid");
   return choose_scan_batch(plan(0), cases(0), budget, scan_options());
 }
 
