@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -14,6 +15,7 @@
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/options/toml.h"
 #include "sonde/engine/ranks/hand_out.h"
+#include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/results/transport_result.h"
@@ -31,8 +33,10 @@ namespace nc = neoclassical;
 
 struct ProfileOptions {
   std::string input, output, quantity = "fluxes,ambipolar,bootstrap", rho;
-  std::optional<std::string> profiles;
-  std::optional<double> E_r;
+  std::optional<std::string> profiles, compare;
+  std::optional<double> E_r, adapt_n_xi;
+  double tol = 1e-8;
+  nc::Precision precision = nc::Precision::f64;
   nc::TransportSettings transport;
   nc::GridSettings grid;
   void describe(Fields& fields) {
@@ -51,8 +55,15 @@ struct ProfileOptions {
         "E_r", E_r,
         {.help = "electric field everywhere; unset: that of the profiles, else the ambipolar one", .unit = "V/m"});
     transport.describe(fields);
-    fields.heading("Grid of an equilibrium's solves");
+    fields.heading("Solves of an equilibrium");
     grid.describe(fields);
+    fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});
+    fields.choice("precision", precision, {{"f64", nc::Precision::f64}, {"f32-refine", nc::Precision::f32_refine}},
+                  {.help = "f32-refine: single precision, refined in double, where that suffices"});
+    fields.add("adapt_n_xi", adapt_n_xi,
+               {.help = "find the Legendre modes of each point: relative change that is small enough", .min = 0});
+    fields.add("compare", compare,
+               {.help = "a database of the equilibrium: tell what interpolating it costs", .metavar = "DIJ.h5"});
     fields.heading("");
   }
 };
@@ -113,14 +124,28 @@ struct Source {
   std::unique_ptr<nc::RadialSource> radii;
   std::vector<double> rho;
   std::string what;
+  bool solves = false;  ///< each coefficient, in place of a look into a table
+  std::shared_ptr<std::function<void()>> solved = std::make_shared<std::function<void()>>();  ///< told of each, once set
 };
+
+/// Outermost, where |B| varies most; not outside of the mesh.
+void say_resolution_at_edge(const nc::Equilibrium& equilibrium, double rho, const nc::GridSpec& grid,
+                            Context& context) {
+  const nc::Surface surface = equilibrium.surface(rho * rho).surface;
+  require_room(surface, grid, context);
+  say_resolution(surface, grid, context);
+}
 
 Source open_source(const ProfileOptions& options, Context& context) {
   std::vector<double> rho = parse_numbers(options.rho, "--rho");
   if (is_database(options.input)) {
     const nc::DatabaseFile file = nc::read_database(options.input);
     if (rho.empty()) rho = evenly_spaced(file.database.axes.rho.front(), file.database.axes.rho.back(), 51);
-    return {std::make_unique<nc::TableSource>(file.database), std::move(rho), "database " + options.input};
+    if (options.compare)
+      throw Error(ErrorKind::usage, "--compare is for what is solved from an equilibrium").hint("leave it out");
+    return {.radii = std::make_unique<nc::TableSource>(file.database),
+            .rho = std::move(rho),
+            .what = "database " + options.input};
   }
   nc::SurfaceOptions surface;
   surface.path = options.input;
@@ -128,9 +153,42 @@ Source open_source(const ProfileOptions& options, Context& context) {
   const nc::GridSpec grid = options.grid.spec();
   report_grid(grid, context);
   if (rho.empty()) rho = evenly_spaced(0.1, 0.9, 9);
-  return {std::make_unique<nc::SolvedEquilibrium>(equilibrium, nc::minor_radius(equilibrium, std::nullopt), grid,
-                                                  nc::SolverOptions{}),
-          std::move(rho), "solved from " + options.input};
+  say_resolution_at_edge(equilibrium, *std::max_element(rho.begin(), rho.end()), grid, context);
+  Source source{.radii = nullptr, .rho = std::move(rho), .what = "solved from " + options.input, .solves = true};
+  nc::DirectSolves how;
+  if (options.adapt_n_xi) how.adapt = nc::LegendreSearch{.tolerance = *options.adapt_n_xi};
+  how.solved = [told = source.solved] {
+    if (*told) (*told)();
+  };
+  source.radii = std::make_unique<nc::SolvedEquilibrium>(
+      equilibrium, nc::minor_radius(equilibrium, std::nullopt), grid,
+      nc::SolverOptions{.tolerance = options.tol, .precision = options.precision}, std::move(how));
+  return source;
+}
+
+/// What a direct lane is in for, before it begins.
+void say_solves(const std::vector<nc::RadialInput>& radii, const nc::TransportOptions& options, Context& context) {
+  const Index solves = nc::least_solves(radii, options);
+  const bool searches = std::any_of(radii.begin(), radii.end(), [](const auto& input) { return !input.E_r; });
+  context.report().add_choice(
+      "solves", Value(solves),
+      searches ? fmt::format("or some more: the search for the field takes {} at each radius", options.ambipolar.points)
+               : "one per energy and species");
+  context.say(fmt::format("solves    {}{}", solves,
+                          searches ? " or more: --E-r gives a field, --E-r-points makes the search for it coarser"
+                                   : ""));
+}
+
+/// The integrals again, from a database at the same fields. Nothing when none is asked for.
+std::optional<std::vector<nc::RadialResult>> interpolated(const ProfileOptions& options,
+                                                          std::vector<nc::RadialInput> radii,
+                                                          const std::vector<nc::RadialResult>& solved) {
+  if (!options.compare) return std::nullopt;
+  const nc::TableSource table(nc::read_database(*options.compare).database);
+  nc::TransportOptions without_correction = options.transport.transport();
+  without_correction.sonine_order.reset();
+  for (std::size_t i = 0; i < radii.size(); ++i) radii[i].E_r = std::isnan(solved[i].E_r) ? 0 : solved[i].E_r;
+  return nc::radial_transport(table, radii, without_correction);
 }
 
 struct Prepared {
@@ -155,6 +213,9 @@ Prepared prepare_profile(const ProfileOptions& options, Context& context) {
   context.report().add_choice("coefficients", Value(source.what), "the input");
   context.report().add_choice("radii", Value(radii.size()),
                               fmt::format("rho {:.4g} to {:.4g}", source.rho.front(), source.rho.back()));
+  if (source.solves) say_solves(radii, options.transport.transport(), context);
+  if (options.compare && !is_database(*options.compare))
+    throw Error(ErrorKind::bad_file, *options.compare + ": not a database of coefficients");
   return {panels, std::move(source), std::move(radii)};
 }
 
@@ -165,22 +226,36 @@ void run_profile(const ProfileOptions& options, Context& context) {
   const auto& [panels, source, radii] = *prepared;
 
   auto solving = context.report().phase("solve");
+  std::optional<ProgressMeter> progress;
+  if (source.solves) {
+    progress.emplace("solving", nc::least_solves(radii, options.transport.transport()) / ranks.size(), "points");
+    *source.solved = [&] { progress->advance(); };
+  }
   const std::vector<nc::RadialResult> results =
       radial_transport(ranks, *source.radii, radii, options.transport.transport());
+  progress.reset();
   solving.end();
   if (ranks.rank() != 0) return;
   std::vector<nc::Species> species;
   for (const nc::Population& population : radii.front().plasma) species.push_back(population.species);
   {
     const auto writing = context.report().phase("write");
-    nc::write_result(options.output, transport_contents(results, species, source.what));
+    NetcdfContents contents = transport_contents(results, species, source.what);
+    if (const auto by_table = interpolated(options, radii, results)) {
+      const double largest = add_interpolation_errors(contents, results, *by_table);
+      context.results()["largest_interpolation_error"] = largest;
+      context.say(fmt::format("compared  interpolating {} changes an integral by up to {:.2g} %", *options.compare,
+                              100 * largest));
+    }
+    nc::write_result(options.output, contents);
   }
   Index rootless = 0;
-  double beyond = 0;
+  double beyond = 0, left_out = 0;
   context.say("rho     E_r [kV/m]  roots  <J B>/B0 [kA/m^2]  with momentum correction");
   for (const nc::RadialResult& r : results) {
     rootless += r.without_root ? 1 : 0;
     for (const double share : r.beyond) beyond = std::max(beyond, share);
+    for (const double share : r.left_out) left_out = std::max(left_out, share);
     context.say(fmt::format("{:<7.4f} {:<11.4g} {:<6} {:<18.5g} {}", r.rho, r.E_r / 1e3, r.roots.roots.size(),
                             r.total_current / 1e3,
                             r.corrected.empty() ? "" : fmt::format("{:.5g}", r.corrected_total_current / 1e3)));
@@ -191,11 +266,17 @@ void run_profile(const ProfileOptions& options, Context& context) {
   found["ranks"] = ranks.size();
   found["radii_without_root"] = rootless;
   found["largest_share_beyond"] = beyond;
+  found["largest_share_left_out"] = left_out;
   if (rootless > 0)
-    context.say(fmt::format("note      {} radii have no stable ambipolar root; E_r is 0 there", rootless));
+    context.say(fmt::format("note      {} radii have no stable ambipolar field between {:.4g} and {:.4g} kV/m: NaN there "
+                            "(--E-r-lowest and --E-r-highest widen the search)",
+                            rootless, options.transport.E_r_lowest / 1e3, options.transport.E_r_highest / 1e3));
   if (beyond > 0.01)
     context.say(fmt::format("note      up to {:.0f} % of an integral stands on coefficients beyond the database",
                             100 * beyond));
+  if (left_out > 0)
+    context.say(fmt::format("note      energies without an answer were left out; they hold up to {:.1e} of an integral",
+                            left_out));
   context.say("wrote     " + options.output);
   {
     const auto drawing = context.report().phase("plot");
@@ -219,13 +300,17 @@ Command neoclassical_profile_command() {
           "Integrates monoenergetic coefficients over energy for every species, finds all ambipolar fields and "
           "takes a stable one, and gives the bootstrap current without and with momentum correction. From a "
           "database it interpolates; from an equilibrium it solves at the very energies that the integrals need "
-          "(slow, and the measure of what interpolation costs). Under `mpirun` radii go to whichever process is free.",
+          "(slow; --compare tells what interpolating a database would have cost). An energy without an answer is left "
+          "out where it holds less than 1e-4 of every integral, which is told. Radii without a stable ambipolar field "
+          "are NaN, and without_root of the file marks them. Under `mpirun` radii go to whichever process is free.",
       .examples = {{"sonde neoclassical profile Dij.h5 -o profiles.h5", "51 radii with the standard profiles"},
                    {"sonde neoclassical profile Dij.h5 --profiles plasma.csv --quantity bootstrap -o current.nc",
                     "Densities and temperatures of a table"},
                    {"sonde neoclassical profile wout.nc --rho 0.25,0.5,0.75 --n-theta 25 --n-zeta 31 --n-xi 17 "
                     "--energies 11 --E-r 0 -o direct.h5",
-                    "Three radii solved directly"}},
+                    "Three radii solved directly"},
+                   {"sonde neoclassical profile wout.nc --rho 0.5 --E-r 0 --compare Dij.h5 -o direct.h5",
+                    "What interpolating a database costs"}},
       .plans = true,
       .invoke = invocation<ProfileOptions, run_profile>};
 }

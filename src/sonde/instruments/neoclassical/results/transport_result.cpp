@@ -64,6 +64,7 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
   using S = std::size_t;
   profile("rho", "1", [](R r) { return r.rho; });
   profile("E_r", "V/m", [](R r) { return r.E_r; });
+  profile("without_root", "1", [](R r) { return r.without_root ? 1.0 : 0.0; });
   std::string names;
   for (const Species& each : species) names += (names.empty() ? "" : ",") + each.name;
   contents.add_text("species_names", names);
@@ -87,8 +88,9 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
                                      std::pair{"L22", &ThermalMatrix::L22}, std::pair{"L23", &ThermalMatrix::L23},
                                      std::pair{"L31", &ThermalMatrix::L31}, std::pair{"L32", &ThermalMatrix::L32},
                                      std::pair{"L33", &ThermalMatrix::L33}})
-    table(name, "SI", [member = member](R r, S a) { return r.L[a].*member; });
+    table(name, "m^2 s^-1", [member = member](R r, S a) { return r.L[a].*member; });
   table("beyond", "1", [](R r, S a) { return r.beyond[a]; });
+  table("left_out", "1", [](R r, S a) { return r.left_out[a]; });
 
   std::size_t most = 1;
   for (const RadialResult& result : results) most = std::max(most, result.roots.roots.size());
@@ -104,6 +106,27 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
       .attributes.emplace_back("units", std::string("V/m"));
   contents.add("root_is_stable", {"rho", "root"}, Array::from(stable, Shape{radii, static_cast<Index>(most)}));
   return contents;
+}
+
+double add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
+                                std::span<const RadialResult> interpolated) {
+  double largest = 0;
+  const auto radii = static_cast<Index>(solved.size());
+  const Index species = radii == 0 ? 0 : static_cast<Index>(solved.front().L.size());
+  for (const auto& [name, member] : {std::pair{"interpolation_error_L11", &ThermalMatrix::L11},
+                                     std::pair{"interpolation_error_L31", &ThermalMatrix::L31},
+                                     std::pair{"interpolation_error_L33", &ThermalMatrix::L33}}) {
+    std::vector<double> errors;
+    for (std::size_t r = 0; r < solved.size(); ++r)
+      for (std::size_t a = 0; a < solved[r].L.size(); ++a) {
+        const double truth = solved[r].L[a].*member, made = interpolated[r].L[a].*member;
+        errors.push_back(truth == made ? 0 : std::abs(made / truth - 1));
+        largest = std::max(largest, errors.back());  // a NaN, of a radius without a field, does not count
+      }
+    contents.add(name, {"rho", "species"}, Array::from(errors, Shape{radii, species}))
+        .attributes.emplace_back("units", std::string("1"));
+  }
+  return largest;
 }
 
 Chart transport_chart(std::span<const RadialResult> results, std::span<const Species> species,

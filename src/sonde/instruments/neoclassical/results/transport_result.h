@@ -11,11 +11,17 @@
 
 namespace sonde::neoclassical {
 
-/// Profiles of transport: rho, E_r; on (rho, species) gamma, q, u_par, current, A1, A2, L11 ... L33, beyond, and with
+/// Profiles of transport: rho, E_r; without_root (1: no stable ambipolar field, all NaN); on (rho, species) gamma, q,
+/// u_par, current, A1, A2, L11 ... L33, beyond, left_out, and with
 /// momentum correction the same three and the current as corrected_...; total_current; the ambipolar roots on
 /// (rho, root), NaN where there are fewer. SI units, as attributes.
 [[nodiscard]] NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
                                                 const std::string& source);
+
+/// Adds what interpolation of a database costs: interpolation_error_L11, ..._L31 and ..._L33 on (rho, species), relative
+/// to what was solved at the same field. Returns the largest of them. Both have the same radii and species.
+double add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
+                                std::span<const RadialResult> interpolated);
 
 /// What of it is drawn.
 struct TransportPanels {

@@ -10,6 +10,9 @@ TransportOptions TransportSettings::transport() const {
   options.coulomb_logarithm = coulomb_logarithm;
   if (momentum_correction == Correction::sonine) options.sonine_order = static_cast<int>(sonine_order);
   options.ambipolar.choice = root;
+  options.ambipolar.lowest = E_r_lowest;
+  options.ambipolar.highest = E_r_highest;
+  options.ambipolar.points = E_r_points;
   return options;
 }
 
@@ -18,6 +21,10 @@ void TransportSettings::describe(Fields& fields) {
       "root", root,
       {{"entropy", RootChoice::least_entropy_production}, {"ion", RootChoice::ion}, {"electron", RootChoice::electron}},
       {.help = "which stable root of the ambipolar field: of least entropy production, the lowest, the highest"});
+  fields.add("E_r_lowest", E_r_lowest, {.help = "where the search for it begins", .unit = "V/m"});
+  fields.add("E_r_highest", E_r_highest, {.help = "where the search for it ends", .unit = "V/m"});
+  fields.add("E_r_points", E_r_points,
+             {.help = "fields of the search: two roots closer than its step may be missed", .min = 2, .max = 1e5});
   fields.choice("momentum_correction", momentum_correction,
                 {{"none", Correction::none}, {"sonine", Correction::sonine}},
                 {.help = "whether collisions between species conserve momentum"});

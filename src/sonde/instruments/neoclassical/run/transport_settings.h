@@ -13,6 +13,8 @@ struct TransportSettings {
   RootChoice root = RootChoice::least_entropy_production;
   Correction momentum_correction = Correction::sonine;
   Index sonine_order = 2, energies = 64;
+  double E_r_lowest = -50e3, E_r_highest = 50e3;
+  Index E_r_points = 300;
   EnergyQuadrature quadrature = EnergyQuadrature::gauss_laguerre;
   CoulombLogarithm coulomb_logarithm = CoulombLogarithm::electrons;
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/neoclassical/transport/solved_surface.h"
 
 namespace sonde::neoclassical {
 
@@ -12,7 +11,7 @@ std::unique_ptr<SurfaceSource> SolvedEquilibrium::at(double rho) const {
   if (!(rho > 0) || rho > 1)
     throw Error(ErrorKind::bad_input, fmt::format("rho = {}: expected a radius above 0, at most 1", rho));
   return std::make_unique<SolvedSurface>(Plan::prepare(equilibrium_.surface(rho * rho).surface, grid_, solver_),
-                                         a_b_ / (2 * rho));
+                                         a_b_ / (2 * rho), how_);
 }
 
 }  // namespace sonde::neoclassical

@@ -4,8 +4,7 @@
 #include <memory>
 
 #include "sonde/instruments/neoclassical/read/equilibrium.h"
-#include "sonde/instruments/neoclassical/solve/plan.h"
-#include "sonde/instruments/neoclassical/transport/surface_source.h"
+#include "sonde/instruments/neoclassical/transport/solved_surface.h"
 
 namespace sonde::neoclassical {
 
@@ -14,8 +13,9 @@ namespace sonde::neoclassical {
 class SolvedEquilibrium : public RadialSource {
  public:
   /// `a_b` as minor_radius() tells it, m.
-  SolvedEquilibrium(Equilibrium equilibrium, double a_b, const GridSpec& grid, const SolverOptions& solver)
-      : equilibrium_(std::move(equilibrium)), a_b_(a_b), grid_(grid), solver_(solver) {}
+  SolvedEquilibrium(Equilibrium equilibrium, double a_b, const GridSpec& grid, const SolverOptions& solver,
+                    DirectSolves how = {})
+      : equilibrium_(std::move(equilibrium)), a_b_(a_b), grid_(grid), solver_(solver), how_(std::move(how)) {}
 
   [[nodiscard]] double minor_radius() const override { return a_b_; }
   /// Throws like Equilibrium::surface() and Plan::prepare().
@@ -26,6 +26,7 @@ class SolvedEquilibrium : public RadialSource {
   double a_b_;
   GridSpec grid_;
   SolverOptions solver_;
+  DirectSolves how_;
 };
 
 }  // namespace sonde::neoclassical

@@ -110,6 +110,15 @@ EnergyRule gauss_laguerre(Index count) {
   return {std::move(rule.node), std::move(rule.weight)};
 }
 
+EnergyRule without_tail(EnergyRule rule, double power) {
+  const double least = 1e-17 * std::tgamma(power + 1);
+  while (rule.size() > 1 && rule.weight.back() * std::pow(rule.K.back(), power) < least) {
+    rule.K.pop_back();
+    rule.weight.pop_back();
+  }
+  return rule;
+}
+
 EnergyRule maxwell_polynomials(Index count) {
   require_count(count, 64);
   const GaussRule rule = gauss(maxwell_recurrence(static_cast<std::size_t>(count)));

@@ -21,4 +21,8 @@ struct EnergyRule {
 /// to 2 count - 1, which holds half-integer powers of K too. 1 <= count <= 64, else Error(bad_input).
 [[nodiscard]] EnergyRule maxwell_polynomials(Index count);
 
+/// The rule without its last nodes, those with weight K^power below 1e-17 of the integral of exp(-K) K^power: nothing
+/// that grows no faster feels them, and collisions are rarest there.
+[[nodiscard]] EnergyRule without_tail(EnergyRule rule, double power);
+
 }  // namespace sonde::neoclassical

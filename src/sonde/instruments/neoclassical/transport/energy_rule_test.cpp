@@ -71,5 +71,17 @@ TEST(EnergyRule, CountsOutOfRangeAreRefused) {
   EXPECT_THAT(error_of(ErrorKind::bad_input, [] { (void)maxwell_polynomials(65); }), HasSubstr("1 to 64"));
 }
 
+TEST(EnergyRule, WithoutItsTailIntegratesAllTheSame) {
+  const EnergyRule whole = gauss_laguerre(64), made = without_tail(whole, 7);
+  EXPECT_LT(made.size(), whole.size());
+  EXPECT_LT(made.K.back(), 80);
+  for (const double power : {0.0, 1.5, 4.0, 7.0}) {
+    double a = 0, b = 0;
+    for (std::size_t i = 0; i < whole.size(); ++i) a += whole.weight[i] * std::pow(whole.K[i], power);
+    for (std::size_t i = 0; i < made.size(); ++i) b += made.weight[i] * std::pow(made.K[i], power);
+    EXPECT_NEAR(a / b, 1, 1e-15) << power;
+  }
+}
+
 }  // namespace
 }  // namespace sonde::neoclassical

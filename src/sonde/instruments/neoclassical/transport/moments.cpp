@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <optional>
 
 #include "sonde/engine/base/error.h"
 
@@ -29,6 +31,57 @@ void add_sonine(std::span<const double> s, double energy, double nu, double g31,
       made.nuss_33[j * terms + k] += g33 * nu * s[j] * s[k];
     }
   }
+}
+
+/// The solved energy nearest to `i`, the lower of two; nothing without any.
+std::optional<std::size_t> nearest_solved(std::span<const SurfaceDij> at, std::size_t i) {
+  for (std::size_t away = 1; away < at.size(); ++away) {
+    if (away <= i && at[i - away].unsolved.empty()) return i - away;
+    if (i + away < at.size() && at[i + away].unsolved.empty()) return i + away;
+  }
+  return std::nullopt;
+}
+
+double share(double part, double whole) {
+  return part == 0 ? 0 : whole == 0 ? std::numeric_limits<double>::infinity() : std::abs(part / whole);
+}
+
+/// What the energies without an answer would hold: see SpeciesMoments::left_out. Units cancel.
+double left_out_of(const EnergyRule& rule, std::span<const double> nu_hat, std::span<const SurfaceDij> at) {
+  if (std::all_of(at.begin(), at.end(), [](const SurfaceDij& each) { return each.unsolved.empty(); })) return 0;
+  double part11 = 0, part31 = 0, part33 = 0, all11 = 0, all31 = 0, all33 = 0;
+  for (std::size_t i = 0; i < rule.size(); ++i) {
+    const double w = rule.weight[i], energy = rule.K[i];
+    const auto add = [&](const Dij& d, double growth, double& sum11, double& sum31, double& sum33) {
+      sum11 += w * std::pow(energy, 4) * std::abs(d.D11) * growth;  // [K^2]_11 feels high energies most
+      sum31 += w * std::pow(energy, 2.5) * std::abs(d.D31);
+      sum33 += w * energy * std::abs(d.D33) * growth;
+    };
+    if (at[i].unsolved.empty()) {
+      add(at[i].d, 1, all11, all31, all33);
+      continue;
+    }
+    const auto near = nearest_solved(at, i);
+    if (!near) return 1;
+    add(at[*near].d, std::max(1.0, nu_hat[*near] / nu_hat[i]), part11, part31, part33);
+  }
+  return std::max({share(part11, all11), share(part31, all31), share(part33, all33)});
+}
+
+/// Throws where it is too much.
+double require_little(double left_out, const Population& population, const EnergyRule& rule,
+                      std::span<const SurfaceDij> at) {
+  if (left_out <= most_left_out) return left_out;
+  const auto first =
+      std::find_if(at.begin(), at.end(), [](const SurfaceDij& each) { return !each.unsolved.empty(); });
+  const auto count =
+      std::count_if(at.begin(), at.end(), [](const SurfaceDij& each) { return !each.unsolved.empty(); });
+  throw Error(ErrorKind::not_converged,
+              fmt::format("{} of {} energies of species {} have no answer and hold some {:.2g} % of its integrals; at K "
+                          "= {:.3g}: {}",
+                          count, at.size(), population.species.name, 100 * left_out,
+                          rule.K[static_cast<std::size_t>(first - at.begin())], first->unsolved))
+      .hint("a finer grid, or accept a larger tol");
 }
 
 void mirror(std::vector<double>& square, std::size_t terms) {
@@ -84,6 +137,7 @@ std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const Surfa
     for (std::size_t i = 0; i < rule.size(); ++i) er_hat[i] = er / nodes.speed(a)[i];
     source.coefficients(nodes.nu_hat(a), er_hat, at);
     SpeciesMoments made;
+    made.left_out = require_little(left_out_of(rule, nodes.nu_hat(a), at), population, rule, at);
     for (auto* line : {&made.s_31, &made.ks_31, &made.s_33, &made.s_13, &made.ks_13, &made.nus_13, &made.nuks_13})
       line->assign(terms, 0);
     made.ss_33.assign(terms * terms, 0);
@@ -94,7 +148,8 @@ std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const Surfa
     double beyond11 = 0, beyond33 = 0;
     for (std::size_t i = 0; i < rule.size(); ++i) {
       const double energy = rule.K[i], to_3_2 = energy * std::sqrt(energy);
-      const auto& [d, beyond] = at[i];
+      if (!at[i].unsolved.empty()) continue;
+      const auto& [d, beyond, unsolved] = at[i];
       if (!std::isfinite(d.D11 + d.D31 + d.D13 + d.D33))
         throw Error(ErrorKind::bad_input,
                     fmt::format("a coefficient of species {} at K = {:.3g}, nu_hat = {:.3g} is not a finite number",

@@ -66,10 +66,17 @@ struct SpeciesMoments {
   std::vector<double> s_13, ks_13, nus_13, nuks_13;   ///< [S_j]_13, [K S_j]_13, and the same times nu
   std::vector<double> ss_33, nuss_33;                 ///< [S_j S_k]_33, [nu S_j S_k]_33
   double beyond = 0;  ///< share of [1]_11 and of [1]_33, the larger one, that stands on continued coefficients
+  /// The same of energies without an answer, as far as that can be told: D11 and D33 grow as 1/nu_hat from the nearest
+  /// energy that has one, D31 stays.
+  double left_out = 0;
 };
 
-/// Of every species at `er` = E_r, V/m. Throws Error(bad_input) naming species and energy where a coefficient is not
-/// finite.
+/// The largest share of a species' integrals that may be left out.
+inline constexpr double most_left_out = 1e-4;  // what the grids of users are good for is a per mille
+
+/// Of every species at `er` = E_r, V/m. Energies that the source has no answer for are left out where they hold next
+/// to nothing, else Error(not_converged) tells how much. Throws Error(bad_input) naming species and energy where a
+/// coefficient is not finite.
 [[nodiscard]] std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const SurfaceSource& source,
                                                          double er);
 

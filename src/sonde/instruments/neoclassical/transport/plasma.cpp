@@ -112,6 +112,22 @@ void require_valid(std::span<const Population> plasma) {
   }
 }
 
+void require_neutral(std::span<const Population> plasma) {
+  constexpr double tolerable = 1e-2;  // tables are given in two or three digits
+  double sum = 0, all = 0;
+  std::string parts;
+  for (const Population& a : plasma) {
+    const double charges = a.species.charge / elementary_charge * a.density;
+    sum += charges;
+    all += std::abs(charges);
+    parts += fmt::format("{}n_{} = {:.3g}", parts.empty() ? "" : ", ", a.species.name, a.density);
+  }
+  if (std::abs(sum) > tolerable * all)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("the plasma is not neutral: sum Z n = {:.3g} 1/m^3 with {}", sum, parts))
+        .hint("give every species: the densities times charges of all ions make that of the electrons");
+}
+
 std::vector<double> coulomb_logarithms(std::span<const Population> plasma, CoulombLogarithm kind) {
   const std::size_t count = plasma.size();
   std::vector<double> logarithms(count * count);

@@ -35,6 +35,10 @@ struct Population {
 /// density or temperature makes no sense.
 void require_valid(std::span<const Population> plasma);
 
+/// Throws Error(bad_input) when the charges of a plasma do not cancel within a per cent: neither its ambipolar field nor
+/// its current would mean anything.
+void require_neutral(std::span<const Population> plasma);
+
 /// How the Coulomb logarithm is found.
 enum class CoulombLogarithm {
   electrons,         ///< 32.2 + 1.15 log10(Te[eV]^2 / ne[1/m^3]) for all pairs

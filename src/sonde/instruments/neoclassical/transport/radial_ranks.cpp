@@ -24,6 +24,7 @@ void visit(Archive&& archive, Result& r) {
   archive(r.fluxes);
   archive(r.corrected);
   archive(r.beyond);
+  archive(r.left_out);
   archive(r.current);
   archive(r.corrected_current);
   archive(r.total_current);

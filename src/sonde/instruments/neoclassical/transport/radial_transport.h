@@ -32,8 +32,8 @@ struct RadialInput {
 struct RadialResult {
   double rho = 0;
   double E_r = 0;  ///< V/m
-  /// Of the search, which takes the fluxes without momentum correction. Where it has no stable root, E_r is 0 and
-  /// `without_root` is set.
+  /// Of the search, which takes the fluxes without momentum correction. Where it has no stable root, `without_root` is
+  /// set, and E_r and all that would follow from it are NaN.
   AmbipolarRoots roots;
   bool without_root = false;
   std::vector<Forces> forces;
@@ -41,13 +41,19 @@ struct RadialResult {
   std::vector<Fluxes> fluxes;     ///< without momentum correction
   std::vector<Fluxes> corrected;  ///< with it; empty when none was asked for
   std::vector<double> beyond;     ///< shares of the integrals that stand on coefficients beyond what is known
+  std::vector<double> left_out;   ///< shares of energies without an answer, see SpeciesMoments
 
   /// <J_par B>/B0 of each species and of all: sum_a q_a U_par,a, A/m^2.
   std::vector<double> current, corrected_current;
   double total_current = 0, corrected_total_current = 0;
 };
 
-/// Every radius on its own, several at a time. Throws what the parts throw, with "while: at rho = ...".
+/// For how many pairs of collisionality and field the source will be asked at the least: the search for a root asks for
+/// some more. What a direct lane costs.
+[[nodiscard]] Index least_solves(std::span<const RadialInput> radii, const TransportOptions& options);
+
+/// Every radius on its own, several at a time; ends between fields of the search when asked to stop. Throws
+/// Error(bad_input) for a plasma that is not neutral, and what the parts throw, with "while: at rho = ...".
 [[nodiscard]] std::vector<RadialResult> radial_transport(const RadialSource& source, std::span<const RadialInput> radii,
                                                          const TransportOptions& options);
 

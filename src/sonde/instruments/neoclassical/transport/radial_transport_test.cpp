@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 
 #include "sonde/engine/device/parallel.h"
@@ -96,8 +97,77 @@ TEST(RadialTransport, WithoutAnAmbipolarFieldItSaysSo) {
   const std::vector<RadialInput> input{{0.5, mixed_plasma(), std::nullopt, 0}};
   const RadialResult made = radial_transport(source, input, options).at(0);
   EXPECT_TRUE(made.without_root);
-  EXPECT_EQ(made.E_r, 0);
-  EXPECT_EQ(made.fluxes.size(), 3);
+  EXPECT_TRUE(std::isnan(made.E_r)) << "no number that looks like a field";
+  ASSERT_EQ(made.fluxes.size(), 3);
+  EXPECT_TRUE(std::isnan(made.fluxes[1].gamma));
+  EXPECT_TRUE(std::isnan(made.total_current));
+  EXPECT_TRUE(made.corrected.empty());
+}
+
+TEST(RadialTransport, APlasmaThatIsNotNeutralIsRefused) {
+  const FormulaEverywhere source = stellarator();
+  std::vector<RadialInput> input{{0.5, mixed_plasma(), 0.0, 0}};
+  input[0].plasma[0].density *= 2;
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)radial_transport(source, input, {}); }),
+              HasSubstr("not neutral: sum Z n = -1e+20"));
+  input[0].plasma.resize(1);
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)radial_transport(source, input, {}); }),
+              HasSubstr("not neutral"));
+  input[0].plasma = mixed_plasma();
+  input[0].plasma[0].density *= 1.01;  // the digits of a table
+  EXPECT_NO_THROW((void)radial_transport(source, input, {}));
+}
+
+/// Coefficients with no answer below a collisionality.
+struct Gap : RadialSource {
+  double least;
+  mutable std::atomic<Index> asked{0};
+  explicit Gap(double lowest) : least(lowest) {}
+  [[nodiscard]] double minor_radius() const override { return 1; }
+  [[nodiscard]] std::unique_ptr<SurfaceSource> at(double) const override {
+    return std::make_unique<Surface>(*this);
+  }
+  struct Surface : SurfaceSource {
+    const Gap& gap;
+    explicit Surface(const Gap& of) : gap(of) {}
+    [[nodiscard]] double reference_field() const override { return 2; }
+    [[nodiscard]] double b2_ratio() const override { return 1.02; }
+    void coefficients(std::span<const double> nu_hat, std::span<const double>,
+                      std::span<SurfaceDij> made) const override {
+      for (std::size_t i = 0; i < nu_hat.size(); ++i) {
+        ++gap.asked;
+        made[i] = {{1e-6 / nu_hat[i], 0.02, -0.02, 0.4 / nu_hat[i]}, false};
+        if (nu_hat[i] < gap.least) made[i] = {{}, false, "rounding"};
+      }
+    }
+  };
+};
+
+TEST(RadialTransport, EnergiesThatHoldNothingMayHaveNoAnswer) {
+  const std::vector<RadialInput> input{{0.5, mixed_plasma(), 0.0, 0}};
+  const Gap all(0);
+  TransportOptions options;
+  const RadialResult truth = radial_transport(all, input, options).at(0);
+  EXPECT_EQ(all.asked, least_solves(input, options));
+  EXPECT_EQ(truth.left_out, (std::vector<double>{0, 0, 0}));
+  // Of each species the collisionality at K = 30 or so.
+  const EnergyNodes nodes(mixed_plasma(), gauss_laguerre(64), CoulombLogarithm::electrons, -1);
+  const auto nu_at = [&](double K) {
+    std::size_t i = 0;
+    while (nodes.rule().K[i] < K) ++i;
+    return nodes.nu_hat(1)[i];
+  };
+  const RadialResult made = radial_transport(Gap(nu_at(35)), input, options).at(0);
+  for (std::size_t a = 0; a < 3; ++a) {
+    EXPECT_LE(made.left_out[a], 1e-4);
+    EXPECT_NEAR(made.L[a].L22 / truth.L[a].L22, 1, made.left_out[a] + 1e-12) << "left_out bounds it: D11 is 1/nu_hat";
+    EXPECT_NEAR(made.L[a].L33 / truth.L[a].L33, 1, made.left_out[a] + 1e-12);
+  }
+  EXPECT_GT(made.left_out[1], 0);
+  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)radial_transport(Gap(nu_at(5)), input, options); }),
+              HasSubstr("% of its integrals"));
+  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)radial_transport(Gap(1e300), input, options); }),
+              HasSubstr("rounding"));
 }
 
 TEST(RadialTransport, RadiiInParallelAreRadiiAlone) {

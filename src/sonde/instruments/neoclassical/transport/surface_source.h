@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "sonde/instruments/neoclassical/convert/conversions.h"
 
@@ -12,6 +13,7 @@ namespace sonde::neoclassical {
 struct SurfaceDij {
   Dij d;
   bool beyond = false;
+  std::string unsolved{};  ///< why there is no answer; `d` then means nothing
 };
 
 /// Where the energy integrals take the coefficients of one flux surface from: a table, a solver, or a closed form.
