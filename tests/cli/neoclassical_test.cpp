@@ -28,7 +28,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::Ended;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::run;
 
 class Neoclassical : public ::testing::Test {
@@ -437,6 +439,50 @@ TEST_F(Neoclassical, AFlagOfTheRadiusTakesThePlaceOfThatOfTheRunFile) {
   EXPECT_THAT(snapped.err, HasSubstr("the nearest surface has s = "));
 }
 
+TEST_F(Neoclassical, AFieldThatTheEquilibriumScalesIsInTheFile) {
+  SONDE_NEED_DATA(data);
+  const std::string wout = (data / "neoclassical/wout_circular_tokamak.nc").string();
+  for (const char* field : {"0", "1e-3"})
+    ASSERT_EQ(command(with_grid({"run", wout, "--s", "0.25", "--nu-hat", "1", "--epsi-hat", field, "-o",
+                                 file(std::string(field) + ".h5")},
+                                "9", "1", "6"))
+                  .status,
+              0);
+  testing::python(
+      "import sys, h5py\n"
+      "assert h5py.File(sys.argv[1] + '/0.h5')['er_hat'][()] == 0\n"
+      "assert h5py.File(sys.argv[1] + '/1e-3.h5')['er_hat'][()] > 0\n",
+      folder_.path().string());
+}
+
+TEST_F(Neoclassical, WithoutSymmetryAndWithAFieldOnsagerIsNotTold) {
+  SONDE_NEED_DATA(data);
+  const std::string wout = (data / "neoclassical/wout_up_down_asymmetric_tokamak.nc").string();
+  const auto said = [&](const std::string& field) {
+    return command(with_grid({"run", wout, "--s", "0.25", "--nu-hat", "1", "--epsi-hat", field}, "9", "1", "6")).err;
+  };
+  EXPECT_THAT(said("0"), HasSubstr("Onsager "));
+  EXPECT_THAT(said("1e-3"), AllOf(HasSubstr("D13 is not -D31"), Not(HasSubstr("Onsager "))));
+}
+
+TEST_F(Neoclassical, InterpolationOfADatabaseIsComparedWithWhatIsSolved) {
+  SONDE_NEED_DATA(data);
+  const std::string wout = (data / "neoclassical/wout_circular_tokamak.nc").string();
+  const std::vector<std::string> grid = {"--n-theta", "9", "--n-zeta", "1", "--n-xi", "12"};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.end(), grid.begin(), grid.end());
+    return words;
+  };
+  ASSERT_EQ(command(with({"database", wout, "-o", file("D.h5"), "--rho", "0.4,0.5,0.6", "--nu-v",
+                          "1e-6,1e-5,1e-4,1e-3,1e-2,1e-1,1,10", "--er-tilde", "0,1e-4", "--tol", "1e-3"}))
+                .status,
+            0);
+  const Value found = results(with({"profile", wout, "--rho", "0.5", "--E-r", "0", "--energies", "16", "--compare",
+                                    file("D.h5"), "--tol", "1e-3", "-o", file("p.h5")}));
+  EXPECT_GT(number_at(found, "largest_interpolation_error"), 0);
+  EXPECT_LT(number_at(found, "largest_interpolation_error"), 0.2);
+}
+
 TEST_F(Neoclassical, ConvergenceTellsWhatIsConverged) {
   const Value found =
       results(with_grid({"convergence", "analytic-demo", "--nu-hat", "1", "-o", file("study.png")}, "9", "9", "8"));
@@ -476,7 +522,8 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
            {{"run", of + "boozmn_HSX_QHS_vacuum_ns201.nc", "--s", "0.5", "--nu-hat", "1", "-o", out}, 3, "--psi-a"},
            {{"run", "analytic-demo", "--nu-hat", "1", "-o", file("out.txt")}, 2, ".nc, .h5 or .npz"},
            {{"run", "analytic-demo", "--nu-hat", "1", "-o", file("no/where.nc")}, 5, "no"},
-           {{"run", "analytic-demo", "--nu-hat", "1e-3", "--memory", "1M", "-o", out}, 4, "one solve"},
+           {{"run", "analytic-demo", "--nu-hat", "1e-3", "--memory", "1M", "-o", out}, 4, "a grid of 25 x 25"},
+           {{"run", "analytic-demo", "--nu-hat", "1e-3", "--memory", "6M", "-o", out}, 4, "one solve"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--set", "solver.path=spd", "--er-hat", "1", "-o", out},
             3,
             "spd"},

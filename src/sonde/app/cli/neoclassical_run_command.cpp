@@ -54,20 +54,27 @@ void tell_precision(const nc::Coefficients& made, Context& context) {
   context.say(fmt::format("precision {}, {} refinements", name(made.precision), made.iterations));
 }
 
-void tell(const nc::Coefficients& made, const nc::Surface& surface, Context& context) {
+/// Whether D13 = -D31 is to hold: without stellarator symmetry it does at E = 0 only.
+bool onsager_holds(const nc::Surface& surface, const nc::Case& at) { return surface.symmetric() || at.epsi_hat == 0; }
+
+void tell(const nc::Coefficients& made, const nc::Surface& surface, const nc::Case& at, Context& context) {
   const nc::CoefficientUnits units = coefficient_units(surface);
   context.say(fmt::format("D11       {:.10g} {}", made.D11, units.D11));
   context.say(fmt::format("D31       {:.10g} {}", made.D31, units.D31));
   context.say(fmt::format("D13       {:.10g} {}", made.D13, units.D31));
   context.say(fmt::format("D33       {:.10g} m, {:.4g} of Spitzer's", made.D33, made.D33 / made.D33_spitzer));
   context.say(
-      fmt::format("residual  {:.1e}, Onsager {:.1e}; per {}", made.residual, made.onsager_residual, units.label));
+      fmt::format("residual  {:.1e}, {}; per {}", made.residual,
+                  onsager_holds(surface, at) ? fmt::format("Onsager {:.1e}", made.onsager_residual)
+                                             : "D13 is not -D31 with a field and without stellarator symmetry",
+                  units.label));
   Value& results = context.results();
   for (const auto& [name, value] :
        {std::pair{"D11", made.D11}, std::pair{"D31", made.D31}, std::pair{"D13", made.D13}, std::pair{"D33", made.D33},
         std::pair{"D33_spitzer", made.D33_spitzer}, std::pair{"residual", made.residual},
         std::pair{"onsager_residual", made.onsager_residual}})
     results[name] = value;
+  results["onsager_holds"] = onsager_holds(surface, at);
   results["radial_label"] = units.label;
   results["path"] = std::string(name(made.path));
   results["n_xi"] = made.n_xi;
@@ -117,7 +124,7 @@ void run_run(const RunOptions& options, Context& context) {
     made = plan.solve(at, workspace);
   }
   solving.end();
-  tell(made, prepared.surface, context);
+  tell(made, prepared.surface, at, context);
   if (made.path == nc::Path::krylov)
     context.report().add_choice("weak field", Value(std::string(name(made.path))),
                                 fmt::format("{} vectors over the factors of E_hat = 0 suffice", made.vectors));

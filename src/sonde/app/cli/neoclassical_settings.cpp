@@ -169,6 +169,21 @@ void require_room(const nc::Surface& surface, const nc::GridSpec& grid, Context&
                                       "take a smaller grid");
 }
 
+namespace {
+
+/// Nothing where the file cannot tell and it is not needed, or no file is to have it.
+std::optional<double> minor_radius_of(const nc::Equilibrium& equilibrium, bool needed, bool wanted) {
+  if (!needed && !wanted) return std::nullopt;
+  try {
+    return nc::minor_radius(equilibrium, std::nullopt);
+  } catch (const Error& error) {
+    if (needed || error.kind() != ErrorKind::bad_input) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
 std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std::vector<double>& rho, bool needs_scale,
                                               Context& context) {
   const double none = std::numeric_limits<double>::quiet_NaN();
@@ -188,7 +203,7 @@ std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std:
   std::vector<double> chosen;  // s
   if (rho.empty()) chosen.push_back(nc::chosen_s(options, equilibrium));
   for (const double radius : rho) chosen.push_back(radius * radius);
-  const double a_b = needs_scale ? nc::minor_radius(equilibrium, std::nullopt) : none;
+  const std::optional<double> a_b = minor_radius_of(equilibrium, needs_scale, !run.output.path.empty());
   std::vector<PreparedSurface> surfaces;
   for (const double at : chosen) {
     nc::ReadSurface read = equilibrium.surface(at);
@@ -196,7 +211,7 @@ std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std:
     say_resolution(read.surface, run.grid.spec(), context);
     const double radius = std::sqrt(read.surface.s);
     const nc::FieldScale scale =
-        needs_scale ? nc::field_scale(radius, a_b, std::abs(equilibrium.psi_a())) : nc::FieldScale{};
+        a_b ? nc::field_scale(radius, *a_b, std::abs(equilibrium.psi_a())) : nc::FieldScale{};
     surfaces.push_back({std::move(read.surface), scale, radius});
   }
   return surfaces;

@@ -84,6 +84,7 @@ void say_resolution(const neoclassical::Surface& surface, const neoclassical::Gr
 void require_room(const neoclassical::Surface& surface, const neoclassical::GridSpec& grid, Context& context);
 
 /// The surface of [surface], or one per radius of `rho` when there are some. Notes go to people and to the report.
+/// Without `needs_scale` electric fields have a scale only where the file gives one and an output is to tell it.
 [[nodiscard]] std::vector<PreparedSurface> prepare_surfaces(const neoclassical::RunFile& run,
                                                             const std::vector<double>& rho, bool needs_scale,
                                                             Context& context);
