@@ -191,6 +191,8 @@ def test_the_names_of_ntx(surface):
     plan = nc.prepare(surface, nc.Grid(5, 7, 6, discretisation="collocation"))
     assert [one.D11 for one in found] == [plan.solve(0.1).D11, plan.solve(0.1, er_hat=1e-3).D11]
     assert ntx.solve_monoenergetic(surface, grid, cases[1]) == found[1]
+    many = [ntx.MonoenergeticCase(0.1 * 2**i) for i in range(9)]
+    assert [one.nu_hat for one in ntx.solve_monoenergetic_scan(surface, grid, many)] == [case.nu_hat for case in many]
 
 
 def test_errors_of_usage(plan, surface):

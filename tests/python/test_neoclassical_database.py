@@ -80,7 +80,20 @@ def test_flat_profiles_drive_nothing(database):
     made = database.profiles(flat, rho=[0.4, 0.6], E_r=0)
     assert set(made.species_names) == {"e", "D"} and made.gamma.shape == (2, 2) and made.L.shape == (2, 2, 3, 3)
     assert not made.gamma.any() and not made.q.any() and not made.total_current.any()
+    assert not made.without_root.any() and not made.left_out.any()
     assert repr(made).endswith("at 2 radii>")
+    assert np.array_equal(database.fluxes(flat, rho=[0.4, 0.6], E_r=0).gamma, made.gamma)
+
+
+def test_a_radius_without_a_stable_field_has_no_numbers(database):
+    made = database.profiles(rho=[0.5], energies=16, E_r_lowest=49e3, E_r_highest=50e3, E_r_points=3)
+    assert made.without_root[0] == 1
+    assert np.isnan(made.E_r[0]) and np.isnan(made.gamma).all() and np.isnan(made.corrected_total_current[0])
+
+
+def test_a_plasma_that_is_not_neutral_is_refused(database):
+    wrong = {"rho": [0.1, 0.9], "n_e": [2e19, 2e19], "T_e": [1e3, 1e3], "n_D": [1e19, 1e19], "T_D": [1e3, 1e3]}
+    assert "not neutral" in error_of("bad_input", database.profiles, wrong, rho=[0.5]).message
 
 
 def test_fluxes_are_the_matrix_times_the_forces(database):

@@ -13,9 +13,10 @@ The discretisation is NTX's own, ``collocation``; ``discretisation="skew"`` is w
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from .. import neoclassical
+from .. import neoclassical, thread_count
 
 __all__ = ["GridSpec", "MonoenergeticCase", "solve_monoenergetic", "solve_monoenergetic_scan"]
 
@@ -50,6 +51,11 @@ def solve_monoenergetic(surface: neoclassical.Surface, grid: GridSpec, case: Mon
 
 def solve_monoenergetic_scan(surface: neoclassical.Surface, grid: GridSpec,
                              cases: Iterable[MonoenergeticCase]) -> list[neoclassical.Coefficients]:
-    """Any cases of one surface, which is prepared once; a case that fails raises."""
+    """Any cases of one surface, which is prepared once, several at a time; a case that fails raises."""
     plan = neoclassical.prepare(surface, grid.grid())
-    return [plan.solve(nu_hat=case.nu_hat, epsi_hat=case.epsi_hat, er_hat=case.er_hat) for case in cases]
+
+    def solve(case: MonoenergeticCase) -> neoclassical.Coefficients:
+        return plan.solve(nu_hat=case.nu_hat, epsi_hat=case.epsi_hat, er_hat=case.er_hat)
+
+    with ThreadPoolExecutor(thread_count()) as lanes:
+        return list(lanes.map(solve, cases))

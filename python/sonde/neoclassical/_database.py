@@ -25,7 +25,8 @@ class Profiles:
 
     rho: Array
     species_names: list[str]
-    E_r: Array  #: V/m; 0 where there is no stable root
+    E_r: Array  #: V/m; NaN with all that follows from it where there is no stable root
+    without_root: Array  #: 1 where there is none, else 0
     gamma: Array  #: particles, 1/(m^2 s)
     q: Array  #: energy, W/m^2
     u_par: Array  #: parallel flow of particles, 1/(m^2 s)
@@ -38,8 +39,9 @@ class Profiles:
     corrected_total_current: Array | None
     A1: Array  #: thermodynamic forces, 1/m
     A2: Array
-    L: Array  #: [rho][species][3][3], the thermal matrix, SI
+    L: Array  #: [rho][species][3][3], the thermal matrix, m^2/s
     beyond: Array  #: share of the integrals that stands on coefficients beyond the database
+    left_out: Array  #: share of energies that had no answer; 0 of a database
     roots: Array  #: [rho][root], every ambipolar field, V/m; NaN where there are fewer
     root_is_stable: Array  #: [rho][root], 1 or 0
 
@@ -199,6 +201,8 @@ class Database:
         for name in ("gamma", "q", "u_par", "current", "total_current"):
             made.setdefault(f"corrected_{name}", None)
         return Profiles(**made)
+
+    fluxes = profiles
 
     def __repr__(self) -> str:
         return (f"<sonde.neoclassical.Database of {self.rho.size} radii, {self.nu_v.size} collisionalities, "
