@@ -27,8 +27,8 @@ namespace sonde {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Ended;
 using ::testing::AllOf;
+using testing::Ended;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::run;
@@ -433,8 +433,8 @@ TEST_F(Neoclassical, AFlagOfTheRadiusTakesThePlaceOfThatOfTheRunFile) {
     EXPECT_EQ(number_at(found, "points"), 1) << name;
   }
   // 0.3 lies in a gap of the surfaces of this file.
-  const Ended snapped = command(with_grid({"run", of + "boozmn_li383_1.4m.nc", "--s", "0.3", "--snap", "--nu-hat", "1"},
-                                          "9", "9", "6"));
+  const Ended snapped =
+      command(with_grid({"run", of + "boozmn_li383_1.4m.nc", "--s", "0.3", "--snap", "--nu-hat", "1"}, "9", "9", "6"));
   EXPECT_EQ(snapped.status, 0) << snapped.err;
   EXPECT_THAT(snapped.err, HasSubstr("the nearest surface has s = "));
 }
@@ -510,7 +510,8 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
            {{"run", "analytic-demo", "-o", out}, 3, "no nu_hat"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--set", "grid.n_theta=24", "-o", out}, 3, "25"},
            {with_grid({"run", "analytic-demo", "--nu-hat", "1e-3", "-o", out}, "1", "1", "6"), 3, "hold 100 %"},
-           {with_grid({"run", "analytic-demo", "--nu-hat", "1e-3", "-o", out}, "9999", "999", "6"), 4, "a grid of 9999"},
+           {with_grid({"run", "analytic-demo", "--nu-hat", "1e-3", "-o", out}, "9999", "999", "6"), 4,
+            "a grid of 9999"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--er-tilde", "1e-3", "-o", out}, 3, "er_tilde needs"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--er-hat", "1", "--epsi-hat", "1", "-o", out}, 2, "twice"},
            {{"run", file("keys.toml"), "-o", out}, 2, "unknown key \"epsi\""},

@@ -233,7 +233,8 @@ Command neoclassical_database_command() {
               "numbers that differ by rounding (`sonde help neoclassical scan`).",
           .examples = {{"sonde neoclassical database wout.nc -o Dij.h5",
                         "7 radii, 16 collisionalities, 12 fields on 25 x 25 x 60"},
-                       {"sonde neoclassical database wout.nc -o Dij.h5 --resume", "The first one, going on where it was interrupted"},
+                       {"sonde neoclassical database wout.nc -o Dij.h5 --resume",
+                        "The first one, going on where it was interrupted"},
                        {"sonde neoclassical database wout.nc -o Dij.h5 --rho 0.25,0.5 --nu-v 1e-4,1e-3,1e-2 "
                         "--er-tilde-logspace 1e-5,1e-2,4 --er-tilde-include-zero --plot",
                         "A small one with charts"},

@@ -125,7 +125,8 @@ struct Source {
   std::vector<double> rho;
   std::string what;
   bool solves = false;  ///< each coefficient, in place of a look into a table
-  std::shared_ptr<std::function<void()>> solved = std::make_shared<std::function<void()>>();  ///< told of each, once set
+  std::shared_ptr<std::function<void()>> solved =
+      std::make_shared<std::function<void()>>();  ///< told of each, once set
 };
 
 /// Outermost, where |B| varies most; not outside of the mesh.
@@ -174,9 +175,9 @@ void say_solves(const std::vector<nc::RadialInput>& radii, const nc::TransportOp
       "solves", Value(solves),
       searches ? fmt::format("or some more: the search for the field takes {} at each radius", options.ambipolar.points)
                : "one per energy and species");
-  context.say(fmt::format("solves    {}{}", solves,
-                          searches ? " or more: --E-r gives a field, --E-r-points makes the search for it coarser"
-                                   : ""));
+  context.say(
+      fmt::format("solves    {}{}", solves,
+                  searches ? " or more: --E-r gives a field, --E-r-points makes the search for it coarser" : ""));
 }
 
 /// The integrals again, from a database at the same fields. Nothing when none is asked for.
@@ -268,9 +269,10 @@ void run_profile(const ProfileOptions& options, Context& context) {
   found["largest_share_beyond"] = beyond;
   found["largest_share_left_out"] = left_out;
   if (rootless > 0)
-    context.say(fmt::format("note      {} radii have no stable ambipolar field between {:.4g} and {:.4g} kV/m: NaN there "
-                            "(--E-r-lowest and --E-r-highest widen the search)",
-                            rootless, options.transport.E_r_lowest / 1e3, options.transport.E_r_highest / 1e3));
+    context.say(
+        fmt::format("note      {} radii have no stable ambipolar field between {:.4g} and {:.4g} kV/m: NaN there "
+                    "(--E-r-lowest and --E-r-highest widen the search)",
+                    rootless, options.transport.E_r_lowest / 1e3, options.transport.E_r_highest / 1e3));
   if (beyond > 0.01)
     context.say(fmt::format("note      up to {:.0f} % of an integral stands on coefficients beyond the database",
                             100 * beyond));

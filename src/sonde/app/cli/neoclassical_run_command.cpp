@@ -63,11 +63,10 @@ void tell(const nc::Coefficients& made, const nc::Surface& surface, const nc::Ca
   context.say(fmt::format("D31       {:.10g} {}", made.D31, units.D31));
   context.say(fmt::format("D13       {:.10g} {}", made.D13, units.D31));
   context.say(fmt::format("D33       {:.10g} m, {:.4g} of Spitzer's", made.D33, made.D33 / made.D33_spitzer));
-  context.say(
-      fmt::format("residual  {:.1e}, {}; per {}", made.residual,
-                  onsager_holds(surface, at) ? fmt::format("Onsager {:.1e}", made.onsager_residual)
-                                             : "D13 is not -D31 with a field and without stellarator symmetry",
-                  units.label));
+  context.say(fmt::format("residual  {:.1e}, {}; per {}", made.residual,
+                          onsager_holds(surface, at) ? fmt::format("Onsager {:.1e}", made.onsager_residual)
+                                                     : "D13 is not -D31 with a field and without stellarator symmetry",
+                          units.label));
   Value& results = context.results();
   for (const auto& [name, value] :
        {std::pair{"D11", made.D11}, std::pair{"D31", made.D31}, std::pair{"D13", made.D13}, std::pair{"D33", made.D33},

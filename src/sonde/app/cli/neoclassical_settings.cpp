@@ -210,8 +210,7 @@ std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std:
     say_notes(read.notes, context);
     say_resolution(read.surface, run.grid.spec(), context);
     const double radius = std::sqrt(read.surface.s);
-    const nc::FieldScale scale =
-        a_b ? nc::field_scale(radius, *a_b, std::abs(equilibrium.psi_a())) : nc::FieldScale{};
+    const nc::FieldScale scale = a_b ? nc::field_scale(radius, *a_b, std::abs(equilibrium.psi_a())) : nc::FieldScale{};
     surfaces.push_back({std::move(read.surface), scale, radius});
   }
   return surfaces;

@@ -26,8 +26,8 @@ struct RunFileFlags {
 
   /// `output` says what that flag is, and how its value looks.
   void describe(Fields& fields, const std::string& output, const std::string& metavar);
-  /// Reads INPUT and applies the flags, --set last: --s takes the place of every radius of the file. Throws Error(usage)
-  /// with all problems of --set together.
+  /// Reads INPUT and applies the flags, --set last: --s takes the place of every radius of the file. Throws
+  /// Error(usage) with all problems of --set together.
   void read(neoclassical::RunFile& run) const;
 };
 

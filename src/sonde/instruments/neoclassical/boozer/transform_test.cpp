@@ -193,7 +193,10 @@ TEST(Transform, TheHalfMeshHasNoSurfaceOutside) {
   const Wout wout = read_wout(in_data(data, "wout_circular_tokamak.nc"));
   Notes notes;
   for (const double s : {0.0, 2.0})
-    EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)on_half_mesh(wout, {0.5, s}, notes); }),
+    EXPECT_THAT(error_of(ErrorKind::bad_input,
+                         [&] {
+                           (void)on_half_mesh(wout, {0.5, s}, notes);
+                         }),
                 HasSubstr("outside of 0 < s <= 1"));
 }
 

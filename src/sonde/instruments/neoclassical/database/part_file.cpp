@@ -129,7 +129,8 @@ Error other_settings(const std::string& path, const std::string& there, const st
     if (!now.contains(name)) differing.push_back(fmt::format("{} is {} there", name, shortened(value)));
   return Error(ErrorKind::bad_input,
                fmt::format("{}: holds points of other settings: {}", path, fmt::join(differing, "; ")))
-      .hint("the settings of before go on with them; another name of the output, or moving that file away, begins anew");
+      .hint(
+          "the settings of before go on with them; another name of the output, or moving that file away, begins anew");
 }
 
 Error io_error(const std::string& path, const char* what) {

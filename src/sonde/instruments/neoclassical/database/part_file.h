@@ -27,9 +27,9 @@ struct FinishedPoint {
 class PartFile {
  public:
   /// Opens or makes the file. `key` says everything the points depend on (axes, hash of the geometry, grid, options) in
-  /// lines "name = value". A file of another key is left as it is: Error(bad_input) names what differs. Throws Error(io)
-  /// when it cannot be written or another process has it, Error(bad_file) when a file of that name is something else,
-  /// which is then left as it is, too.
+  /// lines "name = value". A file of another key is left as it is: Error(bad_input) names what differs. Throws
+  /// Error(io) when it cannot be written or another process has it, Error(bad_file) when a file of that name is
+  /// something else, which is then left as it is, too.
   PartFile(std::string path, const std::string& key);
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;

@@ -50,9 +50,9 @@ TEST(PartFile, AnotherKeyIsRefusedByNameAndLosesNothing) {
   const TemporaryFolder folder;
   { PartFile(folder.file("d.part"), "grid = 25x25x60\nnu_v = 1e-3,1e-2").append(point(1)); }
   const std::vector<std::uint8_t> before = read_bytes(folder.file("d.part"));
-  EXPECT_THAT(error_of(ErrorKind::bad_input,
-                       [&] { PartFile(folder.file("d.part"), "grid = 25x25x64\nnu_v = 1e-3,1e-2"); }),
-              AllOf(HasSubstr("grid is 25x25x60 there and 25x25x64 now"), Not(HasSubstr("nu_v"))));
+  EXPECT_THAT(
+      error_of(ErrorKind::bad_input, [&] { PartFile(folder.file("d.part"), "grid = 25x25x64\nnu_v = 1e-3,1e-2"); }),
+      AllOf(HasSubstr("grid is 25x25x60 there and 25x25x64 now"), Not(HasSubstr("nu_v"))));
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { PartFile(folder.file("d.part"), "grid = 25x25x60"); }),
               HasSubstr("nu_v is 1e-3,1e-2 there"));
   EXPECT_EQ(read_bytes(folder.file("d.part")), before);

@@ -38,8 +38,8 @@ TEST(Resolution, IsTakenNoteOfBelowTheFloorOnly) {
   const Surface surface = three_modes();
   EXPECT_EQ(resolution_note(surface, 5, 9), std::nullopt);
   // m up to 2 and n up to 4: 2.25 x 5 and 2.25 x 9 points, odd.
-  EXPECT_THAT(resolution_note(surface, 5, 7).value(), AllOf(HasSubstr("hold 10 % of how |B| varies"),
-                                                            HasSubstr("13 x 21 resolve them")));
+  EXPECT_THAT(resolution_note(surface, 5, 7).value(),
+              AllOf(HasSubstr("hold 10 % of how |B| varies"), HasSubstr("13 x 21 resolve them")));
   Surface axisymmetric = surface;
   axisymmetric.b = {{{0, 0}, {1, 0}}, {1, 0.1}};
   EXPECT_EQ(resolution_note(axisymmetric, 3, 1), std::nullopt);

@@ -29,8 +29,8 @@ struct SampledSurface {
   [[nodiscard]] double average(std::span<const double> values) const;
 };
 
-/// Throws like require_valid(), require_odd() and require_resolution(), and Error(bad_input) where |B| or sqrt(g) is not of one sign on the
-/// grid.
+/// Throws like require_valid(), require_odd() and require_resolution(), and Error(bad_input) where |B| or sqrt(g) is
+/// not of one sign on the grid.
 [[nodiscard]] SampledSurface sample(const Surface& surface, Index n_theta, Index n_zeta);
 
 }  // namespace sonde::neoclassical

@@ -44,9 +44,8 @@ void require_same_equilibrium(const BoozerFile& file, const Wout& wout) {
   constexpr double tolerable = 1e-3;
   const auto require = [&](const std::string& what, double own, double given) {
     if (std::abs(own - given) <= tolerable * std::max(std::abs(own), std::abs(given))) return;
-    throw contradiction(file.path,
-                        fmt::format("is not of the equilibrium {}: {} is {:.6g} here and {:.6g} there", wout.path, what,
-                                    own, given))
+    throw contradiction(file.path, fmt::format("is not of the equilibrium {}: {} is {:.6g} here and {:.6g} there",
+                                               wout.path, what, own, given))
         .hint("give the wout that this file was made from");
   };
   if (wout.periods != file.periods)
@@ -186,9 +185,10 @@ AnalyticSurface read_harmonics(const std::string& path, Notes& notes) {
   try {
     return parse_table(text, path);
   } catch (const Error& error) {
-    throw Error(error.kind(),
-                fmt::format("{}: not an equilibrium (VMEC wout, boozmn, .bc), nor DKES input; as a table of harmonics: {}",
-                            path, error.message()));
+    throw Error(
+        error.kind(),
+        fmt::format("{}: not an equilibrium (VMEC wout, boozmn, .bc), nor DKES input; as a table of harmonics: {}",
+                    path, error.message()));
   }
 }
 

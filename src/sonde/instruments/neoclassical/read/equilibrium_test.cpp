@@ -244,14 +244,10 @@ TEST(Equilibrium, AWoutOfAnotherEquilibriumIsRefused) {
     EXPECT_NO_THROW((void)Equilibrium::open(pair(name, name)));
   }
   EXPECT_THAT(error_of(ErrorKind::bad_input,
-                       [&] {
-                         (void)Equilibrium::open(pair("li383_1.4m", "LandremanSenguptaPlunk_section5p3"));
-                       }),
+                       [&] { (void)Equilibrium::open(pair("li383_1.4m", "LandremanSenguptaPlunk_section5p3")); }),
               AllOf(HasSubstr("is not of the equilibrium"), HasSubstr("psi_a is 0.0818")));
   EXPECT_THAT(error_of(ErrorKind::bad_input,
-                       [&] {
-                         (void)Equilibrium::open(pair("circular_tokamak", "up_down_asymmetric_tokamak"));
-                       }),
+                       [&] { (void)Equilibrium::open(pair("circular_tokamak", "up_down_asymmetric_tokamak")); }),
               HasSubstr("is not of the equilibrium"));
 }
 

@@ -18,8 +18,8 @@ namespace sonde::neoclassical {
 [[nodiscard]] NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
                                                 const std::string& source);
 
-/// Adds what interpolation of a database costs: interpolation_error_L11, ..._L31 and ..._L33 on (rho, species), relative
-/// to what was solved at the same field. Returns the largest of them. Both have the same radii and species.
+/// Adds what interpolation of a database costs: interpolation_error_L11, ..._L31 and ..._L33 on (rho, species),
+/// relative to what was solved at the same field. Returns the largest of them. Both have the same radii and species.
 double add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
                                 std::span<const RadialResult> interpolated);
 

@@ -198,8 +198,7 @@ TEST(DatabaseBuild, PointsWithoutAnAnswerAreAnErrorThatNamesTheFirst) {
   DatabaseBuild build(tokamak(data), std::nullopt, request);
   PartFile part(folder.file("d.part"), build.key());
   EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)build.run(part, plenty); }),
-              AllOf(HasSubstr("12 of 12 points have no answer, the first at rho = 0.5"),
-                    Not(HasSubstr("skew"))));
+              AllOf(HasSubstr("12 of 12 points have no answer, the first at rho = 0.5"), Not(HasSubstr("skew"))));
 }
 
 TEST(DatabaseBuild, ItsKeyIsThatOfThePhysics) {

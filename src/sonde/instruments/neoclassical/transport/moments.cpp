@@ -72,15 +72,14 @@ double left_out_of(const EnergyRule& rule, std::span<const double> nu_hat, std::
 double require_little(double left_out, const Population& population, const EnergyRule& rule,
                       std::span<const SurfaceDij> at) {
   if (left_out <= most_left_out) return left_out;
-  const auto first =
-      std::find_if(at.begin(), at.end(), [](const SurfaceDij& each) { return !each.unsolved.empty(); });
-  const auto count =
-      std::count_if(at.begin(), at.end(), [](const SurfaceDij& each) { return !each.unsolved.empty(); });
-  throw Error(ErrorKind::not_converged,
-              fmt::format("{} of {} energies of species {} have no answer and hold some {:.2g} % of its integrals; at K "
-                          "= {:.3g}: {}",
-                          count, at.size(), population.species.name, 100 * left_out,
-                          rule.K[static_cast<std::size_t>(first - at.begin())], first->unsolved))
+  const auto first = std::find_if(at.begin(), at.end(), [](const SurfaceDij& each) { return !each.unsolved.empty(); });
+  const auto count = std::count_if(at.begin(), at.end(), [](const SurfaceDij& each) { return !each.unsolved.empty(); });
+  throw Error(
+      ErrorKind::not_converged,
+      fmt::format("{} of {} energies of species {} have no answer and hold some {:.2g} % of its integrals; at K "
+                  "= {:.3g}: {}",
+                  count, at.size(), population.species.name, 100 * left_out,
+                  rule.K[static_cast<std::size_t>(first - at.begin())], first->unsolved))
       .hint("a finer grid, or accept a larger tol");
 }
 

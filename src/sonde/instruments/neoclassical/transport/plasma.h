@@ -35,8 +35,8 @@ struct Population {
 /// density or temperature makes no sense.
 void require_valid(std::span<const Population> plasma);
 
-/// Throws Error(bad_input) when the charges of a plasma do not cancel within a per cent: neither its ambipolar field nor
-/// its current would mean anything.
+/// Throws Error(bad_input) when the charges of a plasma do not cancel within a per cent: neither its ambipolar field
+/// nor its current would mean anything.
 void require_neutral(std::span<const Population> plasma);
 
 /// How the Coulomb logarithm is found.

@@ -20,8 +20,8 @@ constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
 void set_nan(std::size_t species, bool corrected, RadialResult& made) {
   const Fluxes none{not_there, not_there, not_there};
   made.forces.assign(species, {not_there, not_there, not_there});
-  made.L.assign(species, {not_there, not_there, not_there, not_there, not_there, not_there, not_there, not_there,
-                          not_there});
+  made.L.assign(species,
+                {not_there, not_there, not_there, not_there, not_there, not_there, not_there, not_there, not_there});
   made.fluxes.assign(species, none);
   made.beyond.assign(species, not_there);
   made.left_out.assign(species, not_there);
@@ -36,8 +36,9 @@ void set_nan(std::size_t species, bool corrected, RadialResult& made) {
 /// The nodes of the integrals. The highest powers of K: K^4 D11 and, with the momentum correction, K^(1 + 2 order) D33;
 /// the coefficients themselves grow no faster than 1/nu_hat, which is K^2.
 EnergyRule rule_of(const TransportOptions& options) {
-  const EnergyRule rule = options.quadrature == EnergyQuadrature::gauss_laguerre ? gauss_laguerre(options.energies)
-                                                                                 : maxwell_polynomials(options.energies);
+  const EnergyRule rule = options.quadrature == EnergyQuadrature::gauss_laguerre
+                              ? gauss_laguerre(options.energies)
+                              : maxwell_polynomials(options.energies);
   return without_tail(rule, std::max(4, 1 + 2 * options.sonine_order.value_or(0)) + 2);
 }
 

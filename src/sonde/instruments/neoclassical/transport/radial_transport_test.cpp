@@ -124,9 +124,7 @@ struct Gap : RadialSource {
   mutable std::atomic<Index> asked{0};
   explicit Gap(double lowest) : least(lowest) {}
   [[nodiscard]] double minor_radius() const override { return 1; }
-  [[nodiscard]] std::unique_ptr<SurfaceSource> at(double) const override {
-    return std::make_unique<Surface>(*this);
-  }
+  [[nodiscard]] std::unique_ptr<SurfaceSource> at(double) const override { return std::make_unique<Surface>(*this); }
   struct Surface : SurfaceSource {
     const Gap& gap;
     explicit Surface(const Gap& of) : gap(of) {}
