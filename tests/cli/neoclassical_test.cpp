@@ -406,8 +406,25 @@ TEST_F(Neoclassical, ConversionSaysWhatItLacks) {
       command(with_grid({"run", "analytic-demo", "--nu-hat", "1e-2", "-o", file("run.nc")}, "5", "7", "6")).status, 0);
   const Ended ended = command({"convert", file("run.nc"), "--to", "stars", "-o", file("stars.nc")});
   EXPECT_EQ(ended.status, 3);
-  EXPECT_THAT(ended.err, HasSubstr("R0 is 0"));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("R0 is 0"), HasSubstr("--major-radius")));
   EXPECT_FALSE(fs::exists(file("stars.nc")));
+}
+
+TEST_F(Neoclassical, AResultOfAnEquilibriumHasTheLengthsOfAConversion) {
+  SONDE_NEED_DATA(data);
+  const std::string wout = (data / "neoclassical/wout_circular_tokamak.nc").string();
+  ASSERT_EQ(
+      command(with_grid({"run", wout, "--s", "0.25", "--nu-hat", "1", "-o", file("run.h5")}, "9", "1", "6")).status, 0);
+  EXPECT_GT(number_at(results({"convert", file("run.h5"), "--to", "stars", "-o", file("stars.h5")}), "D11_star"), 0);
+  EXPECT_GT(number_at(results({"convert", file("run.h5"), "--to", "dkes", "-o", file("dkes.h5")}), "D11"), 0);
+  testing::python(
+      "import sys, h5py\n"
+      "run, dkes = (h5py.File(sys.argv[1] + '/' + name + '.h5') for name in ('run', 'dkes'))\n"
+      "drds = run['a_b'][()] / (2 * 0.5)\n"
+      "assert abs(dkes['D11'][()] / (run['D11'][()] * drds ** 2) - 1) < 1e-12\n"
+      "assert dkes['D11'].attrs['units'] == b'm^-1 T^-2' or dkes['D11'].attrs['units'] == 'm^-1 T^-2'\n"
+      "assert 'normalisation' in dkes\n",
+      folder_.path().string());
 }
 
 TEST_F(Neoclassical, AFluxThatTheFileLacksCanBeGiven) {

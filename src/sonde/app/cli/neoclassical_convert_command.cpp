@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,7 +31,12 @@ void run_convert(const ConvertOptions& options, Context& context) {
   const nc::ResultFile file(options.input);
   const nc::StoredNumbers made =
       during("converting " + options.input, [&] { return nc::converted(file.numbers(), options.conversion); });
-  for (const std::string& name : nc::stored_names(options.conversion.to)) {
+  const std::array<std::string, 6> names = nc::stored_names(options.conversion.to),
+                                   units = nc::stored_units(options.conversion.to);
+  std::map<std::string, std::string> unit_of{{"B0", "T"}, {"G", "T m"}, {"I", "T m"}, {"psi_p", "T m"},
+                                             {"r", "m"},  {"R0", "m"},  {"iota", "1"}};
+  for (std::size_t k = 0; k < names.size(); ++k) unit_of[names[k]] = units[k];
+  for (const std::string& name : names) {
     const std::vector<double>& values = made.at(name);
     Value& told = context.results()[name];
     if (values.size() == 1) {
@@ -41,7 +48,7 @@ void run_convert(const ConvertOptions& options, Context& context) {
       context.say(fmt::format("{:<9} {} points", name, values.size()));
     }
   }
-  nc::write_numbers(options.output, made);
+  nc::write_numbers(options.output, made, unit_of, {{"normalisation", nc::name(options.conversion.to)}});
   context.results()["files"].push_back(options.output);
   context.say("wrote     " + options.output);
 }
@@ -58,7 +65,7 @@ Command neoclassical_convert_command() {
           "so that what was converted can be converted back.",
       .examples = {{"sonde neoclassical convert run.nc --to sfincs -o sfincs.nc", "What SFINCS would print"},
                    {"sonde neoclassical convert run.nc --to stars --radius 0.25 --major-radius 5.5 -o stars.nc",
-                    "The benchmark's D11*, D31*, D33*"},
+                    "The benchmark's D11*, D31*, D33*, with lengths in place of those of the result"},
                    {"sonde neoclassical convert sfincs.nc --from sfincs --to dkes -o dkes.h5", "From one to another"}},
       .invoke = invocation<ConvertOptions, run_convert>};
 }

@@ -137,8 +137,9 @@ void run_run(const RunOptions& options, Context& context) {
   const std::optional<nc::Modes> modes = run.output.include_modes ? std::optional(plan.modes(workspace)) : std::nullopt;
   const std::optional<double> er_hat =
       prepared.scale.er_hat ? std::optional(at.epsi_hat / *prepared.scale.er_hat) : std::nullopt;
-  nc::write_result(run.output.path,
-                   run_contents(prepared.surface, plan, at, er_hat, made, modes, provenance_of(run, context)));
+  NetcdfContents contents = run_contents(prepared.surface, plan, at, er_hat, made, modes, provenance_of(run, context));
+  nc::add_lengths(contents, prepared.a_b, prepared.R0);
+  nc::write_result(run.output.path, contents);
   writing.end();
   context.results()["files"].push_back(run.output.path);
   context.say("wrote     " + run.output.path);

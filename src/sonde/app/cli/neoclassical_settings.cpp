@@ -171,6 +171,12 @@ void require_room(const nc::Surface& surface, const nc::GridSpec& grid, Context&
 
 namespace {
 
+/// As the file has it.
+double major_radius_of(const nc::Equilibrium& equilibrium) {
+  if (const nc::Wout* wout = equilibrium.wout()) return wout->major_radius;
+  return equilibrium.boozer()->major_radius.value_or(0);
+}
+
 /// Nothing where the file cannot tell and it is not needed, or no file is to have it.
 std::optional<double> minor_radius_of(const nc::Equilibrium& equilibrium, bool needed, bool wanted) {
   if (!needed && !wanted) return std::nullopt;
@@ -211,7 +217,7 @@ std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std:
     say_resolution(read.surface, run.grid.spec(), context);
     const double radius = std::sqrt(read.surface.s);
     const nc::FieldScale scale = a_b ? nc::field_scale(radius, *a_b, std::abs(equilibrium.psi_a())) : nc::FieldScale{};
-    surfaces.push_back({std::move(read.surface), scale, radius});
+    surfaces.push_back({std::move(read.surface), scale, radius, a_b.value_or(0), major_radius_of(equilibrium)});
   }
   return surfaces;
 }

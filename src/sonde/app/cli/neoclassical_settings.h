@@ -73,8 +73,9 @@ void draw_coefficients(const neoclassical::CoefficientTables& tables, const std:
 /// One surface with what turns electric fields into those of the solver.
 struct PreparedSurface {
   neoclassical::Surface surface;
-  neoclassical::FieldScale scale;
-  double rho = 0;  ///< NaN for a surface that is no part of an equilibrium
+  neoclassical::FieldScale scale{};
+  double rho = 0;          ///< NaN for a surface that is no part of an equilibrium
+  double a_b = 0, R0 = 0;  ///< m, of the equilibrium; 0 where they are not known or not wanted
 };
 
 /// Notes what a grid does not see of a surface.

@@ -15,7 +15,10 @@ const double root_pi = std::sqrt(std::numbers::pi);
 
 double divisor(const char* name, double value) {
   if (value == 0 || !std::isfinite(value))
-    throw Error(ErrorKind::bad_input, fmt::format("{} is {}: nothing can be converted by it", name, value));
+    throw Error(ErrorKind::bad_input, fmt::format("{} is {}: nothing can be converted by it", name, value))
+        .hint(
+            "lengths that a result does not hold: radius (--radius), the minor radius of the surface, which is also "
+            "what dpsi/dr follows from, and major_radius (--major-radius) for R0");
   return value;
 }
 

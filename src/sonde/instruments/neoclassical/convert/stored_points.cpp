@@ -52,6 +52,8 @@ ConversionGeometry geometry_of(const StoredNumbers& stored, const ConversionSett
     geometry.G = mean(numbers(stored, "b_sub_zeta"));
     geometry.I = mean(numbers(stored, "b_sub_theta"));
     geometry.psi_p = label_slope(stored);
+    if (stored.contains("a_b")) geometry.r = number(stored, "a_b") * std::sqrt(number(stored, "s"));
+    if (stored.contains("R0")) geometry.R0 = number(stored, "R0");
   } else {
     geometry.G = number(stored, "G");
     geometry.I = number(stored, "I");
@@ -130,6 +132,33 @@ std::array<std::string, 6> stored_names(Normalisation normalisation) {
       return {"D11_star", "D31_star", "D13_star", "D33_star", "nu_star", "v_e_star"};
   }
   return {};
+}
+
+std::array<std::string, 6> stored_units(Normalisation normalisation) {
+  switch (normalisation) {
+    case Normalisation::ntx:
+      return {"m", "m", "m", "m", "m^-1", "m^-1"};
+    case Normalisation::dkes:
+      return {"m^-1 T^-2", "T^-1", "T^-1", "m", "m^-1", "T"};
+    case Normalisation::sfincs:
+    case Normalisation::stars:
+      break;
+  }
+  return {"1", "1", "1", "1", "1", "1"};
+}
+
+const char* name(Normalisation normalisation) {
+  switch (normalisation) {
+    case Normalisation::ntx:
+      return "ntx";
+    case Normalisation::dkes:
+      return "dkes";
+    case Normalisation::sfincs:
+      return "sfincs";
+    case Normalisation::stars:
+      return "stars";
+  }
+  return "";
 }
 
 StoredNumbers converted(const StoredNumbers& stored, const ConversionSettings& settings) {

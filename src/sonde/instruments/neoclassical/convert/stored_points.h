@@ -19,10 +19,17 @@ enum class Normalisation { ntx, dkes, sfincs, stars };
 /// Under which names a point is stored: its coefficients, its collisionality, its electric field.
 [[nodiscard]] std::array<std::string, 6> stored_names(Normalisation normalisation);
 
+/// Their units, in the same order; "1" for what has none.
+[[nodiscard]] std::array<std::string, 6> stored_units(Normalisation normalisation);
+
+/// "ntx", "dkes", "sfincs", "stars".
+[[nodiscard]] const char* name(Normalisation normalisation);
+
 /// Numbers by name, as files of results hold them.
 using StoredNumbers = std::map<std::string, std::vector<double>>;
 
-/// From which program's normalisation to which, with lengths that results do not hold.
+/// From which program's normalisation to which, with lengths that take the place of those of a result, or
+/// that it does not hold.
 struct ConversionSettings {
   Normalisation from = Normalisation::ntx, to = Normalisation::sfincs;
   std::optional<double> radius{};        ///< m, of the surface: for stars, and for DKES from what is per s
@@ -33,10 +40,10 @@ struct ConversionSettings {
 
 /// The points of one surface, stored as `settings.from`, under the names of `settings.to`. Each of the six quantities
 /// holds as many numbers as there are points. The surface is told by what a run stores (B0, iota, s, psi_scale and, on
-/// its grid, b_sub_theta, b_sub_zeta, b_sup_zeta and jacobian) or by what this function adds: B0, iota, G, I, psi_p, r
-/// and R0, so that what was converted can be converted back. As `ntx` a run's own coefficients are understood as well,
-/// which are per s or per r. Throws Error(bad_input) naming the quantity that is not there, has another length, or
-/// would be divided by and is 0.
+/// its grid, b_sub_theta, b_sub_zeta, b_sup_zeta and jacobian; a_b and R0 where it has them) or by what this function
+/// adds: B0, iota, G, I, psi_p, r and R0, so that what was converted can be converted back. As `ntx` a run's own
+/// coefficients are understood as well, which are per s or per r. Throws Error(bad_input) naming the quantity that is
+/// not there, has another length, or would be divided by and is 0.
 [[nodiscard]] StoredNumbers converted(const StoredNumbers& stored, const ConversionSettings& settings);
 
 }  // namespace sonde::neoclassical

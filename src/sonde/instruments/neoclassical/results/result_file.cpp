@@ -87,15 +87,18 @@ void write_result(const std::string& path, const NetcdfContents& contents) {
   }
 }
 
-void write_numbers(const std::string& path, const std::map<std::string, std::vector<double>>& numbers) {
+void write_numbers(const std::string& path, const std::map<std::string, std::vector<double>>& numbers,
+                   const std::map<std::string, std::string>& units, const std::map<std::string, std::string>& texts) {
   NetcdfContents contents;
   for (const auto& [name, values] : numbers) {
-    if (values.size() == 1)
-      contents.add(name, values.front());
-    else
-      contents.add(name, {fmt::format("length_{}", values.size())},
-                   Array::from(values, Shape{static_cast<Index>(values.size())}));
+    NetcdfContents::Variable& variable =
+        values.size() == 1 ? contents.add(name, values.front())
+                           : contents.add(name, {fmt::format("length_{}", values.size())},
+                                          Array::from(values, Shape{static_cast<Index>(values.size())}));
+    if (const auto unit = units.find(name); unit != units.end())
+      variable.attributes.emplace_back("units", unit->second);
   }
+  for (const auto& [name, text] : texts) contents.add_text(name, text);
   write_result(path, contents);
 }
 

@@ -18,8 +18,10 @@ void require_result_path(const std::string& path);
 /// complete. Throws like require_result_path(), Error(io).
 void write_result(const std::string& path, const NetcdfContents& contents);
 
-/// The same of numbers by name: single ones as such, more of them as a line.
-void write_numbers(const std::string& path, const std::map<std::string, std::vector<double>>& numbers);
+/// The same of numbers by name: single ones as such, more of them as a line; with the units that there are, and texts.
+void write_numbers(const std::string& path, const std::map<std::string, std::vector<double>>& numbers,
+                   const std::map<std::string, std::string>& units = {},
+                   const std::map<std::string, std::string>& texts = {});
 
 /// A result read back from any of the three.
 class ResultFile {

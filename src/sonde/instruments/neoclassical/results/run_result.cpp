@@ -104,6 +104,11 @@ NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case
   return contents;
 }
 
+void add_lengths(NetcdfContents& contents, double a_b, double R0) {
+  for (const auto& [name, value] : {std::pair{"a_b", a_b}, std::pair{"R0", R0}})
+    if (value > 0) contents.add(name, value).attributes.emplace_back("units", std::string("m"));
+}
+
 void add_provenance(NetcdfContents& contents, const Provenance& provenance, const GridSpec& grid,
                     const SolvedBy& solved) {
   contents.add_text("input_toml", provenance.input_toml);

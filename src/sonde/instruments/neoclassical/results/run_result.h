@@ -44,4 +44,7 @@ void add_provenance(NetcdfContents& contents, const Provenance& provenance, cons
                                           std::optional<double> er_hat, const Coefficients& made,
                                           const std::optional<Modes>& modes, const Provenance& provenance);
 
+/// a_b and R0 of the equilibrium, m, which conversions to metres and to dimensionless coefficients need; 0: not known.
+void add_lengths(NetcdfContents& contents, double a_b, double R0);
+
 }  // namespace sonde::neoclassical
