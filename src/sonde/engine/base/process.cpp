@@ -7,12 +7,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 extern char** environ;
 
 namespace sonde {
+namespace {
 
-std::optional<std::string> program_output(const std::vector<std::string>& command, const std::string& folder) {
+enum class Messages { ours, collected };
+
+std::optional<ProgramEnd> run(const std::vector<std::string>& command, const std::string& folder, Messages messages) {
   std::vector<char*> words;
   words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
@@ -22,6 +26,7 @@ std::optional<std::string> program_output(const std::vector<std::string>& comman
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  if (messages == Messages::collected) posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   pid_t child = 0;
   const int failed = posix_spawnp(&child, words.front(), &actions, nullptr, words.data(), environ);
@@ -39,8 +44,19 @@ std::optional<std::string> program_output(const std::vector<std::string>& comman
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
-  return output;
+  return ProgramEnd{WIFEXITED(status) && WEXITSTATUS(status) == 0, std::move(output)};
+}
+
+}  // namespace
+
+std::optional<std::string> program_output(const std::vector<std::string>& command, const std::string& folder) {
+  std::optional<ProgramEnd> end = run(command, folder, Messages::ours);
+  if (!end || !end->well) return std::nullopt;
+  return std::move(end->text);
+}
+
+std::optional<ProgramEnd> program_end(const std::vector<std::string>& command, const std::string& folder) {
+  return run(command, folder, Messages::collected);
 }
 
 }  // namespace sonde

@@ -12,4 +12,15 @@ namespace sonde {
 [[nodiscard]] std::optional<std::string> program_output(const std::vector<std::string>& command,
                                                         const std::string& folder = "");
 
+/// What a program wrote, on standard output and standard error, and how it ended.
+struct ProgramEnd {
+  bool well = false;  ///< with status 0
+  std::string text;
+};
+
+/// The same for a program whose messages are not ours: nothing of them reaches our standard error. nullopt when it
+/// cannot be started.
+[[nodiscard]] std::optional<ProgramEnd> program_end(const std::vector<std::string>& command,
+                                                    const std::string& folder = "");
+
 }  // namespace sonde

@@ -22,6 +22,15 @@ TEST(Process, AFailureGivesNothing) {
   EXPECT_EQ(program_output({}), std::nullopt);
 }
 
+TEST(Process, BothOutputsAndTheEndAreToldWhereWanted) {
+  const std::optional<ProgramEnd> end = program_end({"sh", "-c", "echo one; echo two >&2; exit 1"});
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(end->well);
+  EXPECT_EQ(end->text, "one\ntwo\n");
+  EXPECT_TRUE(program_end({"true"})->well);
+  EXPECT_FALSE(program_end({"sonde-no-such-program"}));
+}
+
 TEST(Process, RunsInTheFolder) {
   const testing::TemporaryFolder folder;
   EXPECT_EQ(program_output({"pwd", "-P"}, folder.path().string()),
