@@ -13,6 +13,10 @@ namespace sonde {
 inline constexpr std::string_view chart_palette[] = {"#4477AA", "#EE6677", "#228833", "#CCBB44",
                                                      "#66CCEE", "#AA3377", "#888888"};
 
+// How a chart's own files begin, so that no other file is taken for one.
+inline constexpr std::string_view chart_script_beginning = "# Draws";
+inline constexpr std::string_view chart_data_schema = "sonde.chart/1";
+
 /// Throws Error(bad_input) for a chart without facets or series whose parts differ in length.
 void check_chart(const Chart& chart);
 

@@ -109,7 +109,10 @@ class Axes {
   }
 
  private:
-  [[nodiscard]] static std::string_view colour(std::size_t k) { return chart_palette[k % std::size(chart_palette)]; }
+  [[nodiscard]] std::string_view colour(std::size_t k) const {
+    const std::string& own = facet_.series[k].colour;
+    return own.empty() ? chart_palette[k % std::size(chart_palette)] : std::string_view(own);
+  }
   /// The first of several is wider: one that lies under another can be seen beside it.
   [[nodiscard]] double width_of(std::size_t k) const { return k == 0 && facet_.series.size() > 1 ? 2.8 : 1.6; }
   [[nodiscard]] double top_of_texts() const { return top_ - (legend_is_there() ? room_legend : 0) - 9; }
@@ -175,7 +178,22 @@ class Axes {
     if (series.mark != Mark::points) svg_.path(points, {.stroke = colour, .width = width});
     if (series.mark == Mark::lines) return;
     for (const SvgPoint& point : points)
-      if (std::isfinite(point.x) && std::isfinite(point.y)) svg_.circle(point, 2.6, {.fill = colour});
+      if (std::isfinite(point.x) && std::isfinite(point.y)) draw_symbol(point, series.symbol, colour);
+  }
+
+  void draw_symbol(SvgPoint at, Symbol symbol, std::string_view colour) {
+    switch (symbol) {
+      case Symbol::disc:
+        svg_.circle(at, 2.6, {.fill = colour});
+        return;
+      case Symbol::ring:
+        svg_.circle(at, 2.6, {.stroke = colour, .width = 1.4, .fill = "white"});
+        return;
+      case Symbol::cross:
+        for (const double turn : {-3.5, 3.5})
+          svg_.line({at.x - 3.5, at.y - turn}, {at.x + 3.5, at.y + turn}, {.stroke = colour, .width = 1.6});
+        return;
+    }
   }
 
   void draw_legend() {
@@ -234,10 +252,12 @@ std::vector<double> axis_marks(double low, double high, bool log, int most) {
 
 std::string chart_svg(const Chart& chart) {
   check_chart(chart);
-  for (const Facet& facet : chart.facets)
+  for (const Facet& facet : chart.facets) {
+    if (facet.map) throw Error(ErrorKind::not_supported, "a chart with a map is drawn by write_chart alone");
     for (const Series& series : facet.series)
       if (series.mark == Mark::bars)
         throw Error(ErrorKind::not_supported, "a chart of bars is drawn by write_chart alone");
+  }
   const auto count = static_cast<Index>(chart.facets.size());
   const Index columns = std::min(count, chart.columns > 0 ? chart.columns : Index{3});
   const Index rows = (count + columns - 1) / columns;

@@ -10,7 +10,7 @@ namespace sonde {
 
 /// The chart as an SVG element for the inside of a page, drawn without another program. Facets stand side by side,
 /// `columns` in a row; width and height are in CSS pixels. Throws Error(bad_input) like write_chart(), and
-/// Error(not_supported) for bars.
+/// Error(not_supported) for bars and maps. Every facet has its own legend, and ticks are at round numbers.
 [[nodiscard]] std::string chart_svg(const Chart& chart);
 
 /// Where an axis from `low` to `high` has its marks, ascending and inside: 1, 2 or 5 times powers of ten; on a

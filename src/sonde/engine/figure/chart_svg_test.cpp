@@ -78,11 +78,22 @@ TEST(ChartSvg, ALabelKeepsAwayFromCurves) {
             "['start']\n");
 }
 
+TEST(ChartSvg, ColoursAndSymbolsAreThoseOfTheSeries) {
+  Chart chart = decay();
+  chart.facets[0].series[0] = {.name = "", .x = {1, 2}, .y = {1, 1}, .mark = Mark::points, .colour = "#123456"};
+  EXPECT_THAT(chart_svg(chart), HasSubstr("fill=\"#123456\""));
+  chart.facets[0].series[0].symbol = Symbol::ring;
+  EXPECT_THAT(chart_svg(chart), HasSubstr("fill=\"white\" stroke=\"#123456\""));
+}
+
 TEST(ChartSvg, RefusesWhatItDoesNotDraw) {
   Chart chart = decay();
   chart.facets[0].series[0] = {.name = "x", .y = {1}, .mark = Mark::bars};
   chart.facets[0].categories = {"one"};
   EXPECT_THAT(testing::error_of(ErrorKind::not_supported, [&] { (void)chart_svg(chart); }), HasSubstr("bars"));
+  chart = decay();
+  chart.facets[0].map = HeightMap{};
+  EXPECT_THAT(testing::error_of(ErrorKind::not_supported, [&] { (void)chart_svg(chart); }), HasSubstr("map"));
   EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [] { (void)chart_svg({}); }), HasSubstr("without facets"));
 }
 

@@ -74,7 +74,7 @@ TEST(Chart, ValueHoldsEverySeries) {
 TEST(Chart, IsDrawnAsPngAndPdf) {
   if (!gnuplot_is_there()) GTEST_SKIP() << "no gnuplot";
   const testing::TemporaryFolder folder;
-  const ChartFiles files = write_chart(folder.file("its speed_of {1}'s.png"), example());
+  const ChartFiles files = write_chart(folder.file("its speed_of {1}'s"), example());
   ASSERT_EQ(files.pictures.size(), 2u);
   EXPECT_GT(std::filesystem::file_size(folder.file("its speed_of {1}'s.png")), 5000u);
   const auto pdf = testing::read_bytes(folder.file("its speed_of {1}'s.pdf"));
@@ -82,6 +82,73 @@ TEST(Chart, IsDrawnAsPngAndPdf) {
   EXPECT_EQ(read_json(files.data).find("title")->as_text(), "example");
   // Two pictures, data and script; no work folder is left.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 4);
+}
+
+TEST(Chart, APictureThatIsAskedForComesAlone) {
+  if (!gnuplot_is_there()) GTEST_SKIP() << "no gnuplot";
+  const testing::TemporaryFolder folder;
+  for (const std::string& ending : chart_endings()) {
+    const ChartFiles files = write_chart(folder.file("v1.2" + ending), example());
+    EXPECT_EQ(files.pictures, std::vector{folder.file("v1.2" + ending)});
+    EXPECT_EQ(files.all(),
+              (std::vector{folder.file("v1.2" + ending), folder.file("v1.2.chart.json"), folder.file("v1.2.gp")}));
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 5);
+  const auto svg = testing::read_bytes(folder.file("v1.2.svg"));
+  EXPECT_THAT(std::string(svg.begin(), svg.end()), HasSubstr("<svg "));
+  // A dot in the name of several is no ending.
+  EXPECT_EQ(write_chart(folder.file("v1.3"), example()).pictures[1], folder.file("v1.3.pdf"));
+}
+
+TEST(Chart, FilesThatAreNoChartsStayAsTheyAre) {
+  for (const char* taken : {"run.chart.json", "run.gp"}) {
+    const testing::TemporaryFolder folder;
+    testing::write_bytes(folder.file(taken), {'m', 'i', 'n', 'e'});
+    EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { (void)write_chart(folder.file("run"), example()); }),
+                HasSubstr(std::string(taken) + ": a file of another kind is here"));
+    EXPECT_EQ(testing::read_bytes(folder.file(taken)).size(), 4U);
+  }
+}
+
+TEST(Chart, MessagesOfGnuplotStayInside) {
+  if (!gnuplot_is_there()) GTEST_SKIP() << "no gnuplot";
+  // A single value: gnuplot warns of an empty range.
+  const Chart chart{.facets = {Facet{.series = {{.name = "", .x = {13}, .y = {1}}}}}};
+  const testing::TemporaryFolder folder;
+  ::testing::internal::CaptureStderr();
+  (void)write_chart(folder.file("one"), chart);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Chart, OneLegendHoldsEveryNameOnce) {
+  Chart chart = example();
+  chart.facets[1] = chart.facets[0];
+  chart.facets[1].series.push_back({.name = "third", .x = {1}, .y = {1}, .symbol = Symbol::cross, .colour = "#123456"});
+  chart.one_legend = true;
+  const std::string script = chart_script(chart, "x", {".png"});
+  for (const char* name : {"title 'one\\_thread'", "title 'O''Brien'", "title 'third'"}) {
+    const std::size_t first = script.find(name);
+    ASSERT_NE(first, std::string::npos) << name;
+    EXPECT_EQ(script.find(name, first + 1), std::string::npos) << name;
+  }
+  EXPECT_THAT(script, HasSubstr("NaN with points pt 2 ps 1.3 lw 2.2 lc rgb '#123456' title 'third'"));
+}
+
+TEST(Chart, AMapHasItsValuesAndLines) {
+  const HeightMap map{.x = {0, 1}, .y = {0, 2}, .z = {1, 2, 3, 4}, .title = "B (T)", .contours = {1.5, 2.5}};
+  const Chart chart{.facets = {Facet{.x = {.ticks = {{0, "0"}, {1, "one"}}}, .map = map}}};
+  const std::string script = chart_script(chart, "b");
+  EXPECT_THAT(script, HasSubstr("$map0 << EOD\n0 0 1\n1 0 2\n\n0 2 3\n1 2 4\n\nEOD\n"));
+  EXPECT_THAT(script, HasSubstr("levels discrete 1.5,2.5"));
+  EXPECT_THAT(script, HasSubstr("set xtics ('0' 0, 'one' 1)"));
+  if (gnuplot_is_there()) {
+    const testing::TemporaryFolder folder;
+    EXPECT_EQ(write_chart(folder.file("b.svg"), chart).pictures.size(), 1U);
+  }
+  Chart wrong = chart;
+  wrong.facets[0].map->z.pop_back();
+  EXPECT_EQ(testing::error_of(ErrorKind::bad_input, [&] { (void)chart_script(wrong, "b"); }),
+            "error: a map of 3 values on 2 x 2 places");
 }
 
 TEST(Chart, WithoutGnuplotScriptAndDataAreWritten) {
