@@ -155,6 +155,48 @@ TEST_F(Neoclassical, ScanIsDrawnAndHoldsWhatRunFinds) {
   EXPECT_EQ(command({"plot", file("scan.h5"), "-o", file("again.pdf")}).status, 0);
 }
 
+// The report is written last, beside data of the same stem: neither may take the other's place, now or later.
+TEST_F(Neoclassical, ChartsTellTheirFilesAndReplaceNoOther) {
+  const Value found = results(
+      with_grid({"scan", "analytic-demo", "--nu-v", "1e-1,1", "-o", file("q.nc"), "--plot", "--report", file("q.json")},
+                "5", "5", "4"));
+  std::vector<std::string> names;
+  for (const Value& each : found.find("files")->items()) {
+    EXPECT_TRUE(fs::exists(each.as_text()));
+    names.push_back(fs::path(each.as_text()).filename().string());
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("q.nc", "q.png", "q.pdf", "q.chart.json", "q.gp"));
+  ASSERT_EQ(command({"plot", file("q.nc"), "--quantity", "D11,D33", "-o", file("q.svg")}).status, 0);
+  EXPECT_EQ(text_at(read_json(file("q.json")), "schema"), "sonde.report/1");
+  EXPECT_EQ(read_json(file("q.chart.json")).find("facets")->size(), 2U);
+  const Ended wrong = command({"plot", file("q.nc"), "--quantity", "b", "-o", file("b.png")});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("of which D11, D31, D33, onsager can be drawn"));
+  EXPECT_FALSE(fs::exists(file("b.png")));
+}
+
+TEST_F(Neoclassical, ScansOfAnEquilibriumSayUnitsAndLengths) {
+  SONDE_NEED_DATA(data);
+  const std::string wout = (data / "neoclassical/wout_circular_tokamak.nc").string();
+  ASSERT_EQ(
+      command(with_grid({"scan", wout, "--s", "0.25", "--nu-v", "1e-1", "-o", file("scan.h5")}, "9", "1", "6")).status,
+      0);
+  testing::python(
+      "import sys, h5py\n"
+      "f = h5py.File(sys.argv[1] + '/scan.h5')\n"
+      "text = lambda v: v.decode() if isinstance(v, bytes) else v\n"
+      "units = {k: text(f[k].attrs['units']) for k in ('D11', 'D31', 'D13', 'D33', 'nu_v', 'R0', 'a_b', 'psi_a')}\n"
+      "assert units == dict(D11='m^-3 T^-2', D31='m^-1 T^-1', D13='m^-1 T^-1', D33='m', nu_v='m^-1', R0='m', a_b='m', "
+      "psi_a='T m^2'), units\n"
+      "assert text(f['D11'].attrs['radial_label']) == 's' and f['nfp'][()] == 1\n"
+      "# A torus of nearly even field: its flux is that through a circle, to the order of the aspect ratio squared.\n"
+      "a, R0 = f['a_b'][()], f['R0'][0]\n"
+      "assert abs(abs(f['psi_a'][()]) / (f['B0'][0] * a * a / 2) - 1) < (a / R0) ** 2, (f['psi_a'][()], f['B0'][0], "
+      "a)\n"
+      "assert f['stellarator_symmetric'][()] == 1\n",
+      folder_.path().string());
+}
+
 TEST_F(Neoclassical, DatabaseIsTheSameByteForByteWithAnyThreads) {
   SONDE_NEED_DATA(data);
   const std::string wout = (data / "neoclassical/wout_circular_tokamak.nc").string();
@@ -506,6 +548,14 @@ TEST_F(Neoclassical, ConvergenceTellsWhatIsConverged) {
   EXPECT_TRUE(found.find("converged")->as_bool());
   EXPECT_LT(number_at(found, "error"), 1e-3);
   EXPECT_TRUE(fs::exists(file("study.png")));
+  EXPECT_FALSE(fs::exists(file("study.pdf"))) << "the picture that was asked for, alone";
+  const Value kept = results(
+      with_grid({"convergence", "analytic-demo", "--nu-hat", "1", "--er-hat", "1e-3", "-o", file("kept.nc"), "--plot"},
+                "9", "9", "8"));
+  EXPECT_TRUE(fs::exists(file("kept.pdf")));
+  EXPECT_NE(number_at(kept, "error"), number_at(found, "error")) << "the field counts";
+  ASSERT_EQ(command({"plot", file("kept.nc"), "--quantity", "convergence", "-o", file("again.svg")}).status, 0);
+  EXPECT_EQ(read_json(file("again.chart.json")), read_json(file("kept.chart.json")));
   const Ended not_yet = command(
       with_grid({"convergence", "analytic-demo", "--nu-hat", "1e-5", "--steps", "1", "--tol", "1e-8"}, "5", "5", "4"));
   EXPECT_EQ(not_yet.status, 7) << not_yet.err;
@@ -570,7 +620,7 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
            {{"boozer", of + "wout_li383_1.4m.nc", "-o", file("bz.txt")}, 2, "as .nc"},
            {{"profile", file("none.h5"), "-o", out}, 3, "none.h5"},
            {{"convert", file("cut.nc"), "-o", out}, 3, "cut.nc"},
-           {{"plot", file("cut.nc"), "-o", file("out.jpg")}, 2, ".png or .pdf"},
+           {{"plot", file("cut.nc"), "-o", file("out.jpg")}, 2, ".png, .pdf or .svg"},
        })
     expect_refused(c, out);
 }

@@ -195,9 +195,7 @@ void write_solved(const DatabaseOptions& options, const Ranks& ranks, nc::Databa
                           build.point_seconds()));
   if (options.plot) {
     const auto drawing = context.report().phase("plot");
-    draw_coefficients({"Er_tilde", database.axes.rho, database.axes.nu_v, database.axes.Er_tilde, database.D11,
-                       database.D31, database.D13, database.D33, database.onsager_residual},
-                      options.output, context);
+    draw_coefficients(tables_of(database), options.output, context);
   }
   say_times(context);
 }

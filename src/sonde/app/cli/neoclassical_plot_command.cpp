@@ -2,15 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <optional>
 
 #include "sonde/app/cli/commands.h"
+#include "sonde/app/cli/neoclassical_settings.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
-#include "sonde/instruments/neoclassical/results/charts.h"
-#include "sonde/instruments/neoclassical/results/result_file.h"
+#include "sonde/instruments/neoclassical/database/database_file.h"
+#include "sonde/instruments/neoclassical/results/field_chart.h"
+#include "sonde/instruments/neoclassical/results/study_result.h"
 
 namespace sonde::cli {
 namespace {
@@ -19,86 +20,93 @@ namespace nc = neoclassical;
 namespace fs = std::filesystem;
 
 struct PlotOptions {
-  std::string input, output;
+  std::string input, output, quantity;
   Index radius = 0;
   void describe(Fields& fields) {
     fields.positional("input", input,
-                      {.help = "a result of run or scan, or a database", .metavar = "RESULT.nc|.h5|.npz"});
-    fields.add("output", output,
-               {.help = "the picture; charts come as PNG and PDF", .metavar = "FILE.png|.pdf", .letter = 'o'});
+                      {.help = "a result of run, scan or convergence, or a database", .metavar = "RESULT.nc|.h5|.npz"});
+    fields.add("output", output, {.help = "the picture", .metavar = "FILE.png|.pdf|.svg", .letter = 'o'});
+    fields.add("quantity", quantity,
+               {.help = "what is drawn: D11, D31, D33, onsager of a scan or a database; b of a run; convergence of a "
+                        "study; empty: all there is",
+                .metavar = "LIST"});
     fields.add("radius", radius, {.help = "which radius of a scan or database, from 0", .min = 0});
   }
 };
 
-nc::CoefficientTables tables_of(const nc::ResultFile& file) {
-  const bool database = file.has("Er_tilde");
-  nc::CoefficientTables tables{.field_name = database ? "Er_tilde" : file.text("field_name"),
-                               .rho = file.numbers("rho"),
-                               .nu_v = file.numbers("nu_v"),
-                               .fields = file.numbers(database ? "Er_tilde" : "field"),
-                               .D11 = file.numbers("D11"),
-                               .D31 = file.numbers("D31"),
-                               .D13 = file.numbers("D13"),
-                               .D33 = file.numbers("D33")};
-  if (file.has("onsager_residual")) {
-    tables.onsager_residual = file.numbers("onsager_residual");
-  } else {
-    for (std::size_t i = 0; i < std::min(tables.D13.size(), tables.D31.size()); ++i)
-      tables.onsager_residual.push_back(std::abs(tables.D13[i] + tables.D31[i]) / std::abs(tables.D31[i]));
-  }
-  return tables;
+/// What can be drawn of a file.
+struct Drawable {
+  const char* what;
+  std::vector<std::string> quantities;
+};
+const Drawable a_scan{"coefficients over collisionality", {"D11", "D31", "D33", "onsager"}};
+const Drawable a_run{"the result of one solve", {"b"}};
+const Drawable a_study{"a convergence study", {"convergence"}};
+
+/// The quantities asked for; all when none are. Throws Error(usage) for one that the file does not have.
+std::vector<std::string> chosen(const PlotOptions& options, const Drawable& file) {
+  std::vector<std::string> words;
+  for (const std::string& word : split(options.quantity, ','))
+    if (const std::string name(trim(word)); !name.empty()) words.push_back(name);
+  for (const std::string& word : words)
+    if (std::find(file.quantities.begin(), file.quantities.end(), word) == file.quantities.end())
+      throw Error(ErrorKind::usage, fmt::format("--quantity {}: {} holds {}, of which {} can be drawn", word,
+                                                options.input, file.what, join_words(file.quantities, ", ")));
+  return words.empty() ? file.quantities : words;
 }
 
-/// |B| as a run stores it.
-nc::Series field_of(const nc::ResultFile& file) {
-  const std::vector<double>&m = file.numbers("modes_m"), &n = file.numbers("modes_n");
-  nc::Series b;
-  for (std::size_t i = 0; i < std::min(m.size(), n.size()); ++i)
-    b.modes.push_back({static_cast<int>(m[i]), static_cast<int>(n[i])});
-  b.cosine = file.numbers("modes_b_cos");
-  if (file.has("modes_b_sin")) b.sine = file.numbers("modes_b_sin");
-  if (m.size() != n.size() || b.cosine.size() != m.size() || (!b.sine.empty() && b.sine.size() != m.size()))
-    throw Error(ErrorKind::bad_file, fmt::format("{}: modes_m, modes_n and modes_b_cos differ in length", file.path()));
-  return b;
+Chart coefficients(const PlotOptions& options, const nc::CoefficientTables& tables) {
+  const std::vector<std::string> words = chosen(options, a_scan);
+  const auto wanted = [&](const char* name) { return std::find(words.begin(), words.end(), name) != words.end(); };
+  return coefficient_chart(curves_at(tables, options.radius),
+                           {wanted("D11"), wanted("D31"), wanted("D33"), wanted("onsager")});
+}
+
+Chart chart_of(const PlotOptions& options) {
+  const nc::ResultFile file(options.input);
+  if (file.has("Er_tilde")) return coefficients(options, tables_of(nc::read_database(options.input).database));
+  if (file.has("nu_v")) return coefficients(options, tables_of(file));
+  if (file.has("refined")) {
+    (void)chosen(options, a_study);
+    return study_chart(read_study(file));
+  }
+  (void)chosen(options, a_run);
+  return field_chart(nc::surface_field(file));
 }
 
 void run_plot(const PlotOptions& options, Context& context) {
-  const std::string suffix = fs::path(options.output).extension().string();
-  if (suffix != ".png" && suffix != ".pdf")
+  const std::vector<std::string>& endings = chart_endings();
+  if (std::find(endings.begin(), endings.end(), fs::path(options.output).extension().string()) == endings.end())
     throw Error(ErrorKind::usage,
-                fmt::format("--output \"{}\": expected a name that ends in .png or .pdf", options.output));
+                fmt::format("--output \"{}\": expected a name that ends in .png, .pdf or .svg", options.output));
   require_place(options.output);
-  const nc::ResultFile file(options.input);
-  std::vector<std::string> pictures;
-  if (file.has("nu_v")) {
-    pictures = during("drawing " + options.input, [&] {
-      return write_chart(options.output, coefficient_chart(curves_at(tables_of(file), options.radius))).pictures;
-    });
-  } else {
-    if (suffix != ".png")
-      throw Error(ErrorKind::usage, "the result of one solve is drawn as an image").hint("-o FILE.png");
-    nc::write_field_map(options.output, field_of(file), static_cast<int>(file.number("nfp")));
-    pictures = {options.output};
-  }
-  for (const std::string& picture : pictures) {
-    context.results()["files"].push_back(picture);
-    context.say("wrote     " + picture);
-  }
+  auto reading = context.report().phase("read");
+  const Chart chart = chart_of(options);
+  reading.end();
+  const auto drawing = context.report().phase("plot");
+  during("drawing " + options.input, [&] { draw(chart, options.output, context); });
 }
 
 }  // namespace
 
 Command neoclassical_plot_command() {
-  return {.name = "neoclassical plot",
-          .summary = "Draw a result: coefficients over collisionality, or |B| on the surface",
-          .details =
-              "Scans and databases become charts of D11, |D31|, nu D33 and Onsager symmetry over nu/v, one curve "
-              "per electric field; points where D11 is not positive are left out of its logarithmic axis. The "
-              "result of one solve becomes a map of |B|.",
-          .examples = {{"sonde neoclassical plot scan.nc -o scan.png", "A scan of one surface"},
-                       {"sonde neoclassical plot Dij.h5 --radius 3 -o rho3.pdf", "The fourth radius of a database"},
-                       {"sonde neoclassical plot run.nc -o b.png", "|B| on the surface of a single solve"}},
-          .invoke = invocation<PlotOptions, run_plot>};
+  return {
+      .name = "neoclassical plot",
+      .summary = "Draw a result: coefficients over collisionality, |B| on the surface, a convergence study",
+      .details =
+          "Scans and databases become charts of D11*, D31* and D33* of the benchmark over nu* = R0 nu / (|iota| v), "
+          "one curve per electric field, with Onsager symmetry beside them. Where R0, iota and the minor radius are "
+          "not known (built-in surfaces, DKES), D11 and D31 stand in their units over nu/v. No point is left out: "
+          "open marks are below zero, red crosses are doubtful (D11 or D33 not above 0, or an Onsager residual "
+          "above 1 %), black crosses at the lower edge have no answer. The result of one solve becomes a map of |B| "
+          "with a field line; a stored convergence study its chart. Beside the picture stand FILE.chart.json, the "
+          "numbers, and FILE.gp, which draws it again.",
+      .examples = {{"sonde neoclassical plot scan.nc -o scan.png", "A scan of one surface"},
+                   {"sonde neoclassical plot Dij.h5 --radius 3 --quantity D11,D31 -o rho3.pdf",
+                    "Two coefficients of the fourth radius of a database"},
+                   {"sonde neoclassical plot run.nc -o b.svg", "|B| on the surface of a single solve"},
+                   {"sonde neoclassical plot study.nc -o study.png", "What `convergence -o study.nc` stored"}},
+      .invoke = invocation<PlotOptions, run_plot>};
 }
 
 }  // namespace sonde::cli

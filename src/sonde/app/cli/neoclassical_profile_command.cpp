@@ -282,12 +282,8 @@ void run_profile(const ProfileOptions& options, Context& context) {
   context.say("wrote     " + options.output);
   {
     const auto drawing = context.report().phase("plot");
-    for (const std::string& picture : write_chart(std::filesystem::path(options.output).replace_extension().string(),
-                                                  transport_chart(results, species, panels))
-                                          .pictures) {
-      found["files"].push_back(picture);
-      context.say("wrote     " + picture);
-    }
+    draw(transport_chart(results, species, panels), std::filesystem::path(options.output).replace_extension().string(),
+         context);
   }
   say_times(context);
 }

@@ -7,7 +7,7 @@
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/neoclassical_settings.h"
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/neoclassical/results/charts.h"
+#include "sonde/instruments/neoclassical/results/field_chart.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 
 namespace sonde::cli {
@@ -94,7 +94,7 @@ void run_run(const RunOptions& options, Context& context) {
 
   auto preparing = context.report().phase("prepare");
   const PreparedSurface prepared =
-      std::move(prepare_surfaces(run, {}, field.kind != nc::FieldKind::epsi_hat, context).front());
+      std::move(prepare_surfaces(run, {}, {.scale = field.kind != nc::FieldKind::epsi_hat, .lengths = !run.output.path.empty()}, context).front());
   const nc::Case at{nu_hat, field.epsi_hat(prepared.scale).front()};
   require_room(prepared.surface, grid, context);
   const nc::Plan plan = nc::Plan::prepare(prepared.surface, grid, run.solver.solver());
@@ -145,10 +145,8 @@ void run_run(const RunOptions& options, Context& context) {
   context.say("wrote     " + run.output.path);
   if (!run.output.plot) return end_run(run, context);
   auto drawing = context.report().phase("plot");
-  const std::string picture = std::filesystem::path(run.output.path).replace_extension().string() + "_b.png";
-  nc::write_field_map(picture, prepared.surface.b, prepared.surface.periods);
-  context.results()["files"].push_back(picture);
-  context.say("wrote     " + picture);
+  draw(field_chart(surface_field(prepared.surface, plan.surface())),
+       std::filesystem::path(run.output.path).replace_extension().string() + "_b", context);
   drawing.end();
   end_run(run, context);
 }

@@ -51,20 +51,6 @@ void take_flags(const ScanOptions& options, nc::RunFile& run) {
   if (!options.file.output.empty()) run.output.path = options.file.output;
 }
 
-nc::CoefficientTables tables_of(const nc::ScanResult& scan) {
-  nc::CoefficientTables tables{
-      .field_name = name(scan.field.kind), .rho = scan.rho, .nu_v = scan.nu_v, .fields = scan.field.values};
-  for (const nc::Point& point : scan.points) {
-    const nc::Coefficients& c = point.coefficients;
-    tables.D11.push_back(c.D11);
-    tables.D31.push_back(c.D31);
-    tables.D13.push_back(c.D13);
-    tables.D33.push_back(c.D33);
-    tables.onsager_residual.push_back(c.onsager_residual);
-  }
-  return tables;
-}
-
 /// All that is known before the first point is solved.
 struct PreparedScan {
   nc::RunFile run;
@@ -82,8 +68,15 @@ void describe_axes(PreparedScan& scan) {
     scan.result.iota.push_back(each.surface.iota);
     scan.result.B0.push_back(each.surface.reference_field());
     scan.result.psi_scale.push_back(each.surface.psi_scale);
+    if (each.R0 > 0) scan.result.R0.push_back(each.R0);
+    scan.result.symmetric = scan.result.symmetric && each.surface.symmetric();
     scan.work.cases.push_back(nc::grid_of_cases(scan.result.nu_v, scan.result.epsi_hat.back()));
   }
+  const PreparedSurface& first = scan.surfaces.front();
+  scan.result.a_b = first.a_b;
+  scan.result.psi_a = first.psi_a;
+  scan.result.periods = first.surface.periods;
+  scan.result.units = coefficient_units(first.surface);
   scan.work.prepare = [&scan](Index surface) {
     return nc::Plan::prepare(scan.surfaces[static_cast<std::size_t>(surface)].surface, scan.grid,
                              scan.run.solver.solver());
@@ -105,7 +98,7 @@ void prepare_scan(const ScanOptions& options, const Ranks& ranks, PreparedScan& 
   auto preparing = context.report().phase("prepare");
   const bool list = !run.scan.rho.empty();
   scan.surfaces = prepare_surfaces(run, list ? run.scan_rho() : std::vector<double>{},
-                                   result.field.kind != nc::FieldKind::epsi_hat, context);
+                                   {.scale = result.field.kind != nc::FieldKind::epsi_hat, .lengths = true}, context);
   require_room(scan.surfaces.front().surface, scan.grid, context);
   describe_axes(scan);
   preparing.end();

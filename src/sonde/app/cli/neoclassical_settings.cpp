@@ -126,15 +126,19 @@ void say_fallback(Index fell_back, Context& context) {
     context.say(fmt::format("note      {} points needed f64: precision_code of the file has them", fell_back));
 }
 
+void draw(const Chart& chart, const std::string& path, Context& context) {
+  for (const std::string& file : write_chart(path, chart).all()) {
+    context.results()["files"].push_back(file);
+    context.say("wrote     " + file);
+  }
+}
+
 void draw_coefficients(const nc::CoefficientTables& tables, const std::string& output, Context& context) {
   const std::string stem = std::filesystem::path(output).replace_extension().string();
   const auto radii = static_cast<Index>(tables.rho.size());
   for (Index radius = 0; radius < radii; ++radius) {
     const std::string path = radii > 1 ? fmt::format("{}_rho{}", stem, radius + 1) : stem;
-    for (const std::string& picture : write_chart(path, coefficient_chart(curves_at(tables, radius))).pictures) {
-      context.results()["files"].push_back(picture);
-      context.say("wrote     " + picture);
-    }
+    draw(coefficient_chart(curves_at(tables, radius)), path, context);
   }
 }
 
@@ -190,7 +194,7 @@ std::optional<double> minor_radius_of(const nc::Equilibrium& equilibrium, bool n
 
 }  // namespace
 
-std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std::vector<double>& rho, bool needs_scale,
+std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std::vector<double>& rho, Wanted wanted,
                                               Context& context) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   const nc::SurfaceOptions& options = run.surface;
@@ -203,13 +207,13 @@ std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std:
     say_notes(read.notes, context);
     say_resolution(read.surface, run.grid.spec(), context);
     const nc::FieldScale scale = nc::field_scale(read.surface);
-    return {{std::move(read.surface), scale, none}};
+    return {{.surface = std::move(read.surface), .scale = scale, .rho = none}};
   }
   const auto equilibrium = nc::Equilibrium::open(options);
   std::vector<double> chosen;  // s
   if (rho.empty()) chosen.push_back(nc::chosen_s(options, equilibrium));
   for (const double radius : rho) chosen.push_back(radius * radius);
-  const std::optional<double> a_b = minor_radius_of(equilibrium, needs_scale, !run.output.path.empty());
+  const std::optional<double> a_b = minor_radius_of(equilibrium, wanted.scale, wanted.lengths);
   std::vector<PreparedSurface> surfaces;
   for (const double at : chosen) {
     nc::ReadSurface read = equilibrium.surface(at);
@@ -217,7 +221,11 @@ std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std:
     say_resolution(read.surface, run.grid.spec(), context);
     const double radius = std::sqrt(read.surface.s);
     const nc::FieldScale scale = a_b ? nc::field_scale(radius, *a_b, std::abs(equilibrium.psi_a())) : nc::FieldScale{};
-    surfaces.push_back({std::move(read.surface), scale, radius, a_b.value_or(0), major_radius_of(equilibrium)});
+    surfaces.push_back({.surface = std::move(read.surface), .scale = scale, .rho = radius});
+    if (!wanted.lengths || !a_b) continue;
+    surfaces.back().a_b = *a_b;
+    surfaces.back().R0 = major_radius_of(equilibrium);
+    surfaces.back().psi_a = equilibrium.psi_a();
   }
   return surfaces;
 }

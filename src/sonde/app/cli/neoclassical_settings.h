@@ -8,7 +8,7 @@
 #include "sonde/app/cli/command.h"
 #include "sonde/engine/ranks/ranks.h"
 #include "sonde/instruments/neoclassical/read/equilibrium.h"
-#include "sonde/instruments/neoclassical/results/charts.h"
+#include "sonde/instruments/neoclassical/results/coefficient_chart.h"
 #include "sonde/instruments/neoclassical/results/run_result.h"
 #include "sonde/instruments/neoclassical/run/run_file.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
@@ -64,6 +64,9 @@ void end_run(const neoclassical::RunFile& run, Context& context);
 /// Tells how many points of a table single precision did not suffice for, in words and in the results.
 void say_fallback(Index fell_back, Context& context);
 
+/// Draws a chart to `path` (write_chart()) and tells every file that was written.
+void draw(const Chart& chart, const std::string& path, Context& context);
+
 /// One chart per radius beside `output`, named after it (FILE_rho1 and so on when there are several).
 void draw_coefficients(const neoclassical::CoefficientTables& tables, const std::string& output, Context& context);
 
@@ -74,8 +77,15 @@ void draw_coefficients(const neoclassical::CoefficientTables& tables, const std:
 struct PreparedSurface {
   neoclassical::Surface surface;
   neoclassical::FieldScale scale{};
-  double rho = 0;          ///< NaN for a surface that is no part of an equilibrium
-  double a_b = 0, R0 = 0;  ///< m, of the equilibrium; 0 where they are not known or not wanted
+  double rho = 0;  ///< NaN for a surface that is no part of an equilibrium
+  /// What dimensionless coefficients need, in m and T m^2; 0 where it is not known or was not asked for.
+  double a_b = 0, R0 = 0, psi_a = 0;
+};
+
+/// What of an equilibrium is wanted beside its surfaces: what turns a field into that of the solver, which must be
+/// there; and a_b, R0 and psi_a, where the file says them.
+struct Wanted {
+  bool scale = false, lengths = false;
 };
 
 /// Notes what a grid does not see of a surface.
@@ -85,9 +95,9 @@ void say_resolution(const neoclassical::Surface& surface, const neoclassical::Gr
 void require_room(const neoclassical::Surface& surface, const neoclassical::GridSpec& grid, Context& context);
 
 /// The surface of [surface], or one per radius of `rho` when there are some. Notes go to people and to the report.
-/// Without `needs_scale` electric fields have a scale only where the file gives one and an output is to tell it.
+/// Where lengths are wanted and the file gives them, electric fields have a scale too.
 [[nodiscard]] std::vector<PreparedSurface> prepare_surfaces(const neoclassical::RunFile& run,
-                                                            const std::vector<double>& rho, bool needs_scale,
+                                                            const std::vector<double>& rho, Wanted wanted,
                                                             Context& context);
 
 /// Notes of a reader, for people and for the report.

@@ -185,7 +185,7 @@ std::string title_of(const Series& series, bool named) {
 std::vector<std::string> elements(const Facet& facet, std::size_t facet_at, bool named) {
   std::vector<std::string> parts;
   if (facet.map) {
-    parts.push_back(fmt::format("{} using 1:2:3 with image pixels notitle", map_name(facet_at)));
+    parts.push_back(fmt::format("{} using 1:2:3 with image notitle", map_name(facet_at)));
     if (!facet.map->contours.empty())
       parts.push_back(fmt::format("{} using 1:2 with lines lw 0.8 lc rgb 'white' notitle", contours_name(facet_at)));
   }
@@ -225,7 +225,9 @@ std::string map_settings(const HeightMap& map) {
     const Colour& colour = colours[i * 255 / steps];
     text += fmt::format("{}{} '#{:02x}{:02x}{:02x}'", i > 0 ? ", " : "", i, colour.red, colour.green, colour.blue);
   }
+  const auto [low, high] = std::minmax_element(map.z.begin(), map.z.end());
   text += ")\nunset grid\nset border 31 lw 1 lc rgb '#777777'\nset colorbox\n";
+  if (low != map.z.end() && *low < *high) text += fmt::format("set cbrange [{:.7g}:{:.7g}]\n", *low, *high);
   if (!map.title.empty()) text += fmt::format("set cblabel {} textcolor rgb '#333333'\n", literal(map.title));
   return text;
 }
@@ -319,7 +321,7 @@ Layout layout_of(const Chart& chart) {
     layout.legend_columns = std::max<Index>(1, (layout.width - 40) / static_cast<Index>(7 * longest + 70));
     const auto named = static_cast<Index>(layout.in_legend.size());
     layout.legend_columns = std::min(layout.legend_columns, std::max<Index>(1, named));
-    if (named > 0) layout.legend = 16 + 20 * ((named + layout.legend_columns - 1) / layout.legend_columns);
+    if (named > 0) layout.legend = 20 + 22 * ((named + layout.legend_columns - 1) / layout.legend_columns);
   }
   layout.height = chart.height > 0 ? chart.height : 420 * layout.rows + layout.title + layout.legend;
   return layout;
@@ -344,7 +346,8 @@ std::string draw_legend(const Layout& layout) {
 
 std::string draw(const Chart& chart, const Layout& layout) {
   std::string text = "set multiplot";
-  if (!chart.title.empty()) text += fmt::format(" title {} font ',14'", wrapped(chart.title, 64));
+  if (!chart.title.empty())
+    text += fmt::format(" title {} font ',14'", wrapped(chart.title, static_cast<std::size_t>(layout.width / 9)));
   text += "\n";
   const double height = static_cast<double>(layout.height);
   const double cell = (height - static_cast<double>(layout.title + layout.legend)) / static_cast<double>(layout.rows);

@@ -3,13 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <numbers>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/read/analytic.h"
-#include "sonde/instruments/neoclassical/results/charts.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/results/scan_result.h"
 #include "tests/support/errors.h"
@@ -144,27 +142,6 @@ TEST(ResultFile, WrongPathsAndFilesAreNamed) {
   error_of(ErrorKind::io, [&] { require_result_path(folder.file("none/run.nc")); });
   sonde::testing::write_bytes(folder.file("run.h5"), {1, 2, 3});
   error_of(ErrorKind::bad_file, [&] { (void)ResultFile(folder.file("run.h5")); });
-}
-
-TEST(Charts, HoldACurvePerField) {
-  CoefficientCurves curves;
-  curves.title = "demo";
-  curves.field_name = "er_hat";
-  curves.nu_v = {1e-3, 1e-2, 1e-1};
-  curves.fields = {0, 1e-3};
-  curves.D11 = {1, 2, 3, 4, 5, -6};
-  curves.D31 = curves.D13 = curves.D33 = curves.onsager_residual = {1, -2, 3, 4, 0, 6};
-  const Chart chart = coefficient_chart(curves);
-  ASSERT_EQ(chart.facets.size(), 4U);
-  ASSERT_EQ(chart.facets[0].series.size(), 2U);
-  EXPECT_THAT(chart.facets[0].series[0].y, ElementsAre(1, 3, 5));
-  EXPECT_TRUE(std::isnan(chart.facets[0].series[1].y[2])) << "a negative D11 is left out, not drawn";
-  EXPECT_EQ(chart.facets[1].series[1].y[0], 2);
-  EXPECT_EQ(chart.facets[2].series[0].y[1], 1e-2 * 3);
-
-  const TemporaryFolder folder;
-  write_field_map(folder.file("b.png"), analytic_demo().b, 5);
-  EXPECT_GT(std::filesystem::file_size(folder.file("b.png")), 500U);
 }
 
 }  // namespace

@@ -25,8 +25,10 @@ std::string geometry_source(const std::string& path) {
                      fingerprint_of_file(path));
 }
 
-CoefficientUnits coefficient_units(const Surface& surface) {
-  if (surface.s > 0) return {"s", "m^-3 T^-2", "m^-1 T^-1"};
+CoefficientUnits coefficient_units(const Surface& surface) { return coefficient_units(surface.s > 0 ? "s" : "r"); }
+
+CoefficientUnits coefficient_units(const std::string& label) {
+  if (label == "s") return {"s", "m^-3 T^-2", "m^-1 T^-1"};
   return {"r", "m^-1 T^-2", "T^-1"};
 }
 
@@ -65,6 +67,7 @@ NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case
   scalar("psi_scale", surface.psi_scale, "");
   scalar("s", surface.s, "");
   contents.add_text("radial_label", units.label);
+  contents.add_text("angles", surface.angles);
 
   std::vector<double> theta, zeta;
   for (Index i = 0; i < grid.n_theta; ++i) theta.push_back(sampled.grid.theta(i));

@@ -84,29 +84,41 @@ NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const
   NetcdfContents contents;
   const auto radii = static_cast<Index>(scan.rho.size()), nus = static_cast<Index>(scan.nu_v.size()),
              fields = static_cast<Index>(scan.field.values.size());
-  const auto axis = [&](const char* name, const char* dimension, const std::vector<double>& values) {
-    contents.add(name, {dimension}, Array::from(values, Shape{static_cast<Index>(values.size())}));
+  const auto axis = [&](const char* name, const char* dimension, const std::vector<double>& values, const char* unit) {
+    contents.add(name, {dimension}, Array::from(values, Shape{static_cast<Index>(values.size())}))
+        .attributes.emplace_back("units", std::string(unit));
   };
-  axis("rho", "rho", scan.rho);
-  axis("nu_v", "nu_v", scan.nu_v);
-  axis("field", "field", scan.field.values);
+  axis("rho", "rho", scan.rho, "1");
+  axis("nu_v", "nu_v", scan.nu_v, "m^-1");
+  axis("field", "field", scan.field.values, scan.field.kind == FieldKind::er_hat ? "T" : "1");
   contents.add_text("field_name", name(scan.field.kind));
   std::vector<double> all;
   for (const std::vector<double>& row : scan.epsi_hat) all.insert(all.end(), row.begin(), row.end());
   contents.add("epsi_hat", {"rho", "field"}, Array::from(all, Shape{radii, fields}));
-  axis("iota", "rho", scan.iota);
-  axis("B0", "rho", scan.B0);
-  axis("psi_scale", "rho", scan.psi_scale);
+  axis("iota", "rho", scan.iota, "1");
+  axis("B0", "rho", scan.B0, "T");
+  contents.add("psi_scale", {"rho"}, Array::from(scan.psi_scale, Shape{radii}));
+  if (!scan.R0.empty()) axis("R0", "rho", scan.R0, "m");
+  if (scan.a_b > 0) contents.add("a_b", scan.a_b).attributes.emplace_back("units", std::string("m"));
+  if (scan.psi_a != 0) contents.add("psi_a", scan.psi_a).attributes.emplace_back("units", std::string("T m^2"));
+  contents.add("nfp", static_cast<std::int32_t>(scan.periods));
+  contents.add("stellarator_symmetric", static_cast<std::int32_t>(scan.symmetric));
+  contents.add_text("radial_label", scan.units.label);
   const auto table = [&](const char* name, auto&& value) {
     std::vector<double> values;
     for (const Point& point : scan.points) values.push_back(static_cast<double>(value(point)));
-    contents.add(name, {"rho", "nu_v", "field"}, Array::from(values, Shape{radii, nus, fields}));
+    return &contents.add(name, {"rho", "nu_v", "field"}, Array::from(values, Shape{radii, nus, fields})).attributes;
   };
-  table("D11", [](const Point& p) { return p.coefficients.D11; });
-  table("D31", [](const Point& p) { return p.coefficients.D31; });
-  table("D13", [](const Point& p) { return p.coefficients.D13; });
-  table("D33", [](const Point& p) { return p.coefficients.D33; });
-  table("D33_spitzer", [](const Point& p) { return p.coefficients.D33_spitzer; });
+  const auto coefficient = [&](const char* name, const std::string& unit, double Coefficients::*member) {
+    NetcdfContents::Attributes& attributes = *table(name, [=](const Point& p) { return p.coefficients.*member; });
+    attributes.emplace_back("units", unit);
+    attributes.emplace_back("radial_label", scan.units.label);
+  };
+  coefficient("D11", scan.units.D11, &Coefficients::D11);
+  coefficient("D31", scan.units.D31, &Coefficients::D31);
+  coefficient("D13", scan.units.D31, &Coefficients::D13);
+  coefficient("D33", "m", &Coefficients::D33);
+  coefficient("D33_spitzer", "m", &Coefficients::D33_spitzer);
   table("residual", [](const Point& p) { return p.coefficients.residual; });
   table("onsager_residual", [](const Point& p) { return p.coefficients.onsager_residual; });
   table("path_code", [](const Point& p) { return static_cast<int>(p.coefficients.path); });
@@ -114,7 +126,7 @@ NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const
   table("iterations", [](const Point& p) { return p.coefficients.iterations; });
   table("n_xi_used", [](const Point& p) { return p.coefficients.n_xi; });
   table("status", [](const Point& p) { return static_cast<int>(p.status); });
-  table("seconds", [](const Point& p) { return p.seconds; });
+  table("seconds", [](const Point& p) { return p.seconds; })->emplace_back("units", std::string("s"));
   contents.add("n_theta", static_cast<std::int32_t>(grid.n_theta));
   contents.add("n_zeta", static_cast<std::int32_t>(grid.n_zeta));
   contents.add("n_xi", static_cast<std::int32_t>(grid.n_xi));
