@@ -202,6 +202,53 @@ Array finished(Array array, const StoredArray& stored) {
   return stored.fortran_order ? in_c_order(array) : std::move(array);
 }
 
+/// Version 1 header of a type and a shape as NumPy writes them.
+std::string header_of(const std::string& type, const std::string& shape) {
+  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type, shape);
+  constexpr std::size_t preamble_bytes = 10, alignment_bytes = 64;
+  const std::size_t total =
+      (preamble_bytes + text.size() + 1 + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+  text.resize(total - preamble_bytes, ' ');
+  text.back() = '\n';
+  std::string header(magic);
+  header += {'\1', '\0', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
+  return header + text;
+}
+
+/// The characters of UTF-8; U+FFFD for a byte that begins none.
+std::u32string decoded(std::string_view text) {
+  std::u32string letters;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t k) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[k])); };
+    const std::uint32_t first = byte(i);
+    const std::size_t more = first < 0x80 ? 0 : first >> 5 == 6 ? 1 : first >> 4 == 14 ? 2 : first >> 3 == 30 ? 3 : 4;
+    std::uint32_t letter = more == 0 ? first : first & (0x3fU >> more);
+    bool whole = more < 4 && i + more < text.size();
+    for (std::size_t k = 1; whole && k <= more; ++k) {
+      whole = byte(i + k) >> 6 == 2;
+      letter = letter << 6 | (byte(i + k) & 0x3fU);
+    }
+    whole = whole && letter <= 0x10ffff && (letter < 0xd800 || letter >= 0xe000);
+    letters.push_back(whole ? static_cast<char32_t>(letter) : U'\ufffd');
+    i += whole ? more + 1 : 1;
+  }
+  return letters;
+}
+
+void append_utf8(std::string& text, std::uint32_t letter) {
+  const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+  const auto rest = [&](int bits) { put(0x80U | (letter >> bits & 0x3fU)); };
+  if (letter < 0x80) {
+    put(letter);
+  } else if (letter < 0x800) {
+    put(0xc0U | letter >> 6), rest(0);
+  } else if (letter < 0x10000) {
+    put(0xe0U | letter >> 12), rest(6), rest(0);
+  } else {
+    put(0xf0U | letter >> 18), rest(12), rest(6), rest(0);
+  }
+}
+
 }  // namespace
 
 std::uint64_t NpyHeader::data_bytes() const {
@@ -266,17 +313,39 @@ std::string numpy_type(DType dtype) {
   return fmt::format("{}{}{}", size_bytes(dtype) == 1 ? '|' : '<', short_name[0], size_bytes(dtype));
 }
 
-std::string npy_header(DType dtype, const Shape& shape) {
-  std::string text =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", numpy_type(dtype), shape.text());
-  constexpr std::size_t preamble_bytes = 10, alignment_bytes = 64;
-  const std::size_t total =
-      (preamble_bytes + text.size() + 1 + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
-  text.resize(total - preamble_bytes, ' ');
-  text.back() = '\n';
-  std::string header(magic);
-  header += {'\1', '\0', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
-  return header + text;
+std::string npy_header(DType dtype, const Shape& shape) { return header_of(numpy_type(dtype), shape.text()); }
+
+std::string npy_of_text(std::string_view text) {
+  std::u32string letters = decoded(text);
+  if (letters.empty()) letters.push_back(U'\0');  // as NumPy pads: no elements of no bytes
+  std::string file = header_of(fmt::format("<U{}", letters.size()), "()");
+  for (const char32_t letter : letters)
+    for (int shift = 0; shift < 32; shift += 8) file += static_cast<char>(letter >> shift & 0xffU);
+  return file;
+}
+
+std::optional<std::string> parse_npy_text(std::span<const std::byte> bytes, const std::string& name) {
+  const Preamble preamble = parse_preamble(bytes.first(std::min(bytes.size(), most_preamble_bytes)), name);
+  if (preamble.text_bytes > bytes.size() - preamble.text_offset)
+    throw Error(ErrorKind::bad_file, name + ": ends inside its NPY header");
+  const std::string_view header(reinterpret_cast<const char*>(&bytes[0]) + preamble.text_offset, preamble.text_bytes);
+  constexpr std::string_view type = "'descr': '<U", one = "'shape': ()";
+  const std::size_t at = header.find(type);
+  if (at == std::string_view::npos || header.find(one) == std::string_view::npos) return std::nullopt;
+  std::size_t letters = 0;
+  const char* digits = header.data() + at + type.size();
+  if (std::from_chars(digits, header.data() + header.size(), letters).ec != std::errc()) return std::nullopt;
+  const std::span<const std::byte> data = bytes.subspan(preamble.text_offset + preamble.text_bytes);
+  if (letters > data.size() / 4) throw Error(ErrorKind::bad_file, fmt::format("{}: ends inside its text", name));
+  std::string text;
+  for (std::size_t i = 0; i < letters; ++i) {
+    const auto letter = load_little<std::uint32_t>(&data[4 * i]);
+    if (letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000))
+      throw Error(ErrorKind::bad_file, fmt::format("{}: {:#x} is no character", name, letter));
+    append_utf8(text, letter);
+  }
+  while (!text.empty() && text.back() == '\0') text.pop_back();  // NumPy pads with them
+  return text;
 }
 
 void write_npy(const std::string& path, const Array& array) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,12 @@ struct NumpyType {
 
 /// Version 1 header in front of little-endian C-order data, for writers that stream them; a multiple of 64 bytes long.
 [[nodiscard]] std::string npy_header(DType dtype, const Shape& shape);
+
+/// A whole NPY file that holds one text: what numpy.save writes of a str. `text` is UTF-8; what is not becomes U+FFFD.
+[[nodiscard]] std::string npy_of_text(std::string_view text);
+/// The text of such a file as UTF-8; nullopt for one that holds anything else. Throws Error(bad_file) beginning with
+/// `name` when it is cut off or holds what is no character.
+[[nodiscard]] std::optional<std::string> parse_npy_text(std::span<const std::byte> bytes, const std::string& name);
 
 /// Writes atomically. Arrays elsewhere or with strides are copied to the host first. Throws Error(io).
 void write_npy(const std::string& path, const Array& array);

@@ -14,8 +14,12 @@ std::vector<NamedArray> read_npz(const std::string& path) {
   for (const ZipEntry& entry : archive.entries()) {
     constexpr std::string_view ending = ".npy";
     if (!entry.name.ends_with(ending)) continue;
-    arrays.push_back({entry.name.substr(0, entry.name.size() - ending.size()),
-                      parse_npy(archive.read(entry), path + ": " + entry.name)});
+    NamedArray& each = arrays.emplace_back();
+    each.name = entry.name.substr(0, entry.name.size() - ending.size());
+    const std::string where = path + ": " + entry.name;
+    const auto bytes = archive.read(entry);
+    each.text = parse_npy_text(bytes, where);
+    if (!each.text) each.array = parse_npy(bytes, where);
   }
   return arrays;
 }
@@ -23,6 +27,12 @@ std::vector<NamedArray> read_npz(const std::string& path) {
 void write_npz(const std::string& path, std::span<const NamedArray> arrays, ZipMethod method) {
   ZipWriter archive(path);
   for (const NamedArray& each : arrays) {
+    if (each.text) {
+      const std::string file = npy_of_text(*each.text);
+      const std::array<std::span<const std::byte>, 1> whole = {std::as_bytes(std::span(file))};
+      archive.add(each.name + ".npy", whole, method);
+      continue;
+    }
     Array copy;
     const Array* array = &each.array;
     if (!array->device().is_cpu() || !array->contiguous()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,11 +13,13 @@ namespace sonde {
 
 struct NamedArray {
   std::string name;  ///< without ".npy"
-  Array array;
+  Array array{};
+  std::optional<std::string> text{};  ///< in place of the array
 };
 
-/// The arrays of an NPZ archive (numpy.savez, savez_compressed) in file order; other entries are left out. Throws like
-/// ZipReader and parse_npy, naming archive and entry. Needs twice the memory of the largest array for a moment.
+/// The arrays and single texts of an NPZ archive (numpy.savez, savez_compressed) in file order; other entries are left
+/// out. Throws like ZipReader and parse_npy, naming archive and entry. Needs twice the memory of the largest array for
+/// a moment.
 [[nodiscard]] std::vector<NamedArray> read_npz(const std::string& path);
 
 /// Writes atomically what numpy.load reads. Throws Error(io).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/engine/io/npz.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <array>
 #include <cstring>
 
+#include "sonde/engine/io/npy.h"
 #include "tests/support/child.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -130,6 +132,42 @@ TEST(Npz, FullDiskLeavesNothing) {
   });
   EXPECT_THAT(text, HasSubstr("a.npz: writing"));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Npz, TextsAreTextsToNumPyToo) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> texts = {"m^-3 T^-2", "", "ν = 1 µ, 𝛴", "two\nlines"};
+  std::vector<NamedArray> arrays = example();
+  for (std::size_t i = 0; i < texts.size(); ++i) arrays.push_back({.name = fmt::format("t{}", i), .text = texts[i]});
+  arrays.push_back({.name = "bad", .text = std::string("a\xff\xc3")});
+  write_npz(folder.file("a.npz"), arrays);
+  EXPECT_EQ(
+      testing::python("import sys, numpy as np\n"
+                      "z = np.load(sys.argv[1])\n"
+                      "assert [str(z[f't{i}']) for i in range(4)] == ['m^-3 T^-2', '', 'ν = 1 µ, 𝛴', 'two\\nlines']\n"
+                      "assert z['t0'].shape == () and str(z['bad']) == 'a\\ufffd\\ufffd'\n"
+                      "np.savez(sys.argv[1] + 'back.npz', **z)\n",
+                      folder.file("a.npz")),
+      "");
+  for (const char* name : {"a.npz", "a.npzback.npz"}) {
+    SCOPED_TRACE(name);
+    const std::vector<NamedArray> back = read_npz(folder.file(name));
+    ASSERT_EQ(back.size(), arrays.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(back[3 + i].text, texts[i]);
+    EXPECT_FALSE(back[0].text);
+  }
+}
+
+TEST(Npz, ATextThatIsCutOffOrNoneIsNamed) {
+  const std::string file = npy_of_text("abc");
+  const auto bytes = std::as_bytes(std::span(file));
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_file, [&] { (void)parse_npy_text(bytes.first(bytes.size() - 1), "x"); }),
+              HasSubstr("x: ends inside its text"));
+  std::string surrogate = file;
+  surrogate[surrogate.size() - 3] = static_cast<char>(0xd8);
+  EXPECT_THAT(
+      testing::error_of(ErrorKind::bad_file, [&] { (void)parse_npy_text(std::as_bytes(std::span(surrogate)), "x"); }),
+      HasSubstr("is no character"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <utility>
+#include <variant>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -13,6 +14,7 @@
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/io/npz.h"
+#include "sonde/engine/report/json.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -25,10 +27,6 @@ Format format_of(const std::string& path) {
   if (suffix == ".h5") return Format::hdf5;
   if (suffix == ".npz") return Format::npz;
   throw Error(ErrorKind::usage, fmt::format("{}: results are written as .nc, .h5 or .npz", path));
-}
-
-Array bytes_of(const std::string& text) {
-  return Array::from(std::vector<std::uint8_t>(text.begin(), text.end()), Shape{static_cast<Index>(text.size())});
 }
 
 void write_hdf5(const std::string& path, const NetcdfContents& contents) {
@@ -45,10 +43,21 @@ void write_hdf5(const std::string& path, const NetcdfContents& contents) {
   writer.finish();
 }
 
+/// NPZ has no attributes: they stand in a text of this name, {"D11": {"units": "m^-3 T^-2"}, ...}.
+constexpr const char* attributes_name = "attributes_json";
+
 void write_npz_of(const std::string& path, const NetcdfContents& contents) {
   std::vector<NamedArray> arrays;
-  for (const NetcdfContents::Variable& variable : contents.variables())
-    arrays.push_back({variable.name, variable.text ? bytes_of(*variable.text) : variable.values.clone()});
+  Value attributes = Value::object();
+  for (const NetcdfContents::Variable& variable : contents.variables()) {
+    if (variable.text)
+      arrays.push_back({.name = variable.name, .text = variable.text});
+    else
+      arrays.push_back({.name = variable.name, .array = variable.values.clone()});
+    for (const auto& [key, value] : variable.attributes)
+      if (const auto* text = std::get_if<std::string>(&value)) attributes[variable.name][key] = *text;
+  }
+  arrays.push_back({.name = attributes_name, .text = to_json(attributes, -1)});
   write_npz(path, arrays);
 }
 
@@ -118,7 +127,9 @@ ResultFile::ResultFile(const std::string& path) : path_(path) {
     }
     case Format::npz:
       for (const NamedArray& entry : read_npz(path)) {
-        if (entry.array.dtype() == DType::u8)
+        if (entry.text)
+          texts_[entry.name] = *entry.text;
+        else if (entry.array.dtype() == DType::u8)  // texts of before
           texts_[entry.name] =
               std::string(static_cast<const char*>(entry.array.data()), static_cast<std::size_t>(entry.array.count()));
         else
