@@ -11,6 +11,7 @@
 #include "sonde/instruments/neoclassical/results/coefficient_chart.h"
 #include "sonde/instruments/neoclassical/results/field_chart.h"
 #include "sonde/instruments/neoclassical/results/study_result.h"
+#include "sonde/instruments/neoclassical/results/transport_result.h"
 #include "tests/support/data.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -194,6 +195,21 @@ TEST(StudyResult, IsDrawnAgainFromItsFile) {
     write_numbers(folder.file("other.nc"), {{"refined", {-1, 0}}, {"n_theta", {5}}});
     (void)read_study(ResultFile(folder.file("other.nc")));
   });
+}
+
+TEST(TransportChart, DrawsTheCorrectedFluxesAndSaysSo) {
+  RadialResult result;
+  result.rho = 0.5;
+  result.fluxes = {{.gamma = 1e20, .q = 1e3}};
+  const std::vector<Species> species = {{.name = "e"}};
+  const TransportPanels fluxes{.ambipolar = false, .bootstrap = false};
+  const Chart plain = transport_chart(std::span(&result, 1), species, fluxes);
+  EXPECT_EQ(plain.facets[0].title, "Particles, without momentum correction");
+  EXPECT_THAT(plain.facets[0].series[0].y, ElementsAre(1));
+  result.corrected = {{.gamma = 2e20, .q = 3e3}};
+  const Chart corrected = transport_chart(std::span(&result, 1), species, fluxes);
+  EXPECT_EQ(corrected.facets[1].title, "Energy, with momentum correction");
+  EXPECT_THAT(corrected.facets[1].series[0].y, ElementsAre(3));
 }
 
 }  // namespace

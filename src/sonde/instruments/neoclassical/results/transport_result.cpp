@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/neoclassical/results/transport_result.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -33,13 +35,15 @@ sonde::Series roots_of(std::span<const RadialResult> results, AmbipolarRoot::Cla
   return series;
 }
 
-Facet flux_facet(std::span<const RadialResult> results, std::span<const Species> species, const char* title, Axis y,
+Facet flux_facet(std::span<const RadialResult> results, std::span<const Species> species, std::string title, Axis y,
                  auto&& value) {
-  Facet facet{.title = title, .x = {.title = "rho"}, .y = std::move(y)};
+  Facet facet{.title = std::move(title), .x = {.title = "rho"}, .y = std::move(y)};
   for (std::size_t a = 0; a < species.size(); ++a)
-    facet.series.push_back({.name = species[a].name,
-                            .x = radii_of(results),
-                            .y = over_radii(results, [&](const RadialResult& r) { return value(r.fluxes[a]); })});
+    facet.series.push_back(
+        {.name = species[a].name, .x = radii_of(results), .y = over_radii(results, [&](const RadialResult& r) {
+                                                            return value(r.corrected.empty() ? r.fluxes[a]
+                                                                                             : r.corrected[a]);
+                                                          })});
   return facet;
 }
 
@@ -160,9 +164,13 @@ Chart transport_chart(std::span<const RadialResult> results, std::span<const Spe
     chart.facets.push_back(std::move(facet));
   }
   if (panels.fluxes) {
-    chart.facets.push_back(flux_facet(results, species, "Particles", {.title = "Gamma", .unit = "1e20 / (m^2 s)"},
+    // The ones to take where there are both: without the correction collisions destroy momentum.
+    const bool corrected = !results.empty() && !results.front().corrected.empty();
+    const char* with = corrected ? "with momentum correction" : "without momentum correction";
+    const std::string particles = fmt::format("Particles, {}", with), energy = fmt::format("Energy, {}", with);
+    chart.facets.push_back(flux_facet(results, species, particles, {.title = "Gamma", .unit = "1e20 / (m^2 s)"},
                                       [](const Fluxes& f) { return f.gamma / 1e20; }));
-    chart.facets.push_back(flux_facet(results, species, "Energy", {.title = "Q", .unit = "kW/m^2"},
+    chart.facets.push_back(flux_facet(results, species, energy, {.title = "Q", .unit = "kW/m^2"},
                                       [](const Fluxes& f) { return f.q / 1e3; }));
   }
   return chart;
