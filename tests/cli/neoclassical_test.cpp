@@ -119,6 +119,9 @@ TEST_F(Neoclassical, ResultsOfEveryFormatAreReadByOthers) {
       "    assert f['b'].shape == (5, 7) and f['f1_modes'].shape == (3, 5, 7)\n"
       "    assert float(f['D11'][()]) == float(h['D11'][()]) and float(f['nu_hat'][()]) == 1e-2\n"
       "assert h['D11'].attrs['units'] in (b'm^-1 T^-2', 'm^-1 T^-2')\n"
+      "import json\n"
+      "assert json.loads(str(z['attributes_json']))['D11']['units'] == 'm^-1 T^-2'\n"
+      "assert str(z['path']) == 'quasidefinite' and str(z['angles']) == 'boozer'\n"
       "assert n['b'].dims[0][0].name == '/theta'\n"
       "assert abs(float(h['D13'][()]) + float(h['D31'][()])) < 1e-12 * abs(float(h['D31'][()]))\n",
       folder_.path().string());
@@ -133,9 +136,35 @@ TEST_F(Neoclassical, RunFileSaysEverythingOfARun) {
   const Ended ended = command({"run", file("run.toml")});
   ASSERT_EQ(ended.status, 0) << ended.err;
   EXPECT_TRUE(fs::exists(file("out.npz")));
-  EXPECT_EQ(text_at(read_json(file("out.json")), "command"), "neoclassical run");
+  const Value report = read_json(file("out.json"));
+  EXPECT_EQ(text_at(report, "command"), "neoclassical run");
+  EXPECT_EQ(number_at(*report.find("options")->find("run_file")->find("case"), "nu_hat"), 1e-2);
+  EXPECT_EQ(number_at(*report.find("results")->find("case"), "n_xi"), 6);
+  EXPECT_GT(number_at(report, "total_s"), 0);
+  ASSERT_EQ(report.find("checks")->size(), 2U);
+  EXPECT_TRUE(report.find("checks")->items()[0].find("pass")->as_bool());
+  const Ended planned = command({"run", file("run.toml"), "--nu-hat", "0.5", "--dry-run"});
+  EXPECT_THAT(planned.err, HasSubstr("case.nu_hat          0.5"));
+  EXPECT_THAT(planned.err, HasSubstr("grid.n_theta         7"));
   const Ended quiet = command({"run", file("run.toml"), "--set", "logging.verbose=false"});
   EXPECT_GT(ended.err.size(), quiet.err.size()) << "the table of phases";
+}
+
+// iota = 3/4: the mode (4, -3) of the grid is constant along the lines.
+TEST_F(Neoclassical, WarningsStandInReportAndFile) {
+  write("run.toml",
+        "[surface]\nm = [0, 1, 1]\nn = [0, 0, 1]\nb_cos = [1, 0.1, 0.05]\nnfp = 1\niota = 0.75\npsi_p = 1\nb_theta = "
+        "0\nb_zeta = 1\n[grid]\nn_theta = 9\nn_zeta = 9\nn_xi = 6\n[case]\nnu_hat = 1e-2\n");
+  const Ended ended = command({"run", file("run.toml"), "-o", file("run.npz"), "--report", file("report.json")});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const Value message = read_json(file("report.json")).find("messages")->items().at(0);
+  EXPECT_EQ(text_at(message, "level"), "warning");
+  EXPECT_THAT(text_at(message, "text"), HasSubstr("rational surface"));
+  testing::python(
+      "import sys, numpy as np\n"
+      "f = np.load(sys.argv[1] + '/run.npz')\n"
+      "assert 'rational surface' in str(f['warnings']), f['warnings']\n",
+      folder_.path().string());
 }
 
 TEST_F(Neoclassical, ScanIsDrawnAndHoldsWhatRunFinds) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "sonde/app/cli/terminal.h"
 #include "sonde/engine/base/as_error.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/ranks/ranks.h"
@@ -24,6 +26,15 @@ void print_version() {
   print_output(fmt::format("sonde {} ({})\n{}, {}, {}, licence {}\n", build.version, build.revision, build.compiler,
                            build.build_type, build.cuda.empty() ? "without CUDA" : fmt::format("CUDA {}", build.cuda),
                            build.licence));
+}
+
+/// The settings of a table as lines of a plan: "grid.n_xi  60".
+std::string plan_lines(const std::string& name, const Value& value) {
+  if (!value.is_object()) return fmt::format("  {:<20} {}\n", name, to_json(value, -1));
+  std::string text;
+  for (const Value::Member& member : value.members())
+    text += plan_lines(name.empty() ? member.key : name + "." + member.key, member.value);
+  return text;
 }
 
 void show_plan(const Parsed& parsed, const Report& report) {
@@ -41,11 +52,34 @@ void show_plan(const Parsed& parsed, const Report& report) {
     const char* origin = field.origin == Origin::file ? " (file)" : field.origin == Origin::caller ? " (given)" : "";
     text += fmt::format("  {:<20} {}{}\n", field.key, to_json(field.value(), -1), origin);
   }
+  if (const Value* run_file = plan.find("options")->find("run_file")) text += plan_lines("", *run_file);
   for (const Value& choice : plan.find("choices")->items())
     text += fmt::format("  {}: {} ({})\n", choice.find("what")->as_text(), to_json(*choice.find("value"), -1),
                         choice.find("because")->as_text());
   terminal().print(text);
 }
+
+/// While it lives, warnings and notes go to the report too. They come from any thread.
+class Listener {
+ public:
+  explicit Listener(Report& report) : report_(report) {
+    shown_ = set_log_sink([this](LogLevel level, const std::string& message) {
+      if (level != LogLevel::debug) {
+        const std::lock_guard lock(mutex_);
+        report_.add_message(level == LogLevel::warning ? "warning" : "note", message);
+      }
+      if (shown_) shown_(level, message);
+    });
+  }
+  ~Listener() { set_log_sink(shown_); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+ private:
+  Report& report_;
+  std::mutex mutex_;
+  LogSink shown_;
+};
 
 void run(Parsed& parsed) {
   const CommonOptions& common = *parsed.common;
@@ -53,6 +87,7 @@ void run(Parsed& parsed) {
   set_thread_count(static_cast<int>(common.threads));
   Report report(parsed.command->name);
   report.set_options(parsed.fields.echo());
+  const Listener listener(report);
   Context context(common, parsed.fields, report);
   try {
     if (parsed.fields.is_set("device")) context.device();  // a device that is not there is an error of any command

@@ -56,8 +56,9 @@ void run_boozer(const BoozerOptions& options, Context& context) {
   const nc::BoozerFile made = nc::boozer_transform(wout, surfaces, resolution, notes);
   transforming.end();
   say_notes(notes, context);
-  const auto writing = context.report().phase("write");
+  auto writing = context.report().phase("write");
   write_boozmn(options.output, made);
+  writing.end();
   const double defect = *std::max_element(made.largest_defect.begin(), made.largest_defect.end());
   Value& results = context.results();
   results["files"].push_back(options.output);
@@ -65,6 +66,7 @@ void run_boozer(const BoozerOptions& options, Context& context) {
   results["largest_defect"] = defect;
   context.say(fmt::format("wrote     {}, {} surfaces; |B| is met within {:.1e} of B_00", options.output,
                           surfaces.size(), defect));
+  say_times(context);
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ void run_convergence(const ConvergenceOptions& options, Context& context) {
   nc::RunFile run;
   options.file.read(run);
   options.take_case(run);
+  report_settings(run, context);
   apply_solver_settings(run.solver, context);
   take_processor(context);
   if (options.draws_alone())
@@ -84,6 +85,7 @@ void run_convergence(const ConvergenceOptions& options, Context& context) {
   const nc::GridSpec grid = run.grid.spec();
   require_room(prepared.surface, grid, context);
   report_grid(grid, context);
+  report_case(at, field, prepared.surface, grid, context);
   if (context.dry_run()) return;
   auto solving = context.report().phase("solve");
   const nc::Study made = convergence_study(prepared.surface, grid, at, study, run.solver.solver());

@@ -28,9 +28,13 @@ struct ConvertOptions {
 
 void run_convert(const ConvertOptions& options, Context& context) {
   nc::require_result_path(options.output);
+  auto reading = context.report().phase("read");
   const nc::ResultFile file(options.input);
+  reading.end();
+  auto converting = context.report().phase("convert");
   const nc::StoredNumbers made =
       during("converting " + options.input, [&] { return nc::converted(file.numbers(), options.conversion); });
+  converting.end();
   const std::array<std::string, 6> names = nc::stored_names(options.conversion.to),
                                    units = nc::stored_units(options.conversion.to);
   std::map<std::string, std::string> unit_of{{"B0", "T"}, {"G", "T m"}, {"I", "T m"}, {"psi_p", "T m"},
@@ -48,6 +52,7 @@ void run_convert(const ConvertOptions& options, Context& context) {
       context.say(fmt::format("{:<9} {} points", name, values.size()));
     }
   }
+  const auto writing = context.report().phase("write");
   nc::write_numbers(options.output, made, unit_of, {{"normalisation", nc::name(options.conversion.to)}});
   context.results()["files"].push_back(options.output);
   context.say("wrote     " + options.output);

@@ -85,6 +85,7 @@ void run_run(const RunOptions& options, Context& context) {
   nc::RunFile run;
   options.file.read(run);
   take_flags(options, run);
+  report_settings(run, context);
   apply_solver_settings(run.solver, context);
   take_processor(context);
   const nc::GridSpec grid = run.grid.spec();
@@ -100,6 +101,7 @@ void run_run(const RunOptions& options, Context& context) {
   const nc::Plan plan = nc::Plan::prepare(prepared.surface, grid, run.solver.solver());
   preparing.end();
   report_grid(grid, context);
+  report_case(at, field, prepared.surface, grid, context);
   const Choice<nc::Path> path = plan.path(at.epsi_hat);
   context.report().add_choice("path", Value(std::string(name(path.value))), path.because);
   const Index largest_n_xi = run.solver.adapt_n_xi ? run.solver.search()->most : grid.n_xi;
@@ -124,6 +126,8 @@ void run_run(const RunOptions& options, Context& context) {
   }
   solving.end();
   tell(made, prepared.surface, at, context);
+  context.report().check("residual", made.residual, run.solver.tol);
+  if (onsager_holds(prepared.surface, at)) context.report().check("Onsager symmetry", made.onsager_residual, 0.01);
   if (made.path == nc::Path::krylov)
     context.report().add_choice("weak field", Value(std::string(name(made.path))),
                                 fmt::format("{} vectors over the factors of E_hat = 0 suffice", made.vectors));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "sonde/app/cli/commands.h"
@@ -87,6 +88,7 @@ void prepare_scan(const ScanOptions& options, const Ranks& ranks, PreparedScan& 
   nc::RunFile& run = scan.run;
   options.file.read(run);
   take_flags(options, run);
+  report_settings(run, context);
   apply_solver_settings(run.solver, context);
   scan.grid = run.grid.spec();
   nc::ScanResult& result = scan.result;
@@ -160,6 +162,13 @@ void run_scan(const ScanOptions& options, Context& context) {
   Value& results = context.results();
   results["files"].push_back(run.output.path);
   results["points"] = result.points.size();
+  results["rho"] = result.rho;
+  results["nu_v"] = result.nu_v;
+  results[name(result.field.kind)] = result.field.values;
+  double residual = 0;
+  for (const nc::Point& point : result.points)
+    if (point.status == nc::PointStatus::ok) residual = std::max(residual, point.coefficients.residual);
+  context.report().check("largest residual of an answer", residual, run.solver.tol);
   context.say(fmt::format("wrote     {}, {} points", run.output.path, result.points.size()));
   tell_paths(scan, context);
   if (scan.options.batches) say_batches(static_cast<Index>(result.points.size()), result.in_batches(), context);

@@ -58,6 +58,24 @@ void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde) {
         .hint("keep one of --epsi-hat, --er-hat, --er-tilde");
 }
 
+void report_settings(const nc::RunFile& run, Context& context) {
+  context.report().add_options("run_file", run.tables().echo());
+}
+
+void report_case(const nc::Case& at, const nc::FieldAxis& field, const nc::Surface& surface, const nc::GridSpec& grid,
+                 Context& context) {
+  Value& of = context.results()["case"];
+  of["surface"] = surface.source;
+  if (surface.s > 0) of["s"] = surface.s;
+  of["nu_hat"] = at.nu_hat;
+  of["epsi_hat"] = at.epsi_hat;
+  if (field.kind != nc::FieldKind::epsi_hat) of[name(field.kind)] = field.values.front();
+  of["n_theta"] = grid.n_theta;
+  of["n_zeta"] = grid.n_zeta;
+  of["n_xi"] = grid.n_xi;
+  of["discretisation"] = std::string(name(grid.discretisation));
+}
+
 void take_processor(Context& context) {
   (void)context.device_for("computed on the CPU; `neoclassical scan` and `database` solve many points on a GPU");
 }
@@ -238,7 +256,10 @@ void report_grid(const nc::GridSpec& grid, Context& context) {
 
 nc::Provenance provenance_of(const nc::RunFile& run, Context& context) {
   const Value report = context.report().to_value();
-  return {run.text(), nc::geometry_source(run.surface.path), to_json(*report.find("phases"), -1)};
+  std::string warnings;
+  for (const Value& message : report.find("messages")->items())
+    if (text_at(message, "level") == "warning") warnings += (warnings.empty() ? "" : "\n") + text_at(message, "text");
+  return {run.text(), nc::geometry_source(run.surface.path), to_json(*report.find("phases"), -1), warnings};
 }
 
 }  // namespace sonde::cli

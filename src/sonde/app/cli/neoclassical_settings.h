@@ -37,6 +37,13 @@ void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde);
 /// The processor of all but scans: a GPU that was asked for is an Error(not_supported).
 void take_processor(Context& context);
 
+/// Puts the resolved run file into the report and into what --dry-run shows: after the last flag has been applied.
+void report_settings(const neoclassical::RunFile& run, Context& context);
+
+/// One solve in the results: nu_hat, epsi_hat, the field as it was given, s where there is one, and the grid.
+void report_case(const neoclassical::Case& at, const neoclassical::FieldAxis& field,
+                 const neoclassical::Surface& surface, const neoclassical::GridSpec& grid, Context& context);
+
 /// The GPU that solves points in batches, once it has solved as the CPU does; GPUs that do not are skipped, which
 /// people and the report are told. None where the CPU solves them: because of `why_not`, or since --device leaves no
 /// sound GPU. Throws Error(not_supported) and Error(device) for a GPU that was asked for.

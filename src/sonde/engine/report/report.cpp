@@ -177,6 +177,13 @@ Value machine_value(const MachineRates& rates) {
 
 }  // namespace
 
+void Report::add_message(const std::string& level, const std::string& text) {
+  Value message;
+  message["level"] = level;
+  message["text"] = text;
+  messages_.push_back(std::move(message));
+}
+
 Value Report::to_value() const {
   const BuildInfo& build = build_info();
   const DeviceInfo& host = Device::cpu().info();
@@ -204,11 +211,13 @@ Value Report::to_value() const {
   value["choices"] = choices_;
   value["phases"] = Value::list();
   for (const auto& node : root_->children) value["phases"].push_back(node->to_value(machine_));
+  value["total_s"] = watch_.seconds();
   value["memory"]["peak_rss_bytes"] = resident_memory().peak;
   value["memory"]["peak_device_bytes"] = device_.is_cpu() ? 0 : Pool::of(device_).peak_bytes();
   value["memory"]["limits"] = limits_;
   value["memory"]["cached_device_bytes"] = device_.is_cpu() ? 0 : Pool::of(device_).cached_bytes();
   value["checks"] = checks_;
+  value["messages"] = messages_;
   value["results"] = results_;
   return value;
 }

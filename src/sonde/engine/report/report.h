@@ -73,6 +73,8 @@ class Report {
 
   void set_device(Device device);
   void set_options(Value echo) { options_ = std::move(echo); }
+  /// Settings that came another way than by options: a run file, resolved.
+  void add_options(const std::string& name, Value settings) { options_[name] = std::move(settings); }
   /// Rates become fractions of these.
   void set_machine(const MachineRates& rates) { machine_ = rates; }
   [[nodiscard]] const MachineRates& machine() const { return machine_; }
@@ -84,6 +86,9 @@ class Report {
   void add_choice(std::string what, const Choice<T>& choice) {
     add_choice(std::move(what), Value(choice.value), choice.because);
   }
+
+  /// What was said on the way that is neither an error nor a result: a warning, or a note.
+  void add_message(const std::string& level, const std::string& text);
 
   /// Begins a call of a phase (see Phase).
   [[nodiscard]] Phase phase(const std::string& name, Stream* stream = nullptr);
@@ -113,6 +118,8 @@ class Report {
   Value options_ = Value::object();
   Value choices_ = Value::list();
   Value checks_ = Value::list();
+  Value messages_ = Value::list();
+  Stopwatch watch_;
   Value limits_ = Value::object();
   Value results_ = Value::object();
   MachineRates machine_;

@@ -22,7 +22,8 @@ TEST(Report, HoldsEveryMemberOfTheSchema) {
   std::vector<std::string> keys;
   for (const auto& member : value.members()) keys.push_back(member.key);
   EXPECT_THAT(keys, ::testing::ElementsAre("schema", "command", "version", "revision", "status", "host", "device",
-                                           "build", "options", "choices", "phases", "memory", "checks", "results"));
+                                           "build", "options", "choices", "phases", "total_s", "memory", "checks",
+                                           "messages", "results"));
   EXPECT_EQ(value.find("schema")->as_text(), "sonde.report/1");
   EXPECT_GT(value.find("memory")->find("peak_rss_bytes")->as_whole(), 0);
   EXPECT_GT(value.find("host")->find("cores")->as_whole(), 0);
@@ -183,6 +184,18 @@ TEST(Report, TextShowsPhasesChoicesAndChecks) {
 
 TEST(Report, TextOfAForeignTreeDoesNotFail) {
   EXPECT_NO_THROW((void)report_text(parse_json(R"({"phases": [1, {"name": 2}], "choices": [3], "checks": [4]})", "x")));
+}
+
+TEST(Report, HoldsSettingsOfAFileMessagesAndTheWholeTime) {
+  Report report("x");
+  report.set_options(Value::object());
+  report.add_options("run_file", parse_json(R"({"grid": {"n_xi": 60}})", "x"));
+  report.add_message("warning", "careful");
+  { const auto phase = report.phase("work"); }
+  const Value value = report.to_value();
+  EXPECT_EQ(value.find("options")->find("run_file")->find("grid")->find("n_xi")->as_whole(), 60);
+  EXPECT_EQ(text_at(value.find("messages")->items()[0], "text"), "careful");
+  EXPECT_GE(number_at(value, "total_s"), number_at(value.find("phases")->items()[0], "first_s"));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Provenance {
   std::string input_toml;       ///< the resolved run file
   std::string geometry_source;  ///< file name, bytes and XXH3 of the surface's file; or the name of a built-in surface
   std::string timings_json;
+  std::string warnings{};  ///< a line for each; empty: none
 };
 
 /// "wout.nc, 3906480 bytes, XXH3 0123..."; the text itself when it names no file.
@@ -30,7 +31,7 @@ struct CoefficientUnits {
 [[nodiscard]] CoefficientUnits coefficient_units(const std::string& label);
 
 /// The texts that every result carries: input_toml software_version geometry_source discretisation path precision
-/// timings_json.
+/// timings_json, and warnings where there were any.
 struct SolvedBy {
   std::string_view path, precision;
 };
