@@ -28,8 +28,8 @@ struct TransportPanels {
   bool fluxes = true, ambipolar = true, bootstrap = true;
 };
 
-/// Fluxes per species (corrected where there is a correction, as their titles say), all ambipolar roots with the one that was taken, bootstrap current without and with momentum
-/// correction: over rho.
+/// Fluxes per species (corrected where there is a correction, as their titles say), all ambipolar roots with the one
+/// that was taken, bootstrap current without and with momentum correction: over rho.
 [[nodiscard]] Chart transport_chart(std::span<const RadialResult> results, std::span<const Species> species,
                                     const TransportPanels& panels);
 
