@@ -94,8 +94,10 @@ void run_run(const RunOptions& options, Context& context) {
   if (!run.output.path.empty()) nc::require_result_path(run.output.path);
 
   auto preparing = context.report().phase("prepare");
-  const PreparedSurface prepared =
-      std::move(prepare_surfaces(run, {}, {.scale = field.kind != nc::FieldKind::epsi_hat, .lengths = !run.output.path.empty()}, context).front());
+  const PreparedSurface prepared = std::move(
+      prepare_surfaces(run, {}, {.scale = field.kind != nc::FieldKind::epsi_hat, .lengths = !run.output.path.empty()},
+                       context)
+          .front());
   const nc::Case at{nu_hat, field.epsi_hat(prepared.scale).front()};
   require_room(prepared.surface, grid, context);
   const nc::Plan plan = nc::Plan::prepare(prepared.surface, grid, run.solver.solver());

@@ -134,9 +134,9 @@ struct LiveView {
     ptycho::LiveFacts facts{
         .title = fs::path(file.output.file).filename().string(),
         .floor = job.floor(),
-        .scan_step = job.plan().step,
+        .scan_step = job.plan().spacing.nearest,
         .sampling = job.plan().scan.sampling,
-        .semiangle = job.plan().semiangle.value_or(0),
+        .semiangle = job.plan().scan.semiangle.value_or(0),
         .acquisition = acquisition_of(job.reconstruction().state(), job.measurement(), job.plan().scan.sampling),
         .settings = file.text()};
     for (const ptycho::EngineRun& engine : job.schedule().engines) {
