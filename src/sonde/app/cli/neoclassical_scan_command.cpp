@@ -121,7 +121,7 @@ void prepare_scan(const ScanOptions& options, const Ranks& ranks, PreparedScan& 
 /// Which paths the points went, why, and how fast.
 void tell_paths(const PreparedScan& scan, Context& context) {
   std::vector<std::string> words;
-  for (const nc::ScanResult::Share& share : scan.result.shares(scan.grid, scan.surfaces.front().surface.symmetric())) {
+  for (const nc::ScanResult::Share& share : scan.result.shares(scan.grid)) {
     Value told = Value::object();
     told["path"] = std::string(name(share.path));
     told["points"] = share.points;

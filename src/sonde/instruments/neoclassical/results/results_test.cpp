@@ -90,7 +90,7 @@ TEST(ScanResult, IsStoredOnItsAxes) {
   EXPECT_EQ(file.text("field_name"), "er_hat");
   EXPECT_THAT(file.numbers("path_code"), ElementsAre(1, 2, 1, 2, 1, 2));
   EXPECT_THAT(file.numbers("status"), ::testing::Each(0));
-  const auto shares = result.shares(plan.grid(), true);
+  const auto shares = result.shares(plan.grid());
   ASSERT_EQ(shares.size(), 2U);
   EXPECT_EQ(shares[0].path, Path::spd);
   EXPECT_EQ(shares[0].points, 3);

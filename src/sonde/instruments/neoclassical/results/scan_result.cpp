@@ -29,7 +29,7 @@ std::string reason(Path path, const GridSpec& grid, bool symmetric) {
 
 }  // namespace
 
-std::vector<ScanResult::Share> ScanResult::shares(const GridSpec& grid, bool symmetric) const {
+std::vector<ScanResult::Share> ScanResult::shares(const GridSpec& grid) const {
   std::vector<Share> gone;
   for (const Path path : {Path::spd, Path::krylov, Path::quasidefinite, Path::dense}) {
     Share share{.path = path, .because = reason(path, grid, symmetric)};

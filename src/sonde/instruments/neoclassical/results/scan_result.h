@@ -34,7 +34,7 @@ struct ScanResult {
     std::string because{};
   };
   /// Of the paths that were gone, in their order.
-  [[nodiscard]] std::vector<Share> shares(const GridSpec& grid, bool symmetric) const;
+  [[nodiscard]] std::vector<Share> shares(const GridSpec& grid) const;
   /// How many points were solved by `dense` where others went by even and odd parts.
   [[nodiscard]] Index by_dense_after_all() const;
   /// Throws Error(not_converged) naming the first point without an answer.
