@@ -126,7 +126,7 @@ TEST_F(Bench, NeoclassicalLanesAgreeWithTheirReferences) {
     const char *name, *sizes;
     std::size_t operations;
     double tolerance;
-  } cases[] = {{"point", "5x5x4", 4, 1e-8},  {"crossover", "5,7", 3, 1e-9}, {"scaling-smoke", "16", lanes, 0},
+  } cases[] = {{"point", "5x5x4", 5, 1e-8},  {"crossover", "5,7", 3, 1e-9}, {"scaling-smoke", "16", lanes, 0},
                {"scaling-smoke", "9", 1, 0}, {"precision", "4", 2, 1e-8},   {"reuse", "2,130", 2, 0}};
   for (const auto& each : cases) {
     SCOPED_TRACE(each.name);
@@ -137,8 +137,16 @@ TEST_F(Bench, NeoclassicalLanesAgreeWithTheirReferences) {
     for (const Value& point : result.find("points")->items()) {
       ASSERT_EQ(point.find("operations")->size(), each.operations);
       for (const Value& operation : point.find("operations")->items()) {
-        EXPECT_GT(operation.find("flops_per_s")->as_real(), 0);
-        EXPECT_LE(operation.find("difference")->as_real(), each.tolerance) << operation.find("name")->as_text();
+        const std::string name(operation.find("name")->as_text());
+        // Weak fields of one collisionality share their work, which no point can be charged with.
+        const std::string_view of(each.name);
+        const bool shares = (of != "point" && of != "crossover") || name.ends_with("weak E, alone");
+        const Value* const rate = operation.find("flops_per_s");
+        EXPECT_EQ(rate == nullptr, shares) << name;
+        if (rate != nullptr) {
+          EXPECT_GT(rate->as_real(), 0) << name;
+        }
+        EXPECT_LE(operation.find("difference")->as_real(), each.tolerance) << name;
       }
     }
     EXPECT_GE(result.find("speedups")->size(), each.operations) << "of two workers over one";

@@ -66,7 +66,7 @@ TEST(ServerWebSocket, ErrorsAreAnswers) {
   client.send(R"({"id": 3, "command": "crash"})");
   error = client.receive_answer(3);
   EXPECT_EQ(text_at(error, "kind"), "internal");
-  EXPECT_TRUE(test.log.gets("crash: a bug"));
+  EXPECT_TRUE(test.log.gets("crash: unexpected: a bug"));
   client.send(R"([1])");
   EXPECT_EQ(text_at(client.receive_answer(0), "kind"), "bad_input");
   client.send(R"({"id": 4, "command": "each"})");

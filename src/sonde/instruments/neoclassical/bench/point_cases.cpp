@@ -44,8 +44,6 @@ Operation solve_of(const GridSpec& grid, double epsi_hat, const SolverOptions& o
               }};
 }
 
-}  // namespace
-
 /// A weak field along the path that is chosen, with its factors and vectors made each time.
 Operation weak_field(const GridSpec& grid, double epsi_hat, std::string label) {
   const auto solve = std::make_shared<Solve>(grid, epsi_hat, SolverOptions{});
@@ -62,6 +60,8 @@ Operation weak_field(const GridSpec& grid, double epsi_hat, std::string label) {
                 return largest_difference(solve->found, dense.found);
               }};
 }
+
+}  // namespace
 
 PreparedCase prepare_point(const BenchPoint& point) {
   const GridSpec grid = parse_grid(point.size);
