@@ -16,6 +16,11 @@ struct AngleGrid {
 
   [[nodiscard]] Index count() const { return n_theta * n_zeta; }
   [[nodiscard]] Index index(Index i, Index j) const { return i * n_zeta + j; }
+  /// The point that (theta, zeta) -> -(theta, zeta) takes a point to.
+  [[nodiscard]] Index image(Index point) const {
+    const Index i = point / n_zeta, j = point % n_zeta;
+    return index((n_theta - i) % n_theta, (n_zeta - j) % n_zeta);
+  }
   [[nodiscard]] double theta(Index i) const {
     return 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n_theta);
   }

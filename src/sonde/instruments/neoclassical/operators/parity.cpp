@@ -81,11 +81,8 @@ void join_from(const std::vector<ParityBasis::Pair>& pairs, std::span<const T> e
 }  // namespace
 
 ParityBasis::ParityBasis(const AngleGrid& grid) {
-  for (Index i = 0; i < grid.n_theta; ++i)
-    for (Index j = 0; j < grid.n_zeta; ++j) {
-      const Index image = grid.index((grid.n_theta - i) % grid.n_theta, (grid.n_zeta - j) % grid.n_zeta);
-      if (grid.index(i, j) < image) pairs_.push_back({grid.index(i, j), image});
-    }
+  for (Index point = 0; point < grid.count(); ++point)
+    if (point < grid.image(point)) pairs_.push_back({point, grid.image(point)});
 }
 
 void ParityBasis::split(std::span<const double> on_grid, std::span<double> even_part,

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/neoclassical/operators/reflection.h"
 #include "sonde/instruments/neoclassical/operators/test_surfaces.h"
 #include "tests/support/errors.h"
 
@@ -57,7 +56,7 @@ TEST(Parities, OfASymmetricSurfaceAreExact) {
   const auto at = [](const Field& f, Index p) { return f[static_cast<std::size_t>(p)]; };
   const auto points = static_cast<std::size_t>(grid.count());
   for (Index p = 0; p < grid.count(); ++p) {
-    const Index q = image(grid, p);
+    const Index q = grid.image(p);
     EXPECT_EQ(at(equation.mirror, q), -at(equation.mirror, p));
     EXPECT_EQ(at(equation.null_vector, q), at(equation.null_vector, p));
     EXPECT_EQ(at(equation.radial[0], q), -at(equation.radial[0], p));
@@ -66,10 +65,10 @@ TEST(Parities, OfASymmetricSurfaceAreExact) {
   for (const SparseRows* a : {&equation.streaming, &equation.drift})
     for (Index p = 0; p < grid.count(); ++p) {
       Field unit(points), unit_there(points), column(points), column_there(points);
-      unit[static_cast<std::size_t>(p)] = unit_there[static_cast<std::size_t>(image(grid, p))] = 1;
+      unit[static_cast<std::size_t>(p)] = unit_there[static_cast<std::size_t>(grid.image(p))] = 1;
       a->add_product(1, unit, column);
       a->add_product(1, unit_there, column_there);
-      for (Index q = 0; q < grid.count(); ++q) EXPECT_EQ(at(column_there, image(grid, q)), -at(column, q));
+      for (Index q = 0; q < grid.count(); ++q) EXPECT_EQ(at(column_there, grid.image(q)), -at(column, q));
     }
 }
 

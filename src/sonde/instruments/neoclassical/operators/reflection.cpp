@@ -10,7 +10,7 @@ namespace {
 void make_exact(const AngleGrid& grid, double sign, std::vector<double>& f) {
   if (f.empty()) return;
   for (Index p = 0; p < grid.count(); ++p) {
-    const Index q = image(grid, p);
+    const Index q = grid.image(p);
     if (q < p) continue;
     double& here = f[static_cast<std::size_t>(p)];
     double& there = f[static_cast<std::size_t>(q)];
@@ -25,20 +25,15 @@ void make_exact(const AngleGrid& grid, SparseRows& a) {
   for (Index row = 0; row < a.rows(); ++row)
     for (auto at = static_cast<std::size_t>(a.first[static_cast<std::size_t>(row)]);
          at < static_cast<std::size_t>(a.first[static_cast<std::size_t>(row) + 1]); ++at) {
-      const auto other = static_cast<std::size_t>(image(grid, row));
+      const auto other = static_cast<std::size_t>(grid.image(row));
       const auto begin = a.column.begin() + a.first[other], end = a.column.begin() + a.first[other + 1];
       const auto reflected =
-          static_cast<std::size_t>(std::lower_bound(begin, end, image(grid, a.column[at])) - a.column.begin());
+          static_cast<std::size_t>(std::lower_bound(begin, end, grid.image(a.column[at])) - a.column.begin());
       a.value[at] = (before[at] - before[reflected]) / 2;
     }
 }
 
 }  // namespace
-
-Index image(const AngleGrid& grid, Index point) {
-  const Index i = point / grid.n_zeta, j = point % grid.n_zeta;
-  return grid.index((grid.n_theta - i) % grid.n_theta, (grid.n_zeta - j) % grid.n_zeta);
-}
 
 void make_parities_exact(DriftKinetic& equation) {
   const AngleGrid& grid = equation.grid;

@@ -5,9 +5,6 @@
 
 namespace sonde::neoclassical {
 
-/// The grid point that (theta, zeta) -> -(theta, zeta) takes a point to.
-[[nodiscard]] Index image(const AngleGrid& grid, Index point);
-
 /// Makes the parities of a `skew` operator of a stellarator-symmetric surface true to the last bit: sums over a field
 /// line and over its image are rounded differently, and where collisions are rare a solution of the order of 1 / nu_hat
 /// times that would be left in the functions that nothing drives.

@@ -129,7 +129,7 @@ struct EveryConstraint : ::testing::TestWithParam<Example> {
 };
 
 TEST_P(EveryConstraint, ChangesTheSceneAndKeepsPhaseAndObjectTogether) {
-  State state = copy_of(scene.state);
+  State state = scene.state.clone();
   impose(state);
   EXPECT_GT(difference(elements<complex128>(state.object), elements<complex128>(scene.state.object)) +
                 difference(elements<complex128>(state.probe), elements<complex128>(scene.state.probe)),
@@ -141,7 +141,7 @@ TEST_P(EveryConstraint, ChangesTheSceneAndKeepsPhaseAndObjectTogether) {
 }
 
 TEST_P(EveryConstraint, SinglePrecisionFollowsDouble) {
-  State state = copy_of(scene.state);
+  State state = scene.state.clone();
   State low = testing::single(scene.state);
   impose(state);
   impose(low);
@@ -171,9 +171,9 @@ TEST_P(EveryConstraint, HasTheSameBitsWhateverTheThreads) {
 struct EveryProjection : EveryConstraint {};
 
 TEST_P(EveryProjection, AppliedAgainChangesNothing) {
-  State once = copy_of(scene.state);
+  State once = scene.state.clone();
   impose(once);
-  State twice = copy_of(once);
+  State twice = once.clone();
   impose(twice);
   // Rounding of values up to 4 and, in the probe, of the order of sqrt(1000).
   EXPECT_LT(difference(elements<complex128>(once.object), elements<complex128>(twice.object)), 1e-13);

@@ -49,20 +49,9 @@ Array converted(const Array& array) {
   return Array::from(to, array.shape());
 }
 
-inline State copy_of(const State& state) {
-  State copy;
-  copy.type = state.type;
-  copy.object = state.object.clone();
-  if (!state.phase.empty()) copy.phase = state.phase.clone();
-  copy.probe = state.probe.clone();
-  copy.positions = state.positions;
-  copy.placements = state.placements;
-  return copy;
-}
-
 /// The same state in single precision.
 inline State single(const State& state) {
-  State copy = copy_of(state);
+  State copy = state.clone();
   copy.object = converted<complex64, complex128>(state.object);
   if (!state.phase.empty()) copy.phase = converted<float, double>(state.phase);
   copy.probe = converted<complex64, complex128>(state.probe);

@@ -25,6 +25,18 @@ bool State::fractional() const {
                      [](const Placement& at) { return at.shift_row != 0 || at.shift_col != 0; });
 }
 
+State State::clone() const {
+  const auto own = [](const Array& array) { return array.empty() ? Array() : array.clone(); };
+  return {.type = type,
+          .object = own(object),
+          .phase = own(phase),
+          .probe = own(probe),
+          .opr_modes = own(opr_modes),
+          .opr_weights = own(opr_weights),
+          .positions = positions,
+          .placements = placements};
+}
+
 void State::follow_phase() {
   if (type != ObjectType::potential) return;
   if (phase.dtype() == DType::f32)

@@ -32,6 +32,8 @@ struct State {
 
   /// Whether any probe lies between pixels, so that it is shifted in Fourier space.
   [[nodiscard]] bool fractional() const;
+  /// A state of its own, with all it holds.
+  [[nodiscard]] State clone() const;
   /// object = exp(i phase) after a change of the phase.
   void follow_phase();
 };

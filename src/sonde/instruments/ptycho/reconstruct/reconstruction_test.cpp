@@ -273,18 +273,6 @@ TEST(Reconstruction, WhenALaterEngineDivergesTheBestOfTheEngineBeforeIsKept) {
   EXPECT_EQ(std::memcmp(kept.probe.data(), expected.probe.data(), expected.probe.allocated_bytes()), 0);
 }
 
-/// A copy of an estimate, for another reconstruction.
-State copy_of(const State& state) {
-  State copy;
-  copy.type = state.type;
-  copy.object = state.object.clone();
-  if (!state.phase.empty()) copy.phase = state.phase.clone();
-  copy.probe = state.probe.clone();
-  copy.positions = state.positions;
-  copy.placements = state.placements;
-  return copy;
-}
-
 /// Of engines that see all frames from one estimate R_I is exactly that of an estimate, the one before or after.
 TEST(Reconstruction, OnDivergenceTheEstimateIsTheOneThatTheLowestRIntensityIsOf) {
   for (const ObjectType type : {ObjectType::complex, ObjectType::potential}) {
@@ -304,7 +292,7 @@ TEST(Reconstruction, OnDivergenceTheEstimateIsTheOneThatTheLowestRIntensityIsOf)
     const double lowest = run.reconstruction->history()[static_cast<std::size_t>(outcome.best) - 1].fit.r_intensity;
     schedule.engines[0].iterations = 1;
     const auto judged =
-        Reconstruction::prepare(run.measurement, copy_of(run.reconstruction->state()), {}, std::move(schedule));
+        Reconstruction::prepare(run.measurement, run.reconstruction->state(.clone()), {}, std::move(schedule));
     EXPECT_NEAR(judged->iterate().fit.r_intensity, lowest, 1e-12);
   }
 }
@@ -320,7 +308,7 @@ TEST(Reconstruction, ProjectionsJudgeWhatTheyEndWith) {
   settings.batch.size = 5;
   whole.engines[0].setup = std::make_shared<SetupOf<Gd, GdSettings>>(settings);
   const auto judged =
-      Reconstruction::prepare(run.measurement, copy_of(run.reconstruction->state()), {}, std::move(whole));
+      Reconstruction::prepare(run.measurement, run.reconstruction->state(.clone()), {}, std::move(whole));
   EXPECT_NEAR(judged->iterate().fit.r_intensity, last, 1e-12);
 }
 
@@ -330,7 +318,7 @@ TEST(Reconstruction, WorkThatIsAskedToStopKeepsTheBetterOfLastAndBest) {
     SCOPED_TRACE(worse);
     Prepared run({}, gd(10));
     for (int n = 0; n < 4; ++n) run.reconstruction->iterate();
-    const State best = copy_of(run.reconstruction->state());
+    const State best = run.reconstruction->state(.clone());
     if (worse) {
       run.reconstruction->iterate();  // judges what was copied
       State& state = run.reconstruction->state();

@@ -42,18 +42,6 @@ std::vector<double> remainder(const std::vector<std::array<double, N>>& columns,
   return values;
 }
 
-/// For several runs from one state.
-inline State copy_of(const State& state) {
-  State copy;
-  copy.type = state.type;
-  copy.object = state.object.clone();
-  if (!state.phase.empty()) copy.phase = state.phase.clone();
-  copy.probe = state.probe.clone();
-  copy.positions = state.positions;
-  copy.placements = state.placements;
-  return copy;
-}
-
 constexpr Index v5_object = 104, v5_window = 64;
 
 /// Frames, true phase and start of one dose: "1e4", "1e6", or "exact" (the noise-free frames of 1e6 counts).

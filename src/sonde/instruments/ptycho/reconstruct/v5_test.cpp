@@ -83,7 +83,7 @@ struct Dose {
       curve.phase_rmse.push_back(
           counts(total) || std::any_of(marks.begin(), marks.end(), counts) ? set.phase_rmse<float>(run->state()) : 0);
     }
-    curve.end = copy_of(run->state());
+    curve.end = run->state(.clone());
     return curve;
   }
 
@@ -186,7 +186,7 @@ State engines_settle(const Dose& dose, const std::vector<Leg>& beginning, const 
   double nearest = epie.rmse(), least = epie.r();
   for (const Way& way : ways) {
     SCOPED_TRACE(way.leg.engine);
-    curves.push_back(dose.reconstruct(copy_of(begun.end), schedule_of({way.leg})));
+    curves.push_back(dose.reconstruct(begun.end.clone(), schedule_of({way.leg})));
     EXPECT_LE(curves.back().rmse(), way.mark);
     nearest = std::min(nearest, curves.back().rmse());
     least = std::min(least, curves.back().r());
@@ -215,8 +215,8 @@ TEST(EnginesOnV5, SettleNearTheTruthAndEachOtherAt1e4) {
                                       {{"lsqml", 40, {}}, mark},
                                       {{"ap", 80, full}, mark}},
                                      {.each = mark, .best = 0.0305, .apart = 0.5, .r_best = 1.03}, epie);
-  EXPECT_LE(dose.reconstruct(copy_of(begun), schedule_of({{"ml", 30, {}}})).rmse(), 0.0280);
-  EXPECT_LE(dose.reconstruct(copy_of(begun), schedule_of({{"lsqml", 30, poisson}})).rmse(), 0.0150);
+  EXPECT_LE(dose.reconstruct(begun.clone(), schedule_of({{"ml", 30, {}}})).rmse(), 0.0280);
+  EXPECT_LE(dose.reconstruct(begun.clone(), schedule_of({{"lsqml", 30, poisson}})).rmse(), 0.0150);
 }
 
 // ml weighs each pixel by what was counted in it, which is another loss: it stays at 0.0041, also after 400 iterations
@@ -234,12 +234,12 @@ TEST(EnginesOnV5, SettleNearTheTruthAndEachOtherAt1e6) {
                                       {{"lsqml", 40, {}}, mark},
                                       {{"ml", 40, {}}, 1.1 * mark}},
                                      {.each = mark, .best = 0.0038, .apart = 2, .r_best = 1.06}, epie);
-  const Curve raar = dose.reconstruct(copy_of(begun), schedule_of({{"raar", 60, full}}));
+  const Curve raar = dose.reconstruct(begun.clone(), schedule_of({{"raar", 60, full}}));
   EXPECT_GT(raar.rmse(), 1.5 * mark);
   EXPECT_LT(raar.rmse(), 2 * mark);
-  EXPECT_LE(dose.reconstruct(copy_of(raar.end), schedule_of({{"gd", 40, {}}})).rmse(), mark);
+  EXPECT_LE(dose.reconstruct(raar.end.clone(), schedule_of({{"gd", 40, {}}})).rmse(), mark);
   // The mark of the best: from here in thirty iterations.
-  EXPECT_LE(dose.reconstruct(copy_of(begun), schedule_of({{"lsqml", 30, poisson}})).rmse(), 0.0037);
+  EXPECT_LE(dose.reconstruct(begun.clone(), schedule_of({{"lsqml", 30, poisson}})).rmse(), 0.0037);
 }
 
 // Without noise all but ml reach the truth, the projections too. The probe is the true one at the start and free from
@@ -271,7 +271,7 @@ TEST(EnginesOnV5, ReachTheTruthWithoutNoise) {
     if (way.leg.engine != "mpie") continue;
     // Pixels without a count weigh most for ml: it leaves the others' point by a little, and from the start it comes no
     // nearer than 0.0010 in 400 iterations.
-    EXPECT_LE(dose.reconstruct(copy_of(curve.end), schedule_of({{"ml", 30, {}}})).rmse(), 0.0010);
+    EXPECT_LE(dose.reconstruct(curve.end.clone(), schedule_of({{"ml", 30, {}}})).rmse(), 0.0010);
   }
 }
 
