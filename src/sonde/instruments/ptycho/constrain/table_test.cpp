@@ -18,7 +18,6 @@ using sonde::testing::error_of;
 using testing::apply;
 using testing::apply_as;
 using testing::built;
-using testing::copy_of;
 using testing::difference;
 using testing::elements;
 using testing::Scene;

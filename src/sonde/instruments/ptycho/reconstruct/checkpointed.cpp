@@ -10,23 +10,6 @@
 namespace sonde::ptycho {
 namespace {
 
-Array array_of(const std::vector<Point>& points) {
-  Array array(Device::cpu(), Shape{static_cast<Index>(points.size()), 2}, DType::f64);
-  const auto to = array.view<double, 2>();
-  for (Index i = 0; i < to.extent[0]; ++i) {
-    to(i, 0) = points[static_cast<std::size_t>(i)].row;
-    to(i, 1) = points[static_cast<std::size_t>(i)].col;
-  }
-  return array;
-}
-
-std::vector<Point> points_of(const Array& array) {
-  std::vector<Point> points;
-  const auto from = array.view<double, 2>();
-  for (Index i = 0; i < from.extent[0]; ++i) points.push_back({from(i, 0), from(i, 1)});
-  return points;
-}
-
 Shape all_slots(const EngineMemory& piece) {
   const Index frames = piece.array != nullptr ? piece.array->shape()[0] : piece.store->options().count;
   return Shape{frames, piece.slot[0], piece.slot[1], piece.slot[2]};
@@ -99,6 +82,23 @@ void restore_slots_of(const Hdf5Dataset& dataset, const EngineMemory& piece) {
 }
 
 }  // namespace
+
+Array array_of(const std::vector<Point>& points) {
+  Array array(Device::cpu(), Shape{static_cast<Index>(points.size()), 2}, DType::f64);
+  const auto to = array.view<double, 2>();
+  for (Index i = 0; i < to.extent[0]; ++i) {
+    to(i, 0) = points[static_cast<std::size_t>(i)].row;
+    to(i, 1) = points[static_cast<std::size_t>(i)].col;
+  }
+  return array;
+}
+
+std::vector<Point> points_of(const Array& array) {
+  std::vector<Point> points;
+  const auto from = array.view<double, 2>();
+  for (Index i = 0; i < from.extent[0]; ++i) points.push_back({from(i, 0), from(i, 1)});
+  return points;
+}
 
 void save_state(CheckpointWriter& checkpoint, const std::string& prefix, const State& state) {
   checkpoint.array(prefix + "object", state.object);

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sonde/engine/io/checkpoint.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/model/state.h"
 
 namespace sonde::ptycho {
+
+/// Positions as (points, 2) of row and col, float64, and back.
+Array array_of(const std::vector<Point>& points);
+std::vector<Point> points_of(const Array& array);
 
 /// The arrays of a state under names that begin with `prefix`. Reading throws like CheckpointReader::array().
 void save_state(CheckpointWriter& checkpoint, const std::string& prefix, const State& state);

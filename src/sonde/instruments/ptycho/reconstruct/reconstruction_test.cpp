@@ -292,7 +292,7 @@ TEST(Reconstruction, OnDivergenceTheEstimateIsTheOneThatTheLowestRIntensityIsOf)
     const double lowest = run.reconstruction->history()[static_cast<std::size_t>(outcome.best) - 1].fit.r_intensity;
     schedule.engines[0].iterations = 1;
     const auto judged =
-        Reconstruction::prepare(run.measurement, run.reconstruction->state(.clone()), {}, std::move(schedule));
+        Reconstruction::prepare(run.measurement, run.reconstruction->state().clone(), {}, std::move(schedule));
     EXPECT_NEAR(judged->iterate().fit.r_intensity, lowest, 1e-12);
   }
 }
@@ -308,7 +308,7 @@ TEST(Reconstruction, ProjectionsJudgeWhatTheyEndWith) {
   settings.batch.size = 5;
   whole.engines[0].setup = std::make_shared<SetupOf<Gd, GdSettings>>(settings);
   const auto judged =
-      Reconstruction::prepare(run.measurement, run.reconstruction->state(.clone()), {}, std::move(whole));
+      Reconstruction::prepare(run.measurement, run.reconstruction->state().clone(), {}, std::move(whole));
   EXPECT_NEAR(judged->iterate().fit.r_intensity, last, 1e-12);
 }
 
@@ -318,7 +318,7 @@ TEST(Reconstruction, WorkThatIsAskedToStopKeepsTheBetterOfLastAndBest) {
     SCOPED_TRACE(worse);
     Prepared run({}, gd(10));
     for (int n = 0; n < 4; ++n) run.reconstruction->iterate();
-    const State best = run.reconstruction->state(.clone());
+    const State best = run.reconstruction->state().clone();
     if (worse) {
       run.reconstruction->iterate();  // judges what was copied
       State& state = run.reconstruction->state();

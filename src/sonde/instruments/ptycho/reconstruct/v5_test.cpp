@@ -10,7 +10,6 @@
 namespace sonde::ptycho {
 namespace {
 
-using testing::copy_of;
 using testing::median;
 using testing::V5;
 
@@ -83,7 +82,7 @@ struct Dose {
       curve.phase_rmse.push_back(
           counts(total) || std::any_of(marks.begin(), marks.end(), counts) ? set.phase_rmse<float>(run->state()) : 0);
     }
-    curve.end = run->state(.clone());
+    curve.end = run->state().clone();
     return curve;
   }
 
