@@ -122,10 +122,20 @@ export class Live {
     );
   }
 
+  /** Types it once the field shows the active detector: words on the page follow at a pace that can be read. */
   async useExpression(text: string): Promise<void> {
     const field = this.page.getByRole("textbox", { name: "Expression" });
+    await expect.poll(() => field.inputValue()).toBe(await this.activeWords());
     await field.fill(text);
     await field.press("Enter");
+  }
+
+  /** What the page knows the active detector as: as it was typed, else as the program put a shape into words. */
+  private async activeWords(): Promise<string> {
+    const channel = (await this.view("active")) as number;
+    const detector = ((await this.view("detectors")) as Detector[]).find((one) => one.channel === channel);
+    const replies = (await this.state("channels")) as Record<number, { expr?: string }>;
+    return detector?.expr ?? replies[channel]?.expr ?? "";
   }
 
   /** The active detector in the words of the command line, as the program understands it. */

@@ -152,6 +152,23 @@ describe("release", () => {
   });
 });
 
+describe("the expression", () => {
+  it("keeps what is being typed and the focus, and lets go of it with Escape", async () => {
+    await live.open([scan]);
+    const field = live.page.getByRole("textbox", { name: "Expression" });
+    await live.useExpression("circle(31,30,8)");
+    await live.settled(imageByCommand(scan, "circle(31,30,8)", live.path).values);
+    await live.page.keyboard.type(" & !");
+    await live.page.evaluate(() => new Promise((later) => setTimeout(later, 300)));
+    expect(await field.inputValue()).toBe("circle(31,30,8) & !");
+    await live.page.keyboard.press("Escape");
+    expect(await field.inputValue()).toBe("circle(31,30,8)");
+    await live.page.keyboard.press("Enter");
+    await live.page.getByRole("button", { name: "bright field", exact: true }).click();
+    await expect.poll(() => field.inputValue()).toBe("bf");
+  });
+});
+
 describe("opening another file", () => {
   it("shows it when it lies below what was given at the start, and refuses others in words", async () => {
     await live.open([live.file("data")]);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { useLayoutEffect, useRef } from "preact/hooks";
+
 import { formatNumber } from "../display/readout";
 import { CHANNEL_COLOURS, nameOf, PRESETS, shapeOf } from "../model/detectors";
 import { MOST_CHANNELS } from "../model/view";
@@ -88,20 +90,33 @@ function areaText(area: number | undefined): string {
   return area === undefined ? "" : `${formatNumber(area)} px`;
 }
 
-/** The detector in words. */
+/** The detector in words. What is being typed is never replaced: Enter sets it; Escape, or leaving the field, lets go of it. */
 function Expression({ text }: { text: string }) {
   const { actions } = useViewer();
+  const field = useRef<HTMLInputElement>(null);
+  const typing = useRef(false);
+  const show = () => {
+    typing.current = false;
+    if (field.current) field.current.value = text;
+  };
+  useLayoutEffect(() => {
+    if (!typing.current) show();
+  }, [text]);
   return (
     <label class="expression">
       <span>Expression</span>
       <input
         type="text"
-        key={text}
-        defaultValue={text}
+        ref={field}
         spellcheck={false}
+        onInput={() => (typing.current = true)}
+        onBlur={show}
         onKeyDown={(event) => {
           const expr = event.currentTarget.value.trim();
-          if (event.key === "Enter" && expr !== "") actions.setDetector({ expr });
+          if (event.key === "Escape") show();
+          if (event.key !== "Enter" || expr === "") return;
+          typing.current = false;
+          actions.setDetector({ expr });
         }}
       />
     </label>

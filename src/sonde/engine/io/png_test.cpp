@@ -11,20 +11,15 @@
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/python.h"
+#include "tests/support/ramp.h"
 
 namespace sonde {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::ramp;
 using testing::TemporaryFolder;
-
-template <class T>
-Array ramp(Shape shape, unsigned step) {
-  std::vector<T> elements(static_cast<std::size_t>(shape.count()));
-  for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<T>(i * step);
-  return Array::from(elements, shape);
-}
 
 /// Reads PNG by its specification (Python's zlib, filters undone by hand) and prints IHDR and the sum of all bytes.
 constexpr const char* independent_reader =

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
-#include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/engines/gd.h"
 #include "sonde/instruments/ptycho/engines/ml.h"
@@ -20,6 +17,7 @@ namespace {
 using testing::Bench;
 using testing::difference;
 using testing::everyone;
+using testing::expect_same_bits_on_all_threads;
 using testing::naive_fourier;
 using testing::rounding;
 using testing::Scene;
@@ -260,21 +258,7 @@ TEST(Projections, AnIterationIsTheFormula) {
 TEST(Engines, HaveTheSameBitsOnEveryNumberOfThreads) {
   for (const EngineKind& kind : engine_kinds()) {
     SCOPED_TRACE(kind.name);
-    std::vector<Array> objects, probes;
-    for (const int threads : {1, 2, 4}) {
-      set_thread_count(threads);
-      const auto setup = kind.setup();
-      Bench bench({.modes = 2, .fractional = true}, setup->loss());
-      const auto engine = setup->make(bench.workbench);
-      for (Index n = 1; n <= 3; ++n) engine->iterate(bench.workbench, {.number = n});
-      objects.push_back(bench.scene.state.object.clone());
-      probes.push_back(bench.scene.state.probe.clone());
-    }
-    set_thread_count(0);
-    for (std::size_t i = 1; i < objects.size(); ++i) {
-      EXPECT_EQ(std::memcmp(objects[i].data(), objects[0].data(), objects[0].allocated_bytes()), 0);
-      EXPECT_EQ(std::memcmp(probes[i].data(), probes[0].data(), probes[0].allocated_bytes()), 0);
-    }
+    expect_same_bits_on_all_threads(kind, {.modes = 2, .fractional = true});
   }
 }
 

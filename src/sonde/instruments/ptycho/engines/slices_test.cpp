@@ -5,11 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
 #include <functional>
 #include <set>
 
-#include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/engines/lsqml.h"
 #include "sonde/instruments/ptycho/engines/ml.h"
@@ -22,6 +20,7 @@ namespace {
 using testing::Bench;
 using testing::difference;
 using testing::everyone;
+using testing::expect_same_bits_on_all_threads;
 using testing::naive_fourier;
 using testing::rounding;
 using testing::Scene;
@@ -320,21 +319,7 @@ TEST(Slices, EnginesHaveTheSameBitsOnEveryNumberOfThreads) {
   for (const EngineKind& kind : engine_kinds()) {
     if (!knows_slices(kind.name)) continue;
     SCOPED_TRACE(kind.name);
-    std::vector<Array> objects, probes;
-    for (const int threads : {1, 2, 4}) {
-      set_thread_count(threads);
-      const auto setup = kind.setup();
-      Bench bench({.slices = 3, .modes = 2, .fractional = true}, setup->loss());
-      const auto engine = setup->make(bench.workbench);
-      for (Index n = 1; n <= 3; ++n) engine->iterate(bench.workbench, {.number = n});
-      objects.push_back(bench.scene.state.object.clone());
-      probes.push_back(bench.scene.state.probe.clone());
-    }
-    set_thread_count(0);
-    for (std::size_t i = 1; i < objects.size(); ++i) {
-      EXPECT_EQ(std::memcmp(objects[i].data(), objects[0].data(), objects[0].allocated_bytes()), 0);
-      EXPECT_EQ(std::memcmp(probes[i].data(), probes[0].data(), probes[0].allocated_bytes()), 0);
-    }
+    expect_same_bits_on_all_threads(kind, {.slices = 3, .modes = 2, .fractional = true});
   }
 }
 
