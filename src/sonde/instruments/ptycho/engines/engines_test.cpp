@@ -258,7 +258,7 @@ TEST(Projections, AnIterationIsTheFormula) {
 TEST(Engines, HaveTheSameBitsOnEveryNumberOfThreads) {
   for (const EngineKind& kind : engine_kinds()) {
     SCOPED_TRACE(kind.name);
-    expect_same_bits_on_all_threads(kind, {.modes = 2, .fractional = true});
+    expect_same_bits_on_all_threads(kind, [] { return Scene{.modes = 2, .fractional = true}; });
   }
 }
 

@@ -319,7 +319,7 @@ TEST(Slices, EnginesHaveTheSameBitsOnEveryNumberOfThreads) {
   for (const EngineKind& kind : engine_kinds()) {
     if (!knows_slices(kind.name)) continue;
     SCOPED_TRACE(kind.name);
-    expect_same_bits_on_all_threads(kind, {.slices = 3, .modes = 2, .fractional = true});
+    expect_same_bits_on_all_threads(kind, [] { return Scene{.slices = 3, .modes = 2, .fractional = true}; });
   }
 }
 

@@ -42,13 +42,14 @@ inline double difference(const Array& a, const Array& b) {
   return most / size;
 }
 
-/// Three iterations of an engine on a scene that is not built yet have the same bits on 1, 2 and 4 threads.
-inline void expect_same_bits_on_all_threads(const EngineKind& kind, const Scene& scene) {
+/// Three iterations of an engine on a scene that `make` describes have the same bits on 1, 2 and 4 threads.
+template <class MakeScene>
+void expect_same_bits_on_all_threads(const EngineKind& kind, const MakeScene& make) {
   std::vector<Array> objects, probes;
   for (const int threads : {1, 2, 4}) {
     set_thread_count(threads);
     const auto setup = kind.setup();
-    Bench bench(scene, setup->loss());
+    Bench bench(make(), setup->loss());
     const auto engine = setup->make(bench.workbench);
     for (Index n = 1; n <= 3; ++n) engine->iterate(bench.workbench, {.number = n});
     objects.push_back(bench.scene.state.object.clone());
