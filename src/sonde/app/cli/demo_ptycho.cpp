@@ -18,10 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 200 keV, 20 mrad, 150 A underfocus, 16 x 16 positions 0.42 A apart, 64 x 64 pixels, 10^6 electrons a pattern.
+/// 200 keV, 20 mrad, 150 A underfocus, 24 x 24 positions 0.9 A apart, 64 x 64 pixels, 10^6 electrons a pattern.
 ptycho::SimulateOptions demo_scan(const fs::path& folder) {
   ptycho::SimulateOptions options;
   options.output = (folder / "ptycho_scan.h5").string();
+  options.scan_shape = "24,24";
   return options;
 }
 
@@ -32,8 +33,8 @@ std::string run_text(const ptycho::SimulateOptions& scan, const fs::path& folder
       "[data]\nfile = \"{}\"\npatterns = \"/data\"\npositions = \"/positions_A\"\n"
       "[geometry]\nenergy_keV = {}\nsemiangle_mrad = {}\ndetector_mrad_per_px = {}\n"
       "[probe]\ninit = \"aperture\"\ndefocus_A = {}\n"
-      "[[engine]]\nname = \"gd\"\niterations = 80\n"
-      "[[engine]]\nname = \"lsqml\"\niterations = 60\nloss = \"poisson\"\n"
+      "[[engine]]\nname = \"gd\"\niterations = 60\n"
+      "[[engine]]\nname = \"lsqml\"\niterations = 40\nloss = \"poisson\"\n"
       "[output]\nfile = \"{}\"\n",
       scan.output, scan.energy_keV, scan.semiangle_mrad, 2 * scan.detector_mrad / static_cast<double>(scan.detector_px),
       0.9 * scan.defocus_A, (folder / "ptycho.h5").string());

@@ -20,6 +20,7 @@
 #include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/ptycho/live/live_run.h"
+#include "sonde/instruments/ptycho/model/metrics.h"
 #include "sonde/instruments/ptycho/report/report.h"
 #include "sonde/instruments/ptycho/results/log.h"
 #include "sonde/instruments/ptycho/results/picture.h"
@@ -369,14 +370,14 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
   const bool over = outcome.kind == Outcome::Kind::finished || outcome.kind == Outcome::Kind::converged;
   if (!over || context.silent()) return;
   // Marks of specification 6.2 and 6.4; what is fitted below the noise is the noise.
-  constexpr double poor = 3, over_fitted = 0.8;
+  constexpr double poor = 3;
   const double ratio = last.fit.r_intensity / job.floor();
   if (ratio > poor)
     log_warning(
         fmt::format("R_I is {:.3g} times its floor: more iterations are needed, or step, energy, angles, defocus "
                     "or orientation (`sonde ptycho orient`) are wrong",
                     ratio));
-  if (ratio < over_fitted)
+  if (ratio < ptycho::over_fitted_ratio)
     log_warning(
         fmt::format("R_I is {:.3g} times its floor: noise is fitted, because the overlap is too small or too much "
                     "is free",

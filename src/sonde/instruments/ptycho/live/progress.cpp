@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "sonde/instruments/ptycho/model/metrics.h"
 #include "sonde/instruments/ptycho/quality/spectrum.h"
 
 namespace sonde::ptycho {
@@ -96,7 +97,7 @@ constexpr Row rows[] = {
      "hold it with the constraint probe_power, or shorten the steps"},
     {"above_floor", above_floor, 2, "R_I has settled at more than twice what counting noise leaves",
      "refine the positions, take more probe modes, check defocus, semiangle, pixel size and orientation"},
-    {"below_floor", below_floor, 1, "R_I is below what counting noise allows: noise is fitted",
+    {"below_floor", below_floor, 1 / over_fitted_ratio, "R_I is far below what counting noise allows: noise is fitted",
      "stop the run, or constrain more, for instance with tv"},
     {"over_fitting", over_fitting, 1.02, "R_free was lower before: later iterations fit noise",
      "stop the run, or constrain more, for instance with tv"},

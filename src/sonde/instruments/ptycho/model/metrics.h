@@ -44,6 +44,9 @@ struct Metrics {
 
 /// R_I of a perfect model when the counts are Poisson: sqrt(sum I_m / sum I_m^2).
 [[nodiscard]] double r_intensity_floor(const CountSums& counts);
+/// R_I over its floor below which noise is fitted. A right fit of p numbers to n counts leaves sqrt(1 - p / n) of it:
+/// 0.8 where each number has fewer than three counts, which is less than any scan to be trusted has.
+constexpr double over_fitted_ratio = 0.8;
 /// NMSE of a perfect model, about n_lit / (4 sum I_m); rough below one count per pixel.
 [[nodiscard]] double nmse_floor(const CountSums& counts);
 

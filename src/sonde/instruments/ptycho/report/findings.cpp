@@ -7,6 +7,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/ptycho/constrain/modes.h"
+#include "sonde/instruments/ptycho/model/metrics.h"
 #include "sonde/instruments/ptycho/quality/spectrum.h"
 #include "sonde/instruments/ptycho/results/diagnosis.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
@@ -71,7 +72,10 @@ void read_settings(const Result& result, Findings& findings) {
 Fit judge_fit(double r_intensity, double floor) {
   if (!(floor > 0) || !std::isfinite(r_intensity)) return Fit::unknown;
   const double ratio = r_intensity / floor;
-  return ratio < 1 ? Fit::below_floor : ratio <= 1.3 ? Fit::excellent : ratio < 2 ? Fit::good : Fit::poor;
+  return ratio < over_fitted_ratio ? Fit::below_floor
+         : ratio <= 1.3            ? Fit::excellent
+         : ratio < 2               ? Fit::good
+                                   : Fit::poor;
 }
 
 std::string_view words_of(Fit fit) {

@@ -13,8 +13,8 @@
 
 namespace sonde::ptycho {
 
-/// How an R_I stands to the floor that counting noise sets (specification 6.2): below 1 the frames are over-fitted, to
-/// 1.3 excellent, to 2 good.
+/// How an R_I stands to the floor that counting noise sets (specification 6.2): below over_fitted_ratio the frames are
+/// over-fitted, to 1.3 excellent, to 2 good.
 enum class Fit { unknown, below_floor, excellent, good, poor };
 [[nodiscard]] Fit judge_fit(double r_intensity, double floor);
 [[nodiscard]] std::string_view words_of(Fit fit);

@@ -132,7 +132,8 @@ TEST(ReportPage, ResolutionIsTheCrossing) {
 }
 
 TEST(Findings, FitIsJudgedByItsFloor) {
-  EXPECT_EQ(judge_fit(0.099, 0.1), Fit::below_floor);
+  EXPECT_EQ(judge_fit(0.079, 0.1), Fit::below_floor);
+  EXPECT_EQ(judge_fit(0.099, 0.1), Fit::excellent);
   EXPECT_EQ(judge_fit(0.125, 0.1), Fit::excellent);
   EXPECT_EQ(judge_fit(0.19, 0.1), Fit::good);
   EXPECT_EQ(judge_fit(0.21, 0.1), Fit::poor);

@@ -45,7 +45,7 @@ struct SimulateOptions {
   DType dtype = DType::u16;
 
   std::string scan_shape = "16,16";
-  double scan_step_A = 0.42;
+  double scan_step_A = 0.9;
   double scan_rotation_deg = 0;
   bool transpose = false;
   bool whole_pixels = false;
