@@ -114,7 +114,7 @@ TEST(Bootstrap, OfTheCircularTokamakItHasTheDirectionOfThePlasmaCurrent) {
     EXPECT_LT(current, 0) << a;
     plain += current;
   }
-  const MomentumCorrection made = correct_momentum(nodes, moments, forces, source.b2_ratio(), 2);
+  const MomentumCorrection made = MomentumBalance(nodes, 2).solve(moments, forces, source.b2_ratio(), source.u2());
   for (std::size_t a = 0; a < 2; ++a) corrected += plasma[a].species.charge * made.fluxes[a].u_par;
   EXPECT_LT(plain, 0);
   EXPECT_LT(corrected, 0);

@@ -14,22 +14,17 @@
 namespace sonde::neoclassical {
 namespace {
 
-/// Adds one energy: `g11` and so on are its weights with the coefficients in them.
+/// Adds one energy: `g31` and so on are its weights with the coefficients and nu in them.
 void add_sonine(std::span<const double> s, double energy, double nu, double g31, double g13, double g33,
                 SpeciesMoments& made) {
   const std::size_t terms = s.size();
   for (std::size_t j = 0; j < terms; ++j) {
-    made.s_31[j] += g31 * s[j];
-    made.ks_31[j] += g31 * energy * s[j];
-    made.s_33[j] += g33 * s[j];
-    made.s_13[j] += g13 * s[j];
-    made.ks_13[j] += g13 * energy * s[j];
-    made.nus_13[j] += g13 * nu * s[j];
-    made.nuks_13[j] += g13 * nu * energy * s[j];
-    for (std::size_t k = 0; k <= j; ++k) {
-      made.ss_33[j * terms + k] += g33 * s[j] * s[k];
-      made.nuss_33[j * terms + k] += g33 * nu * s[j] * s[k];
-    }
+    made.nus_31[j] += g31 * s[j];
+    made.nuks_31[j] += g31 * energy * s[j];
+    made.nus_13[j] += g13 * s[j];
+    made.nuks_13[j] += g13 * energy * s[j];
+    made.nus_33[j] += g33 * s[j];
+    for (std::size_t k = 0; k <= j; ++k) made.nunuss_33[j * terms + k] += g33 * nu * s[j] * s[k];
   }
 }
 
@@ -83,7 +78,7 @@ double require_little(double left_out, const Population& population, const Energ
       .hint("a finer grid, or accept a larger tol");
 }
 
-void mirror(std::vector<double>& square, std::size_t terms) {
+void mirror(std::span<double> square, std::size_t terms) {
   for (std::size_t j = 0; j < terms; ++j)
     for (std::size_t k = 0; k < j; ++k) square[k * terms + j] = square[j * terms + k];
 }
@@ -98,6 +93,10 @@ std::vector<double> sonine_polynomials(double energy, int order) {
   }
   s.resize(order < 0 ? 0 : static_cast<std::size_t>(order) + 1);
   return s;
+}
+
+double sonine_mean_weight(const EnergyRule& rule, std::size_t i) {
+  return rule.weight[i] * rule.K[i] * std::sqrt(rule.K[i]) * (4.0 / 3) * std::numbers::inv_sqrtpi;  // over Gamma(5/2)
 }
 
 std::vector<double> sonine_norms(int order) {
@@ -123,6 +122,17 @@ EnergyNodes::EnergyNodes(std::vector<Population> plasma, const EnergyRule& rule,
   }
   for (const double energy : rule_.K)
     for (const double s : sonine_polynomials(energy, order)) sonine_.push_back(s);
+  const std::size_t terms = static_cast<std::size_t>(order) + 1, square = terms * terms;
+  friction_weights_.assign(plasma_.size() * square, 0);
+  for (std::size_t a = 0; a < plasma_.size(); ++a) {
+    const std::span<double> of(friction_weights_.data() + a * square, square);
+    for (std::size_t i = 0; i < rule_.size(); ++i) {
+      const double weight = sonine_mean_weight(rule_, i) * frequency(a)[i];
+      for (std::size_t j = 0; j < terms; ++j)
+        for (std::size_t k = 0; k <= j; ++k) of[j * terms + k] += weight * sonine(i)[j] * sonine(i)[k];
+    }
+    mirror(of, terms);
+  }
 }
 
 std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const SurfaceSource& source, double er) {
@@ -137,10 +147,8 @@ std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const Surfa
     source.coefficients(nodes.nu_hat(a), er_hat, at);
     SpeciesMoments made;
     made.left_out = require_little(left_out_of(rule, nodes.nu_hat(a), at), population, rule, at);
-    for (auto* line : {&made.s_31, &made.ks_31, &made.s_33, &made.s_13, &made.ks_13, &made.nus_13, &made.nuks_13})
-      line->assign(terms, 0);
-    made.ss_33.assign(terms * terms, 0);
-    made.nuss_33.assign(terms * terms, 0);
+    for (auto* line : {&made.nus_31, &made.nuks_31, &made.nus_13, &made.nuks_13, &made.nus_33}) line->assign(terms, 0);
+    made.nunuss_33.assign(terms * terms, 0);
     const double speed = population.thermal_speed(), gyration = population.species.mass / population.species.charge,
                  unit33 = speed * std::numbers::inv_sqrtpi, unit31 = gyration * speed * unit33,
                  unit11 = gyration * gyration * speed * speed * unit33;
@@ -168,10 +176,10 @@ std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const Surfa
         beyond11 += std::abs(g11);
         beyond33 += std::abs(g33);
       }
-      add_sonine(nodes.sonine(i), energy, nodes.frequency(a)[i], g31, g13, g33, made);
+      const double nu = nodes.frequency(a)[i];
+      add_sonine(nodes.sonine(i), energy, nu, g31 * nu, g13 * nu, g33 * nu, made);
     }
-    mirror(made.ss_33, terms);
-    mirror(made.nuss_33, terms);
+    mirror(made.nunuss_33, terms);
     if (made.d11_1 != 0) made.beyond = beyond11 / std::abs(made.d11_1);
     if (made.d33_1 != 0) made.beyond = std::max(made.beyond, beyond33 / std::abs(made.d33_1));
     all.push_back(std::move(made));

@@ -23,6 +23,9 @@ inline constexpr int highest_sonine_order = 12;
 /// w_k = k! Gamma(5/2) / Gamma(k + 5/2) = 1, 2/5, 8/35, ...: one over their normalised squares.
 [[nodiscard]] std::vector<double> sonine_norms(int order);
 
+/// What energy i of a rule counts in the mean { } over K^(3/2) exp(-K), of weight 1: { S_j S_k } = delta_jk / w_k.
+[[nodiscard]] double sonine_mean_weight(const EnergyRule& rule, std::size_t i);
+
 /// The energies of a rule with everything of a plasma that does not depend on the electric field.
 class EnergyNodes {
  public:
@@ -44,6 +47,11 @@ class EnergyNodes {
   [[nodiscard]] std::span<const double> nu_hat(std::size_t a) const {
     return {nu_hat_.data() + a * rule_.size(), rule_.size()};
   }
+  /// { nu_a S_j S_k }, [j][k] up to order(): the mean over K^(3/2) exp(-K), of weight 1, by the rule.
+  [[nodiscard]] std::span<const double> friction_weights(std::size_t a) const {
+    const auto terms = static_cast<std::size_t>(order_) + 1;
+    return {friction_weights_.data() + a * terms * terms, terms * terms};
+  }
   /// S_k of energy i at [i][k].
   [[nodiscard]] std::span<const double> sonine(std::size_t energy) const {
     const auto terms = static_cast<std::size_t>(order_) + 1;
@@ -54,7 +62,7 @@ class EnergyNodes {
   std::vector<Population> plasma_;
   EnergyRule rule_;
   int order_;
-  std::vector<double> logarithms_, speed_, frequency_, nu_hat_, sonine_;
+  std::vector<double> logarithms_, speed_, frequency_, nu_hat_, sonine_, friction_weights_;
 };
 
 /// The energy integrals of one species. Vectors have one entry per Sonine polynomial, squares are [row][column].
@@ -62,9 +70,9 @@ struct SpeciesMoments {
   double d11_1 = 0, d11_K = 0, d11_KK = 0;            ///< [1]_11, [K]_11, [K^2]_11
   double d13_1 = 0, d13_K = 0, d31_1 = 0, d31_K = 0;  ///< of 1 and K
   double d33_1 = 0;                                   ///< [1]_33
-  std::vector<double> s_31, ks_31, s_33;              ///< [S_j]_31, [K S_j]_31, [S_j]_33
-  std::vector<double> s_13, ks_13, nus_13, nuks_13;   ///< [S_j]_13, [K S_j]_13, and the same times nu
-  std::vector<double> ss_33, nuss_33;                 ///< [S_j S_k]_33, [nu S_j S_k]_33
+  std::vector<double> nus_31, nuks_31;                ///< [nu S_j]_31, [nu K S_j]_31
+  std::vector<double> nus_13, nuks_13;                ///< [nu S_j]_13, [nu K S_j]_13
+  std::vector<double> nus_33, nunuss_33;              ///< [nu S_j]_33, [nu^2 S_j S_k]_33
   double beyond = 0;  ///< share of [1]_11 and of [1]_33, the larger one, that stands on continued coefficients
   /// The same of energies without an answer, as far as that can be told: D11 and D33 grow as 1/nu_hat from the nearest
   /// energy that has one, D31 stays.

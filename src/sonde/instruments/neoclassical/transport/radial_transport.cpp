@@ -97,7 +97,9 @@ RadialResult at_radius(const RadialSource& source, const RadialInput& input, con
   made.current = currents(input.plasma, made.fluxes);
   made.total_current = std::accumulate(made.current.begin(), made.current.end(), 0.0);
   if (!options.sonine_order) return made;
-  made.corrected = correct_momentum(nodes, moments, made.forces, surface->b2_ratio(), *options.sonine_order).fluxes;
+  made.corrected = MomentumBalance(nodes, *options.sonine_order)
+                       .solve(moments, made.forces, surface->b2_ratio(), surface->u2())
+                       .fluxes;
   made.corrected_current = currents(input.plasma, made.corrected);
   made.corrected_total_current = std::accumulate(made.corrected_current.begin(), made.corrected_current.end(), 0.0);
   return made;

@@ -130,6 +130,7 @@ struct Gap : RadialSource {
     explicit Surface(const Gap& of) : gap(of) {}
     [[nodiscard]] double reference_field() const override { return 2; }
     [[nodiscard]] double b2_ratio() const override { return 1.02; }
+    [[nodiscard]] std::optional<double> u2() const override { return std::nullopt; }
     void coefficients(std::span<const double> nu_hat, std::span<const double>,
                       std::span<SurfaceDij> made) const override {
       for (std::size_t i = 0; i < nu_hat.size(); ++i) {

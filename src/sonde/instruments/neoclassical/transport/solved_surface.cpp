@@ -30,6 +30,17 @@ SurfaceDij SolvedSurface::solved(const Case& at, Plan::Workspace& workspace) con
   return made;
 }
 
+std::optional<double> SolvedSurface::u2() const {
+  std::call_once(u2_asked_, [&] {
+    // D11 = (2/3) nu_hat <U^2> + c/nu_hat + ..., c/nu_hat some (k/nu_hat)^2 of it with k of harmonics, at most 100/m.
+    constexpr double often = 1e3, oftener = 2e3;
+    Plan::Workspace workspace = plan_.workspace();
+    const SurfaceDij one = solved({often, 0}, workspace), two = solved({oftener, 0}, workspace);
+    if (one.unsolved.empty() && two.unsolved.empty()) u2_ = u2_between({often, one.d.D11}, {oftener, two.d.D11});
+  });
+  return u2_;
+}
+
 void SolvedSurface::coefficients(std::span<const double> nu_hat, std::span<const double> er_hat,
                                  std::span<SurfaceDij> made) const {
   PerWorker<Plan::Workspace> workspaces([&] { return plan_.workspace(); });

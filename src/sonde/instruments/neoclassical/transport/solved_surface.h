@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -29,6 +30,9 @@ class SolvedSurface : public SurfaceSource {
     return plan_.surface().b2_mean / (reference_field() * reference_field());
   }
 
+  /// From two solves at frequent collisions, when it is first asked for. Nothing where they do not converge.
+  [[nodiscard]] std::optional<double> u2() const override;
+
   /// Several points at a time. A point that does not converge is `unsolved`; ends within a point when asked to stop.
   /// Throws Error(bad_input) like Plan::solve() and solve_adapted().
   void coefficients(std::span<const double> nu_hat, std::span<const double> er_hat,
@@ -40,6 +44,8 @@ class SolvedSurface : public SurfaceSource {
   Plan plan_;
   double slope_;
   DirectSolves how_;
+  mutable std::once_flag u2_asked_;
+  mutable std::optional<double> u2_;
 };
 
 }  // namespace sonde::neoclassical

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <memory>
 #include <vector>
 
 #include "sonde/instruments/neoclassical/database/database.h"
-#include "sonde/instruments/neoclassical/transport/monotone_cubic.h"
-#include "sonde/instruments/neoclassical/transport/surface_source.h"
+#include "sonde/instruments/neoclassical/transport/surface_table.h"
 
 namespace sonde::neoclassical {
 
@@ -29,26 +27,14 @@ class TableSource : public RadialSource {
   [[nodiscard]] std::unique_ptr<SurfaceSource> at(double rho) const override;
 
  private:
-  using Quantities = std::array<double, 4>;  ///< log D11, D31, D13, nu_hat D33
-
-  struct Slice {
-    std::vector<double> log_field;   ///< log(E_hat/r) of its fields
-    std::vector<Quantities> values;  ///< [nu][field]
-    std::vector<Quantities> slopes;  ///< by log(E_hat/r), at each point
-
-    void add_slopes();
-    /// A row at a place on log_field; beyond its end it continues with the slope there.
-    [[nodiscard]] Quantities along_field(std::size_t row, const AxisPlace& place) const;
-  };
-  class Surface;
-
-  [[nodiscard]] Slice resampled(double rho, const std::vector<double>& log_field) const;
+  [[nodiscard]] TableSlice resampled(double rho, const std::vector<double>& log_field) const;
 
   double a_b_ = 0;
   std::vector<double> rho_, log_nu_;
   std::vector<double> er_hat_;  ///< of each field, the same at all radii
   std::vector<double> reference_field_, b2_ratio_;
-  std::vector<Slice> slices_;  ///< one per radius of the table
+  std::vector<double> u2_;          ///< of each radius, where the table reaches frequent collisions at all of them
+  std::vector<TableSlice> slices_;  ///< one per radius of the table
 };
 
 }  // namespace sonde::neoclassical

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "sonde/instruments/neoclassical/transport/plasma.h"
@@ -15,10 +16,12 @@ namespace sonde::neoclassical::testing {
 struct Formula : SurfaceSource {
   std::function<Dij(double, double)> d;
   double b0 = 1, ratio = 1, highest_nu_hat = 1e300;
+  std::optional<double> varying{};  ///< <U^2>
 
   explicit Formula(std::function<Dij(double, double)> formula) : d(std::move(formula)) {}
   [[nodiscard]] double reference_field() const override { return b0; }
   [[nodiscard]] double b2_ratio() const override { return ratio; }
+  [[nodiscard]] std::optional<double> u2() const override { return varying; }
   void coefficients(std::span<const double> nu_hat, std::span<const double> er_hat,
                     std::span<SurfaceDij> made) const override {
     for (std::size_t i = 0; i < nu_hat.size(); ++i) made[i] = {d(nu_hat[i], er_hat[i]), nu_hat[i] > highest_nu_hat};
