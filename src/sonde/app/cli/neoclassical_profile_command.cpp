@@ -37,6 +37,7 @@ struct ProfileOptions {
   std::optional<double> E_r, adapt_n_xi;
   double tol = 1e-8;
   nc::Precision precision = nc::Precision::f64;
+  nc::FieldSearch search = nc::FieldSearch::guided;
   nc::TransportSettings transport;
   nc::GridSettings grid;
   void describe(Fields& fields) {
@@ -62,6 +63,10 @@ struct ProfileOptions {
                   {.help = "f32-refine: single precision, refined in double, where that suffices"});
     fields.add("adapt_n_xi", adapt_n_xi,
                {.help = "find the Legendre modes of each point: relative change that is small enough", .min = 0});
+    fields.choice("E_r_search", search,
+                  {{"guided", nc::FieldSearch::guided}, {"exhaustive", nc::FieldSearch::exhaustive}},
+                  {.help = "how the ambipolar field is found: by tables made at each radius, every root then by solves "
+                           "at it; or by solves at every field of the search"});
     fields.add("compare", compare,
                {.help = "a database of the equilibrium: tell what interpolating it costs", .metavar = "DIJ.h5"});
     fields.heading("");
@@ -167,17 +172,49 @@ Source open_source(const ProfileOptions& options, Context& context) {
   return source;
 }
 
+/// A table is asked for less than it costs to make tables of it.
+nc::TransportOptions transport_of(const ProfileOptions& options, const Source& source) {
+  nc::TransportOptions made = options.transport.transport();
+  if (source.solves) made.search = options.search;
+  return made;
+}
+
 /// What a direct lane is in for, before it begins.
 void say_solves(const std::vector<nc::RadialInput>& radii, const nc::TransportOptions& options, Context& context) {
-  const Index solves = nc::least_solves(radii, options);
-  const bool searches = std::any_of(radii.begin(), radii.end(), [](const auto& input) { return !input.E_r; });
+  const Index solves = nc::expected_solves(radii, options);
+  const bool searches = std::any_of(radii.begin(), radii.end(), [](const auto&input) { return !input.E_r; }),
+             guided = options.search == nc::FieldSearch::guided;
+  const std::string search =
+      guided ? "tables made at each radius, then each root by solves at it"
+             : fmt::format("solves at {} fields of each radius, then more for each root", options.ambipolar.points);
+  if (searches) context.report().add_choice("search", Value(guided ? "guided" : "exhaustive"), search);
   context.report().add_choice(
       "solves", Value(solves),
-      searches ? fmt::format("or some more: the search for the field takes {} at each radius", options.ambipolar.points)
-               : "one per energy and species");
+      searches ? "or some more: the search for the field decides" : "one per energy and species");
   context.say(
-      fmt::format("solves    {}{}", solves,
-                  searches ? " or more: --E-r gives a field, --E-r-points makes the search for it coarser" : ""));
+      fmt::format("solves    {}{}", solves, searches ? fmt::format(" or more: {}; --E-r gives a field", search) : ""));
+}
+
+/// What a guided search ran and how far its tables were off: a by-product.
+void say_search(const std::vector<nc::RadialResult>& results, Context& context) {
+  Index points = 0, fields = 0, radii = 0;
+  double error = 0;
+  for (const nc::RadialResult& r : results) {
+    if (r.search.fields == 0) continue;
+    ++radii;
+    points += r.search.table_points;
+    fields += r.search.fields;
+    error = std::max(error, r.search.current_error);
+  }
+  if (radii == 0) return;
+  Value& found = context.results();
+  found["search_table_points"] = points;
+  found["search_fields_solved"] = fields;
+  found["search_table_error"] = error;
+  context.say(
+      fmt::format("search    {} radii by tables of {} points in all and solves at {} fields, where the tables "
+                  "were off by up to {:.2g} % of the largest current",
+                  radii, points, fields, 100 * error));
 }
 
 /// The integrals again, from a database at the same fields. Nothing when none is asked for.
@@ -214,7 +251,7 @@ Prepared prepare_profile(const ProfileOptions& options, Context& context) {
   context.report().add_choice("coefficients", Value(source.what), "the input");
   context.report().add_choice("radii", Value(radii.size()),
                               fmt::format("rho {:.4g} to {:.4g}", source.rho.front(), source.rho.back()));
-  if (source.solves) say_solves(radii, options.transport.transport(), context);
+  if (source.solves) say_solves(radii, transport_of(options, source), context);
   if (options.compare && !is_database(*options.compare))
     throw Error(ErrorKind::bad_file, *options.compare + ": not a database of coefficients");
   return {panels, std::move(source), std::move(radii)};
@@ -229,11 +266,11 @@ void run_profile(const ProfileOptions& options, Context& context) {
   auto solving = context.report().phase("solve");
   std::optional<ProgressMeter> progress;
   if (source.solves) {
-    progress.emplace("solving", nc::least_solves(radii, options.transport.transport()) / ranks.size(), "points");
+    progress.emplace("solving", nc::expected_solves(radii, transport_of(options, source)) / ranks.size(), "points");
     *source.solved = [&] { progress->advance(); };
   }
   const std::vector<nc::RadialResult> results =
-      radial_transport(ranks, *source.radii, radii, options.transport.transport());
+      radial_transport(ranks, *source.radii, radii, transport_of(options, source));
   progress.reset();
   solving.end();
   if (ranks.rank() != 0) return;
@@ -261,7 +298,9 @@ void run_profile(const ProfileOptions& options, Context& context) {
                             r.total_current / 1e3,
                             r.corrected.empty() ? "" : fmt::format("{:.5g}", r.corrected_total_current / 1e3)));
   }
+  say_search(results, context);
   Value& found = context.results();
+  found["roots_of"] = nc::roots_of(results);
   found["files"].push_back(options.output);
   found["radii"] = results.size();
   found["ranks"] = ranks.size();
@@ -273,6 +312,10 @@ void run_profile(const ProfileOptions& options, Context& context) {
         fmt::format("note      {} radii have no stable ambipolar field between {:.4g} and {:.4g} kV/m: NaN there "
                     "(--E-r-lowest and --E-r-highest widen the search)",
                     rootless, options.transport.E_r_lowest / 1e3, options.transport.E_r_highest / 1e3));
+  if (std::any_of(results.begin(), results.end(), [](const auto& r) { return r.without_u2; }))
+    context.say(
+        "note      the database ends before collisions are frequent: the correction leaves out the flows of "
+        "Pfirsch and Schlueter (nu_v up to 10 has them)");
   if (beyond > 0.01)
     context.say(fmt::format("note      up to {:.0f} % of an integral stands on coefficients beyond the database",
                             100 * beyond));
@@ -296,9 +339,10 @@ Command neoclassical_profile_command() {
       .summary = "Fluxes, ambipolar electric field and bootstrap current over the radius",
       .details =
           "Integrates monoenergetic coefficients over energy for every species, finds all ambipolar fields and "
-          "takes a stable one, and gives the bootstrap current without and with momentum correction. From a "
+          "takes a stable one, and gives the bootstrap current without and with momentum correction. Ambipolar are "
+          "the fluxes with the correction that was asked for (--momentum-correction none: those without). From a "
           "database it interpolates; from an equilibrium it solves at the very energies that the integrals need "
-          "(slow; --compare tells what interpolating a database would have cost). An energy without an answer is left "
+          "(--compare tells what interpolating a database would have cost). An energy without an answer is left "
           "out where it holds less than 1e-4 of every integral, which is told. Radii without a stable ambipolar field "
           "are NaN, and without_root of the file marks them. Under `mpirun` radii go to whichever process is free.",
       .examples = {{"sonde neoclassical profile Dij.h5 -o profiles.h5", "51 radii with the standard profiles"},

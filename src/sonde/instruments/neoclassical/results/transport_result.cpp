@@ -35,6 +35,35 @@ sonde::Series roots_of(std::span<const RadialResult> results, AmbipolarRoot::Cla
   return series;
 }
 
+bool is_corrected(std::span<const RadialResult> results) {
+  return !results.empty() && !results.front().corrected.empty();
+}
+
+/// Relative differences of L11, L31 and L33 as NAME_L11, ... on (rho, species); `made` gives the matrices of a radius
+/// to compare with, or none. Returns the largest; a NaN, of a radius without a field, does not count.
+double add_matrix_errors(NetcdfContents& contents, const std::string& name, std::span<const RadialResult> solved,
+                         auto&& made) {
+  double largest = 0;
+  const auto radii = static_cast<Index>(solved.size());
+  const Index species = radii == 0 ? 0 : static_cast<Index>(solved.front().L.size());
+  for (const auto& [which, member] : {std::pair{"L11", &ThermalMatrix::L11}, std::pair{"L31", &ThermalMatrix::L31},
+                                      std::pair{"L33", &ThermalMatrix::L33}}) {
+    std::vector<double> errors;
+    for (std::size_t r = 0; r < solved.size(); ++r) {
+      const std::vector<ThermalMatrix>& other = made(r);
+      for (std::size_t a = 0; a < solved[r].L.size(); ++a) {
+        const double truth = solved[r].L[a].*member,
+                     found = other.empty() ? std::numeric_limits<double>::quiet_NaN() : other[a].*member;
+        errors.push_back(truth == found ? 0 : std::abs(found / truth - 1));
+        largest = std::max(largest, errors.back());
+      }
+    }
+    contents.add(fmt::format("{}_{}", name, which), {"rho", "species"}, Array::from(errors, Shape{radii, species}))
+        .attributes.emplace_back("units", std::string("1"));
+  }
+  return largest;
+}
+
 Facet flux_facet(std::span<const RadialResult> results, std::span<const Species> species, std::string title, Axis y,
                  auto&& value) {
   Facet facet{.title = std::move(title), .x = {.title = "rho"}, .y = std::move(y)};
@@ -48,6 +77,10 @@ Facet flux_facet(std::span<const RadialResult> results, std::span<const Species>
 }
 
 }  // namespace
+
+std::string roots_of(std::span<const RadialResult> results) {
+  return is_corrected(results) ? "corrected" : "without correction";
+}
 
 NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
                                   const std::string& source) {
@@ -73,12 +106,13 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
   for (const Species& each : species) names += (names.empty() ? "" : ",") + each.name;
   contents.add_text("species_names", names);
   contents.add_text("coefficients", source);
+  contents.add_text("roots_of", roots_of(results));
   table("gamma", "m^-2 s^-1", [](R r, S a) { return r.fluxes[a].gamma; });
   table("q", "W m^-2", [](R r, S a) { return r.fluxes[a].q; });
   table("u_par", "m^-2 s^-1", [](R r, S a) { return r.fluxes[a].u_par; });
   table("current", "A m^-2", [](R r, S a) { return r.current[a]; });
   profile("total_current", "A m^-2", [](R r) { return r.total_current; });
-  if (!results.empty() && !results.front().corrected.empty()) {
+  if (is_corrected(results)) {
     table("corrected_gamma", "m^-2 s^-1", [](R r, S a) { return r.corrected[a].gamma; });
     table("corrected_q", "W m^-2", [](R r, S a) { return r.corrected[a].q; });
     table("corrected_u_par", "m^-2 s^-1", [](R r, S a) { return r.corrected[a].u_par; });
@@ -109,28 +143,19 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
   contents.add("roots", {"rho", "root"}, Array::from(roots, Shape{radii, static_cast<Index>(most)}))
       .attributes.emplace_back("units", std::string("V/m"));
   contents.add("root_is_stable", {"rho", "root"}, Array::from(stable, Shape{radii, static_cast<Index>(most)}));
+  if (std::any_of(results.begin(), results.end(), [](R r) { return r.search.fields > 0; })) {
+    profile("search_table_points", "1", [](R r) { return static_cast<double>(r.search.table_points); });
+    profile("search_fields_solved", "1", [](R r) { return static_cast<double>(r.search.fields); });
+    add_matrix_errors(contents, "search_table_error", results,
+                      [&](std::size_t r) -> const std::vector<ThermalMatrix>& { return results[r].search.by_table; });
+  }
   return contents;
 }
 
 double add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
                                 std::span<const RadialResult> interpolated) {
-  double largest = 0;
-  const auto radii = static_cast<Index>(solved.size());
-  const Index species = radii == 0 ? 0 : static_cast<Index>(solved.front().L.size());
-  for (const auto& [name, member] : {std::pair{"interpolation_error_L11", &ThermalMatrix::L11},
-                                     std::pair{"interpolation_error_L31", &ThermalMatrix::L31},
-                                     std::pair{"interpolation_error_L33", &ThermalMatrix::L33}}) {
-    std::vector<double> errors;
-    for (std::size_t r = 0; r < solved.size(); ++r)
-      for (std::size_t a = 0; a < solved[r].L.size(); ++a) {
-        const double truth = solved[r].L[a].*member, made = interpolated[r].L[a].*member;
-        errors.push_back(truth == made ? 0 : std::abs(made / truth - 1));
-        largest = std::max(largest, errors.back());  // a NaN, of a radius without a field, does not count
-      }
-    contents.add(name, {"rho", "species"}, Array::from(errors, Shape{radii, species}))
-        .attributes.emplace_back("units", std::string("1"));
-  }
-  return largest;
+  return add_matrix_errors(contents, "interpolation_error", solved,
+                           [&](std::size_t r) -> const std::vector<ThermalMatrix>& { return interpolated[r].L; });
 }
 
 Chart transport_chart(std::span<const RadialResult> results, std::span<const Species> species,
@@ -139,7 +164,10 @@ Chart transport_chart(std::span<const RadialResult> results, std::span<const Spe
   chart.title = "Neoclassical transport";
   chart.columns = 2;
   if (panels.ambipolar) {
-    Facet facet{.title = "Ambipolar field", .x = {.title = "rho"}, .y = {.title = "E_r", .unit = "kV/m"}};
+    Facet facet{.title = fmt::format("Field where {} fluxes carry no current",
+                                     is_corrected(results) ? "corrected" : "uncorrected"),
+                .x = {.title = "rho"},
+                .y = {.title = "E_r", .unit = "kV/m"}};
     facet.series.push_back({.name = "taken",
                             .x = radii_of(results),
                             .y = over_radii(results, [](const RadialResult& r) { return r.E_r / 1e3; }),
@@ -156,7 +184,7 @@ Chart transport_chart(std::span<const RadialResult> results, std::span<const Spe
     facet.series.push_back({.name = "without momentum correction",
                             .x = radii_of(results),
                             .y = over_radii(results, [](const RadialResult& r) { return r.total_current / 1e3; })});
-    if (!results.empty() && !results.front().corrected.empty())
+    if (is_corrected(results))
       facet.series.push_back(
           {.name = "with it", .x = radii_of(results), .y = over_radii(results, [](const RadialResult& r) {
                                                         return r.corrected_total_current / 1e3;
@@ -165,8 +193,7 @@ Chart transport_chart(std::span<const RadialResult> results, std::span<const Spe
   }
   if (panels.fluxes) {
     // The ones to take where there are both: without the correction collisions destroy momentum.
-    const bool corrected = !results.empty() && !results.front().corrected.empty();
-    const char* with = corrected ? "with momentum correction" : "without momentum correction";
+    const char* with = is_corrected(results) ? "with momentum correction" : "without momentum correction";
     const std::string particles = fmt::format("Particles, {}", with), energy = fmt::format("Energy, {}", with);
     chart.facets.push_back(flux_facet(results, species, particles, {.title = "Gamma", .unit = "1e20 / (m^2 s)"},
                                       [](const Fluxes& f) { return f.gamma / 1e20; }));

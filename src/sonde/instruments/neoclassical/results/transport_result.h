@@ -11,10 +11,15 @@
 
 namespace sonde::neoclassical {
 
+/// Which fluxes the ambipolar roots are those of: "corrected" or "without correction".
+[[nodiscard]] std::string roots_of(std::span<const RadialResult> results);
+
 /// Profiles of transport: rho, E_r; without_root (1: no stable ambipolar field, all NaN); on (rho, species) gamma, q,
 /// u_par, current, A1, A2, L11 ... L33, beyond, left_out, and with
 /// momentum correction the same three and the current as corrected_...; total_current; the ambipolar roots on
-/// (rho, root), NaN where there are fewer. SI units, as attributes.
+/// (rho, root), NaN where there are fewer, with roots_of as text. Of a guided search search_table_points and
+/// search_fields_solved on rho, search_table_error_L11, ..._L31 and ..._L33 on (rho, species): how far its tables were
+/// off at the field that was taken. SI units, as attributes.
 [[nodiscard]] NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
                                                 const std::string& source);
 

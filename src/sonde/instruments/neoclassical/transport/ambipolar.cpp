@@ -13,38 +13,61 @@
 namespace sonde::neoclassical {
 namespace {
 
-struct Sample {
-  double field = 0, current = 0;
-};
+void classify(std::vector<AmbipolarRoot>& roots) {
+  std::vector<AmbipolarRoot*> stable;
+  for (AmbipolarRoot& root : roots)
+    if (root.slope > 0)
+      stable.push_back(&root);
+    else
+      root.kind = AmbipolarRoot::Class::unstable;
+  for (AmbipolarRoot* root : stable) root->kind = AmbipolarRoot::Class::ion;
+  if (!stable.empty() && (stable.size() > 1 || stable.front()->E_r > 0))
+    stable.back()->kind = AmbipolarRoot::Class::electron;
+}
 
-/// Brent (1973), chapter 4: the root between two samples of opposite sign.
-template <class Function>
-double brent(Function&& f, Sample a, Sample b, double tolerance) {
+/// The integral of the current from the first root to each, by trapezoids over the grid and the roots.
+std::vector<double> work_to(const std::vector<AmbipolarRoot>& roots, std::vector<CurrentSample> samples) {
+  for (const AmbipolarRoot& root : roots) samples.push_back({root.E_r, 0});
+  std::sort(samples.begin(), samples.end(),
+            [](const CurrentSample& a, const CurrentSample& b) { return a.E_r < b.E_r; });
+  std::vector<double> work;
+  double sum = 0;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (i > 0) sum += (samples[i].E_r - samples[i - 1].E_r) * (samples[i].current + samples[i - 1].current) / 2;
+    for (; next < roots.size() && roots[next].E_r == samples[i].E_r; ++next) work.push_back(sum);
+  }
+  return work;
+}
+
+}  // namespace
+
+double brent_root(const std::function<double(double)>& current, CurrentSample a, CurrentSample b, double tolerance) {
   if (std::abs(a.current) < std::abs(b.current)) std::swap(a, b);
-  Sample c = a;
-  double step = b.field - a.field, before = step;
+  CurrentSample c = a;
+  double step = b.E_r - a.E_r, before = step;
   for (int i = 0; i < 200 && b.current != 0; ++i) {
     if (std::signbit(b.current) == std::signbit(c.current)) {
       c = a;
-      before = step = b.field - a.field;
+      before = step = b.E_r - a.E_r;
     }
     if (std::abs(c.current) < std::abs(b.current)) {
       a = b;
       b = c;
       c = a;
     }
-    const double least = 2 * std::numeric_limits<double>::epsilon() * std::abs(b.field) + tolerance / 2;
-    const double half = (c.field - b.field) / 2;
+    const double least = 2 * std::numeric_limits<double>::epsilon() * std::abs(b.E_r) + tolerance / 2;
+    const double half = (c.E_r - b.E_r) / 2;
     if (std::abs(half) <= least) break;
     double p = 0, q = 1;
     if (std::abs(before) >= least && std::abs(a.current) > std::abs(b.current)) {
       const double s = b.current / a.current;
-      if (a.field == c.field) {
+      if (a.E_r == c.E_r) {
         p = 2 * half * s;
         q = 1 - s;
       } else {
         const double t = a.current / c.current, r = b.current / c.current;
-        p = s * (2 * half * t * (t - r) - (b.field - a.field) * (r - 1));
+        p = s * (2 * half * t * (t - r) - (b.E_r - a.E_r) * (r - 1));
         q = (t - 1) * (r - 1) * (s - 1);
       }
       if (p > 0)
@@ -59,80 +82,63 @@ double brent(Function&& f, Sample a, Sample b, double tolerance) {
       before = step = half;
     }
     a = b;
-    b.field += std::abs(step) > least ? step : std::copysign(least, half);
-    b.current = f(b.field);
+    b.E_r += std::abs(step) > least ? step : std::copysign(least, half);
+    b.current = current(b.E_r);
   }
-  return b.field;
+  return b.E_r;
 }
 
-void classify(std::vector<AmbipolarRoot>& roots) {
-  std::vector<AmbipolarRoot*> stable;
-  for (AmbipolarRoot& root : roots)
-    if (root.slope > 0)
-      stable.push_back(&root);
-    else
-      root.kind = AmbipolarRoot::Class::unstable;
-  for (AmbipolarRoot* root : stable) root->kind = AmbipolarRoot::Class::ion;
-  if (!stable.empty() && (stable.size() > 1 || stable.front()->E_r > 0))
-    stable.back()->kind = AmbipolarRoot::Class::electron;
-}
-
-/// The integral of the current from the first root to each, by trapezoids over the grid and the roots.
-std::vector<double> work_to(const std::vector<AmbipolarRoot>& roots, std::vector<Sample> samples) {
-  for (const AmbipolarRoot& root : roots) samples.push_back({root.E_r, 0});
-  std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.field < b.field; });
-  std::vector<double> work;
-  double sum = 0;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (i > 0) sum += (samples[i].field - samples[i - 1].field) * (samples[i].current + samples[i - 1].current) / 2;
-    for (; next < roots.size() && roots[next].E_r == samples[i].field; ++next) work.push_back(sum);
-  }
-  return work;
-}
-
-}  // namespace
-
-AmbipolarRoots ambipolar_roots(const std::function<double(double)>& current, const AmbipolarOptions& options) {
+std::vector<double> search_grid(const AmbipolarOptions& options) {
   if (!(options.highest > options.lowest) || !std::isfinite(options.highest - options.lowest) || options.points < 2)
     throw Error(ErrorKind::bad_input, fmt::format("{} fields from {} to {} V/m: no range to search for roots in",
                                                   options.points, options.lowest, options.highest));
+  std::vector<double> fields;
+  for (Index i = 0; i < options.points; ++i) fields.push_back(options.lowest + options.step() * static_cast<double>(i));
+  return fields;
+}
+
+AmbipolarRoots roots_between(const std::vector<CurrentSample>& samples,
+                             const std::function<AmbipolarRoot(const CurrentSample&, const CurrentSample&)>& refined,
+                             const std::function<double(double)>& slope_at, RootChoice choice) {
+  AmbipolarRoots found;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    // A current that vanishes over several points (an intrinsically ambipolar plasma) has a root at each: none is one.
+    const bool lone_zero = samples[i].current == 0 && (i == 0 || samples[i - 1].current != 0) &&
+                           (i + 1 == samples.size() || samples[i + 1].current != 0);
+    if (lone_zero) {
+      found.roots.push_back({samples[i].E_r, slope_at(samples[i].E_r)});
+    } else if (i + 1 < samples.size() && samples[i].current != 0 && samples[i + 1].current != 0 &&
+               std::signbit(samples[i].current) != std::signbit(samples[i + 1].current)) {
+      found.roots.push_back(refined(samples[i], samples[i + 1]));
+    }
+  }
+  classify(found.roots);
+  const std::vector<double> work = work_to(found.roots, samples);
+  for (std::size_t i = 0; i < found.roots.size(); ++i) {
+    if (found.roots[i].kind == AmbipolarRoot::Class::unstable) continue;
+    const bool better = !found.chosen || choice == RootChoice::electron ||
+                        (choice == RootChoice::least_entropy_production && work[i] < work[*found.chosen]);
+    if (better) found.chosen = i;
+  }
+  return found;
+}
+
+AmbipolarRoots ambipolar_roots(const std::function<double(double)>& current, const AmbipolarOptions& options) {
   const auto checked = [&](double field) {
     const double value = current(field);
     if (!std::isfinite(value))
       throw Error(ErrorKind::bad_input, fmt::format("the current at E_r = {} V/m is {}", field, value));
     return value;
   };
-  const double step = (options.highest - options.lowest) / static_cast<double>(options.points - 1);
-  std::vector<Sample> samples;
-  for (Index i = 0; i < options.points; ++i) {
-    const double field = options.lowest + step * static_cast<double>(i);
-    samples.push_back({field, checked(field)});
-  }
-  AmbipolarRoots found;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    // A current that vanishes over several points (an intrinsically ambipolar plasma) has a root at each: none is one.
-    const bool lone_zero = samples[i].current == 0 && (i == 0 || samples[i - 1].current != 0) &&
-                           (i + 1 == samples.size() || samples[i + 1].current != 0);
-    double field = samples[i].field;
-    if (!lone_zero) {
-      if (i + 1 == samples.size() || samples[i].current == 0 || samples[i + 1].current == 0 ||
-          std::signbit(samples[i].current) == std::signbit(samples[i + 1].current))
-        continue;
-      field = brent(checked, samples[i], samples[i + 1], options.tolerance * step);
-    }
-    const double aside = step / 64;
-    found.roots.push_back({field, (checked(field + aside) - checked(field - aside)) / (2 * aside)});
-  }
-  classify(found.roots);
-  const std::vector<double> work = work_to(found.roots, samples);
-  for (std::size_t i = 0; i < found.roots.size(); ++i) {
-    if (found.roots[i].kind == AmbipolarRoot::Class::unstable) continue;
-    const bool better = !found.chosen || options.choice == RootChoice::electron ||
-                        (options.choice == RootChoice::least_entropy_production && work[i] < work[*found.chosen]);
-    if (better) found.chosen = i;
-  }
-  return found;
+  std::vector<CurrentSample> samples;
+  for (const double field : search_grid(options)) samples.push_back({field, checked(field)});
+  const double aside = options.step() / 64;
+  const auto slope_at = [&](double field) { return (checked(field + aside) - checked(field - aside)) / (2 * aside); };
+  const auto refined = [&](const CurrentSample& a, const CurrentSample& b) {
+    const double field = brent_root(checked, a, b, options.tolerance * options.step());
+    return AmbipolarRoot{field, slope_at(field)};
+  };
+  return roots_between(samples, refined, slope_at, options.choice);
 }
 
 }  // namespace sonde::neoclassical

@@ -93,6 +93,51 @@ TEST(Bootstrap, RareCollisionsLeaveTheTrappedFraction) {
   EXPECT_NEAR(trapped_fraction(1e-4) / (1.46 * std::sqrt(1e-4)), 1, 0.01);
 }
 
+/// The coefficients of another source without electric field, whatever field is asked for.
+struct AtRest : SurfaceSource {
+  const SurfaceSource& of;
+  explicit AtRest(const SurfaceSource& source) : of(source) {}
+  [[nodiscard]] double reference_field() const override { return of.reference_field(); }
+  [[nodiscard]] double b2_ratio() const override { return of.b2_ratio(); }
+  [[nodiscard]] std::optional<double> u2() const override { return of.u2(); }
+  void coefficients(std::span<const double> nu_hat, std::span<const double>,
+                    std::span<SurfaceDij> made) const override {
+    of.coefficients(nu_hat, std::vector<double>(nu_hat.size()), made);
+  }
+};
+
+TEST(Bootstrap, ASymmetricSurfaceLetsNoCurrentThroughInAnyField) {
+  // U = kappa (1/B - B/<B^2>). With it and the solved coefficients at rest, corrected fluxes are ambipolar whatever E_r
+  // drives; the electric drift of the equation itself, which conserves energy only, is left out of this.
+  const double e = 0.2, kappa = b_zeta / iota;
+  const SolvedSurface solved(Plan::prepare(tokamak(e), {25, 1, 60}), 1);
+  double weights = 0, b4 = 0;
+  for (int i = 0; i < 64; ++i) {
+    const double b = 1 + e * std::cos(2 * std::numbers::pi * i / 64);
+    weights += 1 / (b * b);
+    b4 += 1 / (b * b * b * b);
+  }
+  ASSERT_TRUE(solved.u2());
+  EXPECT_NEAR(*solved.u2() / (kappa * kappa * (b4 / weights - weights / 64)), 1, 1e-6);  // of two frequent collisions
+  const AtRest source(solved);
+  const EnergyNodes nodes(testing::mixed_plasma(), maxwell_polynomials(8), CoulombLogarithm::electrons, 2);
+  const std::vector<SpeciesMoments> moments = energy_moments(nodes, source, 0);
+  for (const double er : {-2e4, 0.0, 5e3}) {
+    std::vector<Forces> forces;
+    for (const Population& population : nodes.plasma()) forces.push_back(thermodynamic_forces(population, er));
+    const MomentumCorrection made = MomentumBalance(nodes, 2).solve(moments, forces, source.b2_ratio(), source.u2());
+    double sum = 0, plain = 0, sizes = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double charge = nodes.plasma()[a].species.charge;
+      sum += charge * made.fluxes[a].gamma;
+      plain += charge * fluxes(nodes.plasma()[a], thermal_matrix(moments[a]), forces[a]).gamma;
+      sizes += std::abs(charge * made.fluxes[a].gamma);
+    }
+    EXPECT_LT(std::abs(sum), 1e-4 * sizes) << er;  // 1e-7 of the plain ones, some hundred times larger
+    EXPECT_GT(std::abs(plain), sizes) << er;
+  }
+}
+
 TEST(Bootstrap, OfTheCircularTokamakItHasTheDirectionOfThePlasmaCurrent) {
   // In this file's angles the enclosed current runs along -zeta, B along +zeta. Density falls outwards, temperatures
   // are flat, E_r = 0: every species' current is against B without momentum correction, and so is the sum with it.

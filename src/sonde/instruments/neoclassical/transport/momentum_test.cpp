@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "sonde/instruments/neoclassical/transport/radial_transport.h"
 #include "sonde/instruments/neoclassical/transport/test_source.h"
 #include "tests/support/errors.h"
 
@@ -15,6 +17,7 @@ namespace {
 
 using sonde::testing::error_of;
 using testing::Formula;
+using testing::FormulaEverywhere;
 using ::testing::HasSubstr;
 using testing::kilo_electron_volt;
 using testing::mixed_plasma;
@@ -185,6 +188,59 @@ TEST(MomentumCorrection, MakesAxisymmetryAmbipolarInAnyField) {
       }
     }
   }
+}
+
+TEST(MomentumCorrection, OnsagersSymmetryHoldsAtOneTemperature) {
+  // Gamma, Q/T against A1, A2 of every pair of species, and U_par against A3, with the sign that L13 = -L31 has.
+  std::vector<Population> plasma = mixed_plasma();
+  for (Population& population : plasma) population.temperature = kilo_electron_volt;
+  const EnergyNodes nodes(plasma, maxwell_polynomials(24), CoulombLogarithm::electrons, 2);
+  Formula source([](double nu_hat, double) {
+    const double d31 = 0.1 / (1 + 10 * nu_hat);
+    return Dij{1e-4 / nu_hat + nu_hat, d31, -d31, 2 / (3 * nu_hat) * (0.4 + 0.3 * nu_hat / (1 + nu_hat))};
+  });
+  const std::vector<SpeciesMoments> moments = energy_moments(nodes, source, 0);
+  const MomentumBalance balance(nodes, 2);
+  const auto fluxes_of = [&](std::size_t driven) {
+    std::vector<Forces> forces(3);
+    Forces& at = forces[driven / 3];
+    (driven % 3 == 0 ? at.A1 : driven % 3 == 1 ? at.A2 : at.A3) = 1;
+    std::vector<double> made;
+    const MomentumCorrection corrected = balance.solve(moments, forces, 1, 0.3);
+    for (const Fluxes& flux : corrected.fluxes)
+      made.insert(made.end(), {flux.gamma, flux.q / kilo_electron_volt, flux.u_par});
+    return made;
+  };
+  std::vector<std::vector<double>> response;
+  for (std::size_t driven = 0; driven < 9; ++driven) response.push_back(fluxes_of(driven));
+  for (std::size_t i = 0; i < 9; ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const double sign = (i % 3 == 2) != (j % 3 == 2) ? -1 : 1;
+      EXPECT_NEAR(response[i][j], sign * response[j][i], 1e-9 * std::sqrt(response[i][i] * response[j][j])) << i << j;
+    }
+}
+
+TEST(MomentumCorrection, RootsOfANearlySymmetricFieldAreThoseOfItsAsymmetry) {
+  // What breaks the symmetry adds to D11 alone here: the current of corrected fluxes is in proportion to it, and its
+  // root does not depend on how little it is. Without the correction the symmetric part decides, and the root runs off.
+  const auto root = [](double asymmetry, std::optional<int> order) {
+    Formula source = axisymmetric(2.5, 1.03);
+    source.d = [symmetric = source.d, asymmetry](double nu_hat, double er_hat) {
+      Dij made = symmetric(nu_hat, er_hat);
+      made.D11 += asymmetry * nu_hat / (nu_hat * nu_hat + 30 * er_hat * er_hat + 1e-12);
+      return made;
+    };
+    const FormulaEverywhere everywhere(source);
+    TransportOptions options;
+    options.sonine_order = order;
+    options.energies = 32;
+    const std::vector<RadialInput> input{{0.5, mixed_plasma(), std::nullopt, 0}};
+    const RadialResult made = radial_transport(everywhere, input, options).at(0);
+    return made.E_r;
+  };
+  const double expected = root(1e-3, 2);
+  for (const double asymmetry : {1e-5, 1e-1}) EXPECT_NEAR(root(asymmetry, 2), expected, 0.1) << "V/m";
+  EXPECT_GT(std::abs(root(1e-3, std::nullopt) - root(1e-5, std::nullopt)), 100);
 }
 
 TEST(MomentumCorrection, OrdersUpToTheMomentsGiveTheSameAsMomentsOfThatOrder) {

@@ -18,6 +18,10 @@ void visit(Archive&& archive, Result& r) {
   archive(r.E_r);
   archive(r.roots.roots);
   archive(r.roots.chosen);
+  archive(r.search.table_points);
+  archive(r.search.fields);
+  archive(r.search.current_error);
+  archive(r.search.by_table);
   archive(r.without_root);
   archive(r.forces);
   archive(r.L);
@@ -25,6 +29,7 @@ void visit(Archive&& archive, Result& r) {
   archive(r.corrected);
   archive(r.beyond);
   archive(r.left_out);
+  archive(r.without_u2);
   archive(r.current);
   archive(r.corrected_current);
   archive(r.total_current);

@@ -4,12 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/neoclassical/transport/guided_search.h"
+#include "sonde/instruments/neoclassical/transport/search_tables.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -42,23 +47,83 @@ EnergyRule rule_of(const TransportOptions& options) {
   return without_tail(rule, std::max(4, 1 + 2 * options.sonine_order.value_or(0)) + 2);
 }
 
-double charge_flux(const EnergyNodes& nodes, const SurfaceSource& surface, double er, double electric_drive) {
-  check_interrupt();
-  const std::vector<SpeciesMoments> moments = energy_moments(nodes, surface, er);
-  double sum = 0;
-  for (std::size_t a = 0; a < moments.size(); ++a) {
-    const Population& population = nodes.plasma()[a];
-    sum += population.species.charge *
-           fluxes(population, thermal_matrix(moments[a]), thermodynamic_forces(population, er, electric_drive)).gamma;
+/// A plasma on a surface, at any field.
+class Plasma {
+ public:
+  Plasma(const RadialInput& input, const EnergyRule& rule, const TransportOptions& options)
+      : nodes_(input.plasma, rule, options.coulomb_logarithm, options.sonine_order.value_or(-1)),
+        electric_drive_(input.electric_drive) {
+    if (options.sonine_order) balance_.emplace(nodes_, *options.sonine_order);
   }
-  return sum;
+  Plasma(const Plasma&) = delete;  // the balance refers to the nodes
+  Plasma& operator=(const Plasma&) = delete;
+
+  struct State {
+    std::vector<SpeciesMoments> moments;
+    std::vector<Forces> forces;
+    std::vector<ThermalMatrix> L;
+    std::vector<Fluxes> plain, corrected;
+  };
+
+  [[nodiscard]] State at(const SurfaceSource& surface, double er) const {
+    check_interrupt();
+    State made;
+    made.moments = energy_moments(nodes_, surface, er);
+    for (std::size_t a = 0; a < made.moments.size(); ++a) {
+      const Population& population = nodes_.plasma()[a];
+      made.forces.push_back(thermodynamic_forces(population, er, electric_drive_));
+      made.L.push_back(thermal_matrix(made.moments[a]));
+      made.plain.push_back(fluxes(population, made.L[a], made.forces[a]));
+    }
+    if (balance_) made.corrected = balance_->solve(made.moments, made.forces, surface.b2_ratio(), surface.u2()).fluxes;
+    return made;
+  }
+
+  /// sum_a q_a Gamma_a of the fluxes that are asked for.
+  [[nodiscard]] double charge_flux(const SurfaceSource& surface, double er) const {
+    const State state = at(surface, er);
+    double sum = 0;
+    for (std::size_t a = 0; a < state.plain.size(); ++a)
+      sum += nodes_.plasma()[a].species.charge * (balance_ ? state.corrected : state.plain)[a].gamma;
+    return sum;
+  }
+
+  [[nodiscard]] const EnergyNodes& nodes() const { return nodes_; }
+
+ private:
+  EnergyNodes nodes_;
+  std::optional<MomentumBalance> balance_;
+  double electric_drive_;
+};
+
+AmbipolarRoots search_by_tables(const SurfaceSource& surface, const Plasma& plasma, const AmbipolarOptions& options,
+                                SearchRecord& record) {
+  SearchTables tables(surface, plasma.nodes(), options.step() / 2,
+                      std::max(std::abs(options.lowest), std::abs(options.highest)));
+  std::optional<SurfaceTable> last;
+  const double points_of_a_field =
+      static_cast<double>(plasma.nodes().plasma().size()) * static_cast<double>(plasma.nodes().rule().size());
+  const CurrentGuide guide{
+      .levels = SearchTables::levels,
+      .make =
+          [&](int level) {
+            last = tables.make(level);
+            return [&plasma, table = *last](double er) { return plasma.charge_flux(table, er); };
+          },
+      .cost = [&](int level) { return static_cast<double>(tables.points_to_add(level)) / points_of_a_field; }};
+  const GuidedRoots made = guided_roots([&](double er) { return plasma.charge_flux(surface, er); }, guide, options);
+  record.table_points = tables.points();
+  record.fields = made.asked;
+  record.current_error = made.error;
+  if (made.found.chosen) record.by_table = plasma.at(*last, made.found.roots[*made.found.chosen].E_r).L;
+  return made.found;
 }
 
-void find_field(const SurfaceSource& surface, const RadialInput& input, const EnergyRule& rule,
-                const TransportOptions& options, RadialResult& made) {
-  const EnergyNodes nodes(input.plasma, rule, options.coulomb_logarithm, -1);
-  made.roots = ambipolar_roots([&](double er) { return charge_flux(nodes, surface, er, input.electric_drive); },
-                               options.ambipolar);
+void find_field(const SurfaceSource& surface, const Plasma& plasma, const TransportOptions& options,
+                RadialResult& made) {
+  made.roots = options.search == FieldSearch::guided && surface.even_in_field()
+                   ? search_by_tables(surface, plasma, options.ambipolar, made.search)
+                   : ambipolar_roots([&](double er) { return plasma.charge_flux(surface, er); }, options.ambipolar);
   made.without_root = !made.roots.chosen;
   made.E_r = made.without_root ? not_there : made.roots.roots[*made.roots.chosen].E_r;
 }
@@ -73,33 +138,31 @@ RadialResult at_radius(const RadialSource& source, const RadialInput& input, con
                        const TransportOptions& options) {
   check_interrupt();
   const std::unique_ptr<SurfaceSource> surface = source.at(input.rho);
-  const EnergyNodes nodes(input.plasma, rule, options.coulomb_logarithm, options.sonine_order.value_or(-1));
+  const Plasma plasma(input, rule, options);
   require_neutral(input.plasma);
   RadialResult made;
   made.rho = input.rho;
   if (input.E_r)
     made.E_r = *input.E_r;
   else
-    find_field(*surface, input, rule, options, made);
+    find_field(*surface, plasma, options, made);
   if (made.without_root) {
     set_nan(input.plasma.size(), options.sonine_order.has_value(), made);
     return made;
   }
-  const std::vector<SpeciesMoments> moments = energy_moments(nodes, *surface, made.E_r);
-  for (std::size_t a = 0; a < moments.size(); ++a) {
-    const Population& population = input.plasma[a];
-    made.forces.push_back(thermodynamic_forces(population, made.E_r, input.electric_drive));
-    made.L.push_back(thermal_matrix(moments[a]));
-    made.fluxes.push_back(fluxes(population, made.L[a], made.forces[a]));
-    made.beyond.push_back(moments[a].beyond);
-    made.left_out.push_back(moments[a].left_out);
+  Plasma::State state = plasma.at(*surface, made.E_r);
+  for (const SpeciesMoments& moments : state.moments) {
+    made.beyond.push_back(moments.beyond);
+    made.left_out.push_back(moments.left_out);
   }
+  made.forces = std::move(state.forces);
+  made.L = std::move(state.L);
+  made.fluxes = std::move(state.plain);
   made.current = currents(input.plasma, made.fluxes);
   made.total_current = std::accumulate(made.current.begin(), made.current.end(), 0.0);
   if (!options.sonine_order) return made;
-  made.corrected = MomentumBalance(nodes, *options.sonine_order)
-                       .solve(moments, made.forces, surface->b2_ratio(), surface->u2())
-                       .fluxes;
+  made.without_u2 = !surface->u2();
+  made.corrected = std::move(state.corrected);
   made.corrected_current = currents(input.plasma, made.corrected);
   made.corrected_total_current = std::accumulate(made.corrected_current.begin(), made.corrected_current.end(), 0.0);
   return made;
@@ -107,11 +170,15 @@ RadialResult at_radius(const RadialSource& source, const RadialInput& input, con
 
 }  // namespace
 
-Index least_solves(std::span<const RadialInput> radii, const TransportOptions& options) {
+Index expected_solves(std::span<const RadialInput> radii, const TransportOptions& options) {
   const auto energies = static_cast<Index>(rule_of(options).size());
   Index solves = 0;
-  for (const RadialInput& input : radii)
-    solves += static_cast<Index>(input.plasma.size()) * energies * (input.E_r ? 1 : options.ambipolar.points + 1);
+  for (const RadialInput& input : radii) {
+    const bool guided = options.search == FieldSearch::guided && !input.E_r;
+    const Index fields = input.E_r ? 1 : guided ? 5 : options.ambipolar.points + 1;  // three or four find a root
+    solves += static_cast<Index>(input.plasma.size()) * energies * fields;
+    if (guided) solves += SearchTables::usual_points;
+  }
   return solves;
 }
 

@@ -30,6 +30,7 @@ class SolvedSurface : public SurfaceSource {
     return plan_.surface().b2_mean / (reference_field() * reference_field());
   }
 
+  [[nodiscard]] bool even_in_field() const override { return plan_.surface().symmetric; }
   /// From two solves at frequent collisions, when it is first asked for. Nothing where they do not converge.
   [[nodiscard]] std::optional<double> u2() const override;
 

@@ -28,6 +28,8 @@ class SurfaceSource {
   /// <U^2>, 1/T^2, of the flow xi U that varies along B, <B U> = 0: D11 tends to (2/3) nu_hat <U^2> for frequent
   /// collisions (Pfirsch and Schlueter). Nothing where the source does not reach so far.
   [[nodiscard]] virtual std::optional<double> u2() const = 0;
+  /// Whether no answer depends on the sign of the field, as in fields with stellarator symmetry.
+  [[nodiscard]] virtual bool even_in_field() const { return true; }
 
   /// D_ij of each pair nu_hat[i] (1/m), er_hat[i] = E_r/v (T, signed); all three equally long. Thread-safe.
   virtual void coefficients(std::span<const double> nu_hat, std::span<const double> er_hat,
