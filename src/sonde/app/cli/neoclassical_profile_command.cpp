@@ -307,6 +307,15 @@ void run_profile(const ProfileOptions& options, Context& context) {
   found["radii_without_root"] = rootless;
   found["largest_share_beyond"] = beyond;
   found["largest_share_left_out"] = left_out;
+  const auto doubtful = std::count_if(results.begin(), results.end(), [](const nc::RadialResult& r) {
+    return std::any_of(r.roots.roots.begin(), r.roots.roots.end(), [](const auto& root) { return root.doubtful(); });
+  });
+  found["radii_with_doubtful_roots"] = doubtful;
+  if (doubtful > 0)
+    context.say(
+        fmt::format("note      {} radii have doubtful roots, which are not taken: nearly symmetric, they hang on "
+                    "what the electric drift does to the momentum correction (root_uncertainty of the file)",
+                    doubtful));
   if (rootless > 0)
     context.say(
         fmt::format("note      {} radii have no stable ambipolar field between {:.4g} and {:.4g} kV/m: NaN there "
@@ -344,7 +353,10 @@ Command neoclassical_profile_command() {
           "database it interpolates; from an equilibrium it solves at the very energies that the integrals need "
           "(--compare tells what interpolating a database would have cost). An energy without an answer is left "
           "out where it holds less than 1e-4 of every integral, which is told. Radii without a stable ambipolar field "
-          "are NaN, and without_root of the file marks them. Under `mpirun` radii go to whichever process is free.",
+          "are NaN, and without_root of the file marks them. A root that the electric drift could move by more than "
+          "half, as "
+          "the momentum correction of nearly symmetric fields has them, is reported but not taken. Under `mpirun` "
+          "radii go to whichever process is free.",
       .examples = {{"sonde neoclassical profile Dij.h5 -o profiles.h5", "51 radii with the standard profiles"},
                    {"sonde neoclassical profile Dij.h5 --profiles plasma.csv --quantity bootstrap -o current.nc",
                     "Densities and temperatures of a table"},

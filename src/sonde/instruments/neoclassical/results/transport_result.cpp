@@ -23,12 +23,12 @@ std::vector<double> over_radii(std::span<const RadialResult> results, auto&& val
   return values;
 }
 
-/// Roots of one class over rho, for points on the chart.
-sonde::Series roots_of(std::span<const RadialResult> results, AmbipolarRoot::Class kind, std::string name) {
+/// Roots over rho that something is true of, for points on the chart.
+sonde::Series roots_where(std::span<const RadialResult> results, std::string name, auto&& holds) {
   sonde::Series series{.name = std::move(name), .mark = Mark::points};
   for (const RadialResult& result : results)
     for (const AmbipolarRoot& root : result.roots.roots)
-      if (root.kind == kind) {
+      if (holds(root)) {
         series.x.push_back(result.rho);
         series.y.push_back(root.E_r / 1e3);
       }
@@ -132,17 +132,19 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
 
   std::size_t most = 1;
   for (const RadialResult& result : results) most = std::max(most, result.roots.roots.size());
-  std::vector<double> roots, stable;
-  for (const RadialResult& result : results)
-    for (std::size_t i = 0; i < most; ++i) {
-      const bool there = i < result.roots.roots.size();
-      const double nan = std::numeric_limits<double>::quiet_NaN();
-      roots.push_back(there ? result.roots.roots[i].E_r : nan);
-      stable.push_back(there ? static_cast<double>(result.roots.roots[i].kind != AmbipolarRoot::Class::unstable) : nan);
-    }
-  contents.add("roots", {"rho", "root"}, Array::from(roots, Shape{radii, static_cast<Index>(most)}))
-      .attributes.emplace_back("units", std::string("V/m"));
-  contents.add("root_is_stable", {"rho", "root"}, Array::from(stable, Shape{radii, static_cast<Index>(most)}));
+  const auto of_roots = [&](const char* name, const char* unit, auto&& value) {
+    std::vector<double> values;
+    for (const RadialResult& result : results)
+      for (std::size_t i = 0; i < most; ++i)
+        values.push_back(i < result.roots.roots.size() ? value(result.roots.roots[i])
+                                                       : std::numeric_limits<double>::quiet_NaN());
+    contents.add(name, {"rho", "root"}, Array::from(values, Shape{radii, static_cast<Index>(most)}))
+        .attributes.emplace_back("units", std::string(unit));
+  };
+  of_roots("roots", "V/m", [](const AmbipolarRoot& root) { return root.E_r; });
+  of_roots("root_is_stable", "1",
+           [](const AmbipolarRoot& root) { return root.kind == AmbipolarRoot::Class::unstable ? 0.0 : 1.0; });
+  of_roots("root_uncertainty", "V/m", [](const AmbipolarRoot& root) { return root.uncertainty; });
   if (std::any_of(results.begin(), results.end(), [](R r) { return r.search.fields > 0; })) {
     profile("search_table_points", "1", [](R r) { return static_cast<double>(r.search.table_points); });
     profile("search_fields_solved", "1", [](R r) { return static_cast<double>(r.search.fields); });
@@ -172,11 +174,15 @@ Chart transport_chart(std::span<const RadialResult> results, std::span<const Spe
                             .x = radii_of(results),
                             .y = over_radii(results, [](const RadialResult& r) { return r.E_r / 1e3; }),
                             .mark = Mark::lines});
+    const auto add = [&](const char* name, auto&& holds) {
+      if (sonde::Series series = roots_where(results, name, holds); !series.x.empty())
+        facet.series.push_back(std::move(series));
+    };
     for (const auto& [kind, name] : {std::pair{AmbipolarRoot::Class::ion, "ion roots"},
                                      std::pair{AmbipolarRoot::Class::electron, "electron roots"},
                                      std::pair{AmbipolarRoot::Class::unstable, "unstable roots"}})
-      if (sonde::Series series = roots_of(results, kind, name); !series.x.empty())
-        facet.series.push_back(std::move(series));
+      add(name, [kind = kind](const AmbipolarRoot& root) { return root.kind == kind && !root.doubtful(); });
+    add("doubtful roots", [](const AmbipolarRoot& root) { return root.doubtful(); });
     chart.facets.push_back(std::move(facet));
   }
   if (panels.bootstrap) {

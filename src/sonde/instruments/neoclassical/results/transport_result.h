@@ -17,9 +17,10 @@ namespace sonde::neoclassical {
 /// Profiles of transport: rho, E_r; without_root (1: no stable ambipolar field, all NaN); on (rho, species) gamma, q,
 /// u_par, current, A1, A2, L11 ... L33, beyond, left_out, and with
 /// momentum correction the same three and the current as corrected_...; total_current; the ambipolar roots on
-/// (rho, root), NaN where there are fewer, with roots_of as text. Of a guided search search_table_points and
-/// search_fields_solved on rho, search_table_error_L11, ..._L31 and ..._L33 on (rho, species): how far its tables were
-/// off at the field that was taken. SI units, as attributes.
+/// (rho, root), NaN where there are fewer, with roots_of as text, root_is_stable and root_uncertainty (V/m; above half
+/// of the root it is doubtful and not taken). Of a guided search search_table_points and search_fields_solved on rho,
+/// search_table_error_L11, ..._L31 and ..._L33 on (rho, species): how far its tables were off at the field that was
+/// taken. SI units, as attributes.
 [[nodiscard]] NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
                                                 const std::string& source);
 
@@ -34,7 +35,7 @@ struct TransportPanels {
 };
 
 /// Fluxes per species (corrected where there is a correction, as their titles say), all ambipolar roots with the one
-/// that was taken, bootstrap current without and with momentum correction: over rho.
+/// that was taken, the doubtful ones apart, bootstrap current without and with momentum correction: over rho.
 [[nodiscard]] Chart transport_chart(std::span<const RadialResult> results, std::span<const Species> species,
                                     const TransportPanels& panels);
 

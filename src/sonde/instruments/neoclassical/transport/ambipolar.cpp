@@ -14,30 +14,30 @@ namespace sonde::neoclassical {
 namespace {
 
 void classify(std::vector<AmbipolarRoot>& roots) {
-  std::vector<AmbipolarRoot*> stable;
-  for (AmbipolarRoot& root : roots)
-    if (root.slope > 0)
-      stable.push_back(&root);
-    else
-      root.kind = AmbipolarRoot::Class::unstable;
-  for (AmbipolarRoot* root : stable) root->kind = AmbipolarRoot::Class::ion;
-  if (!stable.empty() && (stable.size() > 1 || stable.front()->E_r > 0))
-    stable.back()->kind = AmbipolarRoot::Class::electron;
+  std::vector<AmbipolarRoot*> count;
+  for (AmbipolarRoot& root : roots) {
+    root.kind = !(root.slope > 0) ? AmbipolarRoot::Class::unstable
+                : root.E_r > 0    ? AmbipolarRoot::Class::electron
+                                  : AmbipolarRoot::Class::ion;
+    if (root.slope > 0 && !root.doubtful()) count.push_back(&root);
+  }
+  if (count.size() < 2) return;
+  for (AmbipolarRoot* root : count) root->kind = AmbipolarRoot::Class::ion;
+  count.back()->kind = AmbipolarRoot::Class::electron;
 }
 
 /// The integral of the current from the first root to each, by trapezoids over the grid and the roots.
-std::vector<double> work_to(const std::vector<AmbipolarRoot>& roots, std::vector<CurrentSample> samples) {
+void add_work(std::vector<AmbipolarRoot>& roots, std::vector<CurrentSample> samples) {
   for (const AmbipolarRoot& root : roots) samples.push_back({root.E_r, 0});
   std::sort(samples.begin(), samples.end(),
             [](const CurrentSample& a, const CurrentSample& b) { return a.E_r < b.E_r; });
-  std::vector<double> work;
   double sum = 0;
   std::size_t next = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (i > 0) sum += (samples[i].E_r - samples[i - 1].E_r) * (samples[i].current + samples[i - 1].current) / 2;
-    for (; next < roots.size() && roots[next].E_r == samples[i].E_r; ++next) work.push_back(sum);
+    for (; next < roots.size() && roots[next].E_r == samples[i].E_r; ++next) roots[next].work = sum;
   }
-  return work;
+  for (std::size_t i = roots.size(); i-- > 0;) roots[i].work -= roots[0].work;
 }
 
 }  // namespace
@@ -112,15 +112,21 @@ AmbipolarRoots roots_between(const std::vector<CurrentSample>& samples,
       found.roots.push_back(refined(samples[i], samples[i + 1]));
     }
   }
-  classify(found.roots);
-  const std::vector<double> work = work_to(found.roots, samples);
-  for (std::size_t i = 0; i < found.roots.size(); ++i) {
-    if (found.roots[i].kind == AmbipolarRoot::Class::unstable) continue;
+  add_work(found.roots, samples);
+  settle(found, choice);
+  return found;
+}
+
+void settle(AmbipolarRoots& found, RootChoice choice) {
+  std::vector<AmbipolarRoot>& roots = found.roots;
+  classify(roots);
+  found.chosen.reset();
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    if (roots[i].kind == AmbipolarRoot::Class::unstable || roots[i].doubtful()) continue;
     const bool better = !found.chosen || choice == RootChoice::electron ||
-                        (choice == RootChoice::least_entropy_production && work[i] < work[*found.chosen]);
+                        (choice == RootChoice::least_entropy_production && roots[i].work < roots[*found.chosen].work);
     if (better) found.chosen = i;
   }
-  return found;
 }
 
 AmbipolarRoots ambipolar_roots(const std::function<double(double)>& current, const AmbipolarOptions& options) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -27,12 +28,21 @@ struct AmbipolarRoot {
   double E_r = 0;
   double slope = 0;  ///< d(current)/dE_r
   Class kind = Class::ion;
+  double work = 0;         ///< the integral of the current over E_r from the first root to this
+  double uncertainty = 0;  ///< V/m: how far it might lie elsewhere for what the theory leaves out, where that is known
+
+  /// It says nothing about the plasma.
+  [[nodiscard]] bool doubtful() const { return uncertainty > 0.5 * std::abs(E_r); }
 };
 
 struct AmbipolarRoots {
   std::vector<AmbipolarRoot> roots;   ///< of increasing field
   std::optional<std::size_t> chosen;  ///< nothing without a stable root
 };
+
+/// Classes and choice by slopes, works and uncertainties, among the stable roots that are not doubtful; a doubtful one
+/// is ion or electron root by the sign of its field.
+void settle(AmbipolarRoots& found, RootChoice choice);
 
 /// A point of the search.
 struct CurrentSample {

@@ -55,6 +55,18 @@ TEST(Ambipolar, TheChoiceIsByEntropyIonOrElectron) {
   EXPECT_NEAR(chosen(three_roots, RootChoice::electron), 9e3, 1);
 }
 
+TEST(Ambipolar, ADoubtfulRootIsNeitherCountedNorTaken) {
+  AmbipolarRoots found = ambipolar_roots(three_roots, {});
+  found.roots[2].uncertainty = 5e3;  // more than half of 9 kV/m
+  settle(found, RootChoice::electron);
+  EXPECT_EQ(found.chosen, 0);
+  EXPECT_EQ(found.roots[0].kind, Class::ion);
+  EXPECT_EQ(found.roots[2].kind, Class::electron);
+  found.roots[0].uncertainty = 2.1e3;
+  settle(found, RootChoice::electron);
+  EXPECT_FALSE(found.chosen);
+}
+
 TEST(Ambipolar, WithoutARootNothingIsChosen) {
   const AmbipolarRoots none = ambipolar_roots([](double) { return 1.0; }, {});
   EXPECT_TRUE(none.roots.empty());

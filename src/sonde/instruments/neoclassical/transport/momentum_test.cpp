@@ -243,6 +243,25 @@ TEST(MomentumCorrection, RootsOfANearlySymmetricFieldAreThoseOfItsAsymmetry) {
   EXPECT_GT(std::abs(root(1e-3, std::nullopt) - root(1e-5, std::nullopt)), 100);
 }
 
+TEST(MomentumCorrection, ARootThatHangsOnTheDriftOfASymmetricFieldIsDoubtful) {
+  // The drift changes D31 and D33 of the symmetric field together, and the current that it thereby makes is no current.
+  Formula source = axisymmetric(2.5, 1.03);
+  source.d = [symmetric = source.d](double nu_hat, double er_hat) {
+    Dij made = symmetric(nu_hat, er_hat);
+    made.D31 *= 1 + 300 * er_hat * er_hat;
+    made.D13 *= 1 + 300 * er_hat * er_hat;
+    return made;
+  };
+  const FormulaEverywhere everywhere(source);
+  TransportOptions options;
+  options.sonine_order = 2;
+  options.energies = 32;
+  const std::vector<RadialInput> input{{0.5, mixed_plasma(), std::nullopt, 0}};
+  const RadialResult made = radial_transport(everywhere, input, options).at(0);
+  for (const AmbipolarRoot& root : made.roots.roots) EXPECT_TRUE(root.doubtful() || std::abs(root.E_r) < 1) << root.E_r;
+  EXPECT_TRUE(made.without_root || std::abs(made.E_r) < 1);
+}
+
 TEST(MomentumCorrection, OrdersUpToTheMomentsGiveTheSameAsMomentsOfThatOrder) {
   const EnergyNodes high(mixed_plasma(), maxwell_polynomials(32), CoulombLogarithm::electrons, 6),
       low(mixed_plasma(), maxwell_polynomials(32), CoulombLogarithm::electrons, 2);

@@ -67,8 +67,13 @@ class Plasma {
 
   [[nodiscard]] State at(const SurfaceSource& surface, double er) const {
     check_interrupt();
+    return at(surface, er, energy_moments(nodes_, surface, er));
+  }
+
+  /// The same with the coefficients of another field.
+  [[nodiscard]] State at(const SurfaceSource& surface, double er, std::vector<SpeciesMoments> moments) const {
     State made;
-    made.moments = energy_moments(nodes_, surface, er);
+    made.moments = std::move(moments);
     for (std::size_t a = 0; a < made.moments.size(); ++a) {
       const Population& population = nodes_.plasma()[a];
       made.forces.push_back(thermodynamic_forces(population, er, electric_drive_));
@@ -88,16 +93,36 @@ class Plasma {
     return sum;
   }
 
+  /// How far each root might lie elsewhere: what the electric drift changes of the correction's current, over the
+  /// slope. The drift of the equation does not keep the momentum of a symmetric field, so that no more of it is known;
+  /// far from symmetry the correction, and with it this, is small. Zero without a correction.
+  void add_uncertainty(const SurfaceSource& surface, std::vector<AmbipolarRoot>& roots) const {
+    if (!balance_ || roots.empty()) return;
+    const std::vector<SpeciesMoments> at_rest = energy_moments(nodes_, surface, 0);
+    for (AmbipolarRoot& root : roots)
+      root.uncertainty = std::abs(current_of_correction(at(surface, root.E_r)) -
+                                  current_of_correction(at(surface, root.E_r, at_rest))) /
+                         std::abs(root.slope);
+  }
+
   [[nodiscard]] const EnergyNodes& nodes() const { return nodes_; }
 
  private:
+  [[nodiscard]] double current_of_correction(const State& state) const {
+    double sum = 0;
+    for (std::size_t a = 0; a < state.plain.size(); ++a)
+      sum += nodes_.plasma()[a].species.charge * (state.corrected[a].gamma - state.plain[a].gamma);
+    return sum;
+  }
+
   EnergyNodes nodes_;
   std::optional<MomentumBalance> balance_;
   double electric_drive_;
 };
 
-AmbipolarRoots search_by_tables(const SurfaceSource& surface, const Plasma& plasma, const AmbipolarOptions& options,
-                                SearchRecord& record) {
+/// Returns the last table that it made.
+SurfaceTable search_by_tables(const SurfaceSource& surface, const Plasma& plasma, const AmbipolarOptions& options,
+                              RadialResult& result) {
   SearchTables tables(surface, plasma.nodes(), options.step() / 2,
                       std::max(std::abs(options.lowest), std::abs(options.highest)));
   std::optional<SurfaceTable> last;
@@ -112,20 +137,23 @@ AmbipolarRoots search_by_tables(const SurfaceSource& surface, const Plasma& plas
           },
       .cost = [&](int level) { return static_cast<double>(tables.points_to_add(level)) / points_of_a_field; }};
   const GuidedRoots made = guided_roots([&](double er) { return plasma.charge_flux(surface, er); }, guide, options);
-  record.table_points = tables.points();
-  record.fields = made.asked;
-  record.current_error = made.error;
-  if (made.found.chosen) record.by_table = plasma.at(*last, made.found.roots[*made.found.chosen].E_r).L;
-  return made.found;
+  result.search = {tables.points(), made.asked, made.error, {}};
+  result.roots = made.found;
+  return *last;
 }
 
 void find_field(const SurfaceSource& surface, const Plasma& plasma, const TransportOptions& options,
                 RadialResult& made) {
-  made.roots = options.search == FieldSearch::guided && surface.even_in_field()
-                   ? search_by_tables(surface, plasma, options.ambipolar, made.search)
-                   : ambipolar_roots([&](double er) { return plasma.charge_flux(surface, er); }, options.ambipolar);
+  std::optional<SurfaceTable> table;
+  if (options.search == FieldSearch::guided && surface.even_in_field())
+    table = search_by_tables(surface, plasma, options.ambipolar, made);
+  else
+    made.roots = ambipolar_roots([&](double er) { return plasma.charge_flux(surface, er); }, options.ambipolar);
+  plasma.add_uncertainty(surface, made.roots.roots);
+  settle(made.roots, options.ambipolar.choice);
   made.without_root = !made.roots.chosen;
   made.E_r = made.without_root ? not_there : made.roots.roots[*made.roots.chosen].E_r;
+  if (table && !made.without_root) made.search.by_table = plasma.at(*table, made.E_r).L;
 }
 
 std::vector<double> currents(const std::vector<Population>& plasma, const std::vector<Fluxes>& fluxes) {

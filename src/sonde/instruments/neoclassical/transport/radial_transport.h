@@ -46,8 +46,9 @@ struct SearchRecord {
 struct RadialResult {
   double rho = 0;
   double E_r = 0;  ///< V/m
-  /// Of the search, which takes the corrected fluxes where a correction was asked for, else those without. Where it has
-  /// no stable root, `without_root` is set, and E_r and all that would follow from it are NaN.
+  /// Of the search, which takes the corrected fluxes where a correction was asked for, else those without; the
+  /// uncertainty of each is what the electric drift changes of the correction. Where there is no stable root, or only
+  /// doubtful ones as near a symmetry, `without_root` is set, and E_r and all that would follow from it are NaN.
   AmbipolarRoots roots;
   SearchRecord search;
   bool without_root = false;
