@@ -442,6 +442,40 @@ TEST_F(Neoclassical, FromAnEquilibriumToABootstrapCurrent) {
                      "--momentum-correction", "none", "--quantity", "ambipolar"})
                 .status,
             0);
+  const Ended nowhere = command({"profile", file("D.h5"), "-o", file("n.nc"), "--rho", "0.5", "--E-r-lowest", "49e3",
+                                 "--E-r-highest", "50e3", "--E-r-points", "3"});
+  EXPECT_EQ(nowhere.status, 0) << nowhere.err;
+  EXPECT_THAT(nowhere.err, HasSubstr("nothing to draw"));
+  EXPECT_FALSE(fs::exists(file("n.png")));
+}
+
+TEST_F(Neoclassical, AGuidedSearchFindsTheRootOfTheExhaustiveOne) {
+  SONDE_NEED_DATA(data);
+  const auto found = [&](const std::string& search) {
+    return results({"profile",      (data / "neoclassical/wout_li383_1.4m.nc").string(),
+                    "--rho",        "0.5",
+                    "--n-theta",    "7",
+                    "--n-zeta",     "7",
+                    "--n-xi",       "10",
+                    "--energies",   "8",
+                    "--E-r-points", "40",
+                    "--E-r-search", search,
+                    "--tol",        "1e-3",
+                    "-o",           file(search + ".h5")});
+  };
+  const Value guided = found("guided"), exhaustive = found("exhaustive");
+  EXPECT_EQ(guided.find("roots_of")->as_text(), "corrected");
+  EXPECT_GT(number_at(guided, "search_table_points"), 100);
+  EXPECT_GT(number_at(guided, "search_fields_solved"), 0);
+  EXPECT_EQ(exhaustive.find("search_table_points"), nullptr);
+  testing::python(
+      "import sys, h5py, numpy as np\n"
+      "g, e = (h5py.File(sys.argv[1] + n) for n in ('/guided.h5', '/exhaustive.h5'))\n"
+      // A root is found to 1e-6 of a step, 2.6 kV/m.
+      "assert np.allclose(g['roots'][()], e['roots'][()], rtol=0, atol=6e-3, equal_nan=True), (g['roots'][()], "
+      "e['roots'][()])\n"
+      "assert g['search_table_error_L11'].shape == (1, 3) and 'search_table_error_L11' not in e\n",
+      folder_.path().string());
 }
 
 TEST_F(Neoclassical, BoozerFileOfAnEquilibriumGivesTheSameCoefficients) {

@@ -42,8 +42,10 @@ class Profiles:
     L: Array  #: [rho][species][3][3], the thermal matrix, m^2/s
     beyond: Array  #: share of the integrals that stands on coefficients beyond the database
     left_out: Array  #: share of energies that had no answer; 0 of a database
+    roots_of: str  #: the fluxes that carry no current at the roots: "corrected" or "without correction"
     roots: Array  #: [rho][root], every ambipolar field, V/m; NaN where there are fewer
     root_is_stable: Array  #: [rho][root], 1 or 0
+    root_uncertainty: Array  #: [rho][root], V/m; above half of the root it is doubtful and not taken
 
     def __repr__(self) -> str:
         return f"<sonde.neoclassical.Profiles of {', '.join(self.species_names)} at {self.rho.size} radii>"

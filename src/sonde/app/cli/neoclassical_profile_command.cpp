@@ -332,10 +332,11 @@ void run_profile(const ProfileOptions& options, Context& context) {
     context.say(fmt::format("note      energies without an answer were left out; they hold up to {:.1e} of an integral",
                             left_out));
   context.say("wrote     " + options.output);
-  {
+  if (const Chart chart = transport_chart(results, species, panels); !chart.facets.empty()) {
     const auto drawing = context.report().phase("plot");
-    draw(transport_chart(results, species, panels), std::filesystem::path(options.output).replace_extension().string(),
-         context);
+    draw(chart, std::filesystem::path(options.output).replace_extension().string(), context);
+  } else {
+    context.say("note      no radius has a field: there is nothing to draw");
   }
   say_times(context);
 }

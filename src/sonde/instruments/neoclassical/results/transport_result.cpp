@@ -165,15 +165,19 @@ Chart transport_chart(std::span<const RadialResult> results, std::span<const Spe
   Chart chart;
   chart.title = "Neoclassical transport";
   chart.columns = 2;
-  if (panels.ambipolar) {
+  // Where no radius has a field there are roots at best, unstable or doubtful.
+  const bool fields = std::any_of(results.begin(), results.end(), [](const auto&r) { return !r.without_root; }),
+             roots = std::any_of(results.begin(), results.end(), [](const auto&r) { return !r.roots.roots.empty(); });
+  if (panels.ambipolar && (fields || roots)) {
     Facet facet{.title = fmt::format("Field where {} fluxes carry no current",
                                      is_corrected(results) ? "corrected" : "uncorrected"),
                 .x = {.title = "rho"},
                 .y = {.title = "E_r", .unit = "kV/m"}};
-    facet.series.push_back({.name = "taken",
-                            .x = radii_of(results),
-                            .y = over_radii(results, [](const RadialResult& r) { return r.E_r / 1e3; }),
-                            .mark = Mark::lines});
+    if (fields)
+      facet.series.push_back({.name = "taken",
+                              .x = radii_of(results),
+                              .y = over_radii(results, [](const RadialResult& r) { return r.E_r / 1e3; }),
+                              .mark = Mark::lines});
     const auto add = [&](const char* name, auto&& holds) {
       if (sonde::Series series = roots_where(results, name, holds); !series.x.empty())
         facet.series.push_back(std::move(series));
@@ -185,7 +189,7 @@ Chart transport_chart(std::span<const RadialResult> results, std::span<const Spe
     add("doubtful roots", [](const AmbipolarRoot& root) { return root.doubtful(); });
     chart.facets.push_back(std::move(facet));
   }
-  if (panels.bootstrap) {
+  if (panels.bootstrap && fields) {
     Facet facet{.title = "Bootstrap current", .x = {.title = "rho"}, .y = {.title = "<J B>/B0", .unit = "kA/m^2"}};
     facet.series.push_back({.name = "without momentum correction",
                             .x = radii_of(results),
@@ -197,7 +201,7 @@ Chart transport_chart(std::span<const RadialResult> results, std::span<const Spe
                                                       })});
     chart.facets.push_back(std::move(facet));
   }
-  if (panels.fluxes) {
+  if (panels.fluxes && fields) {
     // The ones to take where there are both: without the correction collisions destroy momentum.
     const char* with = is_corrected(results) ? "with momentum correction" : "without momentum correction";
     const std::string particles = fmt::format("Particles, {}", with), energy = fmt::format("Energy, {}", with);

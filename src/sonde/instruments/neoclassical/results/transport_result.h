@@ -35,7 +35,8 @@ struct TransportPanels {
 };
 
 /// Fluxes per species (corrected where there is a correction, as their titles say), all ambipolar roots with the one
-/// that was taken, the doubtful ones apart, bootstrap current without and with momentum correction: over rho.
+/// that was taken, the doubtful ones apart, bootstrap current without and with momentum correction: over rho. Without
+/// facets where there is nothing to draw.
 [[nodiscard]] Chart transport_chart(std::span<const RadialResult> results, std::span<const Species> species,
                                     const TransportPanels& panels);
 

@@ -258,8 +258,9 @@ TEST(MomentumCorrection, ARootThatHangsOnTheDriftOfASymmetricFieldIsDoubtful) {
   options.energies = 32;
   const std::vector<RadialInput> input{{0.5, mixed_plasma(), std::nullopt, 0}};
   const RadialResult made = radial_transport(everywhere, input, options).at(0);
-  for (const AmbipolarRoot& root : made.roots.roots) EXPECT_TRUE(root.doubtful() || std::abs(root.E_r) < 1) << root.E_r;
-  EXPECT_TRUE(made.without_root || std::abs(made.E_r) < 1);
+  ASSERT_FALSE(made.roots.roots.empty());
+  for (const AmbipolarRoot& root : made.roots.roots) EXPECT_TRUE(root.doubtful()) << root.E_r;
+  EXPECT_TRUE(made.without_root);
 }
 
 TEST(MomentumCorrection, OrdersUpToTheMomentsGiveTheSameAsMomentsOfThatOrder) {

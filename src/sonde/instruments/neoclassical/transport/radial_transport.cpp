@@ -87,31 +87,37 @@ class Plasma {
   /// sum_a q_a Gamma_a of the fluxes that are asked for.
   [[nodiscard]] double charge_flux(const SurfaceSource& surface, double er) const {
     const State state = at(surface, er);
-    double sum = 0;
-    for (std::size_t a = 0; a < state.plain.size(); ++a)
-      sum += nodes_.plasma()[a].species.charge * (balance_ ? state.corrected : state.plain)[a].gamma;
-    return sum;
+    return current_of(balance_ ? state.corrected : state.plain);
   }
 
   /// How far each root might lie elsewhere: what the electric drift changes of the correction's current, over the
   /// slope. The drift of the equation does not keep the momentum of a symmetric field, so that no more of it is known;
-  /// far from symmetry the correction, and with it this, is small. Zero without a correction.
+  /// far from symmetry the correction, and with it this, is small. In a symmetric plasma this change is all of the
+  /// current and vanishes at its roots: where it varies by more than the current at E_r = 0, the root has all of
+  /// itself.
   void add_uncertainty(const SurfaceSource& surface, std::vector<AmbipolarRoot>& roots) const {
     if (!balance_ || roots.empty()) return;
     const std::vector<SpeciesMoments> at_rest = energy_moments(nodes_, surface, 0);
-    for (AmbipolarRoot& root : roots)
-      root.uncertainty = std::abs(current_of_correction(at(surface, root.E_r)) -
-                                  current_of_correction(at(surface, root.E_r, at_rest))) /
-                         std::abs(root.slope);
+    const double current_at_rest = current_of(at(surface, 0, at_rest).corrected);
+    const auto change = [&](double er) {
+      const State state = at(surface, er), without = at(surface, er, at_rest);
+      return current_of(state.corrected) - current_of(state.plain) -
+             (current_of(without.corrected) - current_of(without.plain));
+    };
+    for (AmbipolarRoot& root : roots) {
+      const double here = change(root.E_r), aside = root.E_r * 17 / 16;
+      root.uncertainty = std::abs(here / root.slope);
+      if (16 * std::abs(change(aside) - here) > std::abs(current_at_rest))
+        root.uncertainty = std::max(root.uncertainty, std::abs(root.E_r));
+    }
   }
 
   [[nodiscard]] const EnergyNodes& nodes() const { return nodes_; }
 
  private:
-  [[nodiscard]] double current_of_correction(const State& state) const {
+  [[nodiscard]] double current_of(const std::vector<Fluxes>& fluxes) const {
     double sum = 0;
-    for (std::size_t a = 0; a < state.plain.size(); ++a)
-      sum += nodes_.plasma()[a].species.charge * (state.corrected[a].gamma - state.plain[a].gamma);
+    for (std::size_t a = 0; a < fluxes.size(); ++a) sum += nodes_.plasma()[a].species.charge * fluxes[a].gamma;
     return sum;
   }
 
