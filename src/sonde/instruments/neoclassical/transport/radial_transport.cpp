@@ -209,7 +209,7 @@ Index expected_solves(std::span<const RadialInput> radii, const TransportOptions
   Index solves = 0;
   for (const RadialInput& input : radii) {
     const bool guided = options.search == FieldSearch::guided && !input.E_r;
-    const Index fields = input.E_r ? 1 : guided ? 5 : options.ambipolar.points + 1;  // three or four find a root
+    const Index fields = input.E_r ? 1 : guided ? 8 : options.ambipolar.points + 1;  // one root and its uncertainty
     solves += static_cast<Index>(input.plasma.size()) * energies * fields;
     if (guided) solves += SearchTables::usual_points;
   }
