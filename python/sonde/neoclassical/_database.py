@@ -27,6 +27,7 @@ class Profiles:
     species_names: list[str]
     E_r: Array  #: V/m; NaN with all that follows from it where there is no stable root
     without_root: Array  #: 1 where there is none, else 0
+    without_u2: Array  #: 1 where the database ends before collisions are frequent: the correction leaves out Pfirsch-Schlueter flows
     gamma: Array  #: particles, 1/(m^2 s)
     q: Array  #: energy, W/m^2
     u_par: Array  #: parallel flow of particles, 1/(m^2 s)

@@ -102,6 +102,7 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
   profile("rho", "1", [](R r) { return r.rho; });
   profile("E_r", "V/m", [](R r) { return r.E_r; });
   profile("without_root", "1", [](R r) { return r.without_root ? 1.0 : 0.0; });
+  profile("without_u2", "1", [](R r) { return r.without_u2 ? 1.0 : 0.0; });
   std::string names;
   for (const Species& each : species) names += (names.empty() ? "" : ",") + each.name;
   contents.add_text("species_names", names);

@@ -14,7 +14,8 @@ namespace sonde::neoclassical {
 /// Which fluxes the ambipolar roots are those of: "corrected" or "without correction".
 [[nodiscard]] std::string roots_of(std::span<const RadialResult> results);
 
-/// Profiles of transport: rho, E_r; without_root (1: no stable ambipolar field, all NaN); on (rho, species) gamma, q,
+/// Profiles of transport: rho, E_r; without_root (1: no stable ambipolar field, all NaN),
+/// without_u2 (1: the correction leaves out flows that vary along B); on (rho, species) gamma, q,
 /// u_par, current, A1, A2, L11 ... L33, beyond, left_out, and with
 /// momentum correction the same three and the current as corrected_...; total_current; the ambipolar roots on
 /// (rho, root), NaN where there are fewer, with roots_of as text, root_is_stable and root_uncertainty (V/m; above half

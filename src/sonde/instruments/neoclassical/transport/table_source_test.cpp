@@ -73,6 +73,21 @@ TEST(TableSource, PowersAreExactBetweenThePointsAndTheRadii) {
   }
 }
 
+TEST(TableSource, FlowsThatVaryAlongBAreKnownWhereCollisionsAreFrequent) {
+  Database database = formula_database();
+  EXPECT_FALSE(TableSource(database).at(0.5)->u2()) << "D11 rises as nu^0.4 to the end of the table";
+  const DerivedFields derived = derived_fields(database);
+  const Axes& axes = database.axes;
+  for (Index r = 0; r < axes.radii(); ++r)
+    for (Index n = 0; n < axes.collisionalities(); ++n)
+      for (Index e = 0; e < axes.fields(); ++e) {
+        const double nu = axes.nu_v[static_cast<std::size_t>(n)], slope = derived.drds[static_cast<std::size_t>(r)];
+        database.D11[axes.index(r, n, e)] = (2.0 / 3 * nu * 0.3 + 0.02 / nu) / (slope * slope);
+      }
+  EXPECT_NEAR(TableSource(database).at(0.5)->u2().value(), 0.3, 1e-12);
+  EXPECT_NEAR(TableSource(database).at(0.4)->u2().value(), 0.3, 1e-12) << "between radii";
+}
+
 TEST(TableSource, BeyondTheTableTheRulesHoldAndAreFlagged) {
   const TableSource source(formula_database());
   const std::unique_ptr<SurfaceSource> surface = source.at(0.5);
