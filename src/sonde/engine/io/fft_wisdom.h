@@ -10,13 +10,12 @@
 
 namespace sonde {
 
-/// Makes earlier measurements known; call it before plans are prepared, because it replaces what this process has
-/// learnt. A file that is missing, damaged, or from another processor or library is ignored, and the answer is false.
+/// Makes earlier measurements known, of shapes that this process has not measured itself. A file that is missing,
+/// damaged, or from another processor or library is ignored, and the answer is false.
 bool load_fft_wisdom(const std::string& path = cache_path("fft-wisdom"));
 
 /// Keeps what is known now for later runs, atomically. Nothing is written when the file says the same already, or when
-/// it cannot be written: it is only a cache. After import_fft_wisdom() from a checkpoint leave it be, or what the cache
-/// knew of other shapes is lost.
+/// it cannot be written: it is only a cache.
 void save_fft_wisdom(const std::string& path = cache_path("fft-wisdom"));
 
 }  // namespace sonde

@@ -24,14 +24,14 @@ struct Fft2d<Real>::Plans {
 };
 
 template <class Real>
-Fft2d<Real> Fft2d<Real>::prepare(const FftKey& key) {
+Fft2d<Real> Fft2d<Real>::prepare(const FftKey& key, const std::string& wisdom) {
   constexpr Index most = std::numeric_limits<std::int32_t>::max();
   if (key.batch < 1 || key.rows < 1 || key.cols < 1 || key.rows > most || key.cols > most)
     throw Error(ErrorKind::bad_input,
                 fmt::format("no Fourier transform of {} x {} x {} elements", key.batch, key.rows, key.cols));
   auto plans = std::make_unique<Plans>();
   if (key.device.is_cpu())
-    plans->cpu = std::make_unique<cpu::FftPlans<Real>>(key);
+    plans->cpu = std::make_unique<cpu::FftPlans<Real>>(key, wisdom);
   else if constexpr (built_with_cuda)
     plans->cuda = std::make_shared<cuda::FftPlans<Real>>(key);
   return Fft2d(key, std::move(plans));
@@ -53,6 +53,11 @@ std::size_t Fft2d<Real>::bytes() const {
   if constexpr (built_with_cuda)
     if (plans_->cuda) return tables + plans_->cuda->workspace_bytes();
   return tables;
+}
+
+template <class Real>
+std::string Fft2d<Real>::wisdom() const {
+  return plans_->cpu ? plans_->cpu->wisdom() : "";
 }
 
 template <class Real>

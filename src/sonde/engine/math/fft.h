@@ -14,7 +14,9 @@ namespace sonde {
 
 /// How much time preparing may take to find a fast plan on the CPU: quick decides by rules (milliseconds), measured
 /// tries plans (seconds for large shapes; worth it for thousands of transforms). What is computed differs by rounding
-/// only, but it may differ from one measurement to the next: see fft_wisdom(). A GPU's library knows its plans.
+/// only. A quick plan depends on its key alone. A measured one is that of the first measurement of its key in this
+/// process, or of an earlier one that was made known (Fft2d::wisdom(), import_fft_wisdom()); a later measurement may
+/// choose another. Plans of other keys change neither. A GPU's library knows its plans.
 enum class FftEffort { quick, measured };
 
 /// The sign of the exponent: forward is exp(-2 pi i k n / N), inverse exp(+2 pi i k n / N).
@@ -40,9 +42,10 @@ class Fft2d {
  public:
   using Complex = std::complex<Real>;
 
-  /// Plans take turns at being prepared by themselves. Throws Error(bad_input) for extents below 1, and for 2^31 or
-  /// more rows or columns.
-  static Fft2d prepare(const FftKey& key);
+  /// Plans take turns at being prepared by themselves; on the CPU those of equal key and wisdom share their tables.
+  /// `wisdom` is that of an equal plan, whose rounding this one gets; texts of other libraries count for nothing.
+  /// Throws Error(bad_input) for extents below 1, and for 2^31 or more rows or columns.
+  static Fft2d prepare(const FftKey& key, const std::string& wisdom = {});
   Fft2d(Fft2d&&) noexcept;
   Fft2d& operator=(Fft2d&&) noexcept;
   ~Fft2d();
@@ -50,6 +53,9 @@ class Fft2d {
   [[nodiscard]] const FftKey& key() const { return key_; }
   /// Roughly what the plan holds, the workspace of a GPU included.
   [[nodiscard]] std::size_t bytes() const;
+  /// What a measured plan was found to be, as a text for prepare(); empty for quick ones, on a GPU and with kissfft,
+  /// whose plans depend on nothing else. A checkpoint keeps it, so that a resumed run has the same bits.
+  [[nodiscard]] std::string wisdom() const;
 
   /// One transform of rows * cols elements in place, on the calling thread alone: for the bodies of parallel_for, with
   /// data of each worker that stay in its cache. On the CPU only. `data` lies on a 16-byte boundary, better on 64;
@@ -73,14 +79,17 @@ class Fft2d {
 /// The smallest product of 2, 3, 5 and 7 that is not below `n`: sizes that every library transforms fast. `n` >= 1.
 [[nodiscard]] Index next_fast_size(Index n);
 
-/// What the library has learnt from measured plans so far, as a text; empty with kissfft, which measures nothing.
-/// Plans prepared after import_fft_wisdom(fft_wisdom()) are those that were measured before, with the same rounding: a
-/// checkpoint keeps the text so that a resumed run has the same bits. See io/fft_wisdom.h for the user's cache of it.
+/// What this process knows of measured plans, as a text; empty with kissfft, which measures nothing. See
+/// io/fft_wisdom.h for the user's cache of it.
 [[nodiscard]] std::string fft_wisdom();
 
-/// Replaces what the library has learnt. False, and nothing learnt, when the text comes from another library or version
-/// or is damaged; plans are then measured anew.
+/// Makes earlier measurements known, of keys that this process knows nothing of: what it has measured itself stays, so
+/// that its plans do not change in between. False, and nothing learnt, when the text comes from another library or
+/// version or is damaged.
 bool import_fft_wisdom(const std::string& text);
+
+/// Measured plans are measured anew from now on.
+void forget_fft_wisdom();
 
 /// Which library transforms on the CPU: "fftw" or "kissfft".
 [[nodiscard]] const char* fft_library();

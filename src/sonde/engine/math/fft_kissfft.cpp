@@ -28,9 +28,15 @@ struct cpu::FftPlans<Real>::Tables {
 };
 
 template <class Real>
-cpu::FftPlans<Real>::FftPlans(const FftKey& key) : tables_(std::make_unique<Tables>(key)) {}
+cpu::FftPlans<Real>::FftPlans(const FftKey& key, const std::string&) : tables_(std::make_unique<Tables>(key)) {}
 template <class Real>
 cpu::FftPlans<Real>::~FftPlans() = default;
+
+template <class Real>
+const std::string& cpu::FftPlans<Real>::wisdom() const {
+  static const std::string none;
+  return none;
+}
 
 template <class Real>
 void cpu::FftPlans<Real>::run(std::complex<Real>* data, FftDirection direction) const {
@@ -54,5 +60,6 @@ template class cpu::FftPlans<double>;
 const char* fft_library() { return "kissfft"; }
 std::string fft_wisdom() { return ""; }
 bool import_fft_wisdom(const std::string& text) { return text.empty(); }
+void forget_fft_wisdom() {}
 
 }  // namespace sonde

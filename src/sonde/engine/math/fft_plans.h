@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "sonde/engine/math/fft.h"
 
@@ -15,10 +16,11 @@ namespace sonde::cpu {
 template <class Real>
 class FftPlans {
  public:
-  explicit FftPlans(const FftKey& key);
+  FftPlans(const FftKey& key, const std::string& wisdom);
   FftPlans(const FftPlans&) = delete;
   FftPlans& operator=(const FftPlans&) = delete;
   ~FftPlans();
+  [[nodiscard]] const std::string& wisdom() const;
   /// One transform in place. Thread-safe.
   void run(std::complex<Real>* data, FftDirection direction) const;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
@@ -15,8 +16,15 @@ namespace sonde::ptycho {
 template <class Real>
 Model<Real>::Model(const Measurement& measurement, Index slices, Index modes, const Array& propagators, Loss loss,
                    FftEffort effort)
+    : Model(measurement, slices, modes, propagators, loss,
+            std::make_shared<const Fft2d<Real>>(
+                Fft2d<Real>::prepare({.rows = measurement.rows(), .cols = measurement.cols(), .effort = effort}))) {}
+
+template <class Real>
+Model<Real>::Model(const Measurement& measurement, Index slices, Index modes, const Array& propagators, Loss loss,
+                   std::shared_ptr<const Fft2d<Real>> fft)
     : measurement_(&measurement),
-      fft_(Fft2d<Real>::prepare({.rows = measurement.rows(), .cols = measurement.cols(), .effort = effort})),
+      fft_(std::move(fft)),
       slices_(slices),
       modes_(modes),
       loss_(loss),

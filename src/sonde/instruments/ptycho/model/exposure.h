@@ -2,6 +2,7 @@
 #pragma once
 
 #include <complex>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,9 +25,12 @@ class Model {
   /// a slice and the next; empty for a single slice. `measurement` must outlive the model.
   Model(const Measurement& measurement, Index slices, Index modes, const Array& propagators, Loss loss,
         FftEffort effort = FftEffort::measured);
+  /// With transforms of (Ny, Nx) that others use as well.
+  Model(const Measurement& measurement, Index slices, Index modes, const Array& propagators, Loss loss,
+        std::shared_ptr<const Fft2d<Real>> fft);
 
   [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
-  [[nodiscard]] const Fft2d<Real>& fft() const { return fft_; }
+  [[nodiscard]] const Fft2d<Real>& fft() const { return *fft_; }
   [[nodiscard]] Index rows() const { return measurement_->rows(); }
   [[nodiscard]] Index cols() const { return measurement_->cols(); }
   [[nodiscard]] Index pixels() const { return rows() * cols(); }
@@ -39,7 +43,7 @@ class Model {
 
  private:
   const Measurement* measurement_;
-  Fft2d<Real> fft_;
+  std::shared_ptr<const Fft2d<Real>> fft_;
   Index slices_, modes_;
   Loss loss_;
   Real eps_;
