@@ -89,8 +89,8 @@ Adam<Real>::Adam(const AdamSettings& settings, Workbench<Real>& bench) : setting
 
 template <class Real>
 std::vector<EngineMemory> Adam<Real>::memory() {
-  return {{"object_mean", &object_mean_.host()},
-          {"object_square", &object_square_.host()},
+  return {{.name = "object_mean", .array = &object_mean_.host(), .on_object = true},
+          {.name = "object_square", .array = &object_square_.host(), .on_object = true},
           {"probe_mean", &probe_mean_.host()},
           {"probe_square", &probe_square_.host()},
           {"steps", &steps_.host()},

@@ -16,12 +16,14 @@
 namespace sonde::ptycho {
 
 /// A piece of an engine's memory that a checkpoint keeps: an array of the host, or as a whole too much for it, a slot
-/// of `slot` elements for each frame in a store or in an array (frames, slot...) on any device.
+/// of `slot` elements for each frame in a store or in an array (frames, slot...) on any device. Several processes have
+/// slots of their own frames, their parts of what lies on the object, and all else alike.
 struct EngineMemory {
   std::string_view name;
   Array* array = nullptr;  ///< this, or
   Store* store = nullptr;  ///< this
   Shape slot{};            ///< of three dimensions, when there are slots
+  bool on_object = false;  ///< an element for each of the object
 
   [[nodiscard]] bool in_slots() const { return slot.rank() > 0; }
 };

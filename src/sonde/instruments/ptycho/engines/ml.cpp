@@ -80,8 +80,8 @@ Ml<Real>::Ml(const MlSettings& settings, Workbench<Real>& bench)
 
 template <class Real>
 std::vector<EngineMemory> Ml<Real>::memory() {
-  return {{"object_direction", &object_direction_.host()},
-          {"object_before", &object_before_.host()},
+  return {{.name = "object_direction", .array = &object_direction_.host(), .on_object = true},
+          {.name = "object_before", .array = &object_before_.host(), .on_object = true},
           {"probe_direction", &probe_direction_.host()},
           {"probe_before", &probe_before_.host()},
           {"last", &last_}};

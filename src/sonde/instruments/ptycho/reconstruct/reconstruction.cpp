@@ -20,6 +20,7 @@
 #include "sonde/instruments/ptycho/reconstruct/checkpointed.h"
 #include "sonde/instruments/ptycho/reconstruct/history.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
+#include "sonde/instruments/ptycho/reconstruct/parts.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -74,7 +75,8 @@ void require_finite(const Array& array, const char* what) {
 template <class Real>
 class Steps final : public Reconstruction {
  public:
-  Steps(const Measurement& measurement, State state, Array propagators, Schedule schedule)
+  /// `wisdom`: of the transforms of a checkpoint.
+  Steps(const Measurement& measurement, State state, Array propagators, Schedule schedule, const std::string& wisdom)
       : measurement_(&measurement),
         state_(std::move(state)),
         propagators_(std::move(propagators)),
@@ -82,6 +84,7 @@ class Steps final : public Reconstruction {
         judge_(schedule_.stop),
         initial_positions_(state_.positions) {
     choose_frames();
+    choose_transforms(wisdom);
     for (const EngineRun& run : schedule_.engines) iterations_ += run.iterations;
     known_ = schedule_.known;
     if (!known_) {
@@ -99,20 +102,25 @@ class Steps final : public Reconstruction {
   const IterationRecord& iterate() override;
   /// Goes on where a checkpoint was written.
   void restore(const CheckpointReader& checkpoint);
-  void save(CheckpointWriter& checkpoint) override;
   State& state() override { return state_; }
   const std::vector<Point>& initial_positions() const override { return initial_positions_; }
   void state_changed() override {
     bench_->renew_spectrum();
     if (engine_) engine_->state_changed();
+    r_free_now_.reset();
   }
   void settings_changed() override;
 
+ protected:
+  void save_together(CheckpointWriter* checkpoint) override;
+
  private:
   void choose_frames();
+  void choose_transforms(const std::string& wisdom);
   [[nodiscard]] CountSums counts_of(const std::vector<Index>& frames) const;
   [[nodiscard]] Metrics judged(const std::vector<FrameSums>& fit, const std::vector<Index>& frames,
                                const CountSums& counts) const;
+  [[nodiscard]] std::optional<double> judged_by_held_out();
   [[nodiscard]] double object_change() const;
   [[nodiscard]] double roughness() const;
   void require_finite_state() const;
@@ -129,8 +137,9 @@ class Steps final : public Reconstruction {
     return schedule_.engines[static_cast<std::size_t>(which)].setup->traits();
   }
   [[nodiscard]] bool is_best(double r_intensity) const { return !(best_r_ > 0) || r_intensity < best_r_; }
-  void note_best(double r_intensity, Index iteration) {
+  void note_best(double r_intensity, std::optional<double> r_free, Index iteration) {
     best_r_ = r_intensity;
+    best_r_free_ = r_free;
     outcome_.best = iteration;
   }
   void restore_best();
@@ -145,6 +154,7 @@ class Steps final : public Reconstruction {
   Schedule schedule_;
   StopJudge judge_;
   std::optional<DevicePatterns> there_;  // where kernels compute; they stay for all engines
+  std::shared_ptr<const Fft2d<Real>> fft_;
   std::optional<Model<Real>> model_;
   std::optional<Workbench<Real>> bench_;
   std::unique_ptr<Engine<Real>> engine_;  // nullptr when it was asked to stop while it began
@@ -156,11 +166,13 @@ class Steps final : public Reconstruction {
   std::vector<FrameSums> fit_;
   std::vector<Index> held_here_;  // by own numbers
   Index which_ = 0, done_in_engine_ = 0;
-  Index iterations_ = 0;    // of all engines
-  Index window_began_ = 1;  // iteration from which the stop rule looks
-  State before_;            // the iteration that is worked on, or was last
-  State best_;              // with the lowest R_I
-  double best_r_ = 0;       // 0: not known of this kind of engine
+  Index iterations_ = 0;               // of all engines
+  Index window_began_ = 1;             // iteration from which the stop rule looks
+  State before_;                       // the iteration that is worked on, or was last
+  State best_;                         // with the lowest R_I
+  double best_r_ = 0;                  // 0: not known of this kind of engine
+  std::optional<double> best_r_free_;  // of best_
+  std::optional<double> r_free_now_;   // of state_; nothing: not known, or no frame is held out
   double power_total_ = 1;
 };
 
@@ -195,6 +207,21 @@ void Steps<Real>::choose_frames() {
   if (active_.empty() || counts_.counts <= 0) throw Error(ErrorKind::bad_input, "no frame with counts takes part");
 }
 
+/// Those of rank 0 are for all, and those that it begins with for all its engines: plans that are measured again may
+/// round differently.
+template <class Real>
+void Steps<Real>::choose_transforms(const std::string& wisdom) {
+  const FftKey key{.rows = measurement_->rows(), .cols = measurement_->cols(), .effort = schedule_.transforms};
+  const auto prepare = [&](const std::string& known) {
+    fft_ = std::make_shared<const Fft2d<Real>>(Fft2d<Real>::prepare(key, known));
+  };
+  const bool follows = schedule_.share && schedule_.share->ranks().rank() != 0;
+  if (!follows) prepare(wisdom);
+  if (!schedule_.share) return;
+  const std::string of_first = schedule_.share->of_first(follows ? "" : fft_->wisdom());
+  if (follows) prepare(of_first);
+}
+
 template <class Real>
 void Steps<Real>::begin_engine(Index which) {
   which_ = which;
@@ -207,7 +234,7 @@ void Steps<Real>::begin_engine(Index which) {
   relaxation_.reset();
   engine_.reset();
   bench_.reset();
-  model_.emplace(*measurement_, state_.slices(), state_.modes(), propagators_, run.setup->loss(), schedule_.transforms);
+  model_.emplace(*measurement_, state_.slices(), state_.modes(), propagators_, run.setup->loss(), fft_);
   WorkLimits limits = schedule_.limits;
   limits.most_batch = run.most_batch;
   bench_.emplace(*model_, state_, active_, schedule_.seed, std::move(limits), schedule_.share.get(),
@@ -230,7 +257,7 @@ void Steps<Real>::end_engine() {
   const double r_intensity = judged(fit_, bench_->active(), counts_).r_intensity;
   if (!is_best(r_intensity)) return;
   copy_state(state_, best_);
-  note_best(r_intensity, static_cast<Index>(history_.size()));
+  note_best(r_intensity, r_free_now_, static_cast<Index>(history_.size()));
 }
 
 template <class Real>
@@ -253,6 +280,14 @@ Metrics Steps<Real>::judged(const std::vector<FrameSums>& fit, const std::vector
   bench_->sum(values);
   total = {values[0], values[1], values[2], values[3], values[4]};
   return metrics_of(std::span<const FrameSums>(&total, 1), counts);
+}
+
+/// R_free of the state as it is.
+template <class Real>
+std::optional<double> Steps<Real>::judged_by_held_out() {
+  if (held_.empty()) return std::nullopt;
+  bench_->compare(held_here_, fit_);
+  return judged(fit_, held_here_, held_counts_).r_intensity;
 }
 
 template <class Real>
@@ -291,7 +326,10 @@ void Steps<Real>::require_finite_state() const {
 
 template <class Real>
 void Steps<Real>::restore_best() {
-  if (!best_.object.empty()) copy_state(best_, state_);
+  if (best_.object.empty()) return;
+  copy_state(best_, state_);
+  outcome_.r_intensity = best_r_;
+  outcome_.r_free = r_free_now_ = best_r_free_;
 }
 
 /// What is left of an iteration that did not end: work that was asked to stop keeps what the iterations before have
@@ -300,7 +338,10 @@ template <class Real>
 void Steps<Real>::restore_after(const Error& error) {
   const bool stopped = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated;
   const bool still_better = outcome_.best == static_cast<Index>(history_.size());
-  copy_state(best_.object.empty() || (stopped && still_better) ? before_ : best_, state_);
+  if (best_.object.empty() || (stopped && still_better))
+    copy_state(before_, state_);
+  else
+    restore_best();
 }
 
 /// The first time that positions are kept from where they would move.
@@ -340,14 +381,20 @@ const IterationRecord& Steps<Real>::iterate() {
   if (becomes_free(record.number)) begin_window(record.number);
   copy_state(state_, before_);
   const double power_before = probe_power();
+  std::optional<double> best_r_free;
 
   const Stopwatch watch;
   try {
+    if (!r_free_now_) r_free_now_ = judged_by_held_out();
+    best_r_free = r_free_now_;
     engine_->iterate(*bench_, iteration);
     record.power_ratio = probe_power() / power_before;
     require_finite_state();
     record.fit = judged(bench_->fit(), bench_->active(), counts_);
-    if (traits(which_).judges_result && is_best(record.fit.r_intensity)) copy_state(state_, best_);
+    if (traits(which_).judges_result && is_best(record.fit.r_intensity)) {
+      copy_state(state_, best_);
+      best_r_free = judged_by_held_out();
+    }
     if (relaxation_ && iteration.probe_free && relaxation_->due(record.number)) {
       record.opr_share = relaxation_->relax(*bench_);
       require_finite<Real>(state_.opr_modes, "variation of the probe");
@@ -362,12 +409,11 @@ const IterationRecord& Steps<Real>::iterate() {
       const auto changed = constraints_->apply(state_, *known_, record.number);
       if (changed.object || changed.probe) state_changed();
     }
-    if (!held_.empty()) bench_->compare(held_here_, fit_);
+    record.r_free = r_free_now_ = judged_by_held_out();
   } catch (const Error& error) {
     restore_after(error);
     throw;
   }
-  if (!held_.empty()) record.r_free = judged(fit_, held_here_, held_counts_).r_intensity;
   record.object_change = object_change();
   record.probe_change = relative_change<Real>(state_.probe, before_.probe);
   record.phase_roughness = roughness();
@@ -378,8 +424,10 @@ const IterationRecord& Steps<Real>::iterate() {
   if (is_best(record.fit.r_intensity)) {
     // R_I is that of the estimate that the iteration began with, unless its engine judges what it ends with.
     if (!traits(which_).judges_result) std::swap(before_, best_);
-    note_best(record.fit.r_intensity, record.number);
+    note_best(record.fit.r_intensity, best_r_free, record.number);
   }
+  outcome_.r_intensity = record.fit.r_intensity;
+  outcome_.r_free = record.r_free;
   ++done_in_engine_;
   finish(record);
   if (outcome_.kind == Outcome::Kind::running && over() && which_ + 1 == static_cast<Index>(schedule_.engines.size())) {
@@ -390,39 +438,41 @@ const IterationRecord& Steps<Real>::iterate() {
 }
 
 template <class Real>
-void Steps<Real>::save(CheckpointWriter& checkpoint) {
+void Steps<Real>::save_together(CheckpointWriter* checkpoint) {
   if (!engine_) begin_engine(which_);
-  save_state(checkpoint, "", state_);
-  if (!best_.object.empty()) save_state(checkpoint, "best_", best_);
-  checkpoint.array("initial_positions", array_of(initial_positions_));
-  checkpoint.array("history", table_of(history_));
+  const Share* share = schedule_.share.get();
+  save_state(checkpoint, "", state_, share);
+  if (!best_.object.empty()) save_state(checkpoint, "best_", best_, share);
+  save_places(checkpoint, "initial_positions", initial_positions_, share);
+  for (const EngineMemory& piece : engine_->memory())
+    save_memory(checkpoint, "engine_" + std::string(piece.name), piece, share);
+  if (correction_)
+    for (const EngineMemory& piece : correction_->memory())
+      save_memory(checkpoint, "correction_" + std::string(piece.name), piece, share);
+  if (checkpoint == nullptr) return;
+  checkpoint->array("history", table_of(history_));
   Array counters(Device::cpu(), Shape{5}, DType::i64);
   const std::int64_t values[] = {which_, done_in_engine_, window_began_, outcome_.best,
                                  static_cast<std::int64_t>(outcome_.kind)};
   std::copy(std::begin(values), std::end(values), counters.view<std::int64_t, 1>().data);
-  checkpoint.array("counters", counters);
-  Array numbers(Device::cpu(), Shape{2}, DType::f64);
-  numbers.view<double, 1>()[0] = best_r_;
-  numbers.view<double, 1>()[1] = power_total_;
-  checkpoint.array("numbers", numbers);
-  checkpoint.text("because", outcome_.because);
-  for (const EngineMemory& piece : engine_->memory()) {
-    if (piece.in_slots())
-      save_slots(checkpoint, "engine_" + std::string(piece.name), piece);
-    else
-      checkpoint.array("engine_" + std::string(piece.name), *piece.array);
-  }
-  if (correction_)
-    for (const EngineMemory& piece : correction_->memory())
-      checkpoint.array("correction_" + std::string(piece.name), *piece.array);
-  checkpoint.text("fft_wisdom", fft_wisdom());
+  checkpoint->array("counters", counters);
+  const auto numbers_of = [](std::initializer_list<double> all) {
+    Array numbers(Device::cpu(), Shape{static_cast<Index>(all.size())}, DType::f64);
+    std::copy(all.begin(), all.end(), numbers.view<double, 1>().data);
+    return numbers;
+  };
+  checkpoint->array("numbers", numbers_of({best_r_, power_total_}));
+  if (best_r_free_) checkpoint->array("best_r_free", numbers_of({*best_r_free_}));
+  checkpoint->text("because", outcome_.because);
+  checkpoint->text("fft_wisdom", fft_->wisdom());
 }
 
 Array counters_of(const CheckpointReader& checkpoint) { return checkpoint.array("counters", DType::i64, Shape{5}); }
 
 template <class Real>
 void Steps<Real>::restore(const CheckpointReader& checkpoint) {
-  initial_positions_ = points_of(checkpoint.array("initial_positions"));
+  const Share* share = schedule_.share.get();
+  initial_positions_ = restored_places(checkpoint, "initial_positions", share);
   history_ = history_of(checkpoint.array("history"));
   const Array counters = counters_of(checkpoint);
   const auto counter = counters.view<std::int64_t, 1>();
@@ -431,29 +481,29 @@ void Steps<Real>::restore(const CheckpointReader& checkpoint) {
                                                  checkpoint.path(), counter[0] + 1, schedule_.engines.size()));
   begin_engine(counter[0]);
   done_in_engine_ = counter[1];
-  outcome_ = {static_cast<Outcome::Kind>(counter[4]), checkpoint.text("because"), counter[3]};
+  outcome_.kind = static_cast<Outcome::Kind>(counter[4]);
+  outcome_.because = checkpoint.text("because");
+  outcome_.best = counter[3];
   const bool has_more = done_in_engine_ < schedule_.engines.back().iterations;
   if (has_more && (outcome_.kind == Outcome::Kind::finished ||
                    (outcome_.kind == Outcome::Kind::converged && schedule_.stop.rule == StopRule::off)))
     outcome_ = {.kind = Outcome::Kind::running, .because = "", .best = outcome_.best};
+  if (!history_.empty()) {
+    outcome_.r_intensity = history_.back().fit.r_intensity;
+    outcome_.r_free = history_.back().r_free;
+  }
   const Array numbers = checkpoint.array("numbers", DType::f64, Shape{2});
   best_r_ = numbers.view<double, 1>()[0];
   power_total_ = numbers.view<double, 1>()[1];
-  if (checkpoint.has("best_object")) {
-    best_.phase = state_.phase.empty() ? Array() : state_.phase.clone();
-    restore_state(checkpoint, "best_", best_);
-  }
-  for (const EngineMemory& piece : engine_->memory()) {
-    const std::string name = "engine_" + std::string(piece.name);
-    if (piece.in_slots())
-      restore_slots(checkpoint, name, piece);
-    else
-      copy_into(checkpoint.array(name, piece.array->dtype(), piece.array->shape()), *piece.array);
-  }
+  if (checkpoint.has("best_object")) restore_state(checkpoint, "best_", best_, share);
+  if (checkpoint.has("best_r_free"))
+    best_r_free_ = checkpoint.array("best_r_free", DType::f64, Shape{1}).view<double, 1>()[0];
+  if (outcome_.kind == Outcome::Kind::diverged) restore_best();
+  for (const EngineMemory& piece : engine_->memory())
+    restore_memory(checkpoint, "engine_" + std::string(piece.name), piece, share);
   if (correction_)
     for (const EngineMemory& piece : correction_->memory())
-      copy_into(checkpoint.array("correction_" + std::string(piece.name), piece.array->dtype(), piece.array->shape()),
-                *piece.array);
+      restore_memory(checkpoint, "correction_" + std::string(piece.name), piece, share);
   // The stop rule sees again what it had seen.
   begin_window(counter[2]);
   for (const IterationRecord& record : history_)
@@ -493,8 +543,8 @@ namespace {
 template <class Real>
 std::unique_ptr<Reconstruction> steps_of(const Measurement& measurement, State state, Array propagators,
                                          Schedule schedule, const CheckpointReader* from) {
-  auto steps =
-      std::make_unique<Steps<Real>>(measurement, std::move(state), std::move(propagators), std::move(schedule));
+  auto steps = std::make_unique<Steps<Real>>(measurement, std::move(state), std::move(propagators), std::move(schedule),
+                                             from != nullptr ? from->text("fft_wisdom") : "");
   if (from != nullptr) steps->restore(*from);
   return steps;
 }
@@ -588,14 +638,8 @@ std::unique_ptr<Reconstruction> Reconstruction::prepare(const Measurement& measu
 
 std::unique_ptr<Reconstruction> Reconstruction::resume(const Measurement& measurement, Array propagators,
                                                        Schedule schedule, const CheckpointReader& checkpoint) {
-  // Plans that are measured anew may round differently.
-  import_fft_wisdom(checkpoint.text("fft_wisdom"));
   State state;
-  if (checkpoint.has("phase")) {
-    const Array phase = checkpoint.array("phase");
-    state.phase = Array(Device::cpu(), phase.shape(), phase.dtype());
-  }
-  restore_state(checkpoint, "", state);
+  restore_state(checkpoint, "", state, schedule.share.get());
   return prepare_or_resume(measurement, std::move(state), std::move(propagators), std::move(schedule), &checkpoint);
 }
 

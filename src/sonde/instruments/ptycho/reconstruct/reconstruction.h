@@ -85,6 +85,9 @@ struct Outcome {
   /// Iteration with the lowest R_I. On divergence the estimate is the one that this R_I is of: as the iteration began,
   /// or for engines that judge what they end with as it ended.
   Index best = 0;
+  /// Of the estimate that there is: R_I and R_free of the last iteration, unless an earlier estimate was brought back.
+  double r_intensity = 0;
+  std::optional<double> r_free{};
 };
 
 /// running, finished, converged or diverged.
@@ -121,8 +124,11 @@ class Reconstruction {
                                                 const CheckpointReader& checkpoint);
   virtual ~Reconstruction() = default;
 
-  /// All that the next iteration depends on. Arrays of the state are written as they are.
-  virtual void save(CheckpointWriter& checkpoint) = 0;
+  /// All that the next iteration depends on. Arrays of the state are written as they are; of several processes rank 0
+  /// writes what all have, as one process would have it, while the others call help_save(). Any number of processes
+  /// goes on from it: as many as before with the same bits, others with sums in another order.
+  void save(CheckpointWriter& checkpoint) { save_together(&checkpoint); }
+  void help_save() { save_together(nullptr); }
 
   /// One iteration. Throws Error(not_converged) that names the array and index of the first number that is none; the
   /// estimate is then the one with the lowest R_I. Throws Error(interrupted) or Error(terminated); the estimate is then
@@ -146,6 +152,8 @@ class Reconstruction {
   [[nodiscard]] const CountSums& counts() const { return counts_; }
 
  protected:
+  virtual void save_together(CheckpointWriter* checkpoint) = 0;
+
   Outcome outcome_;
   std::vector<IterationRecord> history_;
   std::vector<Index> active_, held_;

@@ -13,6 +13,7 @@
 #include "sonde/instruments/ptycho/model/phase_roughness.h"
 #include "sonde/instruments/ptycho/model/test_scene.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
+#include "sonde/instruments/ptycho/reconstruct/test_scan.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/interrupts.h"
@@ -295,6 +296,30 @@ TEST(Reconstruction, OnDivergenceTheEstimateIsTheOneThatTheLowestRIntensityIsOf)
         Reconstruction::prepare(run.measurement, run.reconstruction->state().clone(), {}, std::move(schedule));
     EXPECT_NEAR(judged->iterate().fit.r_intensity, lowest, 1e-12);
   }
+}
+
+/// The frames that were held out judge the estimate that was brought back, not the last one.
+TEST(Reconstruction, OnDivergenceRFreeIsThatOfTheEstimateThatIsKept) {
+  const testing::SmallScan scan(7);
+  const Measurement measurement(scan.counts, ZeroFrequency::corner, {}, AmplitudeStorage::f32);
+  Schedule schedule = gd(200);
+  GdSettings settings;
+  settings.step = 2.2;
+  settings.batch.size = 49;
+  schedule.engines[0].setup = std::make_shared<SetupOf<Gd, GdSettings>>(settings);
+  schedule.probe_start = 6;
+  schedule.holdout = 0.35;
+  schedule.stop.rule = StopRule::relative;
+  const auto run = Reconstruction::prepare(measurement, scan.state.clone(), {}, schedule);
+  while (run->outcome().kind == Outcome::Kind::running) run->iterate();
+  const Outcome& outcome = run->outcome();
+  ASSERT_EQ(outcome.kind, Outcome::Kind::diverged);
+  EXPECT_EQ(outcome.r_intensity, run->history()[static_cast<std::size_t>(outcome.best) - 1].fit.r_intensity);
+  schedule.object_start = schedule.probe_start = 2;  // one iteration that changes nothing
+  schedule.engines[0].iterations = 1;
+  const auto judged = Reconstruction::prepare(measurement, run->state().clone(), {}, schedule);
+  EXPECT_EQ(*outcome.r_free, *judged->iterate().r_free);
+  EXPECT_NE(*outcome.r_free, *run->history().back().r_free);
 }
 
 TEST(Reconstruction, ProjectionsJudgeWhatTheyEndWith) {

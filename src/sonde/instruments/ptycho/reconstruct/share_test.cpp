@@ -13,6 +13,7 @@
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 #include "sonde/instruments/ptycho/reconstruct/test_scan.h"
 #include "tests/support/errors.h"
+#include "tests/support/files.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -142,6 +143,76 @@ TEST(SharedReconstruction, OfProjectionsIsThatOfOneProcess) {
   for (const char* engine : {"dm", "raar", "ap"}) expect_that_of_one_process<double>(engine, 0.25, 1e-11);
   for (const char* engine : {"dm", "raar"})
     expect_that_of_one_process<float>(engine, 0.25, 4e-5, Edge::counts_by_light);
+}
+
+/// Six iterations on all ranks, on all ranks from a checkpoint after three, and alone from the same checkpoint; and the
+/// other way round, on all ranks from a checkpoint of one process.
+template <class Real>
+void expect_checkpoints_of_any_number(const std::string& engine, double bound) {
+  const Ranks ranks = Ranks::world();
+  if (ranks.size() > 1) set_thread_count(1);
+  SCOPED_TRACE(::testing::Message() << engine << " on " << ranks.size() << " ranks");
+  using Complex = std::complex<Real>;
+  testing::SmallScan scan(7, 2, 0.25);
+  scan.state.object = in_precision<Real>(scan.state.object);
+  scan.state.probe = in_precision<Real>(scan.state.probe);
+  const Index side = scan.state.object.shape()[1];
+  Schedule alone = schedule_of(engine);
+  alone.engines[0].most_batch = 16;
+  alone.transforms = FftEffort::quick;
+  Schedule together = alone;
+  together.share = std::make_shared<Share>(ranks, scan.state.placements, Window{16, 16}, side, side);
+  const Share& share = *together.share;
+  Part part = part_of<Real>(scan, share);
+  Measurement own = measured<Real>(part.counts);
+  const Measurement all = measured<Real>(scan.counts);
+  own.take_mean(all.mean_counts());
+
+  const ::sonde::testing::TemporaryFolder folder;
+  const std::string path = share.of_first(folder.file("together.ckpt.h5"));
+  const auto to_the_end = [](std::unique_ptr<Reconstruction> run) {
+    while (run->outcome().kind == Outcome::Kind::running) run->iterate();
+    return run;
+  };
+  auto whole = Reconstruction::prepare(own, std::move(part.state), {}, together);
+  for (int n = 0; n < 3; ++n) whole->iterate();
+  if (ranks.rank() == 0) {
+    CheckpointWriter writer(path, checkpoint_kind(), 3, "");
+    whole->save(writer);
+    writer.finish();
+  } else {
+    whole->help_save();
+  }
+  whole = to_the_end(std::move(whole));
+  ranks.barrier();
+  const CheckpointReader written(path, checkpoint_kind());
+  const auto resumed = to_the_end(Reconstruction::resume(own, {}, together, written));
+  EXPECT_EQ(resumed->history().size(), 6u);
+  EXPECT_EQ(difference<Real>(resumed->state().object, whole->state().object), 0);
+  EXPECT_EQ(difference<Real>(resumed->state().probe, whole->state().probe), 0);
+  EXPECT_EQ(resumed->state().positions, whole->state().positions);
+  EXPECT_EQ(resumed->history().back().fit.r_intensity, whole->history().back().fit.r_intensity);
+
+  const auto by_one = to_the_end(Reconstruction::resume(all, {}, alone, written));
+  EXPECT_LT(difference<Real>(whole->state().object, share.part_of<Complex>(by_one->state().object)), bound);
+  EXPECT_LT(difference<Real>(whole->state().probe, by_one->state().probe), bound);
+
+  auto single = Reconstruction::prepare(all, std::move(scan.state), {}, alone);
+  for (int n = 0; n < 3; ++n) single->iterate();
+  const std::string mine = folder.file("alone.ckpt.h5");
+  CheckpointWriter writer(mine, checkpoint_kind(), 3, "");
+  single->save(writer);
+  writer.finish();
+  const auto shared = to_the_end(Reconstruction::resume(own, {}, together, CheckpointReader(mine, checkpoint_kind())));
+  EXPECT_LT(difference<Real>(shared->state().object, whole->state().object), bound);
+  ranks.barrier();  // the folder of rank 0 lives as long as somebody reads in it
+}
+
+// The bounds of IsThatOfOneProcess and OfProjectionsIsThatOfOneProcess, whose sums these are.
+TEST(SharedReconstruction, AnyNumberOfProcessesGoesOnFromACheckpoint) {
+  for (const char* engine : {"gd", "adam", "ml"}) expect_checkpoints_of_any_number<double>(engine, 1e-13);
+  expect_checkpoints_of_any_number<float>("adam", 1e-5);
+  expect_checkpoints_of_any_number<double>("dm", 1e-11);
 }
 
 TEST(SharedReconstruction, RefusesByNameWhatCannotBeShared) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
@@ -80,9 +81,27 @@ bool Share::any(bool here) const {
   return said > 0;
 }
 
+std::string Share::of_first(const std::string& text) const {
+  auto size = static_cast<std::int64_t>(text.size());
+  ranks_.broadcast(std::span(&size, 1));
+  std::vector<std::int64_t> letters(text.begin(), text.end());
+  letters.resize(static_cast<std::size_t>(size));
+  ranks_.broadcast(std::span(letters));
+  std::string of_first;
+  for (const std::int64_t letter : letters) of_first.push_back(static_cast<char>(letter));
+  return of_first;
+}
+
+// SIGTERM may wait for a checkpoint here or there: all go on until somebody's wait is over.
 void Share::check_interrupt() const {
-  if (!any(interrupt_requested())) return;
-  sonde::check_interrupt();
+  std::optional<Error> own;
+  try {
+    sonde::check_interrupt();
+  } catch (const Error& error) {
+    own = error;
+  }
+  if (!any(own.has_value())) return;
+  if (own) throw Error(*own);
   throw Error(ErrorKind::interrupted, "another process was asked to stop");
 }
 

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,13 @@ class Share {
   /// This process's part of a whole (S, rows, cols).
   template <class T>
   [[nodiscard]] Array part_of(const Array& whole) const;
+  /// Of the whole object.
+  [[nodiscard]] Index rows() const { return rows_; }
+  [[nodiscard]] Index cols() const { return cols_; }
+  /// The number of a frame of the scan among the own ones; -1: another process has it.
+  [[nodiscard]] Index own_number(Index frame) const { return own_number_[static_cast<std::size_t>(frame)]; }
+  /// The text of rank 0.
+  [[nodiscard]] std::string of_first(const std::string& text) const;
 
  private:
   struct Neighbour {
