@@ -37,11 +37,8 @@ namespace fs = std::filesystem;
 using ptycho::Outcome;
 
 /// Everything that several processes cannot do is an error before any of them works.
-void require_ranks_can(const ptycho::RunFile& run, const CheckpointReader* from, bool live) {
+void require_ranks_can(const ptycho::RunFile& run, bool live) {
   require_shareable(run.schedule());
-  if (from != nullptr || run.output.wants_checkpoints())
-    throw Error(ErrorKind::not_supported, "several processes write no checkpoints and go on from none")
-        .hint("start one process, or output.checkpoint_every = 0 and output.checkpoint_minutes = 0");
   const auto refuse = [](bool asked, const char* what) {
     if (asked)
       throw Error(ErrorKind::not_supported, fmt::format("{} is not there for several processes", what))
@@ -189,13 +186,22 @@ class Checkpoints {
     const ptycho::OutputSettings& output = run_->output;
     const auto number = static_cast<Index>(reconstruction.history().size());
     const bool by_count = output.checkpoint_every > 0 && number % output.checkpoint_every == 0;
-    if (!output.wants_checkpoints() || !(by_count || timer_.due())) return;
+    if (!output.wants_checkpoints()) return;
+    // Several processes write together, when the clock or a request to stop of any of them says so.
+    const ptycho::Share* share = job.plan().share.get();
+    const bool due = by_count || timer_.due();
+    if (!(share != nullptr ? share->any(due) : due)) return;
     auto writing = context.report().phase("checkpoint");
-    CheckpointWriter writer(output.checkpoint(), ptycho::checkpoint_kind(), number, run_->text());
-    job.save(writer);
-    writer.finish();
+    if (context.silent()) {
+      job.help_save();
+    } else {
+      CheckpointWriter writer(output.checkpoint(), ptycho::checkpoint_kind(), number, run_->text());
+      job.save(writer);
+      writer.finish();
+    }
     timer_.restart();
-    if (reconstruction.outcome().kind == Outcome::Kind::running) check_interrupt();
+    if (reconstruction.outcome().kind != Outcome::Kind::running) return;
+    share != nullptr ? share->check_interrupt() : check_interrupt();
   }
   /// An iteration, with SIGTERM waiting for its end where a checkpoint is to follow.
   const ptycho::IterationRecord& iterate(ptycho::Reconstruction& reconstruction) const {
@@ -361,12 +367,16 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
   results["R_I_floor"] = job.floor();
   results["NMSE_floor"] = nmse_floor(reconstruction.counts());
   results["metrics"] = metrics_value(last);
+  // Of the estimate that is written, which may be an earlier one than the last.
+  results["R_I"] = outcome.r_intensity;
+  results["R_free"] = outcome.r_free ? Value(*outcome.r_free) : Value();
   results["overlap"] = job.judgement().overlap;
   results["warnings"] = job.warnings();
   if (!job.changes().empty()) results["changes"] = to_value(job.changes());
-  context.say(fmt::format("{}: {}; R_I {:.4f}, {:.2f} times the floor of {:.4f} that counting noise sets",
-                          ending(outcome.kind), results.find("because")->as_text(), last.fit.r_intensity,
-                          last.fit.r_intensity / job.floor(), job.floor()));
+  context.say(fmt::format("{}: {}; R_I {:.4f}, {:.2f} times the floor of {:.4f} that counting noise sets{}",
+                          ending(outcome.kind), results.find("because")->as_text(), outcome.r_intensity,
+                          outcome.r_intensity / job.floor(), job.floor(),
+                          outcome.r_free ? fmt::format("; R_free {:.4f}", *outcome.r_free) : ""));
   const bool over = outcome.kind == Outcome::Kind::finished || outcome.kind == Outcome::Kind::converged;
   if (!over || context.silent()) return;
   // Marks of specification 6.2 and 6.4; what is fitted below the noise is the noise.
@@ -415,7 +425,7 @@ void reconstruct(ptycho::RunFile& run, const CheckpointReader* from, std::option
   context.share_machine(processes_here);
   const Device device =
       context.device_for(ranks.size() > 1 ? "several processes share a scan on the CPU alone" : why_not_on_gpu);
-  if (ranks.size() > 1) require_ranks_can(run, from, live_port.has_value());
+  if (ranks.size() > 1) require_ranks_can(run, live_port.has_value());
   ptycho::Source source = open_measurement(run.data, context);
   TierBudgets budgets = TierBudgets::around(Device::cpu(), context.host_budget(), run.compute.scratch);
   if (processes_here > 1)
@@ -451,6 +461,8 @@ void reconstruct(ptycho::RunFile& run, const CheckpointReader* from, std::option
   context.say(fmt::format("floor     R_I {:.4f}, NMSE {:.3g} for a perfect model of these counts", job.floor(),
                           nmse_floor(job.reconstruction().counts())));
 
+  if (const auto& at_once = job.plan().starts_at_once; at_once && from == nullptr)
+    context.report().add_choice("starts at once", Value(at_once->value), at_once->because);
   context.print_results_of_failure();
   std::optional<Error> stopped = from == nullptr ? try_starts(job, run, context) : std::nullopt;
   const std::optional<LiveView> live =

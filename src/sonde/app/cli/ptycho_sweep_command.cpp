@@ -176,11 +176,14 @@ void run_sweep(const SweepOptions& options, Context& context) {
     log_warning(fmt::format("{} more of the same kind, of other trials", sweep.warnings().size() - told));
   context.say("memory of the largest\n" + largest.memory.text());
   require_memory(largest.memory, largest.sizes, context.host_budget());
+  const Choice<Index> at_once = sweep.choose_at_once(context.host_budget().available_bytes());
+  context.report().add_choice("trials at once", Value(at_once.value), at_once.because);
+  context.say(fmt::format("at once   {} of {} trials: {}", at_once.value, sweep.trials().size(), at_once.because));
   if (context.dry_run()) return show_plan(sweep, context);
-  const Reservation reserved = context.host_budget().reserve(largest.memory.peak_bytes, "trials");
+  const Reservation reserved = context.host_budget().reserve(largest.memory.peak_bytes_of(at_once.value), "trials");
   const bool measured = !base.compute.deterministic;
   if (measured) load_fft_wisdom();
-  sweep.run([&](const TrialRecord& record) { context.say(line_of(record)); });
+  sweep.run(at_once.value, [&](const TrialRecord& record) { context.say(line_of(record)); });
   if (measured) save_fft_wisdom();
   write_outcome(sweep, file.sweep.output, context);
 }
@@ -194,9 +197,9 @@ Command ptycho_sweep_command() {
       .details =
           "A sweep file (TOML) names a run file and the settings that are varied: all combinations of a grid, or as "
           "many as wanted at random. Trials are ranked by R_free, the error of frames that took no part. With "
-          "successive halving all trials get a few iterations and only the best go on. Trials run one after the other, "
-          "each "
-          "on all threads (--threads).\n\n"
+          "successive halving all trials get a few iterations and only the best go on. As many trials as there are "
+          "threads (--threads) and as the memory holds work side by side, from counts that are read once; how many "
+          "does not change what they find.\n\n"
           "[sweep]\nrun = \"recon.toml\"\nhalving = true\n[[vary]]\nname = \"range\"\nsetting = "
           "\"probe.defocus_A\"\nlow = 100\nhigh = 200\nsteps = 9\n[[vary]]\nname = \"values\"\nsetting = "
           "\"probe.modes\"\nvalues = [1, 3]\n\n"

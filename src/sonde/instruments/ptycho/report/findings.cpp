@@ -116,6 +116,9 @@ Findings findings_of(const Result& result) {
     findings.power_total = power;
   const std::vector<double>& free = metric(result, "R_free");
   if (const double value = at(free, shown); std::isfinite(value)) findings.r_free = value;
+  // That of the estimate itself, which an engine may have begun its best iteration with.
+  if (const Value* of_estimate = told.find("R_free"); of_estimate != nullptr && of_estimate->is_number())
+    findings.r_free = of_estimate->as_real();
   for (std::size_t i = 0; i < free.size(); ++i)
     if (std::isfinite(free[i]) && (!findings.lowest_r_free || free[i] < *findings.lowest_r_free)) {
       findings.lowest_r_free = free[i];

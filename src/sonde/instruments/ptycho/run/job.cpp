@@ -22,10 +22,12 @@
 #include "sonde/instruments/ptycho/quality/acquisition.h"
 #include "sonde/instruments/ptycho/read/frames.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
+#include "sonde/instruments/ptycho/reconstruct/parts.h"
 #include "sonde/instruments/ptycho/results/level_phase.h"
 #include "sonde/instruments/ptycho/results/provenance.h"
 #include "sonde/instruments/ptycho/run/changeable.h"
 #include "sonde/instruments/ptycho/run/low_resolution.h"
+#include "sonde/instruments/ptycho/run/side_by_side.h"
 #include "sonde/instruments/ptycho/scan/groups.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
 
@@ -109,45 +111,6 @@ Array propagators_of(const RunFile& run, const Sampling& sampling) {
                             .band_limit = run.compute.band_limit});
 }
 
-/// body(T{}) for the real type of a state.
-template <class Body>
-void with_precision(const State& state, Body&& body) {
-  if (state.object.dtype() == DType::c64)
-    body(float{});
-  else
-    body(double{});
-}
-
-/// The own frames and the own part of a state of the whole scan.
-void cut_state(const Share& share, State& state) {
-  with_precision(state, [&](auto real) {
-    using Real = decltype(real);
-    state.object = share.part_of<std::complex<Real>>(state.object);
-    if (!state.phase.empty()) state.phase = share.part_of<Real>(state.phase);
-  });
-  const Box& box = share.box();
-  std::vector<Point> positions;
-  for (const Index frame : share.frames()) {
-    const Point& at = state.positions[static_cast<std::size_t>(frame)];
-    positions.push_back({at.row - static_cast<double>(box.row), at.col - static_cast<double>(box.col)});
-  }
-  state.placements = place_all(positions, state.window());
-  state.positions = std::move(positions);
-}
-
-/// On rank 0 the object of all and the probe; vacuum where no frame reaches.
-State assembled_state(const Share& share, const State& part) {
-  State whole;
-  whole.type = part.type;
-  with_precision(part, [&](auto real) {
-    using Real = decltype(real);
-    whole.object = share.assembled<std::complex<Real>>(part.object, 1);
-    if (!part.phase.empty()) whole.phase = share.assembled<Real>(part.phase, 0);
-  });
-  whole.probe = part.probe.clone();
-  return whole;
-}
-
 /// What the processes have read becomes known to all: frames to skip, mean counts, the mean pattern.
 void join_counts(const Share& share, Scan& scan, LoadedCounts& counts) {
   std::vector<std::int64_t> skipped(scan.positions.size(), 0);
@@ -200,6 +163,19 @@ RunSizes low_resolution_sizes(const RunSizes& whole, const JobPlan& plan, const 
   return sizes;
 }
 
+/// Starts work side by side on the CPU; exit waves on the disk share one disk.
+Choice<Index> choose_starts_at_once(const RunFile& run, const RunSizes& sizes, const Resources& resources) {
+  if (resources.kernels) return {1, "the kernels of a GPU work on one at a time"};
+  if (sizes.wave_tier == Tier::disk) return {1, "exit waves are on the disk"};
+  const std::size_t host =
+      resources.budgets ? resources.budgets->host.available_bytes() : std::numeric_limits<std::size_t>::max();
+  return choose_at_once(sizes.starts, sizes.threads, run.multi_start.at_once, host, [&](Index at_once) {
+    RunSizes several = sizes;
+    several.starts_at_once = at_once;
+    return plan_memory(several).needed_bytes();
+  });
+}
+
 /// Batches are those of all processes: the largest that each of them can hold.
 void agree_on_batches(const Share& share, RunSizes& sizes) {
   const auto frames = static_cast<Index>(share.placements().size());
@@ -211,6 +187,15 @@ void agree_on_batches(const Share& share, RunSizes& sizes) {
 }
 
 }  // namespace
+
+std::vector<std::string> scan_warnings(const RunFile& run, const Source& source, const Scan& scan,
+                                       const Spacing& spacing, const ObjectExtent& extent) {
+  std::vector<std::string> warnings = scan.warnings;
+  for (std::string& warning : unused_probe_settings(run.probe, probe_init(run, source, scan)))
+    warnings.push_back(std::move(warning));
+  for (std::string& warning : position_warnings(scan, spacing, extent)) warnings.push_back(std::move(warning));
+  return warnings;
+}
 
 JobPlan plan_job(const RunFile& run, const Source& source, const Resources& resources) {
   JobPlan plan;
@@ -225,11 +210,7 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   const double margin = moves ? run.correction.max_move : 0;
   plan.extent = object_extent(plan.scan.positions, window, static_cast<Index>(std::ceil(margin)));
   plan.spacing = spacing_of_active(plan.scan);
-  plan.warnings = plan.scan.warnings;
-  for (std::string& warning : unused_probe_settings(run.probe, probe_init(run, source, plan.scan)))
-    plan.warnings.push_back(std::move(warning));
-  for (std::string& warning : position_warnings(plan.scan, plan.spacing, plan.extent))
-    plan.warnings.push_back(std::move(warning));
+  plan.warnings = scan_warnings(run, source, plan.scan, plan.spacing, plan.extent);
   std::vector<Placement> placements = place_all(moved(plan.scan.positions, plan.extent.offset), window);
   Box part{0, 0, plan.extent.rows, plan.extent.cols};
   if (resources.ranks.size() > 1) {
@@ -295,6 +276,10 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
                      resources.budgets ? resources.budgets->disk.available_bytes() : 0);
   plan.sizes = std::move(chosen.value);
   plan.storage_because = std::move(chosen.because);
+  if (plan.sizes.starts > 1) {
+    plan.starts_at_once = choose_starts_at_once(run, plan.sizes, resources);
+    plan.sizes.starts_at_once = plan.starts_at_once->value;
+  }
   if (plan.share) agree_on_batches(*plan.share, plan.sizes);
   plan.memory = plan_memory(plan.sizes);
   // What lies in memory is planned as a whole; what lies on the disk is set aside by whoever puts it there.
@@ -313,33 +298,39 @@ std::optional<Array> probe_without_counts(const RunFile& run, const Source& sour
   return start_probe(run.probe, plan.scan.sampling, plan.scan.semiangle, dark.view<double, 2>(), own, 1).value;
 }
 
-Job::Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from, const Job* sibling)
+std::shared_ptr<const Counts> read_counts(const RunFile& run, const Source& source, const JobPlan& plan) {
+  Scan scan = plan.scan;
+  LoadedCounts loaded = load_counts(
+      source, scan, run.data, {.storage = plan.sizes.storage, .tier = plan.sizes.pattern_tier, .budgets = plan.budgets},
+      plan.share ? plan.share->frames() : std::vector<Index>{});
+  if (plan.share) join_counts(*plan.share, scan, loaded);
+  auto counts = std::make_shared<Counts>();
+  counts->measurement = std::make_shared<const Measurement>(std::move(loaded.measurement));
+  counts->mean = std::move(loaded.mean);
+  counts->skip = std::move(scan.skip);
+  counts->notes.assign(scan.notes.begin() + static_cast<std::ptrdiff_t>(plan.scan.notes.size()), scan.notes.end());
+  counts->warnings = std::move(loaded.warnings);
+  return counts;
+}
+
+Job::Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from,
+         std::shared_ptr<const Counts> counts)
     : plan_(std::move(plan)), warnings_(plan_.warnings), slice_thickness_a_(run.object.slice_thickness()) {
   const Schedule asked = run.schedule();  // before any work
   provenance_ = provenance(source.file, plan_.kernels ? plan_.kernels->name() : "cpu", asked.seed);
   if (plan_.share) require_shareable(asked);
-  if (sibling != nullptr) {
-    measurement_ = sibling->measurement_;
-    mean_ = sibling->mean_.clone();
-    plan_.scan.skip = sibling->plan_.scan.skip;
-  } else {
-    LoadedCounts counts =
-        load_counts(source, plan_.scan, run.data,
-                    {.storage = plan_.sizes.storage, .tier = plan_.sizes.pattern_tier, .budgets = plan_.budgets},
-                    plan_.share ? plan_.share->frames() : std::vector<Index>{});
-    if (plan_.share) join_counts(*plan_.share, plan_.scan, counts);
-    measurement_ = std::make_shared<Measurement>(std::move(counts.measurement));
-    mean_ = std::move(counts.mean);
-    warnings_.insert(warnings_.end(), counts.warnings.begin(), counts.warnings.end());
-  }
+  counts_ = counts ? std::move(counts) : read_counts(run, source, plan_);
+  plan_.scan.skip = counts_->skip;
+  warnings_.insert(warnings_.end(), counts_->warnings.begin(), counts_->warnings.end());
   notes_ = plan_.scan.notes;
+  notes_.insert(notes_.end(), counts_->notes.begin(), counts_->notes.end());
 
   const bool carried = carries_probe(source, plan_.scan);
   if (!source.probe.empty() && !carried)
     notes_.push_back("the probe of the data file has another size and is not used");
   const Choice<Array> probe =
-      start_probe(run.probe, plan_.scan.sampling, plan_.scan.semiangle, std::as_const(mean_).view<double, 2>(),
-                  carried ? source.probe.clone() : Array(), measurement_->mean_counts());
+      start_probe(run.probe, plan_.scan.sampling, plan_.scan.semiangle, counts_->mean.view<double, 2>(),
+                  carried ? source.probe.clone() : Array(), counts_->measurement->mean_counts());
   notes_.push_back(
       fmt::format("first probe of {} mode{}: {}", run.probe.modes, run.probe.modes == 1 ? "" : "s", probe.because));
   judgement_ = judge_scan(plan_.scan, plan_.spacing, probe.value);
@@ -362,14 +353,15 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
     schedule_.engines[i].most_batch = plan_.sizes.engines[i].most_batch;
   auto known = std::make_shared<ConstraintContext>();
   known->sampling = plan_.scan.sampling;
-  known->mean_counts = measurement_->mean_counts();
+  known->mean_counts = counts_->measurement->mean_counts();
   known->semiangle = plan_.scan.semiangle.value_or(0);
   known->slice_distances = run.object.slice_distances();
   schedule_.known = std::move(known);
   object_seed_ = schedule_.seed;
   goes_on_ = from != nullptr;
   if (from != nullptr) {
-    reconstruction_ = Reconstruction::resume(*measurement_, propagators_of(run, plan_.scan.sampling), schedule_, *from);
+    reconstruction_ =
+        Reconstruction::resume(*counts_->measurement, propagators_of(run, plan_.scan.sampling), schedule_, *from);
     if (from->has("changes")) changes_ = changes_of(parse_json(from->text("changes"), from->path()));
     notes_.push_back(fmt::format("goes on after iteration {} of {}", from->iteration(), from->path()));
   } else {
@@ -392,7 +384,7 @@ Job::First Job::first_state(const RunFile& run, const Schedule& schedule, std::u
   if (plan_.share) cut_state(*plan_.share, state);
   if (run.object.init != ObjectInit::low_resolution) return {std::move(state), ""};
   const Sampling coarse = at_low_resolution(plan_.scan.sampling, run.low_resolution.factor);
-  LowResolutionStart found = start_at_low_resolution(*measurement_, std::move(state), coarse,
+  LowResolutionStart found = start_at_low_resolution(*counts_->measurement, std::move(state), coarse,
                                                      propagators_of(run, coarse), schedule, run.low_resolution);
   return {std::move(found.state),
           fmt::format("first object: {} iterations of gd on the middle {} x {} of {} x {} detector pixels, R_I {:.4f} "
@@ -402,8 +394,8 @@ Job::First Job::first_state(const RunFile& run, const Schedule& schedule, std::u
 }
 
 std::unique_ptr<Reconstruction> Job::prepared(const RunFile& run, First first, Schedule schedule) const {
-  return Reconstruction::prepare(*measurement_, std::move(first.state), propagators_of(run, plan_.scan.sampling),
-                                 std::move(schedule));
+  return Reconstruction::prepare(*counts_->measurement, std::move(first.state),
+                                 propagators_of(run, plan_.scan.sampling), std::move(schedule));
 }
 
 std::unique_ptr<Reconstruction> Job::another(const RunFile& run, Schedule schedule,
@@ -448,8 +440,6 @@ Result Job::result(const RunFile& run) const {
   if (plan_.share) {
     whole = assembled_state(*plan_.share, reconstruction_->state());
     if (plan_.share->ranks().rank() != 0) return {};
-    whole.positions = moved(plan_.scan.positions, plan_.extent.offset);
-    whole.placements = plan_.share->placements();
   }
   Result result = result_of(plan_.share ? whole : reconstruction_->state(), plan_.scan.sampling, plan_.extent.offset,
                             plan_.scan.positions, reconstruction_->history());
@@ -469,11 +459,14 @@ Result Job::result(const RunFile& run) const {
     told["per_col"] = ramp.per_col;
     told["removed"] = run.output.level_phase;
   }
+  const Outcome& outcome = reconstruction_->outcome();  // of the estimate, be it an earlier one than the last
+  result.diagnostics["R_I"] = outcome.r_intensity;
+  result.diagnostics["R_free"] = outcome.r_free ? Value(*outcome.r_free) : Value();
   result.diagnostics["R_I_floor"] = floor();
   result.diagnostics["NMSE_floor"] = nmse_floor(reconstruction_->counts());
   result.diagnostics["overlap"] = judgement_.overlap;
   result.diagnostics["acquisition"] =
-      acquisition_of(reconstruction_->state(), *measurement_, plan_.scan.sampling).to_value();
+      acquisition_of(reconstruction_->state(), *counts_->measurement, plan_.scan.sampling).to_value();
   if (plan_.scan.semiangle) result.diagnostics["semiangle_mrad"] = 1000 * *plan_.scan.semiangle;
   result.diagnostics["warnings"] = warnings_;
   if (!changes_.empty()) result.diagnostics["changes"] = to_value(changes_);

@@ -26,12 +26,13 @@ struct JobPlan {
   ObjectExtent extent;  ///< size of the object, and what is added to positions so that they lie inside
   RunSizes sizes;
   MemoryPlan memory;
-  Spacing spacing;                             ///< of the positions of frames that take part, object pixels
-  std::vector<std::string> warnings;           ///< of the file, the settings and the positions
-  std::optional<Device> kernels{};             ///< the GPU whose kernels compute; unset: the CPU's threads do
-  PatternTier patterns = PatternTier::device;  ///< where they wait for kernels
-  GroupLimits groups{};                        ///< of those that kernels have in flight
-  std::string storage_because;                 ///< storage, tiers and batches in one sentence
+  Spacing spacing;                                ///< of the positions of frames that take part, object pixels
+  std::vector<std::string> warnings;              ///< of the file, the settings and the positions
+  std::optional<Device> kernels{};                ///< the GPU whose kernels compute; unset: the CPU's threads do
+  PatternTier patterns = PatternTier::device;     ///< where they wait for kernels
+  GroupLimits groups{};                           ///< of those that kernels have in flight
+  std::string storage_because;                    ///< storage, tiers and batches in one sentence
+  std::optional<Choice<Index>> starts_at_once{};  ///< of [multi_start], where there are several
   TierBudgets budgets = TierBudgets::unlimited();
   std::shared_ptr<Share> share;               ///< this process's part of the scan, when there are several
   std::shared_ptr<const KnownObject> direct;  ///< what a one-shot reconstruction has found, where a run begins by it
@@ -47,19 +48,34 @@ struct Resources {
 /// The first probe as far as it is known without counts: nothing when it comes from the mean pattern. Its power is 1.
 [[nodiscard]] std::optional<Array> probe_without_counts(const RunFile& run, const Source& source, const JobPlan& plan);
 
+/// What is doubtful before counts are read: in the source, in what settings say of it, and in the positions of a scan.
+[[nodiscard]] std::vector<std::string> scan_warnings(const RunFile& run, const Source& source, const Scan& scan,
+                                                     const Spacing& spacing, const ObjectExtent& extent);
+
 /// Throws like plan_scan(), and for settings that do not fit each other.
 [[nodiscard]] JobPlan plan_job(const RunFile& run, const Source& source, const Resources& resources = {});
+
+/// The counts of a scan, which jobs on one [data] share; several threads read them.
+struct Counts {
+  std::shared_ptr<const Measurement> measurement;
+  Array mean;                                ///< f64 (rows, columns): the mean pattern
+  std::vector<Index> skip;                   ///< frames that take no part, ascending
+  std::vector<std::string> notes, warnings;  ///< what was found while reading
+};
+
+/// Reads them as the plan says. Throws like load_counts(). With several processes all must ask.
+[[nodiscard]] std::shared_ptr<const Counts> read_counts(const RunFile& run, const Source& source, const JobPlan& plan);
 
 /// A reconstruction that is ready to iterate, with everything that its result needs.
 class Job {
  public:
-  /// `from`: the checkpoint to go on from, else the reconstruction begins. `sibling`: a job on the same [data], whose
-  /// counts this one shares instead of reading them again.
+  /// `from`: the checkpoint to go on from, else the reconstruction begins. `counts`: those of the same [data], when
+  /// they have been read already.
   Job(const RunFile& run, const Source& source, JobPlan plan, const CheckpointReader* from = nullptr,
-      const Job* sibling = nullptr);
+      std::shared_ptr<const Counts> counts = nullptr);
 
   [[nodiscard]] Reconstruction& reconstruction() { return *reconstruction_; }
-  [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
+  [[nodiscard]] const Measurement& measurement() const { return *counts_->measurement; }
   [[nodiscard]] const JobPlan& plan() const { return plan_; }
   /// What was chosen and found, for people: the probe and why, the overlap, frames held out.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
@@ -90,8 +106,9 @@ class Job {
   [[nodiscard]] bool has_estimate() const { return works() && !reconstruction_->history().empty(); }
   /// What was changed while it worked, in order; of a run that goes on, before the break too.
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
-  /// All that Reconstruction::save() keeps, and the changes.
+  /// All that Reconstruction::save() keeps, and the changes; help_save() as there.
   void save(CheckpointWriter& checkpoint);
+  void help_save() { reconstruction_->help_save(); }
   /// Lets go of the reconstruction and its memory, once its result was taken.
   void close() { reconstruction_.reset(); }
 
@@ -109,8 +126,7 @@ class Job {
   [[nodiscard]] std::unique_ptr<Reconstruction> prepared(const RunFile& run, First first, Schedule schedule) const;
 
   JobPlan plan_;
-  std::shared_ptr<Measurement> measurement_;
-  Array mean_;  // f64 (rows, columns): the mean pattern
+  std::shared_ptr<const Counts> counts_;
   std::unique_ptr<Reconstruction> reconstruction_;
   Schedule schedule_;
   std::vector<Change> changes_;

@@ -99,8 +99,11 @@ MemoryPlan plan_memory(const RunSizes& s) {
     largest = std::max(largest, need.bytes);
   }
   if (s.starts > 1)
-    plan.lasting_bytes += add("second start", state_object + state_probe + lists + threads + largest,
-                              "the best start until now, beside the one that is tried");
+    plan.lasting_bytes += add(
+        "second start", size(s.starts_at_once) * (state_object + state_probe + lists + threads + largest),
+        s.starts_at_once == 1 ? "the best start until now, beside the one that is tried"
+                              : fmt::format("the best start until now, beside {} that are tried", s.starts_at_once));
+  plan.patterns_bytes = patterns;
   plan.loading_bytes = patterns + add("while loading", s.block_bytes, "patterns that are read at a time");
   plan.peak_bytes = std::max(plan.loading_bytes, plan.lasting_bytes + largest + result);
   for (const RunSizes& each : s.before) {

@@ -43,8 +43,9 @@ struct RunSizes : WorkSizes {
   Index processes = 1;     ///< that share the scan; all sizes are those of one
   Index whole_pixels = 0;  ///< of a slice of the object of all processes
   bool masked = false;
-  Index components = 0;  ///< by which the probe varies along the scan ([opr])
-  Index starts = 1;      ///< first objects that are tried: a second reconstruction is held meanwhile
+  Index components = 0;      ///< by which the probe varies along the scan ([opr])
+  Index starts = 1;          ///< first objects that are tried
+  Index starts_at_once = 1;  ///< of these: as many reconstructions are held beside the best until now
   /// A reconstruction that comes first, on patterns of its own beside these (low_resolution); none or one.
   std::vector<RunSizes> before{};
   std::vector<EngineSize> engines;
@@ -60,11 +61,16 @@ struct MemoryPlan {
   };
   std::vector<Line> lines;
   std::size_t loading_bytes = 0, lasting_bytes = 0;
-  std::size_t peak_bytes = 0;  ///< the larger of loading and computing
-  std::size_t disk_bytes = 0;  ///< in the scratch folder; no part of the peak
+  std::size_t peak_bytes = 0;      ///< the larger of loading and computing
+  std::size_t patterns_bytes = 0;  ///< of the peak: what reconstructions of one measurement share
+  std::size_t disk_bytes = 0;      ///< in the scratch folder; no part of the peak
 
   /// With the head-room of a tenth that a budget must have.
   [[nodiscard]] std::size_t needed_bytes() const { return peak_bytes + peak_bytes / 10; }
+  /// The peak of several such reconstructions at the same time.
+  [[nodiscard]] std::size_t peak_bytes_of(Index at_once) const {
+    return patterns_bytes + static_cast<std::size_t>(at_once) * (peak_bytes - patterns_bytes);
+  }
   /// A table for people, one line each, ending in the sum.
   [[nodiscard]] std::string text() const;
 };

@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/ptycho/run/side_by_side.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -47,35 +49,50 @@ std::vector<StartOutcome> choose_start(Job& job, const RunFile& run) {
     throw Error(ErrorKind::bad_input, fmt::format("{} starts that are all the same", settings.starts))
         .hint("object.init = \"random\" gives each its own phases");
   ProgressMeter meter("trying starts", settings.starts * settings.iterations, "iterations");
-  std::unique_ptr<Reconstruction> best, tried;
-  std::size_t best_at = 0;
-  const auto seed_of = [&](Index start) { return job.schedule().seed + static_cast<std::uint64_t>(start); };
-  Index trying = 0;
-  try {
-    for (Index start = 0; start < settings.starts; ++start) {
-      trying = start;
-      tried = job.another(run, job.schedule(), seed_of(start));
-      const double score = score_after(*tried, settings.iterations, meter);
-      outcomes.push_back({start, static_cast<Index>(tried->history().size()), score, false});
-      if (score < outcomes[best_at].score || !best) {
-        best = std::move(tried);
-        best_at = outcomes.size() - 1;
-      }
+  std::mutex mutex;  // of what follows
+  struct Tried {
+    Index start = 0;
+    double score = failed;
+    std::unique_ptr<Reconstruction> run{};
+    /// Whether this one goes on rather than the other: the lower score, of equals the earlier start.
+    [[nodiscard]] bool before(const Tried& other) const {
+      return !other.run || score < other.score || (score == other.score && start < other.start);
     }
+  } best, stopped;  // to the end, and on the way
+  outcomes.resize(static_cast<std::size_t>(settings.starts));
+  const auto adopt = [&](Tried& chosen) {
+    job.adopt(std::move(chosen.run), job.schedule().seed + static_cast<std::uint64_t>(chosen.start));
+  };
+  try {
+    side_by_side(settings.starts, job.plan().sizes.starts_at_once, [&](Index start) {
+      Tried tried{.start = start};
+      tried.run = job.another(run, job.schedule(), job.schedule().seed + static_cast<std::uint64_t>(start));
+      try {
+        tried.score = score_after(*tried.run, settings.iterations, meter);
+      } catch (const Error&) {
+        const std::lock_guard lock(mutex);
+        if (!tried.run->history().empty() && tried.before(stopped)) stopped = std::move(tried);
+        throw;
+      }
+      const std::lock_guard lock(mutex);
+      outcomes[static_cast<std::size_t>(start)] = {start, static_cast<Index>(tried.run->history().size()), tried.score,
+                                                   false};
+      if (tried.before(best)) best = std::move(tried);
+    });
   } catch (const Error&) {
     // What was asked to stop keeps the best until now, or the first start as far as it came.
-    if (best)
-      job.adopt(std::move(best), seed_of(outcomes[best_at].start));
-    else if (tried && !tried->history().empty())
-      job.adopt(std::move(tried), seed_of(trying));
+    if (best.run)
+      adopt(best);
+    else if (stopped.run)
+      adopt(stopped);
     throw;
   }
-  if (outcomes[best_at].score == failed)
+  if (best.score == failed)
     throw Error(ErrorKind::not_converged,
                 fmt::format("none of {} starts gets through {} iterations", settings.starts, settings.iterations))
         .hint("halve the steps, or switch the constraint probe_power on");
-  outcomes[best_at].chosen = true;
-  job.adopt(std::move(best), seed_of(outcomes[best_at].start));
+  outcomes[static_cast<std::size_t>(best.start)].chosen = true;
+  adopt(best);
   return outcomes;
 }
 

@@ -21,8 +21,9 @@ struct StartOutcome {
 /// diverged or has not begun.
 [[nodiscard]] double score_of(const Reconstruction& reconstruction);
 
-/// [multi_start]: lets several random first objects go for some iterations, one after the other and with the same
-/// orders of frames, and leaves the job with the one of the lowest score. Nothing happens with one start. Throws
+/// [multi_start]: lets several random first objects go for some iterations with the same orders of frames, as many at
+/// the same time as the plan says, and leaves the job with the one of the lowest score, the earlier one of equals: the
+/// same bits however many work at once. Nothing happens with one start. Throws
 /// Error(bad_input) when the first object is not random, Error(not_converged) when no start gets through.
 /// When it is asked to stop the job has the best start until then.
 [[nodiscard]] std::vector<StartOutcome> choose_start(Job& job, const RunFile& run);

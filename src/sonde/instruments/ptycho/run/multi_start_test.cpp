@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
+#include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/run/test_scan.h"
 #include "tests/support/errors.h"
 #include "tests/support/interrupts.h"
@@ -36,8 +38,28 @@ TEST(MultiStart, TheLowestScoreGoesOn) {
   EXPECT_EQ(job.reconstruction().history().size(), 8u);
 }
 
+TEST(MultiStart, HowManyWorkAtTheSameTimeDoesNotChangeWhatGoesOn) {
+  set_thread_count(2);
+  std::vector<std::vector<double>> scores;
+  std::vector<Array> objects;
+  for (const char* at_once : {"1", "2"}) {
+    const SmallScan scan(
+        1e5, std::string(engine) +
+                 "[object]\ninit = \"random\"\n[multi_start]\nstarts = 5\niterations = 3\nat_once = " + at_once + "\n");
+    Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
+    EXPECT_EQ(job.plan().starts_at_once->value, at_once[0] - '0');
+    scores.emplace_back();
+    for (const StartOutcome& outcome : choose_start(job, scan.run)) scores.back().push_back(outcome.score);
+    objects.push_back(job.reconstruction().state().object.clone());
+  }
+  EXPECT_EQ(scores[0], scores[1]);
+  EXPECT_EQ(std::memcmp(objects[0].data(), objects[1].data(), objects[0].allocated_bytes()), 0);
+  set_thread_count(0);
+}
+
 TEST(MultiStart, AskedToStopItLeavesTheBestUntilThen) {
-  const SmallScan scan(1e5, std::string(engine) + "[object]\ninit = \"random\"\n[multi_start]\nstarts = 3\n");
+  const SmallScan scan(1e5,
+                       std::string(engine) + "[object]\ninit = \"random\"\n[multi_start]\nstarts = 3\nat_once = 1\n");
   const auto tried = [&](int look) {
     Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
     const sonde::testing::InterruptAt request(look);

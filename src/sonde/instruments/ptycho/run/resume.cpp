@@ -16,10 +16,10 @@ constexpr std::string_view free_tables[] = {"engine", "constraint", "stop", "qua
 
 /// Such keys of other tables: where the measurement is and how it is kept, what is free when, how corrections step.
 constexpr std::string_view free_keys[] = {
-    "data.file",          "data.storage",        "data.tier",         "probe.start",    "object.start",
-    "positions.start",    "positions.every",     "positions.stop",    "positions.step", "positions.max_step_px",
-    "positions.trials",   "positions.radius_px", "opr.start",         "opr.every",      "opr.relax",
-    "opr.constant_power", "compute.waves",       "compute.wave_tier", "compute.scratch"};
+    "data.file",          "data.storage",        "data.tier",         "probe.start",     "object.start",
+    "positions.start",    "positions.every",     "positions.stop",    "positions.step",  "positions.max_step_px",
+    "positions.trials",   "positions.radius_px", "opr.start",         "opr.every",       "opr.relax",
+    "opr.constant_power", "compute.waves",       "compute.wave_tier", "compute.scratch", "multi_start.at_once"};
 
 bool is_free(const std::string& table, const std::string& key) {
   const auto among = [](const auto& names, std::string_view name) {

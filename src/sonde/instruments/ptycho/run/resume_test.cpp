@@ -100,10 +100,10 @@ TEST_F(Resume, OfARunThatWasAtItsEndGoesOnWithMoreIterations) {
 /// Whoever adds a key decides whether it may change: what nobody has decided is refused.
 TEST_F(Resume, HasAnAnswerForEveryKey) {
   const std::set<std::string> free{
-      "data.file",           "data.storage",          "data.tier",         "probe.start",    "object.start",
-      "positions.start",     "positions.every",       "positions.stop",    "positions.step", "positions.trials",
-      "positions.radius_px", "positions.max_step_px", "opr.start",         "opr.every",      "opr.relax",
-      "opr.constant_power",  "compute.waves",         "compute.wave_tier", "compute.scratch"};
+      "data.file",           "data.storage",          "data.tier",         "probe.start",     "object.start",
+      "positions.start",     "positions.every",       "positions.stop",    "positions.step",  "positions.trials",
+      "positions.radius_px", "positions.max_step_px", "opr.start",         "opr.every",       "opr.relax",
+      "opr.constant_power",  "compute.waves",         "compute.wave_tier", "compute.scratch", "multi_start.at_once"};
   for (const Tables::Table& table : scan_.run.tables().all()) {
     if (table.list || table.name == "stop" || table.name == "quality" || table.name == "output") continue;
     for (const Field& field : table.items[0].fields.all()) {

@@ -61,6 +61,10 @@ void MultiStartSettings::describe(Fields& fields) {
               .min = 1,
               .max = 1000});
   fields.add("iterations", iterations, {.help = "after how many the best goes on alone", .min = 1});
+  fields.add("at_once", at_once,
+             {.help = "how many work at the same time; 0: one for each thread, as far as the memory goes",
+              .min = 0,
+              .max = 1000});
 }
 
 void QualitySettings::describe(Fields& fields) {

@@ -39,6 +39,7 @@ struct ComputeSettings {
 /// [multi_start]: several first objects, of which the one that does best goes on.
 struct MultiStartSettings {
   Index starts = 1, iterations = 10;
+  Index at_once = 0;  ///< 0: as many as there are threads and memory
 
   void describe(Fields& fields);
 };

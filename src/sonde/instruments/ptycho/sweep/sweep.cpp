@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "sonde/engine/io/checkpoint.h"
 #include "sonde/engine/options/toml.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/ptycho/run/side_by_side.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -70,7 +72,10 @@ std::vector<std::size_t> ranking(const std::vector<TrialRecord>& trials) {
 }
 
 Sweep::Sweep(const SweepFile& file, const RunFile& base, Source source)
-    : folder_(file.sweep.output), base_text_(base.text()), source_(std::move(source)) {
+    : folder_(file.sweep.output),
+      base_text_(base.text()),
+      most_at_once_(file.sweep.at_once),
+      source_(std::move(source)) {
   for (Trial& trial : file.trials()) trials_.push_back({.trial = std::move(trial)});
   Index total = 0;
   Problems problems;
@@ -87,15 +92,17 @@ Sweep::Sweep(const SweepFile& file, const RunFile& base, Source source)
       if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end()) warnings_.push_back(warning);
     Index iterations = 0;
     for (const EngineRun& engine : run.schedule().engines) iterations += engine.iterations;
+    iterations_.push_back(iterations);
     total = std::max(total, iterations);
     if (i == 0 || plan.memory.peak_bytes > largest_.memory.peak_bytes) largest_ = std::move(plan);
   }
   problems.throw_if_any("the settings of the sweep have several problems");
   rounds_ = file.rounds(total);
-  // What a folder must be of to be gone on with: everything but where it is.
+  // What a folder must be of to be gone on with: everything but where it is and how much of it works at the same time.
   Value settings = file.tables().echo();
   settings["sweep"]["run"] = "";
   settings["sweep"]["output"] = "";
+  settings["sweep"]["at_once"] = 0;
   identity_ = to_toml(settings) + base_text_;
   if (const std::string state = (fs::path(folder_) / "state.json").string(); fs::exists(state)) resume_from(state);
 }
@@ -143,25 +150,39 @@ void Sweep::keep_state() const {
   file.commit();
 }
 
-void Sweep::run_trial(std::size_t which, std::size_t round) {
-  TrialRecord& record = trials_[which];
+Choice<Index> Sweep::choose_at_once(std::size_t host_bytes) const {
+  const MemoryPlan& plan = largest_.memory;
+  return ptycho::choose_at_once(static_cast<Index>(trials_.size()), largest_.sizes.threads, most_at_once_, host_bytes,
+                                [&](Index at_once) {
+                                  const std::size_t peak = plan.peak_bytes_of(at_once);
+                                  return peak + peak / 10;  // the head-room of MemoryPlan::needed_bytes()
+                                });
+}
+
+Index Sweep::iterations_left(std::size_t which, std::size_t round) const {
+  return std::min(rounds_[round].until.value_or(iterations_[which]), iterations_[which]) - trials_[which].iterations;
+}
+
+TrialRecord Sweep::after_round(std::size_t which, std::size_t round, ProgressMeter& meter) const {
+  TrialRecord record = trials_[which];
   const Stopwatch watch;
+  Index left = iterations_left(which, round);
   try {
     RunFile run;
     fill_quiet(run, record.trial);
     std::optional<CheckpointReader> from;
     if (round > 0) from.emplace(checkpoint(which), checkpoint_kind());
-    auto job = std::make_unique<Job>(run, source_, plan_job(run, source_), from ? &*from : nullptr, first_.get());
-    Reconstruction& reconstruction = job->reconstruction();
-    const std::optional<Index> until = rounds_[round].until;
-    while (reconstruction.outcome().kind == Outcome::Kind::running &&
-           (!until || static_cast<Index>(reconstruction.history().size()) < *until))
+    Job job(run, source_, plan_job(run, source_), from ? &*from : nullptr, counts_);
+    Reconstruction& reconstruction = job.reconstruction();
+    for (; reconstruction.outcome().kind == Outcome::Kind::running && left > 0; --left) {
       (void)reconstruction.iterate();
+      meter.advance();
+    }
     const IterationRecord& last = reconstruction.history().back();
-    record.iterations = last.number;
-    record.r_intensity = last.fit.r_intensity;
-    record.r_free = last.r_free;
     const Outcome& outcome = reconstruction.outcome();
+    record.iterations = last.number;
+    record.r_intensity = outcome.r_intensity;
+    record.r_free = outcome.r_free;
     const bool goes_on = outcome.kind == Outcome::Kind::running;
     record.outcome = goes_on ? "goes on" : name(outcome.kind);
     record.because = outcome.because;
@@ -170,10 +191,6 @@ void Sweep::run_trial(std::size_t which, std::size_t round) {
       reconstruction.save(writer);
       writer.finish();
     }
-    if (!first_) {
-      job->close();
-      first_ = std::move(job);
-    }
   } catch (const Error& error) {
     // One trial that cannot be computed is a finding; a full disk or a person's Ctrl-C ends the sweep.
     const ErrorKind kind = error.kind();
@@ -181,11 +198,30 @@ void Sweep::run_trial(std::size_t which, std::size_t round) {
     record.outcome = kind == ErrorKind::not_converged ? "diverged" : "failed";
     record.because = error.message();
   }
+  meter.advance(left);
   record.rounds = static_cast<Index>(round) + 1;
   record.seconds += watch.seconds();
+  return record;
 }
 
-void Sweep::run(const std::function<void(const TrialRecord&)>& tell) {
+void Sweep::run_round(std::size_t round, const std::vector<std::size_t>& chosen, Index at_once,
+                      const std::function<void(const TrialRecord&)>& tell) {
+  Index iterations = 0;
+  for (const std::size_t which : chosen) iterations += iterations_left(which, round);
+  ProgressMeter meter(rounds_.size() > 1 ? fmt::format("round {} of {}", round + 1, rounds_.size()) : "trying settings",
+                      iterations, "iterations");
+  std::mutex mutex;  // of the records
+  side_by_side(static_cast<Index>(chosen.size()), at_once, [&](Index i) {
+    const std::size_t which = chosen[static_cast<std::size_t>(i)];
+    TrialRecord record = after_round(which, round, meter);
+    const std::lock_guard lock(mutex);
+    trials_[which] = std::move(record);
+    keep_state();
+    tell(trials_[which]);
+  });
+}
+
+void Sweep::run(Index at_once, const std::function<void(const TrialRecord&)>& tell) {
   fs::create_directories(folder_);
   for (std::size_t round = 0; round < rounds_.size(); ++round) {
     const auto done = static_cast<Index>(round) + 1;
@@ -199,17 +235,22 @@ void Sweep::run(const std::function<void(const TrialRecord&)>& tell) {
         trials_[i].outcome = "dropped";
         fs::remove(checkpoint(i));
       }
+    std::vector<std::size_t> to_run;
     for (const std::size_t which : chosen) {
       TrialRecord& record = trials_[which];
       if (record.rounds >= done || record.outcome == "dropped") continue;
-      if (round > 0 && record.outcome != "goes on") {
+      if (round > 0 && record.outcome != "goes on")
         record.rounds = done;
-        continue;
-      }
-      run_trial(which, round);
-      keep_state();
-      tell(record);
+      else
+        to_run.push_back(which);
     }
+    if (to_run.empty()) continue;
+    if (!counts_) {
+      RunFile run;
+      fill_quiet(run, trials_[to_run.front()].trial);
+      counts_ = read_counts(run, source_, plan_job(run, source_));
+    }
+    run_round(round, to_run, at_once, tell);
   }
   for (std::size_t i = 0; i < trials_.size(); ++i) fs::remove(checkpoint(i));
   keep_state();

@@ -9,6 +9,7 @@
 
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/options/value.h"
+#include "sonde/engine/report/progress.h"
 #include "sonde/instruments/ptycho/read/source.h"
 #include "sonde/instruments/ptycho/run/job.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
@@ -38,9 +39,10 @@ struct TrialRecord {
 /// Indices of the trials, the best first: who came further, then the lower score.
 [[nodiscard]] std::vector<std::size_t> ranking(const std::vector<TrialRecord>& trials);
 
-/// A sweep over the settings of a run file. Trials run one after the other on all threads and share the counts, which
-/// are read once. After every one the folder's state.json says how all of them stand; a sweep that was interrupted goes
-/// on from there, in the middle of halving from checkpoints.
+/// A sweep over the settings of a run file. Trials run side by side and share the counts, which are read once, and the
+/// plans of transforms; what they find does not depend on how many work at the same time. After every one the folder's
+/// state.json says how all of them stand; a sweep that was interrupted goes on from there, in the middle of halving
+/// from checkpoints.
 class Sweep {
  public:
   /// Every trial's settings are checked and its memory planned, before any work. Throws Error(usage) and
@@ -55,27 +57,37 @@ class Sweep {
   /// What is doubtful about the settings of any trial, each sentence once.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
-  /// Runs what has not run yet; `tell` hears of every trial that ended its round.
-  void run(const std::function<void(const TrialRecord&)>& tell);
+  /// How many trials work at the same time, when so much of the host's memory may be used.
+  [[nodiscard]] Choice<Index> choose_at_once(std::size_t host_bytes) const;
+  /// Runs what has not run yet, so many at the same time; `tell` hears of every trial that ended its round, of one at a
+  /// time.
+  void run(Index at_once, const std::function<void(const TrialRecord&)>& tell);
   /// The run file of one trial.
   [[nodiscard]] std::string run_file(std::size_t trial) const;
 
  private:
   void resume_from(const std::string& state);
   void keep_state() const;
-  void run_trial(std::size_t which, std::size_t round);
+  /// The trial as it stands after a round.
+  [[nodiscard]] TrialRecord after_round(std::size_t which, std::size_t round, ProgressMeter& meter) const;
+  void run_round(std::size_t round, const std::vector<std::size_t>& chosen, Index at_once,
+                 const std::function<void(const TrialRecord&)>& tell);
+  /// Iterations that a trial has before it in a round.
+  [[nodiscard]] Index iterations_left(std::size_t which, std::size_t round) const;
   void fill(RunFile& run, const Trial& trial) const;
   /// Without pictures and report: tries are of no use to others, and their counts must be the same for all.
   void fill_quiet(RunFile& run, const Trial& trial) const;
   [[nodiscard]] std::string checkpoint(std::size_t trial) const;
 
   std::string folder_, base_text_, identity_;
+  Index most_at_once_;  // asked for; 0: nothing
   Source source_;
   std::vector<Round> rounds_;
   std::vector<TrialRecord> trials_;
+  std::vector<Index> iterations_;  // of the schedule of every trial
   JobPlan largest_;
   std::vector<std::string> warnings_;
-  std::unique_ptr<Job> first_;  // whose counts all others share
+  std::shared_ptr<const Counts> counts_;  // once they have been read
 };
 
 }  // namespace sonde::ptycho

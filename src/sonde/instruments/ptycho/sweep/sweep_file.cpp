@@ -46,6 +46,10 @@ void SweepSettings::describe(Fields& fields) {
   fields.add("halving", halving, {.help = "successive halving: only the best of each round go on"});
   fields.add("first", first, {.help = "iterations of the first round of halving", .min = 1});
   fields.add("keep_one_of", keep_one_of, {.help = "one of so many goes on to so many times the iterations", .min = 2});
+  fields.add("at_once", at_once,
+             {.help = "how many trials work at the same time; 0: one for each thread, as far as the memory goes",
+              .min = 0,
+              .max = 1000});
 }
 
 SweepFile::SweepFile() {

@@ -20,6 +20,7 @@ struct SweepSettings {
   Index trials = 20, seed = 1;
   bool halving = false;
   Index first = 10, keep_one_of = 3;
+  Index at_once = 0;  ///< 0: as many as there are threads and memory
 
   void describe(Fields& fields);
 };
