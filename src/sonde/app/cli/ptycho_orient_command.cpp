@@ -55,6 +55,7 @@ Value value_of(const Orientation& found) {
   value["scan_rotation_deg"] = in_degrees(found.best().rotation);
   value["clear"] = found.clear();
   value["R_I_floor"] = found.floor;
+  value["warnings"] = found.warnings;
   for (const auto& [words, curl] : {std::pair("straight", found.straight), std::pair("transposed", found.transposed)}) {
     value["deflection"][words]["rotation_deg"] = in_degrees(curl.rotation);
     value["deflection"][words]["curl"] = curl.curl;

@@ -224,7 +224,7 @@ TYPED_TEST(Fft2dOf, WrongShapesAreErrors) {
 }
 
 TEST(FftWisdom, APlanMadeFromItHasTheSameBits) {
-  const FftKey key{.rows = 60, .cols = 72, .effort = FftEffort::measured};
+  const FftKey key{.rows = 40, .cols = 48, .effort = FftEffort::measured};
   const auto x = random_elements<float>(key.rows * key.cols);
   const auto transformed = [&](const Fft2d<float>& fft) {
     auto y = x;
@@ -245,7 +245,7 @@ TEST(FftWisdom, APlanMadeFromItHasTheSameBits) {
 
 // FFTW alone takes what it has learnt from one shape for others, and for those that it was not to measure.
 TEST(FftWisdom, PlansDependOnNothingThatWasPreparedBefore) {
-  const std::vector<std::pair<Index, Index>> shapes{{24, 20}, {32, 32}, {60, 72}, {128, 128}};
+  const std::vector<std::pair<Index, Index>> shapes{{24, 20}, {32, 32}, {60, 72}};
   const auto all_transformed = [&](FftEffort effort) {
     std::vector<std::vector<std::complex<float>>> all;
     for (const auto& [rows, cols] : shapes) {
@@ -256,7 +256,7 @@ TEST(FftWisdom, PlansDependOnNothingThatWasPreparedBefore) {
     return all;
   };
   const auto quick = all_transformed(FftEffort::quick), measured = all_transformed(FftEffort::measured);
-  for (const auto& [rows, cols] : {std::pair<Index, Index>{64, 64}, {20, 32}, {96, 60}, {256, 128}})
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{64, 64}, {20, 32}, {72, 60}})
     (void)Fft2d<float>::prepare({.rows = rows, .cols = cols, .effort = FftEffort::measured});
   EXPECT_EQ(all_transformed(FftEffort::quick), quick);
   EXPECT_EQ(all_transformed(FftEffort::measured), measured);

@@ -14,9 +14,11 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/options/toml.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/ptycho/quality/image.h"
 #include "sonde/instruments/ptycho/run/job.h"
 
 namespace sonde::ptycho {
@@ -103,6 +105,7 @@ class Trials {
     run.positions.reference = settings.positions.reference;
     run.data.skip = settings.data.skip;
     const Scan scan = plan_scan(source_, run.data, run.geometry, run.positions);
+    look_at_scan(settings);
     const std::vector<Index> frames = frames_in_the_middle(scan.positions, scan.skip, options.scan);
     if (frames.empty()) throw Error(ErrorKind::bad_input, fmt::format("{}: no frame takes part", source_.file));
     // A window that was cropped or padded has other object pixels.
@@ -119,12 +122,16 @@ class Trials {
 
   [[nodiscard]] Index frames() const { return source_.shape[0]; }
 
+  /// What is doubtful about the scan and its settings, in the words of a run.
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
   /// What deflections say, for both handednesses.
-  void judge_deflections(Orientation& found) const {
+  void judge_deflections(Orientation& found) {
     RunFile run;
     prepare(run, false, 0);
     Scan scan = plan_scan(source_, run.data, run.geometry, run.positions);
     const LoadedCounts counts = load_counts(source_, scan, run.data, {.storage = AmplitudeStorage::f32});
+    warn(counts.warnings);
     std::vector<Point> deflections = centres_of_mass(counts.measurement), places = scan.positions;
     const Sampling& sampling = scan.sampling;
     for (Point& point : deflections) point = {point.row * sampling.dk_row, point.col * sampling.dk_col};
@@ -142,6 +149,11 @@ class Trials {
     require_memory(plan.memory, plan.sizes, budget_);
     const Reservation reserved = budget_.reserve(plan.memory.peak_bytes, "a trial");
     Job job(run, source_, std::move(plan));
+    if (whole_) {  // once: the probe of all trials is the first one
+      const Array probe = in_double_precision(job.reconstruction().state().probe);
+      warn(overlap_warnings(judge_scan(*whole_, spacing_, probe), *whole_, spacing_));
+      whole_.reset();
+    }
     try {
       while (job.reconstruction().outcome().kind == Outcome::Kind::running) (void)job.reconstruction().iterate();
       const IterationRecord& last = job.reconstruction().history().back();
@@ -156,6 +168,25 @@ class Trials {
   }
 
  private:
+  /// With the orientation of the settings, which is the one that a run would have.
+  void look_at_scan(const RunFile& settings) {
+    RunFile run;
+    prepare(run, settings.geometry.transpose, settings.geometry.scan_rotation_deg * degree);
+    run.positions = settings.positions;
+    run.data.skip = settings.data.skip;
+    whole_ = plan_scan(source_, run.data, run.geometry, run.positions);
+    spacing_ = spacing_of_active(*whole_);
+    const ObjectExtent extent = object_extent(whole_->positions, {whole_->window.rows, whole_->window.cols});
+    warn(scan_warnings(run, source_, *whole_, spacing_, extent));
+  }
+
+  void warn(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) {
+      log_warning(warning);
+      warnings_.push_back(warning);
+    }
+  }
+
   void prepare(RunFile& run, bool transpose, double rotation) const {
     run.parse(shared_, "settings");
     run.tables().append("engine", "gd", "orient");
@@ -180,6 +211,9 @@ class Trials {
   Budget budget_;
   std::string shared_;
   Source source_;
+  std::optional<Scan> whole_;  // until it has been judged
+  Spacing spacing_;            // of it
+  std::vector<std::string> warnings_;
 };
 
 /// The lowest point of the parabola through three scores at -1, 0 and 1; no further than 1.
@@ -245,6 +279,7 @@ Orientation find_orientation(const RunFile& settings, Source source, const Orien
     found.trials.push_back(trials.run(transpose, rotation, &found.floor));
     meter.advance();
   }
+  found.warnings = trials.warnings();
   std::stable_sort(found.trials.begin(), found.trials.end(), better);
   if (!std::isfinite(found.best().score()))
     throw Error(ErrorKind::not_converged, "no orientation gave a reconstruction of finite numbers")

@@ -37,10 +37,11 @@ struct OrientTrial {
 
 /// What was found about the detector.
 struct Orientation {
-  Index frames = 0;                 ///< that took part
-  LeastCurl straight, transposed;   ///< what deflections say
-  std::vector<OrientTrial> trials;  ///< the best first
-  double floor = 0;                 ///< R_I that counting alone leaves
+  Index frames = 0;                   ///< that took part
+  LeastCurl straight, transposed;     ///< what deflections say
+  std::vector<OrientTrial> trials;    ///< the best first
+  double floor = 0;                   ///< R_I that counting alone leaves
+  std::vector<std::string> warnings;  ///< what is doubtful about scan and settings, as a run says it; also logged
 
   [[nodiscard]] const OrientTrial& best() const { return trials.front(); }
   /// The best trial of another handedness or more than 16 degrees away; nullptr when all of those failed.

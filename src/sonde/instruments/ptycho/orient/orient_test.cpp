@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "sonde/instruments/ptycho/orient/test_orient.h"
+#include "sonde/instruments/ptycho/run/job.h"
 #include "tests/support/errors.h"
 #include "tests/support/interrupts.h"
 
@@ -54,6 +55,22 @@ TEST_F(FindOrientation, TriesTheAnglesThatAreAsked) {
   options.rotation_deg = {"north"};
   EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)found_for(scanned(false, 10), options, settings); }),
               HasSubstr("rotation_deg: \"north\" is no angle"));
+}
+
+TEST_F(FindOrientation, WarnsOfTheScanAsARunDoes) {
+  OrientOptions options;
+  options.iterations = 2;
+  options.scan = 12;  // all frames, so that both read the same
+  options.refine = false;
+  Source coarse = scanned(false, 0);
+  coarse.step_a = 30;
+  coarse.warnings = {"a warning of the reader"};
+  RunFile run;
+  run.parse("[probe]\nfwhm = 3\n[[engine]]\nname = \"gd\"\n", "a run");
+  const Job job(run, coarse, plan_job(run, coarse));
+  EXPECT_THAT(job.warnings(), ::testing::Contains(HasSubstr("results are rarely to be trusted")));
+  EXPECT_THAT(job.warnings(), ::testing::Contains(HasSubstr("fwhm = 3 has no effect")));
+  EXPECT_THAT(found_for(std::move(coarse), options, run).warnings, ::testing::ElementsAreArray(job.warnings()));
 }
 
 TEST_F(FindOrientation, StopsInTheMiddleOfATrial) {
