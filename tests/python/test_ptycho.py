@@ -270,6 +270,18 @@ def test_a_checkpoint_goes_on_with_the_same_bits(made, tmp_path):
     assert len(longer.run()) == 5
 
 
+def test_what_ran_before_does_not_change_the_bits(made):
+    """FFTW lets what one run has measured change the plans of others, also of those that are to measure nothing."""
+    def found(deterministic):
+        run = start(made, compute={"deterministic": deterministic})
+        run.run()
+        return run.object
+
+    before = found(True)
+    found(False)
+    np.testing.assert_array_equal(found(True), before)
+
+
 def test_resuming_what_does_not_fit(made, tmp_path):
     run = start(made)
     run.run(1)
