@@ -63,7 +63,7 @@ TEST_F(FindOrientation, WarnsOfTheScanAsARunDoes) {
   options.scan = 12;  // all frames, so that both read the same
   options.refine = false;
   Source coarse = scanned(false, 0);
-  coarse.step_a = 30;
+  coarse.step_a = 4;
   coarse.warnings = {"a warning of the reader"};
   RunFile run;
   run.parse("[probe]\nfwhm = 3\n[[engine]]\nname = \"gd\"\n", "a run");
