@@ -25,6 +25,9 @@ struct Database {
   std::string source_name;  ///< what made it
   double psia = 0;          ///< |toroidal flux of the edge| / 2 pi, T m^2
   double a_b = 0;           ///< minor radius, m
+  /// Whether the surfaces have stellarator symmetry, so that no coefficient depends on the sign of the field. Files
+  /// that do not say so are taken for such.
+  bool symmetric = true;
   RadialGeometry geometry;
   std::vector<double> D11, D31, D13, D33, D33_spitzer;
   /// Quality of each point, as the solver tells it; empty when nobody wrote it down.

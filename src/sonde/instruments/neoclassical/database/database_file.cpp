@@ -64,6 +64,11 @@ class Reader {
     return std::nullopt;
   }
 
+  [[nodiscard]] bool symmetric() {
+    const auto value = file_.attribute("/", "stellarator_symmetric");
+    return !value || value->number().value_or(1) != 0;
+  }
+
   [[nodiscard]] std::optional<std::string> optional_text(const std::string& name) {
     if (const auto value = file_.attribute("/", name)) return value->printed();
     missing.push_back("attribute " + name);
@@ -165,6 +170,7 @@ void write_database(const std::string& path, const Database& database) {
   writer.attribute("/", "psia", database.psia);
   writer.text_attribute("/", "source_name", database.source_name);
   writer.attribute("/", "format_version", format_version);
+  if (!database.symmetric) writer.attribute("/", "stellarator_symmetric", 0.0);
   writer.text_attribute("/", "comment", "the factors _33 to SFINCS and to DKES have the sign minus");
   writer.finish();
 }
@@ -184,6 +190,7 @@ DatabaseFile read_database(const std::string& path) {
   database.a_b = reader.optional_attribute("a_b").value_or(0);
   database.psia = reader.optional_attribute("psia").value_or(0);
   database.source_name = reader.optional_text("source_name").value_or("");
+  database.symmetric = reader.symmetric();
   database.D11 = reader.values("D11", full);
   database.D13 = reader.values("D13", full);
   database.D31 = reader.values("D31", full);

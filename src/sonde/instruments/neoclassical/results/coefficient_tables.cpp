@@ -71,7 +71,8 @@ CoefficientTables tables_of(const Database& database) {
           .iota = geometry.iota,
           .B0 = geometry.B0_solver.empty() ? geometry.B00 : geometry.B0_solver,
           .R0 = geometry.R00,
-          .a_b = database.a_b};
+          .a_b = database.a_b,
+          .symmetric = database.symmetric};
 }
 
 CoefficientTables tables_of(const ResultFile& file) {

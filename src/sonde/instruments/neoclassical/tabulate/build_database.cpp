@@ -56,6 +56,7 @@ DatabaseBuild::DatabaseBuild(const Equilibrium& equilibrium, const std::optional
   database_.source_name = fmt::format("sonde {}", build_info().version);
   database_.psia = scales.psia;
   database_.a_b = scales.a_b;
+  database_.symmetric = std::all_of(surfaces_.begin(), surfaces_.end(), [](const Surface& s) { return s.symmetric(); });
   database_.geometry = std::move(scales.geometry);
   for (const Surface& surface : surfaces_) database_.geometry.B0_solver.push_back(surface.reference_field());
   fields_ = derived_fields(database_).Es;

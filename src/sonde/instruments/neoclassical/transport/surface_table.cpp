@@ -16,6 +16,9 @@ Dij physical(const TableQuantities& q, double log_nu, double held_nu, double nu_
   return {std::exp(q[0]) * rise, q[1] / (rise * rise), q[2] / (rise * rise), q[3] / nu_hat};
 }
 
+/// The adjoint problem is that of the opposite field.
+Dij of_opposite_field(const Dij& d) { return {d.D11, -d.D13, -d.D31, d.D33}; }
+
 }  // namespace
 
 TableQuantities table_quantities(const Dij& d, double nu_hat) {
@@ -77,6 +80,7 @@ void SurfaceTable::coefficients(std::span<const double> nu_hat, std::span<const 
     const double held_field = std::min(log_field, slice_.log_field.back());
     made[i] = {physical(at(held_nu, held_field, log_nu), log_nu, held_nu, nu_hat[i]),
                at_.outside || held_nu != log_nu || held_field != log_field};
+    if (!at_.symmetric && er_hat[i] < 0) made[i].d = of_opposite_field(made[i].d);
   }
 }
 

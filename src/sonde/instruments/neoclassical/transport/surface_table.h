@@ -40,13 +40,16 @@ struct AxisNeighbours {
 };
 
 /// A table of one surface between its points, in (log nu_hat, log E_hat/r); how it continues is told with TableSource.
+/// It holds E >= 0. Without stellarator symmetry the adjoint problem, that of the field -E, gives the other half:
+/// D31(-E) = -D13(E), D13(-E) = -D31(E), D11 and D33 even.
 class SurfaceTable : public SurfaceSource {
  public:
   struct Surroundings {
     double r = 1;  ///< m
     double reference_field = 1, b2_ratio = 1;
     std::optional<double> u2{};
-    bool outside = false;  ///< of the radii that are known: all its answers are continuations
+    bool outside = false;   ///< of the radii that are known: all its answers are continuations
+    bool symmetric = true;  ///< whether the surface has stellarator symmetry
   };
   SurfaceTable(std::vector<double> log_nu, TableSlice slice, const Surroundings& surroundings)
       : log_nu_(std::move(log_nu)), slice_(std::move(slice)), at_(surroundings) {}
@@ -54,6 +57,7 @@ class SurfaceTable : public SurfaceSource {
   [[nodiscard]] double reference_field() const override { return at_.reference_field; }
   [[nodiscard]] double b2_ratio() const override { return at_.b2_ratio; }
   [[nodiscard]] std::optional<double> u2() const override { return at_.u2; }
+  [[nodiscard]] bool even_in_field() const override { return at_.symmetric; }
   void coefficients(std::span<const double> nu_hat, std::span<const double> er_hat,
                     std::span<SurfaceDij> made) const override;
 

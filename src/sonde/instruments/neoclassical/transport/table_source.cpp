@@ -11,7 +11,8 @@
 
 namespace sonde::neoclassical {
 
-TableSource::TableSource(const Database& database) : a_b_(database.a_b), rho_(database.axes.rho) {
+TableSource::TableSource(const Database& database)
+    : a_b_(database.a_b), symmetric_(database.symmetric), rho_(database.axes.rho) {
   require_valid(database);
   if (const Index bad = points_without_positive_d11(database); bad > 0)
     throw Error(ErrorKind::bad_input, fmt::format("D11 of {} points of the database is not above zero", bad))
@@ -80,7 +81,7 @@ std::unique_ptr<SurfaceSource> TableSource::at(double rho) const {
     return std::make_unique<SurfaceTable>(
         log_nu_, slices_[i],
         SurfaceTable::Surroundings{a_b_ * rho, reference_field_[i], b2_ratio_[i],
-                                   reaches_far ? std::optional(u2_[i]) : std::nullopt, held != rho});
+                                   reaches_far ? std::optional(u2_[i]) : std::nullopt, held != rho, symmetric_});
   }
   std::vector<double> log_field;
   for (const double er_hat : er_hat_) log_field.push_back(log_of_field(er_hat, a_b_ * rho));
@@ -89,7 +90,7 @@ std::unique_ptr<SurfaceSource> TableSource::at(double rho) const {
       log_nu_, resampled(rho, log_field),
       SurfaceTable::Surroundings{
           a_b_ * rho, monotone_between(rho_, reference_field_, place), monotone_between(rho_, b2_ratio_, place),
-          reaches_far ? std::optional(monotone_between(rho_, u2_, place)) : std::nullopt, false});
+          reaches_far ? std::optional(monotone_between(rho_, u2_, place)) : std::nullopt, false, symmetric_});
 }
 
 }  // namespace sonde::neoclassical

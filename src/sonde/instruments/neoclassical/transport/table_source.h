@@ -30,6 +30,7 @@ class TableSource : public RadialSource {
   [[nodiscard]] TableSlice resampled(double rho, const std::vector<double>& log_field) const;
 
   double a_b_ = 0;
+  bool symmetric_ = true;
   std::vector<double> rho_, log_nu_;
   std::vector<double> er_hat_;  ///< of each field, the same at all radii
   std::vector<double> reference_field_, b2_ratio_;

@@ -8,6 +8,9 @@
 
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/database/derived_fields.h"
+#include "sonde/instruments/neoclassical/read/analytic.h"
+#include "sonde/instruments/neoclassical/solve/plan.h"
+#include "sonde/instruments/neoclassical/transport/surface_table.h"
 #include "tests/support/data.h"
 #include "tests/support/errors.h"
 
@@ -52,6 +55,35 @@ SurfaceDij ask(const SurfaceSource& surface, double nu_hat, double er_hat) {
   SurfaceDij made;
   surface.coefficients({&nu_hat, 1}, {&er_hat, 1}, {&made, 1});
   return made;
+}
+
+/// A table of E >= 0 against solves at E < 0: at its own points nothing is interpolated.
+TEST(SurfaceTable, WithoutStellaratorSymmetryTheOppositeFieldExchangesD31AndD13) {
+  Surface lopsided = make_surface(analytic_demo());
+  lopsided.b.sine = {0, 0.02, -0.01, 0};
+  const Plan plan = Plan::prepare(lopsided, {.n_theta = 9, .n_zeta = 9, .n_xi = 16});
+  const auto solved = [&](double nu_hat, double e_hat) {
+    const Coefficients c = plan.solve({nu_hat, e_hat});
+    return Dij{c.D11, c.D31, c.D13, c.D33};
+  };
+  const std::vector<double> collisions = {1e-2, 3e-2}, fields = {1e-3, 1e-2};
+  TableSlice slice;
+  for (const double field : fields) slice.log_field.push_back(log_of_field(field, 1));
+  for (const double nu : collisions)
+    for (const double field : fields) slice.values.push_back(table_quantities(solved(nu, field), nu));
+  slice.add_slopes();
+  const SurfaceTable table({std::log(collisions[0]), std::log(collisions[1])}, slice, {.symmetric = false});
+  EXPECT_FALSE(table.even_in_field());
+  for (const double nu : collisions)
+    for (const double field : fields) {
+      const Dij expected = solved(nu, -field), got = ask(table, nu, -field).d;
+      ASSERT_GT(std::abs(expected.D31 + expected.D13), 1e-3 * std::abs(expected.D31)) << "the field is too symmetric";
+      // The skew operator has this symmetry to rounding times its condition.
+      EXPECT_NEAR(got.D11 / expected.D11, 1, 1e-9);
+      EXPECT_NEAR(got.D31 / expected.D31, 1, 1e-9);
+      EXPECT_NEAR(got.D13 / expected.D13, 1, 1e-9);
+      EXPECT_NEAR(got.D33 / expected.D33, 1, 1e-9);
+    }
 }
 
 TEST(TableSource, PowersAreExactBetweenThePointsAndTheRadii) {
