@@ -280,10 +280,11 @@ void run_profile(const ProfileOptions& options, Context& context) {
     const auto writing = context.report().phase("write");
     NetcdfContents contents = transport_contents(results, species, source.what);
     if (const auto by_table = interpolated(options, radii, results)) {
-      const double largest = add_interpolation_errors(contents, results, *by_table);
-      context.results()["largest_interpolation_error"] = largest;
-      context.say(fmt::format("compared  interpolating {} changes an integral by up to {:.2g} %", *options.compare,
-                              100 * largest));
+      const nc::LargestError largest = add_interpolation_errors(contents, results, *by_table);
+      context.results()["largest_interpolation_error"] = largest.value;
+      context.results()["largest_interpolation_error_of"] = largest.of;
+      context.say(fmt::format("compared  interpolating {} changes the integrals by up to {:.2g} % ({})",
+                              *options.compare, 100 * largest.value, largest.of));
     }
     nc::write_result(options.output, contents);
   }

@@ -193,21 +193,34 @@ void require_room(const nc::Surface& surface, const nc::GridSpec& grid, Context&
 
 namespace {
 
-/// As the file has it.
-double major_radius_of(const nc::Equilibrium& equilibrium) {
-  if (const nc::Wout* wout = equilibrium.wout()) return wout->major_radius;
-  return equilibrium.boozer()->major_radius.value_or(0);
+struct Lengths {
+  double a_b = 0;
+  std::vector<double> R0;  ///< of each surface; 0: the file has none
+};
+
+/// a_b and R_00 in Boozer angles, as databases have them. A file without the shape of its surfaces gives its own radii.
+Lengths lengths_at(const nc::Equilibrium& equilibrium, const std::vector<double>& rho) {
+  nc::Notes notes;
+  try {
+    nc::RadialScales scales = nc::radial_scales(equilibrium, std::nullopt, rho, notes);
+    return {scales.a_b, std::move(scales.geometry.R00)};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_input || equilibrium.boozer() == nullptr) throw;
+  }
+  return {nc::minor_radius(equilibrium, std::nullopt),
+          std::vector<double>(rho.size(), equilibrium.boozer()->major_radius.value_or(0))};
 }
 
-/// Nothing where the file cannot tell and it is not needed, or no file is to have it.
-std::optional<double> minor_radius_of(const nc::Equilibrium& equilibrium, bool needed, bool wanted) {
-  if (!needed && !wanted) return std::nullopt;
+/// Nothing where the file cannot tell and it is not needed, or no result is to have it.
+std::optional<Lengths> lengths_where_wanted(const nc::Equilibrium& equilibrium, const std::vector<double>& rho,
+                                            bool needed, bool wanted) {
   try {
-    return nc::minor_radius(equilibrium, std::nullopt);
+    if (wanted) return lengths_at(equilibrium, rho);
+    if (needed) return Lengths{nc::minor_radius(equilibrium, std::nullopt), {}};
   } catch (const Error& error) {
     if (needed || error.kind() != ErrorKind::bad_input) throw;
-    return std::nullopt;
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -231,19 +244,23 @@ std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std:
   std::vector<double> chosen;  // s
   if (rho.empty()) chosen.push_back(nc::chosen_s(options, equilibrium));
   for (const double radius : rho) chosen.push_back(radius * radius);
-  const std::optional<double> a_b = minor_radius_of(equilibrium, wanted.scale, wanted.lengths);
   std::vector<PreparedSurface> surfaces;
+  std::vector<double> radii;
   for (const double at : chosen) {
     nc::ReadSurface read = equilibrium.surface(at);
     say_notes(read.notes, context);
     say_resolution(read.surface, run.grid.spec(), context);
-    const double radius = std::sqrt(read.surface.s);
-    const nc::FieldScale scale = a_b ? nc::field_scale(radius, *a_b, std::abs(equilibrium.psi_a())) : nc::FieldScale{};
-    surfaces.push_back({.surface = std::move(read.surface), .scale = scale, .rho = radius});
-    if (!wanted.lengths || !a_b) continue;
-    surfaces.back().a_b = *a_b;
-    surfaces.back().R0 = major_radius_of(equilibrium);
-    surfaces.back().psi_a = equilibrium.psi_a();
+    radii.push_back(std::sqrt(read.surface.s));
+    surfaces.push_back({.surface = std::move(read.surface), .scale = {}, .rho = radii.back()});
+  }
+  const auto lengths = lengths_where_wanted(equilibrium, radii, wanted.scale, wanted.lengths);
+  if (!lengths) return surfaces;
+  for (std::size_t i = 0; i < surfaces.size(); ++i) {
+    surfaces[i].scale = nc::field_scale(radii[i], lengths->a_b, std::abs(equilibrium.psi_a()));
+    if (!wanted.lengths) continue;
+    surfaces[i].a_b = lengths->a_b;
+    surfaces[i].R0 = lengths->R0[i];
+    surfaces[i].psi_a = equilibrium.psi_a();
   }
   return surfaces;
 }

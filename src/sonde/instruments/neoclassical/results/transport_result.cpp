@@ -39,15 +39,16 @@ bool is_corrected(std::span<const RadialResult> results) {
   return !results.empty() && !results.front().corrected.empty();
 }
 
-/// Relative differences of L11, L31 and L33 as NAME_L11, ... on (rho, species); `made` gives the matrices of a radius
-/// to compare with, or none. Returns the largest; a NaN, of a radius without a field, does not count.
-double add_matrix_errors(NetcdfContents& contents, const std::string& name, std::span<const RadialResult> solved,
-                         auto&& made) {
-  double largest = 0;
+/// Relative differences of the independent L_ij as NAME_L11, ... on (rho, species); `made` gives the matrices of a
+/// radius to compare with, or none. Returns the largest; a NaN, of a radius without a field, does not count.
+LargestError add_matrix_errors(NetcdfContents& contents, const std::string& name, std::span<const RadialResult> solved,
+                               auto&& made) {
+  LargestError largest;
   const auto radii = static_cast<Index>(solved.size());
   const Index species = radii == 0 ? 0 : static_cast<Index>(solved.front().L.size());
-  for (const auto& [which, member] : {std::pair{"L11", &ThermalMatrix::L11}, std::pair{"L31", &ThermalMatrix::L31},
-                                      std::pair{"L33", &ThermalMatrix::L33}}) {
+  for (const auto& [which, member] : {std::pair{"L11", &ThermalMatrix::L11}, std::pair{"L12", &ThermalMatrix::L12},
+                                      std::pair{"L22", &ThermalMatrix::L22}, std::pair{"L31", &ThermalMatrix::L31},
+                                      std::pair{"L32", &ThermalMatrix::L32}, std::pair{"L33", &ThermalMatrix::L33}}) {
     std::vector<double> errors;
     for (std::size_t r = 0; r < solved.size(); ++r) {
       const std::vector<ThermalMatrix>& other = made(r);
@@ -55,7 +56,7 @@ double add_matrix_errors(NetcdfContents& contents, const std::string& name, std:
         const double truth = solved[r].L[a].*member,
                      found = other.empty() ? std::numeric_limits<double>::quiet_NaN() : other[a].*member;
         errors.push_back(truth == found ? 0 : std::abs(found / truth - 1));
-        largest = std::max(largest, errors.back());
+        if (errors.back() > largest.value) largest = {which, errors.back()};
       }
     }
     contents.add(fmt::format("{}_{}", name, which), {"rho", "species"}, Array::from(errors, Shape{radii, species}))
@@ -155,8 +156,8 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
   return contents;
 }
 
-double add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
-                                std::span<const RadialResult> interpolated) {
+LargestError add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
+                                      std::span<const RadialResult> interpolated) {
   return add_matrix_errors(contents, "interpolation_error", solved,
                            [&](std::size_t r) -> const std::vector<ThermalMatrix>& { return interpolated[r].L; });
 }

@@ -25,10 +25,15 @@ namespace sonde::neoclassical {
 [[nodiscard]] NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
                                                 const std::string& source);
 
-/// Adds what interpolation of a database costs: interpolation_error_L11, ..._L31 and ..._L33 on (rho, species),
+struct LargestError {
+  std::string of{};  ///< "L22"
+  double value = 0;  ///< relative
+};
+
+/// Adds what interpolation of a database costs: interpolation_error_L11, L12, L22, L31, L32 and L33 on (rho, species),
 /// relative to what was solved at the same field. Returns the largest of them. Both have the same radii and species.
-double add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
-                                std::span<const RadialResult> interpolated);
+LargestError add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
+                                      std::span<const RadialResult> interpolated);
 
 /// What of it is drawn.
 struct TransportPanels {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -83,6 +84,27 @@ void mirror(std::span<double> square, std::size_t terms) {
     for (std::size_t k = 0; k < j; ++k) square[k * terms + j] = square[j * terms + k];
 }
 
+/// Of the integrals that L is made of, the sums of sizes, in all and over continued coefficients: [1], [K], [K^2] of
+/// D11, [1], [K] of D31, [1] of D33.
+class ContinuedShares {
+ public:
+  void add(const std::array<double, 6>& terms, bool beyond) {
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      all_[i] += std::abs(terms[i]);
+      if (beyond) continued_[i] += std::abs(terms[i]);
+    }
+  }
+  [[nodiscard]] double largest() const {
+    double share = 0;
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i] > 0) share = std::max(share, continued_[i] / all_[i]);
+    return share;
+  }
+
+ private:
+  std::array<double, 6> all_{}, continued_{};
+};
+
 }  // namespace
 
 std::vector<double> sonine_polynomials(double energy, int order) {
@@ -152,7 +174,7 @@ std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const Surfa
     const double speed = population.thermal_speed(), gyration = population.species.mass / population.species.charge,
                  unit33 = speed * std::numbers::inv_sqrtpi, unit31 = gyration * speed * unit33,
                  unit11 = gyration * gyration * speed * speed * unit33;
-    double beyond11 = 0, beyond33 = 0;
+    ContinuedShares continued;
     for (std::size_t i = 0; i < rule.size(); ++i) {
       const double energy = rule.K[i], to_3_2 = energy * std::sqrt(energy);
       if (!at[i].unsolved.empty()) continue;
@@ -172,16 +194,12 @@ std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const Surfa
       made.d13_1 += g13;
       made.d13_K += g13 * energy;
       made.d33_1 += g33;
-      if (beyond) {
-        beyond11 += std::abs(g11);
-        beyond33 += std::abs(g33);
-      }
+      continued.add({g11, g11 * energy, g11 * energy * energy, g31, g31 * energy, g33}, beyond);
       const double nu = nodes.frequency(a)[i];
       add_sonine(nodes.sonine(i), energy, nu, g31 * nu, g13 * nu, g33 * nu, made);
     }
     mirror(made.nunuss_33, terms);
-    if (made.d11_1 != 0) made.beyond = beyond11 / std::abs(made.d11_1);
-    if (made.d33_1 != 0) made.beyond = std::max(made.beyond, beyond33 / std::abs(made.d33_1));
+    made.beyond = continued.largest();
     all.push_back(std::move(made));
   }
   return all;

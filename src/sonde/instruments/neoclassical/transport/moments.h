@@ -73,7 +73,7 @@ struct SpeciesMoments {
   std::vector<double> nus_31, nuks_31;                ///< [nu S_j]_31, [nu K S_j]_31
   std::vector<double> nus_13, nuks_13;                ///< [nu S_j]_13, [nu K S_j]_13
   std::vector<double> nus_33, nunuss_33;              ///< [nu S_j]_33, [nu^2 S_j S_k]_33
-  double beyond = 0;  ///< share of [1]_11 and of [1]_33, the larger one, that stands on continued coefficients
+  double beyond = 0;  ///< largest share of an integral that L is made of, that stands on continued coefficients
   /// The same of energies without an answer, as far as that can be told: D11 and D33 grow as 1/nu_hat from the nearest
   /// energy that has one, D31 stays.
   double left_out = 0;
