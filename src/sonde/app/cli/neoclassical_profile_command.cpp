@@ -15,6 +15,7 @@
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/options/toml.h"
 #include "sonde/engine/ranks/hand_out.h"
+#include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
@@ -279,6 +280,7 @@ void run_profile(const ProfileOptions& options, Context& context) {
   {
     const auto writing = context.report().phase("write");
     NetcdfContents contents = transport_contents(results, species, source.what);
+    contents.add_text("options", to_json(*context.report().to_value().find("options"), -1));
     if (const auto by_table = interpolated(options, radii, results)) {
       const nc::LargestError largest = add_interpolation_errors(contents, results, *by_table);
       context.results()["largest_interpolation_error"] = largest.value;

@@ -14,6 +14,7 @@
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/neoclassical/batch/smoke_solve.h"
 #include "sonde/instruments/neoclassical/geometry/resolution.h"
+#include "sonde/instruments/neoclassical/tabulate/fingerprint.h"
 #include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
 
 namespace sonde::cli {

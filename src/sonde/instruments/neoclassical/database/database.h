@@ -23,6 +23,8 @@ struct RadialGeometry {
 struct Database {
   Axes axes;
   std::string source_name;  ///< what made it
+  std::string equilibrium;  ///< of which file: name, bytes, checksum; empty: not known
+  std::string grid;         ///< "25 x 25 x 60, skew"; empty: not known
   double psia = 0;          ///< |toroidal flux of the edge| / 2 pi, T m^2
   double a_b = 0;           ///< minor radius, m
   /// Whether the surfaces have stellarator symmetry, so that no coefficient depends on the sign of the field. Files

@@ -64,6 +64,11 @@ class Reader {
     return std::nullopt;
   }
 
+  /// Of our own additions, whose absence is no lack.
+  [[nodiscard]] std::string own_text(const std::string& name) {
+    const auto value = file_.attribute("/", name);
+    return value ? value->printed() : "";
+  }
   [[nodiscard]] bool symmetric() {
     const auto value = file_.attribute("/", "stellarator_symmetric");
     return !value || value->number().value_or(1) != 0;
@@ -169,6 +174,8 @@ void write_database(const std::string& path, const Database& database) {
   writer.attribute("/", "a_b", database.a_b);
   writer.attribute("/", "psia", database.psia);
   writer.text_attribute("/", "source_name", database.source_name);
+  for (const auto& [name, text] : {std::pair{"equilibrium", &database.equilibrium}, std::pair{"grid", &database.grid}})
+    if (!text->empty()) writer.text_attribute("/", name, *text);
   writer.attribute("/", "format_version", format_version);
   if (!database.symmetric) writer.attribute("/", "stellarator_symmetric", 0.0);
   writer.text_attribute("/", "comment", "the factors _33 to SFINCS and to DKES have the sign minus");
@@ -190,6 +197,8 @@ DatabaseFile read_database(const std::string& path) {
   database.a_b = reader.optional_attribute("a_b").value_or(0);
   database.psia = reader.optional_attribute("psia").value_or(0);
   database.source_name = reader.optional_text("source_name").value_or("");
+  database.equilibrium = reader.own_text("equilibrium");
+  database.grid = reader.own_text("grid");
   database.symmetric = reader.symmetric();
   database.D11 = reader.values("D11", full);
   database.D13 = reader.values("D13", full);

@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "sonde/engine/base/version.h"
-#include "sonde/instruments/neoclassical/tabulate/fingerprint.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -16,14 +14,6 @@ namespace {
 Array line(const std::vector<double>& values) { return Array::from(values, Shape{static_cast<Index>(values.size())}); }
 
 }  // namespace
-
-std::string geometry_source(const std::string& path) {
-  std::error_code none;
-  const auto bytes = std::filesystem::file_size(path, none);
-  if (none) return path;
-  return fmt::format("{}, {} bytes, XXH3 {}", std::filesystem::path(path).filename().string(), bytes,
-                     fingerprint_of_file(path));
-}
 
 CoefficientUnits coefficient_units(const Surface& surface) { return coefficient_units(surface.s > 0 ? "s" : "r"); }
 

@@ -19,9 +19,6 @@ struct Provenance {
   std::string warnings{};  ///< a line for each; empty: none
 };
 
-/// "wout.nc, 3906480 bytes, XXH3 0123..."; the text itself when it names no file.
-[[nodiscard]] std::string geometry_source(const std::string& path);
-
 /// The radial label that coefficients are per, and the units that follow from it; those of D33 are m.
 struct CoefficientUnits {
   std::string label, D11, D31;

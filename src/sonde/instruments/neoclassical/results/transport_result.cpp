@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "sonde/engine/base/version.h"
+
 namespace sonde::neoclassical {
 namespace {
 
@@ -108,6 +110,7 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
   for (const Species& each : species) names += (names.empty() ? "" : ",") + each.name;
   contents.add_text("species_names", names);
   contents.add_text("coefficients", source);
+  contents.add_text("software_version", fmt::format("sonde {} ({})", build_info().version, build_info().revision));
   contents.add_text("roots_of", roots_of(results));
   table("gamma", "m^-2 s^-1", [](R r, S a) { return r.fluxes[a].gamma; });
   table("q", "W m^-2", [](R r, S a) { return r.fluxes[a].q; });

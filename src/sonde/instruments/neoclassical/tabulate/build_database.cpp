@@ -54,6 +54,9 @@ DatabaseBuild::DatabaseBuild(const Equilibrium& equilibrium, const std::optional
   RadialScales scales = radial_scales(equilibrium, boozer, axes.rho, notes_);
   database_.axes = axes;
   database_.source_name = fmt::format("sonde {}", build_info().version);
+  database_.equilibrium = geometry_source(equilibrium.path());
+  const GridSpec& grid = request_.grid;
+  database_.grid = fmt::format("{} x {} x {}, {}", grid.n_theta, grid.n_zeta, grid.n_xi, name(grid.discretisation));
   database_.psia = scales.psia;
   database_.a_b = scales.a_b;
   database_.symmetric = std::all_of(surfaces_.begin(), surfaces_.end(), [](const Surface& s) { return s.symmetric(); });

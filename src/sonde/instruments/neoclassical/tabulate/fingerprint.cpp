@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -64,6 +65,14 @@ std::string fingerprint_of_file(const std::string& path) {
   Digest digest;
   digest.add(bytes.data(), bytes.size());
   return digest.text();
+}
+
+std::string geometry_source(const std::string& path) {
+  std::error_code none;
+  const auto bytes = std::filesystem::file_size(path, none);
+  if (none) return path;
+  return fmt::format("{}, {} bytes, XXH3 {}", std::filesystem::path(path).filename().string(), bytes,
+                     fingerprint_of_file(path));
 }
 
 }  // namespace sonde::neoclassical

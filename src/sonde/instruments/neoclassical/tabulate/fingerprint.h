@@ -14,4 +14,7 @@ namespace sonde::neoclassical {
 /// The same of a file's bytes. Throws like File.
 [[nodiscard]] std::string fingerprint_of_file(const std::string& path);
 
+/// "wout.nc, 3906480 bytes, XXH3 0123..."; the text itself when it names no file.
+[[nodiscard]] std::string geometry_source(const std::string& path);
+
 }  // namespace sonde::neoclassical
