@@ -155,7 +155,8 @@ py::dict profiles(const Database& database, const std::vector<double>& rho, cons
       radii.push_back({at, plasma.at(at, source.minor_radius()),
                        E_r            ? E_r
                        : plasma.table ? plasma.table->radial_field(at)
-                                      : std::nullopt});
+                                      : std::nullopt,
+                       settings.E_par});
     const std::vector<nc::RadialResult> results = nc::radial_transport(source, radii, settings.transport());
     std::vector<nc::Species> species;
     for (const nc::Population& population : radii.front().plasma) species.push_back(population.species);

@@ -85,6 +85,19 @@ def test_flat_profiles_drive_nothing(database):
     assert np.array_equal(database.fluxes(flat, rho=[0.4, 0.6], E_r=0).gamma, made.gamma)
 
 
+def test_a_field_along_b_drives_a_current_by_l33(database):
+    """U = -n L33 A3 with A3 = -(q/T) E: the current is the sum of n q^2 L33 E / T."""
+    without, driven = (database.profiles(rho=[0.5], E_r=0, energies=16, momentum_correction="none", E_par=field)
+                       for field in (0, 0.1))
+    e = 1.602176634e-19
+    assert not without.A3.any()
+    expected = -without.L33[0] * driven.A3[0]  # per particle
+    grown = driven.u_par[0] - without.u_par[0]
+    density = grown / expected
+    assert (density > 1e18).all() and density[0] == pytest.approx(density[1:].sum(), rel=1e-9)
+    assert driven.total_current[0] - without.total_current[0] == pytest.approx((grown * np.sign(driven.A3[0]) * -e).sum(), rel=1e-9)
+
+
 def test_a_radius_without_a_stable_field_has_no_numbers(database):
     made = database.profiles(rho=[0.5], energies=16, E_r_lowest=49e3, E_r_highest=50e3, E_r_points=3)
     assert made.without_root[0] == 1

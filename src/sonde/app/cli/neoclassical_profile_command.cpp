@@ -247,7 +247,7 @@ Prepared prepare_profile(const ProfileOptions& options, Context& context) {
   std::vector<nc::RadialInput> radii;
   for (const double rho : source.rho) {
     const std::optional<double> E_r = options.E_r ? options.E_r : profiles.E_r(rho);
-    radii.push_back({rho, profiles.plasma(rho, source.radii->minor_radius()), E_r});
+    radii.push_back({rho, profiles.plasma(rho, source.radii->minor_radius()), E_r, options.transport.E_par});
   }
   context.report().add_choice("coefficients", Value(source.what), "the input");
   context.report().add_choice("radii", Value(radii.size()),

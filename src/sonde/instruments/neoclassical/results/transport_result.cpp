@@ -126,6 +126,7 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
   }
   table("A1", "m^-1", [](R r, S a) { return r.forces[a].A1; });
   table("A2", "m^-1", [](R r, S a) { return r.forces[a].A2; });
+  table("A3", "m^-1", [](R r, S a) { return r.forces[a].A3; });
   for (const auto& [name, member] : {std::pair{"L11", &ThermalMatrix::L11}, std::pair{"L12", &ThermalMatrix::L12},
                                      std::pair{"L13", &ThermalMatrix::L13}, std::pair{"L21", &ThermalMatrix::L21},
                                      std::pair{"L22", &ThermalMatrix::L22}, std::pair{"L23", &ThermalMatrix::L23},

@@ -25,6 +25,8 @@ void TransportSettings::describe(Fields& fields) {
   fields.add("E_r_highest", E_r_highest, {.help = "where the search for it ends", .unit = "V/m"});
   fields.add("E_r_points", E_r_points,
              {.help = "fields of the search: two roots closer than its step may be missed", .min = 2, .max = 1e5});
+  fields.add("E_par", E_par,
+             {.help = "electric field along B that a transformer drives, B0 <E_par B>/<B^2>", .unit = "V/m"});
   fields.choice("momentum_correction", momentum_correction,
                 {{"none", Correction::none}, {"sonine", Correction::sonine}},
                 {.help = "whether collisions between species conserve momentum"});

@@ -15,6 +15,7 @@ struct TransportSettings {
   Index sonine_order = 2, energies = 64;
   double E_r_lowest = -50e3, E_r_highest = 50e3;
   Index E_r_points = 300;
+  double E_par = 0;  ///< B0 <E_par B>/<B^2>, V/m, at every radius
   EnergyQuadrature quadrature = EnergyQuadrature::gauss_laguerre;
   CoulombLogarithm coulomb_logarithm = CoulombLogarithm::electrons;
 
