@@ -91,7 +91,7 @@ def test_a_field_along_b_drives_a_current_by_l33(database):
                        for field in (0, 0.1))
     e = 1.602176634e-19
     assert not without.A3.any()
-    expected = -without.L33[0] * driven.A3[0]  # per particle
+    expected = -without.L[0, :, 2, 2] * driven.A3[0]  # per particle
     grown = driven.u_par[0] - without.u_par[0]
     density = grown / expected
     assert (density > 1e18).all() and density[0] == pytest.approx(density[1:].sum(), rel=1e-9)

@@ -40,6 +40,7 @@ class Profiles:
     corrected_total_current: Array | None
     A1: Array  #: thermodynamic forces, 1/m
     A2: Array
+    A3: Array  #: of the electric field along B
     L: Array  #: [rho][species][3][3], the thermal matrix, m^2/s
     beyond: Array  #: share of the integrals that stands on coefficients beyond the database
     left_out: Array  #: share of energies that had no answer; 0 of a database
@@ -197,7 +198,8 @@ class Database:
         radii = np.linspace(self.rho[0], self.rho[-1], 51) if rho is None else np.atleast_1d(np.asarray(rho, np.float64))
         made = self._database.profiles(radii.tolist(), file, text, standard, E_r, options, None if output is None else os.fspath(output),
                                        progress)
-        made.pop("coefficients")
+        for text in ("coefficients", "software_version"):
+            made.pop(text)
         made["species_names"] = made["species_names"].split(",")
         matrix = np.stack([made.pop(f"L{i}{j}") for i in (1, 2, 3) for j in (1, 2, 3)], axis=-1)
         made["L"] = matrix.reshape(*matrix.shape[:2], 3, 3)
