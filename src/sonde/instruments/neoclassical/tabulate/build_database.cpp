@@ -108,7 +108,19 @@ Choice<Index> DatabaseBuild::batch(const Budget& budget) const {
   return choose_scan_batch(plan(0), cases(0), budget, scan_options());
 }
 
-void DatabaseBuild::keep(const FinishedPoint& point) {
+std::string DatabaseBuild::place(Index radius, Index nu, Index field) const {
+  const auto at = [](const std::vector<double>& axis, Index i) { return axis[static_cast<std::size_t>(i)]; };
+  return fmt::format("rho = {:.6g}, nu_v = {:.3g}, Er_tilde = {:.3g}", at(request_.axes.rho, radius),
+                     at(request_.axes.nu_v, nu), at(request_.axes.Er_tilde, field));
+}
+
+void DatabaseBuild::keep(const FinishedPoint& point, const std::string& part) {
+  if (!(point.D11 > 0))  // `skew` never comes here: no other point need be waited for
+    throw Error(ErrorKind::not_converged, fmt::format("{}: D11 = {:.3g}, and readers of a database take its logarithm",
+                                                      place(point.radius, point.nu, point.field), point.D11))
+        .hint(fmt::format("discretisation skew, whose D11 is above zero on any grid, or more angles or n_xi: that is "
+                          "another table, so remove {} first; a scan file holds such points as they are",
+                          part));
   const std::size_t at = request_.axes.index(point.radius, point.nu, point.field);
   database_.D11[at] = point.D11;
   database_.D31[at] = point.D31;
@@ -138,7 +150,7 @@ std::optional<Database> DatabaseBuild::run(const Ranks& ranks, PartFile* part, c
   for (const FinishedPoint& point : part->earlier()) {
     if (point.residual > request_.solver.tolerance) continue;  // was solved to a larger one
     done[axes.index(point.radius, point.nu, point.field)] = true;
-    keep(point);
+    keep(point, part->path());
     ++resumed_;
   }
   ProgressMeter progress("solving", axes.count() - resumed_, "points");
@@ -151,15 +163,12 @@ std::optional<Database> DatabaseBuild::run(const Ranks& ranks, PartFile* part, c
     progress.advance();
     if (point.status != PointStatus::ok) {
       if (without++ == 0)
-        first = fmt::format("rho = {:.6g}, nu_v = {:.3g}, Er_tilde = {:.3g}: {}",
-                            axes.rho[static_cast<std::size_t>(radius)],
-                            axes.nu_v[static_cast<std::size_t>(which / axes.fields())],
-                            axes.Er_tilde[static_cast<std::size_t>(which % axes.fields())], point.message);
+        first = fmt::format("{}: {}", place(radius, which / axes.fields(), which % axes.fields()), point.message);
       return;
     }
     const FinishedPoint record = finished(point, radius, which / axes.fields(), which % axes.fields());
     part->append(record);
-    keep(record);
+    keep(record, part->path());
   };
   points_of_rank_ = scan_surfaces(ranks, work, budget, options);
   if (without > 0)

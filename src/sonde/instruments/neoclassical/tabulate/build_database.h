@@ -43,7 +43,8 @@ class DatabaseBuild {
 
   /// Solves what `part` does not have yet to the tolerance, radius by radius, several points at a time, and keeps every
   /// point there as it comes. Each point's numbers depend on its place alone. Throws Error(not_converged) naming the
-  /// first point without an answer when all others are done; ends between points when asked to stop.
+  /// first point without an answer when all others are done, and at once for one of D11 <= 0, which no database can
+  /// hold (`collocation` alone has such points); ends between points when asked to stop.
   [[nodiscard]] Database run(PartFile& part, const Budget& budget);
   /// The same by all ranks, which have made the same build: rank 0 gives the part file and gets the database and the
   /// errors; the others give none and get nothing. The bytes do not depend on how many there are.
@@ -61,7 +62,9 @@ class DatabaseBuild {
   [[nodiscard]] std::vector<Case> cases(Index radius) const;
   [[nodiscard]] Plan plan(Index radius) const;
   [[nodiscard]] ScanOptions scan_options() const;
-  void keep(const FinishedPoint& point);
+  [[nodiscard]] std::string place(Index radius, Index nu, Index field) const;
+  /// Throws Error(not_converged) for D11 <= 0, naming the point and the part file.
+  void keep(const FinishedPoint& point, const std::string& part);
 
   DatabaseRequest request_;
   std::vector<Surface> surfaces_;

@@ -201,6 +201,21 @@ TEST(DatabaseBuild, PointsWithoutAnAnswerAreAnErrorThatNamesTheFirst) {
               AllOf(HasSubstr("12 of 12 points have no answer, the first at rho = 0.5"), Not(HasSubstr("skew"))));
 }
 
+TEST(DatabaseBuild, EndsAtThePointThatNoDatabaseCanHold) {
+  SONDE_NEED_DATA(data);
+  const TemporaryFolder folder;
+  DatabaseRequest request;  // `collocation` on a grid too coarse for this field
+  request.axes = {{0.5, 0.7}, {1e-3, 1e-1}, {0, 1e-1}};
+  request.grid = {9, 9, 6, Discretisation::collocation};
+  DatabaseBuild build(tokamak(data), std::nullopt, request);
+  const auto expected = AllOf(HasSubstr("rho = 0.5, nu_v = 0.001, Er_tilde = 0.1: D11 = -"),
+                              HasSubstr("discretisation skew"), HasSubstr("remove " + folder.file("d.part")));
+  for (int time = 0; time < 2; ++time) {  // and again from what is kept, at once
+    PartFile part(folder.file("d.part"), build.key());
+    EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)build.run(part, plenty); }), expected);
+  }
+}
+
 TEST(DatabaseBuild, ItsKeyIsThatOfThePhysics) {
   SONDE_NEED_DATA(data);
   const Equilibrium equilibrium = tokamak(data);

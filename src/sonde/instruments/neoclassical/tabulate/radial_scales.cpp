@@ -24,9 +24,8 @@ void append(RadialGeometry& geometry, const RadialProfile& profile, const std::s
   geometry.iota.push_back(profile.iota);
 }
 
-/// Boozer angles at these radii and at the outermost half surface, whose R_00 stands for the edge.
+/// Boozer angles at these radii.
 BoozerFile own_angles(const Wout& wout, std::vector<double> s, Notes& notes) {
-  s.push_back(wout.s.back());
   std::sort(s.begin(), s.end());
   s.erase(std::unique(s.begin(), s.end()), s.end());
   return boozer_transform(wout, std::move(s), default_resolution(wout), notes);
@@ -41,6 +40,14 @@ RadialProfile profile_in(const BoozerFile& angles, const Wout& wout, double s) {
   profile.b00 = angles.b.cosines(row)[zero];
   profile.r00 = angles.r.cosines(row)[zero];
   return profile;
+}
+
+/// R_00 of the outermost half surface, which stands for the edge. What the transform has to say of that surface is left
+/// out: nobody asked for it, and R_00 is not what suffers.
+double edge_r00(const Wout& wout) {
+  const double edge = wout.s.back();
+  Notes unasked;
+  return *profile_in(own_angles(wout, {edge}, unasked), wout, edge).r00;
 }
 
 double minor_radius_of(double volume, double r00_edge) {
@@ -83,7 +90,7 @@ RadialScales radial_scales(const Equilibrium& equilibrium, const std::optional<E
   }
   const BoozerFile angles = own_angles(*wout, s, notes);
   for (const double radius : s) append(scales.geometry, profile_in(angles, *wout, radius), wout->path);
-  scales.a_b = minor_radius_of(wout->volume, *profile_in(angles, *wout, wout->s.back()).r00);
+  scales.a_b = minor_radius_of(wout->volume, edge_r00(*wout));
   return scales;
 }
 
@@ -91,8 +98,7 @@ double minor_radius(const Equilibrium& equilibrium, const std::optional<Equilibr
   const Wout* wout = equilibrium.wout();
   if (wout == nullptr) return own_minor_radius(equilibrium);
   if (boozer) return minor_radius_of(wout->volume, edge_r00(*boozer));
-  Notes notes;
-  return minor_radius_of(wout->volume, *profile_in(own_angles(*wout, {}, notes), *wout, wout->s.back()).r00);
+  return minor_radius_of(wout->volume, edge_r00(*wout));
 }
 
 }  // namespace sonde::neoclassical
