@@ -17,7 +17,8 @@ namespace sonde::neoclassical {
 /// floor. Throws like require_resolution().
 [[nodiscard]] std::optional<std::string> resolution_note(const Surface& surface, Index n_theta, Index n_zeta);
 
-/// Throws Error(bad_input) for a grid that sees less than half of the variation of |B|, naming counts that suffice.
+/// Throws Error(bad_input) for a grid that misses more than a quarter of the variation of |B|, naming counts that
+/// suffice.
 void require_resolution(const Surface& surface, Index n_theta, Index n_zeta);
 
 }  // namespace sonde::neoclassical

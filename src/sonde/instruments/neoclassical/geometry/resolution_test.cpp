@@ -45,10 +45,11 @@ TEST(Resolution, IsTakenNoteOfBelowTheFloorOnly) {
   EXPECT_EQ(resolution_note(axisymmetric, 3, 1), std::nullopt);
 }
 
-TEST(Resolution, OfLessThanHalfIsRefused) {
+TEST(Resolution, ThatMissesMoreThanAQuarterIsRefused) {
   EXPECT_THAT(error_of(ErrorKind::bad_input, [] { (void)sample(three_modes(), 1, 1); }),
               HasSubstr("three: n_theta = 1, n_zeta = 1: modes beyond m = 0, n = 0 hold 100 %"));
-  EXPECT_NO_THROW((void)sample(three_modes(), 3, 1));
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [] { (void)sample(three_modes(), 3, 1); }), HasSubstr("hold 40 %"));
+  EXPECT_NO_THROW((void)sample(three_modes(), 5, 3));
 }
 
 }  // namespace
