@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "sonde/instruments/neoclassical/batch/batched_elimination.h"
+#include "sonde/instruments/neoclassical/operators/grid_functions.h"
 #include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/corrections.h"
 
@@ -162,13 +163,6 @@ class Run {
   std::unique_ptr<BatchedElimination> elimination_;
 };
 
-double largest_source(const DriftKinetic::Drive& drive) {
-  double found = 0;
-  for (const std::vector<double>& each : drive)
-    for (const double value : each) found = std::max(found, std::abs(value));
-  return found;
-}
-
 }  // namespace
 
 std::string why_not_batched(const Plan& plan, double epsi_hat) {
@@ -220,7 +214,7 @@ std::vector<BatchSolver::Answer> BatchSolver::solve(std::span<const Case> cases)
   Run run(s.operators, s.path, cases, BatchMemory(static_cast<Index>(cases.size()), s.memory.view<double, 1>().data));
   run.eliminate(s.plan.grid().n_xi, s.failed.view<Index, 1>());
   const std::vector<std::array<Corrections, 2>> corrections =
-      run.correct({largest_source(equation.radial), largest_source(equation.parallel)}, equation.largest_row);
+      run.correct({largest(equation.radial), largest(equation.parallel)}, equation.largest_row);
   const std::vector<double> responses = run.responses();
   stream.copy(failed.data(), s.failed.data(), failed_bytes);
   stream.synchronise();
@@ -230,7 +224,10 @@ std::vector<BatchSolver::Answer> BatchSolver::solve(std::span<const Case> cases)
       return Response{responses[4 * i + drive], responses[4 * i + 2 + drive], made.residual()};
     };
     try {
-      if (failed[i] >= 0) throw not_positive_definite(failed[i], cases[i]);
+      // Kernels have no functions to leave out.
+      if (!equation.left_out(cases[i]).empty())
+        throw Error(ErrorKind::not_converged, "a rational surface without a field is solved on the CPU alone");
+      if (failed[i] >= 0) throw not_positive_definite(equation, failed[i], cases[i]);
       answers.emplace_back(assemble(equation, cases[i], s.path, s.plan.grid().n_xi, response(0), response(1),
                                     s.plan.options().tolerance));
     } catch (const Error& error) {

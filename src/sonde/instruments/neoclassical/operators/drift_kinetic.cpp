@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
+#include <cstdlib>
 
+#include "sonde/instruments/neoclassical/operators/grid_functions.h"
 #include "sonde/instruments/neoclassical/operators/reflection.h"
 
 namespace sonde::neoclassical {
@@ -21,12 +21,6 @@ Field on_points(std::size_t count, Value value) {
 }
 
 Field zeros(std::size_t count) { return Field(count, 0.0); }
-
-template <class Sum>
-Sum dot(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), Sum{0}, std::plus<>(),
-                            [](double x, double y) { return Sum{x} * y; });
-}
 
 /// The sum of the magnitudes of a row.
 double row_sum(const SparseRows& a, std::size_t row) {
@@ -75,6 +69,41 @@ SparseRows scaled(SparseRows a, const Field& root) {
     for (auto at = static_cast<std::size_t>(a.first[row]); at < static_cast<std::size_t>(a.first[row + 1]); ++at)
       a.value[at] /= root[row] * root[static_cast<std::size_t>(a.column[at])];
   return a;
+}
+
+/// Whether the field lines are straight: theta of a line is iota zeta and a constant. Those of VMEC's angles are not.
+bool straight(const SampledSurface& s) {
+  constexpr double enough = 1e-9;  // harmonics of the field in straight angles are rounded once or twice
+  for (std::size_t p = 0; p < s.b.size(); ++p)
+    if (std::abs(s.b_sup_theta[p] - s.iota * s.b_sup_zeta[p]) > enough * std::abs(s.b_sup_zeta[p])) return false;
+  return true;
+}
+
+/// The functions of a rational surface that nothing damps at k = 0.
+void leave_undamped(const SampledSurface& s, const Field& root, DriftKinetic& made) {
+  if (!straight(s)) return;
+  const std::vector<Mode> modes = resonances(made.iota, made.grid);
+  const auto phase = [&](const Mode& mode, std::size_t p) {
+    const auto [i, j] = std::div(static_cast<long>(p), static_cast<long>(made.grid.n_zeta));
+    return mode.m * made.grid.theta(i) + mode.n * made.grid.periods * made.grid.zeta(j);
+  };
+  for (const Mode& mode : modes)
+    made.undamped.push_back(on_points(root.size(), [&](auto p) { return root[p] * std::cos(phase(mode, p)); }));
+  for (const Mode& mode : modes)
+    made.undamped.push_back(on_points(root.size(), [&](auto p) { return root[p] * std::sin(phase(mode, p)); }));
+  double part = 0;
+  for (std::size_t i = 0; i < made.undamped.size(); ++i) {
+    Field& own = made.undamped[i];
+    for (int pass = 0; pass < 2; ++pass) {  // twice is enough for orthogonality to the last bits
+      take_out<double>(made.null_vector, own);
+      for (std::size_t j = 0; j < i; ++j) take_out<double>(made.undamped[j], own);
+    }
+    const double length = std::sqrt(dot<double>(own, own));
+    for (double& value : own) value /= length;
+    part += std::pow(dot<double>(own, made.radial[0]), 2);
+  }
+  const double whole = dot<double>(made.radial[0], made.radial[0]);
+  if (whole > 0) made.undamped_share = std::sqrt(part / whole);
 }
 
 void conserve(const SampledSurface& s, DriftKinetic& made) {
@@ -126,6 +155,7 @@ void conserve(const SampledSurface& s, DriftKinetic& made) {
     made.parallel_weights[k] = weight(made.parallel[k]);
   }
   made.to_legendre = on_points(n, [&](auto p) { return 1 / root[p]; });
+  leave_undamped(s, root, made);
 }
 
 }  // namespace
@@ -232,16 +262,20 @@ DriftKinetic drift_kinetic(const SampledSurface& surface, Discretisation discret
   return made;
 }
 
+std::vector<Mode> resonances(double iota, const AngleGrid& grid) {
+  std::vector<Mode> made;  // (0, n) is none: n N_fp is a whole number
+  for (int m = 1; m <= (grid.n_theta - 1) / 2; ++m)
+    for (int n = -static_cast<int>((grid.n_zeta - 1) / 2); n <= (grid.n_zeta - 1) / 2; ++n)
+      if (std::abs(iota * m + n * grid.periods) < 1e-6) made.push_back({m, n});
+  return made;
+}
+
 std::optional<Mode> resonance(double iota, const AngleGrid& grid) {
-  std::optional<Mode> closest;
-  double smallest = 1e-6;
-  for (int m = 0; m <= (grid.n_theta - 1) / 2; ++m)
-    for (int n = -static_cast<int>((grid.n_zeta - 1) / 2); n <= (grid.n_zeta - 1) / 2; ++n) {
-      if ((m == 0 && n == 0) || !(std::abs(iota * m + n * grid.periods) < smallest)) continue;
-      smallest = std::abs(iota * m + n * grid.periods);
-      closest = Mode{m, n};
-    }
-  return closest;
+  const std::vector<Mode> all = resonances(iota, grid);
+  if (all.empty()) return std::nullopt;
+  return *std::min_element(all.begin(), all.end(), [&](const Mode& a, const Mode& b) {
+    return std::abs(iota * a.m + a.n * grid.periods) < std::abs(iota * b.m + b.n * grid.periods);
+  });
 }
 
 }  // namespace sonde::neoclassical

@@ -50,6 +50,12 @@ struct DriftKinetic {
   double largest_drift_row = 0;
   /// skew: v, and X v before the projection, so that X x = drift x + v (w . x) - w (v . x). Empty for `collocation`.
   std::vector<double> null_vector, drift_of_null;
+  /// skew: on a rational surface the functions W^(1/2) cos and sin (m theta + n N_fp zeta) of its modes are constant
+  /// along the field lines, so that at k = 0 neither streaming nor collisions act on them and f_0 has no part of them
+  /// that anything but E_hat determines. In straight angles alone. All cosines, then all sines, orthonormal and
+  /// orthogonal to v.
+  std::vector<std::vector<double>> undamped;
+  double undamped_share = 0;               ///< the length of their part of s_1 at k = 0 over the length of that
   Drive radial, parallel;                  ///< s_1 and s_3: the drives of D.1 and D.3
   Drive radial_weights, parallel_weights;  ///< D_1. = weights . u, before the factors of length and field
   std::vector<double> to_legendre;         ///< f_k = sqrt(2 k + 1) to_legendre u_k for `skew`, f_k = u_k else
@@ -67,6 +73,11 @@ struct DriftKinetic {
   /// (nu_hat / 2) k (k + 1).
   [[nodiscard]] static double collisions(double nu_hat, Index k) {
     return nu_hat / 2 * static_cast<double>(k) * static_cast<double>(k + 1);
+  }
+  /// The functions that the k = 0 of this case goes without: the undamped ones where there is no field. The answer is
+  /// that of a field tending to zero, which turns their cosines into their sines and makes no transport of them.
+  [[nodiscard]] std::span<const std::vector<double>> left_out(const Case& at) const {
+    return at.epsi_hat == 0 ? std::span<const std::vector<double>>(undamped) : std::span<const std::vector<double>>();
   }
   /// Whether row 0 of k is the condition f_0(0, 0) = 0.
   [[nodiscard]] bool pinned(Index k) const { return k == 0 && discretisation == Discretisation::collocation; }
@@ -88,8 +99,11 @@ struct DriftKinetic {
 /// Throws like sample().
 [[nodiscard]] DriftKinetic drift_kinetic(const SampledSurface& surface, Discretisation discretisation);
 
-/// The grid mode (m, n) other than (0, 0) with the smallest |iota m + n N_fp|, if that is below 1e-6: the surface is
-/// rational and field lines close within what the grid resolves.
+/// The grid modes (m, n) other than (0, 0) with |iota m + n N_fp| below 1e-6: the surface is rational and field lines
+/// close within what the grid resolves. Each with m > 0, and the smallest m first.
+[[nodiscard]] std::vector<Mode> resonances(double iota, const AngleGrid& grid);
+
+/// The one of them with the smallest |iota m + n N_fp|.
 [[nodiscard]] std::optional<Mode> resonance(double iota, const AngleGrid& grid);
 
 }  // namespace sonde::neoclassical

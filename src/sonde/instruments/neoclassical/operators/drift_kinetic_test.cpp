@@ -151,6 +151,7 @@ TEST(Resonance, IsFoundAmongTheModesOfTheGrid) {
   EXPECT_EQ(resonance(1.2, {19, 21, 4}), std::nullopt);  // m up to 9
   EXPECT_EQ(resonance(0.85, {25, 25, 5}), std::nullopt);
   EXPECT_EQ(resonance(0, {5, 5, 1}), (Mode{1, 0}));
+  EXPECT_EQ(resonances(0.8, {21, 7, 4}), (std::vector<Mode>{{5, -1}, {10, -2}}));
 }
 
 }  // namespace

@@ -148,6 +148,11 @@ ParityBlocks parity_blocks(const DriftKinetic& equation, const ParityBasis& basi
   std::vector<double> odd_part(static_cast<std::size_t>(made.odd)), even_part(static_cast<std::size_t>(made.even));
   made.null_vector.resize(static_cast<std::size_t>(made.even));
   basis.split(equation.null_vector, made.null_vector, odd_part);
+  for (std::size_t i = 0; i < equation.undamped.size(); ++i) {
+    basis.split(equation.undamped[i], even_part, odd_part);
+    const bool cosine = i < equation.undamped.size() / 2;
+    (cosine ? made.undamped_even : made.undamped_odd).push_back(cosine ? even_part : odd_part);
+  }
   basis.split(equation.drift_of_null, even_part, odd_part);
   made.drift_even_odd = even_odd(equation.drift, basis);
   for (std::size_t i = 0; i < made.null_vector.size(); ++i)

@@ -56,6 +56,8 @@ struct ParityBlocks {
   std::vector<double> mirror;              ///< g of each pair: 1 + i and i are coupled by it
   std::vector<double> drift_even_odd, drift_odd_even;
   std::vector<double> null_vector;  ///< in even functions
+  /// DriftKinetic::undamped in even functions (cosines) and in odd ones (sines).
+  std::vector<std::vector<double>> undamped_even, undamped_odd;
 
   [[nodiscard]] Index count(Parity parity) const { return parity == Parity::odd ? odd : even; }
 };

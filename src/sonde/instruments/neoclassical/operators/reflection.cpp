@@ -42,6 +42,8 @@ void make_parities_exact(DriftKinetic& equation) {
   make_exact(grid, equation.drift);
   for (auto* f : {&equation.mirror, &equation.drift_of_null}) make_exact(grid, odd, *f);
   for (auto* f : {&equation.null_vector, &equation.to_legendre}) make_exact(grid, even, *f);
+  for (std::size_t i = 0; i < equation.undamped.size(); ++i)
+    make_exact(grid, i < equation.undamped.size() / 2 ? even : odd, equation.undamped[i]);
   for (auto* drive : {&equation.radial, &equation.parallel, &equation.radial_weights, &equation.parallel_weights})
     for (std::size_t k = 0; k < 3; ++k) make_exact(grid, k == 1 ? even : odd, (*drive)[k]);
 }

@@ -157,6 +157,14 @@ TEST(Scan, WhatABatchLeavesTheThreadsSolve) {
   EXPECT_TRUE(same_bits(points[0].coefficients, plan.solve(cases[0])));
   EXPECT_TRUE(points[1].in_batch);
   EXPECT_EQ(points[1].status, PointStatus::ok);
+  // Without a field a rational surface needs functions left out, which no kernel does; with one it needs none.
+  const Surface rational = testing::boozer({{{0, 0}, {1, 0}, {1, 1}}, {1, 0.05, 0.02}}, 4, 0.8, 0.05, 1);  // (5,-1)
+  const Plan closed = Plan::prepare(rational, {11, 11, 8});
+  const std::vector<Case> both{{1e-2, 0}, {1e-2, 1e-3}};
+  const std::vector<Point> of_closed = scan(closed, both, plenty, in_batches());
+  EXPECT_FALSE(of_closed[0].in_batch);
+  EXPECT_TRUE(same_bits(of_closed[0].coefficients, closed.solve(both[0])));
+  EXPECT_TRUE(of_closed[1].in_batch);
   // And what they cannot solve is told as without batches.
   const std::vector<Point> none = scan(small_plan(), std::vector<Case>{{1e-10, 0.1}}, plenty, in_batches());
   EXPECT_EQ(none[0].status, PointStatus::not_converged);

@@ -28,7 +28,16 @@ struct Response {
 [[nodiscard]] Coefficients assemble(const DriftKinetic& equation, const Case& at, Path path, Index n_xi,
                                     const Response& of_radial, const Response& of_parallel, double tolerance);
 
-/// What a block that the Cholesky paths cannot factorise is told with.
-[[nodiscard]] Error not_positive_definite(Index k, const Case& at);
+/// What a block that the Cholesky paths cannot factorise is told with, and one that LU cannot: at k = 0 of a rational
+/// surface "resonant (m,n)", a mode of the grid that is to blame.
+[[nodiscard]] Error not_positive_definite(const DriftKinetic& equation, Index k, const Case& at);
+[[nodiscard]] Error singular(const DriftKinetic& equation, Index k, const Case& at);
+
+/// Throws Error(not_converged), "resonant (m,n)", where D11 has no value: the functions that this case goes without
+/// hold more than `most_undamped` of the radial drive.
+void require_undriven(const DriftKinetic& equation, const Case& at);
+/// Without a field the part x of the drive that falls on undamped functions adds of the order of (0.1 x / d)^2 to D11
+/// at a distance of d in iota, measured on four fields; below this it is a percent where d is 1e-3.
+inline constexpr double most_undamped = 1e-3;
 
 }  // namespace sonde::neoclassical

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <string>
 #include <vector>
 
-#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
 #include "sonde/instruments/neoclassical/solve/precise_product.h"
@@ -15,7 +12,7 @@ namespace sonde::neoclassical {
 namespace {
 
 /// Delta_0 of a rational surface is singular to all that float64 can tell below this reciprocal condition.
-constexpr double singular = 1e-13;
+constexpr double regular = 1e-13;
 
 constexpr Index matrices = 4;  // Delta_2, U, L and its solution, A
 
@@ -30,7 +27,7 @@ class DenseBlocks {
         factors_(equation->points() * equation->points()),
         pivots_(equation->points()),
         counts_(static_cast<std::size_t>(equation->points())),
-        resonant_(resonance(equation->iota, equation->grid)) {
+        resonant_(resonance(equation->iota, equation->grid).has_value()) {
     const Index n = equation->points();
     for (dense::Matrix<T>* matrix : {&top_, &upper_, &solution_, &streaming_}) *matrix = arena_.matrix(n, n);
     work_ = arena_.vector(4 * n);
@@ -60,7 +57,7 @@ class DenseBlocks {
     for (Index k = first; k >= 0; --k) {
       check_interrupt();  // a block of a fine grid takes seconds
       if (k == 2) copy<T>(block(2), top_);
-      if (!factorised(k)) fail(k, at);
+      if (!factorised(k, at)) throw singular(equation_, k, at);
       if (k == 0) break;
       const bool well = condition(block(k)) <= worst * worst;  // pivots, not their roots
       fill_lower_transposed(k, solution_);
@@ -69,6 +66,7 @@ class DenseBlocks {
       fill_streaming(k - 1, equation_.upper(k - 1), upper_);
       dense::multiply(T{-1}, upper_, dense::Form::plain, solution_, dense::Form::transposed, T{1}, block(k - 1));
       if (k == 1 && !equation_.null_vector.empty()) pin<T>(block(0), equation_.null_vector);
+      if (k == 1) leave_out<T>(block(0), equation_.left_out(at));
       if (!well) return k - 1;
     }
     return -1;
@@ -103,29 +101,14 @@ class DenseBlocks {
   std::span<int> pivots(Index k) { return {pivots_.at(k), static_cast<std::size_t>(equation_.points())}; }
 
   /// Whether Delta_k is regular; in float64 also whether the last one of a rational surface is.
-  bool factorised(Index k) {
+  bool factorised(Index k, const Case& at) {
     if constexpr (std::is_same_v<T, double>)
-      if (k == 0 && resonant_) {
+      if (k == 0 && resonant_ && equation_.left_out(at).empty()) {
         const double norm = dense::row_sum_norm(block(0));
         return dense::factorise_lu(block(0), pivots(0)) &&
-               dense::reciprocal_condition(block(0), norm, work_, counts_) >= singular;
+               dense::reciprocal_condition(block(0), norm, work_, counts_) >= regular;
       }
     return dense::factorise_lu(block(k), pivots(k));
-  }
-
-  [[noreturn]] void fail(Index k, const Case& at) const {
-    if (k == 0 && resonant_) {
-      const std::string mode = fmt::format("resonant ({},{}): iota m + n N_fp = 0 for this mode of the grid, iota = {}",
-                                           resonant_->m, resonant_->n, equation_.iota);
-      if (equation_.discretisation == Discretisation::collocation)
-        throw Error(ErrorKind::not_converged, mode).hint("use `skew`, or another grid");
-      // `skew` gives the mode a small eigenvalue, which rounding hides beside those that grow as 1 / nu_hat.
-      throw Error(
-          ErrorKind::not_converged,
-          fmt::format("{}, and collisions are too rare for this to be solved (nu_hat = {:.3g})", mode, at.nu_hat))
-          .hint("a larger nu_hat, another radius, or a grid without this mode");
-    }
-    throw Error(ErrorKind::not_converged, fmt::format("the block of Legendre index {} is singular", k));
   }
 
   /// a (A + b diag(g)).
@@ -175,7 +158,7 @@ class DenseBlocks {
   LegendreStorage<T> factors_;
   LegendreStorage<int> pivots_;
   std::vector<int> counts_;
-  std::optional<Mode> resonant_;  // of a rational surface
+  bool resonant_;  // a rational surface
   dense::Matrix<T> top_, upper_, solution_, streaming_;
   std::span<T> work_;
   std::vector<long double> precise_;

@@ -21,8 +21,8 @@ class Elimination {
   Elimination& operator=(const Elimination&) = delete;
   virtual ~Elimination() = default;
 
-  /// Delta_k from k = n_xi >= 2 down to 0. Allocates nothing. Throws Error(not_converged) where a block cannot be
-  /// factorised.
+  /// Delta_k from k = n_xi >= 2 down to 0. Allocates nothing but a vector on a rational surface. Throws
+  /// Error(not_converged) where a block cannot be factorised.
   virtual void eliminate(const Case& at, Index n_xi) = 0;
   /// The same in float32, as a preconditioner: from the top until a block is so ill-conditioned that float32 would lose
   /// its small eigenvalues, which are those of rare collisions; the few blocks below are of float64. Factors of every k

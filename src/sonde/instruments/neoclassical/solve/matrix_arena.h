@@ -140,4 +140,27 @@ void pin(dense::Matrix<T> a, std::span<const double> v) {
           tau * static_cast<T>(v[static_cast<std::size_t>(i)] * v[static_cast<std::size_t>(j)]);
 }
 
+/// a = P a P + tau (1 - P) with P = 1 - sum w w^T: takes orthonormal functions out of a symmetric Delta_0 that maps
+/// them to next to nothing, not to zero as v. Of what it was only the lower triangle is read.
+template <class T>
+void leave_out(dense::Matrix<T> a, std::span<const std::vector<double>> functions) {
+  for (const std::vector<double>& w : functions) {
+    const std::size_t n = w.size();
+    std::vector<double> product(n);  // a w
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j <= i; ++j) {
+        const double entry = a(static_cast<Index>(i), static_cast<Index>(j));
+        product[i] += entry * w[j];
+        if (j < i) product[j] += entry * w[i];
+      }
+    double along = 0;  // w^T a w
+    for (std::size_t i = 0; i < n; ++i) along += w[i] * product[i];
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        a(static_cast<Index>(i), static_cast<Index>(j)) +=
+            static_cast<T>(along * w[i] * w[j] - product[i] * w[j] - w[i] * product[j]);
+    pin<T>(a, w);
+  }
+}
+
 }  // namespace sonde::neoclassical

@@ -48,9 +48,10 @@ struct Plan::Prepared {
 
   /// Whether weak fields are solved together: not on small grids, where a field's own elimination takes as little (16
   /// cases on 9x11x6 would take half as long again), nor where the factors of every Legendre index would take more than
-  /// 64 MiB (25x25x60: 58).
+  /// 64 MiB (25x25x60: 58), nor on a rational surface, whose factors of E_hat = 0 are singular.
   [[nodiscard]] bool keeps_weak_fields() const {
-    return blocks && !options.path && equation.points() >= 250 && weak_fields_bytes() <= std::size_t{64} << 20U;
+    return blocks && !options.path && equation.undamped.empty() && equation.points() >= 250 &&
+           weak_fields_bytes() <= std::size_t{64} << 20U;
   }
   [[nodiscard]] std::size_t weak_fields_bytes() const { return WeakFields::bytes(equation.points(), grid.n_xi); }
   [[nodiscard]] std::unique_ptr<Elimination> elimination(Path path) const {
@@ -116,8 +117,13 @@ Plan Plan::prepare(const Surface& surface, const GridSpec& grid, const SolverOpt
   }
   if (const auto mode = resonance(surface.iota, made->equation.grid)) {
     made->resonant = true;
-    log_warning(fmt::format("{}: rational surface, iota m + n N_fp = {:.1e} for the mode ({},{}) of the grid",
-                            surface.source, surface.iota * mode->m + mode->n * surface.periods, mode->m, mode->n));
+    std::string what =
+        fmt::format("{}: rational surface, iota m + n N_fp = {:.1e} for the mode ({},{}) of the grid", surface.source,
+                    surface.iota * mode->m + mode->n * surface.periods, mode->m, mode->n);
+    if (!made->equation.undamped.empty() && made->equation.undamped_share <= most_undamped)
+      what += fmt::format("; without an electric field such modes, {:.1e} of the radial drive, are left out of f_0",
+                          made->equation.undamped_share);
+    log_warning(what);
   }
   return Plan(std::move(made));
 }
@@ -277,8 +283,8 @@ Coefficients Plan::solve_by_any(const Case& at, Path path, Index n_xi, Workspace
 std::optional<Coefficients> Plan::solve_in_float32(const Case& at, Path path, Index n_xi, Workspace::State& state,
                                                    Index& iterations) const {
   const DriftKinetic& equation = prepared_->equation;
-  // A rational surface is refused by a condition that float32 cannot see.
-  if (prepared_->resonant && path == Path::dense) return std::nullopt;
+  // A rational surface goes without functions that only float64 tells from others, or is refused by a condition.
+  if (prepared_->resonant && (path == Path::dense || !equation.left_out(at).empty())) return std::nullopt;
   Elimination& elimination = state.elimination(path);
   if (state.refinement == nullptr) state.refinement = std::make_unique<Refinement>(equation);
   try {
@@ -300,6 +306,7 @@ std::optional<Coefficients> Plan::solve_in_float32(const Case& at, Path path, In
 Coefficients Plan::solve(const Case& at, Index n_xi, Workspace& workspace) const {
   require_case(at);
   require_legendre(n_xi);
+  require_undriven(prepared_->equation, at);
   if (workspace.state_ == nullptr || workspace.state_->owner != prepared_.get())
     throw Error(ErrorKind::internal, "a workspace of another plan");
   Workspace::State& state = *workspace.state_;

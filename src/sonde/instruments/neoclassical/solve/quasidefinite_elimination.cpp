@@ -199,7 +199,7 @@ class QuasidefiniteBlocks {
 
   dense::Cholesky<T> factorised(Index k, const Case& at, Matrix a, std::size_t which) {
     const dense::Cholesky<T> factor{a, shaped(inverses_[which], a.extent[0], dense::inverse_columns(a.extent[0]))};
-    if (!dense::factorise(factor, scratch_)) throw not_positive_definite(k, at);
+    if (!dense::factorise(factor, scratch_)) throw not_positive_definite(equation_, k, at);
     worst_ = std::max(worst_, condition(a));
     return factor;
   }
@@ -247,6 +247,10 @@ class QuasidefiniteBlocks {
     add_to_diagonal(next.h, collisions(at, k - 1));
     add_to_diagonal(next.g, collisions(at, k - 1));
     if (k == 1) pin<T>(next.g, blocks_.null_vector);
+    if (k == 1 && at.epsi_hat == 0) {  // where this path was asked for; nothing couples the two classes then
+      leave_out<T>(next.h, blocks_.undamped_odd);
+      leave_out<T>(next.g, blocks_.undamped_even);
+    }
   }
 
   /// C1 = H + K G^-1 K^T, factorised, and G with it.

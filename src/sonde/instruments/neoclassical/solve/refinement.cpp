@@ -3,26 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "sonde/instruments/neoclassical/operators/grid_functions.h"
 #include "sonde/instruments/neoclassical/solve/corrections.h"
 
 namespace sonde::neoclassical {
 namespace {
 
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-
 void add(double scale, const std::vector<double>& x, std::vector<double>& y) {
   for (std::size_t i = 0; i < y.size(); ++i) y[i] += scale * x[i];
-}
-
-double largest(std::span<const double> x) {
-  double found = 0;
-  for (const double value : x)
-    if (!(std::abs(value) <= found)) found = std::abs(value);  // a NaN stays
-  return found;
 }
 
 }  // namespace
@@ -154,11 +143,8 @@ Response Refinement::response(const Drive& drive) const {
   Response made{.residual = drive.residual};
   for (std::size_t k = 0; k < 3; ++k) {
     const std::span<const double> u = row(drive.solution, static_cast<Index>(k));
-    const auto seen = [&](const DriftKinetic::Drive& weights) {
-      return std::inner_product(u.begin(), u.end(), weights[k].begin(), 0.0);
-    };
-    made.radial += seen(equation_.radial_weights);
-    made.parallel += seen(equation_.parallel_weights);
+    made.radial += dot(u, equation_.radial_weights[k]);
+    made.parallel += dot(u, equation_.parallel_weights[k]);
   }
   return made;
 }

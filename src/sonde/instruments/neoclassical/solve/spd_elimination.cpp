@@ -52,7 +52,7 @@ class SpdBlocks {
       const Index size = count(k);
       if (k == 2) copy<T>(block(2), shaped(top_, size, size));
       const dense::Cholesky<T> factor{block(k), shaped(inverses_, size, dense::inverse_columns(size))};
-      if (!dense::factorise(factor, scratch_)) throw not_positive_definite(k, at);
+      if (!dense::factorise(factor, scratch_)) throw not_positive_definite(equation_, k, at);
       if (k == 0) break;
       const bool well = condition(block(k)) <= worst;
       const dense::Matrix<T> y = shaped(y_, size, count(k - 1));
@@ -61,6 +61,7 @@ class SpdBlocks {
       dense::multiply_symmetric(T{1}, y, dense::Form::transposed, T{0}, block(k - 1));
       add_to_diagonal(block(k - 1), collisions(at, k - 1));
       if (k == 1 && blocks_ == nullptr) pin<T>(block(0), equation_.null_vector);  // v is even, at k = 0 not driven
+      if (k == 1) leave_out<T>(block(0), blocks_ == nullptr ? equation_.undamped : blocks_->undamped_odd);
       if (!well) return k - 1;
     }
     return -1;

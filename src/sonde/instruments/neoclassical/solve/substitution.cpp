@@ -2,24 +2,16 @@
 #include "sonde/instruments/neoclassical/solve/substitution.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 
+#include "sonde/instruments/neoclassical/operators/grid_functions.h"
 #include "sonde/instruments/neoclassical/solve/corrections.h"
 
 namespace sonde::neoclassical {
 namespace {
 
 using Field = Substitution::Field;
-
-double largest(const std::array<Field, 3>& fields) {
-  double found = 0;
-  for (const Field& each : fields)
-    for (const double value : each)
-      if (!(std::abs(value) <= found)) found = std::abs(value);  // a NaN stays
-  return found;
-}
 
 void add(double scale, const std::array<Field, 3>& change, std::array<Field, 3>& u) {
   for (std::size_t k = 0; k < 3; ++k)
@@ -34,14 +26,6 @@ void add_to_both(double scale, const std::array<Field, 3>& change, std::array<Fi
       low[k][p] = less - (sum - u[k][p]);
       u[k][p] = sum;
     }
-}
-
-/// row -= v (v . row). Along the null vector v of k = 0 neither sources nor operators have a part but for the rounding
-/// of their entries, which no u changes.
-void take_out(const Field& v, std::span<long double> row) {
-  long double along = 0;
-  for (std::size_t p = 0; p < v.size(); ++p) along += v[p] * row[p];
-  for (std::size_t p = 0; p < v.size(); ++p) row[p] -= along * v[p];
 }
 
 }  // namespace
@@ -80,7 +64,7 @@ double Substitution::refine(const Case& at, Elimination& elimination, const Drif
   rest_ = sources;
   Corrections corrections(scale);
   for (Corrections::Next next = Corrections::Next::correct; next == Corrections::Next::correct;) {
-    substitute(elimination);
+    substitute(at, elimination);
     add(1, change_, u);
     remain(at, elimination, sources, u);
     next = corrections.after(largest(rest_), last_bits(equation_, u));
@@ -95,7 +79,7 @@ double Substitution::refine_precisely(const Case& at, Elimination& elimination, 
   remain_precisely(at, elimination, sources, u);
   double left = largest(rest_);
   for (int round = 0; round < most_rounds && left > enough; ++round) {
-    substitute(elimination);
+    substitute(at, elimination);
     add_to_both(1, change_, u, low_);
     remain_precisely(at, elimination, sources, u);
     const double now = largest(rest_);
@@ -109,11 +93,12 @@ double Substitution::refine_precisely(const Case& at, Elimination& elimination, 
 }
 
 /// The change that the rest asks for; the rest serves as the right side.
-void Substitution::substitute(Elimination& elimination) {
+void Substitution::substitute(const Case& at, Elimination& elimination) {
   elimination.solve(2, rest_[2], work_);
   equation_.add_upper(1, -1, work_, rest_[1]);
   elimination.solve(1, rest_[1], work_);
   equation_.add_upper(0, -1, work_, rest_[0]);
+  for (const Field& each : equation_.left_out(at)) take_out<double>(each, rest_[0]);
   elimination.solve(0, rest_[0], change_[0]);
   equation_.add_lower(1, -1, change_[0], rest_[1]);
   elimination.solve(1, rest_[1], change_[1]);
@@ -126,6 +111,7 @@ void Substitution::remain(const Case& at, Elimination& elimination, const DriftK
   rest_ = sources;
   equation_.add_diagonal(0, at, -1, u[0], rest_[0]);
   equation_.add_upper(0, -1, u[1], rest_[0]);
+  for (const Field& each : equation_.left_out(at)) take_out<double>(each, rest_[0]);
   equation_.add_lower(1, -1, u[0], rest_[1]);
   equation_.add_diagonal(1, at, -1, u[1], rest_[1]);
   equation_.add_upper(1, -1, u[2], rest_[1]);
@@ -151,7 +137,12 @@ void Substitution::remain_precisely(const Case& at, Elimination& elimination, co
         for (std::size_t p = 0; p < row.size(); ++p) row[p] -= precise_work_[p];
       }
     }
-    if (k == 0) take_out(equation_.null_vector, row);
+    // Along the null vector v of k = 0 neither sources nor operators have a part but for the rounding of their entries,
+    // which no u changes.
+    if (k == 0) {
+      take_out<long double>(equation_.null_vector, row);
+      for (const Field& each : equation_.left_out(at)) take_out<long double>(each, row);
+    }
     std::transform(row.begin(), row.end(), rest_[i].begin(),
                    [](long double value) { return static_cast<double>(value); });
   }

@@ -33,7 +33,7 @@ class Substitution {
                               double scale, std::array<Field, 3>& u);
   [[nodiscard]] double refine_precisely(const Case& at, Elimination& elimination, const DriftKinetic::Drive& sources,
                                         double enough, std::array<Field, 3>& u);
-  void substitute(Elimination& elimination);
+  void substitute(const Case& at, Elimination& elimination);
   void remain(const Case& at, Elimination& elimination, const DriftKinetic::Drive& sources,
               const std::array<Field, 3>& u);
   void remain_precisely(const Case& at, Elimination& elimination, const DriftKinetic::Drive& sources,

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "sonde/instruments/neoclassical/operators/grid_functions.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 
 namespace sonde::neoclassical {
@@ -27,13 +27,9 @@ SparseRows sparse(const Field& a, Index rows, Index columns) {
   return made;
 }
 
-double dot(const double* a, const double* b, Index count) { return std::inner_product(a, a + count, b, 0.0); }
-
-double largest(std::span<const double> x) {
-  double found = 0;
-  for (const double value : x)
-    if (!(std::abs(value) <= found)) found = std::abs(value);  // a NaN stays
-  return found;
+double dot(const double* a, const double* b, Index count) {
+  const auto size = static_cast<std::size_t>(count);
+  return neoclassical::dot(std::span(a, size), std::span(b, size));
 }
 
 }  // namespace
