@@ -212,6 +212,7 @@ std::size_t Plan::bytes() const {
   const std::size_t n = static_cast<std::size_t>(equation.points());
   std::size_t doubles = 30 * n + 2 * (equation.streaming.value.size() + equation.drift.value.size());
   if (prepared_->blocks) doubles += 4 * prepared_->blocks->streaming_even_odd.size();
+  doubles += 3 * equation.undamped.size() * n / 2;  // with their parities
   return doubles * sizeof(double);
 }
 
@@ -219,6 +220,8 @@ std::size_t Plan::bytes_for(const GridSpec& grid, bool symmetric) {
   const auto theta = static_cast<double>(grid.n_theta), zeta = static_cast<double>(grid.n_zeta), n = theta * zeta;
   double doubles = 30 * n + 4 * n * (theta + zeta - 1);  // a row meets its own lines of the grid
   if (symmetric && grid.discretisation == Discretisation::skew) doubles += n * n;
+  if (grid.discretisation == Discretisation::skew)
+    doubles += 1.5 * n * theta;  // a rational surface: one mode for each m
   return static_cast<std::size_t>(std::min(doubles * sizeof(double), 1e18));
 }
 
