@@ -68,13 +68,14 @@ std::optional<std::string> to_blame(const DriftKinetic& equation, Index k, const
   return resonant(*mode, equation);
 }
 
-Error too_rare(const std::string& mode, const Case& at) {
+Error too_rare(const DriftKinetic& equation, const std::string& mode, const Case& at) {
   return Error(ErrorKind::not_converged,
                fmt::format(
                    "{}, and collisions or the electric field are too weak for this to be solved (nu_hat = {:.3g}, "
                    "E_hat = {:.3g})",
                    mode, at.nu_hat, at.epsi_hat))
-      .hint("a surface whose iota differs by 1e-5 or more, or a larger nu_hat");
+      .hint(equation.undamped.empty() ? "a surface whose iota differs by 1e-5 or more, or a larger nu_hat"
+                                      : "E_hat = 0, which is solved as the limit of weak fields, or a larger nu_hat");
 }
 
 }  // namespace
@@ -93,11 +94,11 @@ Error singular(const DriftKinetic& equation, Index k, const Case& at) {
   if (!mode) return Error(ErrorKind::not_converged, fmt::format("the block of Legendre index {} is singular", k));
   if (equation.discretisation == Discretisation::collocation)
     return Error(ErrorKind::not_converged, *mode).hint("discretisation = \"skew\", or another surface or grid");
-  return too_rare(*mode, at);
+  return too_rare(equation, *mode, at);
 }
 
 Error not_positive_definite(const DriftKinetic& equation, Index k, const Case& at) {
-  if (const std::optional<std::string> mode = to_blame(equation, k, at)) return too_rare(*mode, at);
+  if (const std::optional<std::string> mode = to_blame(equation, k, at)) return too_rare(equation, *mode, at);
   return Error(ErrorKind::not_converged,
                fmt::format("the block of Legendre index {} is not positive definite at nu_hat = {}, E_hat = {}", k,
                            at.nu_hat, at.epsi_hat))

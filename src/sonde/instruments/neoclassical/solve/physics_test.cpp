@@ -156,6 +156,13 @@ TEST(Physics, ARationalSurfaceThatItsOwnModesDriveIsRefused) {
   EXPECT_GT(plan.solve({1e-2, 1e-4}).D11, 0);
 }
 
+TEST(Physics, AFieldTooWeakForARationalSurfaceIsToldOfItsLimit) {
+  const Plan plan = Plan::prepare(rational(), {17, 17, 8});
+  const std::string text = sonde::testing::error_of(ErrorKind::not_converged, [&] { (void)plan.solve({1e-2, 1e-20}); });
+  EXPECT_THAT(text, ::testing::HasSubstr("resonant (5,-1)"));
+  EXPECT_THAT(text, ::testing::HasSubstr("hint: E_hat = 0"));
+}
+
 // Rounding decides at last: what helps is not what it is already.
 TEST(Physics, WhereCollisionsAreTooRareTheHintIsNotThePathThatWasTaken) {
   const Plan plan = Plan::prepare(rational(), {11, 11, 16});
