@@ -87,7 +87,8 @@ void deallocate(int ordinal, void* pointer) {
   cudaFree(pointer);
 }
 
-void* allocate_pinned(std::size_t bytes) {
+void* allocate_pinned(int ordinal, std::size_t bytes) {
+  use(ordinal);  // in a new thread it would be the first device that is woken for it
   void* block = nullptr;
   check(cudaMallocHost(&block, bytes), "allocating pinned memory");
   return block;

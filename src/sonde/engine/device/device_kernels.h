@@ -19,7 +19,7 @@ void* allocate(int ordinal, std::size_t bytes);  ///< nullptr when the device is
 void deallocate(int ordinal, void* pointer);
 
 /// Page-locked host memory for asynchronous copies; throws Error(budget) when the host refuses.
-void* allocate_pinned(std::size_t bytes);
+void* allocate_pinned(int ordinal, std::size_t bytes);
 void deallocate_pinned(void* pointer);
 
 void* create_stream(int ordinal);

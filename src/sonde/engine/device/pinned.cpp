@@ -10,7 +10,7 @@ PinnedBlock::PinnedBlock(Device device, std::size_t bytes) : device_(device), si
   if (bytes == 0) return;
   if constexpr (built_with_cuda) {
     if (!device.is_cpu()) {
-      data_ = static_cast<std::byte*>(cuda::allocate_pinned(bytes));
+      data_ = static_cast<std::byte*>(cuda::allocate_pinned(device.info().ordinal, bytes));
       return;
     }
   }
