@@ -250,6 +250,19 @@ TEST_P(DevicePassOnEach, ComparesWithoutSums) {
   expect_fit(fit, expected, rounding<double>);  // and zeros for the others
 }
 
+TEST(Exposure, SendsOtherWavesTheWayOfItsOwn) {
+  for (const Index slices : {1, 3}) {
+    Both<double> both({.slices = slices, .modes = 2, .fractional = true}, Device::cpu(), Loss::amplitude);
+    Exposure<double> exposure(both.model);
+    exposure.forward(both.state, both.spectrum, 3);
+    const Index count = both.model.modes() * both.model.pixels();
+    std::vector<complex128> other(exposure.incident(0), exposure.incident(0) + count);
+    exposure.propagate(other.data());
+    for (Index i = 0; i < count; ++i)
+      EXPECT_LT(std::abs(other[static_cast<std::size_t>(i)] - exposure.waves()[i]), 1e-12) << i;
+  }
+}
+
 TEST_P(DevicePassOnEach, EveryRunHasTheSameBits) {
   Both<float> both({.modes = 2, .fractional = true}, device(), Loss::amplitude, {.most = 3});
   BatchSums first, second;

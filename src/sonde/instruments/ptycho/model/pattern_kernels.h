@@ -19,7 +19,7 @@ using Complex = std::complex<Real>;
 template <class Real>
 void step_through(View<const Complex<Real>, 2> object, View<const Complex<Real>, 2> toward, Complex<Real>* a0,
                   Complex<Real>* a1, Complex<Real>* a2);
-/// product = object wave.
+/// product = object wave; may be in place.
 template <class Real>
 void multiply(View<const Complex<Real>, 2> object, const Complex<Real>* wave, Complex<Real>* product);
 /// waves -= object others, for every mode.

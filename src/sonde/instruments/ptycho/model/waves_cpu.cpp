@@ -39,8 +39,9 @@ SONDE_MULTIVERSION void multiply(View<const Complex<Real>, 2> object, const Comp
     const Real* p = parts(wave + row * cols);
     Real* to = parts(product + row * cols);
     for (Index i = 0; i < 2 * cols; i += 2) {
-      to[i] = o[i] * p[i] - o[i + 1] * p[i + 1];
-      to[i + 1] = o[i] * p[i + 1] + o[i + 1] * p[i];
+      const Real re = o[i] * p[i] - o[i + 1] * p[i + 1], im = o[i] * p[i + 1] + o[i + 1] * p[i];
+      to[i] = re;
+      to[i + 1] = im;
     }
   }
 }
