@@ -108,11 +108,11 @@ TEST_F(PtychoRun, OnTheGpuFindsWhatTheCpuFinds) {
                             "print(np.linalg.norm(a - b) < 1e-3 * np.linalg.norm(a))\n",
                             folder_.path().string()),
             "True\n");
-  text.replace(text.find("gd"), 2, "lsqml");
-  std::ofstream(file("lsqml.toml")) << text;
-  const Ended refused = run({"ptycho", "run", file("lsqml.toml"), "-o", file("lsqml.h5"), "--device", "cuda"});
+  const Ended refused = run({"ptycho", "run", file("gd.toml"), "-o", file("refused.h5"), "--device", "cuda", "--set",
+                             "positions.method=xcorr"});
   EXPECT_EQ(refused.status, 8);
-  EXPECT_THAT(refused.err, HasSubstr("the engine lsqml has no kernels for a GPU"));
+  EXPECT_THAT(refused.err, HasSubstr("positions are corrected by xcorr on the CPU alone"));
+  EXPECT_FALSE(std::filesystem::exists(file("refused.h5")));
 }
 
 TEST_F(PtychoRun, ResumeGoesOnFromACheckpointBitForBit) {

@@ -66,7 +66,7 @@ MemoryNeed AdamSettings::memory(const WorkSizes& sizes, const BatchSizes& batch_
   return {sums_bytes(sizes, batch_sizes) + moments * 3 * sizes.real_bytes, "sums, band tiles, two moments"};
 }
 
-MemoryNeed AdamSettings::memory_there(const WorkSizes& sizes, Index) const {
+MemoryNeed AdamSettings::memory_there(const WorkSizes& sizes, const BatchSizes&, Index) const {
   // Of a phase the mean is real.
   const std::size_t object = sizes.object_pixels() * sizes.real_bytes * (sizes.potential ? 2 : 3);
   return {object + sizes.wave_bytes() * 3 / 2, "two moments of object and probe"};

@@ -18,7 +18,7 @@ struct AdamSettings {
   void describe(Fields& fields);
   [[nodiscard]] Passes passes() const { return {.together = Together::batch, .batch = batch}; }
   [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& batch_sizes) const;
-  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const;
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, const BatchSizes& batch_sizes, Index in_flight) const;
 };
 
 /// Adam (Kingma and Ba 2015; specification 4.7) on the gradient of a batch, scaled to the full scan. A complex number

@@ -8,7 +8,8 @@ namespace sonde::ptycho {
 
 template <class Real>
 void DevicePie<Real>::iterate(DevicePass<Real>& pass, const PieSettings& settings, const Batches& batches,
-                              const Box& box, const Iteration& iteration, std::span<FrameSums> fit) {
+                              const Box& box, const Momentum<Real>& momentum, const Iteration& iteration,
+                              std::span<FrameSums> fit) {
   using Wave = device::Complex<Real>;
   static_assert(sizeof(Box) == 4 * sizeof(Index));
   Stream& stream = pass.stream();
@@ -28,6 +29,8 @@ void DevicePie<Real>::iterate(DevicePass<Real>& pass, const PieSettings& setting
   const device::Divided<Real> of_object{static_cast<Real>(settings.step_object),
                                         static_cast<Real>(settings.alpha_object)};
   const Real probe_step = static_cast<Real>(settings.step_probe), probe_alpha = static_cast<Real>(settings.alpha_probe);
+  const Index every = settings.momentum_every;
+  const Real friction = static_cast<Real>(settings.friction), strength = static_cast<Real>(settings.kick);
   const Wanted wanted{.object = iteration.object_free, .probe = iteration.probe_free, .weights = false};
 
   DeviceVisit<Real> visit;
@@ -54,6 +57,19 @@ void DevicePie<Real>::iterate(DevicePass<Real>& pass, const PieSettings& setting
           const device::CommitBoxes<Real> commit{pass.layout(), box_there, next,
                                                  static_cast<Wave*>(target.object.data())};
           run_on(queue, commit.pieces(), commit);
+        }
+        if (wanted.object && momentum.velocity != nullptr) {
+          run_on(queue, 1, device::CountUpdate{every, momentum.updates});
+          device::Kick<Real> kick;
+          kick.updates = momentum.updates;
+          kick.friction = friction;
+          kick.strength = strength;
+          kick.count = target.object.count();
+          kick.velocity = momentum.velocity;
+          kick.before = momentum.before;
+          kick.object = static_cast<Wave*>(target.object.data());
+          kick.next = next;
+          run_on(queue, device::strips_of(kick.count), kick);
         }
         if (wanted.probe)
           run_on(queue, device::strips_of(target.probe.count()),

@@ -9,7 +9,19 @@
 
 namespace sonde::ptycho {
 
+namespace device {
+template <class Real>
+struct Complex;
+}
+
 struct PieSettings;
+
+/// What the object's momentum remembers, on the device; null without momentum.
+template <class Real>
+struct Momentum {
+  device::Complex<Real>*velocity = nullptr, *before = nullptr;  ///< of all slices
+  Index* updates = nullptr;                                     ///< since the last kick
+};
 
 /// The updates of Pie by the kernels of a device: the frames of a batch, whose boxes do not meet, at once. A batch of
 /// one frame and the whole window is the sequential order.
@@ -17,8 +29,9 @@ template <class Real>
 class DevicePie {
  public:
   /// One iteration on the estimate that lives there. `box`: the part of a window in which the object changes.
+  /// `momentum` is at the same addresses in every call.
   void iterate(DevicePass<Real>& pass, const PieSettings& settings, const Batches& batches, const Box& box,
-               const Iteration& iteration, std::span<FrameSums> fit);
+               const Momentum<Real>& momentum, const Iteration& iteration, std::span<FrameSums> fit);
 
  private:
   Array next_;  // the object with a batch's changes, which the members of the batch do not see

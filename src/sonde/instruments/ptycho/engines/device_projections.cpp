@@ -21,7 +21,7 @@ template <class Real>
 DeviceVisit<Real> brought(std::string_view name, const Array& kept) {
   const auto* from = static_cast<const device::Complex<Real>*>(kept.data());
   return {.name = name,
-          .forward = false,
+          .way = WayThere::no_way,
           .detector =
               [from](Stream& queue, const device::Flight<Real>& flight) {
                 run_on(queue, flight.of.wave_pieces(),
@@ -47,7 +47,6 @@ DeviceProjections<Real>::DeviceProjections(DevicePass<Real>& pass, const Model<R
   auto* kept = static_cast<WaveOf<Real>*>(kept_.data());
   pass_->pass(*active_, for_object,
               {.name = "first waves",
-               .forward = true,
                .detector =
                    [kept](Stream& queue, const device::Flight<Real>& flight) {
                      run_on(queue, flight.of.wave_pieces(),
@@ -128,7 +127,6 @@ void DeviceProjections<Real>::move_waves(std::span<FrameSums> fit) {
   pass_->pass(
       *active_, for_object,
       {.name = "moved",
-       .forward = true,
        .detector =
            [by, kept](Stream& queue, const device::Flight<Real>& flight) {
              const device::Projected<Real> projected{flight, by, kept};

@@ -69,14 +69,10 @@ class EngineSetup {
   /// What it holds in the host's memory beside the estimate.
   [[nodiscard]] virtual MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& batch) const = 0;
   /// What it holds on a GPU beside the estimate and its sums, with so many patterns in flight; for those with kernels.
-  [[nodiscard]] virtual MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const = 0;
+  [[nodiscard]] virtual MemoryNeed memory_there(const WorkSizes& sizes, const BatchSizes& batch,
+                                                Index in_flight) const = 0;
   /// Of the residual that the engine asks the model for.
   [[nodiscard]] virtual Loss loss() const { return Loss::amplitude; }
-  /// Which of the settings keeps an engine that has kernels from using them; empty: none.
-  [[nodiscard]] virtual std::string why_no_kernels() const { return ""; }
-
-  /// Whether the kernels of a GPU compute it, with these settings.
-  [[nodiscard]] bool uses_kernels() const { return traits().has_kernels && why_no_kernels().empty(); }
   [[nodiscard]] bool knows(ObjectType type, Index slices) const {
     return (traits().knows_slices || slices == 1) && (traits().knows_potentials || type == ObjectType::complex);
   }
@@ -99,8 +95,7 @@ void require_knows(std::string_view name, const EngineSetup& setup, ObjectType t
 
 /// An engine from its settings: Own<Real> is made of (settings, bench), and take()s such when they have changed.
 /// Settings have describe(), a static member
-/// `traits`, passes() and memory(); with kernels memory_there(), and what else differs from the defaults: `loss`,
-/// why_no_kernels().
+/// `traits`, passes() and memory(); with kernels memory_there(), and `loss` where it differs from the default.
 template <template <class> class Own, class Settings>
 class SetupOf final : public EngineSetup {
  public:
@@ -114,18 +109,21 @@ class SetupOf final : public EngineSetup {
   }
   void renew(Engine<float>& engine, Workbench<float>& bench) const override {
     static_cast<Own<float>&>(engine).take(settings_, bench);
+    bench.settings_changed();
   }
   void renew(Engine<double>& engine, Workbench<double>& bench) const override {
     static_cast<Own<double>&>(engine).take(settings_, bench);
+    bench.settings_changed();
   }
   [[nodiscard]] const EngineTraits& traits() const override { return Settings::traits; }
   [[nodiscard]] Passes passes() const override { return settings_.passes(); }
   [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& batch) const override {
     return settings_.memory(sizes, batch);
   }
-  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const override {
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, const BatchSizes& batch,
+                                        Index in_flight) const override {
     if constexpr (Settings::traits.has_kernels)
-      return settings_.memory_there(sizes, in_flight);
+      return settings_.memory_there(sizes, batch, in_flight);
     else
       return {};
   }
@@ -134,12 +132,6 @@ class SetupOf final : public EngineSetup {
       return settings_.loss;
     else
       return Loss::amplitude;
-  }
-  [[nodiscard]] std::string why_no_kernels() const override {
-    if constexpr (requires { settings_.why_no_kernels(); })
-      return settings_.why_no_kernels();
-    else
-      return "";
   }
 
  private:

@@ -16,7 +16,9 @@ struct GdSettings {
   void describe(Fields& fields);
   [[nodiscard]] Passes passes() const { return {.together = Together::batch, .batch = batch}; }
   [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& batch_sizes) const;
-  [[nodiscard]] MemoryNeed memory_there(const WorkSizes&, Index) const { return {0, "the sums alone"}; }
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes&, const BatchSizes&, Index) const {
+    return {0, "the sums alone"};
+  }
 };
 
 /// Preconditioned batch gradient (specification 4.4). g = 1 and step = 0.5 are py4DSTEM's defaults.

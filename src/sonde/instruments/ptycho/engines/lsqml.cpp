@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/ptycho/engines/lsqml_device.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
@@ -16,7 +17,7 @@ namespace {
 /// The mean without the largest and smallest tenth.
 double trimmed_mean(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const std::size_t cut = values.size() / 10;
+  const std::size_t cut = values.size() / device::trimmed;
   double sum = 0;
   for (std::size_t i = cut; i < values.size() - cut; ++i) sum += values[i];
   return sum / static_cast<double>(values.size() - 2 * cut);
@@ -42,19 +43,6 @@ void move_object(const Array& direction, std::span<const double> steps, State& s
   state.follow_phase();
 }
 
-/// Of one frame along the object's direction and along the probe's; not a number without light.
-struct BestSteps {
-  double object, probe;
-};
-BestSteps best_steps(const cpu::StepSums& sums, double xx, double yy, const Iteration& free) {
-  if (free.object_free && free.probe_free) {
-    const double determinant = xx * yy - sums.xy * sums.xy;
-    return {(yy * sums.chi_x - sums.xy * sums.chi_y) / determinant,
-            (xx * sums.chi_y - sums.xy * sums.chi_x) / determinant};
-  }
-  return {free.object_free ? sums.chi_x / xx : 0, free.probe_free ? sums.chi_y / yy : 0};
-}
-
 }  // namespace
 
 void LsqmlSettings::describe(Fields& fields) {
@@ -71,12 +59,24 @@ MemoryNeed LsqmlSettings::memory(const WorkSizes& sizes, const BatchSizes& batch
           fmt::format("sums, band tiles, waves of {} frames", batch_sizes.frames)};
 }
 
+MemoryNeed LsqmlSettings::memory_there(const WorkSizes& sizes, const BatchSizes& batch_sizes, Index in_flight) const {
+  const std::size_t wave = sizes.wave_bytes();
+  const std::size_t brought = sizes.fractional ? (static_cast<std::size_t>(in_flight) + 1) * wave : 0;
+  return {sizes.object_pixels() * sizes.real_bytes + static_cast<std::size_t>(batch_sizes.frames) * wave + brought,
+          fmt::format("light of the scan, waves of {} frames{}", batch_sizes.frames,
+                      brought == 0 ? "" : ", the probe's direction at each pattern")};
+}
+
 template <class Real>
 Lsqml<Real>::Lsqml(const LsqmlSettings& settings, Workbench<Real>& bench)
     : settings_(settings), exposures_([&] { return Exposure<Real>(bench.model()); }) {
   const Model<Real>& model = bench.model();
   const Index batch =
       std::min({settings_.batch.size, bench.limits().most_batch, static_cast<Index>(bench.active().size())});
+  if (DevicePass<Real>* there = bench.device_pass()) {
+    there_ = std::make_unique<DeviceLsqml<Real>>(*there, model, batch);
+    return;
+  }
   chi_ = Array(Device::cpu(), Shape{batch, model.modes(), model.rows(), model.cols()}, dtype_of<Complex>);
 }
 
@@ -131,7 +131,7 @@ void Lsqml<Real>::directions(Workbench<Real>& bench) {
 /// this frame wants to go. What the wave before a slice should change by is left to the slices before it, and to the
 /// probe.
 template <class Real>
-void Lsqml<Real>::sum_steps(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure, cpu::StepSums* sums) {
+void Lsqml<Real>::sum_steps(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure, StepSums* sums) {
   const Index slices = bench.model().slices(), modes = bench.model().modes();
   const auto direction = sums_.object.view<Complex, 3>();
   exposure.approach(bench.state(), bench.spectrum(), frame);
@@ -155,7 +155,7 @@ typename Lsqml<Real>::Steps Lsqml<Real>::steps(Workbench<Real>& bench, std::span
     if (spectrum_.empty()) spectrum_ = Array(Device::cpu(), sums_.probe.shape(), sums_.probe.dtype());
     probe_spectrum(model, sums_.probe, spectrum_);
   }
-  std::vector<cpu::StepSums> sums(batch.size() * slices);
+  std::vector<StepSums> sums(batch.size() * slices);
   parallel_for(static_cast<Index>(batch.size()), 1, [&](Index first, Index last, Worker& worker) {
     for (Index i = first; i < last; ++i) {
       if (bench.share() == nullptr) check_interrupt();  // alone nobody waits for this process
@@ -171,12 +171,10 @@ typename Lsqml<Real>::Steps Lsqml<Real>::steps(Workbench<Real>& bench, std::span
   bench.sum(means);
   Steps steps;
   for (std::size_t s = 0; s < slices; ++s) {
-    const Iteration free{iteration.number, iteration.object_free, iteration.probe_free && s == 0};
     std::vector<double> of_object;
     for (std::size_t i = s; i < sums.size(); i += slices) {
-      // A tenth of the batch's mean keeps frames with little light from large steps.
-      const BestSteps best =
-          best_steps(sums[i], sums[i].xx + 0.1 * means[2 * s], sums[i].yy + 0.1 * means[2 * s + 1], free);
+      const device::BestSteps best = device::best_steps(sums[i], means[2 * s], means[2 * s + 1], iteration.object_free,
+                                                        iteration.probe_free && s == 0);
       // Every slice, and every mode, would fill all of chi by itself.
       const auto shares = static_cast<double>(model.slices() * model.modes());
       of_object.push_back(best.object > 0 ? settings_.relax * best.object / shares : 0);
@@ -193,6 +191,11 @@ void Lsqml<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();
   const Index count = bench.model().modes() * bench.model().pixels();
   const SharedBatches batches = bench.batches(settings_.batch, iteration.number);
+  if (DevicePass<Real>* there = bench.device_pass()) {
+    there_->iterate(settings_, bench.active(), batches.here, iteration, bench.fit());
+    there->give(state);
+    return;
+  }
   const bool likelihood = settings_.loss == Loss::poisson;
   place_.resize(bench.fit().size());
   illuminate(bench);

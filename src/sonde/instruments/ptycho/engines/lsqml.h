@@ -2,19 +2,19 @@
 #pragma once
 
 #include <complex>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/engines/batch_settings.h"
+#include "sonde/instruments/ptycho/engines/device_lsqml.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/model/batch_pass.h"
 
 namespace sonde::ptycho {
 
-namespace cpu {
 struct StepSums;
-}
 
 struct LsqmlSettings {
   double damping = 0.1;  ///< of dim parts, as a share of the largest illumination
@@ -22,10 +22,11 @@ struct LsqmlSettings {
   BatchSettings batch{.spread = Spread::compact};
   Loss loss = Loss::amplitude;
 
-  static constexpr EngineTraits traits{.can_be_shared = true};
+  static constexpr EngineTraits traits{.has_kernels = true, .can_be_shared = true};
   void describe(Fields& fields);
   [[nodiscard]] Passes passes() const { return {.together = Together::batch, .batch = batch, .sums_of_scan = true}; }
   [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& batch_sizes) const;
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, const BatchSizes& batch_sizes, Index in_flight) const;
 };
 
 /// Least-squares maximum likelihood (Odstrcil, Menzel and Guizar-Sicairos 2018; specification 4.6): the directions of
@@ -50,7 +51,7 @@ class Lsqml final : public Engine<Real> {
   void illuminate(Workbench<Real>& bench);
   void directions(Workbench<Real>& bench);
   [[nodiscard]] Complex* chi_of(Index frame);
-  void sum_steps(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure, cpu::StepSums* sums);
+  void sum_steps(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure, StepSums* sums);
   /// `members`: frames of the batch in all processes.
   [[nodiscard]] Steps steps(Workbench<Real>& bench, std::span<const Index> batch, Index members,
                             const Iteration& iteration);
@@ -61,6 +62,7 @@ class Lsqml final : public Engine<Real> {
   Array chi_;                 // (batch, M, Ny, Nx)
   Array spectrum_;            // of the probe's direction, where probes are shifted
   std::vector<Index> place_;  // of a frame in chi_
+  std::unique_ptr<DeviceLsqml<Real>> there_;
 };
 
 }  // namespace sonde::ptycho

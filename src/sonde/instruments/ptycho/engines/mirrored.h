@@ -15,6 +15,7 @@ class Mirrored {
   Mirrored() = default;
   explicit Mirrored(Array host) : host_(std::move(host)) {}
 
+  [[nodiscard]] bool empty() const { return host_.empty(); }
   [[nodiscard]] const Shape& shape() const { return host_.shape(); }
   [[nodiscard]] Index count() const { return host_.count(); }
   /// To be read and changed here. Waits for the device when its copy is newer.

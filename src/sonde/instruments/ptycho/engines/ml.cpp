@@ -56,7 +56,7 @@ MemoryNeed MlSettings::memory(const WorkSizes& sizes, const BatchSizes& scan) co
           "sums, band tiles, directions"};
 }
 
-MemoryNeed MlSettings::memory_there(const WorkSizes& sizes, Index in_flight) const {
+MemoryNeed MlSettings::memory_there(const WorkSizes& sizes, const BatchSizes&, Index in_flight) const {
   const std::size_t probe = sizes.wave_bytes();
   return {2 * sizes.object_pixels() * sizes.complex_bytes() + (sizes.fractional ? 3 : 2) * probe +
               2 * static_cast<std::size_t>(in_flight) * probe,

@@ -18,7 +18,7 @@ struct MlSettings {
   void describe(Fields& fields);
   [[nodiscard]] Passes passes() const { return {.together = Together::all, .sums_of_scan = true}; }
   [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& scan) const;
-  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const;
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, const BatchSizes& scan, Index in_flight) const;
 };
 
 /// Maximum likelihood by non-linear conjugate gradients (Thibault and Guizar-Sicairos 2012; specification 4.8): the

@@ -6,6 +6,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/ptycho/model/device_kernels.h"
 #include "sonde/instruments/ptycho/model/look_ahead.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
@@ -57,8 +58,10 @@ MemoryNeed PieSettings::memory(const WorkSizes& sizes, const BatchSizes&) const 
   return {object + static_cast<std::size_t>(probe_pieces) * sizes.wave_bytes(), "a copy of the object, probe steps"};
 }
 
-MemoryNeed PieSettings::memory_there(const WorkSizes& sizes, Index) const {
-  return {sizes.object_pixels() * sizes.complex_bytes(), "the object with a group's changes"};
+MemoryNeed PieSettings::memory_there(const WorkSizes& sizes, const BatchSizes&, Index) const {
+  const std::size_t object = sizes.object_pixels() * sizes.complex_bytes();
+  if (momentum_every > 0) return {3 * object, "the object with a group's changes, the one before, and its velocity"};
+  return {object, "the object with a group's changes"};
 }
 
 template <class Real>
@@ -67,14 +70,12 @@ Pie<Real>::Pie(const PieSettings& settings, Workbench<Real>& bench)
       exposures_([&] { return Exposure<Real>(bench.model()); }),
       copies_([&] { return Copy(static_cast<std::size_t>(bench.model().pixels())); }) {
   if (settings_.momentum_every > 0) {
-    if (bench.device_pass() != nullptr)
-      throw Error(ErrorKind::not_supported, settings_.why_no_kernels()).hint("momentum_every = 0, or use --device cpu");
     if (settings_.order != PieOrder::sequential || bench.state().type != ObjectType::complex)
       throw Error(ErrorKind::not_supported, "momentum is for complex objects, frame after frame")
           .hint("order = \"sequential\", or momentum_every = 0");
-    velocity_ = Array::zeros(Device::cpu(), bench.state().object.shape(), bench.state().object.dtype());
-    before_ = bench.state().object.clone();
-    updates_ = Array::zeros(Device::cpu(), Shape{1}, DType::i64);
+    velocity_ = Mirrored(Array::zeros(Device::cpu(), bench.state().object.shape(), bench.state().object.dtype()));
+    before_ = Mirrored(bench.state().object.clone());
+    updates_ = Mirrored(Array::zeros(Device::cpu(), Shape{1}, DType::i64));
   }
   if (settings_.order == PieOrder::sequential || bench.device_pass() != nullptr) return;
   next_ = bench.state().object.clone();
@@ -141,16 +142,16 @@ FrameSums Pie<Real>::update(Workbench<Real>& bench, const Iteration& iteration, 
 template <class Real>
 std::vector<EngineMemory> Pie<Real>::memory() {
   if (velocity_.empty()) return {};
-  return {{"velocity", &velocity_}, {"before", &before_}, {"updates", &updates_}};
+  return {{"velocity", &velocity_.host()}, {"before", &before_.host()}, {"updates", &updates_.host()}};
 }
 
 template <class Real>
 void Pie<Real>::push(State& state) {
-  std::int64_t& updates = updates_.view<std::int64_t, 1>()[0];
+  std::int64_t& updates = updates_.host().view<std::int64_t, 1>()[0];
   if (++updates < settings_.momentum_every) return;
   updates = 0;
-  Complex* velocity = velocity_.view<Complex, 3>().data;
-  Complex* before = before_.view<Complex, 3>().data;
+  Complex* velocity = velocity_.host().view<Complex, 3>().data;
+  Complex* before = before_.host().view<Complex, 3>().data;
   Complex* object = state.object.view<Complex, 3>().data;
   const Real eta = static_cast<Real>(settings_.friction), gamma = static_cast<Real>(settings_.kick);
   for (Index i = 0; i < state.object.count(); ++i) {
@@ -255,11 +256,20 @@ template <class Real>
 void Pie<Real>::iterate_there(Workbench<Real>& bench, DevicePass<Real>& there, const Iteration& iteration) {
   State& state = bench.state();
   Box box{0, 0, bench.model().rows(), bench.model().cols()};
+  // Groups that do not meet are of other sizes in every iteration.
+  if (settings_.order == PieOrder::disjoint) there.reserve(static_cast<Index>(bench.active().size()));
   const Batches batches =
       settings_.order == PieOrder::sequential
           ? sequential_batches(bench.active(), {bench.seed(), static_cast<std::uint64_t>(iteration.number)})
           : disjoint_batches(bench, state, iteration, box);
-  there_.iterate(there, settings_, batches, box, iteration, bench.fit());
+  Momentum<Real> momentum;
+  if (!velocity_.empty()) {
+    Stream& stream = there.stream();
+    momentum = {static_cast<device::Complex<Real>*>(velocity_.there(stream).data()),
+                static_cast<device::Complex<Real>*>(before_.there(stream).data()),
+                static_cast<Index*>(updates_.there(stream).data())};
+  }
+  there_.iterate(there, settings_, batches, box, momentum, iteration, bench.fit());
   there.give(state);
 }
 

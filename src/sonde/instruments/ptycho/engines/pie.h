@@ -8,6 +8,7 @@
 #include "sonde/instruments/ptycho/engines/batch_settings.h"
 #include "sonde/instruments/ptycho/engines/device_pie.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
+#include "sonde/instruments/ptycho/engines/mirrored.h"
 #include "sonde/instruments/ptycho/scan/groups.h"
 
 namespace sonde::ptycho {
@@ -31,15 +32,12 @@ struct PieSettings {
     return {.alpha_object = 0.1, .alpha_probe = 0.5, .momentum_every = 100};
   }
   static constexpr EngineTraits traits{.has_kernels = true};
-  [[nodiscard]] std::string why_no_kernels() const {
-    return momentum_every > 0 ? "the object's momentum (momentum_every) has no kernels for a GPU" : "";
-  }
   void describe(Fields& fields);
   [[nodiscard]] Passes passes() const {
     return {.together = order == PieOrder::sequential ? Together::one : Together::group};
   }
   [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& group) const;
-  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const;
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, const BatchSizes& group, Index in_flight) const;
 };
 
 /// Frame by frame: ePIE (Maiden and Rodenburg 2009) with alpha = 1, rPIE (Maiden, Johnson and Li 2017) below, and mPIE
@@ -82,8 +80,8 @@ class Pie final : public Engine<Real> {
   PerWorker<Copy> copies_;
   std::vector<std::vector<Complex>> probe_steps_;  // disjoint: of the pieces of a group
   Array next_;                                     // disjoint: the object with the group's changes
-  Array velocity_, before_;                        // momentum
-  Array updates_;                                  // momentum: one i64, since the last kick
+  Mirrored velocity_, before_;                     // momentum
+  Mirrored updates_;                               // momentum: one i64, since the last kick
   DevicePie<Real> there_;
 };
 

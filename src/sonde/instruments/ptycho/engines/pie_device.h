@@ -151,6 +151,42 @@ struct CommitBoxes {
   }
 };
 
+/// Counts the updates since the last kick: zero when this one is followed by a kick. One thread block.
+struct CountUpdate {
+  Index every = 1;
+  Index* updates = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    block.once([&] { *updates = *updates + 1 < every ? *updates + 1 : 0; });
+  }
+};
+
+/// When it is time: v = friction v + (O - O before these updates), O += strength v, of all slices.
+template <class Real>
+struct Kick {
+  const Index* updates = nullptr;
+  Real friction = 0, strength = 0;
+  Index count = 0;
+  Complex<Real>*velocity = nullptr, *before = nullptr;
+  Complex<Real>*object = nullptr, *next = nullptr;  // next: the copy that the next batch changes
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    if (*updates != 0) return;
+    for (Index piece = block.index(); piece < strips_of(count); piece += block.count())
+      block.each(lesser(strip, count - piece * strip), [&](Index i) {
+        const Index at = piece * strip + i;
+        const Complex<Real> old = before[at];
+        Complex<Real> v = scaled(friction, velocity[at]), o = object[at];
+        add_to(v, {o.re - old.re, o.im - old.im});
+        add_to(o, scaled(strength, v));
+        velocity[at] = v;
+        object[at] = next[at] = before[at] = o;
+      });
+  }
+};
+
 /// P += the mean of what the members of a batch change it by.
 template <class Real>
 struct MeanStep {

@@ -74,7 +74,7 @@ MemoryNeed ProjectionSettings::memory(const WorkSizes& sizes, const BatchSizes& 
           fmt::format("exit waves of {} frames{}, sums, band tiles", sizes.frames, here ? "" : " on the disk")};
 }
 
-MemoryNeed ProjectionSettings::memory_there(const WorkSizes& sizes, Index) const {
+MemoryNeed ProjectionSettings::memory_there(const WorkSizes& sizes, const BatchSizes&, Index) const {
   return {static_cast<std::size_t>(sizes.frames) * sizes.wave_bytes(),
           fmt::format("exit waves of {} frames", sizes.frames)};
 }

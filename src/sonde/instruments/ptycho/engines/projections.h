@@ -24,7 +24,7 @@ struct ProjectionSettings {
   void describe(Fields& fields);
   [[nodiscard]] Passes passes() const { return {.together = Together::all, .sums_of_scan = true}; }
   [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& scan) const;
-  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, Index in_flight) const;
+  [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, const BatchSizes& scan, Index in_flight) const;
 };
 
 /// dm(alpha): a = -alpha, b = 1, c = 1 + alpha (Thibault 2008, 2009 for alpha = 1).

@@ -2,6 +2,7 @@
 // The kernels of engines; all of them are bodies of the room's *_device.h.
 #include "sonde/instruments/ptycho/engines/adam_device.h"
 #include "sonde/instruments/ptycho/engines/combine_device.h"
+#include "sonde/instruments/ptycho/engines/lsqml_device.h"
 #include "sonde/instruments/ptycho/engines/pie_device.h"
 #include "sonde/instruments/ptycho/engines/preconditioned_step_device.h"
 #include "sonde/instruments/ptycho/engines/projections_device.h"
@@ -27,6 +28,13 @@ using namespace sonde::ptycho::device;
   SONDE_RUN(LargestLight<Real>);       \
   SONDE_RUN(UpdateUnder<Real>);        \
   SONDE_RUN(CommitBoxes<Real>);        \
+  SONDE_RUN(Kick<Real>);               \
+  SONDE_RUN(PoissonShare<Real>);       \
+  SONDE_RUN(KeepChi<Real>);            \
+  SONDE_RUN(TakeChi<Real>);            \
+  SONDE_RUN(Direct<Real>);             \
+  SONDE_RUN(SumAlong<Real>);           \
+  SONDE_RUN(FollowDirection<Real>);    \
   SONDE_RUN(MeanStep<Real>)
 SONDE_RUN(NextAdamStep);
 SONDE_RUN(SumOfStrips<1>);
@@ -34,6 +42,9 @@ SONDE_RUN(SumOfStrips<2>);
 SONDE_RUN(SumOfStrips<3>);
 SONDE_RUN(DeviationKept);
 SONDE_RUN(LargestOfSlots);
+SONDE_RUN(CountUpdate);
+SONDE_RUN(AlongOfMembers);
+SONDE_RUN(ChooseSteps);
 SONDE_RUN_REAL(float);
 SONDE_RUN_REAL(double);
 

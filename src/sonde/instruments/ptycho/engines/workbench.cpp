@@ -28,8 +28,13 @@ Workbench<Real>::Workbench(const Model<Real>& model, State& state, std::vector<I
 
 template <class Real>
 DevicePass<Real>* Workbench<Real>::device_pass() {
-  if (device_pass_ && std::exchange(device_is_behind_, false)) device_pass_->take(*state_);
+  if (device_pass_ && std::exchange(device_is_behind_, false)) device_pass_->take(*state_, keep_spectrum_);
   return device_pass_.get();
+}
+
+template <class Real>
+void Workbench<Real>::settings_changed() {
+  if (device_pass_) device_pass_->forget();
 }
 
 template <class Real>

@@ -63,6 +63,8 @@ class Workbench {
   /// The pass by a device's kernels, with the estimate as it is now; nullptr when the CPU computes. Whoever changes the
   /// estimate there gives it back to state() at the end of the iteration.
   [[nodiscard]] DevicePass<Real>* device_pass();
+  /// Settings of the engine have changed: what a device has recorded of its work is not what it does from now on.
+  void settings_changed();
   /// The fit of these frames alone, wherever is computed.
   void compare(std::span<const Index> frames, std::span<FrameSums> fit);
 
@@ -87,6 +89,8 @@ class Workbench {
   void renew_spectrum();
   /// From now on there is a spectrum even while every position lies on a pixel: positions will move.
   void keep_spectrum();
+  /// Whoever has moved positions says so: a device has its own.
+  void positions_changed() { device_is_behind_ = true; }
   /// The probe from its changed spectrum.
   void probe_from_spectrum();
 

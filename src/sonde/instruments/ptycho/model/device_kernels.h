@@ -46,6 +46,7 @@ struct Group {
   Index opens = 1;    ///< 1: the first of its batch, whose sums begin with it
   Index batch = 0;    ///< where the order has the first member of the batch,
   Index members = 0;  ///< and how many there are
+  Index groups = 1;   ///< into how many groups the batch is cut
 };
 
 /// A thread block's share of a wave or a plane: 256 threads with eight pixels each.
@@ -103,6 +104,17 @@ struct NextGroup {
   template <class Block>
   SONDE_DEVICE void operator()(Block& block) const {
     block.once([&] { *now = list[(*cursor)++]; });
+  }
+};
+
+/// Goes back to before the first group of the batch whose last one is in flight. One thread block.
+struct BatchAgain {
+  const Group* now = nullptr;
+  Index* cursor = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    block.once([&] { *cursor -= now->groups; });
   }
 };
 

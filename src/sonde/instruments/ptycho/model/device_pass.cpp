@@ -2,7 +2,7 @@
 #include "sonde/instruments/ptycho/model/device_pass.h"
 
 #include <algorithm>
-#include <vector>
+#include <cassert>
 
 #include "sonde/instruments/ptycho/model/device_work.h"
 
@@ -36,8 +36,18 @@ DevicePass<Real>::~DevicePass() {
 }
 
 template <class Real>
-void DevicePass<Real>::take(const State& state) {
-  work_->take(state);
+void DevicePass<Real>::take(const State& state, bool between_pixels) {
+  work_->take(state, between_pixels);
+}
+
+template <class Real>
+void DevicePass<Real>::reserve(Index batch) {
+  work_->make_room(batch);
+}
+
+template <class Real>
+void DevicePass<Real>::forget() {
+  work_->recorded.clear();
 }
 
 template <class Real>
@@ -72,7 +82,7 @@ void DevicePass<Real>::probe_changed() {
 
 template <class Real>
 void DevicePass<Real>::run(std::span<const Index> batch, Wanted wanted, BatchSums& sums, std::span<FrameSums> fit) {
-  work_->iterate(one_batch(batch), wanted, /*compares=*/false, {}, {}, fit);
+  pass(batch, wanted, {}, fit);
   Stream& stream = work_->stream();
   const auto bring = [&](const Array& from, Array& to) { to = from.copy_to(Device::cpu(), stream); };
   if (wanted.object) bring(work_->sums.object, sums.object);
@@ -90,19 +100,19 @@ void DevicePass<Real>::run(std::span<const Index> batch, Wanted wanted, BatchSum
 
 template <class Real>
 void DevicePass<Real>::compare(std::span<const Index> frames, std::span<FrameSums> fit) {
-  work_->iterate(one_batch(frames), {}, /*compares=*/true, {}, {}, fit);
+  work_->compare(one_batch(frames), fit);
 }
 
 template <class Real>
-void DevicePass<Real>::iterate(const Batches& batches, Wanted wanted, const DeviceVisit<Real>& visit, const Step& step,
+void DevicePass<Real>::iterate(const Batches& batches, std::span<const DeviceRound<Real>> rounds,
                                std::span<FrameSums> fit) {
-  work_->iterate(batches, wanted, /*compares=*/false, visit, step, fit);
+  work_->iterate(batches, rounds, fit);
 }
 
 template <class Real>
 void DevicePass<Real>::pass(std::span<const Index> frames, Wanted wanted, const DeviceVisit<Real>& visit,
                             std::span<FrameSums> fit) {
-  work_->iterate(one_batch(frames), wanted, /*compares=*/false, visit, {}, fit);
+  iterate(one_batch(frames), wanted, visit, {}, fit);
 }
 
 template <class Real>
@@ -112,26 +122,45 @@ std::array<double, 2> DevicePass<Real>::line_sums(std::span<const Index> frames,
   if (frames.empty()) return {};
   DeviceWork<Real>& work = *work_;
   work.make_room(static_cast<Index>(frames.size()));
-  work.make_line_room();
-  if (work.shifted) {
-    work.stream().copy(work.line_spectrum.data(), probe_direction.data(), probe_direction.allocated_bytes());
-    work.transform(work.stream(), *work.probe_fft, work.line_spectrum.data(), FftDirection::forward);
-  }
+  work.make_other_room(2);
+  work.renew_direction(work.stream(), probe_direction);
   const auto* object = static_cast<const Wave*>(object_direction.data());
   const auto* probe = static_cast<const Wave*>(probe_direction.data());
-  work.each_group(one_batch(frames), "line", /*with_patterns=*/true,
-                  [&work, object, probe](Stream& queue, int buffer) {
-                    work.next_group(queue);
-                    work.line(queue, buffer, object, probe);
-                  },
-                  {});
-  std::vector<FrameSums> all(static_cast<std::size_t>(work.model->measurement().count()));
-  work.bring_fit(frames, all);
+  work.each_group(one_batch(frames), {{.name = "line",
+                                       .with_patterns = true,
+                                       .work =
+                                           [&work, object, probe](Stream& queue, int buffer) {
+                                             work.next_group(queue);
+                                             work.line(queue, buffer, object, probe);
+                                           },
+                                       .after = {}}});
+  const std::vector<double> all = work.bring_sums();
   std::array<double, 2> sums{};
+  for (const Index frame : frames)
+    for (std::size_t k = 0; k < 2; ++k) sums[k] += all[static_cast<std::size_t>(frame * device::fit_sums) + k];
+  return sums;
+}
+
+template <class Real>
+std::vector<PositionSums> DevicePass<Real>::position_sums(std::span<const Index> frames) {
+  if (frames.empty()) return {};
+  DeviceWork<Real>& work = *work_;
+  assert(work.shifted);
+  work.make_some_room(static_cast<Index>(frames.size()));
+  work.make_other_room(2);
+  work.each_group(one_batch(frames), {{.name = "positions",
+                                       .with_patterns = true,
+                                       .work =
+                                           [&work](Stream& queue, int buffer) {
+                                             work.next_group(queue);
+                                             work.position(queue, buffer);
+                                           },
+                                       .after = {}}});
+  const std::vector<double> all = work.bring_sums();
+  std::vector<PositionSums> sums;
   for (const Index frame : frames) {
-    const FrameSums& own = all[static_cast<std::size_t>(frame)];
-    sums[0] += own.loss;  // the first two of a fit
-    sums[1] += own.intensity_error2;
+    const double* own = all.data() + frame * device::fit_sums;
+    sums.push_back({own[0], own[1], own[2], own[3], own[4]});
   }
   return sums;
 }

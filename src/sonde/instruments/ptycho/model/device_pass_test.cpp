@@ -263,6 +263,64 @@ TEST(Exposure, SendsOtherWavesTheWayOfItsOwn) {
   }
 }
 
+TEST_P(DevicePassOnEach, PositionSumsAreThoseOfDifferences) {
+  // Derivatives of amplitudes by differences of the forward model written out in test_scene.h.
+  for (const bool fractional : {false, true})
+    for (const PatternTier tier : {PatternTier::device, PatternTier::host}) {
+      Both<double> both({.slices = 2, .modes = 2, .fractional = fractional, .masked = true}, device(), Loss::amplitude,
+                        {.most = 2}, tier);
+      both.kernels.take(both.state, /*between_pixels=*/true);
+      const std::vector<Index> some{4, 1, 2};
+      const std::vector<PositionSums> found = both.kernels.position_sums(some);
+      ASSERT_EQ(found.size(), some.size());
+      Scene& scene = both.scene;
+      for (std::size_t k = 0; k < some.size(); ++k) {
+        const Index j = some[k];
+        Placement& at = scene.state.placements[static_cast<std::size_t>(j)];
+        const auto amplitudes = [&] {
+          std::vector<double> squared(static_cast<std::size_t>(scene.pixels()));
+          for (Index m = 0; m < scene.modes; ++m) {
+            const testing::Wave wave = scene.far_field(j, m);
+            for (std::size_t i = 0; i < squared.size(); ++i) squared[i] += std::norm(wave[i]);
+          }
+          for (double& each : squared) each = std::sqrt(each);
+          return squared;
+        };
+        constexpr double h = 1e-5;
+        const auto derivative = [&](double& shift) {
+          const double here = shift;
+          shift = here + h;
+          std::vector<double> up = amplitudes();
+          shift = here - h;
+          const std::vector<double> down = amplitudes();
+          shift = here;
+          for (std::size_t i = 0; i < up.size(); ++i) up[i] = (up[i] - down[i]) / (2 * h);
+          return up;
+        };
+        const std::vector<double> now = amplitudes(), y = derivative(at.shift_row), x = derivative(at.shift_col);
+        PositionSums expected;
+        for (std::size_t i = 0; i < now.size(); ++i) {
+          if (scene.mask[i] == 0) continue;
+          const double missing =
+              std::sqrt(scene.frames.view<double, 3>().data[j * scene.pixels() + static_cast<Index>(i)]) - now[i];
+          expected.yy += y[i] * y[i];
+          expected.yx += y[i] * x[i];
+          expected.xx += x[i] * x[i];
+          expected.by += y[i] * missing;
+          expected.bx += x[i] * missing;
+        }
+        // Differences leave h^2 of the third derivative, pi^3 at most, and 1e-16 / h of rounding.
+        const double tolerance = 1e-7 * (expected.yy + expected.xx);
+        EXPECT_NEAR(found[k].yy, expected.yy, tolerance);
+        EXPECT_NEAR(found[k].yx, expected.yx, tolerance);
+        EXPECT_NEAR(found[k].xx, expected.xx, tolerance);
+        EXPECT_NEAR(found[k].by, expected.by, tolerance);
+        EXPECT_NEAR(found[k].bx, expected.bx, tolerance);
+      }
+      expect_equal_sums(both);  // the pass goes on as before
+    }
+}
+
 TEST_P(DevicePassOnEach, EveryRunHasTheSameBits) {
   Both<float> both({.modes = 2, .fractional = true}, device(), Loss::amplitude, {.most = 3});
   BatchSums first, second;

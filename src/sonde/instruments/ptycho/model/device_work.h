@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,7 +31,7 @@ struct DeviceWork {
   using Wave = device::Complex<Real>;
   using Complex = std::complex<Real>;
   using Visit = DeviceVisit<Real>;
-  using Step = typename DevicePass<Real>::Step;
+  using Round = DeviceRound<Real>;
 
   const Model<Real>* model;
   DevicePatterns* patterns;
@@ -43,8 +44,9 @@ struct DeviceWork {
   // Of the patterns in flight.
   Index slots = 0;
   Array waves, probes, ramps, partial, by_slot;
-  Array line_first, line_second, line_spectrum;  // of a line search, made with the first
-  std::vector<Array> between;                    // what hits slice s + 1; each begins where a transform may
+  std::vector<Array> others;   // further waves of them, made where they are needed
+  Array direction_spectrum;    // of what is brought from the probe's window, while probes are shifted
+  std::vector<Array> between;  // what hits slice s + 1; each begins where a transform may
   std::optional<Fft2d<Real>> group_fft, probe_fft;
   std::map<std::pair<std::string, int>, Graph> recorded;
 
@@ -69,12 +71,14 @@ struct DeviceWork {
   device::Flight<Real> flight(Index slice, int buffer);
 
   // These allocate, or wait.
-  void take(const State& state);
+  void take(const State& state, bool between_pixels);
   void give(State& state);
   /// For batches of up to that many frames. What is there already is kept when it suffices: recorded kernels know
   /// where.
   void make_room(Index batch);
-  void make_line_room();
+  /// For what can be done in groups of any size: as many as there is room for already.
+  void make_some_room(Index batch);
+  void make_other_room(std::size_t sets);
 
   // These queue.
   void transform(Stream& queue, const Fft2d<Real>& fft, void* waves_of_all, FftDirection direction) const;
@@ -82,23 +86,44 @@ struct DeviceWork {
   /// Goes on to the next group, and shifts a probe's spectrum to each of its patterns.
   void next_group(Stream& queue);
   void shift_probe(Stream& queue, const Wave* spectrum, Array& to);
-  /// From the probe through the slices to the detector, and the fit there; with `change` the far field becomes that of
-  /// chi.
-  void forward(Stream& queue, int buffer, bool change);
+  /// From the probe to the last slice: what hits every slice.
+  void approach(Stream& queue);
+  /// And on to the detector.
+  void forward(Stream& queue);
+  /// The fit there; with `change` the far field becomes that of chi, of which each pattern has its own share or all.
+  void residual(Stream& queue, int buffer, bool change, bool shared);
+  /// Sends other waves the way from before the first slice to the detector, in place.
+  void propagate(Stream& queue, Wave* waves_of_all);
   /// From chi at the detector back to the sums.
   void gather(Stream& queue, int buffer, Wanted wanted, const Visit& visit);
   /// After the last group of a batch.
-  void finish(Stream& queue, Wanted wanted, const Step& step);
+  void finish(Stream& queue, const Round& round);
   void renew_spectrum(Stream& queue);
+  /// Of something in the probe's window, so that bring() finds it.
+  void renew_direction(Stream& queue, const Array& direction);
+  /// Puts it where the first of the other waves are, shifted to each pattern.
+  void bring(Stream& queue);
   /// Where the far field goes along directions of object and probe, and what the loss does there.
   void line(Stream& queue, int buffer, const Wave* object_direction, const Wave* probe_direction);
+  /// The far field, its derivatives by each frame's place, and PositionSums of the two.
+  void position(Stream& queue, int buffer);
 
-  /// work(queue, buffer) for every group of the batches, recorded under a name; `after` behind the last group of each.
-  using GroupWork = std::function<void(Stream&, int buffer)>;
-  void each_group(const Batches& batches, const std::string& name, bool with_patterns, const GroupWork& work,
-                  const std::function<void()>& after);
-  void iterate(const Batches& batches, Wanted wanted, bool compares, const Visit& visit, const Step& step,
-               std::span<FrameSums> to);
+  /// work(queue, buffer) for every group of a batch, recorded under a name, and `after` behind the last one.
+  struct GroupWork {
+    std::string name;
+    bool with_patterns = true;
+    std::function<void(Stream&, int buffer)> work;
+    std::function<void()> after;
+  };
+  /// Of each batch in turn all that is to be done with it.
+  void each_group(const Batches& batches, std::span<const GroupWork> rounds);
+  void each_group(const Batches& batches, std::initializer_list<GroupWork> rounds) {
+    each_group(batches, std::span(rounds.begin(), rounds.size()));
+  }
+  void iterate(const Batches& batches, std::span<const Round> rounds, std::span<FrameSums> to);
+  void compare(const Batches& batches, std::span<FrameSums> to);
+  /// Waits for (frames, fit_sums).
+  [[nodiscard]] std::vector<double> bring_sums();
   /// Waits for the fits of these frames.
   void bring_fit(std::span<const Index> frames, std::span<FrameSums> to);
   void queue_recorded(const std::string& name, int kind, const std::function<void(Stream&)>& work);

@@ -9,6 +9,7 @@
 #include "sonde/engine/array/view.h"
 #include "sonde/instruments/ptycho/model/loss.h"
 #include "sonde/instruments/ptycho/model/metrics.h"
+#include "sonde/instruments/ptycho/model/step_sums.h"
 
 namespace sonde::ptycho::cpu {
 
@@ -107,12 +108,6 @@ template <class Real>
 void update_object(const Complex<Real>* incident, Complex<Real>* chi, Index modes, Division<Real> of_object,
                    Division<Real> of_probe, bool with_object, View<Complex<Real>, 2> object);
 
-/// What the best steps along an object direction dO and a probe direction dP are found from, for one frame: sums over
-/// pixels and modes with x = dO P and y = O dP.
-struct StepSums {
-  double xx = 0, yy = 0, xy = 0;  ///< |x|^2, |y|^2, Re x conj(y)
-  double chi_x = 0, chi_y = 0;    ///< Re chi conj(x), Re chi conj(y)
-};
 template <class Real>
 StepSums step_sums(View<const Complex<Real>, 2> object, View<const Complex<Real>, 2> object_direction,
                    const Complex<Real>* probe, const Complex<Real>* probe_direction, const Complex<Real>* chi,

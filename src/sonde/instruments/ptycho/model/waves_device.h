@@ -8,8 +8,16 @@
 
 #include "sonde/instruments/ptycho/model/device_kernels.h"
 #include "sonde/instruments/ptycho/model/loss.h"
+#include "sonde/instruments/ptycho/model/position_sums.h"
 
 namespace sonde::ptycho::device {
+
+/// -2 pi times the frequency of element i of n in the order of a transform, in cycles per pixel; the Nyquist line is
+/// negative.
+SONDE_DEVICE inline double ramp_slope(Index i, Index n) {
+  constexpr double two_pi = 6.283185307179586476925286766559;
+  return -two_pi * static_cast<double>(i < (n + 1) / 2 ? i : i - n) / static_cast<double>(n);
+}
 
 /// exp(-2 pi i k f) for each row and each column of every slot, f its placement's fraction; (slots, rows + cols).
 template <class Real>
@@ -19,16 +27,13 @@ struct FillRamps {
 
   template <class Block>
   SONDE_DEVICE void operator()(Block& block) const {
-    constexpr double two_pi = 6.283185307179586476925286766559;
     for (Index slot = block.index(); slot < of.now->count; slot += block.count()) {
       const Placement& at = of.placement(slot);
       Complex<Real>* to = ramps + slot * (of.rows + of.cols);
       block.each(of.rows + of.cols, [&](Index i) {
         const bool of_row = i < of.rows;
-        const Index n = of_row ? of.rows : of.cols, at_k = of_row ? i : i - of.rows;
-        const Index k = at_k < (n + 1) / 2 ? at_k : at_k - n;
-        const double fraction = of_row ? at.shift_row : at.shift_col;
-        const double angle = -two_pi * static_cast<double>(k) * fraction / static_cast<double>(n);
+        const double angle =
+            of_row ? ramp_slope(i, of.rows) * at.shift_row : ramp_slope(i - of.rows, of.cols) * at.shift_col;
         to[i] = {static_cast<Real>(std::cos(angle)), static_cast<Real>(std::sin(angle))};
       });
     }
@@ -61,6 +66,27 @@ struct ShiftProbe {
   }
 };
 
+/// Spectra of the derivatives of shifted probes by their frame's row or column, per pixel.
+template <class Real>
+struct DifferentiateProbe {
+  Layout of;
+  const Complex<Real>* spectrum = nullptr;  // (modes, rows, cols)
+  const Complex<Real>* ramps = nullptr;
+  Real scale = 1;
+  bool by_row = true;
+  Complex<Real>* to = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    of.each_pixel(block, [&](Index slot, Index mode, std::uint32_t pixel) {
+      const auto slope =
+          static_cast<Real>(by_row ? ramp_slope(of.row_of(pixel), of.rows) : ramp_slope(of.col_of(pixel), of.cols));
+      const Complex<Real> there = product(ramp_at(of, ramps, slot, pixel), spectrum[mode * of.pixels() + pixel]);
+      to[of.wave(slot, mode) + pixel] = scaled(scale * slope, {-there.im, there.re});
+    });
+  }
+};
+
 /// The waves that hit a slice. Slot i begins at i * stride; 0: all slots are hit by the same, the probe on whole
 /// pixels.
 template <class Real>
@@ -69,7 +95,7 @@ struct Incident {
   Index stride = 0;
 };
 
-/// waves = O incident, O the slice's window under each pattern.
+/// waves = O incident, O the slice's window under each pattern. In place: the incident waves may be `waves`.
 template <class Real>
 struct Illuminate {
   Layout of;
@@ -200,6 +226,8 @@ struct Flight {
   Index slice = 0;
   const Complex<Real>* object = nullptr;
   Incident<Real> incident;
+  // What lives in the probe's window and was brought to each pattern (DeviceVisit::brings).
+  Incident<Real> brought;
   // Room for sums: (slots, strips, fit_sums), and (slots, 2).
   double *partial = nullptr, *by_slot = nullptr;
 };
@@ -247,14 +275,14 @@ SONDE_DEVICE inline PixelFit<Real> judge_pixel(Loss loss, Real a, Real w, Real e
 
 inline constexpr int fit_sums = 5;  // of FrameSums, in its order
 
-/// waves = -scale w l'(I) waves, I = scale sum_m |wave_m|^2, and the sums of the fit over each strip of each
-/// pattern in double precision.
+/// waves = -share scale w l'(I) waves, I = scale sum_m |wave_m|^2, and the sums of the fit over each strip of each
+/// pattern in double precision. `shared`: a pattern's share is the first of its two numbers in flight.by_slot; else 1.
 template <class Real>
 struct Residual {
   Flight<Real> flight;
   Loss loss = Loss::amplitude;
   Real smallest = 0;
-  bool change = true;
+  bool change = true, shared = false;
 
   [[nodiscard]] Index pieces() const { return flight.of.slots * flight.of.strips(); }
 
@@ -265,6 +293,7 @@ struct Residual {
     for (Index piece = block.index(); piece < of.now->count * strips; piece += block.count()) {
       const Index slot = piece / strips, from = piece % strips * strip;
       const Index pattern = flight.patterns.by_slot ? slot : of.frame(slot);
+      const Real share = shared ? static_cast<Real>(flight.by_slot[2 * slot]) : Real(1);
       Complex<Real>* own = flight.waves + of.wave(slot, 0);
       double found[fit_sums];
       block.template sums<fit_sums>(lesser(strip, pixels - from), found, [&](Index i, double(&partial_sums)[fit_sums]) {
@@ -281,7 +310,7 @@ struct Residual {
         partial_sums[4] += static_cast<double>(fit.deviance);
         if (change)
           for (Index m = 0; m < of.modes; ++m)
-            own[m * pixels + pixel] = scaled(flight.scale * fit.factor, own[m * pixels + pixel]);
+            own[m * pixels + pixel] = scaled(share * flight.scale * fit.factor, own[m * pixels + pixel]);
       });
       block.once([&] {
         for (int k = 0; k < fit_sums; ++k) flight.partial[piece * fit_sums + k] = found[k];
@@ -325,6 +354,51 @@ struct LineSums {
       });
       block.once([&] {
         for (int k = 0; k < fit_sums; ++k) flight.partial[piece * fit_sums + k] = k < 2 ? found[k] : 0;
+      });
+    }
+  }
+};
+
+/// PositionSums over each strip of each pattern, in the places of a fit. The waves are the far field, `down` and
+/// `across` its derivatives by row and column.
+template <class Real>
+struct ShiftSums {
+  Flight<Real> flight;
+  const Complex<Real>*down = nullptr, *across = nullptr;
+  double unit = 1;  // 1 / sqrt(pixels)
+
+  [[nodiscard]] Index pieces() const { return flight.of.slots * flight.of.strips(); }
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    static_assert(fit_sums == 5);
+    const Layout& of = flight.of;
+    const Index strips = of.strips(), pixels = of.pixels();
+    for (Index piece = block.index(); piece < of.now->count * strips; piece += block.count()) {
+      const Index slot = piece / strips, from = piece % strips * strip, own = of.wave(slot, 0);
+      const Index pattern = flight.patterns.by_slot ? slot : of.frame(slot);
+      double found[fit_sums];
+      block.template sums<fit_sums>(lesser(strip, pixels - from), found, [&](Index i, double(&sums)[fit_sums]) {
+        const Index pixel = from + i;
+        if (flight.weights != nullptr && flight.weights[pixel] == 0) return;
+        Real intensity = 0, dy = 0, dx = 0;
+        for (Index m = 0; m < of.modes; ++m) {
+          const Index at = own + m * pixels + pixel;
+          const Complex<Real> psi = flight.waves[at], y = down[at], x = across[at];
+          intensity += norm(psi);
+          dy += psi.re * y.re + psi.im * y.im;
+          dx += psi.re * x.re + psi.im * x.im;
+        }
+        const PositionSums share =
+            position_share(intensity, dy, dx, unit, flight.patterns.template amplitude<Real>(pattern * pixels + pixel));
+        sums[0] += share.yy;
+        sums[1] += share.yx;
+        sums[2] += share.xx;
+        sums[3] += share.by;
+        sums[4] += share.bx;
+      });
+      block.once([&] {
+        for (int k = 0; k < fit_sums; ++k) flight.partial[piece * fit_sums + k] = found[k];
       });
     }
   }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/positions/correct.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/math/philox.h"
 #include "sonde/instruments/ptycho/model/look_ahead.h"
@@ -39,7 +42,31 @@ double lowest(double below, double middle, double above) {
   return curvature > 0 ? std::clamp((below - above) / (2 * curvature), -1.0, 1.0) : 0;
 }
 
+void operator+=(PositionSums& sums, PositionSums share) {
+  sums.yy += share.yy;
+  sums.yx += share.yx;
+  sums.xx += share.xx;
+  sums.by += share.by;
+  sums.bx += share.bx;
+}
+
 }  // namespace
+
+std::string_view name(PositionMethod method) {
+  switch (method) {
+    case PositionMethod::none:
+      return "none";
+    case PositionMethod::gradient:
+      return "gradient";
+    case PositionMethod::annealing:
+      return "annealing";
+    case PositionMethod::grid:
+      return "grid";
+    case PositionMethod::xcorr:
+      return "xcorr";
+  }
+  return "";
+}
 
 void PositionSettings::describe(Fields& fields) {
   fields.choice("method", method,
@@ -80,13 +107,10 @@ bool PositionCorrection<Real>::due(Index iteration) const {
          (settings_.stop == 0 || iteration <= settings_.stop) && (iteration - settings_.start) % settings_.every == 0;
 }
 
-/// Gauss-Newton on the amplitudes A = sqrt(sum_m |Psi_m|^2): df = N^-1 sum dA (sqrt I_m - A), N = sum dA dA^T, with
-/// dA = sum_m Re(conj(Psi_m) dPsi_m) / A. Most of dPsi only turns phases, which no detector sees: with all of dPsi in N
-/// (as specification 4.11 has it) steps come out a thousand times too short. Through several slices the derivative goes
-/// the way of the wave.
+/// Through several slices the derivative goes the way of the wave.
 template <class Real>
-Point PositionCorrection<Real>::gradient(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
-                                         std::vector<Complex>& room) const {
+PositionSums PositionCorrection<Real>::sums(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
+                                            std::vector<Complex>& room) const {
   const Model<Real>& model = bench.model();
   const Index pixels = model.pixels(), count = model.modes() * pixels;
   exposure.forward(bench.state(), bench.spectrum(), frame);
@@ -98,7 +122,7 @@ Point PositionCorrection<Real>::gradient(Workbench<Real>& bench, Index frame, Ex
   const Real* weights = model.measurement().template weights<Real>();
   const Complex* psi = exposure.waves();
   const double unit = 1 / std::sqrt(static_cast<double>(pixels));  // the transforms do not scale
-  double yy = 0, yx = 0, xx = 0, by = 0, bx = 0;
+  PositionSums sums;
   for (Index i = 0; i < pixels; ++i) {
     if (weights != nullptr && weights[i] == 0) continue;
     Real intensity = 0, dy = 0, dx = 0;
@@ -108,22 +132,19 @@ Point PositionCorrection<Real>::gradient(Workbench<Real>& bench, Index frame, Ex
       dy += p.real() * y.real() + p.imag() * y.imag();
       dx += p.real() * x.real() + p.imag() * x.imag();
     }
-    if (!(intensity > 0)) continue;
-    const double root = std::sqrt(static_cast<double>(intensity));
-    const double row = unit * static_cast<double>(dy) / root, col = unit * static_cast<double>(dx) / root;
-    const double missing = static_cast<double>(measured[i]) - unit * root;
-    yy += row * row;
-    yx += row * col;
-    xx += col * col;
-    by += row * missing;
-    bx += col * missing;
+    sums += position_share(intensity, dy, dx, unit, measured[i]);
   }
-  const double damping = 0.01 * (yy + xx);
-  yy += damping;
-  xx += damping;
-  const double determinant = yy * xx - yx * yx;
+  return sums;
+}
+
+/// The step that the sums ask for; none without light.
+template <class Real>
+Point PositionCorrection<Real>::gradient(PositionSums sums) const {
+  const double damping = 0.01 * (sums.yy + sums.xx), yy = sums.yy + damping, xx = sums.xx + damping;
+  const double determinant = yy * xx - sums.yx * sums.yx;
   if (!(determinant > 0)) return {};
-  return {settings_.step * (by * xx - bx * yx) / determinant, settings_.step * (bx * yy - by * yx) / determinant};
+  return {settings_.step * (sums.by * xx - sums.bx * sums.yx) / determinant,
+          settings_.step * (sums.bx * yy - sums.by * sums.yx) / determinant};
 }
 
 template <class Real>
@@ -254,7 +275,17 @@ void PositionCorrection<Real>::adapt_gain(const std::vector<Index>& frames, cons
 }
 
 template <class Real>
-PositionReport PositionCorrection<Real>::correct(Workbench<Real>& bench, Index iteration, Index last) {
+std::vector<Point> PositionCorrection<Real>::steps_there(Workbench<Real>& bench, DevicePass<Real>& there) const {
+  if (!has_kernels(settings_.method))
+    throw Error(ErrorKind::internal, fmt::format("no kernels correct positions by {}", name(settings_.method)));
+  std::vector<Point> steps;
+  for (const PositionSums& sums : there.position_sums(bench.active()))
+    steps.push_back(within(gradient(sums), settings_.max_step));
+  return steps;
+}
+
+template <class Real>
+std::vector<Point> PositionCorrection<Real>::steps_here(Workbench<Real>& bench, Index iteration, Index last) {
   const std::vector<Index>& active = bench.active();
   const Index stop = settings_.stop > 0 ? settings_.stop : last;
   const double left =
@@ -269,7 +300,7 @@ PositionReport PositionCorrection<Real>::correct(Workbench<Real>& bench, Index i
       Point step{};
       switch (settings_.method) {
         case PositionMethod::gradient:
-          step = gradient(bench, frame, exposure, rooms_[worker]);
+          step = gradient(sums(bench, frame, exposure, rooms_[worker]));
           break;
         case PositionMethod::annealing:
           step = annealed(bench, frame, settings_.radius * left, static_cast<std::uint64_t>(iteration), exposure);
@@ -288,7 +319,16 @@ PositionReport PositionCorrection<Real>::correct(Workbench<Real>& bench, Index i
     }
   });
   if (settings_.method == PositionMethod::xcorr) adapt_gain(active, steps);
-  return move(bench, steps);
+  return steps;
+}
+
+template <class Real>
+PositionReport PositionCorrection<Real>::correct(Workbench<Real>& bench, Index iteration, Index last) {
+  DevicePass<Real>* there = bench.device_pass();
+  const PositionReport report =
+      move(bench, there != nullptr ? steps_there(bench, *there) : steps_here(bench, iteration, last));
+  bench.positions_changed();
+  return report;
 }
 
 template <class Real>

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sonde/engine/options/fields.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/engines/workbench.h"
+#include "sonde/instruments/ptycho/model/position_sums.h"
 #include "sonde/instruments/ptycho/positions/affine.h"
 
 namespace sonde::ptycho {
@@ -20,6 +23,12 @@ namespace sonde::ptycho {
 ///   xcorr      the shift between the object under the frame before and after an update by that frame alone, times a
 ///              gain that follows how steadily it points (Zhang, Peterson, Vila-Comamala et al. 2013)
 enum class PositionMethod { none, gradient, annealing, grid, xcorr };
+/// As run files write it.
+[[nodiscard]] std::string_view name(PositionMethod method);
+/// Whether there is nothing in it that the kernels of a GPU do not compute.
+[[nodiscard]] constexpr bool has_kernels(PositionMethod method) {
+  return method == PositionMethod::none || method == PositionMethod::gradient;
+}
 
 struct PositionSettings {
   PositionMethod method = PositionMethod::none;
@@ -43,7 +52,7 @@ struct PositionReport {
 
 /// Corrects the active positions of a workbench's state; the others (held out) follow the affine part. The mean
 /// movement is taken out, so that object and positions do not drift together. Single slice for xcorr, any number for
-/// the others.
+/// the others. What a method looks for is found by kernels where a device's compute; the positions move here.
 template <class Real>
 class PositionCorrection {
  public:
@@ -58,8 +67,12 @@ class PositionCorrection {
 
  private:
   using Complex = std::complex<Real>;
-  [[nodiscard]] Point gradient(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
-                               std::vector<Complex>& room) const;
+  [[nodiscard]] PositionSums sums(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
+                                  std::vector<Complex>& room) const;
+  [[nodiscard]] Point gradient(PositionSums sums) const;
+  /// How every active frame shall move.
+  [[nodiscard]] std::vector<Point> steps_there(Workbench<Real>& bench, DevicePass<Real>& there) const;
+  [[nodiscard]] std::vector<Point> steps_here(Workbench<Real>& bench, Index iteration, Index last);
   [[nodiscard]] double error_at(Workbench<Real>& bench, Index frame, Point shift, Exposure<Real>& exposure) const;
   [[nodiscard]] Point annealed(Workbench<Real>& bench, Index frame, double radius, std::uint64_t iteration,
                                Exposure<Real>& exposure) const;

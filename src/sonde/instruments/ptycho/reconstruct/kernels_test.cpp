@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
-#include "sonde/instruments/ptycho/engines/pie.h"
 #include "sonde/instruments/ptycho/model/test_scene.h"
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 #include "tests/support/devices.h"
@@ -72,14 +72,45 @@ TEST_P(KernelsOnEach, FindWhatTheCpuFindsWithConstraintsBetween) {
   }
 }
 
+TEST_P(KernelsOnEach, CorrectPositionsAsTheCpuDoes) {
+  for (const char* engine : {"gd", "epie", "dm", "lsqml"})
+    for (const bool fractional : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << engine << (fractional ? ", between pixels" : ", on pixels"));
+      const auto run = [&](std::optional<Device> kernels, bool corrects) {
+        Schedule schedule = schedule_on(kernels, engine, 3);
+        if (corrects) schedule.positions.method = PositionMethod::gradient;
+        schedule.positions.start = 2;
+        schedule.positions.every = 2;
+        Scene from = scene();
+        from.fractional = fractional;
+        return Prepared(std::move(from), std::move(schedule));
+      };
+      const Prepared there = run(device(), true), here = run({}, true), fixed = run({}, false);
+      const State &a = there.run(), &b = here.run(), &c = fixed.run();
+      double moved = 0;
+      for (std::size_t j = 0; j < b.positions.size(); ++j) {
+        EXPECT_NEAR(a.positions[j].row, b.positions[j].row, 1e-9) << j;
+        EXPECT_NEAR(a.positions[j].col, b.positions[j].col, 1e-9) << j;
+        moved += std::abs(b.positions[j].row - c.positions[j].row);
+      }
+      EXPECT_GT(moved, 0.01);
+      EXPECT_LT(difference(a.object, b.object), 1e-8);
+      EXPECT_LT(difference(a.probe, b.probe), 1e-8);
+    }
+}
+
 TEST_P(KernelsOnEach, PatternsThatWaitOnTheHostGiveTheSameBits) {
   for (const EngineKind& kind : engine_kinds()) {
-    if (!kind.setup()->uses_kernels()) continue;
+    if (!kind.setup()->traits().has_kernels) continue;
     const std::string name(kind.name);
     SCOPED_TRACE(name);
-    Schedule schedule = schedule_on(device(), name, 2);
-    schedule.patterns = PatternTier::host;
-    const Prepared streamed(scene(), std::move(schedule)), resident(scene(), schedule_on(device(), name, 2));
+    const auto run = [&](PatternTier tier) {
+      Schedule schedule = schedule_on(device(), name, 2);
+      schedule.patterns = tier;
+      schedule.limits.groups.most = 2;  // the two buffers in turn
+      return Prepared(scene(), std::move(schedule));
+    };
+    const Prepared streamed = run(PatternTier::host), resident = run(PatternTier::device);
     const State &a = streamed.run(), &b = resident.run();
     EXPECT_EQ(std::memcmp(a.object.data(), b.object.data(), a.object.allocated_bytes()), 0);
     EXPECT_EQ(std::memcmp(a.probe.data(), b.probe.data(), a.probe.allocated_bytes()), 0);
@@ -88,7 +119,7 @@ TEST_P(KernelsOnEach, PatternsThatWaitOnTheHostGiveTheSameBits) {
 
 TEST_P(KernelsOnEach, GoOnFromACheckpointBitForBit) {
   for (const EngineKind& kind : engine_kinds()) {
-    if (!kind.setup()->uses_kernels()) continue;
+    if (!kind.setup()->traits().has_kernels) continue;
     const std::string name(kind.name);
     SCOPED_TRACE(name);
     const Prepared through(scene(), schedule_on(device(), name, 2));
@@ -116,17 +147,6 @@ TEST(Kernels, AreRefusedByTheNameOfWhatHasNone) {
     change(schedule);
     return sonde::testing::error_of(ErrorKind::not_supported, [&] { Prepared(scene(), std::move(schedule)); });
   };
-  const std::string engine = refusal([](Schedule& schedule) {
-    schedule.engines.push_back({"lsqml", 1, engine_kind("lsqml").setup()});
-  });
-  EXPECT_THAT(engine, HasSubstr("the engine lsqml has no kernels for a GPU (with kernels: epie"));
-  EXPECT_THAT(engine, HasSubstr("use --device cpu"));
-  EXPECT_THAT(refusal([](Schedule& schedule) {
-                PieSettings settings;
-                settings.momentum_every = 5;
-                schedule.engines = {{"epie", 1, std::make_shared<SetupOf<Pie, PieSettings>>(settings)}};
-              }),
-              HasSubstr("momentum_every"));
   EXPECT_THAT(refusal([](Schedule& schedule) {
                 schedule.engines = {{"dm", 1, engine_kind("dm").setup()}};
                 schedule.limits.wave_encoding = Encoding::bf16;
@@ -137,8 +157,9 @@ TEST(Kernels, AreRefusedByTheNameOfWhatHasNone) {
                 schedule.limits.wave_tier = Tier::disk;
               }),
               HasSubstr("compute.wave_tier"));
-  EXPECT_THAT(refusal([](Schedule& schedule) { schedule.positions.method = PositionMethod::gradient; }),
-              HasSubstr("positions are corrected on the CPU alone"));
+  const std::string positions = refusal([](Schedule& schedule) { schedule.positions.method = PositionMethod::xcorr; });
+  EXPECT_THAT(positions, HasSubstr("positions are corrected by xcorr on the CPU alone (with kernels: gradient)"));
+  EXPECT_THAT(positions, HasSubstr("use --device cpu"));
   EXPECT_THAT(refusal([](Schedule& schedule) { schedule.opr.modes = 1; }),
               HasSubstr("a probe that varies along the scan is for the CPU alone"));
   EXPECT_THAT(refusal([](Schedule& schedule) {

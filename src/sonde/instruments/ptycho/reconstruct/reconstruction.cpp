@@ -594,9 +594,8 @@ std::string why_no_kernels(const Schedule& schedule) {
   for (const EngineRun& run : schedule.engines)
     if (!run.setup->traits().has_kernels)
       return fmt::format("the engine {} has no kernels for a GPU (with kernels: {})", run.name,
-                         engines_that([](const EngineSetup& setup) { return setup.uses_kernels(); }));
+                         engines_that([](const EngineSetup& setup) { return setup.traits().has_kernels; }));
   for (const EngineRun& run : schedule.engines) {
-    if (const std::string why = run.setup->why_no_kernels(); !why.empty()) return why;
     if (!run.setup->traits().keeps_waves) continue;
     if (schedule.limits.wave_encoding != Encoding::raw)
       return "exit waves in 16 bits (compute.waves) are for the CPU alone";
@@ -604,7 +603,8 @@ std::string why_no_kernels(const Schedule& schedule) {
       return "exit waves on the disk (compute.wave_tier) are for the CPU alone";
   }
   if (schedule.share) return "several processes share a scan on the CPU alone";
-  if (schedule.positions.method != PositionMethod::none) return "positions are corrected on the CPU alone";
+  if (const PositionMethod method = schedule.positions.method; !has_kernels(method))
+    return fmt::format("positions are corrected by {} on the CPU alone (with kernels: gradient)", name(method));
   if (schedule.opr.modes > 0) return "a probe that varies along the scan is for the CPU alone";
   return "";
 }

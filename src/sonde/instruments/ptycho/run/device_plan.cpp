@@ -24,8 +24,10 @@ MemoryPlan plan_device_memory(const RunSizes& s, const DeviceRoom& room) {
   const std::size_t object = s.object_pixels();
   const Index waves_per_pattern = s.modes * (s.slices + (s.fractional ? 1 : 0));
   Index group = 1;
-  for (const EngineSize& engine : s.engines)
-    group = std::max(group, group_size(engine.batch(s.frames).frames, wave, waves_per_pattern, room.groups));
+  for (const EngineSize& engine : s.engines) {
+    const Index together = engine.setup->passes().sums_of_scan ? s.frames : engine.batch(s.frames).frames;
+    group = std::max(group, group_size(together, wave, waves_per_pattern, room.groups));
+  }
   const auto add = [&](std::string what, std::size_t bytes, std::string how) {
     plan.lines.push_back({std::move(what), bytes, std::move(how)});
     plan.lasting_bytes += bytes;
@@ -41,12 +43,20 @@ MemoryPlan plan_device_memory(const RunSizes& s, const DeviceRoom& room) {
       "object and probe");
   add("sums", object * (complex + s.real_bytes) + probe + pixels * s.real_bytes, "of a batch, with their weights");
   add("waves", size(group) * size(waves_per_pattern) * wave, fmt::format("of {} patterns", group));
+  add("tables",
+      size(s.slices - 1) * wave + (s.fractional ? size(group * (s.rows + s.cols)) * complex : 0) +
+          (s.masked ? pixels * s.real_bytes : 0),
+      "free space between slices, shifts, weights");
   add("transforms", size(group) * probe, "the library's workspace, at most");
-  add("lists", size(s.frames) * (sizeof(Placement) + 6 * sizeof(Index) + sizeof(FrameSums)),
+  // Which patterns follow each other, and the groups they are in, whose six numbers each stand for one frame at least.
+  add("lists", size(s.frames) * (sizeof(Placement) + 7 * sizeof(Index) + sizeof(FrameSums)),
       fmt::format("{} frames", s.frames));
+  if (s.moves)
+    add("position correction", (2 * size(group) + 1) * probe,
+        fmt::format("derivatives of the waves of {} patterns", group));
   std::size_t largest = 0;
   for (const EngineSize& engine : s.engines) {
-    const MemoryNeed need = engine.setup->memory_there(s, group);
+    const MemoryNeed need = engine.setup->memory_there(s, engine.batch(s.frames), group);
     largest = std::max(largest, need.bytes);
     plan.lines.push_back({"engine " + engine.name, need.bytes, need.how});
   }

@@ -4,8 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 
+#include "sonde/engine/device/parallel.h"
+#include "sonde/engine/device/pool.h"
+#include "sonde/instruments/ptycho/engines/workbench.h"
+#include "sonde/instruments/ptycho/model/test_scene.h"
 #include "sonde/instruments/ptycho/run/test_engine.h"
 #include "tests/support/errors.h"
 
@@ -76,6 +81,11 @@ TEST(DevicePlan, EnginesHoldWhatTheyRemember) {
   EXPECT_EQ(held(engine("dm"), as_it_is), 4000 * probe);
   EXPECT_EQ(held(engine("raar"), as_it_is), 4000 * probe);
   EXPECT_EQ(held(engine("epie"), as_it_is), object);
+  EXPECT_EQ(held(engine("mpie"), as_it_is), 3 * object);
+  // Waves of a batch, and those in flight once more where the probe's direction is shifted to them.
+  EXPECT_EQ(held(engine("lsqml", {{"batch", "100"}}), as_it_is), object / 2 + 100 * probe);
+  EXPECT_EQ(held(engine("lsqml", {{"batch", "100"}}), [](RunSizes& s) { s.fractional = true; }),
+            object / 2 + 100 * probe + 251 * probe);
   EXPECT_EQ(held(engine("rpie", {{"order", "disjoint"}}), as_it_is), object);
 }
 
@@ -85,6 +95,70 @@ TEST(DevicePlan, FramesOneByOneNeedTheWavesOfOne) {
   EXPECT_EQ(bytes_of(plan_device_memory(s, {}), "waves"), 2u * 64 * 32 * 8);
   s.engines = {engine("epie", {{"order", "disjoint"}})};
   EXPECT_EQ(bytes_of(plan_device_memory(s, {}), "waves"), 250u * 2 * 64 * 32 * 8);
+}
+
+TEST(DevicePlan, PositionsThatMoveHoldDerivatives) {
+  RunSizes s = sizes();
+  s.fractional = s.moves = true;
+  EXPECT_EQ(bytes_of(plan_device_memory(s, {}), "position correction"), (2u * 100 + 1) * 2 * 64 * 32 * 8);
+}
+
+/// What a device really holds while an engine works there. The CPU plays the device, whose pool counts; what the CPU's
+/// own loops would need is counted out, `exposures` times what they have for each thread.
+std::size_t held_at_work(const EngineSize& one, const RunSizes& sizes, testing::Scene& scene, std::size_t exposures) {
+  const Measurement measurement(scene.frames, ZeroFrequency::corner, {}, AmplitudeStorage::f64);
+  const Model<double> model(measurement, scene.slices, scene.modes, scene.propagators, one.setup->loss(),
+                            FftEffort::quick);
+  const auto in_use = [] { return Pool::of(Device::cpu()).in_use_bytes(); };
+  const std::size_t before = in_use();
+  const PerWorker<Exposure<double>> of_threads([&] { return Exposure<double>(model); });
+  const std::size_t of_the_cpu = in_use() - before;
+  DevicePatterns there(Device::cpu(), measurement, PatternTier::device);
+  Workbench<double> bench(model, scene.state, {0, 1, 2, 3, 4}, 1, {}, nullptr, &there);
+  if (sizes.moves) bench.keep_spectrum();
+  const std::unique_ptr<Engine<double>> engine = one.setup->make(bench);
+  for (Index i = 1; i <= 2; ++i) engine->iterate(bench, {.number = i});
+  if (sizes.moves) (void)bench.device_pass()->position_sums(bench.active());
+  return in_use() - before - (1 + exposures) * of_the_cpu;
+}
+
+TEST(DevicePlan, IsWhatIsHeldAtWork) {
+  struct Case {
+    const char* engine;
+    bool moves;
+    std::size_t exposures;  // the pass has some, and some engines have
+  };
+  for (const Index slices : {1, 2})
+    for (const Case& c : {Case{"gd", true, 1}, Case{"lsqml", false, 2}}) {
+      SCOPED_TRACE(::testing::Message() << c.engine << ", slices " << slices);
+      testing::Scene scene{.rows = 32,
+                           .cols = 40,
+                           .slices = slices,
+                           .modes = 2,
+                           .object_rows = 70,
+                           .object_cols = 80,
+                           .fractional = true};
+      scene.build();
+      RunSizes s;
+      s.frames = 5;
+      s.rows = scene.rows;
+      s.cols = scene.cols;
+      s.modes = scene.modes;
+      s.slices = scene.slices;
+      s.object_rows = scene.object_rows;
+      s.object_cols = scene.object_cols;
+      s.fractional = true;
+      s.moves = c.moves;
+      s.real_bytes = 8;
+      s.storage = AmplitudeStorage::f64;
+      s.engines = {engine(c.engine, {{"batch", "5"}})};
+      const MemoryPlan plan = plan_device_memory(s, {});
+      const std::size_t held = held_at_work(s.engines[0], s, scene, c.exposures);
+      // The library's workspace is a GPU's alone; some numbers for each pattern in flight are not planned.
+      const std::size_t planned = plan.peak_bytes - bytes_of(plan, "transforms");
+      EXPECT_LE(held, planned + planned / 100);
+      EXPECT_GE(held, planned - planned / 100);
+    }
 }
 
 TEST(DevicePlan, WavesOnTheDeviceAreNoneOfTheHosts) {

@@ -242,6 +242,7 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   sizes.object_rows = part.rows;
   sizes.object_cols = part.cols;
   sizes.potential = run.object.type == ObjectType::potential;
+  sizes.moves = moves;
   sizes.fractional =
       moves || std::any_of(plan.scan.positions.begin(), plan.scan.positions.end(), [](const Point& point) {
         return point.row != std::floor(point.row) || point.col != std::floor(point.col);

@@ -44,6 +44,7 @@ struct RunSizes : WorkSizes {
   Index whole_pixels = 0;  ///< of a slice of the object of all processes
   bool masked = false;
   Index components = 0;      ///< by which the probe varies along the scan ([opr])
+  bool moves = false;        ///< positions are corrected
   Index starts = 1;          ///< first objects that are tried
   Index starts_at_once = 1;  ///< of these: as many reconstructions are held beside the best until now
   /// A reconstruction that comes first, on patterns of its own beside these (low_resolution); none or one.
