@@ -33,10 +33,38 @@ struct Row {
 
 std::optional<double> size_number(const std::string& size) {
   try {
-    return static_cast<double>(parse_bytes(size));
+    double product = 1;  // "32x32x64": how many elements, up to what does not change from size to size
+    for (const std::string& word : split(size, 'x')) product *= static_cast<double>(parse_bytes(word));
+    return product;
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+/// Sizes of several numbers stand below the axis as they are.
+std::vector<Tick> ticks_of(const Value& points) {
+  std::vector<Tick> ticks;
+  for (const Value& point : points.items()) {
+    const std::string size = point.find("size")->as_text();
+    if (size.find('x') == std::string::npos) continue;
+    const double at = size_number(size).value_or(0);
+    if (at > 0 && (ticks.empty() || ticks.back().at != at)) ticks.push_back({at, size});
+  }
+  return ticks;
+}
+
+/// Where another series becomes the fastest, between two sizes.
+std::vector<ReferenceLine> crossings(const Value& points, bool same_work) {
+  std::vector<ReferenceLine> lines;
+  const Value found = crossovers(points, same_work);
+  for (const Value& crossing : found.items()) {
+    const Value::List& between = crossing.find("between")->items();
+    const double below = size_number(between[0].as_text()).value_or(0);
+    const double above = size_number(between[1].as_text()).value_or(0);
+    if (below > 0 && above > 0)
+      lines.push_back({.value = std::sqrt(below * above), .label = crossing.find("to")->as_text(), .upright = true});
+  }
+  return lines;
 }
 
 std::vector<Row> rows_of(const Value& points) {
@@ -85,6 +113,20 @@ Facet curves(const std::vector<Row>& rows, bool as_rate) {
   return facet;
 }
 
+/// Median times over that of the fastest of the same size: which lines touch 1 is what changes at a crossover.
+Facet over_the_fastest(std::vector<Row> rows) {
+  std::map<double, double> fastest;
+  for (const Row& row : rows)
+    if (row.seconds > 0 && (fastest[row.size] == 0 || row.seconds < fastest[row.size])) fastest[row.size] = row.seconds;
+  for (Row& row : rows) {
+    row.mad /= fastest[row.size];
+    row.seconds /= fastest[row.size];
+  }
+  Facet facet = curves(rows, false);
+  facet.y = {.title = "time over that of the fastest", .low = 0};
+  return facet;
+}
+
 Facet bars(const std::vector<Row>& rows, bool as_rate) {
   Facet facet;
   facet.x = as_rate ? Axis{.title = "rate", .unit = "GB/s"} : Axis{.title = "median time", .unit = "ms"};
@@ -114,13 +156,20 @@ Chart bench_chart(const BenchCase& bench_case, const Value& points, const Value&
   Chart chart;
   chart.title = fmt::format("{}: {}", bench_case.name, bench_case.summary);
   chart.facets.push_back(over_sizes ? curves(rows, false) : bars(rows, false));
+  if (over_sizes && bench_case.same_work) {
+    chart.facets.push_back(over_the_fastest(rows));
+    chart.facets.back().references = crossings(points, true);
+    chart.one_legend = true;
+  }
+  if (has_rates) chart.facets.push_back(over_sizes ? curves(rows, true) : bars(rows, true));
+  if (over_sizes)
+    for (Facet& facet : chart.facets) facet.x.ticks = ticks_of(points);
   if (!has_rates) return chart;
-  Facet rates = over_sizes ? curves(rows, true) : bars(rows, true);
   int workers = 1;
   for (const Value& point : points.items()) workers = std::max(workers, static_cast<int>(number_of(point, "workers")));
   if (const double limit = machine_rates(machine, workers).memory_bytes_per_s; limit > 0)
-    rates.references.push_back({.value = limit / 1e9, .label = fmt::format("memory, {} threads", workers)});
-  chart.facets.push_back(std::move(rates));
+    chart.facets.back().references.push_back(
+        {.value = limit / 1e9, .label = fmt::format("memory, {} threads", workers)});
   return chart;
 }
 

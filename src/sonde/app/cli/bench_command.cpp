@@ -111,6 +111,19 @@ std::vector<Device> chosen_devices(const BenchCase& bench_case, const std::strin
   return devices;
 }
 
+/// Kinds of devices that a case runs on and this machine lacks, with the reason.
+Value absent_devices(const BenchCase& bench_case, const std::string& text) {
+  Value absent = Value::list();
+  if (text != "auto" || Device::why_no_gpu().empty()) return absent;
+  if (std::find(bench_case.devices.begin(), bench_case.devices.end(), DeviceKind::cuda) == bench_case.devices.end())
+    return absent;
+  Value cuda;
+  cuda["device"] = "cuda";
+  cuda["because"] = Device::why_no_gpu();
+  absent.push_back(std::move(cuda));
+  return absent;
+}
+
 Value machine_limits(Context& context) {
   if (auto machine = cached_machine()) return *machine;
   log_note("measuring this machine once, for the fractions (`sonde machine` shows the numbers)");
@@ -198,6 +211,7 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
   result["points"] = measured;
   result["speedups"] = speedups(measured);
   result["crossovers"] = crossovers(measured, bench_case.same_work);
+  result["absent_devices"] = absent_devices(bench_case, options.devices);
   context.say(fmt::format("{}: {}\n{}", bench_case.name, bench_case.summary, bench_text(measured)));
   for (const Value& each : result.find("speedups")->items())
     context.say(fmt::format("{}, {}: {} workers are {:.2f} times as fast as one, efficiency {:.2f}",
@@ -208,6 +222,9 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
                             crossing.find("between")->items()[0].as_text(),
                             crossing.find("between")->items()[1].as_text(), crossing.find("from")->as_text(),
                             crossing.find("to")->as_text()));
+  for (const Value& absent : result.find("absent_devices")->items())
+    context.say(fmt::format("no device {}: {}; from which size on it is faster than the CPU is not known",
+                            text_at(absent, "device"), text_at(absent, "because")));
   if (options.files) {
     const std::string stem = options.output ? *options.output : "sonde-bench";
     // With several cases, or without a name, each case adds its own.

@@ -121,6 +121,25 @@ PreparedCase prepare_tiers(const BenchPoint& point) {
   return prepared;
 }
 
+/// Every pattern once in one iteration, in the three ways that batches can be made. Which is the fastest depends on the
+/// size of the scan: frame after frame has no sums and one thread, disjoint groups of a small scan have few members.
+PreparedCase prepare_crossover(const BenchPoint& point) {
+  const ScanSize size = parse_scan_size(point.size);
+  const Index frames = size.rows * size.cols;
+  PreparedCase prepared;
+  prepared.input = fmt::format("{} patterns of {} x {}", frames, size.pixels, size.pixels);
+  const auto add = [&](std::string name, const EngineSetup& setup) {
+    const auto scan = std::make_shared<BenchScan>(size, 1, false, Loss::amplitude, BenchTiers{}, point.device);
+    prepared.operations.push_back(iteration_of(std::move(name), scan, setup, true, floor_of(scan, frames, 1, 2).flops));
+  };
+  PieSettings disjoint;
+  disjoint.order = PieOrder::disjoint;
+  add("sequential (epie)", SetupOf<Pie, PieSettings>());
+  add("disjoint (epie)", SetupOf<Pie, PieSettings>(disjoint));
+  add("overlapping (gd)", SetupOf<Gd, GdSettings>());
+  return prepared;
+}
+
 /// An iteration of a reconstruction beside the engine's alone: what judging, checking and writing it down cost.
 PreparedCase prepare_metrics(const BenchPoint& point) {
   const ScanSize size = parse_scan_size(point.size);
@@ -178,7 +197,13 @@ std::vector<BenchCase> bench_cases() {
            .summary = "What metrics, checks and the log cost beside an engine",
            .sizes = sizes,
            .devices = {DeviceKind::cpu},
-           .prepare = prepare_metrics}};
+           .prepare = prepare_metrics},
+          {.name = "ptycho-crossover",
+           .summary = "Ways to make batches, by the size of the scan",
+           .sizes = {"4x4x64", "8x8x64", "16x16x64", "32x32x64", "64x64x64"},
+           .devices = {DeviceKind::cpu, DeviceKind::cuda},
+           .prepare = prepare_crossover,
+           .same_work = true}};
 }
 
 }  // namespace sonde::ptycho

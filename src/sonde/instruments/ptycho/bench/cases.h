@@ -15,6 +15,8 @@ namespace sonde::ptycho {
 ///   ptycho-direct   single side band, parallax and the search for the focus; F: a transform per pair of images
 ///   ptycho-tiers    gd and dm with patterns or exit waves on the disk, beside all in memory
 ///   ptycho-metrics  gd alone, and with all that a reconstruction adds to it
+///   ptycho-crossover  frame after frame, disjoint groups and overlapping batches over scans of growing size, on the
+///                     CPU and on a GPU: from which size on which is the fastest
 [[nodiscard]] std::vector<BenchCase> bench_cases();
 
 }  // namespace sonde::ptycho

@@ -89,7 +89,7 @@ ScanSize parse_scan_size(const std::string& text) {
   return {numbers[0], numbers[1], numbers[2]};
 }
 
-BenchScan::BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss, BenchTiers tiers) {
+BenchScan::BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss, BenchTiers tiers, Device device) {
   const Index n = size.pixels, step = std::max<Index>(1, n / 16), frames = size.rows * size.cols;
   for (Index row = 0; row < size.rows; ++row)
     for (Index col = 0; col < size.cols; ++col) {
@@ -112,8 +112,10 @@ BenchScan::BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss,
   model_.emplace(*measurement_, 1, modes, Array(), loss);
   std::vector<Index> everyone(static_cast<std::size_t>(frames));
   std::iota(everyone.begin(), everyone.end(), Index{0});
+  if (!device.is_cpu()) there_.emplace(device, *measurement_, PatternTier::device);
   workbench_.emplace(*model_, state_, std::move(everyone), 1,
-                     WorkLimits{.wave_tier = tiers.waves, .budgets = std::move(budgets)});
+                     WorkLimits{.wave_tier = tiers.waves, .budgets = std::move(budgets)}, nullptr,
+                     there_ ? &*there_ : nullptr);
 }
 
 std::unique_ptr<Engine<float>> BenchScan::engine(const EngineSetup& setup) { return setup.make(*workbench_); }

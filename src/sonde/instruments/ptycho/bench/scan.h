@@ -9,6 +9,7 @@
 
 #include "sonde/engine/base/index.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
+#include "sonde/instruments/ptycho/model/device_patterns.h"
 #include "sonde/instruments/ptycho/model/exposure.h"
 #include "sonde/instruments/ptycho/model/measurement.h"
 
@@ -30,7 +31,10 @@ struct BenchTiers {
 /// does not matter to the time, its shape does. Single precision.
 class BenchScan {
  public:
-  BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss, BenchTiers tiers = {});
+  /// `device`: whose kernels compute; of the CPU its threads do. Throws Error(budget) when the patterns do not fit
+  /// there.
+  BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss, BenchTiers tiers = {},
+            Device device = Device::cpu());
 
   /// An engine on an estimate of its own.
   [[nodiscard]] std::unique_ptr<Engine<float>> engine(const EngineSetup& setup);
@@ -43,6 +47,7 @@ class BenchScan {
   std::optional<Measurement> measurement_;
   State state_;
   std::optional<Model<float>> model_;
+  std::optional<DevicePatterns> there_;
   std::optional<Workbench<float>> workbench_;
 };
 
