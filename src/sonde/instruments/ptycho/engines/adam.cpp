@@ -5,6 +5,7 @@
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/engines/adam_device.h"
+#include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -28,26 +29,31 @@ double lit_pixels(const Model<Real>& model, const State& state) {
   return first * first / second;
 }
 
-/// The two running means and the step they give, of one kind of element.
-struct Moments {
-  double beta1, beta2, correction1, correction2, rate;
+/// What the running means are worth after `step` steps, and the step they give.
+template <class Real>
+cpu::AdamRates<Real> rates_of(const AdamSettings& settings, std::int64_t step, double rate) {
+  const auto n = static_cast<double>(step);
+  return {.beta1 = static_cast<Real>(settings.beta1),
+          .beta2 = static_cast<Real>(settings.beta2),
+          .correction = static_cast<Real>(1 / (1 - std::pow(settings.beta2, n))),
+          .rate = static_cast<Real>(rate / (1 - std::pow(settings.beta1, n))),
+          .epsilon = static_cast<Real>(epsilon)};
+}
 
-  Moments(const AdamSettings& settings, double step, double own_rate)
-      : beta1(settings.beta1),
-        beta2(settings.beta2),
-        correction1(1 / (1 - std::pow(beta1, step))),
-        correction2(1 / (1 - std::pow(beta2, step))),
-        rate(own_rate) {}
-
-  template <class Element, class Real>
-  Element change(Element gradient, Element& mean, Real& square) const {
-    const Real b1 = static_cast<Real>(beta1), b2 = static_cast<Real>(beta2);
-    mean = b1 * mean + (1 - b1) * gradient;
-    square = b2 * square + (1 - b2) * static_cast<Real>(std::norm(gradient));
-    const Real root = std::sqrt(static_cast<Real>(correction2) * square) + static_cast<Real>(epsilon);
-    return static_cast<Real>(rate * correction1) / root * mean;
+/// The same of a phase, whose gradient and mean are real; the object follows it.
+template <class Real>
+void phase_step(cpu::AdamRates<Real> by, Real scale, const std::complex<Real>* down, Real* mean, Real* square,
+                Real* phase, std::complex<Real>* object, Index count) {
+  for (Index i = 0; i < count; ++i) {
+    const Real g = 2 * scale * (object[i].real() * down[i].imag() - object[i].imag() * down[i].real());
+    mean[i] = by.beta1 * mean[i] + (1 - by.beta1) * g;
+    square[i] = by.beta2 * square[i] + (1 - by.beta2) * g * g;
+    phase[i] += by.rate / (std::sqrt(by.correction * square[i]) + by.epsilon) * mean[i];
+    object[i] = {std::cos(phase[i]), std::sin(phase[i])};
   }
-};
+}
+
+constexpr Index piece = 4096;  // elements that one thread moves at a time
 
 }  // namespace
 
@@ -99,8 +105,8 @@ std::vector<EngineMemory> Adam<Real>::memory() {
 
 template <class Real>
 void Adam<Real>::move_object(State& state, double scale) {
-  const auto step = static_cast<double>(++steps_.host().view<std::int64_t, 1>()[0]);
-  const Moments moments(settings_, step, settings_.rate_object);
+  const std::int64_t step = ++steps_.host().view<std::int64_t, 1>()[0];
+  const auto by = rates_of<Real>(settings_, step, settings_.rate_object);
   const Complex* down = sums_.object.view<Complex, 3>().data;  // minus the gradient
   Complex* object = state.object.view<Complex, 3>().data;
   Real* square = object_square_.host().view<Real, 3>().data;
@@ -109,29 +115,27 @@ void Adam<Real>::move_object(State& state, double scale) {
   Real* phase = potential ? state.phase.view<Real, 3>().data : nullptr;
   Real* real_mean = potential ? object_mean_.host().view<Real, 3>().data : nullptr;
   Complex* mean = potential ? nullptr : object_mean_.host().view<Complex, 3>().data;
-  parallel_for(state.object.count(), 4096, [&](Index first, Index last, Worker&) {
-    for (Index i = first; i < last; ++i) {
-      if (!potential) {
-        object[i] += moments.change(factor * down[i], mean[i], square[i]);
-        continue;
-      }
-      const Real along = object[i].real() * down[i].imag() - object[i].imag() * down[i].real();
-      phase[i] += moments.change(2 * factor * along, real_mean[i], square[i]);
-      object[i] = {std::cos(phase[i]), std::sin(phase[i])};
-    }
+  parallel_for(state.object.count(), piece, [&](Index first, Index last, Worker&) {
+    if (potential)
+      phase_step<Real>(by, factor, down + first, real_mean + first, square + first, phase + first, object + first,
+                       last - first);
+    else
+      cpu::adam_step<Real>(by, factor, down + first, mean + first, square + first, object + first, last - first);
   });
 }
 
 template <class Real>
 void Adam<Real>::move_probe(State& state, double scale) {
-  const auto step = static_cast<double>(++steps_.host().view<std::int64_t, 1>()[1]);
-  const Moments moments(settings_, step, settings_.rate_probe * probe_unit_.view<double, 1>()[0]);
+  const std::int64_t step = ++steps_.host().view<std::int64_t, 1>()[1];
+  const auto by = rates_of<Real>(settings_, step, settings_.rate_probe * probe_unit_.view<double, 1>()[0]);
   const Complex* down = sums_.probe.view<Complex, 3>().data;
   Complex* probe = state.probe.view<Complex, 3>().data;
   Complex* mean = probe_mean_.host().view<Complex, 3>().data;
   Real* square = probe_square_.host().view<Real, 3>().data;
-  for (Index i = 0; i < state.probe.count(); ++i)
-    probe[i] += moments.change(static_cast<Real>(scale) * down[i], mean[i], square[i]);
+  parallel_for(state.probe.count(), piece, [&](Index first, Index last, Worker&) {
+    cpu::adam_step<Real>(by, static_cast<Real>(scale), down + first, mean + first, square + first, probe + first,
+                         last - first);
+  });
 }
 
 template <class Real>

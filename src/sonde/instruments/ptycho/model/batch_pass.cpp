@@ -113,13 +113,22 @@ void BatchPass<Real>::collect_probe(const Bands& bands, Wanted wanted, BatchSums
   const Index pixels = model_->pixels(), modes = model_->modes();
   Complex* probe = sums.probe.template view<Complex, 3>().data;
   Real* weight = sums.probe_weight.template view<Real, 2>().data;
-  std::fill(probe, probe + modes * pixels, Complex{});
-  std::fill(weight, weight + pixels, Real{});
-  for (std::size_t b = 0; b < bands.bands.size(); ++b) {
-    cpu::add<Real>(Real(1), tiles_[b].probe.data(), probe, modes * pixels);
-    if (!wanted.weights) continue;
-    for (Index i = 0; i < pixels; ++i) weight[i] += tiles_[b].probe_weight[static_cast<std::size_t>(i)];
-  }
+  // Threads share the pixels, not the bands, so that every pixel adds its bands in their order.
+  constexpr Index piece = 2048;
+  parallel_for(pixels, piece, [&](Index first, Index last, Worker&) {
+    for (Index m = 0; m < modes; ++m) {
+      Complex* to = probe + m * pixels;
+      std::fill(to + first, to + last, Complex{});
+      for (std::size_t b = 0; b < bands.bands.size(); ++b)
+        cpu::add<Real>(Real(1), tiles_[b].probe.data() + m * pixels + first, to + first, last - first);
+    }
+    std::fill(weight + first, weight + last, Real{});
+    if (!wanted.weights) return;
+    for (std::size_t b = 0; b < bands.bands.size(); ++b) {
+      const Real* from = tiles_[b].probe_weight.data();
+      for (Index i = first; i < last; ++i) weight[i] += from[i];
+    }
+  });
   sums.largest_probe_weight = static_cast<double>(*std::max_element(weight, weight + pixels));
 }
 

@@ -108,6 +108,17 @@ template <class Real>
 void update_object(const Complex<Real>* incident, Complex<Real>* chi, Index modes, Division<Real> of_object,
                    Division<Real> of_probe, bool with_object, View<Complex<Real>, 2> object);
 
+/// Adam (specification 4.7) on `count` complex numbers: with g = scale down
+///   mean = beta1 mean + (1 - beta1) g,  square = beta2 square + (1 - beta2) |g|^2,
+///   target += rate mean / (sqrt(correction square) + epsilon)
+template <class Real>
+struct AdamRates {
+  Real beta1, beta2, correction, rate, epsilon;
+};
+template <class Real>
+void adam_step(AdamRates<Real> by, Real scale, const Complex<Real>* down, Complex<Real>* mean, Real* square,
+               Complex<Real>* target, Index count);
+
 template <class Real>
 StepSums step_sums(View<const Complex<Real>, 2> object, View<const Complex<Real>, 2> object_direction,
                    const Complex<Real>* probe, const Complex<Real>* probe_direction, const Complex<Real>* chi,
