@@ -113,29 +113,34 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(std::get<0>(tested.param).name) + "_" + std::string(name(std::get<1>(tested.param)));
     });
 
-/// <A x, y> = <x, A* y> for the map from exit waves to the object's and probe's sums, with A x = P dO + dP O.
-TEST(Adjoint, OfProbeAndObjectIsExact) {
+/// `array` in the precision of Real.
+template <class Real>
+Array rounded(const Array& array) {
+  Array to(Device::cpu(), array.shape(), dtype_of<std::complex<Real>>);
+  for (Index i = 0; i < array.count(); ++i)
+    static_cast<std::complex<Real>*>(to.data())[i] =
+        std::complex<Real>(static_cast<const complex128*>(array.data())[i]);
+  return to;
+}
+
+/// |<A x, y> - <x, A* y>| / |<A x, y>| for the map from changes of object and probe to exit waves, A x = P dO + dP O: A
+/// by the naive shift in double precision, its adjoint, which is what the engines sum, in that of Real.
+template <class Real>
+double adjoint_mismatch() {
   Scene scene{.modes = 2, .fractional = true};
   scene.build();
-  const Measurement measurement(scene.frames, ZeroFrequency::corner, {}, AmplitudeStorage::f64);
-  const Model<double> model(measurement, 1, 2, {}, Loss::amplitude, FftEffort::quick);
-  Array spectrum(Device::cpu(), scene.state.probe.shape(), DType::c128);
-  probe_spectrum(model, scene.state.probe, spectrum);
   std::mt19937 generator(7);
   std::normal_distribution<double> normal;
-  const auto random = [&](const Array& like) {
-    Array array(Device::cpu(), like.shape(), DType::c128);
+  const auto random = [&](const Shape& shape) {
+    Array array(Device::cpu(), shape, DType::c128);
     for (Index i = 0; i < array.count(); ++i)
       static_cast<complex128*>(array.data())[i] = {normal(generator), normal(generator)};
     return array;
   };
-  Array object_change = random(scene.state.object), probe_change = random(scene.state.probe);
-  Array waves(Device::cpu(), Shape{5, 2, scene.rows, scene.cols}, DType::c128);
-  for (Index i = 0; i < waves.count(); ++i)
-    static_cast<complex128*>(waves.data())[i] = {normal(generator), normal(generator)};
+  Array object_change = random(scene.state.object.shape()), probe_change = random(scene.state.probe.shape());
+  const Array waves = random(Shape{5, 2, scene.rows, scene.cols});
   const auto* y = static_cast<const complex128*>(waves.data());
 
-  // <A x, y>, A x by the naive shift.
   std::complex<double> forward = 0;
   const auto object = scene.state.object.view<complex128, 3>(), change = object_change.view<complex128, 3>();
   for (Index j = 0; j < 5; ++j) {
@@ -152,19 +157,36 @@ TEST(Adjoint, OfProbeAndObjectIsExact) {
     }
   }
 
-  BatchPass<double> pass(model, {.most = 2, .least_members = 1});
+  State state = scene.state.clone();
+  state.object = rounded<Real>(scene.state.object);
+  state.probe = rounded<Real>(scene.state.probe);
+  const Measurement measurement(scene.frames, ZeroFrequency::corner, {}, AmplitudeStorage::f64);
+  const Model<Real> model(measurement, 1, 2, {}, Loss::amplitude, FftEffort::quick);
+  Array spectrum(Device::cpu(), state.probe.shape(), state.probe.dtype());
+  probe_spectrum(model, state.probe, spectrum);
+  BatchPass<Real> pass(model, {.most = 2, .least_members = 1});
   BatchSums sums;
-  pass.run(scene.state, std::vector<Index>{0, 1, 2, 3, 4}, {}, sums, [&](Index frame, Exposure<double>& exposure) {
-    exposure.aim(scene.state, spectrum, frame);
-    std::copy(y + frame * 2 * scene.pixels(), y + (frame + 1) * 2 * scene.pixels(), exposure.waves());
+  const Array measured = rounded<Real>(waves);
+  const auto* chi = static_cast<const std::complex<Real>*>(measured.data());
+  pass.run(state, std::vector<Index>{0, 1, 2, 3, 4}, {}, sums, [&](Index frame, Exposure<Real>& exposure) {
+    exposure.aim(state, spectrum, frame);
+    std::copy(chi + frame * 2 * scene.pixels(), chi + (frame + 1) * 2 * scene.pixels(), exposure.waves());
   });
   std::complex<double> back = 0;
-  for (Index i = 0; i < change.count(); ++i)
-    back += std::conj(change.data[i]) * sums.object.view<complex128, 3>().data[i];
-  for (Index i = 0; i < probe_change.count(); ++i)
-    back += std::conj(probe_change.view<complex128, 3>().data[i]) * sums.probe.view<complex128, 3>().data[i];
-  // Rounding of some hundred products of order one.
-  EXPECT_LT(std::abs(forward - back), 1e-12 * std::abs(forward) + 1e-11);
+  const auto add = [&](const Array& x, const Array& sum) {
+    for (Index i = 0; i < x.count(); ++i)
+      back += std::conj(static_cast<const complex128*>(x.data())[i]) *
+              std::complex<double>(static_cast<const std::complex<Real>*>(sum.data())[i]);
+  };
+  add(object_change, sums.object);
+  add(probe_change, sums.probe);
+  return std::abs(forward - back) / std::abs(forward);
+}
+
+TEST(Adjoint, OfProbeAndObjectIsExactToRounding) {
+  // Rounding of some hundred products of order one; the specification asks for 1e-12 and 1e-5.
+  EXPECT_LT(adjoint_mismatch<double>(), 1e-12);
+  EXPECT_LT(adjoint_mismatch<float>(), 1e-5);
 }
 
 }  // namespace
