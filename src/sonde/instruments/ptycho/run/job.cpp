@@ -339,6 +339,14 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
                                judgement_.diameter, judgement_.text()));
   for (std::string& warning : overlap_warnings(judgement_, plan_.scan, plan_.spacing))
     warnings_.push_back(std::move(warning));
+  const std::vector<std::uint8_t>& good = plan_.scan.good;
+  const Index measured = good.empty()
+                             ? counts_->measurement->pixels()
+                             : std::count_if(good.begin(), good.end(), [](std::uint8_t pixel) { return pixel != 0; });
+  if (std::string advice =
+          dose_advice(counts_->measurement->mean_counts() / static_cast<double>(measured), asked.engines);
+      !advice.empty())
+    notes_.push_back(std::move(advice));
 
   first_probe_ = probe.value.clone();
   schedule_ = asked;

@@ -115,4 +115,15 @@ std::vector<std::string> position_warnings(const Scan& scan, const Spacing& spac
   return warnings;
 }
 
+std::string dose_advice(double counts_per_pixel, std::span<const EngineRun> engines) {
+  const auto biased = std::find_if(engines.begin(), engines.end(),
+                                   [](const EngineRun& each) { return each.setup->loss() == Loss::amplitude; });
+  if (counts_per_pixel >= 1 || biased == engines.end()) return "";
+  return fmt::format(
+      "the patterns have {:.2g} counts per pixel: below one, amplitudes are biased, which {} compares; once the probe "
+      "is "
+      "about right, go on with adam or lsqml and loss = \"poisson\"",
+      counts_per_pixel, biased->name);
+}
+
 }  // namespace sonde::ptycho

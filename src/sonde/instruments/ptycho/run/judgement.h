@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/base/index.h"
 #include "sonde/instruments/ptycho/read/scan.h"
+#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 #include "sonde/instruments/ptycho/scan/placement.h"
 #include "sonde/instruments/ptycho/scan/spacing.h"
 
@@ -42,5 +44,9 @@ struct ScanJudgement {
 /// mostly nothing.
 [[nodiscard]] std::vector<std::string> position_warnings(const Scan& scan, const Spacing& spacing,
                                                          const ObjectExtent& extent);
+
+/// Advice for patterns with less than a count per measured pixel, where the loss of amplitudes is biased (specification
+/// 12), when an engine of the run has it; empty when there is nothing to say.
+[[nodiscard]] std::string dose_advice(double counts_per_pixel, std::span<const EngineRun> engines);
 
 }  // namespace sonde::ptycho

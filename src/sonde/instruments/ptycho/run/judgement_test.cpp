@@ -84,6 +84,21 @@ TEST_F(Judged, OnePlaceForAllFramesIsRefused) {
   EXPECT_NO_THROW((void)spacing_of_active(scan_));
 }
 
+TEST(DoseAdvice, IsForAmplitudesOfLessThanACountPerPixel) {
+  const auto advice = [](double counts, const char* engine, const char* loss) {
+    const std::shared_ptr<EngineSetup> setup = engine_kind(engine).setup();
+    Fields fields;
+    setup->describe(fields);
+    if (*loss != 0) fields.assign_text("loss", loss, "loss");
+    return dose_advice(counts, std::vector<EngineRun>{{engine, 10, setup}});
+  };
+  EXPECT_THAT(advice(0.3, "gd", ""), AllOf(HasSubstr("0.3 counts per pixel"), HasSubstr("loss = \"poisson\"")));
+  EXPECT_THAT(advice(0.3, "dm", ""), HasSubstr("which dm compares"));
+  EXPECT_EQ(advice(0.3, "gd", "poisson"), "");
+  EXPECT_EQ(advice(0.3, "ml", ""), "");
+  EXPECT_EQ(advice(1, "gd", ""), "");
+}
+
 TEST_F(Judged, AScanThatHardlyMovesOnIsDoubtful) {
   raster(0.002, 0.002);
   EXPECT_THAT(of_positions(), ElementsAre(HasSubstr("goes on by 0.002 object pixels")));
