@@ -33,6 +33,13 @@ void DevicePie<Real>::iterate(DevicePass<Real>& pass, const PieSettings& setting
   const Real friction = static_cast<Real>(settings.friction), strength = static_cast<Real>(settings.kick);
   const Wanted wanted{.object = iteration.object_free, .probe = iteration.probe_free, .weights = false};
 
+  const auto exchange_before = [&] {
+    if (momentum.before == nullptr) return;
+    const Index count = estimate.object.count();
+    run_on(stream, device::strips_of(count),
+           device::ExchangeBefore<Real>{count, static_cast<const Wave*>(estimate.object.data()), momentum.before});
+  };
+  exchange_before();
   DeviceVisit<Real> visit;
   visit.name = "updated";
   visit.slice = [=](Stream& queue, const device::Flight<Real>& flight) {
@@ -77,6 +84,7 @@ void DevicePie<Real>::iterate(DevicePass<Real>& pass, const PieSettings& setting
                                         static_cast<Wave*>(target.probe.data())});
       },
       fit);
+  exchange_before();
 }
 
 template class DevicePie<float>;

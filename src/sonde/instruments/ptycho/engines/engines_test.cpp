@@ -214,7 +214,8 @@ TEST(Pie, IsTheFormulaInTheOrderOfTheFrames) {
   }
 }
 
-TEST(Pie, MomentumIsTheFormula) {
+/// mPIE with a kick every second update, two iterations; `meanwhile` is done to the object between them.
+void expect_momentum(std::complex<double> meanwhile) {
   PieSettings settings = PieSettings::momentum();
   settings.momentum_every = 2;
   Scene expected;
@@ -222,6 +223,9 @@ TEST(Pie, MomentumIsTheFormula) {
   Bench bench(Scene{});
   Pie<double> engine(settings, bench.workbench);
   Array before = expected.state.object.clone();
+  const auto add_to = [&](Array& array) {
+    for (Index i = 0; i < array.count(); ++i) array.view<complex128, 3>().data[i] += meanwhile;
+  };
   std::vector<std::complex<double>> velocity(static_cast<std::size_t>(before.count()));
   Index updates = 0;
   for (Index number = 1; number <= 2; ++number) {
@@ -237,10 +241,17 @@ TEST(Pie, MomentumIsTheFormula) {
         old[i] = object[i];
       }
     }
+    if (number == 2) break;
+    ASSERT_EQ(updates % 2, 1) << "an update that no kick has followed yet";
+    for (Array* array : {&bench.scene.state.object, &expected.state.object, &before}) add_to(*array);
   }
   EXPECT_LT(difference(bench.scene.state.object, expected.state.object), rounding);
   EXPECT_LT(difference(bench.scene.state.probe, expected.state.probe), rounding);
 }
+
+TEST(Pie, MomentumIsTheFormula) { expect_momentum(0); }
+
+TEST(Pie, WhatHappensToTheObjectBetweenIterationsIsNoMovement) { expect_momentum({0.5, -0.2}); }
 
 TEST(Pie, DisjointGroupsAreTheSequenceOfTheirFramesWhileTheProbeIsFrozen) {
   const Scene wide{.object_rows = 30, .object_cols = 41};  // so that some windows lie apart

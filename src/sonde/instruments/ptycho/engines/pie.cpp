@@ -74,7 +74,7 @@ Pie<Real>::Pie(const PieSettings& settings, Workbench<Real>& bench)
       throw Error(ErrorKind::not_supported, "momentum is for complex objects, frame after frame")
           .hint("order = \"sequential\", or momentum_every = 0");
     velocity_ = Mirrored(Array::zeros(Device::cpu(), bench.state().object.shape(), bench.state().object.dtype()));
-    before_ = Mirrored(bench.state().object.clone());
+    before_ = Mirrored(Array::zeros(Device::cpu(), bench.state().object.shape(), bench.state().object.dtype()));
     updates_ = Mirrored(Array::zeros(Device::cpu(), Shape{1}, DType::i64));
   }
   if (settings_.order == PieOrder::sequential || bench.device_pass() != nullptr) return;
@@ -162,8 +162,17 @@ void Pie<Real>::push(State& state) {
 }
 
 template <class Real>
+void Pie<Real>::exchange_before(const State& state) {
+  const Complex* object = state.object.view<Complex, 3>().data;
+  Complex* before = before_.host().view<Complex, 3>().data;
+  for (Index i = 0; i < before_.count(); ++i) before[i] = object[i] - before[i];
+}
+
+template <class Real>
 void Pie<Real>::sequential(Workbench<Real>& bench, const Iteration& iteration) {
   State& state = bench.state();
+  const bool with_momentum = !velocity_.empty();
+  if (with_momentum) exchange_before(state);
   const Model<Real>& model = bench.model();
   const Box whole{0, 0, model.rows(), model.cols()};
   const Batches order =
@@ -178,12 +187,13 @@ void Pie<Real>::sequential(Workbench<Real>& bench, const Iteration& iteration) {
                [&](std::span<const Index> frames) { model.measurement().will_read(frames); });
     bench.fit()[static_cast<std::size_t>(frame)] =
         update(bench, iteration, frame, whole, exposure, copies_[alone], state.object);
-    if (iteration.object_free && !velocity_.empty()) push(state);
+    if (iteration.object_free && with_momentum) push(state);
     if (!iteration.probe_free) continue;
     if (exposure.shifted()) exposure.unshifted_spectrum();
     Array& probe = exposure.shifted() ? bench.spectrum() : state.probe;
     cpu::add<Real>(Real(1), exposure.waves(), probe.view<Complex, 3>().data, waves);
   }
+  if (with_momentum) exchange_before(state);
   if (!iteration.probe_free || bench.spectrum().empty()) return;
   bench.probe_from_spectrum();
   bench.renew_spectrum();  // so that what follows depends on the probe alone, also after a restart

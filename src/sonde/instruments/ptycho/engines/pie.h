@@ -67,6 +67,9 @@ class Pie final : public Engine<Real> {
   void commit(State& state, Index slice, const Exposure<Real>& exposure, const Box& box, const Copy& copy,
               Array& changed);
   void push(State& state);
+  /// Between iterations `before_` holds how far the object is from it: what constraints do to the object meanwhile, such
+  /// as the factor that keeps the probe's power, is no movement that a kick may go on with.
+  void exchange_before(const State& state);
   void sequential(Workbench<Real>& bench, const Iteration& iteration);
   void disjoint(Workbench<Real>& bench, const Iteration& iteration);
   /// Of the present probe, in groups that do not meet.
@@ -80,7 +83,7 @@ class Pie final : public Engine<Real> {
   PerWorker<Copy> copies_;
   std::vector<std::vector<Complex>> probe_steps_;  // disjoint: of the pieces of a group
   Array next_;                                     // disjoint: the object with the group's changes
-  Mirrored velocity_, before_;                     // momentum
+  Mirrored velocity_, before_;                     // momentum; see exchange_before()
   Mirrored updates_;                               // momentum: one i64, since the last kick
   DevicePie<Real> there_;
 };

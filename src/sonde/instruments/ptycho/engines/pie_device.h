@@ -187,6 +187,24 @@ struct Kick {
   }
 };
 
+/// At the beginning of an iteration, and once more at its end: `before` is how far the object is from it in between,
+/// since what constraints do to the object is no movement.
+template <class Real>
+struct ExchangeBefore {
+  Index count = 0;
+  const Complex<Real>* object = nullptr;
+  Complex<Real>* before = nullptr;
+
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    for (Index piece = block.index(); piece < strips_of(count); piece += block.count())
+      block.each(lesser(strip, count - piece * strip), [&](Index i) {
+        const Index at = piece * strip + i;
+        before[at] = {object[at].re - before[at].re, object[at].im - before[at].im};
+      });
+  }
+};
+
 /// P += the mean of what the members of a batch change it by.
 template <class Real>
 struct MeanStep {

@@ -29,6 +29,7 @@ using namespace sonde::ptycho::device;
   SONDE_RUN(UpdateUnder<Real>);        \
   SONDE_RUN(CommitBoxes<Real>);        \
   SONDE_RUN(Kick<Real>);               \
+  SONDE_RUN(ExchangeBefore<Real>);     \
   SONDE_RUN(PoissonShare<Real>);       \
   SONDE_RUN(KeepChi<Real>);            \
   SONDE_RUN(TakeChi<Real>);            \

@@ -82,7 +82,8 @@ struct Found {
 
 Found reconstruct(const V5& set, const Measurement& measurement, const Array& start, const std::vector<Leg>& legs) {
   Schedule schedule = schedule_of(legs);
-  schedule.constraints.push_back(chosen_constraint("orthogonalise", Value::object(), "test"));
+  for (const char* name : {"orthogonalise", "probe_power"})
+    schedule.constraints.push_back(chosen_constraint(name, Value::object(), "test"));
   State state = set.start<float>(measurement.mean_counts());
   state.probe = Array(Device::cpu(), start.shape(), DType::c64);
   const auto from = start.view<complex128, 3>();
