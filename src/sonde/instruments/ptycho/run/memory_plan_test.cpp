@@ -48,6 +48,17 @@ TEST(MemoryPlan, CountsWhatIsHeld) {
   EXPECT_EQ(bytes_of(plan, "result"), 200u * 100 * 8);
 }
 
+// 160 000 patterns of 256 x 256 are more than 2^33 pixels, and their exit waves nearly 2^37 bytes.
+TEST(MemoryPlan, OfAVeryLargeScanDoesNotOverflow) {
+  RunSizes s = sizes({engine("dm")});
+  s.frames = 160000;
+  s.rows = s.cols = 256;
+  const MemoryPlan plan = plan_memory(s);
+  EXPECT_EQ(bytes_of(plan, "patterns"), 41943040000u);
+  EXPECT_GT(bytes_of(plan, "engine dm"), 83886080000u);
+  EXPECT_GT(plan.peak_bytes, 125829120000u);
+}
+
 TEST(MemoryPlan, OneOfSeveralProcessesHoldsWhatIsExchangedAndTheWholeObjectInTheEnd) {
   RunSizes s = sizes({engine("gd")});
   s.block_bytes = 0;  // loading is not the peak
