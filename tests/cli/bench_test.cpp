@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <iterator>
 
+#include "sonde/engine/device/device.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/report/json.h"
 #include "tests/cli/program.h"
@@ -210,6 +212,36 @@ TEST_F(Bench, NeoclassicalSizesThatAreNoGridsAreRefused) {
   const Ended ended = testing::run({"bench", "neoclassical-point", "--sizes", "9x11"});
   EXPECT_EQ(ended.status, 2);
   EXPECT_EQ(ended.err, "error: --sizes: \"9x11\" is no grid\nhint: angles and largest Legendre index, 25x25x60\n");
+}
+#endif
+
+#ifdef SONDE_WITH_PTYCHO
+// A device that a case runs on and this machine lacks is told, not left out in silence.
+TEST_F(Bench, PtychoCrossoverHasAllBatchesAndNamesTheDeviceThatIsMissing) {
+  machine();
+  const std::string stem = folder_.file("crossover");
+  const Ended ended = testing::run({"bench", "ptycho-crossover", "--sizes", "2x2x16,3x3x16", "--workers", "1",
+                                    "--samples", "3", "--seconds", "0", "-o", stem});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const Value result = read_json(stem + ".json");
+  std::size_t on_cpu = 0;
+  for (const Value& point : result.find("points")->items()) {
+    EXPECT_EQ(point.find("operations")->size(), 3u);
+    on_cpu += point.find("device")->as_text() == "cpu" ? 1 : 0;
+  }
+  EXPECT_EQ(on_cpu, 2u);
+  const Value& absent = *result.find("absent_devices");
+  const std::string& why = Device::why_no_gpu();
+  ASSERT_EQ(absent.size(), why.empty() ? 0u : 1u);
+  if (!why.empty()) {
+    EXPECT_EQ(absent.items().front().find("because")->as_text(), why);
+    EXPECT_THAT(ended.err, HasSubstr("no device cuda: " + why));
+  }
+  const Value chart = read_json(stem + "-chart.chart.json");
+  ASSERT_EQ(chart.find("facets")->size(), 2u) << "times, and times over the fastest";
+  std::ifstream script(stem + "-chart.gp");
+  const std::string text{std::istreambuf_iterator<char>(script), {}};
+  EXPECT_THAT(text, HasSubstr("2x2x16")) << "sizes stand below the axis as they are";
 }
 #endif
 
