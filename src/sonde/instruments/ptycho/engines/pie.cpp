@@ -142,7 +142,7 @@ FrameSums Pie<Real>::update(Workbench<Real>& bench, const Iteration& iteration, 
 template <class Real>
 std::vector<EngineMemory> Pie<Real>::memory() {
   if (velocity_.empty()) return {};
-  return {{"velocity", &velocity_.host()}, {"before", &before_.host()}, {"updates", &updates_.host()}};
+  return {{"velocity", &velocity_.host()}, {"moved", &before_.host()}, {"updates", &updates_.host()}};
 }
 
 template <class Real>
