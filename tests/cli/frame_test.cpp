@@ -183,7 +183,7 @@ TEST(Config, UnknownKeysNameFileLineAndNearest) {
   const TemporaryFolder folder;
   write_text(folder.file("run.toml"), "\nthread = 2\n");
   const Ended ended = run({"devices", "--config", folder.file("run.toml")});
-  EXPECT_EQ(ended.status, 2);
+  EXPECT_EQ(ended.status, 3);
   EXPECT_EQ(ended.err,
             "error: unknown key \"thread\" in " + folder.file("run.toml") + " line 2; did you mean \"threads\"?\n");
 }

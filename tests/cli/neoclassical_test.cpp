@@ -644,7 +644,7 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
             "a grid of 9999"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--er-tilde", "1e-3", "-o", out}, 3, "er_tilde needs"},
            {{"run", "analytic-demo", "--nu-hat", "1e-3", "--er-hat", "1", "--epsi-hat", "1", "-o", out}, 2, "twice"},
-           {{"run", file("keys.toml"), "-o", out}, 2, "unknown key \"epsi\""},
+           {{"run", file("keys.toml"), "-o", out}, 3, "unknown key \"epsi\""},
            {{"run", file("twice.toml"), "-o", out}, 3, "epsi_hat and er_hat"},
            {{"run", file("none.nc"), "--nu-hat", "1", "-o", out}, 3, "none.nc"},
            {{"run", file("cut.nc"), "--s", "0.5", "--nu-hat", "1", "-o", out}, 3, "cut.nc"},

@@ -88,7 +88,7 @@ TEST_F(PtychoSweep, WrongSettingsNameTheNearest) {
   write();
   (void)run_file();
   const Ended ended = run({"ptycho", "sweep", sweep_file("", "engine.0.step_objekt")});
-  EXPECT_EQ(ended.status, 2);
+  EXPECT_EQ(ended.status, 3);
   EXPECT_THAT(ended.err, HasSubstr("did you mean \"step_object\""));
   EXPECT_EQ(run({"ptycho", "sweep", sweep_file("", "data.crop")}).status, 3);
 }

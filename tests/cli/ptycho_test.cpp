@@ -424,7 +424,7 @@ TEST_F(PtychoRun, InitMarksWhatIsNeededAndNobodySays) {
 TEST_F(PtychoWrongInput, EveryProblemOfARunFileIsToldWithItsLine) {
   write();
   const Ended ended = reconstruct(run_file("[stpo]\n[stop]\nrule = \"of\"\n"));
-  EXPECT_EQ(ended.status, 2);
+  EXPECT_EQ(ended.status, 3);
   EXPECT_THAT(ended.err, AllOf(HasSubstr("unknown table [stpo]"), HasSubstr("did you mean \"stop\""),
                                HasSubstr("unknown word \"of\"; did you mean \"off\"")));
 }

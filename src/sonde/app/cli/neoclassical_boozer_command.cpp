@@ -29,7 +29,9 @@ struct BoozerOptions {
     fields.add("nboz", nboz,
                {.help = "toroidal modes -nboz to nboz per field period; unset: 2 ntor", .min = 0, .max = 1000});
     fields.add("s", s,
-               {.help = "surfaces, each moved to the nearest of the half mesh; empty: all of them", .metavar = "LIST"});
+               {.help = "surfaces, each moved to the nearest of the half mesh; empty: all of them",
+                .metavar = "LIST",
+                .check = require_numbers});
   }
 };
 

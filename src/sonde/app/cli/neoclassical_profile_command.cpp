@@ -32,6 +32,22 @@ namespace {
 
 namespace nc = neoclassical;
 
+nc::TransportPanels panels_of(std::string_view list, std::string_view where) {
+  nc::TransportPanels panels{false, false, false};
+  for (const std::string& word : split(list, ',')) {
+    const std::string_view what = trim(word);
+    if (what == "fluxes")
+      panels.fluxes = true;
+    else if (what == "ambipolar")
+      panels.ambipolar = true;
+    else if (what == "bootstrap")
+      panels.bootstrap = true;
+    else
+      throw Error(ErrorKind::usage, fmt::format("{} \"{}\": expected fluxes, ambipolar, bootstrap", where, list));
+  }
+  return panels;
+}
+
 struct ProfileOptions {
   std::string input, output, quantity = "fluxes,ambipolar,bootstrap", rho;
   std::optional<std::string> profiles, compare;
@@ -46,13 +62,18 @@ struct ProfileOptions {
                       {.help = "a database, or a VMEC equilibrium: then coefficients are solved at every energy",
                        .metavar = "DIJ.h5|WOUT"});
     fields.add("output", output, {.help = "the profiles of transport", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
-    fields.add("quantity", quantity, {.help = "what is drawn: fluxes, ambipolar, bootstrap", .metavar = "LIST"});
+    fields.add("quantity", quantity,
+               {.help = "what is drawn: fluxes, ambipolar, bootstrap",
+                .metavar = "LIST",
+                .check = [](std::string_view list, std::string_view where) { (void)panels_of(list, where); }});
     fields.add("profiles", profiles,
                {.help = "densities and temperatures: columns rho, n_e, T_e, n_D, ... (1/m^3, eV), or n0, n_edge, T0, "
                         "T_edge of the standard profiles in a table [profiles]; unset: the standard ones",
                 .metavar = "FILE.csv|.h5|.toml"});
     fields.add("rho", rho,
-               {.help = "radii; empty: 51 over the range of the database, or 9 of an equilibrium", .metavar = "LIST"});
+               {.help = "radii; empty: 51 over the range of the database, or 9 of an equilibrium",
+                .metavar = "LIST",
+                .check = require_numbers});
     fields.add(
         "E_r", E_r,
         {.help = "electric field everywhere; unset: that of the profiles, else the ambipolar one", .unit = "V/m"});
@@ -73,22 +94,6 @@ struct ProfileOptions {
     fields.heading("");
   }
 };
-
-nc::TransportPanels panels_of(const std::string& list) {
-  nc::TransportPanels panels{false, false, false};
-  for (const std::string& word : split(list, ',')) {
-    const std::string_view what = trim(word);
-    if (what == "fluxes")
-      panels.fluxes = true;
-    else if (what == "ambipolar")
-      panels.ambipolar = true;
-    else if (what == "bootstrap")
-      panels.bootstrap = true;
-    else
-      throw Error(ErrorKind::usage, fmt::format("--quantity \"{}\": expected fluxes, ambipolar, bootstrap", list));
-  }
-  return panels;
-}
 
 /// The plasma at any radius, from a file or the standard formulas.
 class Profiles {
@@ -240,7 +245,7 @@ Prepared prepare_profile(const ProfileOptions& options, Context& context) {
   if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o profiles.h5");
   nc::require_result_path(options.output);
   take_processor(context);
-  const nc::TransportPanels panels = panels_of(options.quantity);
+  const nc::TransportPanels panels = panels_of(options.quantity, "--quantity");
   const auto preparing = context.report().phase("prepare");
   const Profiles profiles(options.profiles);
   Source source = open_source(options, context);

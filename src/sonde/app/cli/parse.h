@@ -22,8 +22,8 @@ struct Parsed {
 /// the nearest commands when there is none; a group of commands ("stem") alone lists its members.
 [[nodiscard]] const Command& find_command(const std::vector<std::string>& words);
 
-/// Throws Error(usage) for an unknown command, flag or value, naming what was probably meant; Error(bad_file) for an
-/// unreadable configuration file.
+/// Throws Error(usage) for an unknown command, flag or value, naming what was probably meant; Error(bad_file) for a
+/// configuration file that cannot be read, and for unknown keys and wrong values in it.
 [[nodiscard]] Parsed parse(const std::vector<std::string>& words);
 
 }  // namespace sonde::cli

@@ -5,6 +5,18 @@
 #include <cassert>
 
 namespace sonde {
+namespace {
+
+/// A line for each problem, those of several in one below it.
+void append(std::string& text, const std::vector<Error>& problems, const std::string& indent) {
+  for (const Error& problem : problems) {
+    text += "\n" + indent + "- " + problem.message();
+    append(text, problem.problems(), indent + "  ");
+    if (!problem.hint().empty()) text += "\n" + indent + "  hint: " + problem.hint();
+  }
+}
+
+}  // namespace
 
 int exit_status(ErrorKind kind) {
   switch (kind) {
@@ -92,10 +104,7 @@ void Error::add_activity(std::string activity) {
 
 void Error::compose() {
   text_ = "error: " + message_;
-  for (const Error& problem : problems_) {
-    text_ += "\n  - " + problem.message();
-    if (!problem.hint().empty()) text_ += "\n    hint: " + problem.hint();
-  }
+  append(text_, problems_, "  ");
   for (const std::string& activity : activities_) text_ += "\nwhile: " + activity;
   if (!hint_.empty()) text_ += "\nhint: " + hint_;
 }

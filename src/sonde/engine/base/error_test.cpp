@@ -38,6 +38,17 @@ TEST(Error, SeveralProblemsTakeTheSmallestExitStatus) {
   EXPECT_EQ(text, "error: 2 problems in scan\n  - b: disk full\n  - a: short\n    hint: copy it again");
 }
 
+TEST(Error, ProblemsOfAProblemAreTold) {
+  Problems in_file, all;
+  in_file.add(Error(ErrorKind::bad_file, "a: short").hint("copy it again"));
+  in_file.add(Error(ErrorKind::bad_file, "b: long"));
+  all.collect([&] { in_file.throw_if_any("2 problems in scan"); });
+  all.add(Error(ErrorKind::usage, "--c"));
+  EXPECT_EQ(
+      testing::error_of(ErrorKind::usage, [&] { all.throw_if_any("several"); }),
+      "error: several\n  - 2 problems in scan\n    - a: short\n      hint: copy it again\n    - b: long\n  - --c");
+}
+
 TEST(Error, OneProblemIsThrownAsItIs) {
   Problems problems;
   EXPECT_FALSE(problems.collect([] { throw Error(ErrorKind::io, "b: disk full"); }));

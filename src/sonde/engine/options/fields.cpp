@@ -98,6 +98,8 @@ std::string_view wanted_name(FieldType type) {
 
 }  // namespace
 
+void require_numbers(std::string_view text, std::string_view where) { (void)parse_numbers(text, where); }
+
 std::string Field::flag() const {
   std::string name = "--" + key;
   std::replace(name.begin(), name.end(), '_', '-');
@@ -259,6 +261,7 @@ void Fields::store_number(Field& field, double number, std::optional<Index> whol
 }
 
 void Fields::store_text(Field& field, std::string text, std::string_view where, Origin origin) {
+  if (field.info.check != nullptr && !text.empty()) field.info.check(text, where);
   if (auto* single = std::get_if<std::string*>(&field.target_)) {
     **single = std::move(text);
   } else if (auto* nullable = std::get_if<std::optional<std::string>*>(&field.target_)) {
@@ -327,8 +330,11 @@ void Fields::assign(std::string_view key, const Value& value, std::string_view w
   } else if (field.type == FieldType::list && value.is_list()) {
     if (!std::all_of(value.items().begin(), value.items().end(), is_scalar)) throw wrong();
     auto& target = *std::get<std::vector<std::string>*>(field.target_);
-    target.clear();
-    for (const Value& item : value.items()) target.push_back(scalar_text(item));
+    std::vector<std::string> texts;
+    for (const Value& item : value.items()) texts.push_back(scalar_text(item));
+    if (field.info.check != nullptr)
+      for (const std::string& text : texts) field.info.check(text, place);
+    target = std::move(texts);
   } else if (field.type == FieldType::text && value.is_list() && value.size() > 0 &&
              std::all_of(value.items().begin(), value.items().end(), is_scalar)) {
     std::vector<std::string> parts;
@@ -361,6 +367,17 @@ void Fields::assign_all(const Value& object, std::string_view where, Origin orig
     problems.collect([&, &name = key, &setting = value] { assign(name, setting, where, origin); });
   problems.throw_if_any(fmt::format("{} settings{} cannot be used", problems.errors().size(),
                                     where.empty() ? "" : fmt::format(" in {}", where)));
+}
+
+Error of_file(const Error& error) {
+  if (error.kind() != ErrorKind::usage) return error;
+  std::vector<Error> problems;
+  for (const Error& problem : error.problems()) problems.push_back(of_file(problem));
+  Error made = problems.empty() ? Error(ErrorKind::bad_file, error.message())
+                                : Error::several(error.message(), std::move(problems));
+  if (!error.hint().empty()) made.hint(error.hint());
+  for (const std::string& activity : error.activities()) made.add_activity(activity);
+  return made;
 }
 
 Value Fields::echo() const {

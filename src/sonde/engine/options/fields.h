@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/options/value.h"
 
@@ -34,7 +35,13 @@ struct FieldInfo {
   char letter = 0;              ///< a one-letter flag, 'o' for -o
   bool optional = false;        ///< a positional argument that may be left out
   bool flag_only = false;       ///< concerns this run only (--config, --dry-run): never read from a configuration file
+  /// Texts that must have a form: throws Error(usage) beginning with `where` for another one. Empty texts are not
+  /// asked.
+  void (*check)(std::string_view text, std::string_view where) = nullptr;
 };
+
+/// FieldInfo::check of a list of numbers, "1e-5, 2, 30".
+void require_numbers(std::string_view text, std::string_view where);
 
 enum class FieldType { text, whole, real, toggle, bytes, choice, list };
 
@@ -173,11 +180,26 @@ class Fields {
   std::string heading_;
 };
 
-/// The options with every default in place, changed by `values` (Python keywords, a report's echo), all checked.
+/// The same error, with all its problems, as a bad file when it is one of usage.
+[[nodiscard]] Error of_file(const Error& error);
+
+/// Runs `body`, which takes settings from a file: what is wrong usage on a command line makes a bad file there. The one
+/// place that decides between Error(usage) and Error(bad_file) for settings.
+template <class Body>
+void take_from_file(Body&& body) {
+  try {
+    std::forward<Body>(body)();
+  } catch (const Error& error) {
+    throw of_file(error);
+  }
+}
+
+/// The options with every default in place, changed by what a file says of them (a report's echo), all checked. Throws
+/// Error(bad_file) beginning with `where`, the file.
 template <class Options>
 [[nodiscard]] Options options_from(const Value& values, std::string_view where) {
   Options options;
-  Fields(options).assign_all(values, where);
+  take_from_file([&] { Fields(options).assign_all(values, where); });
   return options;
 }
 

@@ -154,6 +154,37 @@ TEST_F(Assign, AllProblemsAreReportedTogether) {
             "  - edge in a.json: unknown word \"away\"\n    hint: give one of keep or drop");
 }
 
+TEST(Fields, TextsOfAForm) {
+  std::string list;
+  std::vector<std::string> lists;
+  Fields fields;
+  fields.add("nu_v", list, {.check = require_numbers});
+  fields.add("each", lists, {.check = require_numbers});
+  fields.assign_text("nu_v", "1e-3, 2", "--nu-v");
+  fields.assign_text("nu_v", "", "--nu-v");  // says nothing, which is allowed
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { fields.assign_text("nu_v", "1e-3;2", "--nu-v"); }),
+            "error: --nu-v \"1e-3;2\": expected numbers with commas between");
+  Value words = Value::list();
+  words.push_back("a");
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { fields.assign("nu_v", words, "run.toml line 2"); }),
+            "error: nu_v in run.toml line 2 \"a\": expected numbers with commas between");
+  error_of(ErrorKind::usage, [&] { fields.assign("each", words, ""); });
+  EXPECT_TRUE(lists.empty());
+}
+
+TEST(Fields, WhatAFileSaysWrongMakesABadFile) {
+  const auto both = [] {
+    throw Error::several("two settings", {Error(ErrorKind::usage, "a").hint("b"), Error(ErrorKind::usage, "c")});
+  };
+  EXPECT_EQ(error_of(ErrorKind::bad_file, [&] { take_from_file([&] { during("reading", both); }); }),
+            "error: two settings\n  - a\n    hint: b\n  - c\nwhile: reading");
+  error_of(ErrorKind::io, [] { take_from_file([] { throw Error(ErrorKind::io, "a"); }); });
+  Value unknown;
+  unknown["det_bim"] = 2;
+  EXPECT_EQ(error_of(ErrorKind::bad_file, [&] { (void)options_from<testing::ExampleOptions>(unknown, "a.json"); }),
+            "error: unknown key \"det_bim\" in a.json; did you mean \"det_bin\"?");
+}
+
 TEST_F(Assign, EchoReadsBackAsTheSameOptions) {
   fields.assign_text("voltage", "299.99999999999994", "--voltage");
   fields.assign_text("memory", "3G", "--memory");

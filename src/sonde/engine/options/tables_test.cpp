@@ -24,7 +24,7 @@ struct Read {
 };
 
 std::string refused(std::string_view text) {
-  return error_of(ErrorKind::usage, [&] { Read read(text); });
+  return error_of(ErrorKind::bad_file, [&] { Read read(text); });
 }
 
 TEST(Tables, EveryTableOfAFileSetsItsFields) {

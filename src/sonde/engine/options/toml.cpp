@@ -217,10 +217,12 @@ void write_settings(std::string& text, const Value& settings) {
 
 void parse_toml(std::string_view text, const std::string& name, Fields& fields, std::string_view command,
                 const std::vector<std::string>& commands) {
-  const toml::table table = parsed(text, name);
-  Reader reader(name, fields, command, commands);
-  reader.read(table, 0);
-  reader.finish();
+  take_from_file([&] {
+    const toml::table table = parsed(text, name);
+    Reader reader(name, fields, command, commands);
+    reader.read(table, 0);
+    reader.finish();
+  });
 }
 
 void read_toml(const std::string& path, Fields& fields, std::string_view command,
@@ -229,7 +231,7 @@ void read_toml(const std::string& path, Fields& fields, std::string_view command
 }
 
 void parse_toml(std::string_view text, const std::string& name, Tables& tables) {
-  TablesReader(name, tables).read(parsed(text, name));
+  take_from_file([&] { TablesReader(name, tables).read(parsed(text, name)); });
 }
 
 void read_toml(const std::string& path, Tables& tables) { parse_toml(read_text(path), path, tables); }

@@ -13,9 +13,9 @@ namespace sonde {
 /// Reads a configuration file into the fields (origin `file`). Keys are those of the fields; keys below a table header
 /// such as [stem.load] belong to that command alone and are read only when `command` is "stem load", so that one file
 /// can serve several commands. `commands` are all that exist ("stem load", ...): a table of none of them is an error
-/// too; empty: tables of others are left alone. Throws Error(bad_file) when the file cannot be read, Error(usage) with
-/// file and line for bad syntax, unknown keys and tables (naming the nearest) and values that do not fit; all bad keys
-/// are reported together.
+/// too; empty: tables of others are left alone. Throws Error(bad_file) when the file cannot be read, and with file and
+/// line for bad syntax, unknown keys and tables (naming the nearest) and values that do not fit; all bad keys are
+/// reported together.
 void read_toml(const std::string& path, Fields& fields, std::string_view command = "",
                const std::vector<std::string>& commands = {});
 
@@ -24,8 +24,8 @@ void parse_toml(std::string_view text, const std::string& name, Fields& fields, 
                 const std::vector<std::string>& commands = {});
 
 /// Reads a file of several tables (origin `file`): [name] once each, [[name]] for every item of a list, whose key
-/// `name` gives its kind. Throws like read_toml above, and Error(usage) for settings outside of tables, items without a
-/// name and unknown kinds (naming the nearest); all problems are reported together.
+/// `name` gives its kind. Throws like read_toml above, and Error(bad_file) for settings outside of tables, items
+/// without a name and unknown kinds (naming the nearest); all problems are reported together.
 void read_toml(const std::string& path, Tables& tables);
 void parse_toml(std::string_view text, const std::string& name, Tables& tables);
 

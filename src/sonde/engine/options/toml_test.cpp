@@ -22,7 +22,7 @@ ExampleOptions read(std::string_view text, std::string_view command = "stem load
 }
 
 std::string refused(std::string_view text) {
-  return error_of(ErrorKind::usage, [&] { read(text); });
+  return error_of(ErrorKind::bad_file, [&] { read(text); });
 }
 
 TEST(Toml, KeysSetFields) {
@@ -109,7 +109,7 @@ TEST(Toml, ATableOfNoCommandIsNamedWithTheNearest) {
   Fields fields(options);
   const std::vector<std::string> commands = {"stem load", "stem image", "devices"};
   EXPECT_NO_THROW(parse_toml("[stem.image]\nanything = 1\n", "run.toml", fields, "stem load", commands));
-  EXPECT_EQ(error_of(ErrorKind::usage,
+  EXPECT_EQ(error_of(ErrorKind::bad_file,
                      [&] { parse_toml("[stem.laod]\nframes = 1\n", "run.toml", fields, "stem load", commands); }),
             "error: unknown table [stem.laod] in run.toml line 1; did you mean \"stem.load\"?");
 }

@@ -93,7 +93,7 @@ TEST(ReadSurface, AnalyticKeysThatMakeNoSenseAreNamed) {
 }
 
 TEST(ReadSurface, UnknownKeysAreErrorsThatNameTheNearest) {
-  EXPECT_THAT(error_of(ErrorKind::usage, [] { (void)options_from_toml("signgss = 1"); }), HasSubstr("signgs"));
+  EXPECT_THAT(error_of(ErrorKind::bad_file, [] { (void)options_from_toml("signgss = 1"); }), HasSubstr("signgs"));
   EXPECT_EQ(options_from_toml("psi_n = 0.25").s, 0.25);  // NTX's spelling
   EXPECT_EQ(options_from_toml("min_bmn_to_load = 1e-4").min_bmn, 1e-4);
 }
@@ -227,6 +227,21 @@ TEST(Equilibrium, ABoozmnWithoutFluxNeedsItsWout) {
   options.psi_a.reset();
   options.wout = (data / "neoclassical/wout_li383_1.4m.nc").string();
   EXPECT_THAT(refused(options), HasSubstr("has 4 field periods"));
+}
+
+TEST(Equilibrium, AFluxBesideThatOfTheFileMayOnlyRoundIt) {
+  SONDE_NEED_DATA(data);
+  SurfaceOptions options;
+  options.path = (data / "neoclassical/boozmn_li383_1.4m.nc").string();
+  options.s = 0.5;
+  options.snap = true;
+  const double own = Equilibrium::open(options).psi_a();
+  options.psi_a = 1.005 * own;
+  EXPECT_THAT(read_surface(options).notes, Contains(HasSubstr("as given; the file has")));
+  for (const double factor : {1.02, -1.0, 2 * std::numbers::pi}) {
+    options.psi_a = factor * own;
+    EXPECT_THAT(refused(options), AllOf(HasSubstr("was given, but the file has"), HasSubstr("leave out psi_a")));
+  }
 }
 
 /// An equilibrium of another device with as many field periods gives numbers that look like some.

@@ -86,7 +86,8 @@ FieldAxis RunFile::case_field() const {
 }
 
 double RunFile::case_nu() const {
-  if (!at.nu_hat) throw Error(ErrorKind::bad_input, "[case] has no nu_hat").hint("nu_hat = 1e-3, or lists in [scan]");
+  if (!at.nu_hat)
+    throw Error(ErrorKind::bad_input, "[case] has no nu_hat").hint("--nu-hat 1e-3, or nu_hat = 1e-3 in [case]");
   require_nu(*at.nu_hat, "nu_hat");
   return *at.nu_hat;
 }
@@ -99,7 +100,9 @@ FieldAxis RunFile::scan_field() const {
 
 std::vector<double> RunFile::scan_nu() const {
   std::vector<double> nu = parse_numbers(scan.nu_v, "nu_v");
-  if (nu.empty()) throw Error(ErrorKind::bad_input, "[scan] has no nu_v").hint("nu_v = [1e-5, 1e-4, 1e-3]");
+  if (nu.empty())
+    throw Error(ErrorKind::bad_input, "[scan] has no nu_v")
+        .hint("--nu-v 1e-5,1e-4,1e-3, or nu_v = [1e-5, 1e-4, 1e-3] in [scan]");
   for (const double value : nu) require_nu(value, "nu_v");
   return nu;
 }

@@ -74,11 +74,11 @@ TEST(RunFile, WhatMakesNoSenseIsNamed) {
               HasSubstr("epsi_hat and er_hat"));
   EXPECT_THAT(refused("[case]", ErrorKind::bad_input, nu), HasSubstr("no nu_hat"));
   EXPECT_THAT(refused("[case]\nnu_hat = 0", ErrorKind::bad_input, nu), HasSubstr("nu_hat = 0"));
-  EXPECT_THAT(refused("[case]\nnu = 1", ErrorKind::usage, nu), HasSubstr("unknown key \"nu\""));
+  EXPECT_THAT(refused("[case]\nnu = 1", ErrorKind::bad_file, nu), HasSubstr("unknown key \"nu\""));
   EXPECT_THAT(refused("[scan]\nnu_v = [1e-5, -1]", ErrorKind::bad_input, [](RunFile& run) { (void)run.scan_nu(); }),
               HasSubstr("nu_v = -1"));
-  EXPECT_THAT(refused("[scan]\nrho = \"a\"", ErrorKind::usage, [](RunFile& run) { (void)run.scan_rho(); }),
-              HasSubstr("rho \"a\""));
+  EXPECT_THAT(refused("[scan]\nrho = \"a\"", ErrorKind::bad_file, [](RunFile&) {}),
+              HasSubstr("rho in [scan] of run.toml line 2 \"a\": expected numbers"));
   EXPECT_THAT(refused("[grid]\nn_zeta = 24", ErrorKind::bad_input, [](RunFile& run) { (void)run.grid.spec(); }),
               HasSubstr("25"));
   RunFile rounded;

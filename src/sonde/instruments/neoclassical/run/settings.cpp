@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/neoclassical/run/settings.h"
 
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/device/device.h"
+
 namespace sonde::neoclassical {
 namespace {
+
+/// Whether it is there is another question, and another status.
+void require_device_name(std::string_view text, std::string_view where) {
+  try {
+    (void)Device::parse(text);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) return;
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", where, error.message())).hint(error.hint());
+  }
+}
 
 Index odd(Index count) { return count % 2 == 0 ? count + 1 : count; }
 
@@ -44,11 +61,16 @@ void CaseSettings::describe(Fields& fields) {
 }
 
 void ScanSettings::describe(Fields& fields) {
-  fields.add("nu_v", nu_v, {.help = "collisionalities nu/v", .unit = "1/m", .metavar = "LIST"});
-  fields.add("epsi_hat", epsi_hat, {.help = "electric fields E_psi/v (0 when none is given)", .metavar = "LIST"});
-  fields.add("er_hat", er_hat, {.help = "electric fields E_r/v instead", .unit = "T", .metavar = "LIST"});
-  fields.add("er_tilde", er_tilde, {.help = "electric fields as databases have them, instead", .metavar = "LIST"});
-  fields.add("rho", rho, {.help = "radii sqrt(s); empty: the one of the surface", .metavar = "LIST"});
+  fields.add("nu_v", nu_v,
+             {.help = "collisionalities nu/v", .unit = "1/m", .metavar = "LIST", .check = require_numbers});
+  fields.add("epsi_hat", epsi_hat,
+             {.help = "electric fields E_psi/v (0 when none is given)", .metavar = "LIST", .check = require_numbers});
+  fields.add("er_hat", er_hat,
+             {.help = "electric fields E_r/v instead", .unit = "T", .metavar = "LIST", .check = require_numbers});
+  fields.add("er_tilde", er_tilde,
+             {.help = "electric fields as databases have them, instead", .metavar = "LIST", .check = require_numbers});
+  fields.add("rho", rho,
+             {.help = "radii sqrt(s); empty: the one of the surface", .metavar = "LIST", .check = require_numbers});
 }
 
 SolverOptions SolverSettings::solver() const { return {.path = path, .tolerance = tol, .precision = precision}; }
@@ -66,7 +88,8 @@ void SolverSettings::describe(Fields& fields) {
   fields.choice("precision", precision, {{"f64", Precision::f64}, {"f32-refine", Precision::f32_refine}},
                 {.help = "f32-refine: eliminate in single precision and refine in double, faster for nu_hat above some "
                          "1e-4; points that it does not suffice for are solved in double"});
-  fields.add("device", device, {.help = "as --device", .metavar = "auto|cpu|cuda|cuda:N"});
+  fields.add("device", device,
+             {.help = "as --device", .metavar = "auto|cpu|cuda|cuda:N", .check = require_device_name});
   fields.add("threads", threads, {.help = "as --threads", .min = 1, .max = 4096});
   fields.add("scan_batch_size", scan_batch_size, {.help = "points in memory at a time, at most", .min = 1});
   fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});

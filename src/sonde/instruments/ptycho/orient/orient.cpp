@@ -34,15 +34,17 @@ double in_one_turn(double angle) {
   return angle - 2 * std::numbers::pi * std::floor(angle / (2 * std::numbers::pi) + 0.5);
 }
 
+double angle_of(std::string_view text, std::string_view where) {
+  double degrees = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), degrees);
+  if (problem != std::errc() || end != text.data() + text.size())
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is no angle", where, text));
+  return degrees * degree;
+}
+
 std::vector<double> angles_of(const std::vector<std::string>& texts) {
   std::vector<double> angles;
-  for (const std::string& text : texts) {
-    double degrees = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), degrees);
-    if (problem != std::errc() || end != text.data() + text.size())
-      throw Error(ErrorKind::usage, fmt::format("rotation_deg: \"{}\" is no angle", text));
-    angles.push_back(degrees * degree);
-  }
+  for (const std::string& text : texts) angles.push_back(angle_of(text, "rotation_deg"));
   return angles;
 }
 
@@ -233,7 +235,8 @@ void OrientOptions::describe(Fields& fields) {
   fields.add("rotation_deg", rotation_deg,
              {.help = "an angle to try, with its quarter turns, in place of those at which deflections have the least "
                       "curl; may be repeated",
-              .metavar = "DEG"});
+              .metavar = "DEG",
+              .check = [](std::string_view text, std::string_view where) { (void)angle_of(text, where); }});
   fields.add("refine", refine, {.help = "look for a better angle beside the best one"});
 }
 

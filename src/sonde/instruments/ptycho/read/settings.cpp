@@ -18,6 +18,8 @@ std::optional<Index> whole(std::string_view text) {
   return status == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
+void require_extent(std::string_view text, std::string_view where) { (void)parse_extent(text, where); }
+
 }  // namespace
 
 void DataSettings::describe(Fields& fields) {
@@ -39,7 +41,9 @@ void DataSettings::describe(Fields& fields) {
       {.help = "data set of the positions (frames, 2) as row, column, or FILE.npy, or FILE.h5:DATASET; empty means "
                "those of the format, or a raster"});
   fields.add("scan_shape", scan_shape,
-             {.help = "rows and columns of a raster whose patterns are one stack", .metavar = "ROWS,COLS"});
+             {.help = "rows and columns of a raster whose patterns are one stack",
+              .metavar = "ROWS,COLS",
+              .check = require_extent});
   fields.choice("zero_frequency", zero_frequency,
                 {{"auto", std::nullopt}, {"center", ZeroFrequency::centre}, {"corner", ZeroFrequency::corner}},
                 {.help = "where the undiffracted beam lies: at index floor(N/2) (auto, unless the format says "
@@ -49,14 +53,18 @@ void DataSettings::describe(Fields& fields) {
                       "FILE.h5:DATASET"});
   fields.choice("mask_good", mask_good, {{"nonzero", MaskGood::nonzero}, {"zero", MaskGood::zero}},
                 {.help = "which values of the mask mark measured pixels"});
-  fields.add("skip", skip, {.help = "frames that take no part, counted from 0", .metavar = "3,7,10-12"});
+  fields.add("skip", skip,
+             {.help = "frames that take no part, counted from 0",
+              .metavar = "3,7,10-12",
+              .check = [](std::string_view text, std::string_view where) { (void)parse_frames(text, where); }});
   fields.add("skip_empty", skip_empty, {.help = "frames without a single count take no part"});
   fields.add("clip_negative", clip_negative, {.help = "negative counts become zero"});
   fields.add("detector_bin", detector_bin,
              {.help = "files that `sonde stem` opens: sum N x N detector pixels", .min = 1, .max = 1024});
   fields.add("crop", crop,
              {.help = "keep this many detector pixels around the zero frequency: a coarser object, computed faster",
-              .metavar = "N|ROWS,COLS"});
+              .metavar = "N|ROWS,COLS",
+              .check = require_extent});
   fields.add(
       "holdout", holdout,
       {.help = "share of the frames that only judge (R_free); unset: 0.03 from 160 frames on", .min = 0, .max = 0.5});
@@ -112,7 +120,7 @@ void PositionListSettings::describe(Fields& fields) {
   fields.add("whole_pixels", whole_pixels, {.help = "round positions to whole object pixels: faster, less accurate"});
 }
 
-Extent parse_extent(const std::string& text, const std::string& key) {
+Extent parse_extent(std::string_view text, std::string_view key) {
   const std::vector<std::string> parts = split(text, ',');
   const std::optional<Index> rows = parts.empty() ? std::nullopt : whole(parts.front());
   const std::optional<Index> cols = parts.empty() ? std::nullopt : whole(parts.back());
@@ -122,7 +130,7 @@ Extent parse_extent(const std::string& text, const std::string& key) {
   return {*rows, *cols};
 }
 
-std::vector<Index> parse_frames(const std::string& text, const std::string& key) {
+std::vector<Index> parse_frames(std::string_view text, std::string_view key) {
   std::vector<Index> frames;
   for (const std::string& part : split(text, ',')) {
     const std::size_t dash = part.find('-', 1);

@@ -68,9 +68,9 @@ struct PositionListSettings {
 struct Extent {
   Index rows = 0, cols = 0;
 };
-[[nodiscard]] Extent parse_extent(const std::string& text, const std::string& key);
+[[nodiscard]] Extent parse_extent(std::string_view text, std::string_view key);
 
 /// "3,7,10-12": frame numbers from 0. Throws Error(usage) for anything else.
-[[nodiscard]] std::vector<Index> parse_frames(const std::string& text, const std::string& key);
+[[nodiscard]] std::vector<Index> parse_frames(std::string_view text, std::string_view key);
 
 }  // namespace sonde::ptycho

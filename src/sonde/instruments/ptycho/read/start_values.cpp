@@ -234,7 +234,8 @@ void ObjectSettings::describe(Fields& fields) {
              {.help = "how far the wave goes from each slice to the next: one number for all, or one of each slice in "
                       "the order of the beam (behind the last one it goes nowhere)",
               .unit = "A",
-              .metavar = "T|T1,T2,..."});
+              .metavar = "T|T1,T2,...",
+              .check = require_numbers});
   fields.add("tilt_row_mrad", tilt_row_mrad,
              {.help = "tilt of the specimen along rows: a positive one moves the wave to larger rows, by the "
                       "thickness times its tangent per slice",

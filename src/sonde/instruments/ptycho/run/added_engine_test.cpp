@@ -89,7 +89,7 @@ TEST(AnAddedEngine, IsKnownToRunFiles) {
   const testing::SmallScan scan = scan_with("");
   EXPECT_THAT(scan.run.text(), HasSubstr("name = \"heavy_ball\""));
   EXPECT_THAT(scan.run.text(), HasSubstr("friction = 0.5"));
-  EXPECT_THAT(::sonde::testing::error_of(ErrorKind::usage,
+  EXPECT_THAT(::sonde::testing::error_of(ErrorKind::bad_file,
                                          [] { RunFile().parse("[[engine]]\nname = \"heavy_ball\"\n", "run.toml"); }),
               HasSubstr("heavy_ball"));
 }

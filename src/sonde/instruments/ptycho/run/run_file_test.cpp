@@ -108,11 +108,11 @@ TEST(RunFile, TheResolvedTextRepeatsTheRun) {
 
 TEST(RunFile, UnknownEnginesAndKeysNameTheNearest) {
   RunFile run;
-  EXPECT_THAT(
-      error_of(ErrorKind::usage, [&] { run.parse("[[engine]]\nname = \"epei\"\n[probe]\ndefocus = 3\n", "run.toml"); }),
-      ::testing::AllOf(HasSubstr("name in run.toml line 2: \"epei\" is no engine; did you mean \"epie\""),
-                       HasSubstr("unknown key \"defocus\" in [probe] of run.toml line 4; did you mean "
-                                 "\"defocus_A\"")));
+  EXPECT_THAT(error_of(ErrorKind::bad_file,
+                       [&] { run.parse("[[engine]]\nname = \"epei\"\n[probe]\ndefocus = 3\n", "run.toml"); }),
+              ::testing::AllOf(HasSubstr("name in run.toml line 2: \"epei\" is no engine; did you mean \"epie\""),
+                               HasSubstr("unknown key \"defocus\" in [probe] of run.toml line 4; did you mean "
+                                         "\"defocus_A\"")));
 }
 
 TEST(RunFile, ConstraintsReachTheSchedule) {

@@ -27,12 +27,14 @@ constexpr Index margin = 2;                                      // pixels of th
 
 double radians(double degrees) { return degrees * std::numbers::pi / 180; }
 
-std::pair<double, double> pair_of(const std::string& text, const char* key) {
+std::pair<double, double> pair_of(std::string_view text, std::string_view key) {
   const std::vector<double> numbers = parse_numbers(text, key);
   if (numbers.size() != 2)
     throw Error(ErrorKind::usage, fmt::format("{} \"{}\": expected two numbers with a comma between", key, text));
   return {numbers[0], numbers[1]};
 }
+
+void require_pair(std::string_view text, std::string_view where) { (void)pair_of(text, where); }
 
 std::pair<Index, Index> scan_shape_of(const SimulateOptions& options) {
   const auto [rows, cols] = pair_of(options.scan_shape, "scan_shape");
@@ -171,9 +173,10 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add("C30_A", C30_A, {.help = "spherical aberration", .unit = "A"});
   fields.add("defocus_error", defocus_error,
              {.help = "share by which the defocus that the file states is too small", .min = -10, .max = 10});
-  fields.add(
-      "occupancies", occupancies,
-      {.help = "shares of the power of incoherent modes, made of the probe times coordinates", .metavar = "P0,P1,..."});
+  fields.add("occupancies", occupancies,
+             {.help = "shares of the power of incoherent modes, made of the probe times coordinates",
+              .metavar = "P0,P1,...",
+              .check = require_numbers});
   fields.add("source_fwhm_A", source_fwhm_A,
              {.help = "full width at half maximum of a Gaussian source, seen at the specimen", .unit = "A", .min = 0});
   fields.heading("detector");
@@ -185,14 +188,15 @@ void SimulateOptions::describe(Fields& fields) {
              {.help = "mean electrons per pattern", .unit = "counts", .min = 1e-3, .max = 1e12});
   fields.choice("dtype", dtype, {{"u16", DType::u16}, {"u32", DType::u32}}, {.help = "element type of the frames"});
   fields.heading("scan");
-  fields.add("scan_shape", scan_shape, {.help = "scan positions", .metavar = "ROWS,COLS"});
+  fields.add("scan_shape", scan_shape, {.help = "scan positions", .metavar = "ROWS,COLS", .check = require_pair});
   fields.add("scan_step_A", scan_step_A, {.help = "distance of scan positions", .unit = "A", .min = 0});
   fields.add("scan_rotation_deg", scan_rotation_deg,
              {.help = "rotation of the scan, counter-clockwise with rows upwards", .unit = "degrees"});
   fields.add("transpose", transpose, {.help = "exchange rows and columns of the scan before it is turned"});
   fields.add("whole_pixels", whole_pixels, {.help = "round positions to whole object pixels"});
   fields.add("jitter_A", jitter_A, {.help = "rms error of every position along each axis", .unit = "A", .min = 0});
-  fields.add("drift_A", drift_A, {.help = "drift over the whole scan", .unit = "A", .metavar = "ROW,COL"});
+  fields.add("drift_A", drift_A,
+             {.help = "drift over the whole scan", .unit = "A", .metavar = "ROW,COL", .check = require_pair});
   fields.add("scan_scale", scan_scale, {.help = "true size of the scan over its nominal size", .min = 0.1, .max = 10});
   fields.add("scan_shear", scan_shear, {.help = "columns move by this times the row", .min = -1, .max = 1});
   fields.heading("specimen");
@@ -212,7 +216,8 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add("layer_distance_A", layer_distance_A,
              {.help = "distance of the layers: one number for all, or one from each layer to the next",
               .unit = "A",
-              .metavar = "D|D1,D2,..."});
+              .metavar = "D|D1,D2,...",
+              .check = require_numbers});
   fields.add("tilt_row_mrad", tilt_row_mrad,
              {.help = "tilt of the specimen: a positive one moves the wave to larger rows on its way between layers",
               .unit = "mrad"});

@@ -111,7 +111,9 @@ Sweep::~Sweep() = default;
 
 void Sweep::fill(RunFile& run, const Trial& trial) const {
   run.parse(base_text_, "the run file");
-  for (const auto& [setting, value] : trial.settings) run.tables().assign_text(setting + "=" + value);
+  take_from_file([&] {  // the sweep file names them
+    for (const auto& [setting, value] : trial.settings) run.tables().assign_text(setting + "=" + value);
+  });
 }
 
 void Sweep::fill_quiet(RunFile& run, const Trial& trial) const {

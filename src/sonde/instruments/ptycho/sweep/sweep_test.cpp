@@ -202,7 +202,7 @@ TEST(Sweep, SettingsThatDoNotFitAreSaidBeforeAnyWork) {
   file.parse("[sweep]\noutput = \"" + folder.file("new") +
                  "\"\n[[vary]]\nname = \"values\"\nsetting = \"probe.mods\"\nvalues = [1, 2]\n",
              "sweep.toml");
-  EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { Sweep(file, scan.run, scan.measured()); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_file, [&] { Sweep(file, scan.run, scan.measured()); }),
               HasSubstr("did you mean \"modes\""));
   EXPECT_FALSE(std::filesystem::exists(folder.file("new")));
 }
