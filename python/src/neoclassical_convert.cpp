@@ -4,7 +4,7 @@
 
 #include "neoclassical.h"
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/neoclassical/convert/stored_points.h"
+#include "sonde/instruments/neoclassical/convert/stored_tables.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 #include "work.h"
 
@@ -13,25 +13,37 @@ namespace {
 
 namespace nc = neoclassical;
 
-/// The numbers of a result file, or those that are given, as `keywords` say; written to `output` as well.
+/// The numbers of a result file, or points that are given, as `keywords` say; written to `output` as well.
 py::dict convert(const std::optional<std::string>& file, const nc::StoredNumbers& given, const py::dict& keywords,
                  const std::optional<std::string>& output) {
   const auto settings = options_of<nc::ConversionSettings>(keywords, "convert()");
-  const nc::StoredNumbers made = Work().run([&] {
+  const nc::Converted made = Work().run([&] {
     if (output) nc::require_result_path(*output);
-    nc::StoredNumbers numbers;
+    nc::Converted of_file{.normalisation = settings.to, .numbers = {}, .rho = {}, .nu_v = {}, .field = {}};
     if (file)
-      numbers = during("converting " + *file, [&] { return converted(nc::ResultFile(*file).numbers(), settings); });
+      of_file =
+          during("converting " + *file, [&] { return converted_file(nc::ResultFile(*file).numbers(), settings); });
     else
-      numbers = converted(given, settings);
-    if (output) nc::write_numbers(*output, numbers);
-    return numbers;
+      of_file.numbers = converted(given, settings);
+    if (output) nc::write_result(*output, contents_of(of_file));
+    return of_file;
   });
+  const bool tables = !made.nu_v.empty();
   // The six of a point first, in the order in which people write them.
   py::dict told;
-  for (const std::string& name : nc::stored_names(settings.to)) told[name.c_str()] = array_of(made.at(name));
-  for (const auto& [name, values] : made)
-    if (!told.contains(name.c_str())) told[name.c_str()] = values.front();
+  for (const std::string& name : nc::stored_names(settings.to))
+    told[name.c_str()] = array_of(made.numbers.at(name), made.shape(name));
+  for (const auto& [name, values] : made.numbers)
+    if (!told.contains(name.c_str())) {
+      if (tables)
+        told[name.c_str()] = array_of(values);
+      else
+        told[name.c_str()] = values.front();
+    }
+  if (!tables) return told;
+  told["rho"] = array_of(made.rho);
+  told["nu_v"] = array_of(made.nu_v);
+  told["field"] = array_of(made.field);
   return told;
 }
 

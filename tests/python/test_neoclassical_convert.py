@@ -91,6 +91,22 @@ def test_files_are_read_and_written(plan, scan, tmp_path, suffix):
             assert np.array_equal(file["M22"][()], many["M22"].ravel()) and file["B0"][()] == B0
 
 
+def test_tables_of_a_file_keep_their_axes(tmp_path):
+    table = np.arange(1.0, 13).reshape(2, 2, 3)
+    numbers = {"rho": [0.5, 0.8], "nu_v": [0.01, 0.1], "field": [0, 1, 2], "epsi_hat": [[0, 0.06, 0.12], [0, 0.04, 0.08]],
+               "iota": [0.9, 0.8], "B0": [2, 2.1], "G": [10, 11], "I": [0.5, 0.4], "psi_scale": [1, 1], "R0": [5, 5.1], "a_b": 0.4,
+               "D11": table, "D31": -table, "D13": table, "D33": 100 * table}
+    with h5py.File(tmp_path / "scan.h5", "w") as file:
+        for name, values in numbers.items():
+            file[name] = np.asarray(values, float)
+    assert "--psi-a" in error_of("bad_input", nc.convert, tmp_path / "scan.h5", "dkes").hint
+    made = nc.convert(tmp_path / "scan.h5", "dkes", psi_a=0.3)
+    slope = 0.4 / (2 * np.array(numbers["rho"]))  # dr/ds = a_b / (2 rho)
+    np.testing.assert_allclose(made["D11"], table * slope[:, np.newaxis, np.newaxis] ** 2, rtol=1e-13)
+    np.testing.assert_allclose(made["er_hat"], np.array(numbers["epsi_hat"]) / slope[:, np.newaxis], rtol=1e-13)
+    assert made["nu_hat"].shape == (2, 2) and made["psi_p"].shape == (2,) and made["field"].tolist() == [0, 1, 2]
+
+
 def test_a_failed_point_stays_nan(plan, scan):
     numbers = nc.convert(scan, "ntx", plan=plan)
     numbers["D11"] = np.where(np.arange(2) == 1, np.nan, numbers["D11"])

@@ -30,7 +30,7 @@ def convert(points: Path | Mapping[str, npt.ArrayLike] | Coefficients | Scan, to
     ----------
     points : path, dict, Coefficients or Scan
         What :meth:`Plan.solve` or :meth:`Plan.scan` returned; or numbers by name, as a file of ``sonde neoclassical run`` holds them
-        or as this function returns them; or such a file.
+        or as this function returns them; or such a file, or that of a scan, or a database.
     to, from_ : {'ntx', 'monkes', 'dkes', 'sfincs', 'stars'}
         Normalisations: NTX and MONKES (per toroidal flux / 2 pi), DKES (per metre), the transport matrix of SFINCS with RHSMode 3, and
         the stars of the international benchmark.
@@ -44,7 +44,9 @@ def convert(points: Path | Mapping[str, npt.ArrayLike] | Coefficients | Scan, to
     dict
         ``D11 D31 D13 D33 nu_hat`` with ``e_hat`` (ntx: E_psi/v) or ``er_hat`` (dkes: E_r/v); ``M11 M12 M21 M22 nu_prime e_star``; or
         ``D11_star D31_star D13_star D33_star nu_star v_e_star``: arrays of the shape of ``points``, numbers for one point. With them
-        what the surface is: B0, iota, G, I, psi_p, r and R0, so that this function takes back what it returned.
+        what the surface is: B0, iota, G, I, psi_p, r and R0, so that this function takes back what it returned. Of the file of a scan
+        or of a database coefficients are (rho, nu_v, field), collisionalities (rho, nu_v), fields (rho, field), and what tells of
+        the surfaces (rho), with the axes ``rho``, ``nu_v`` and ``field``.
 
     Raises
     ------
@@ -58,7 +60,8 @@ def convert(points: Path | Mapping[str, npt.ArrayLike] | Coefficients | Scan, to
             _sonde.raise_error("usage", "convert() knows no surface of these coefficients", "plan= is what solved them")
         points = _with_surface(points, plan)
     if not isinstance(points, Mapping):
-        return _of_shape(_sonde.neoclassical_convert(os.fspath(points), {}, settings, written), None)
+        made = _sonde.neoclassical_convert(os.fspath(points), {}, settings, written)
+        return made if "nu_v" in made else _of_shape(made, None)
     numbers = {name: np.asarray(values, np.float64) for name, values in points.items()}
     of_points = {name: values for name, values in numbers.items() if name in _OF_POINTS}
     together = np.broadcast_arrays(*of_points.values())

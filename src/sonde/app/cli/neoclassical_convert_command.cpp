@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/neoclassical/convert/stored_points.h"
+#include "sonde/instruments/neoclassical/convert/stored_tables.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 
 namespace sonde::cli {
@@ -20,11 +19,35 @@ struct ConvertOptions {
   std::string input, output;
   nc::ConversionSettings conversion;
   void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "a result of run, or of this command", .metavar = "RESULT.nc|.h5|.npz"});
-    fields.add("output", output, {.help = "the converted point", .metavar = "FILE.nc|.h5|.npz", .letter = 'o'});
+    fields.positional(
+        "input", input,
+        {.help = "a result of run or scan, a database, or what this command wrote", .metavar = "RESULT.nc|.h5|.npz"});
+    fields.add("output", output, {.help = "what was converted", .metavar = "FILE.nc|.h5|.npz", .letter = 'o'});
     conversion.describe(fields);
   }
 };
+
+/// As lists of lists of this shape.
+Value nested(const std::vector<double>& values, const Shape& shape, int axis, std::size_t& next) {
+  Value list = Value::list();
+  for (Index i = 0; i < shape[axis]; ++i)
+    list.push_back(axis + 1 < shape.rank() ? nested(values, shape, axis + 1, next) : Value(values[next++]));
+  return list;
+}
+
+void tell(const std::string& name, const std::string& unit, const nc::Converted& made, Context& context) {
+  const std::vector<double>& values = made.numbers.at(name);
+  Value& told = context.results()[name];
+  if (made.nu_v.empty() && values.size() == 1) {
+    told = values.front();
+    context.say(fmt::format("{:<9} {:.10g}{}", name, values.front(), unit == "1" ? "" : " " + unit));
+    return;
+  }
+  const Shape shape = made.shape(name);
+  std::size_t next = 0;
+  told = nested(values, shape, 0, next);
+  context.say(fmt::format("{:<9} {}{}", name, shape.text(), unit == "1" ? "" : ", " + unit));
+}
 
 void run_convert(const ConvertOptions& options, Context& context) {
   nc::require_result_path(options.output);
@@ -32,28 +55,20 @@ void run_convert(const ConvertOptions& options, Context& context) {
   const nc::ResultFile file(options.input);
   reading.end();
   auto converting = context.report().phase("convert");
-  const nc::StoredNumbers made =
-      during("converting " + options.input, [&] { return nc::converted(file.numbers(), options.conversion); });
+  const nc::Converted made =
+      during("converting " + options.input, [&] { return converted_file(file.numbers(), options.conversion); });
   converting.end();
-  const std::array<std::string, 6> names = nc::stored_names(options.conversion.to),
-                                   units = nc::stored_units(options.conversion.to);
-  std::map<std::string, std::string> unit_of{{"B0", "T"}, {"G", "T m"}, {"I", "T m"}, {"psi_p", "T m"},
-                                             {"r", "m"},  {"R0", "m"},  {"iota", "1"}};
-  for (std::size_t k = 0; k < names.size(); ++k) unit_of[names[k]] = units[k];
-  for (const std::string& name : names) {
-    const std::vector<double>& values = made.at(name);
-    Value& told = context.results()[name];
-    if (values.size() == 1) {
-      told = values.front();
-      context.say(fmt::format("{:<9} {:.10g}", name, values.front()));
-    } else {
-      told = Value::list();
-      for (const double value : values) told.push_back(value);
-      context.say(fmt::format("{:<9} {} points", name, values.size()));
-    }
+  const std::array<std::string, 6> names = nc::stored_names(made.normalisation),
+                                   units = nc::stored_units(made.normalisation);
+  for (std::size_t k = 0; k < names.size(); ++k) tell(names[k], units[k], made, context);
+  if (!made.nu_v.empty()) {
+    context.results()["rho"] = made.rho;
+    context.results()["nu_v"] = made.nu_v;
+    context.results()["field"] = made.field;
   }
   const auto writing = context.report().phase("write");
-  nc::write_numbers(options.output, made, unit_of, {{"normalisation", nc::name(options.conversion.to)}});
+  nc::write_result(options.output, contents_of(made));
+  context.results()["normalisation"] = nc::name(made.normalisation);
   context.results()["files"].push_back(options.output);
   context.say("wrote     " + options.output);
 }
@@ -66,11 +81,15 @@ Command neoclassical_convert_command() {
       .summary = "Coefficients in the normalisation of another program",
       .details =
           "NTX and MONKES (per toroidal flux / 2 pi), DKES (per metre), SFINCS (transport matrix of RHSMode 3 with "
-          "nuPrime and EStar), and the dimensionless stars of the international benchmark. The geometry goes along, "
-          "so that what was converted can be converted back.",
+          "nuPrime and EStar), and the dimensionless stars of the international benchmark. Scans and databases become "
+          "tables: coefficients over (rho, nu_v, field), collisionalities over (rho, nu_v) and fields over (rho, "
+          "field) "
+          "in the new units. Every quantity carries its units, and the geometry goes along, so that what was converted "
+          "can be converted back. Lengths and fluxes that a file lacks are given by flags.",
       .examples = {{"sonde neoclassical convert run.nc --to sfincs -o sfincs.nc", "What SFINCS would print"},
                    {"sonde neoclassical convert run.nc --to stars --radius 0.25 --major-radius 5.5 -o stars.nc",
                     "The benchmark's D11*, D31*, D33*, with lengths in place of those of the result"},
+                   {"sonde neoclassical convert Dij.h5 --to stars -o stars.h5", "A whole database"},
                    {"sonde neoclassical convert sfincs.nc --from sfincs --to dkes -o dkes.h5", "From one to another"}},
       .invoke = invocation<ConvertOptions, run_convert>};
 }

@@ -41,14 +41,22 @@ struct DatabaseOptions {
     fields.add("snap", snap, {.help = "take the nearest surface of --booz where a radius lies in a gap"});
     fields.choice("surface_backend", surface_backend, {{"vmec", Backend::vmec}, {"boozer", Backend::boozer}},
                   {.help = "solve in the angles of VMEC, or in those of --booz"});
-    fields.add("rho", rho, {.help = "radii sqrt(s); unset: 0.12247, 0.25, 0.375, ... 0.875", .metavar = "LIST"});
-    fields.add("rho_linspace", rho_linspace, {.help = "radii in equal steps instead", .metavar = "FIRST,LAST,COUNT"});
+    fields.add(
+        "rho", rho,
+        {.help = "radii sqrt(s); unset: 0.12247, 0.25, 0.375, ... 0.875", .metavar = "LIST", .check = require_numbers});
+    fields.add("rho_linspace", rho_linspace,
+               {.help = "radii in equal steps instead", .metavar = "FIRST,LAST,COUNT", .check = require_numbers});
     fields.add("nu_v", nu_v,
-               {.help = "collisionalities; unset: 3e-7 to 10, 16 of them", .unit = "1/m", .metavar = "LIST"});
-    fields.add("er_tilde", er_tilde,
-               {.help = "electric fields; unset: 0 and 1e-6 to 0.1, 12 of them", .metavar = "LIST"});
-    fields.add("er_tilde_logspace", er_tilde_logspace,
-               {.help = "electric fields in equal ratios instead", .metavar = "FIRST,LAST,COUNT"});
+               {.help = "collisionalities; unset: 3e-7 to 10, 16 of them",
+                .unit = "1/m",
+                .metavar = "LIST",
+                .check = require_numbers});
+    fields.add(
+        "er_tilde", er_tilde,
+        {.help = "electric fields; unset: 0 and 1e-6 to 0.1, 12 of them", .metavar = "LIST", .check = require_numbers});
+    fields.add(
+        "er_tilde_logspace", er_tilde_logspace,
+        {.help = "electric fields in equal ratios instead", .metavar = "FIRST,LAST,COUNT", .check = require_numbers});
     fields.add("er_tilde_include_zero", er_tilde_include_zero, {.help = "and 0 before them"});
     fields.heading("Grid");
     grid.describe(fields);
@@ -188,8 +196,8 @@ void write_solved(const DatabaseOptions& options, const Ranks& ranks, nc::Databa
     say_fallback(std::count(database.precision_code.begin(), database.precision_code.end(), 0.0), context);
   say_ranks(build.points_of_rank(), context);
   if (build.in_batches() > 0) say_batches(database.axes.count() - build.resumed(), build.in_batches(), context);
-  results["largest_onsager_residual"] =
-      *std::max_element(database.onsager_residual.begin(), database.onsager_residual.end());
+  results["stellarator_symmetric"] = database.symmetric;
+  results["largest_onsager_residual"] = database.largest_onsager_residual();
   results["largest_residual"] = *std::max_element(database.residual.begin(), database.residual.end());
   context.say(fmt::format("wrote     {}, {} points, {:.3g} core-seconds in all", options.output, database.axes.count(),
                           build.point_seconds()));

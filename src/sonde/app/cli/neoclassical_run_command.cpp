@@ -7,6 +7,7 @@
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/neoclassical_settings.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/results/field_chart.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 
@@ -113,7 +114,12 @@ void run_run(const RunOptions& options, Context& context) {
   if (context.dry_run()) return;
 
   auto solving = context.report().phase("solve");
-  nc::Plan::Workspace workspace = plan.workspace();
+  // How many blocks there are is known but where Legendre modes are searched for, or other paths stand beside this one.
+  const bool known = !run.solver.adapt_n_xi && path.value != nc::Path::quasidefinite;
+  std::optional<ProgressMeter> progress(std::in_place, "solving", known ? grid.n_xi + 1 : 0, "blocks");
+  nc::Plan::Workspace workspace = plan.workspace([&progress] {
+    if (progress) progress->advance();
+  });
   nc::Coefficients made;
   if (const auto search = run.solver.search()) {
     const nc::Adapted adapted = solve_adapted(plan, at, *search, workspace);
@@ -126,6 +132,7 @@ void run_run(const RunOptions& options, Context& context) {
   } else {
     made = plan.solve(at, workspace);
   }
+  progress.reset();
   solving.end();
   tell(made, prepared.surface, at, context);
   context.report().check("residual", made.residual, run.solver.tol);

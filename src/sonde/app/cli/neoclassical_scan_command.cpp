@@ -26,11 +26,15 @@ struct ScanOptions {
   bool plot = false;
   void describe(Fields& fields) {
     file.describe(fields, "the result; in place of output.path", "FILE.nc|.h5|.npz");
-    fields.add("rho", rho, {.help = "scan.rho of the run file", .metavar = "LIST"});
-    fields.add("nu_v", nu_v, {.help = "scan.nu_v of the run file", .unit = "1/m", .metavar = "LIST"});
-    fields.add("epsi_hat", epsi_hat, {.help = "scan.epsi_hat of the run file", .metavar = "LIST"});
-    fields.add("er_hat", er_hat, {.help = "scan.er_hat of the run file", .unit = "T", .metavar = "LIST"});
-    fields.add("er_tilde", er_tilde, {.help = "scan.er_tilde of the run file", .metavar = "LIST"});
+    fields.add("rho", rho, {.help = "scan.rho of the run file", .metavar = "LIST", .check = require_numbers});
+    fields.add("nu_v", nu_v,
+               {.help = "scan.nu_v of the run file", .unit = "1/m", .metavar = "LIST", .check = require_numbers});
+    fields.add("epsi_hat", epsi_hat,
+               {.help = "scan.epsi_hat of the run file", .metavar = "LIST", .check = require_numbers});
+    fields.add("er_hat", er_hat,
+               {.help = "scan.er_hat of the run file", .unit = "T", .metavar = "LIST", .check = require_numbers});
+    fields.add("er_tilde", er_tilde,
+               {.help = "scan.er_tilde of the run file", .metavar = "LIST", .check = require_numbers});
     fields.add("scan_batch_size", scan_batch_size, {.help = "solver.scan_batch_size of the run file", .min = 1});
     fields.add("plot", plot, {.help = "draw the coefficients over collisionality beside the result"});
   }
@@ -68,6 +72,8 @@ void describe_axes(PreparedScan& scan) {
     scan.result.epsi_hat.push_back(scan.result.field.epsi_hat(each.scale));
     scan.result.iota.push_back(each.surface.iota);
     scan.result.B0.push_back(each.surface.reference_field());
+    scan.result.G.push_back(each.surface.mean_b_zeta());
+    scan.result.I.push_back(each.surface.mean_b_theta());
     scan.result.psi_scale.push_back(each.surface.psi_scale);
     if (each.R0 > 0) scan.result.R0.push_back(each.R0);
     scan.result.symmetric = scan.result.symmetric && each.surface.symmetric();
@@ -103,6 +109,7 @@ void prepare_scan(const ScanOptions& options, const Ranks& ranks, PreparedScan& 
                                    {.scale = result.field.kind != nc::FieldKind::epsi_hat, .lengths = true}, context);
   require_room(scan.surfaces.front().surface, scan.grid, context);
   describe_axes(scan);
+  say_asymmetry(scan.surfaces.front().surface, context);
   preparing.end();
   report_grid(scan.grid, context);
   scan.options = {.batch_size = run.solver.scan_batch_size, .adapt = run.solver.search()};
@@ -162,6 +169,7 @@ void run_scan(const ScanOptions& options, Context& context) {
   Value& results = context.results();
   results["files"].push_back(run.output.path);
   results["points"] = result.points.size();
+  results["stellarator_symmetric"] = result.symmetric;
   results["rho"] = result.rho;
   results["nu_v"] = result.nu_v;
   results[name(result.field.kind)] = result.field.values;

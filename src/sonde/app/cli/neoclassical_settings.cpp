@@ -11,6 +11,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/neoclassical/batch/smoke_solve.h"
 #include "sonde/instruments/neoclassical/geometry/resolution.h"
@@ -24,7 +25,7 @@ void RunFileFlags::describe(Fields& fields, const std::string& what, const std::
   fields.positional("input", input,
                     {.help = "run file (.toml), the file of a surface, or analytic-demo", .metavar = "INPUT"});
   fields.add("output", output, {.help = what, .metavar = metavar, .letter = 'o'});
-  fields.add("s", s, {.help = "surface.s of the run file, in place of any radius there", .min = 0, .max = 1});
+  fields.add("s", s, {.help = "surface.s of the run file, in place of any radius there"});
   fields.add("snap", snap, {.help = "surface.snap of the run file: the nearest surface of the file"});
   fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
   fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
@@ -51,6 +52,7 @@ void RunFileFlags::read(nc::RunFile& run) const {
   if (precision) problems.collect([&] { run.tables().assign_text("solver.precision=" + *precision); });
   for (const std::string& setting : set) problems.collect([&] { run.tables().assign_text(setting); });
   problems.throw_if_any("the command line has several problems");
+  if (run.output.report) require_place(*run.output.report);
 }
 
 void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde) {
@@ -186,6 +188,10 @@ void say_resolution(const nc::Surface& surface, const nc::GridSpec& grid, Contex
   if (note) say_notes({*note}, context);
 }
 
+void say_asymmetry(const nc::Surface& surface, Context& context) {
+  if (const auto note = nc::asymmetry_note(surface)) say_notes({*note}, context);
+}
+
 void require_room(const nc::Surface& surface, const nc::GridSpec& grid, Context& context) {
   (void)context.host_budget().reserve(nc::Plan::bytes_for(grid, surface.symmetric()),
                                       fmt::format("a grid of {} x {} points", grid.n_theta, grid.n_zeta),
@@ -244,7 +250,12 @@ std::vector<PreparedSurface> prepare_surfaces(const nc::RunFile& run, const std:
   const auto equilibrium = nc::Equilibrium::open(options);
   std::vector<double> chosen;  // s
   if (rho.empty()) chosen.push_back(nc::chosen_s(options, equilibrium));
-  for (const double radius : rho) chosen.push_back(radius * radius);
+  for (const double radius : rho) {
+    if (!(radius > 0 && radius <= 1))
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{}: rho = {} is outside of 0 < rho <= 1", equilibrium.path(), radius));
+    chosen.push_back(radius * radius);
+  }
   std::vector<PreparedSurface> surfaces;
   std::vector<double> radii;
   for (const double at : chosen) {

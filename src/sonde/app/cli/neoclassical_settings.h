@@ -98,6 +98,9 @@ struct Wanted {
 /// Notes what a grid does not see of a surface.
 void say_resolution(const neoclassical::Surface& surface, const neoclassical::GridSpec& grid, Context& context);
 
+/// Notes what the coefficients of a surface without stellarator symmetry lack.
+void say_asymmetry(const neoclassical::Surface& surface, Context& context);
+
 /// Throws Error(budget) for a grid that memory does not hold the operators of, before they are made.
 void require_room(const neoclassical::Surface& surface, const neoclassical::GridSpec& grid, Context& context);
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <string_view>
 
 #include "sonde/engine/base/error.h"
 
@@ -13,13 +14,19 @@ namespace {
 
 const double root_pi = std::sqrt(std::numbers::pi);
 
+/// Which setting gives a length that a result does not hold.
+const char* remedy(std::string_view name) {
+  if (name == "R0") return "major_radius (--major-radius) gives it";
+  if (name == "r" || name == "dpsi/dr")
+    return "it follows from minor_radius (--minor-radius) of the plasma, or radius (--radius) of this one surface";
+  return "";
+}
+
 double divisor(const char* name, double value) {
-  if (value == 0 || !std::isfinite(value))
-    throw Error(ErrorKind::bad_input, fmt::format("{} is {}: nothing can be converted by it", name, value))
-        .hint(
-            "lengths that a result does not hold: radius (--radius), the minor radius of the surface, which is also "
-            "what dpsi/dr follows from, and major_radius (--major-radius) for R0");
-  return value;
+  if (value != 0 && std::isfinite(value)) return value;
+  Error error(ErrorKind::bad_input, fmt::format("{} is {}: nothing can be converted by it", name, value));
+  if (*remedy(name) != '\0') error.hint(remedy(name));
+  throw error;
 }
 
 /// What the elements of the matrix of SFINCS are multiples of.

@@ -52,7 +52,9 @@ ConversionGeometry geometry_of(const StoredNumbers& stored, const ConversionSett
     geometry.G = mean(numbers(stored, "b_sub_zeta"));
     geometry.I = mean(numbers(stored, "b_sub_theta"));
     geometry.psi_p = label_slope(stored);
-    if (stored.contains("a_b")) geometry.r = number(stored, "a_b") * std::sqrt(number(stored, "s"));
+    const double s = number(stored, "s");
+    if (stored.contains("a_b")) geometry.r = number(stored, "a_b") * std::sqrt(s);
+    if (settings.minor_radius) geometry.r = *settings.minor_radius * std::sqrt(s);
     if (stored.contains("R0")) geometry.R0 = number(stored, "R0");
   } else {
     geometry.G = number(stored, "G");
@@ -60,6 +62,9 @@ ConversionGeometry geometry_of(const StoredNumbers& stored, const ConversionSett
     geometry.psi_p = number(stored, "psi_p");
     geometry.r = number(stored, "r");
     geometry.R0 = number(stored, "R0");
+    if (settings.minor_radius)
+      throw Error(ErrorKind::bad_input, "minor_radius says no radius of a surface whose s is not stored")
+          .hint("radius (--radius), that of the surface");
   }
   if (settings.radius) geometry.r = *settings.radius;
   if (settings.major_radius) geometry.R0 = *settings.major_radius;
@@ -116,8 +121,12 @@ void ConversionSettings::describe(Fields& fields) {
   fields.choice("from", from, words, {.help = "normalisation of the input"});
   fields.choice("to", to, words, {.help = "normalisation of the output"});
   fields.add("radius", radius,
-             {.help = "minor radius of the surface, for stars, and for dkes from results in s", .unit = "m", .min = 0});
-  fields.add("major_radius", major_radius, {.help = "for stars", .unit = "m", .min = 0});
+             {.help = "minor radius of one surface, for stars, and for dkes from results in s", .unit = "m", .min = 0});
+  fields.add("minor_radius", minor_radius,
+             {.help = "a_b, minor radius of the plasma: that of every surface follows from it", .unit = "m", .min = 0});
+  fields.add("major_radius", major_radius, {.help = "R0, for stars", .unit = "m", .min = 0});
+  fields.add("psi_a", psi_a,
+             {.help = "toroidal flux of the edge / 2 pi with its sign, for tables in s that lack it", .unit = "T m^2"});
 }
 
 std::array<std::string, 6> stored_names(Normalisation normalisation) {
@@ -161,12 +170,21 @@ const char* name(Normalisation normalisation) {
   return "";
 }
 
+void require_same_flux(double given, double own) {
+  constexpr double tolerable = 0.01;
+  if (std::abs(given - own) <= tolerable * std::abs(own)) return;
+  throw Error(ErrorKind::bad_input, fmt::format("psi_a = {:.8g} T m^2 was given, but the file has {:.8g}", given, own))
+      .hint("leave it out: it is for files that do not say it");
+}
+
 StoredNumbers converted(const StoredNumbers& stored, const ConversionSettings& settings) {
   if (stored.contains("nu_v"))
-    throw Error(ErrorKind::bad_input, "tables over collisionality and field, expected the points of one surface")
-        .hint("a result of `sonde neoclassical run`, or in Python a Scan and its Plan");
+    throw Error(ErrorKind::bad_input, "tables over collisionality and field, expected the points of one surface");
   const ConversionGeometry geometry = geometry_of(stored, settings);
   const bool in_label = settings.from == Normalisation::ntx && of_a_run(stored);
+  if (settings.from != Normalisation::ntx && of_a_run(stored) && number(stored, "s") > 0)
+    throw Error(ErrorKind::bad_input, "the result of a run per s is in the normalisation ntx")
+        .hint("leave out from (--from)");
   std::array<std::string, 6> names = stored_names(settings.from);
   if (in_label) names[5] = "epsi_hat";
   const std::size_t points = numbers(stored, names[0]).size();
@@ -177,6 +195,11 @@ StoredNumbers converted(const StoredNumbers& stored, const ConversionSettings& s
                   fmt::format("{} holds {} numbers, but {} holds {}", name, length, names[0], points));
 
   const double slope = in_label ? label_slope(stored) : 1;
+  if (settings.psi_a) {
+    if (!in_label || !(number(stored, "s") > 0))
+      throw Error(ErrorKind::bad_input, "psi_a has no meaning for points that are not per s").hint("leave it out");
+    require_same_flux(*settings.psi_a, slope);  // the fields that are stored say it
+  }
   // In s E_hat is per s as the coefficients are; surfaces with a label of their own have it per psi already.
   const double field_slope = in_label && number(stored, "s") > 0 ? slope : 1;
   const std::array<std::string, 6> new_names = stored_names(settings.to);

@@ -32,11 +32,16 @@ using StoredNumbers = std::map<std::string, std::vector<double>>;
 /// that it does not hold.
 struct ConversionSettings {
   Normalisation from = Normalisation::ntx, to = Normalisation::sfincs;
-  std::optional<double> radius{};        ///< m, of the surface: for stars, and for DKES from what is per s
+  std::optional<double> radius{};        ///< m, of the one surface: for stars, and for DKES from what is per s
+  std::optional<double> minor_radius{};  ///< m, of the plasma, which radius = minor_radius sqrt(s) follows from
   std::optional<double> major_radius{};  ///< m: for stars
+  std::optional<double> psi_a{};         ///< T m^2, edge flux / 2 pi with its sign: for tables per s that lack it
 
   void describe(Fields& fields);
 };
+
+/// Throws Error(bad_input) unless both values of psi_a agree within 1 %: a wrong flux shows in no residual.
+void require_same_flux(double given, double own);
 
 /// The points of one surface, stored as `settings.from`, under the names of `settings.to`. Each of the six quantities
 /// holds as many numbers as there are points. The surface is told by what a run stores (B0, iota, s, psi_scale and, on

@@ -119,7 +119,10 @@ TEST(StoredPoints, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused([](auto& s) { s["nu_v"] = {1}; }, {}), HasSubstr("tables over collisionality and field"));
   EXPECT_THAT(refused([](auto& s) { s["D11"].clear(); }, {}), HasSubstr("D11 holds no number"));
   EXPECT_THAT(refused([](auto& s) { s["jacobian"].pop_back(); }, {}), HasSubstr("jacobian and b_sup_zeta"));
-  EXPECT_THAT(refused(nothing, {.from = N::sfincs}), HasSubstr("no quantity M11"));
+  EXPECT_THAT(refused(nothing, {.from = N::sfincs}), HasSubstr("per s is in the normalisation ntx"));
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [] { (void)converted(per_r(), {.from = N::sfincs}); }),
+              HasSubstr("no quantity M11"));
+  EXPECT_THAT(refused(nothing, {.psi_a = 0.3}), HasSubstr("psi_a = 0.3 T m^2 was given, but the file has -0.3"));
   EXPECT_THAT(refused(nothing, {.from = N::ntx, .to = N::dkes}), HasSubstr("dpsi/dr is 0"));  // no radius
   EXPECT_THAT(refused(nothing, {.from = N::ntx, .to = N::stars, .radius = 0.2}), HasSubstr("R0 is 0"));
 }

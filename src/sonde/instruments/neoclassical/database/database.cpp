@@ -36,6 +36,13 @@ void require_radial(const Axes& axes, const char* name, const std::vector<double
 
 }  // namespace
 
+double Database::largest_onsager_residual() const {
+  double largest = 0;
+  for (std::size_t i = 0; i < onsager_residual.size(); ++i)
+    if (symmetric || axes.Er_tilde[i % axes.Er_tilde.size()] == 0) largest = std::max(largest, onsager_residual[i]);
+  return largest;
+}
+
 double Database::b2_ratio(Index radius) const {
   const Index highest = axes.collisionalities() - 1;
   const std::size_t at = axes.index(radius, highest, 0);

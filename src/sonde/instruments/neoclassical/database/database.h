@@ -41,6 +41,8 @@ struct Database {
   /// <B^2>/B0^2 of a radius: (3/2) nu_v D33_spitzer, or, where that is missing, (3/2) nu_v D33 at the highest
   /// collisionality.
   [[nodiscard]] double b2_ratio(Index radius) const;
+  /// The largest onsager_residual of the points that it says something of; 0 when nobody wrote it down.
+  [[nodiscard]] double largest_onsager_residual() const;
 };
 
 /// What a file must hold to be used at all, checked: axes, sizes of tables, finite values, psia and a_b above zero.

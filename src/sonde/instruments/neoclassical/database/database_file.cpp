@@ -55,23 +55,23 @@ class Reader {
     return {};
   }
 
+  /// One of ours, whose absence is no lack.
+  [[nodiscard]] std::optional<double> own_attribute(const std::string& name) const {
+    const auto value = file_.attribute("/", name);
+    if (!value) return std::nullopt;
+    if (const auto number = value->number()) return number;
+    throw bad(fmt::format("the attribute {} is {}, expected a number", name, value->printed()));
+  }
   [[nodiscard]] std::optional<double> optional_attribute(const std::string& name) {
-    if (const auto value = file_.attribute("/", name)) {
-      if (const auto number = value->number()) return number;
-      throw bad(fmt::format("the attribute {} is {}, expected a number", name, value->printed()));
-    }
-    missing.push_back("attribute " + name);
-    return std::nullopt;
+    const std::optional<double> number = own_attribute(name);
+    if (!number) missing.push_back("attribute " + name);
+    return number;
   }
 
   /// Of our own additions, whose absence is no lack.
   [[nodiscard]] std::string own_text(const std::string& name) {
     const auto value = file_.attribute("/", name);
     return value ? value->printed() : "";
-  }
-  [[nodiscard]] bool symmetric() {
-    const auto value = file_.attribute("/", "stellarator_symmetric");
-    return !value || value->number().value_or(1) != 0;
   }
 
   [[nodiscard]] std::optional<std::string> optional_text(const std::string& name) {
@@ -177,8 +177,14 @@ void write_database(const std::string& path, const Database& database) {
   for (const auto& [name, text] : {std::pair{"equilibrium", &database.equilibrium}, std::pair{"grid", &database.grid}})
     if (!text->empty()) writer.text_attribute("/", name, *text);
   writer.attribute("/", "format_version", format_version);
-  if (!database.symmetric) writer.attribute("/", "stellarator_symmetric", 0.0);
-  writer.text_attribute("/", "comment", "the factors _33 to SFINCS and to DKES have the sign minus");
+  std::string comment = "the factors _33 to SFINCS and to DKES have the sign minus";
+  if (!database.symmetric) {
+    writer.attribute("/", "stellarator_symmetric", std::int64_t{0});
+    comment +=
+        "; no stellarator symmetry: even and odd parts were not separated, and D13 = -D31 holds at Er_tilde = 0 alone, "
+        "so that onsager_residual of other points says nothing";
+  }
+  writer.text_attribute("/", "comment", comment);
   writer.finish();
 }
 
@@ -196,10 +202,10 @@ DatabaseFile read_database(const std::string& path) {
         .hint("a newer program wrote it");
   database.a_b = reader.optional_attribute("a_b").value_or(0);
   database.psia = reader.optional_attribute("psia").value_or(0);
+  database.symmetric = reader.own_attribute("stellarator_symmetric").value_or(1) != 0;
   database.source_name = reader.optional_text("source_name").value_or("");
   database.equilibrium = reader.own_text("equilibrium");
   database.grid = reader.own_text("grid");
-  database.symmetric = reader.symmetric();
   database.D11 = reader.values("D11", full);
   database.D13 = reader.values("D13", full);
   database.D31 = reader.values("D31", full);

@@ -19,11 +19,27 @@ bool finite(const Series& series) {
 
 }  // namespace
 
+double Surface::mean_b_theta() const {
+  const auto* boozer = std::get_if<BoozerField>(&field);
+  return boozer != nullptr ? boozer->b_theta : std::get<GeneralField>(field).b_sub_theta.cosine_of({0, 0});
+}
+
+double Surface::mean_b_zeta() const {
+  const auto* boozer = std::get_if<BoozerField>(&field);
+  return boozer != nullptr ? boozer->b_zeta : std::get<GeneralField>(field).b_sub_zeta.cosine_of({0, 0});
+}
+
 bool Surface::symmetric() const {
   const auto* general = std::get_if<GeneralField>(&field);
   return b.symmetric() && (general == nullptr || (general->jacobian.symmetric() && general->b_sub_theta.symmetric() &&
                                                   general->b_sub_zeta.symmetric() && general->b_sup_theta.symmetric() &&
                                                   general->b_sup_zeta.symmetric()));
+}
+
+std::optional<std::string> asymmetry_note(const Surface& surface) {
+  if (surface.symmetric()) return std::nullopt;
+  return "no stellarator symmetry: even and odd parts are not separated, which takes longer, and D13 = -D31 holds "
+         "without a field alone: with one, onsager_residual says nothing";
 }
 
 void require_valid(const Surface& surface) {

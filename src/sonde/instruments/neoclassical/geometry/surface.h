@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -38,8 +39,14 @@ struct Surface {
 
   /// B0: the (0,0) harmonic of |B| in the angles in use.
   [[nodiscard]] double reference_field() const { return b.cosine_of({0, 0}); }
+  /// I and G: the (0,0) harmonics of the covariant components, T m.
+  [[nodiscard]] double mean_b_theta() const;
+  [[nodiscard]] double mean_b_zeta() const;
   [[nodiscard]] bool symmetric() const;
 };
+
+/// What a user should know of coefficients of a surface without stellarator symmetry; nothing of others.
+[[nodiscard]] std::optional<std::string> asymmetry_note(const Surface& surface);
 
 /// Throws Error(bad_input) for a surface without B_00 > 0, with values that are not finite, or with N_fp < 1.
 void require_valid(const Surface& surface);

@@ -60,6 +60,14 @@ void require_same_equilibrium(const BoozerFile& file, const Wout& wout) {
   require(fmt::format("G at s = {:.4g}", s), here(file.b_zeta), there.b_zeta);
 }
 
+/// A wrong flux scales every coefficient and shows in no residual: what is given may round what the file says, no more.
+void require_same_flux(const std::string& path, double given, double own) {
+  constexpr double tolerable = 1e-2;
+  if (std::abs(given - own) <= tolerable * std::abs(own)) return;
+  throw contradiction(path, fmt::format("psi_a = {:.8g} T m^2 was given, but the file has {:.8g}", given, own))
+      .hint("leave out psi_a (--psi-a): it is for files that do not say it");
+}
+
 /// psi_a and the sign of sqrt(g), which Boozer files may lack.
 void complete(const SurfaceOptions& options, BoozerFile& file, bool sign_known, Notes& notes) {
   const auto own_psi_a = file.psi_a;
@@ -84,6 +92,7 @@ void complete(const SurfaceOptions& options, BoozerFile& file, bool sign_known, 
     file.major_radius = wout.major_radius;
     file.minor_radius = wout.minor_radius;
   }
+  if (options.psi_a && own_psi_a) require_same_flux(file.path, *options.psi_a, *own_psi_a);
   if (options.psi_a) file.psi_a = options.psi_a;
   if (own_psi_a && differs(*file.psi_a, *own_psi_a))
     notes.push_back(fmt::format("psi_a = {:.8g} T m^2 as given; the file has {:.8g}", *file.psi_a, *own_psi_a));
@@ -219,7 +228,8 @@ struct Equilibrium::Contents {
 Equilibrium Equilibrium::open(const SurfaceOptions& options) {
   const SurfaceType type = surface_type(options);
   if (type == SurfaceType::analytic || type == SurfaceType::dkes)
-    throw contradiction(options.path.empty() ? name(type) : options.path, "has one surface, expected an equilibrium");
+    throw contradiction(options.path.empty() ? name(type) : options.path,
+                        "no equilibrium of many surfaces (VMEC wout, boozmn, .bc)");
   refuse_those_of_analytic_surfaces(options);
   auto contents = std::make_shared<Contents>();
   contents->type = type;
@@ -313,7 +323,8 @@ double chosen_s(const SurfaceOptions& options, const Equilibrium& equilibrium) {
   if (given != 1)
     throw contradiction(equilibrium.path(),
                         fmt::format("{} of s, rho and surface_index are given, expected one of them",
-                                    given == 0 ? "none" : fmt::format("{}", given)));
+                                    given == 0 ? "none" : fmt::format("{}", given)))
+        .hint("s = 0.25 (--s 0.25), or rho or surface_index, in [surface] of a run file");
   if (options.s) return *options.s;
   if (options.rho) return *options.rho * *options.rho;
   const std::vector<double>& radii = equilibrium.radii();

@@ -3,14 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <filesystem>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/file.h"
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/io/npz.h"
@@ -24,9 +28,21 @@ enum class Format { netcdf, hdf5, npz };
 Format format_of(const std::string& path) {
   const std::string suffix = to_lower(std::filesystem::path(path).extension().string());
   if (suffix == ".nc") return Format::netcdf;
-  if (suffix == ".h5") return Format::hdf5;
+  if (suffix == ".h5" || suffix == ".hdf5") return Format::hdf5;
   if (suffix == ".npz") return Format::npz;
   throw Error(ErrorKind::usage, fmt::format("{}: results are written as .nc, .h5 or .npz", path));
+}
+
+/// What a file is by its first bytes, whatever it is called.
+Format recognised(const std::string& path) {
+  const File file(path);
+  std::array<char, 4> first{};
+  if (file.size() >= first.size()) file.read_at(0, std::as_writable_bytes(std::span(first)));
+  const std::string_view start(first.data(), first.size());
+  if (start == "\x89HDF") return Format::hdf5;  // NetCDF-4 too
+  if (start == "PK\x03\x04") return Format::npz;
+  throw Error(ErrorKind::bad_file, fmt::format("{}: no result: neither NetCDF-4, HDF5 nor NPZ", path))
+      .hint("give what `sonde neoclassical run`, `scan`, `database` or `convergence` wrote");
 }
 
 void write_hdf5(const std::string& path, const NetcdfContents& contents) {
@@ -81,6 +97,7 @@ std::vector<double> doubles(const Array& array, const std::string& path, const s
 }  // namespace
 
 void require_result_path(const std::string& path) {
+  if (path.empty()) throw Error(ErrorKind::usage, "no output").hint("-o result.nc, or path in [output] of a run file");
   (void)format_of(path);
   require_place(path);
 }
@@ -112,8 +129,8 @@ void write_numbers(const std::string& path, const std::map<std::string, std::vec
 }
 
 ResultFile::ResultFile(const std::string& path) : path_(path) {
-  switch (format_of(path)) {
-    case Format::netcdf:  // NetCDF-4, which is HDF5
+  switch (recognised(path)) {
+    case Format::netcdf:
     case Format::hdf5: {
       const Hdf5File file = Hdf5File::open(path);
       for (const Hdf5Link& link : file.list("/")) {

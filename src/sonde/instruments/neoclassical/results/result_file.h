@@ -10,7 +10,8 @@
 
 namespace sonde::neoclassical {
 
-/// Throws Error(usage) unless the path ends in .nc, .h5 or .npz, and like require_place(): before any work is done.
+/// Throws Error(usage) unless the path ends in .nc, .h5 (.hdf5) or .npz, and like require_place(): before any work is
+/// done.
 void require_result_path(const std::string& path);
 
 /// Writes the quantities by suffix, with the same names: .nc as NetCDF-4, .h5 as data sets at the root with their
@@ -26,7 +27,7 @@ void write_numbers(const std::string& path, const std::map<std::string, std::vec
 /// A result read back from any of the three.
 class ResultFile {
  public:
-  /// Throws Error(bad_file) when it is none of them or damaged.
+  /// The format is told by the content. Throws Error(bad_file) when it is none of them or damaged.
   explicit ResultFile(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }

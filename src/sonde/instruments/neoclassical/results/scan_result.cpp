@@ -97,6 +97,8 @@ NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const
   contents.add("epsi_hat", {"rho", "field"}, Array::from(all, Shape{radii, fields}));
   axis("iota", "rho", scan.iota, "1");
   axis("B0", "rho", scan.B0, "T");
+  axis("G", "rho", scan.G, "T m");
+  axis("I", "rho", scan.I, "T m");
   contents.add("psi_scale", {"rho"}, Array::from(scan.psi_scale, Shape{radii}));
   if (!scan.R0.empty()) axis("R0", "rho", scan.R0, "m");
   if (scan.a_b > 0) contents.add("a_b", scan.a_b).attributes.emplace_back("units", std::string("m"));
@@ -120,7 +122,10 @@ NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const
   coefficient("D33", "m", &Coefficients::D33);
   coefficient("D33_spitzer", "m", &Coefficients::D33_spitzer);
   table("residual", [](const Point& p) { return p.coefficients.residual; });
-  table("onsager_residual", [](const Point& p) { return p.coefficients.onsager_residual; });
+  NetcdfContents::Attributes& onsager =
+      *table("onsager_residual", [](const Point& p) { return p.coefficients.onsager_residual; });
+  if (!scan.symmetric)
+    onsager.emplace_back("comment", std::string("says nothing where the field is not 0: no stellarator symmetry"));
   table("path_code", [](const Point& p) { return static_cast<int>(p.coefficients.path); });
   table("precision_code", [](const Point& p) { return static_cast<int>(p.coefficients.precision); });
   table("iterations", [](const Point& p) { return p.coefficients.iterations; });

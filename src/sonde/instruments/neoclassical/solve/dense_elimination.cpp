@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
@@ -53,9 +52,9 @@ class DenseBlocks {
     convert(others.block(k), block(k));
   }
 
-  Index descend(const Case& at, Index first, double worst) {
+  Index descend(const Case& at, Index first, double worst, const BlockStep& step) {
     for (Index k = first; k >= 0; --k) {
-      check_interrupt();  // a block of a fine grid takes seconds
+      step();
       if (k == 2) copy<T>(block(2), top_);
       if (!factorised(k, at)) throw singular(equation_, k, at);
       if (k == 0) break;

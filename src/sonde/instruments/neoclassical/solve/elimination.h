@@ -11,6 +11,7 @@
 #include <span>
 
 #include "sonde/instruments/neoclassical/operators/parity.h"
+#include "sonde/instruments/neoclassical/solve/block_step.h"
 
 namespace sonde::neoclassical {
 
@@ -20,6 +21,8 @@ class Elimination {
   Elimination(const Elimination&) = delete;
   Elimination& operator=(const Elimination&) = delete;
   virtual ~Elimination() = default;
+
+  BlockStep step;
 
   /// Delta_k from k = n_xi >= 2 down to 0. Allocates nothing but a vector on a rational surface. Throws
   /// Error(not_converged) where a block cannot be factorised.

@@ -24,8 +24,9 @@ inline constexpr double worst_of_float32 = 2e2;
 
 /// A path in float64, or in float32 with the last blocks in float64. Blocks<T> has
 ///     begin(at, n_xi, kept)        Delta_n_xi; factors of k <= kept stay
-///     descend(at, first, worst)    from Delta_first down; ends after a block of a condition above `worst` and returns
-///                                  the index of the block after it, which is made but not factorised; -1 at the end
+///     descend(at, first, worst, step)  from Delta_first down with a step() before each; ends after a block of a
+///                                  condition above `worst` and returns the index of the block after it, which is made
+///                                  but not factorised; -1 at the end
 ///     take(k, others)              Delta_k from blocks of another element type; factors of all below stay
 ///     solve(k, b, x), multiply_top(x, y)
 template <template <class> class Blocks>
@@ -38,18 +39,18 @@ class MixedElimination final : public Elimination {
   void eliminate(const Case& at, Index n_xi) override {
     last_below_ = n_xi;
     below_.begin(at, n_xi, 2);
-    below_.descend(at, n_xi, std::numeric_limits<double>::infinity());
+    below_.descend(at, n_xi, std::numeric_limits<double>::infinity(), step);
   }
 
   void eliminate_in_float32(const Case& at, Index n_xi) override {
     if (above_ == nullptr) above_ = make_above_();
     above_->begin(at, n_xi, n_xi);
-    last_below_ = above_->descend(at, n_xi, worst_of_float32);
+    last_below_ = above_->descend(at, n_xi, worst_of_float32, step);
     if (last_below_ < 0) return;
     if (last_below_ >= most_of_float64(n_xi))
       throw Error(ErrorKind::not_converged, fmt::format("float32 does not reach below Legendre index {}", last_below_));
     below_.take(last_below_, *above_);
-    below_.descend(at, last_below_, std::numeric_limits<double>::infinity());
+    below_.descend(at, last_below_, std::numeric_limits<double>::infinity(), step);
   }
 
   void solve(Index k, std::span<const double> b, std::span<double> x) override {

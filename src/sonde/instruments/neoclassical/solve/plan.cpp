@@ -78,9 +78,13 @@ struct Plan::Workspace::State {
 
   Elimination& elimination(Path path) {
     std::unique_ptr<Elimination>& made = eliminations[static_cast<std::size_t>(path)];
-    if (made == nullptr) made = owner->elimination(path);
+    if (made == nullptr) {
+      made = owner->elimination(path);
+      made->step = step;
+    }
     return *made;
   }
+  BlockStep step;               // of all of them
   std::array<Field, 3> u1, u3;  // solutions
   std::optional<Substitution> substitution;
   bool solved = false;
@@ -170,10 +174,11 @@ Choice<Path> Plan::path(double epsi_hat) const {
   return {found.path, found.because};
 }
 
-Plan::Workspace Plan::workspace() const {
+Plan::Workspace Plan::workspace(std::function<void()> told) const {
   Workspace made;
   made.state_ = std::make_unique<Workspace::State>();
   made.state_->owner = prepared_.get();
+  made.state_->step.told = std::move(told);
   const auto n = static_cast<std::size_t>(prepared_->equation.points());
   for (auto* fields : {&made.state_->u1, &made.state_->u3})
     for (Field& each : *fields) each.resize(n);
@@ -252,7 +257,7 @@ std::optional<Coefficients> Plan::solve_weak_field(const Case& at, Index n_xi, W
   if (state.weak_fields == nullptr) {
     // Both take much memory, and few cases need the first: one at a time, as fallback_bytes() has it.
     state.eliminations[static_cast<std::size_t>(Path::dense)] = nullptr;
-    state.weak_fields = std::make_unique<WeakFields>(equation, *prepared_->basis, *prepared_->blocks);
+    state.weak_fields = std::make_unique<WeakFields>(equation, *prepared_->basis, *prepared_->blocks, state.step);
   }
   std::array<double, 2> residual{};
   const Index vectors = state.weak_fields->solve(at, n_xi, state.u1, state.u3, residual);

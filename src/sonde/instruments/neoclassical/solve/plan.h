@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,7 +80,8 @@ class Plan {
     struct State;
     std::unique_ptr<State> state_;
   };
-  [[nodiscard]] Workspace workspace() const;
+  /// `told` is called before every block of a solve, n_xi + 1 times or more: another path may follow the first.
+  [[nodiscard]] Workspace workspace(std::function<void()> told = {}) const;
   /// What the workspace of a solve along this path holds, with Legendre indices up to that of the plan, or to another.
   /// In float32 factors of them all are kept, and memory for float64 is counted too.
   [[nodiscard]] std::size_t workspace_bytes(Path path) const;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
@@ -80,9 +79,9 @@ class QuasidefiniteBlocks {
     convert(others.largest_vector(), vectors_[6]);
   }
 
-  Index descend(const Case& at, Index first, double worst) {
+  Index descend(const Case& at, Index first, double worst, const BlockStep& step) {
     for (Index k = first; k >= 0; --k) {
-      check_interrupt();  // a block of a fine grid takes seconds
+      step();
       if (k == 2) keep_top();
       worst_ = 1;
       factorise_and_descend(k, at);

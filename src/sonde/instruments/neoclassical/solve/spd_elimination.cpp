@@ -3,7 +3,6 @@
 #include <array>
 #include <vector>
 
-#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/neoclassical/solve/assemble.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
 #include "sonde/instruments/neoclassical/solve/mixed_elimination.h"
@@ -46,9 +45,9 @@ class SpdBlocks {
     convert(others.block(k), block(k));
   }
 
-  Index descend(const Case& at, Index first, double worst) {
+  Index descend(const Case& at, Index first, double worst, const BlockStep& step) {
     for (Index k = first; k >= 0; --k) {
-      check_interrupt();  // a block of a fine grid takes seconds
+      step();
       const Index size = count(k);
       if (k == 2) copy<T>(block(2), shaped(top_, size, size));
       const dense::Cholesky<T> factor{block(k), shaped(inverses_, size, dense::inverse_columns(size))};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sonde/instruments/neoclassical/operators/grid_functions.h"
 #include "sonde/instruments/neoclassical/solve/matrix_arena.h"
@@ -34,10 +35,12 @@ double dot(const double* a, const double* b, Index count) {
 
 }  // namespace
 
-WeakFields::WeakFields(const DriftKinetic& equation, const ParityBasis& basis, const ParityBlocks& blocks)
+WeakFields::WeakFields(const DriftKinetic& equation, const ParityBasis& basis, const ParityBlocks& blocks,
+                       BlockStep step)
     : equation_(equation),
       basis_(basis),
       blocks_(blocks),
+      step_(std::move(step)),
       even_odd_(sparse(blocks.streaming_even_odd, blocks.even, blocks.odd)),
       odd_even_(sparse(blocks.streaming_odd_even, blocks.odd, blocks.even)),
       size_(blocks.even),
@@ -76,7 +79,7 @@ dense::Matrix<double> WeakFields::factor(Class which, Index k) {
 void WeakFields::begin(double nu_hat, Index n_xi) {
   if (levels_ == n_xi + 1 && nu_hat_ == nu_hat) return;
   levels_ = n_xi + 1;
-  nu_hat_ = nu_hat;
+  nu_hat_ = 0;  // until all is there: a step may end the work
   made_ = 0;
   const auto resized = [](Field& field, Index elements) {
     if (field.size() < static_cast<std::size_t>(elements)) field.resize(static_cast<std::size_t>(elements));
@@ -93,6 +96,7 @@ void WeakFields::begin(double nu_hat, Index n_xi) {
   factorised_ = factorise(Class::driven, nu_hat) && factorise(Class::other, nu_hat);
   start(equation_.radial, drives_[0]);
   start(equation_.parallel, drives_[1]);
+  nu_hat_ = nu_hat;
 }
 
 bool WeakFields::factorise(Class which, double nu_hat) {
@@ -103,6 +107,7 @@ bool WeakFields::factorise(Class which, double nu_hat) {
   const Index top = levels_ - 1;
   set_diagonal(shape(block_, count(which, top), count(which, top)), collisions(top));
   for (Index k = top; k >= 0; --k) {
+    step_();
     const Index n = count(which, k);
     const dense::Matrix<double> block = shape(block_, n, n);
     const dense::Cholesky<double> made{block, shape(inverses_, n, dense::inverse_columns(n))};

@@ -8,6 +8,7 @@
 #include "sonde/engine/math/dense/cholesky.h"
 #include "sonde/instruments/neoclassical/operators/parity.h"
 #include "sonde/instruments/neoclassical/solve/assemble.h"
+#include "sonde/instruments/neoclassical/solve/block_step.h"
 
 namespace sonde::neoclassical {
 
@@ -30,7 +31,7 @@ class WeakFields {
   /// solutions of the order of 1 / nu_hat, and the first substitution leaves some of their rounding.
   static constexpr double rare = 1e-5;
 
-  WeakFields(const DriftKinetic& equation, const ParityBasis& basis, const ParityBlocks& blocks);
+  WeakFields(const DriftKinetic& equation, const ParityBasis& basis, const ParityBlocks& blocks, BlockStep step = {});
   /// What one of n_xi holds.
   static std::size_t bytes(Index points, Index n_xi);
 
@@ -81,6 +82,7 @@ class WeakFields {
   const DriftKinetic& equation_;
   const ParityBasis& basis_;
   const ParityBlocks& blocks_;
+  BlockStep step_;
   SparseRows even_odd_, odd_even_;  // streaming
   Index size_, levels_ = 0;
   double nu_hat_ = 0;
