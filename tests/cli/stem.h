@@ -71,13 +71,4 @@ inline std::string make_small_scan(const TemporaryFolder& folder, const std::str
   return master;
 }
 
-/// The names in a folder, sorted.
-inline std::vector<std::string> names_in(const std::filesystem::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 }  // namespace sonde::testing

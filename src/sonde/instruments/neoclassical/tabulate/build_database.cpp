@@ -51,10 +51,7 @@ DatabaseBuild::DatabaseBuild(const Equilibrium& equilibrium, const std::optional
       notes_.push_back(fmt::format("rho = {:.6g}: {}", rho, *note));
     surfaces_.push_back(std::move(read.surface));
   }
-  if (const auto note = asymmetry_note(surfaces_.front())) {
-    notes_.push_back(*note);
-    database_.symmetric = false;
-  }
+  if (const auto note = asymmetry_note(surfaces_.front())) notes_.push_back(*note);
   RadialScales scales = radial_scales(equilibrium, boozer, axes.rho, notes_);
   database_.axes = axes;
   database_.source_name = fmt::format("sonde {}", build_info().version);
