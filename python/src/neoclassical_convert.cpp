@@ -3,8 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "neoclassical.h"
-#include "sonde/engine/base/error.h"
-#include "sonde/instruments/neoclassical/convert/stored_tables.h"
+#include "sonde/instruments/neoclassical/results/converted_result.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 #include "work.h"
 

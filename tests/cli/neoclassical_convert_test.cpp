@@ -94,8 +94,10 @@ TEST_F(Neoclassical, ScansAndDatabasesAreConvertedWhole) {
       "    np.testing.assert_allclose(b[name], c[name], rtol=1e-12, err_msg=name)\n"
       "    assert text(b[name].attrs['normalisation']) == 'dkes'\n"
       "assert text(b['D11'].attrs['units']) == 'm^-1 T^-2' and text(b['r'].attrs['units']) == 'm'\n"
-      "assert s['M11'].shape == (2, 2, 3) and s['nu_prime'].shape == (2, 2) and s['e_star'].shape == (2, 3)\n",
+      "assert s['M11'].shape == (2, 2, 3) and s['nu_prime'].shape == (2, 2) and s['e_star'].shape == (2, 3)\n"
+      "f = h5py.File(sys.argv[1] + '/D.h5', 'a'); f['D31'][0, 0, 0] = np.nan\n",
       folder_.path().string());
+  expect_refused({{"convert", file("D.h5"), "--to", "dkes", "-o", file("out.h5")}, 3, "D31 is nan at rho = 0.4"});
 }
 
 }  // namespace

@@ -73,6 +73,21 @@ TEST(ImpossibleWishes, AreRefusedWithARemedy) {
   }
 }
 
+TEST(ImpossibleWishes, OfAFileNameTheirLineAndAreBadInput) {
+  const TemporaryFolder folder;
+  const std::string master = make_small_scan(folder), wishes = folder.file("wishes.toml");
+  for (const auto& [line, text] : {std::pair{"det_bin = \"two\"", "\"two\" is not a whole number"},
+                                   {"scan_shape = \"many\"", "\"many\" is not ROWS,COLS"},
+                                   {"scan_region = [1, 2, 3]", "\"1,2,3\" has 3 numbers, 4 are needed"},
+                                   {"scan_bin = 0", "0 is below the smallest allowed value, 1"}}) {
+    SCOPED_TRACE(line);
+    std::ofstream(wishes) << "\n" << line << "\n";
+    const Ended ended = run({"stem", "load", master, "--config", wishes});
+    EXPECT_EQ(ended.status, 3);
+    EXPECT_THAT(ended.err, HasSubstr(" in " + wishes + " line 2: " + text));
+  }
+}
+
 TEST(ImpossibleWishes, DetectorsAreRefusedWithTheirPlace) {
   const TemporaryFolder folder;
   const std::string master = make_small_scan(folder);

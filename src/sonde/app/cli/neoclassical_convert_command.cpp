@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "sonde/app/cli/commands.h"
-#include "sonde/engine/base/error.h"
-#include "sonde/instruments/neoclassical/convert/stored_tables.h"
+#include "sonde/instruments/neoclassical/results/converted_result.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 
 namespace sonde::cli {
@@ -51,12 +50,8 @@ void tell(const std::string& name, const std::string& unit, const nc::Converted&
 
 void run_convert(const ConvertOptions& options, Context& context) {
   nc::require_result_path(options.output);
-  auto reading = context.report().phase("read");
-  const nc::ResultFile file(options.input);
-  reading.end();
   auto converting = context.report().phase("convert");
-  const nc::Converted made =
-      during("converting " + options.input, [&] { return converted_file(file.numbers(), options.conversion); });
+  const nc::Converted made = nc::converted_result(options.input, options.conversion);
   converting.end();
   const std::array<std::string, 6> names = nc::stored_names(made.normalisation),
                                    units = nc::stored_units(made.normalisation);

@@ -36,6 +36,11 @@ class Tables {
     if (settings.from != Normalisation::ntx && !was_converted())
       throw Error(ErrorKind::bad_input, "a scan or a database is in the normalisation ntx")
           .hint("leave out from (--from)");
+    if (settings.psi_a && (was_converted() || std::isnan(rho.front())))
+      throw Error(ErrorKind::bad_input, "psi_a has no meaning for tables that are not per s").hint("leave it out");
+    if (settings.minor_radius && std::isnan(rho.front()))
+      throw Error(ErrorKind::bad_input, "minor_radius says no radius of a surface whose s is not stored")
+          .hint("radius (--radius), that of the surface");
   }
 
   std::vector<double> rho, nu_v, field;

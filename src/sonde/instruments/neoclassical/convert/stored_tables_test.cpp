@@ -129,6 +129,16 @@ TEST(StoredTables, OfALabelOfTheirOwnKeepTheirField) {
   EXPECT_THAT(made.numbers.at("er_hat"), ElementsAre(0, DoubleNear(0.03, tolerance), DoubleNear(0.06, tolerance)));
 }
 
+TEST(StoredTables, OfALabelOfTheirOwnHaveNoUseForWhatTellsOfS) {
+  StoredNumbers stored = a_scan();
+  stored["rho"] = {std::numeric_limits<double>::quiet_NaN()};
+  const auto refused = [&](const ConversionSettings& settings) {
+    return error_of(ErrorKind::bad_input, [&] { (void)converted_file(stored, settings); });
+  };
+  EXPECT_THAT(refused({.psi_a = 1}), HasSubstr("psi_a has no meaning"));
+  EXPECT_THAT(refused({.minor_radius = 1}), HasSubstr("radius (--radius), that of the surface"));
+}
+
 TEST(StoredTables, WhatIsMissingIsGivenByAFlag) {
   StoredNumbers bare = a_scan();
   for (const char* name : {"R0", "a_b", "psi_a"}) bare.erase(name);

@@ -3,15 +3,63 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string_view>
+#include <vector>
+
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/instruments/stem/load/parse_numbers.h"
 
 namespace sonde::stem {
+namespace {
+
+/// "256,256", "255,auto", "auto": unset is to be found.
+struct ScanShape {
+  std::optional<Index> rows{}, cols{};
+};
+
+ScanShape parse_scan_shape(std::string_view text, std::string_view where) {
+  ScanShape shape;
+  if (text == "auto") return shape;
+  const std::vector<std::string> parts = split(text, ',');
+  if (parts.size() != 2)
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not ROWS,COLS", where, text))
+        .hint("write for instance 256,256 or 255,auto");
+  if (parts[0] != "auto") shape.rows = parse_index(parts[0], where, "256,256");
+  if (parts[1] != "auto") shape.cols = parse_index(parts[1], where, "256,256");
+  for (const auto& extent : {shape.rows, shape.cols})
+    if (extent && *extent < 1)
+      throw Error(ErrorKind::usage, fmt::format("{}: {} is not a number of positions", where, *extent));
+  return shape;
+}
+
+std::vector<Index> parse_raw_shape(std::string_view text, std::string_view where) {
+  return parse_list(std::string(text), 4, where, "256,256,128,130");
+}
+
+std::vector<Index> parse_scan_region(std::string_view text, std::string_view where) {
+  return parse_list(std::string(text), 4, where, "0,64,0,64");
+}
+
+std::optional<Index> parse_det_bin(std::string_view text, std::string_view where) {
+  return text == "auto" ? std::nullopt : std::optional(parse_index(text, where, "2"));
+}
+
+/// Whether `parse` takes a text, for FieldInfo::check.
+template <auto parse>
+void require(std::string_view text, std::string_view where) {
+  (void)parse(text, where);
+}
+
+}  // namespace
+
 void LoadOptions::describe(Fields& fields) {
   fields.heading("What the file does not say");
   fields.add("scan_shape", scan_shape,
-             {.help = "scan rows and columns; one of them may be auto", .metavar = "ROWS,COLS|auto"});
+             {.help = "scan rows and columns; one of them may be auto",
+              .metavar = "ROWS,COLS|auto",
+              .check = require<parse_scan_shape>});
   fields.choice(
       "scan_flip", scan_flip,
       {{"none", ScanFlip::none}, {"rows", ScanFlip::rows}, {"cols", ScanFlip::cols}, {"both", ScanFlip::both}},
@@ -28,7 +76,9 @@ void LoadOptions::describe(Fields& fields) {
   fields.add("sentinel", sentinel,
              {.help = "stored value that means no data, for formats that declare none", .min = 0});
   fields.add("dataset", dataset, {.help = "object inside an HDF5 file or a Zarr folder", .metavar = "PATH"});
-  fields.add("raw_shape", raw_shape, {.help = "shape of a raw file", .metavar = "RY,RX,QY,QX", .alias = "shape"});
+  fields.add(
+      "raw_shape", raw_shape,
+      {.help = "shape of a raw file", .metavar = "RY,RX,QY,QX", .alias = "shape", .check = require<parse_raw_shape>});
   fields.add("raw_dtype", raw_dtype, {.help = "element type of a raw file", .metavar = "u1|u2|u4|i2|f4|f8"});
   fields.add("raw_big_endian", raw_big_endian, {.help = "a raw file has its most significant byte first"});
   fields.add("raw_offset", raw_offset, {.help = "bytes before the first frame of a raw file", .alias = "offset"});
@@ -41,15 +91,18 @@ void LoadOptions::describe(Fields& fields) {
   fields.add("rotation", rotation,
              {.help = "rotation between scan and detector", .unit = "degrees", .min = -360, .max = 360});
   fields.heading("What is kept");
-  fields.add(
-      "det_bin", det_bin,
-      {.help = "sum N x N detector pixels; auto takes the smallest bin that fits the memory", .metavar = "N|auto"});
+  fields.add("det_bin", det_bin,
+             {.help = "sum N x N detector pixels; auto takes the smallest bin that fits the memory",
+              .metavar = "N|auto",
+              .check = require<parse_det_bin>});
   fields.choice("bin_mode", bin_mode, {{"sum", BinMode::sum}, {"mean", BinMode::mean}},
                 {.help = "exact sums of counts, or means over good pixels in f32"});
   fields.choice("edge", edge, {{"keep", Edge::keep}, {"drop", Edge::drop}}, {.help = "incomplete bins at the edge"});
   fields.add("scan_bin", scan_bin, {.help = "sum N x N scan positions", .min = 1, .max = 4096});
   fields.add("scan_region", scan_region,
-             {.help = "load these positions only; the last ones are exclusive", .metavar = "ROW0,ROW1,COL0,COL1"});
+             {.help = "load these positions only; the last ones are exclusive",
+              .metavar = "ROW0,ROW1,COL0,COL1",
+              .check = require<parse_scan_region>});
   fields.choice(
       "dtype", dtype,
       {{"auto", ResultType::automatic},
@@ -78,16 +131,10 @@ void LoadOptions::describe(Fields& fields) {
 ReadOptions LoadOptions::read_options() const {
   ReadOptions read;
   if (scan_shape != "auto") {
-    const std::vector<std::string> parts = split(scan_shape, ',');
-    if (parts.size() != 2)
-      throw Error(ErrorKind::usage, fmt::format("--scan-shape: \"{}\" is not ROWS,COLS", scan_shape))
-          .hint("write for instance --scan-shape 256,256 or --scan-shape 255,auto");
-    if (parts[0] != "auto") read.scan_rows = parse_index(parts[0], "--scan-shape", "256,256");
-    if (parts[1] != "auto") read.scan_cols = parse_index(parts[1], "--scan-shape", "256,256");
-    for (const auto& extent : {read.scan_rows, read.scan_cols})
-      if (extent && *extent < 1)
-        throw Error(ErrorKind::usage, fmt::format("--scan-shape: {} is not a number of positions", *extent));
-    read.scan_shape_auto = !read.scan_rows && !read.scan_cols;
+    const auto [rows, cols] = parse_scan_shape(scan_shape, "--scan-shape");
+    read.scan_rows = rows;
+    read.scan_cols = cols;
+    read.scan_shape_auto = !rows && !cols;
   }
   read.flip_rows = scan_flip == ScanFlip::rows || scan_flip == ScanFlip::both;
   read.flip_cols = scan_flip == ScanFlip::cols || scan_flip == ScanFlip::both;
@@ -97,7 +144,7 @@ ReadOptions LoadOptions::read_options() const {
   read.ignore_mask = ignore_mask;
   if (sentinel) read.sentinel = static_cast<std::uint64_t>(*sentinel);
   read.dataset = dataset;
-  if (!raw_shape.empty()) read.raw_shape = parse_list(raw_shape, 4, "--raw-shape", "256,256,128,130");
+  if (!raw_shape.empty()) read.raw_shape = parse_raw_shape(raw_shape, "--raw-shape");
   read.raw_dtype = raw_dtype;
   read.raw_big_endian = raw_big_endian;
   read.raw_offset = raw_offset.value;
@@ -108,13 +155,10 @@ ReadOptions LoadOptions::read_options() const {
 
 std::optional<ScanRegion> LoadOptions::region() const {
   if (scan_region.empty()) return std::nullopt;
-  const std::vector<Index> values = parse_list(scan_region, 4, "--scan-region", "0,64,0,64");
+  const std::vector<Index> values = parse_scan_region(scan_region, "--scan-region");
   return ScanRegion{values[0], values[1], values[2], values[3]};
 }
 
-std::optional<Index> LoadOptions::detector_bin() const {
-  if (det_bin == "auto") return std::nullopt;
-  return parse_index(det_bin, "--det-bin", "2");
-}
+std::optional<Index> LoadOptions::detector_bin() const { return parse_det_bin(det_bin, "--det-bin"); }
 
 }  // namespace sonde::stem

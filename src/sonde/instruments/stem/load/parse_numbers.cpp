@@ -16,7 +16,7 @@ Index parse_index(std::string_view text, std::string_view flag, std::string_view
   const auto [end, status] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), value);
   if (status != std::errc() || end != trimmed.data() + trimmed.size())
     throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not a whole number", flag, text))
-        .hint(fmt::format("write for instance {} {}", flag, example));
+        .hint(fmt::format("write for instance {}", example));
   return value;
 }
 
@@ -26,7 +26,7 @@ std::vector<Index> parse_list(const std::string& text, std::size_t count, std::s
   if (parts.size() != count)
     throw Error(ErrorKind::usage,
                 fmt::format("{}: \"{}\" has {} numbers, {} are needed", flag, text, parts.size(), count))
-        .hint(fmt::format("write for instance {} {}", flag, example));
+        .hint(fmt::format("write for instance {}", example));
   std::vector<Index> values;
   values.reserve(parts.size());
   for (const std::string& part : parts) values.push_back(parse_index(part, flag, example));
