@@ -67,8 +67,8 @@ class Pie final : public Engine<Real> {
   void commit(State& state, Index slice, const Exposure<Real>& exposure, const Box& box, const Copy& copy,
               Array& changed);
   void push(State& state);
-  /// Between iterations `before_` holds how far the object is from it: what constraints do to the object meanwhile, such
-  /// as the factor that keeps the probe's power, is no movement that a kick may go on with.
+  /// Between iterations `before_` holds how far the object is from it: what constraints do to the object meanwhile,
+  /// such as the factor that keeps the probe's power, is no movement that a kick may go on with.
   void exchange_before(const State& state);
   void sequential(Workbench<Real>& bench, const Iteration& iteration);
   void disjoint(Workbench<Real>& bench, const Iteration& iteration);

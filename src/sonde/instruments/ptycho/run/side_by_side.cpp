@@ -21,8 +21,8 @@ Choice<Index> choose_at_once(Index tries, Index threads, Index most, std::size_t
   while (at_once > 1 && bytes_of(at_once) > host_bytes) --at_once;
   const auto bytes = [](std::size_t count) { return format_bytes(static_cast<double>(count)); };
   if (at_once < from)
-    return {at_once, fmt::format("{} need {}, {} may be used", at_once + 1, bytes(bytes_of(at_once + 1)),
-                                 bytes(host_bytes))};
+    return {at_once,
+            fmt::format("{} need {}, {} may be used", at_once + 1, bytes(bytes_of(at_once + 1)), bytes(host_bytes))};
   if (at_once == tries) return {at_once, "no more are left"};
   if (at_once == most) return {at_once, "asked for"};
   return {at_once, threads == 1 ? "one thread computes" : fmt::format("one for each of {} threads", threads)};

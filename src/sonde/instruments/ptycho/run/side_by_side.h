@@ -10,8 +10,8 @@
 namespace sonde::ptycho {
 
 /// How many reconstructions of one measurement work at the same time: one for each thread, as far as the memory goes.
-/// A small one keeps a thread busy but not several. `most`: what a person asked for; 0: nothing. `bytes_of(n)` is what n
-/// at the same time need in all. A pure function of its arguments, at least 1 and at most `tries`.
+/// A small one keeps a thread busy but not several. `most`: what a person asked for; 0: nothing. `bytes_of(n)` is what
+/// n at the same time need in all. A pure function of its arguments, at least 1 and at most `tries`.
 [[nodiscard]] Choice<Index> choose_at_once(Index tries, Index threads, Index most, std::size_t host_bytes,
                                            const std::function<std::size_t(Index)>& bytes_of);
 
