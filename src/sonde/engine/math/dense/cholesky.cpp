@@ -55,7 +55,7 @@ bool factorise(const Cholesky<T>& factor, std::span<T> scratch) {
     const Index size = std::min(block, n - first), below = n - first - size;
     const Matrix<T> diagonal = part(a, first, size, first, size);
     const Matrix<T> inverse = part(factor.inverses, first, size, 0, size);
-    if (!cpu::factorise_and_invert(diagonal, inverse, scratch.data())) return false;
+    if (!cpu::factorise_and_invert(diagonal, inverse)) return false;
     if (below == 0) continue;
     const Matrix<T> panel = part(a, first + size, below, first, size), old(scratch.data(), below, size);
     copy<T>(panel, old);
@@ -74,15 +74,30 @@ void solve_lower(const Cholesky<T>& factor, Matrix<T> b, std::span<T> scratch) {
 }
 
 template <class T>
+void prepare_solve(const Cholesky<T>& factor) {
+  const Matrix<T> a = factor.lower;
+  const Index n = a.extent[0], block = block_rows(n);
+  for (Index first = 0; first < n; first += block) {
+    const Index next = std::min(first + block, n);
+    for (Index i = first; i < next; ++i)
+      for (Index j = first; j < next; ++j) a(j, i) = factor.inverses(i, j - first);
+    for (Index i = next; i < n; ++i)
+      for (Index j = first; j < next; ++j) a(j, i) = a(i, j);
+  }
+}
+
+template <class T>
 void solve(const Cholesky<T>& factor, std::span<T> x) {
-  solve_triangular(factor.lower, Form::plain, x);
-  solve_triangular(factor.lower, Form::transposed, x);
+  assert(static_cast<Index>(x.size()) == factor.lower.extent[0]);
+  cpu::solve_vector(factor.lower, factor.inverses, x.data());
 }
 
 template bool factorise(const Cholesky<float>&, std::span<float>);
 template bool factorise(const Cholesky<double>&, std::span<double>);
 template void solve_lower(const Cholesky<float>&, Matrix<float>, std::span<float>);
 template void solve_lower(const Cholesky<double>&, Matrix<double>, std::span<double>);
+template void prepare_solve(const Cholesky<float>&);
+template void prepare_solve(const Cholesky<double>&);
 template void solve(const Cholesky<float>&, std::span<float>);
 template void solve(const Cholesky<double>&, std::span<double>);
 

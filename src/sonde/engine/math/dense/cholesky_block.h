@@ -14,10 +14,14 @@ namespace sonde::dense {
 
 namespace cpu {
 
-/// a = R R^T in the lower triangle of a few dozen rows, and R^-1 with zeros above into `inverse`. `work` holds n^2
-/// elements. False where a is not positive definite or not a number.
-[[nodiscard]] bool factorise_and_invert(Matrix<float> a, Matrix<float> inverse, float* work);
-[[nodiscard]] bool factorise_and_invert(Matrix<double> a, Matrix<double> inverse, double* work);
+/// a = R R^T in the lower triangle of largest_block rows at most, and R^-1 with zeros above into `inverse`. False where
+/// a is not positive definite or not a number.
+[[nodiscard]] bool factorise_and_invert(Matrix<float> a, Matrix<float> inverse);
+[[nodiscard]] bool factorise_and_invert(Matrix<double> a, Matrix<double> inverse);
+
+/// x = (R R^T)^-1 x with what prepare_solve() has made of the factor and with its inverses.
+void solve_vector(ConstMatrix<float> both, ConstMatrix<float> inverses, float* x);
+void solve_vector(ConstMatrix<double> both, ConstMatrix<double> inverses, double* x);
 
 }  // namespace cpu
 }  // namespace sonde::dense

@@ -49,6 +49,7 @@ TYPED_TEST(CholeskyByBlocks, FactorsAndSolvesAtEverySizeAroundTheBlocks) {
     std::vector<T> y(static_cast<std::size_t>(n)), product(y.size());
     for (Index i = 0; i < n; ++i) y[static_cast<std::size_t>(i)] = x(i, 0);
     multiply_symmetric(a.view, std::span<const T>(y), std::span<T>(product));
+    prepare_solve(factor);
     solve(factor, std::span<T>(product));
     for (std::size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(product[i], y[i], tolerance);
   }

@@ -16,13 +16,18 @@ namespace {
 template <class T>
 struct Block {
   dense::Matrix<T> h, g, k, c1, c2;
+  dense::Matrix<T> of_h, of_g, of_c1, of_c2;  // inverses of the diagonal blocks
+
+  [[nodiscard]] std::array<dense::Cholesky<T>, 4> factors() const {
+    return {{{h, of_h}, {g, of_g}, {c1, of_c1}, {c2, of_c2}}};
+  }
 };
 
 /// Delta_2, two pairs of solutions, one solution and Z.
 constexpr Index matrices = 3 + 2 * 2 + 2;
 
-Index arena_elements(Index size) { return matrices * size * size + 6 * size * dense::inverse_columns(size) + 8 * size; }
-Index block_elements(Index size) { return 5 * size * size; }
+Index arena_elements(Index size) { return matrices * size * size + 2 * size * dense::inverse_columns(size) + 8 * size; }
+Index block_elements(Index size) { return 5 * size * size + 4 * size * dense::inverse_columns(size); }
 Index kept_elements(Index size) { return 2 * size * size + size; }
 
 /// What a solution needs of one index, where every index is kept: factors of H below the diagonal and of C2, transposed
@@ -47,7 +52,6 @@ class QuasidefiniteBlocks {
         kept_(kept_elements(size_)) {
     for (Matrix* matrix : {&top_.h, &top_.g, &top_.k, &single_, &z_}) *matrix = arena_.matrix(size_, size_);
     for (Matrix* matrix : {&first_pair_, &second_pair_}) *matrix = arena_.matrix(size_, 2 * size_);
-    for (Matrix& each : inverses_) each = arena_.matrix(size_, dense::inverse_columns(size_));
     const Matrix scratch = arena_.matrix(2 * size_, dense::inverse_columns(size_));
     scratch_ = {scratch.data, static_cast<std::size_t>(scratch.count())};
     for (std::span<T>& each : vectors_) each = arena_.vector(size_);
@@ -85,6 +89,8 @@ class QuasidefiniteBlocks {
       if (k == 2) keep_top();
       worst_ = 1;
       factorise_and_descend(k, at);
+      if (k <= 2 && !keeps_all_)
+        for (const dense::Cholesky<T>& each : block(k).factors()) dense::prepare_solve(each);
       if (k > 0 && worst_ > worst) return k - 1;
     }
     return -1;
@@ -92,10 +98,20 @@ class QuasidefiniteBlocks {
 
   /// Delta_k before it is factorised.
   [[nodiscard]] Block<T> block(Index k) {
-    const Index p = driven(k), q = others(k), each = size_ * size_;
+    const Index p = driven(k), q = others(k), each = size_ * size_, width = size_ * dense::inverse_columns(size_);
     T* const all = storage_.at(k);
-    return {Matrix(all, p, p), Matrix(all + each, q, q), Matrix(all + 2 * each, p, q), Matrix(all + 3 * each, p, p),
-            Matrix(all + 4 * each, q, q)};
+    const auto inverses = [&](Index which, Index n) {
+      return Matrix(all + 5 * each + which * width, n, dense::inverse_columns(n));
+    };
+    return {Matrix(all, p, p),
+            Matrix(all + each, q, q),
+            Matrix(all + 2 * each, p, q),
+            Matrix(all + 3 * each, p, p),
+            Matrix(all + 4 * each, q, q),
+            inverses(0, p),
+            inverses(1, q),
+            inverses(2, p),
+            inverses(3, q)};
   }
   /// What is_weak() goes on from.
   [[nodiscard]] bool weak() const { return weak_; }
@@ -119,15 +135,16 @@ class QuasidefiniteBlocks {
       return join(k, x_o, x_e, x);
     }
     // x_O = C1^-1 (b_O - K G^-1 b_E) and x_E = C2^-1 (b_E + K^T H^-1 b_O): neither takes large from large.
-    const Block<T> f = block(k);
-    both_ways(f.h, o_work);
-    dense::multiply(f.k, dense::Form::transposed, o_work, 1, x_e);
-    both_ways(f.c2, x_e);
+    const Matrix across = block(k).k;
+    const auto [h, g, c1, c2] = block(k).factors();
+    dense::solve(h, o_work);
+    dense::multiply(across, dense::Form::transposed, o_work, 1, x_e);
+    dense::solve(c2, x_e);
     std::copy(e.begin(), e.end(), e_work.begin());
-    both_ways(f.g, e_work);
-    dense::multiply(f.k, dense::Form::plain, e_work, 0, o_work);
+    dense::solve(g, e_work);
+    dense::multiply(across, dense::Form::plain, e_work, 0, o_work);
     for (std::size_t i = 0; i < x_o.size(); ++i) x_o[i] -= o_work[i];
-    both_ways(f.c1, x_o);
+    dense::solve(c1, x_o);
     join(k, x_o, x_e, x);
   }
 
@@ -196,8 +213,8 @@ class QuasidefiniteBlocks {
     copy<T>(two.k, shaped(top_.k, two.k.extent[0], two.k.extent[1]));
   }
 
-  dense::Cholesky<T> factorised(Index k, const Case& at, Matrix a, std::size_t which) {
-    const dense::Cholesky<T> factor{a, shaped(inverses_[which], a.extent[0], dense::inverse_columns(a.extent[0]))};
+  dense::Cholesky<T> factorised(Index k, const Case& at, Matrix a, Matrix inverses) {
+    const dense::Cholesky<T> factor{a, inverses};
     if (!dense::factorise(factor, scratch_)) throw not_positive_definite(equation_, k, at);
     worst_ = std::max(worst_, condition(a));
     return factor;
@@ -208,14 +225,14 @@ class QuasidefiniteBlocks {
     const Index p = driven(k), q = others(k);
     copy_lower<T>(b.h, b.c1);
     copy_lower<T>(b.g, b.c2);
-    const dense::Cholesky<T> h = factorised(k, at, b.h, 0);
+    const dense::Cholesky<T> h = factorised(k, at, b.h, b.of_h);
     // X1 = H^-1/2 K and Y3 = H^-1/2 L_O side by side.
     const Matrix pair = shaped(first_pair_, p, 2 * q), x1 = columns(pair, 0, q), y3 = columns(pair, q, q);
     copy<T>(b.k, x1);
     if (k > 0) fill_streaming(blocks_, equation_.lower(k), driven_parity(k), y3);
     dense::solve_lower(h, k > 0 ? pair : x1, scratch_);
     dense::multiply_symmetric(T{1}, x1, dense::Form::transposed, T{1}, b.c2);
-    const dense::Cholesky<T> c2 = factorised(k, at, b.c2, 1);
+    const dense::Cholesky<T> c2 = factorised(k, at, b.c2, b.of_c2);
     if (keeps_all_) keep(k, b);
     if (k == 0) {
       if (!keeps_all_) factorise_first_sum(k, at, b);
@@ -254,12 +271,12 @@ class QuasidefiniteBlocks {
 
   /// C1 = H + K G^-1 K^T, factorised, and G with it.
   dense::Cholesky<T> factorise_first_sum(Index k, const Case& at, const Block<T>& b) {
-    const dense::Cholesky<T> g = factorised(k, at, b.g, 2);
+    const dense::Cholesky<T> g = factorised(k, at, b.g, b.of_g);
     const Matrix x2 = shaped(single_, others(k), driven(k));
     copy_transposed<T>(b.k, x2);
     dense::solve_lower(g, x2, scratch_);
     dense::multiply_symmetric(T{1}, x2, dense::Form::transposed, T{1}, b.c1);
-    return factorised(k, at, b.c1, 3);
+    return factorised(k, at, b.c1, b.of_c1);
   }
 
   /// Whether L_O^T C1^-1 L_O may be taken as Y3^T Y3 - Z^T Z: what is left of the first is at least 1 - lambda of it,
@@ -324,7 +341,6 @@ class QuasidefiniteBlocks {
   double worst_ = 1;  // condition of the factors of this index
   Block<T> top_;
   Matrix single_, z_, first_pair_, second_pair_;
-  std::array<Matrix, 4> inverses_;
   std::span<T> scratch_;
   std::array<std::span<T>, 8> vectors_;  // the last two: of is_weak()
   std::array<std::vector<long double>, 4> precise_;
