@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <vector>
 
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/neoclassical/scan/crossover_map.h"
 #include "tests/cli/neoclassical.h"
 #include "tests/support/data.h"
 #include "tests/support/python.h"
@@ -15,6 +19,7 @@ namespace sonde {
 namespace {
 
 namespace fs = std::filesystem;
+namespace nc = neoclassical;
 using ::testing::AllOf;
 using testing::Ended;
 using ::testing::HasSubstr;
@@ -37,6 +42,44 @@ TEST_F(Neoclassical, SinglePrecisionGivesTheSameNumbersAndSaysWhatRan) {
   const Ended wrong = command(words("f16", "1e-2"));
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("precision"));
+}
+
+TEST_F(Neoclassical, PrecisionAutoIsThatOfTheMapOfThisMachine) {
+  setenv("XDG_CACHE_HOME", file("cache").c_str(), 1);
+  const std::string map = nc::crossover_map_path();
+  struct Made {
+    Value results;
+    std::string lane, err;
+  };
+  const auto run_with = [&](const std::string& precision) {
+    const Ended ended = command(with_grid({"run", "analytic-demo", "--nu-hat", "1e-2", "--er-hat", "1e-3",
+                                           "--precision", precision, "--json", "--report", file("report.json")},
+                                          "9", "9", "16"));
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    Made made{parse_json(ended.out, "output"), "", ended.err};
+    const Value report = read_json(file("report.json"));
+    for (const Value& choice : report.find("choices")->items())
+      if (text_at(choice, "what") == "lane") made.lane = text_at(choice, "value") + ", " + text_at(choice, "because");
+    return made;
+  };
+  EXPECT_EQ(run_with("auto").lane,
+            "CPU, f64, by rule, no map of this machine: `sonde bench neoclassical-crossover` makes one");
+  nc::keep_crossover_map(
+      std::vector<nc::MeasuredScan>{{.unknowns = 81, .points = 8, .threads = 2, .seconds = {2.0, 1.0, {}}}}, map);
+  const Made chosen = run_with("auto"), again = run_with("auto"), asked = run_with("f32-refine");
+  EXPECT_EQ(chosen.lane, "CPU, f32-refine, by the map of this machine, " + map +
+                             ": 8 points of 81 unknowns on 2 threads took: CPU, f64 2 s, CPU, f32-refine 1 s");
+  EXPECT_EQ(asked.lane, "") << "nothing is left open";
+  EXPECT_EQ(text_at(chosen.results, "precision"), "f32-refine");
+  for (const char* name : {"D11", "D31", "D33"}) {
+    EXPECT_EQ(number_at(chosen.results, name), number_at(again.results, name)) << name;
+    EXPECT_EQ(number_at(chosen.results, name), number_at(asked.results, name)) << name;
+  }
+  std::ofstream(map) << "{";
+  const Made damaged = run_with("auto");
+  EXPECT_EQ(text_at(damaged.results, "precision"), "f64");
+  EXPECT_THAT(damaged.err, HasSubstr("note      " + map + ": is damaged and not used"));
+  unsetenv("XDG_CACHE_HOME");
 }
 
 // Values of an independent prototype of the skew discretisation.

@@ -231,6 +231,7 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
     const bool alone = options.output && bench_case.name == options.bench_case;
     write_files(alone ? stem : stem + "-" + bench_case.name, result, bench_chart(bench_case, measured, machine),
                 context);
+    if (bench_case.keep) context.say("kept:    " + bench_case.keep(measured));
   }
   if (options.trace_dir) {
     const std::string path = *options.trace_dir + "/" + bench_case.name + ".trace.json";

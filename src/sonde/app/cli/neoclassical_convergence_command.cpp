@@ -83,6 +83,7 @@ void run_convergence(const ConvergenceOptions& options, Context& context) {
   preparing.end();
   const nc::Case at{run.case_nu(), field.epsi_hat(prepared.scale).front()};
   const nc::GridSpec grid = run.grid.spec();
+  (void)choose_lane(run.solver.precision, grid, 1, {.gpu = false}, context);
   require_room(prepared.surface, grid, context);
   report_grid(grid, context);
   report_case(at, field, prepared.surface, grid, context);

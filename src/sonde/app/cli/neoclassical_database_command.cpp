@@ -31,7 +31,7 @@ struct DatabaseOptions {
   std::optional<Index> scan_batch_size;
   std::optional<double> adapt_n_xi;
   double tol = 1e-8;
-  nc::Precision precision = nc::Precision::f64;
+  std::optional<nc::Precision> precision = nc::Precision::f64;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "VMEC equilibrium", .metavar = "WOUT"});
     fields.add("output", output, {.help = "the database", .metavar = "FILE.h5", .letter = 'o'});
@@ -65,8 +65,10 @@ struct DatabaseOptions {
     fields.add("adapt_n_xi", adapt_n_xi,
                {.help = "find the Legendre modes of each point: relative change that is small enough", .min = 0});
     fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});
-    fields.choice("precision", precision, {{"f64", nc::Precision::f64}, {"f32-refine", nc::Precision::f32_refine}},
-                  {.help = "f32-refine: single precision, refined in double, where that suffices"});
+    fields.choice("precision", precision,
+                  {{"auto", std::nullopt}, {"f64", nc::Precision::f64}, {"f32-refine", nc::Precision::f32_refine}},
+                  {.help = "f32-refine: single precision, refined in double, where that suffices; auto: what took less "
+                           "time when `sonde bench neoclassical-crossover` measured this machine"});
     fields.add("resume", resume, {.help = "go on with the points that OUTPUT.part holds", .flag_only = true});
     fields.add("plot", plot, {.help = "draw the coefficients of each radius beside the database"});
   }
@@ -122,7 +124,6 @@ nc::DatabaseRequest request_of(const DatabaseOptions& options) {
   request.axes = axes_of(options);
   request.grid = options.grid.spec();
   request.solver.tolerance = options.tol;
-  request.solver.precision = options.precision;
   request.batch_size = options.scan_batch_size;
   if (options.adapt_n_xi) request.adapt = nc::LegendreSearch{.tolerance = *options.adapt_n_xi};
   return request;
@@ -140,11 +141,15 @@ nc::DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ran
   if (!options.resume && std::filesystem::exists(part_of(options)))
     throw Error(ErrorKind::usage, part_of(options) + ": finished points of an earlier run are here")
         .hint("--resume goes on with them; delete the file to begin anew");
-  const nc::DatabaseRequest request = request_of(options);
+  nc::DatabaseRequest request = request_of(options);
   if (options.surface_backend == Backend::boozer && !options.booz)
     throw Error(ErrorKind::usage, "--surface-backend boozer needs --booz")
         .hint("`sonde neoclassical boozer` makes that file");
 
+  std::optional<nc::Precision> precision = options.precision;
+  const Choice<nc::Lane> lane = choose_lane(precision, request.grid, request.axes.count(),
+                                            {.gpu = ranks.size() == 1, .map = ranks.size() == 1}, context);
+  request.solver.precision = *precision;
   auto preparing = context.report().phase("prepare");
   const nc::Equilibrium equilibrium = open_wout(options);
   const std::optional<nc::Equilibrium> boozer = open_booz(options);
@@ -155,8 +160,9 @@ nc::DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ran
   context.report().add_choice("points", Value(request.axes.count()),
                               fmt::format("{} radii, {} collisionalities, {} fields", request.axes.radii(),
                                           request.axes.collisionalities(), request.axes.fields()));
-  if (const auto device = take_batch_device(
-          ranks.size() > 1 ? "several processes share points on the CPU alone" : build.why_not_in_batches(), context)) {
+  if (const auto device = take_batch_device(ranks.size() > 1 ? "several processes share points on the CPU alone"
+                                                             : why_no_gpu(build.why_not_in_batches(), lane, context),
+                                            context)) {
     build.use(*device);
     context.report().add_choice("at a time", build.batch(device->budget));
   } else {
@@ -192,7 +198,7 @@ void write_solved(const DatabaseOptions& options, const Ranks& ranks, nc::Databa
   results["points"] = database.axes.count();
   results["resumed_points"] = build.resumed();
   results["core_seconds"] = build.point_seconds();
-  if (options.precision != nc::Precision::f64)
+  if (build.request().solver.precision != nc::Precision::f64)
     say_fallback(std::count(database.precision_code.begin(), database.precision_code.end(), 0.0), context);
   say_ranks(build.points_of_rank(), context);
   if (build.in_batches() > 0) say_batches(database.axes.count() - build.resumed(), build.in_batches(), context);

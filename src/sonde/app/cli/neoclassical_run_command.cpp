@@ -90,6 +90,7 @@ void run_run(const RunOptions& options, Context& context) {
   apply_solver_settings(run.solver, context);
   take_processor(context);
   const nc::GridSpec grid = run.grid.spec();
+  (void)choose_lane(run.solver.precision, grid, 1, {.gpu = false}, context);
   const nc::FieldAxis field = run.case_field();
   const double nu_hat = run.case_nu();
   if (!run.output.path.empty()) nc::require_result_path(run.output.path);

@@ -100,7 +100,6 @@ void prepare_scan(const ScanOptions& options, const Ranks& ranks, PreparedScan& 
   nc::ScanResult& result = scan.result;
   result.nu_v = run.scan_nu();
   result.field = run.scan_field();
-  result.precision = run.solver.precision;
   nc::require_result_path(run.output.path);
 
   auto preparing = context.report().phase("prepare");
@@ -116,11 +115,15 @@ void prepare_scan(const ScanOptions& options, const Ranks& ranks, PreparedScan& 
   context.report().add_choice("points", Value(scan.work.cases.front().size() * scan.surfaces.size()),
                               fmt::format("{} radii, {} collisionalities, {} fields", scan.surfaces.size(),
                                           result.nu_v.size(), result.field.values.size()));
+  const Choice<nc::Lane> lane = choose_lane(run.solver.precision, scan.grid,
+                                            static_cast<Index>(scan.work.cases.front().size() * scan.surfaces.size()),
+                                            {.gpu = ranks.size() == 1, .map = ranks.size() == 1}, context);
+  result.precision = *run.solver.precision;
   const nc::Plan first = scan.work.prepare(0);
-  scan.options.batches =
-      take_batch_device(ranks.size() > 1 ? "several processes share points on the CPU alone"
-                                         : why_not_in_batches(first, scan.work.cases.front(), scan.options),
-                        context);
+  scan.options.batches = take_batch_device(
+      ranks.size() > 1 ? "several processes share points on the CPU alone"
+                       : why_no_gpu(why_not_in_batches(first, scan.work.cases.front(), scan.options), lane, context),
+      context);
   context.report().add_choice("at a time",
                               choose_scan_batch(first, scan.work.cases.front(), context.host_budget(), scan.options));
 }

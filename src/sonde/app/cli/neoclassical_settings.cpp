@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -29,7 +31,7 @@ void RunFileFlags::describe(Fields& fields, const std::string& what, const std::
   fields.add("snap", snap, {.help = "surface.snap of the run file: the nearest surface of the file"});
   fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
   fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
-  fields.add("precision", precision, {.help = "solver.precision of the run file", .metavar = "f64|f32-refine"});
+  fields.add("precision", precision, {.help = "solver.precision of the run file", .metavar = "auto|f64|f32-refine"});
   fields.add("set", set,
              {.help = "one setting of the run file, for instance grid.n_xi=100", .metavar = "TABLE.KEY=VALUE"});
 }
@@ -94,6 +96,41 @@ std::optional<nc::BatchDevice> take_batch_device(const std::string& why_not, Con
   }
   if (made.chosen.value.is_cpu()) return std::nullopt;
   return nc::BatchDevice{made.chosen.value, context.budget()};
+}
+
+Choice<nc::Lane> choose_lane(std::optional<nc::Precision>& precision, const nc::GridSpec& grid, Index points,
+                             const LaneLimits& limits, Context& context) {
+  const std::string asked = context.device_asked();
+  const std::vector<Device> devices = Device::all();
+  const bool gpu_asked = asked.starts_with("cuda");
+  const bool gpu_open = asked == "auto" && limits.gpu &&
+                        std::any_of(devices.begin(), devices.end(), [](Device each) { return !each.is_cpu(); });
+  std::vector<nc::Lane> possible;  // what the rule takes comes first
+  if (precision != nc::Precision::f32_refine) {
+    if (gpu_open || gpu_asked) possible.push_back(nc::Lane::gpu);
+    if (!gpu_asked) possible.push_back(nc::Lane::cpu_f64);
+  }
+  if (precision != nc::Precision::f64 && !gpu_asked) possible.push_back(nc::Lane::cpu_f32_refine);
+  Choice<nc::Lane> made{possible.empty() ? nc::Lane::cpu_f32_refine : possible.front(), "as asked"};
+  if (possible.size() > 1) {
+    const nc::KeptMap kept = limits.map ? nc::kept_crossover_map() : nc::KeptMap{};
+    if (!kept.note.empty()) say_notes({kept.note}, context);
+    if (kept.scans.empty()) {
+      made.because = limits.map ? "by rule, no map of this machine: `sonde bench neoclassical-crossover` makes one"
+                                : "by rule: several processes share points";
+    } else {
+      made = nc::fastest_lane(kept.scans, grid.n_theta * grid.n_zeta, points, thread_count(), possible);
+      made.because = fmt::format("by the map of this machine, {}: {}", nc::crossover_map_path(), made.because);
+    }
+    context.report().add_choice("lane", Value(nc::name(made.value)), made.because);
+  }
+  if (!precision) precision = made.value == nc::Lane::cpu_f32_refine ? nc::Precision::f32_refine : nc::Precision::f64;
+  return made;
+}
+
+std::string why_no_gpu(std::string why_not, const Choice<nc::Lane>& lane, const Context& context) {
+  return why_not.empty() && lane.value != nc::Lane::gpu && context.device_asked() == "auto" ? lane.because
+                                                                                            : std::move(why_not);
 }
 
 void say_batches(Index points, Index in_batches, Context& context) {

@@ -11,6 +11,7 @@
 #include "sonde/instruments/neoclassical/results/coefficient_chart.h"
 #include "sonde/instruments/neoclassical/results/run_result.h"
 #include "sonde/instruments/neoclassical/run/run_file.h"
+#include "sonde/instruments/neoclassical/scan/crossover_map.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
 
 namespace sonde::cli {
@@ -48,6 +49,23 @@ void report_case(const neoclassical::Case& at, const neoclassical::FieldAxis& fi
 /// people and the report are told. None where the CPU solves them: because of `why_not`, or since --device leaves no
 /// sound GPU. Throws Error(not_supported) and Error(device) for a GPU that was asked for.
 [[nodiscard]] std::optional<neoclassical::BatchDevice> take_batch_device(const std::string& why_not, Context& context);
+
+/// What choose_lane() may not take.
+struct LaneLimits {
+  bool gpu = true;  ///< the command has work for a GPU
+  bool map = true;  ///< false: several processes share points, and their maps may differ
+};
+
+/// How `points` are solved (scan/crossover_map.h), where precision or device are left to `auto`: by the map of this
+/// machine, else by rule. `precision` has a value afterwards. The report's choices tell which lane and by what, and a
+/// note why a map that is there is not used. Nothing is told where nothing is left open.
+[[nodiscard]] Choice<neoclassical::Lane> choose_lane(std::optional<neoclassical::Precision>& precision,
+                                                     const neoclassical::GridSpec& grid, Index points,
+                                                     const LaneLimits& limits, Context& context);
+
+/// Why no GPU is to solve points: `why_not`, else that `auto` has chosen another lane; empty where one may.
+[[nodiscard]] std::string why_no_gpu(std::string why_not, const Choice<neoclassical::Lane>& lane,
+                                     const Context& context);
 
 /// Tells how many points of a GPU's scan the CPU had to solve.
 void say_batches(Index points, Index in_batches, Context& context);

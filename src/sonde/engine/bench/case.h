@@ -60,7 +60,9 @@ struct BenchCase {
   std::vector<std::string> sizes;   ///< default sizes, smallest first
   std::vector<DeviceKind> devices;  ///< where it can run
   std::function<PreparedCase(const BenchPoint&)> prepare;
-  bool same_work = false;          ///< its operations all do the work of one point: crossovers between them count
+  bool same_work = false;  ///< its operations all do the work of one point: crossovers between them count
+  /// Keeps what its points have shown for later runs and returns the file; empty: nothing is kept.
+  std::function<std::string(const Value& points)> keep{};
   std::string needs_program = {};  ///< "MONKES": compares with a program that the user has to name
 };
 

@@ -59,8 +59,8 @@ void multiply_matrices(T alpha, ConstMatrix<T> a, Form form_a, ConstMatrix<T> b,
           inner, alpha, a.data, step(a), b.data, step(b), beta, c.data, step(c));
 }
 
-/// Rows of c = a^T a up to which products of halves take less time than the library's symmetric product, which packs what
-/// it multiplies and takes a lock: 3.1 against 4.3 us at 50 rows.
+/// Rows of c = a^T a up to which products of halves take less time than the library's symmetric product, which packs
+/// what it multiplies and takes a lock: 3.1 against 4.3 us at 50 rows.
 constexpr Index small = 64;
 /// Rows of a half that is multiplied as if it were not symmetric.
 constexpr Index smallest = 32;

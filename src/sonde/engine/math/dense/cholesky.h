@@ -37,8 +37,8 @@ void solve_lower(const Cholesky<T>& factor, Matrix<T> b, std::span<T> scratch);
 template <class T>
 void prepare_solve(const Cholesky<T>& factor);
 
-/// x = (R R^T)^-1 x of a factor that has been prepared. 2 n^2 flops: a third of the time of two triangular solves of the
-/// library at 50 rows, since no element of a block waits for the one before.
+/// x = (R R^T)^-1 x of a factor that has been prepared. 2 n^2 flops: a third of the time of two triangular solves of
+/// the library at 50 rows, since no element of a block waits for the one before.
 template <class T>
 void solve(const Cholesky<T>& factor, std::span<T> x);
 

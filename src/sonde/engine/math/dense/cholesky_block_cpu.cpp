@@ -134,7 +134,9 @@ SONDE_MULTIVERSION void solve_vector(ConstMatrix<double> both, ConstMatrix<doubl
   solve_both(both, inverses, block_rows(both.extent[0]), x);
 }
 
-SONDE_MULTIVERSION bool factorise_and_invert(Matrix<float> a, Matrix<float> inverse) { return run_in_fewest(a, inverse); }
+SONDE_MULTIVERSION bool factorise_and_invert(Matrix<float> a, Matrix<float> inverse) {
+  return run_in_fewest(a, inverse);
+}
 SONDE_MULTIVERSION bool factorise_and_invert(Matrix<double> a, Matrix<double> inverse) {
   return run_in_fewest(a, inverse);
 }

@@ -28,6 +28,14 @@ BenchCase with_lanes(BenchCase made) {
   return made;
 }
 
+BenchCase crossover() {
+  BenchCase made = on_cpu("crossover", "Every path and lane that can, over the points of each angle, 16 Legendre modes",
+                          {"7", "11", "15", "19", "23"}, prepare_crossover);
+  made.devices.push_back(DeviceKind::cuda);
+  made.keep = keep_crossovers;
+  return made;
+}
+
 BenchCase peers() {
   BenchCase made = on_cpu("peers", "The same points by MONKES (--monkes PATH), in seconds of one core",
                           {"17x25x16", "25x25x60"}, prepare_peers);
@@ -41,8 +49,7 @@ std::vector<BenchCase> bench_cases() {
   return {
       on_cpu("point", "One solve along its path, without and with electric field", {"9x11x6", "17x25x16", "25x25x60"},
              prepare_point),
-      on_cpu("crossover", "Every path that can, over the points of each angle, 16 Legendre modes",
-             {"7", "11", "15", "19", "23"}, prepare_crossover),
+      crossover(),
       with_lanes(on_cpu("scaling-smoke", "Scans on 9x11x6, size in points", {"8", "16", "32", "64"}, on_smoke_grid)),
       with_lanes(on_cpu("scaling", "Scans on 17x25x16, size in points", {"16", "32", "64", "128"}, on_production_grid)),
       with_lanes(on_cpu("scaling-fine", "Scans on 25x25x60, size in points", {"8", "16"}, on_fine_grid)),

@@ -12,7 +12,9 @@ namespace sonde::neoclassical {
 /// the rate is that of the elimination; `difference` is the largest relative departure of D11, D31, D13 and D33 from
 /// the reference named below.
 ///   neoclassical-point           one solve with and without electric field, against the dense path
-///   neoclassical-crossover       every path that can, over the angles of one grid, against the dense path
+///   neoclassical-crossover       every path that can, over the angles of one grid, against the dense path, and scans
+///   in
+///                                both precisions and on a GPU, from which the map of `auto` is kept (crossover_map.h)
 ///   neoclassical-scaling-smoke   more and more points on 9x11x6, against the same solved one by one
 ///   neoclassical-scaling         the same on 17x25x16; 128 points are the scan that other programs publish
 ///   neoclassical-scaling-fine    the same on 25x25x60

@@ -63,6 +63,11 @@ Operation weak_field(const GridSpec& grid, double epsi_hat, std::string label) {
 
 }  // namespace
 
+std::vector<Operation> paths_of_one_point(const GridSpec& grid) {
+  return {solve_of(grid, 0, {.path = Path::spd}), solve_of(grid, 1e-3, {.path = Path::quasidefinite}),
+          solve_of(grid, 1e-3, {.path = Path::dense})};
+}
+
 PreparedCase prepare_point(const BenchPoint& point) {
   const GridSpec grid = parse_grid(point.size);
   PreparedCase prepared;
@@ -74,17 +79,6 @@ PreparedCase prepare_point(const BenchPoint& point) {
     prepared.operations.push_back(solve_of(grid, 1e-3, {.path = Path::quasidefinite, .precision = precision}, label));
   }
   prepared.operations.push_back(weak_field(grid, 1e-4, label));
-  return prepared;
-}
-
-PreparedCase prepare_crossover(const BenchPoint& point) {
-  const Index angles = whole_size(point.size, "points of each angle");
-  const GridSpec grid{angles, angles, 16};
-  PreparedCase prepared;
-  prepared.input = fmt::format("{}x{}x16, one thread", angles, angles);
-  prepared.operations.push_back(solve_of(grid, 0, {.path = Path::spd}));
-  prepared.operations.push_back(solve_of(grid, 1e-3, {.path = Path::quasidefinite}));
-  prepared.operations.push_back(solve_of(grid, 1e-3, {.path = Path::dense}));
   return prepared;
 }
 

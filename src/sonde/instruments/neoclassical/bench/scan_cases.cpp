@@ -68,6 +68,13 @@ std::optional<std::pair<std::vector<double>, std::vector<double>>> axes_of(Index
   return std::pair(std::move(nu), std::move(fields));
 }
 
+/// Throws Error(device) for one that does not solve as the CPU does.
+BatchDevice sound_gpu(Device device) {
+  if (const SmokeSolve check = smoke_solve(device); !check.failure.empty())
+    throw Error(ErrorKind::device, check.failure);
+  return {device, Budget::automatic(device)};
+}
+
 PreparedCase in_both_precisions(const GridSpec& grid, const std::vector<Case>& cases) {
   PreparedCase prepared;
   prepared.input = fmt::format("{} points on {}x{}x{}", cases.size(), grid.n_theta, grid.n_zeta, grid.n_xi);
@@ -79,15 +86,22 @@ PreparedCase in_both_precisions(const GridSpec& grid, const std::vector<Case>& c
 
 }  // namespace
 
+Operation lane_operation(const GridSpec& grid, Index points, Lane lane, Device device) {
+  const Precision precision = lane == Lane::cpu_f32_refine ? Precision::f32_refine : Precision::f64;
+  const auto scan = std::make_shared<Scan>(grid, published_cases(points), precision);
+  if (lane == Lane::gpu) scan->options.batches = sound_gpu(device);
+  return scan_of(lane_operation_name(points, lane), scan);
+}
+
+std::string lane_operation_name(Index points, Lane lane) { return fmt::format("{} points, {}", points, name(lane)); }
+
 PreparedCase prepare_scan(const BenchPoint& point, const GridSpec& grid) {
   const Index count = whole_size(point.size, "points");
   PreparedCase prepared;
   prepared.input = fmt::format("{} points on {}x{}x{}", count, grid.n_theta, grid.n_zeta, grid.n_xi);
   const auto scan = std::make_shared<Scan>(grid, published_cases(count));
   if (!point.device.is_cpu()) {
-    if (const SmokeSolve check = smoke_solve(point.device); !check.failure.empty())
-      throw Error(ErrorKind::device, check.failure);
-    scan->options.batches = BatchDevice{point.device, Budget::automatic(point.device)};
+    scan->options.batches = sound_gpu(point.device);
     prepared.operations.push_back(scan_of("batches", scan));
     return prepared;
   }

@@ -73,7 +73,9 @@ void ScanSettings::describe(Fields& fields) {
              {.help = "radii sqrt(s); empty: the one of the surface", .metavar = "LIST", .check = require_numbers});
 }
 
-SolverOptions SolverSettings::solver() const { return {.path = path, .tolerance = tol, .precision = precision}; }
+SolverOptions SolverSettings::solver() const {
+  return {.path = path, .tolerance = tol, .precision = precision.value_or(Precision::f64)};
+}
 
 std::optional<LegendreSearch> SolverSettings::search() const {
   if (!adapt_n_xi) return std::nullopt;
@@ -85,9 +87,11 @@ void SolverSettings::describe(Fields& fields) {
       "path", path,
       {{"auto", std::nullopt}, {"dense", Path::dense}, {"spd", Path::spd}, {"quasidefinite", Path::quasidefinite}},
       {.help = "elimination; auto takes the fastest that the case allows"});
-  fields.choice("precision", precision, {{"f64", Precision::f64}, {"f32-refine", Precision::f32_refine}},
-                {.help = "f32-refine: eliminate in single precision and refine in double, faster for nu_hat above some "
-                         "1e-4; points that it does not suffice for are solved in double"});
+  fields.choice(
+      "precision", precision, {{"auto", std::nullopt}, {"f64", Precision::f64}, {"f32-refine", Precision::f32_refine}},
+      {.help = "f32-refine: eliminate in single precision and refine in double, faster for nu_hat above some "
+               "1e-4; points that it does not suffice for are solved in double; auto: what took less time when "
+               "`sonde bench neoclassical-crossover` measured this machine"});
   fields.add("device", device,
              {.help = "as --device", .metavar = "auto|cpu|cuda|cuda:N", .check = require_device_name});
   fields.add("threads", threads, {.help = "as --threads", .min = 1, .max = 4096});

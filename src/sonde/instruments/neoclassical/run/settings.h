@@ -49,12 +49,13 @@ struct ScanSettings {
 /// [solver].
 struct SolverSettings {
   std::optional<Path> path;
-  Precision precision = Precision::f64;
+  std::optional<Precision> precision = Precision::f64;  ///< absent: `auto`, the fastest by the map of this machine
   std::optional<std::string> device;
   std::optional<Index> threads, scan_batch_size;
   double tol = 1e-8;
   std::optional<double> adapt_n_xi;
 
+  /// `auto` is f64 unless it has been resolved before.
   [[nodiscard]] SolverOptions solver() const;
   /// When adapt_n_xi is set: the Legendre modes that each point needs.
   [[nodiscard]] std::optional<LegendreSearch> search() const;
