@@ -179,10 +179,19 @@ DriftKinetic::Factors DriftKinetic::upper(Index index) const {
 
 namespace {
 
+void add_product(const SparseRows&, const LineMatrix& lines, double scale, std::span<const double> x,
+                 std::span<double> y) {
+  lines.add_product(scale, x, y);
+}
+void add_product(const SparseRows& rows, const LineMatrix&, double scale, std::span<const double> x,
+                 std::span<long double> y) {
+  rows.add_product(scale, x, y);
+}
+
 /// y += (a (A + b diag(g))) x.
 template <class Sum>
 void add_streaming(const DriftKinetic& e, DriftKinetic::Factors factors, std::span<const double> x, std::span<Sum> y) {
-  e.streaming.add_product(factors.scale, x, y);
+  add_product(e.streaming, e.streaming_lines, factors.scale, x, y);
   const Sum shift = factors.scale * factors.shift;
   for (std::size_t p = 0; p < e.mirror.size(); ++p) y[p] += shift * e.mirror[p] * x[p];
 }
@@ -208,7 +217,7 @@ void add_diagonal_in(const DriftKinetic& e, Index k, const Case& at, double scal
   const Sum own = scale * DriftKinetic::collisions(at.nu_hat, k);
   for (std::size_t p = 0; p < e.mirror.size(); ++p) y[p] += own * x[p];
   if (at.epsi_hat != 0) {
-    e.drift.add_product(scale * at.epsi_hat, x, y);
+    add_product(e.drift, e.drift_lines, scale * at.epsi_hat, x, y);
     if (!e.null_vector.empty()) {
       const Sum across = scale * at.epsi_hat * dot<Sum>(e.drift_of_null, x);
       const Sum along = scale * at.epsi_hat * dot<Sum>(e.null_vector, x);
@@ -255,6 +264,8 @@ DriftKinetic drift_kinetic(const SampledSurface& surface, Discretisation discret
   else
     conserve(surface, made);
   if (discretisation == Discretisation::skew && surface.symmetric) make_parities_exact(made);
+  made.streaming_lines = LineMatrix(made.streaming, made.grid);
+  made.drift_lines = LineMatrix(made.drift, made.grid);
   for (std::size_t row = 0; row < made.mirror.size(); ++row) {
     made.largest_row = std::max(made.largest_row, std::abs(made.mirror[row]) + row_sum(made.streaming, row));
     made.largest_drift_row = std::max(made.largest_drift_row, row_sum(made.drift, row));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonde/instruments/neoclassical/geometry/sampled_surface.h"
+#include "sonde/instruments/neoclassical/operators/line_matrix.h"
 #include "sonde/instruments/neoclassical/operators/sparse_rows.h"
 
 namespace sonde::neoclassical {
@@ -44,9 +45,11 @@ struct DriftKinetic {
   double iota = 0;
   bool symmetric = false;      ///< stellarator symmetric
   SparseRows streaming;        ///< A
+  LineMatrix streaming_lines;  ///< A as well, for products in double
   std::vector<double> mirror;  ///< g
   double largest_row = 0;      ///< the largest sum of magnitudes along a row of A and g
   SparseRows drift;            ///< X but for its projection
+  LineMatrix drift_lines;      ///< likewise
   double largest_drift_row = 0;
   /// skew: v, and X v before the projection, so that X x = drift x + v (w . x) - w (v . x). Empty for `collocation`.
   std::vector<double> null_vector, drift_of_null;

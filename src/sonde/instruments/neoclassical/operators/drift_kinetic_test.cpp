@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/operators/test_surfaces.h"
 
 namespace sonde::neoclassical {
@@ -50,6 +51,23 @@ TEST(FourierDerivative, IsAntisymmetricToTheLastBit) {
   const Field derivative = fourier_derivative(7, 3);
   for (std::size_t i = 0; i < 7; ++i)
     for (std::size_t j = 0; j < 7; ++j) EXPECT_EQ(derivative[7 * i + j], -derivative[7 * j + i]);
+}
+
+TEST(LineMatrix, ProductsAreThoseOfTheRows) {
+  for (const AngleGrid& grid : {AngleGrid{5, 1, 1}, AngleGrid{1, 5, 2}, AngleGrid{5, 3, 1}, AngleGrid{3, 9, 5},
+                                AngleGrid{9, 11, 5}, AngleGrid{5, 17, 5}}) {
+    SCOPED_TRACE(grid.n_zeta);
+    const auto n = static_cast<std::size_t>(grid.count());
+    const Field x = some_function(n);
+    const SparseRows rows = directional_derivative(grid, some_function(n + 1), some_function(n + 2));
+    Field expected(n, 0.5), made(n, 0.5);
+    rows.add_product(-0.7, x, expected);
+    LineMatrix(rows, grid).add_product(-0.7, x, made);
+    // Some twenty products of order ten.
+    for (std::size_t p = 0; p < n; ++p) EXPECT_NEAR(made[p], expected[p], 1e-12) << p;
+  }
+  SparseRows beside{.first = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1}, .column = {4}, .value = {1}};
+  EXPECT_THROW(LineMatrix(beside, {3, 3, 1}), Error);
 }
 
 TEST(DriftKinetic, CollocationIsTheEquationPointByPoint) {

@@ -215,7 +215,7 @@ std::size_t Plan::fallback_bytes(Path path) const {
 std::size_t Plan::bytes() const {
   const DriftKinetic& equation = prepared_->equation;
   const std::size_t n = static_cast<std::size_t>(equation.points());
-  std::size_t doubles = 30 * n + 2 * (equation.streaming.value.size() + equation.drift.value.size());
+  std::size_t doubles = 30 * n + 3 * (equation.streaming.value.size() + equation.drift.value.size());
   if (prepared_->blocks) doubles += 4 * prepared_->blocks->streaming_even_odd.size();
   doubles += 3 * equation.undamped.size() * n / 2;  // with their parities
   return doubles * sizeof(double);
@@ -223,7 +223,7 @@ std::size_t Plan::bytes() const {
 
 std::size_t Plan::bytes_for(const GridSpec& grid, bool symmetric) {
   const auto theta = static_cast<double>(grid.n_theta), zeta = static_cast<double>(grid.n_zeta), n = theta * zeta;
-  double doubles = 30 * n + 4 * n * (theta + zeta - 1);  // a row meets its own lines of the grid
+  double doubles = 30 * n + 6 * n * (theta + zeta);  // a row meets its own lines of the grid
   if (symmetric && grid.discretisation == Discretisation::skew) doubles += n * n;
   if (grid.discretisation == Discretisation::skew)
     doubles += 1.5 * n * theta;  // a rational surface: one mode for each m
