@@ -74,7 +74,7 @@ void run_init(const InitOptions& options, Context& context) {
   Tables& tables = run.tables();
   tables.assign("data", 0, "file", Value(std::filesystem::absolute(options.input).lexically_normal().string()), "",
                 Origin::caller);
-  const ptycho::Source source = describe_measurement(run.data, context);
+  const ptycho::Source source = open_measurement(run.data, context);
   say_source(source, context);
   const std::string text = commented_run_file(run, take_what_is_known(source, run));
   if (options.output.empty()) return print_output(text);

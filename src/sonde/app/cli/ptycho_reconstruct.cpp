@@ -451,8 +451,9 @@ void reconstruct(ptycho::RunFile& run, const CheckpointReader* from, std::option
   const bool measured = from == nullptr && !run.compute.deterministic;
   if (measured) load_fft_wisdom();
   ptycho::Job job(run, source, std::move(plan), from);
-  source.read_patterns = {};  // a loaded scan need not stay
+  source.read_patterns = {};  // an open scan need not stay
   source.read_frames = {};
+  source.find_good = {};
   if (measured && !context.silent()) save_fft_wisdom();
   phase.end();
   for (const std::string& note : job.notes()) context.say("note      " + note);

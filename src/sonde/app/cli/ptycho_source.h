@@ -7,13 +7,10 @@
 
 namespace sonde::cli {
 
-/// Opens what ptychography reads itself; everything else is loaded as a 4D-STEM scan, with its masks and bad pixels
-/// left out, its calibration taken along, and the detector binned as asked. In a dry run such a scan is not decoded,
-/// and its patterns cannot be read.
+/// Opens what ptychography reads itself; everything else as a 4D-STEM scan, with its masks and bad pixels left out, its
+/// calibration taken along, and the detector binned as asked. Nothing is decoded before the first counts are asked for,
+/// and never more than a few lines of the scan are held. `context` must live as long as the source.
 [[nodiscard]] ptycho::Source open_measurement(const ptycho::DataSettings& settings, Context& context);
-
-/// The same without decoding: sizes and calibration, no patterns.
-[[nodiscard]] ptycho::Source describe_measurement(const ptycho::DataSettings& settings, Context& context);
 
 /// One line on what was opened.
 void say_source(const ptycho::Source& source, const Context& context);

@@ -118,7 +118,8 @@ class Trials {
                         point.col * static_cast<double>(scan.stored.cols) / static_cast<double>(scan.window.cols)});
     }
     const Reservation reading = budget_.reserve(
-        static_cast<std::size_t>(source_.shape.count()) * size_bytes(source_.dtype), "reading " + source_.file);
+        static_cast<std::size_t>(source_.shape.count()) * size_bytes(source_.dtype) + source_.reading_bytes,
+        "reading " + source_.file);
     keep_frames(source_, frames, std::move(places));
   }
 

@@ -140,6 +140,15 @@ std::optional<std::string> compare_disk(const Scan& scan, View<const double, 2> 
       file, *found / pixel, 1000 * *found, 1000 * *scan.semiangle, *scan.semiangle / *found, 1000 * pixel);
 }
 
+bool is_refitted(const Scan& scan) {
+  return scan.window.rows != scan.stored.rows || scan.window.cols != scan.stored.cols;
+}
+
+/// The mask of the window, given that of the stored detector.
+std::vector<std::uint8_t> window_mask(const std::vector<std::uint8_t>& good, const Scan& scan) {
+  return is_refitted(scan) ? fit_mask(good, scan.stored, scan.zero_frequency, scan.window) : good;
+}
+
 /// Whether a line of a raster whose positions are listed goes down instead of to the right.
 std::optional<std::string> compare_lines(const std::vector<Point>& points, const std::optional<Extent>& shape) {
   if (!shape || shape->cols < 2 || shape->rows * shape->cols != static_cast<Index>(points.size())) return std::nullopt;
@@ -205,10 +214,8 @@ Scan plan_scan(const Source& source, const DataSettings& data, const GeometrySet
     if (positions.whole_pixels) point = {std::floor(point.row + 0.5), std::floor(point.col + 0.5)};
   }
 
-  scan.good = source.good;
-  const bool fits = scan.window.rows == scan.stored.rows && scan.window.cols == scan.stored.cols;
-  if (!fits) {
-    scan.good = fit_mask(source.good, scan.stored, scan.zero_frequency, scan.window);
+  scan.good = window_mask(source.good, scan);
+  if (is_refitted(scan)) {
     const bool padded = scan.window.rows > scan.stored.rows || scan.window.cols > scan.stored.cols;
     scan.notes.push_back(fmt::format("patterns of {} x {} pixels are {} to {} x {}{}", scan.stored.rows,
                                      scan.stored.cols, padded ? "padded" : "cropped", scan.window.rows,
@@ -230,11 +237,13 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
                          std::span<const Index> frames) {
   const Index count = frames.empty() ? source.shape[0] : static_cast<Index>(frames.size());
   const auto number = [&](Index own) { return frames.empty() ? own : frames[static_cast<std::size_t>(own)]; };
+  const std::vector<std::uint8_t> good = source.find_good ? source.find_good() : source.good;
+  scan.good = window_mask(good, scan);
   how.zero = scan.zero_frequency;
   how.mask = scan.good;
   LoadedCounts loaded{
       Measurement(count, scan.window.rows, scan.window.cols, counted_as(source.dtype), how), {}, {}, {}};
-  const bool refitted = scan.window.rows != scan.stored.rows || scan.window.cols != scan.stored.cols;
+  const bool refitted = is_refitted(scan);
   Array sum = Array::zeros(Device::cpu(), Shape{1, scan.stored.rows, scan.stored.cols}, DType::f64);
   const std::span<double> all(static_cast<double*>(sum.data()), static_cast<std::size_t>(sum.count()));
   Index clipped = 0, saturated = 0;
@@ -247,7 +256,7 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
     while (run < most && own + run < count && number(own + run) == first + run) ++run;
     Array patterns = as_counts(read_run(source, first, run));
     if (data.clip_negative) clipped += clip_negative(patterns);
-    saturated += saturated_pixels(patterns, source.good);
+    saturated += saturated_pixels(patterns, good);
     add_patterns(patterns, first, scan.skip, all);
     if (refitted) patterns = fit_detector(patterns, scan.zero_frequency, scan.window);
     during("reading " + source.file, [&] { loaded.measurement.add(patterns); });
@@ -257,14 +266,14 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
     loaded.warnings.push_back(
         fmt::format("{}: {} measured pixels hold {}, the largest value of {}: they may be saturated", source.file,
                     saturated, max_value(source.dtype), name(source.dtype)));
-  if (zero_frequency_doubtful(all, scan.stored, source.good, scan.zero_frequency)) {
+  if (zero_frequency_doubtful(all, scan.stored, good, scan.zero_frequency)) {
     const bool centre = scan.zero_frequency == ZeroFrequency::centre;
     loaded.warnings.push_back(fmt::format("{}: most counts lie at the {} of the patterns, but zero_frequency is \"{}\"",
                                           source.file, centre ? "corners" : "centre", centre ? "center" : "corner"));
   }
   during("reading " + source.file, [&] { loaded.measurement.complete(); });
 
-  const bool exchanged = axes_doubtful(all, source.good, loaded.measurement.sums());
+  const bool exchanged = axes_doubtful(all, good, loaded.measurement.sums());
   if (exchanged)
     loaded.warnings.push_back(
         fmt::format("{}: frames differ in counts as the pixels of a detector do, and the mean pattern is flat as a "
@@ -291,7 +300,7 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
   for (Index own = 0; own < count; ++own)
     taking_part += std::binary_search(scan.skip.begin(), scan.skip.end(), number(own)) ? 0 : 1;
   loaded.mean = mean_pattern(sum, scan, taking_part);
-  const auto bad = std::count(source.good.begin(), source.good.end(), std::uint8_t{0});
+  const auto bad = std::count(good.begin(), good.end(), std::uint8_t{0});
   if (bad * 100 <= scan.stored.rows * scan.stored.cols)  // a beam stop hides the disk
     if (auto warning = compare_disk(scan, std::as_const(loaded.mean).view<double, 2>(), source.file))
       loaded.warnings.push_back(std::move(*warning));

@@ -22,10 +22,14 @@ struct Source {
   std::function<Array()> read_patterns;  ///< all of them, on the host, of that shape and type
   /// Frames [first, first + count) of them; empty: they come all at once or not at all.
   std::function<Array(Index first, Index count)> read_frames;
-  Index together = 1;      ///< frames that a file keeps in one piece: fewer of them take as long to read
-  bool in_memory = false;  ///< read_patterns gives what is there already, for nothing
+  Index together = 1;             ///< frames that a file keeps in one piece: fewer of them take as long to read
+  bool in_memory = false;         ///< read_patterns gives what is there already, for nothing
+  std::size_t reading_bytes = 0;  ///< that a reader holds beside the frames it gives
   std::optional<ZeroFrequency> zero_frequency;
   std::vector<std::uint8_t> good;  ///< (rows, columns): 1 where a pixel was measured; empty: everywhere
+  /// For readers that find bad pixels in the counts: reads all frames once, and returns `good` without those. Empty:
+  /// nobody looks. Throws Error(bad_input) where a pixel that is left has no value in some frame.
+  std::function<std::vector<std::uint8_t>()> find_good;
 
   std::vector<Point> positions;  ///< empty: a raster
   std::optional<LengthUnit> unit;

@@ -48,14 +48,16 @@ Choice<ProbeInit> probe_init(const RunFile& run, const Source& source, const Sca
                            carries_probe(source, scan));
 }
 
-/// A block of patterns as read, as counts when that is another type, and fitted to the window.
+/// A block of patterns as read, as counts when that is another type, and fitted to the window, beside what the reader
+/// holds.
 std::size_t block_bytes(const Source& source, const RunSizes& sizes) {
   const std::size_t stored = source.in_memory ? 0 : size_bytes(source.dtype);
   const std::size_t counted = size_bytes(counted_as(source.dtype));
   const auto pixels = static_cast<std::size_t>(source.shape[1] * source.shape[2]);
   const std::size_t converted = counted_as(source.dtype) == source.dtype ? 0 : counted;
   const std::size_t fitted = sizes.refitted ? static_cast<std::size_t>(sizes.rows * sizes.cols) * counted : 0;
-  return static_cast<std::size_t>(block_frames(source)) * (pixels * (stored + converted) + fitted);
+  return static_cast<std::size_t>(block_frames(source)) * (pixels * (stored + converted) + fitted) +
+         source.reading_bytes;
 }
 
 /// The frames of this process that are worked on, by their own numbers: not those that only judge.
@@ -235,7 +237,7 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   sizes.counts_are_whole = counted == DType::u8 || counted == DType::u16;
   sizes.refitted = !(plan.scan.stored.rows == window.rows && plan.scan.stored.cols == window.cols);
   sizes.block_bytes = block_bytes(source, sizes);
-  sizes.masked = std::find(plan.scan.good.begin(), plan.scan.good.end(), 0) != plan.scan.good.end();
+  sizes.masked = source.find_good || std::find(plan.scan.good.begin(), plan.scan.good.end(), 0) != plan.scan.good.end();
   sizes.modes = run.probe.modes;
   sizes.components = run.opr.modes;
   sizes.slices = run.object.slices;

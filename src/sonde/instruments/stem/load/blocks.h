@@ -8,6 +8,10 @@
 
 namespace sonde::stem {
 
+/// Resident scan rows [first, last) of a data set as (positions, rows, cols) of dtype() on the host, decoded again.
+/// Throws what a load throws.
+[[nodiscard]] Array read_rows(const Dataset& dataset, Index first, Index last);
+
 /// Calls body(frames, first position) for consecutive whole scan rows of a data set, in order: frames is (n, rows,
 /// cols) of dtype(). A frame-major data set in host memory is passed in place, the others are decoded again (they hold
 /// the same elements), block after block of at most about `block_bytes`, at least one scan row. Throws what a load

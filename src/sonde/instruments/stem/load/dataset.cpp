@@ -88,6 +88,7 @@ const Exactness& Dataset::exactness() const { return state_->exactness; }
 const LoadEstimate& Dataset::estimate() const { return state_->estimate; }
 const StageSeconds& Dataset::seconds() const { return state_->seconds; }
 const std::vector<Choice<std::string>>& Dataset::choices() const { return state_->choices; }
+const std::vector<std::uint64_t>& Dataset::missing_per_pixel() const { return state_->missing_per_pixel; }
 const std::vector<FailedFrame>& Dataset::failed_frames() const { return state_->failed; }
 int Dataset::passes() const { return state_->passes; }
 std::size_t Dataset::stored_bytes() const { return state_->stored_bytes; }

@@ -73,6 +73,9 @@ class Dataset {
   [[nodiscard]] const LoadEstimate& estimate() const;
   [[nodiscard]] const StageSeconds& seconds() const;
   [[nodiscard]] const std::vector<Choice<std::string>>& choices() const;
+  /// On the stored detector: in how many frames a pixel holds "no data" (of floating-point files, not a number), which
+  /// counts as zero in everything else here; 0 for pixels that the mask calls bad.
+  [[nodiscard]] const std::vector<std::uint64_t>& missing_per_pixel() const;
   [[nodiscard]] const std::vector<FailedFrame>& failed_frames() const;
   /// How often all frames were decoded: once, and again where the element type had to be widened or bins cleaned.
   [[nodiscard]] int passes() const;

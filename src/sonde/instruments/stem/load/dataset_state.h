@@ -23,6 +23,7 @@ struct Dataset::State {
   Moments moments;
   std::vector<std::uint32_t> mask_bits;
   std::vector<std::uint8_t> good, valid;
+  std::vector<std::uint64_t> missing_per_pixel;
   std::vector<BadPixel> bad_pixels;
   Exactness exactness;
   Calibration calibration;

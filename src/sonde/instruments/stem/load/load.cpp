@@ -327,6 +327,9 @@ class Loader {
     exactness.saturated = result.saturated;
     exactness.clipped = result.clipped;
     exactness.failed_frames = result.failed.size();
+    state_.missing_per_pixel = std::move(result.sentinels_per_pixel);
+    for (std::size_t i = 0; i < state_.missing_per_pixel.size(); ++i)
+      if (mask_bit::is_bad(settings.mask_bits[i])) state_.missing_per_pixel[i] = 0;
     state_.moments = std::move(result.moments);
     state_.valid = std::move(result.valid);
     state_.failed = std::move(result.failed);
