@@ -59,9 +59,17 @@ std::vector<Point> turned(std::vector<Point> points, const GeometrySettings& set
 }
 
 std::vector<Point> raster_of(const Source& source, const Geometry& geometry) {
-  if (!source.scan_shape)
+  if (!source.scan_shape) {
+    if (!source.position_lists.empty())
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{}: {} frames without positions, but {} of shape ({}, 2)", source.file, source.shape[0],
+                              join_words(source.position_lists), source.shape[0]))
+          .hint(fmt::format("if these are the positions, set data.positions = \"{}\"; else name the shape of the "
+                            "raster with data.scan_shape",
+                            source.position_lists.front()));
     throw Error(ErrorKind::bad_input, fmt::format("{}: {} frames without positions", source.file, source.shape[0]))
         .hint("name the positions with data.positions, or the shape of the raster with data.scan_shape");
+  }
   const Sampling& stored = geometry.sampling;
   Point step;
   if (geometry.step_px) {
@@ -189,7 +197,8 @@ Scan plan_scan(const Source& source, const DataSettings& data, const GeometrySet
   scan.sampling.cols = scan.window.cols;
   scan.probe_type = found.probe_type;
   scan.semiangle = found.semiangle;
-  scan.notes = std::move(found.notes);
+  scan.notes = source.notes;
+  scan.notes.insert(scan.notes.end(), found.notes.begin(), found.notes.end());
   scan.warnings = source.warnings;
   scan.warnings.insert(scan.warnings.end(), found.warnings.begin(), found.warnings.end());
   if (scan.semiangle) {
@@ -200,6 +209,11 @@ Scan plan_scan(const Source& source, const DataSettings& data, const GeometrySet
   }
   if (source.positions.empty()) {
     scan.positions = raster_of(source, found);
+    if (!source.position_lists.empty())
+      scan.warnings.push_back(
+          fmt::format("{}: {} of shape ({}, 2) may be positions, but a raster is taken: name them "
+                      "with data.positions where they are meant",
+                      source.file, join_words(source.position_lists), source.shape[0]));
   } else {
     during(fmt::format("taking the positions of {}", data.positions.empty() ? source.file : data.positions),
            [&] { scan.positions = listed(source, positions, found); });
@@ -288,7 +302,7 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
                                                     listed_frames(loaded.empty)))
           .hint(exchanged ? "the axes seem to be in another order: the scan comes first, store "
                             "numpy.moveaxis(patterns, (2, 3), (0, 1))"
-                          : "leave them out with --skip-empty");
+                          : "leave them out: data.skip_empty = true, or --skip-empty");
     scan.skip.insert(scan.skip.end(), loaded.empty.begin(), loaded.empty.end());
     std::sort(scan.skip.begin(), scan.skip.end());
     scan.notes.push_back(

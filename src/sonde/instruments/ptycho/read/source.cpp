@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -20,15 +23,56 @@ namespace {
 
 bool is_npy(const std::string& path) { return to_lower(path).ends_with(".npy"); }
 
-/// The data set that the patterns are in: the named one, or the only one that can be.
-Hdf5Dataset patterns_of(const Hdf5File& file, const std::string& named) {
-  if (!named.empty()) return require_dataset(file, named);
+/// Whether a file says that it is HDF5, whole or not. The signature stands at 0, or after a foreign block of 512 bytes
+/// or a multiple of that by a power of two.
+bool is_hdf5(const std::string& path) {
+  constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
+  const File file(path);
+  for (std::uint64_t at = 0; at + signature.size() <= file.size(); at = at == 0 ? 512 : 2 * at) {
+    std::string found(signature.size(), '\0');
+    file.read_at(at, std::as_writable_bytes(std::span(found)));
+    if (found == signature) return true;
+  }
+  return false;
+}
+
+bool is_called_positions(const std::string& path) { return path.ends_with("/positions"); }
+
+/// The data sets that can be patterns.
+std::vector<std::string> possible_patterns(const Hdf5File& file) {
   std::vector<std::string> found;
   for (const std::string& path : file.datasets()) {
     const Hdf5DatasetInfo info = file.dataset(path).info();
     if (info.shape.rank() >= 3 && info.shape.rank() <= 4 && info.dtype && *info.dtype < DType::c64)
       found.push_back(path);
   }
+  return found;
+}
+
+/// The data sets (frames, 2) of real numbers, for a stack or raster of patterns.
+std::vector<std::string> position_lists(const Hdf5File& file, const Shape& patterns) {
+  const Index frames = patterns.rank() == 4 ? patterns[0] * patterns[1] : patterns[0];
+  std::vector<std::string> found;
+  for (const std::string& path : file.datasets()) {
+    const Hdf5DatasetInfo info = file.dataset(path).info();
+    if (info.shape == Shape{frames, 2} && info.dtype && *info.dtype < DType::c64) found.push_back(path);
+  }
+  return found;
+}
+
+/// Whether a list of positions lies beside the only patterns of a file: called so, or in a file that is no raster.
+bool lists_positions(const Hdf5File& file) {
+  const std::vector<std::string> patterns = possible_patterns(file);
+  if (patterns.size() != 1) return false;
+  const Shape shape = file.dataset(patterns.front()).info().shape;
+  const std::vector<std::string> lists = position_lists(file, shape);
+  return !lists.empty() && (shape.rank() == 3 || std::any_of(lists.begin(), lists.end(), is_called_positions));
+}
+
+/// The data set that the patterns are in: the named one, or the only one that can be.
+Hdf5Dataset patterns_of(const Hdf5File& file, const std::string& named) {
+  if (!named.empty()) return require_dataset(file, named);
+  const std::vector<std::string> found = possible_patterns(file);
   if (found.empty())
     throw Error(ErrorKind::bad_file, fmt::format("{}: no data set of three or four dimensions", file.path()))
         .hint("name the patterns with data.patterns");
@@ -93,6 +137,20 @@ std::vector<Point> named_positions(const DataSettings& settings) {
   return as_points(read_named(name), name.text());
 }
 
+/// Takes a list that is called positions; others are remembered for whoever finds the positions missing.
+void take_list_beside(Source& source, const Hdf5File& file, const Shape& patterns) {
+  if (patterns.rank() != 3 && patterns.rank() != 4) return;
+  for (const std::string& list : position_lists(file, patterns)) {
+    if (!is_called_positions(list) || !source.positions.empty()) {
+      source.position_lists.push_back(list);
+      continue;
+    }
+    const std::string what = fmt::format("{}:{}", file.path(), list);
+    source.positions = as_points(file.dataset(list).read(), what);
+    source.notes.push_back(fmt::format("positions are those of {}", what));
+  }
+}
+
 Source open_plain(const DataSettings& settings) {
   Source source;
   source.file = settings.file;
@@ -107,17 +165,31 @@ Source open_plain(const DataSettings& settings) {
     return source;
   }
   source.format = "plain HDF5";
-  const auto data = std::make_shared<Hdf5Dataset>(patterns_of(Hdf5File::open(settings.file), settings.patterns));
+  const Hdf5File file = Hdf5File::open(settings.file);
+  const auto data = std::make_shared<Hdf5Dataset>(patterns_of(file, settings.patterns));
   const std::string what = fmt::format("{}:{}", settings.file, data->path());
   if (!data->info().dtype || *data->info().dtype >= DType::c64)
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: elements of type {} are no counts", what, data->info().type_text));
+  if (settings.positions.empty()) take_list_beside(source, file, data->info().shape);
   take_shape(source, data->info().shape, settings, what);
   source.dtype = *data->info().dtype;
   source.read_patterns = [data, shape = source.shape] { return data->read().reshaped(shape); };
   source.read_frames = frames_of(data);
   source.together = frames_together(data->info());
   return source;
+}
+
+/// Of a format that lists its positions, or knows the shape of its raster.
+void require_shape(Source& source, const DataSettings& settings) {
+  if (settings.scan_shape.empty()) return;
+  const Extent asked = parse_extent(settings.scan_shape, "data.scan_shape");
+  const Extent known = source.scan_shape.value_or(asked);
+  if (asked.rows * asked.cols != source.shape[0] || asked.rows != known.rows || asked.cols != known.cols)
+    throw Error(ErrorKind::bad_input, fmt::format("{}: {} frames, but data.scan_shape is {} x {}", source.file,
+                                                  source.shape[0], asked.rows, asked.cols))
+        .hint("the file says where its frames lie: leave data.scan_shape out");
+  source.scan_shape = asked;
 }
 
 SourceFormat recognised(const Hdf5File& file) {
@@ -146,19 +218,16 @@ void require_fitting(const Source& source) {
 }
 
 bool describes_itself(const std::string& path) {
-  if (is_npy(path)) return false;
-  (void)File(path);
-  try {
-    return recognised(Hdf5File::open(path)) != SourceFormat::plain;
-  } catch (const Error&) {
-    return false;
-  }
+  return !is_npy(path) && is_hdf5(path) && recognised(Hdf5File::open(path)) != SourceFormat::plain;
 }
 
 bool is_own_format(const DataSettings& settings) {
   if (settings.format != SourceFormat::automatic) return settings.format != SourceFormat::stem;
   if (!settings.positions.empty() || !settings.patterns.empty()) return true;
-  return is_npy(settings.file) || describes_itself(settings.file);
+  if (is_npy(settings.file)) return true;
+  if (!is_hdf5(settings.file)) return false;
+  const Hdf5File file = Hdf5File::open(settings.file);
+  return recognised(file) != SourceFormat::plain || lists_positions(file);
 }
 
 Source open_source(const DataSettings& settings) {
@@ -177,6 +246,7 @@ Source open_source(const DataSettings& settings) {
                   : format == SourceFormat::ptyd  ? open_ptyd(settings.file)
                   : format == SourceFormat::sonde ? open_sonde_scan(settings.file)
                                                   : open_plain(settings);
+  if (format != SourceFormat::plain) require_shape(source, settings);
   take_named_arrays(settings, source);
   require_fitting(source);
   return source;

@@ -35,11 +35,14 @@ struct Source {
   std::optional<LengthUnit> unit;
   std::optional<Reference> reference;
   std::optional<Extent> scan_shape;  ///< of a raster
+  /// Data sets of the file that may be a list of positions, of a file whose layout does not say so.
+  std::vector<std::string> position_lists;
 
   std::optional<ProbeType> probe_type;
   std::optional<double> energy_kev, semiangle_mrad, mrad_per_px, detector_pixel_m, distance_m, step_a;
   std::optional<double> inv_a_per_px;  ///< 1/A per detector pixel, for who knows it without the energy
   Array probe;                         ///< complex128 (modes, rows, columns), centred; empty unless the file has one
+  std::vector<std::string> notes;      ///< what was chosen among what it holds
   std::vector<std::string> warnings;   ///< what in the file was doubtful
 };
 
@@ -51,11 +54,12 @@ void take_named_arrays(const DataSettings& settings, Source& source);
 void require_fitting(const Source& source);
 
 /// Whether a file says everything that a reconstruction must know: a scan of `sonde ptycho simulate`, CXI or PtyD.
-/// False for files that are no HDF5. Throws Error(bad_file) when it is missing.
+/// False for files that are no HDF5. Throws Error(bad_file) when it is missing, and for HDF5 files that are damaged.
 [[nodiscard]] bool describes_itself(const std::string& path);
 
 /// Whether `settings` describe a file that open_source() knows: always, unless the format is stem, or automatic with a
-/// file that describes_itself() not and no positions or data set named. Throws Error(bad_file) when it is missing.
+/// file that describes_itself() not, holds no list of positions beside its patterns, and no positions or data set are
+/// named. Throws like describes_itself().
 [[nodiscard]] bool is_own_format(const DataSettings& settings);
 
 /// Opens a file and reads all but the patterns. Throws Error(bad_file) naming file and data set for missing ones,
