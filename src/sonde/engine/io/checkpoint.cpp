@@ -2,15 +2,21 @@
 #include "sonde/engine/io/checkpoint.h"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/base/version.h"
+#include "sonde/engine/io/file.h"
 
 namespace sonde {
 namespace {
@@ -35,6 +41,46 @@ std::string word(const Hdf5File& file, const std::string& name) {
   return required(file.path(), required(file.path(), state_attribute(file, name)).text());
 }
 
+/// The end of a sealed checkpoint: the CRC-32 of all bytes before.
+std::string seal_of(std::uint32_t crc) { return fmt::format("\nsonde crc32 {:08x}\n", crc); }
+const std::size_t seal_bytes = seal_of(0).size();
+
+std::uint32_t crc_of(const File& file, std::uint64_t bytes) {
+  std::vector<std::byte> piece(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, std::uint64_t{8} << 20)));
+  uLong crc = crc32_z(0, nullptr, 0);
+  for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
+    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), bytes - at)));
+    file.read_at(at, piece);
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
+  }
+  return static_cast<std::uint32_t>(crc);
+}
+
+Error damaged(const std::string& path) {
+  return Error(ErrorKind::bad_file, fmt::format("{}: the checkpoint is damaged: it is not as it was written", path))
+      .hint("copy it again, take an older one, or begin anew from the last result");
+}
+
+bool ends_in_seal(const File& file) {
+  if (file.size() < seal_bytes) return false;
+  std::string end(seal_bytes, '\0');
+  file.read_at(file.size() - seal_bytes, std::as_writable_bytes(std::span(end)));
+  const std::string any = seal_of(0);
+  const std::size_t digits = any.find("00000000");
+  if (end.substr(0, digits) != any.substr(0, digits) || end.back() != '\n') return false;
+  if (end != seal_of(crc_of(file, file.size() - seal_bytes))) throw damaged(file.path());
+  return true;
+}
+
+/// Before HDF5 looks into the file: what a flipped bit makes of it is anything.
+Hdf5File checked(const std::string& path) {
+  const bool sealed = ends_in_seal(File(path));
+  Hdf5File file = Hdf5File::open(path);
+  // Those of earlier versions have none.
+  if (!sealed && state_attribute(file, "sealed")) throw damaged(path);
+  return file;
+}
+
 }  // namespace
 
 CheckpointWriter::CheckpointWriter(std::string path, const CheckpointKind& kind, Index iteration,
@@ -45,6 +91,7 @@ CheckpointWriter::CheckpointWriter(std::string path, const CheckpointKind& kind,
   file_.attribute(group, "schema", kind.schema);
   file_.attribute(group, "version", std::string(build_info().version));
   file_.attribute(group, "iteration", std::int64_t{iteration});
+  file_.attribute(group, "sealed", std::int64_t{1});
   text("options", options);
 }
 
@@ -62,9 +109,15 @@ void CheckpointWriter::random(const std::string& name, const Random::State& stat
   array(name, Array::from<std::uint64_t>({state.seed, state.stream, state.drawn}, {3}));
 }
 
-void CheckpointWriter::finish() { file_.finish(Durability::on_disk); }
+void CheckpointWriter::finish() {
+  const auto seal = [](const std::string& path) {
+    const File file(path);
+    return seal_of(crc_of(file, file.size()));
+  };
+  file_.finish_with(seal, Durability::on_disk);
+}
 
-CheckpointReader::CheckpointReader(const std::string& path, const CheckpointKind& kind) : file_(Hdf5File::open(path)) {
+CheckpointReader::CheckpointReader(const std::string& path, const CheckpointKind& kind) : file_(checked(path)) {
   const std::string found = word(file_, "kind");
   if (found != kind.name)
     throw Error(ErrorKind::bad_file, fmt::format("{}: is a checkpoint of {}, not of {}", path, found, kind.name));

@@ -16,7 +16,8 @@
 //   /state            attributes kind, schema, version (of the program), iteration
 //   /state/options    the resolved options as TOML
 //   /state/<name>     arrays (complex numbers as pairs r, i), texts, and for random numbers u64 (seed, stream, drawn)
-// An instrument may write more beside it, so that the same file can be opened as a result.
+// The file ends in the CRC-32 of everything before, behind what HDF5 knows of. An instrument may write more beside it,
+// so that the same file can be opened as a result.
 
 namespace sonde {
 
@@ -46,9 +47,9 @@ class CheckpointWriter {
   Hdf5Writer file_;
 };
 
-/// Reads a checkpoint. Everything that does not fit is an Error(bad_file) that names the file: no HDF5, cut off, no
-/// checkpoint, one of something else, a schema newer than `kind.schema`, a name that is not there, another type or
-/// shape.
+/// Reads a checkpoint. Everything that does not fit is an Error(bad_file) that names the file: no HDF5, cut off,
+/// changed by so much as a bit (all of it is read once), no checkpoint, one of something else, a schema newer than
+/// `kind.schema`, a name that is not there, another type or shape.
 class CheckpointReader {
  public:
   CheckpointReader(const std::string& path, const CheckpointKind& kind);

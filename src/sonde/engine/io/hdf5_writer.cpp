@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "sonde/engine/io/hdf5_library.h"
@@ -333,8 +334,7 @@ void Hdf5Writer::write_chunk(const std::string& path, const Shape& first, std::s
         file_.path(), "a chunk");
 }
 
-void Hdf5Writer::close(Durability durability) {
-  if (!handle_.valid()) return;
+void Hdf5Writer::close_library() {
   const Session session;
   declared_.clear();
   check(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), file_.path(), "the end of the file");
@@ -342,7 +342,23 @@ void Hdf5Writer::close(Durability durability) {
   H5Iinc_ref(id);  // so that the answer of closing can be looked at
   handle_.close();
   check(H5Fclose(id), file_.path(), "the end of the file");
+}
+
+void Hdf5Writer::close(Durability durability) {
+  if (!handle_.valid()) return;
+  close_library();
   file_.close(durability);
+}
+
+void Hdf5Writer::finish_with(const std::function<std::string(const std::string&)>& tail, Durability durability) {
+  close_library();
+  const std::string text = tail(file_.partial_path());
+  std::ofstream end(file_.partial_path(), std::ios::binary | std::ios::app);
+  end << text;
+  end.close();
+  if (!end) throw Error(ErrorKind::io, fmt::format("{}: writing the last {} bytes failed", file_.path(), text.size()));
+  file_.close(durability);
+  file_.commit();
 }
 
 void Hdf5Writer::finish(Durability durability) {

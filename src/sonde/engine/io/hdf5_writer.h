@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -70,8 +71,12 @@ class Hdf5Writer {
   void close(Durability durability = Durability::handed_over);
   /// Completes the file and gives it its name.
   void finish(Durability durability = Durability::handed_over);
+  /// The same for a file that ends in `tail`, made of the bytes of the complete file at the path it is given. Readers
+  /// of HDF5 do not see a tail.
+  void finish_with(const std::function<std::string(const std::string& path)>& tail, Durability durability);
 
  private:
+  void close_library();
   std::int64_t declared(const std::string& path) const;
   void write_texts(const std::string& path, const Shape& shape, const char* const* texts);
 

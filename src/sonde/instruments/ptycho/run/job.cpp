@@ -113,6 +113,21 @@ Array propagators_of(const RunFile& run, const Sampling& sampling) {
                             .band_limit = run.compute.band_limit});
 }
 
+/// Throws Error(bad_input) when a checkpoint is of another measurement than `input` of a provenance. Those in memory,
+/// and checkpoints of earlier versions, are not known well enough.
+void require_same_input(const CheckpointReader& checkpoint, const Value& input) {
+  if (!checkpoint.has("input")) return;
+  const Value before = parse_json(checkpoint.text("input"), checkpoint.path());
+  constexpr const char* hash = "hash_of_first_and_last_mib";
+  if (before.find(hash) == nullptr || input.find(hash) == nullptr || *before.find(hash) == *input.find(hash)) return;
+  throw Error(ErrorKind::bad_input,
+              fmt::format("{} is not the measurement that {} was written of ({})", input.find("path")->as_text(),
+                          checkpoint.path(), before.find("path")->as_text()))
+      .hint(
+          "name the file where it lies now as data.file; another measurement wants a run of its own, which "
+          "object.file and probe.file may begin where this one stands");
+}
+
 /// What the processes have read becomes known to all: frames to skip, mean counts, the mean pattern.
 void join_counts(const Share& share, Scan& scan, LoadedCounts& counts) {
   std::vector<std::int64_t> skipped(scan.positions.size(), 0);
@@ -321,6 +336,7 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
     : plan_(std::move(plan)), warnings_(plan_.warnings), slice_thickness_a_(run.object.slice_thickness()) {
   const Schedule asked = run.schedule();  // before any work
   provenance_ = provenance(source.file, plan_.kernels ? plan_.kernels->name() : "cpu", asked.seed);
+  if (from != nullptr) require_same_input(*from, *provenance_.find("input"));
   if (plan_.share) require_shareable(asked);
   counts_ = counts ? std::move(counts) : read_counts(run, source, plan_);
   plan_.scan.skip = counts_->skip;
@@ -441,6 +457,7 @@ void Job::restart(const RunFile& run) {
 
 void Job::save(CheckpointWriter& checkpoint) {
   reconstruction_->save(checkpoint);
+  checkpoint.text("input", to_json(*provenance_.find("input"), -1));
   checkpoint.text("changes", to_json(to_value(changes_), -1));
 }
 
