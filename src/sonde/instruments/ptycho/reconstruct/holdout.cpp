@@ -13,7 +13,6 @@ namespace sonde::ptycho {
 
 Choice<HeldOut> hold_out(const std::vector<Index>& candidates, std::optional<double> fraction, std::uint64_t seed) {
   constexpr Index least = 16, from = 160;
-  constexpr double usual = 0.03;
   const auto count = static_cast<Index>(candidates.size());
   if (fraction && !(*fraction >= 0 && *fraction <= 0.5))
     throw Error(ErrorKind::bad_input, fmt::format("a share of {} of the frames cannot be held out", *fraction))
@@ -24,7 +23,7 @@ Choice<HeldOut> hold_out(const std::vector<Index>& candidates, std::optional<dou
     return choice;
   }
   const Index held =
-      std::max(least, static_cast<Index>(std::ceil(fraction.value_or(usual) * static_cast<double>(count))));
+      std::max(least, static_cast<Index>(std::ceil(fraction.value_or(usual_holdout) * static_cast<double>(count))));
   if (2 * held > count)
     throw Error(ErrorKind::bad_input, fmt::format("holding out {} of {} frames leaves too few", held, count))
         .hint("holdout = 0");

@@ -15,8 +15,12 @@ struct HeldOut {
   std::vector<Index> active, held;  ///< both ascending
 };
 
-/// Draws ceil(fraction * candidates) frames, at least 16, with the seed. Without a fraction: 0.03 from 160 candidates
-/// on, none below. Throws Error(bad_input) for fractions outside [0, 0.5], and when fewer than half would remain.
+/// Of the frames, where nobody says another share and there are enough.
+inline constexpr double usual_holdout = 0.03;
+
+/// Draws ceil(fraction * candidates) frames, at least 16, with the seed. Without a fraction: usual_holdout from 160
+/// candidates on, none below. Throws Error(bad_input) for fractions outside [0, 0.5], and when fewer than half would
+/// remain.
 [[nodiscard]] Choice<HeldOut> hold_out(const std::vector<Index>& candidates, std::optional<double> fraction,
                                        std::uint64_t seed);
 

@@ -131,6 +131,7 @@ Findings findings_of(const Result& result) {
   findings.half_data = half_data_of(told);
   findings.acquisition = acquisition_of(result);
   read_settings(result, findings);
+  if (const double mrad = number_at(told, "semiangle_mrad"); mrad > 0) findings.semiangle = mrad / 1000;
   findings.diagnoses = diagnose(result, nullptr, findings.semiangle);
   return findings;
 }

@@ -33,6 +33,9 @@ void write_cxi(const std::string& path, const Result& result) {
   writer.value("/entry_1/image_1/x_pixel_size", pixel.col);
   writer.value("/entry_1/image_1/y_pixel_size", pixel.row);
   writer.array("/entry_1/instrument_1/source_1/illumination", result.probe);
+  constexpr double joule_per_kev = 1.602176634e-16;
+  if (const Value* energy = result.diagnostics.find("energy_keV"); energy != nullptr && energy->is_number())
+    writer.value("/entry_1/instrument_1/source_1/energy", energy->as_real() * joule_per_kev);
   std::vector<double> translation;
   for (const Point& point : result.positions) {
     translation.push_back(point.col * pixel.col);

@@ -16,6 +16,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/math/fft.h"
+#include "sonde/engine/options/toml.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/ptycho/model/batch_pass.h"
 #include "sonde/instruments/ptycho/optics/propagate.h"
@@ -111,6 +112,27 @@ Array propagators_of(const RunFile& run, const Sampling& sampling) {
                            {.tilt_row = run.object.tilt_row_mrad.value_or(0) / 1000,
                             .tilt_col = run.object.tilt_col_mrad.value_or(0) / 1000,
                             .band_limit = run.compute.band_limit});
+}
+
+/// What a data file says of [geometry] and nobody replaces.
+Value geometry_of_file(const Source& source, const GeometrySettings& set) {
+  Value known = Value::object();
+  if (set.units == Units::pixel) return known;
+  const auto take = [&](const char* key, const std::optional<double>& mine, const std::optional<double>& file) {
+    if (!mine && file) known[key] = *file;
+  };
+  take("energy_keV", set.energy_kev, source.energy_kev);
+  take("semiangle_mrad", set.semiangle_mrad, source.semiangle_mrad);
+  if (!set.detector_mrad_per_px && !set.detector_inv_a_per_px) {
+    take("detector_mrad_per_px", std::nullopt, source.mrad_per_px);
+    take("detector_inv_A_per_px", std::nullopt, source.inv_a_per_px);
+  }
+  take("detector_pixel_m", set.detector_pixel_m, source.detector_pixel_m);
+  take("distance_m", set.distance_m, source.distance_m);
+  if (source.positions.empty() && !set.scan_step_px) take("scan_step_A", set.scan_step_a, source.step_a);
+  if (!set.probe_type && source.probe_type)
+    known["probe_type"] = *source.probe_type == ProbeType::photon ? std::string("photon") : std::string("electron");
+  return known;
 }
 
 /// Throws Error(bad_input) when a checkpoint is of another measurement than `input` of a provenance. Those in memory,
@@ -336,6 +358,7 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
     : plan_(std::move(plan)), warnings_(plan_.warnings), slice_thickness_a_(run.object.slice_thickness()) {
   const Schedule asked = run.schedule();  // before any work
   provenance_ = provenance(source.file, plan_.kernels ? plan_.kernels->name() : "cpu", asked.seed);
+  known_ = geometry_of_file(source, run.geometry);
   if (from != nullptr) require_same_input(*from, *provenance_.find("input"));
   if (plan_.share) require_shareable(asked);
   counts_ = counts ? std::move(counts) : read_counts(run, source, plan_);
@@ -463,6 +486,13 @@ void Job::save(CheckpointWriter& checkpoint) {
 
 double Job::floor() const { return r_intensity_floor(reconstruction_->counts()); }
 
+std::string Job::settings_used(const RunFile& run) const {
+  Value told = run.tables().echo();
+  for (const auto& [key, value] : known_.members()) told["geometry"][key] = value;
+  if (!run.data.holdout) told["data"]["holdout"] = reconstruction_->held_out().empty() ? 0.0 : usual_holdout;
+  return to_toml(told);
+}
+
 Result Job::result(const RunFile& run) const {
   State whole;
   if (plan_.share) {
@@ -471,7 +501,7 @@ Result Job::result(const RunFile& run) const {
   }
   Result result = result_of(plan_.share ? whole : reconstruction_->state(), plan_.scan.sampling, plan_.extent.offset,
                             plan_.scan.positions, reconstruction_->history());
-  result.settings = run.text();
+  result.settings = settings_used(run);
   result.slice_thickness_a = slice_thickness_a_;
   result.provenance = provenance_;
   double total = 0;
@@ -496,6 +526,10 @@ Result Job::result(const RunFile& run) const {
   result.diagnostics["acquisition"] =
       acquisition_of(reconstruction_->state(), *counts_->measurement, plan_.scan.sampling).to_value();
   if (plan_.scan.semiangle) result.diagnostics["semiangle_mrad"] = 1000 * *plan_.scan.semiangle;
+  if (run.geometry.energy_kev && plan_.scan.sampling.calibrated())
+    result.diagnostics["energy_keV"] = *run.geometry.energy_kev;
+  else if (const Value* energy = known_.find("energy_keV"))
+    result.diagnostics["energy_keV"] = *energy;
   result.diagnostics["warnings"] = warnings_;
   if (!changes_.empty()) result.diagnostics["changes"] = to_value(changes_);
   return result;

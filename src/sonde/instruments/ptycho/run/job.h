@@ -122,6 +122,8 @@ class Job {
     State state;
     std::string note;
   };
+  /// The run file with all that was used, wherever it came from.
+  [[nodiscard]] std::string settings_used(const RunFile& run) const;
   [[nodiscard]] First first_state(const RunFile& run, const Schedule& schedule, std::uint64_t object_seed) const;
   [[nodiscard]] std::unique_ptr<Reconstruction> prepared(const RunFile& run, First first, Schedule schedule) const;
 
@@ -137,6 +139,7 @@ class Job {
   ScanJudgement judgement_;
   std::vector<double> slice_thickness_a_;
   Value provenance_;
+  Value known_ = Value::object();  // [geometry] as the data file says it, where settings do not
 };
 
 /// Transforms of one pattern-iteration of the slowest engine: 2 per mode and slice step, and 2 more for shifted probes.
