@@ -60,15 +60,18 @@ double relative_change(const Array& now, const Array& before) {
   return power > 0 ? change / power : 0;
 }
 
+/// "[0, 12, 7]" of an array of three dimensions.
+std::string place_in(const Shape& shape, Index i) {
+  return fmt::format("[{}, {}, {}]", i / (shape[1] * shape[2]), i / shape[2] % shape[1], i % shape[2]);
+}
+
 template <class Real>
 void require_finite(const Array& array, const char* what) {
   const auto* elements = static_cast<const std::complex<Real>*>(array.data());
-  const Shape& shape = array.shape();
   for (Index i = 0; i < array.count(); ++i)
     if (!std::isfinite(elements[i].real()) || !std::isfinite(elements[i].imag()))
       throw Error(ErrorKind::not_converged,
-                  fmt::format("the {} is not finite any more, first at [{}, {}, {}]", what, i / (shape[1] * shape[2]),
-                              i / shape[2] % shape[1], i % shape[2]))
+                  fmt::format("the {} is not finite any more, first at {}", what, place_in(array.shape(), i)))
           .hint("halve the steps, or switch the constraint probe_power on");
 }
 
@@ -124,6 +127,7 @@ class Steps final : public Reconstruction {
   [[nodiscard]] double object_change() const;
   [[nodiscard]] double roughness() const;
   void require_finite_state() const;
+  [[nodiscard]] std::string why_not_finite();
   void begin_engine(Index which);
   void end_engine();
   [[nodiscard]] double probe_power() const {
@@ -322,6 +326,26 @@ void Steps<Real>::require_finite_state() const {
   if (found) throw Error(*found);
   throw Error(ErrorKind::not_converged, "another process has found numbers that are not finite")
       .hint("halve the steps, or switch the constraint probe_power on");
+}
+
+/// Of finite arrays whose products are too large: the first frame that shows it, and where the largest numbers are.
+template <class Real>
+std::string Steps<Real>::why_not_finite() {
+  std::string why;
+  for (const Index j : bench_->active()) {
+    if (std::isfinite(bench_->fit()[static_cast<std::size_t>(j)].intensity_error2)) continue;
+    const Index frame = schedule_.share ? schedule_.share->frames()[static_cast<std::size_t>(j)] : j;
+    why = fmt::format(": the modelled pattern of frame {} is the first that is not", frame);
+    break;
+  }
+  for (const auto& [what, array] : {std::pair("object", &state_.object), std::pair("probe", &state_.probe)}) {
+    const auto* elements = static_cast<const std::complex<Real>*>(array->data());
+    const auto* most = std::max_element(elements, elements + array->count(),
+                                        [](const auto& a, const auto& b) { return std::abs(a) < std::abs(b); });
+    why +=
+        fmt::format(", the {} reaches {:.3g} at {}", what, std::abs(*most), place_in(array->shape(), most - elements));
+  }
+  return why;
 }
 
 template <class Real>
@@ -527,7 +551,7 @@ void Steps<Real>::finish(const IterationRecord& record) {
       return;
     case StopJudge::Verdict::diverged:
       outcome_.kind = Outcome::Kind::diverged;
-      outcome_.because = judge_.because();
+      outcome_.because = std::isfinite(record.fit.r_intensity) ? judge_.because() : judge_.because() + why_not_finite();
       restore_best();
       return;
     default:
