@@ -17,6 +17,7 @@
 
 #include "sonde/app/cli/stem_text.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/instruments/stem/load/blocks.h"
 #include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/load/stored_frames.h"
@@ -70,6 +71,35 @@ stem::LoadOptions load_options(const ptycho::DataSettings& settings) {
   return options;
 }
 
+std::string with_keys(std::string text) {
+  for (const auto& [flag, key] : {std::pair("--scan-shape", "data.scan_shape"),
+                                  std::pair("--det-bin", "data.detector_bin"), std::pair("--dataset", "data.patterns")})
+    for (std::size_t at = 0; (at = text.find(flag, at)) != std::string::npos; at += std::strlen(key))
+      text.replace(at, std::strlen(flag), key);
+  return text;
+}
+
+/// What the stem instrument says of its flags, in the words of a run file. What has no key there is left to a
+/// conversion.
+template <class Body>
+auto in_words_of_run_files(Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    if (!error.problems().empty()) throw;
+    Error told(error.kind(), with_keys(error.message()));
+    std::string hint;
+    for (const std::string& clause : split(error.hint(), ';')) {
+      const std::string words = with_keys(std::string(trim(clause)));
+      hint += (hint.empty() ? "" : "; ") +
+              (words.find("--") == std::string::npos ? words : "for `sonde stem convert`: " + words);
+    }
+    if (!hint.empty()) told.hint(hint);
+    for (const std::string& activity : error.activities()) told.add_activity(activity);
+    throw told;
+  }
+}
+
 /// The frames of a scan that stays on file. Everything is decoded twice: once to find the pixels that are bad over all
 /// frames, and once for the reconstruction. That costs less than an iteration, and the scan is in memory once.
 class StemFrames {
@@ -100,7 +130,8 @@ class StemFrames {
  private:
   const stem::Dataset& scan() {
     if (scan_) return *scan_;
-    scan_.emplace(stem::load(path_, options_, Budget(memory_bytes_, "set aside by the plan")));
+    scan_.emplace(in_words_of_run_files(
+        [&] { return stem::load(path_, options_, Budget(memory_bytes_, "set aside by the plan")); }));
     report_load(context_, *scan_);
     if (scan_->exactness().clipped > 0)
       throw Error(ErrorKind::bad_input, fmt::format("{}: {} sums of bins exceed {}", path_, scan_->exactness().clipped,
@@ -179,8 +210,10 @@ class StemFrames {
 
 ptycho::Source open_scan(const ptycho::DataSettings& settings, Context& context) {
   stem::LoadOptions options = load_options(settings);
-  const stem::LoadPreview preview =
-      stem::preview_load(settings.file, options, Budget(std::numeric_limits<std::size_t>::max(), "nothing is loaded"));
+  const stem::LoadPreview preview = in_words_of_run_files([&] {
+    return stem::preview_load(settings.file, options,
+                              Budget(std::numeric_limits<std::size_t>::max(), "nothing is loaded"));
+  });
   const stem::LoadSizes& sizes = preview.sizes;
   const stem::Acquisition& acquisition = preview.acquisition;
   options.dtype = type_of_all(acquisition.stored, settings.detector_bin);

@@ -202,7 +202,9 @@ void Measurement::complete() {
     throw Error(ErrorKind::bad_input,
                 fmt::format("{} measured pixels are negative or not finite, first frame {}, row {}, column {}", bad_,
                             first_bad_ / pixels(), first_bad_ / cols_ % rows_, first_bad_ % cols_))
-        .hint("mask them, or clip background-subtracted counts at zero (--clip-negative)");
+        .hint(
+            "mask them (data.mask); negative ones of counts less a background may become zero: data.clip_negative = "
+            "true, or --clip-negative");
   Index lit = 0;
   for (const CountSums& sum : sums_) {
     mean_counts_ += sum.counts;

@@ -292,6 +292,9 @@ Choice<Array> start_probe(const ProbeSettings& settings, const Sampling& samplin
       probe = measured_probe(sampling, mean, settings.lens(), disk_cut);
       break;
     case ProbeInit::vacuum: {
+      if (settings.file.empty())
+        throw Error(ErrorKind::bad_input, "probe.init is vacuum, but probe.file is missing")
+            .hint("name the pattern without a specimen, for instance probe.file = \"vacuum.npy\"");
       const ArrayName name = array_name(settings.file, settings.file);
       const Array stored = read_named(name);
       if (!(stored.shape() == Shape{sampling.rows, sampling.cols}))
@@ -310,6 +313,9 @@ Choice<Array> start_probe(const ProbeSettings& settings, const Sampling& samplin
     }
     default: {
       const bool own = settings.file.empty() && !from_source.empty();
+      if (settings.file.empty() && !own)
+        throw Error(ErrorKind::bad_input, "probe.init is file, but probe.file is missing, and the data have no probe")
+            .hint("name one, for instance probe.file = \"result.h5\"");
       StoredWave wave = own ? StoredWave{from_source.clone(), {}, "the probe of the data file"}
                             : read_wave(settings.file, "probe", "probe.file");
       require_window(wave.values, sampling, wave.what);

@@ -34,8 +34,9 @@ MemoryPlan memory_of(const DirectPlan& plan, const Source& source) {
            fmt::format("{} x {} x {}", source.shape[0], plan.scan.window.rows, plan.scan.window.cols));
   const std::size_t stored =
       line("while loading",
-           block * count *
-               (static_cast<std::size_t>(source.shape[1] * source.shape[2]) + (refitted ? pixels : std::size_t{0})),
+           source.reading_bytes +
+               block * count *
+                   (static_cast<std::size_t>(source.shape[1] * source.shape[2]) + (refitted ? pixels : std::size_t{0})),
            "patterns that are read at a time");
   const std::size_t images = line(
       "images", bright_field_bytes(plan.images, plan.lattice),

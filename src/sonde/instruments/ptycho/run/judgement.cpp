@@ -104,6 +104,12 @@ std::vector<std::string> position_warnings(const Scan& scan, const Spacing& spac
         fmt::format("the scan goes on by {:.3g} object pixels of {}: check geometry.scan_step_A, "
                     "positions.unit and the pixel size",
                     spacing.across, length(1, scan)));
+  const auto window = static_cast<double>(std::max(scan.window.rows, scan.window.cols));
+  if (spacing.places > 1 && spacing.nearest > window)
+    warnings.push_back(
+        fmt::format("neighbours do not overlap at all: the positions lie {} apart, and the probe's window is {} wide: "
+                    "check the unit of the positions or the step, and the pixel size",
+                    length(spacing.nearest, scan), length(window, scan)));
   // A raster's own corners are never more than a few steps from their neighbours.
   constexpr double far = 20;
   if (spacing.places > 2 && spacing.widest > far * spacing.across)
