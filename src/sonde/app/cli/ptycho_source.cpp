@@ -92,7 +92,7 @@ auto in_words_of_run_files(Body&& body) {
     for (const std::string& clause : split(error.hint(), ';')) {
       const std::string words = with_keys(std::string(trim(clause)));
       hint += (hint.empty() ? "" : "; ") +
-              (words.find("--") == std::string::npos ? words : "for `sonde stem convert`: " + words);
+              (words.find("--") == std::string::npos ? words : "with `sonde stem convert`, " + words);
     }
     if (!hint.empty()) told.hint(hint);
     for (const std::string& activity : error.activities()) told.add_activity(activity);

@@ -39,7 +39,7 @@ void DataSettings::describe(Fields& fields) {
   fields.add(
       "positions", positions,
       {.help = "data set of the positions (frames, 2) as row, column, or FILE.npy, or FILE.h5:DATASET; empty means "
-               "those of the format, or a raster"});
+               "those of the format, else a data set called positions beside the only patterns, else a raster"});
   fields.add("scan_shape", scan_shape,
              {.help = "rows and columns of a raster whose patterns are one stack",
               .metavar = "ROWS,COLS",
