@@ -539,17 +539,26 @@ void Steps<Real>::restore(const CheckpointReader& checkpoint) {
 template <class Real>
 void Steps<Real>::finish(const IterationRecord& record) {
   if (const std::string warning = judge_.power_warning(record.number); !warning.empty()) log_warning(warning);
+  const auto& engines = schedule_.engines;
+  const bool last = which_ + 1 == static_cast<Index>(engines.size());
+  const auto make_room = [&] { done_in_engine_ = engines[static_cast<std::size_t>(which_)].iterations; };
   switch (judge_.judge(record.fit.r_intensity, record.power_ratio, record.power_total)) {
     case StopJudge::Verdict::converged:
-      // An engine that has converged makes room for the next one.
-      if (which_ + 1 < static_cast<Index>(schedule_.engines.size())) {
-        done_in_engine_ = schedule_.engines[static_cast<std::size_t>(which_)].iterations;
-        return;
-      }
+      if (!last) return make_room();
       outcome_.kind = Outcome::Kind::converged;
       outcome_.because = judge_.because();
       return;
     case StopJudge::Verdict::diverged:
+      // Projections wander about their answer: another engine may well go on from the best of it.
+      if (!last && std::isfinite(record.fit.r_intensity)) {
+        log_warning(
+            fmt::format("{} diverged at iteration {} ({}): {} goes on from its best estimate, that of iteration {}",
+                        engines[static_cast<std::size_t>(which_)].name, record.number, judge_.because(),
+                        engines[static_cast<std::size_t>(which_) + 1].name, outcome_.best));
+        restore_best();
+        state_changed();
+        return make_room();
+      }
       outcome_.kind = Outcome::Kind::diverged;
       outcome_.because = std::isfinite(record.fit.r_intensity) ? judge_.because() : judge_.because() + why_not_finite();
       restore_best();

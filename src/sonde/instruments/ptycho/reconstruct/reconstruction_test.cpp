@@ -274,6 +274,28 @@ TEST(Reconstruction, WhenALaterEngineDivergesTheBestOfTheEngineBeforeIsKept) {
   EXPECT_EQ(std::memcmp(kept.probe.data(), expected.probe.data(), expected.probe.allocated_bytes()), 0);
 }
 
+TEST(Reconstruction, WhenAnEngineDivergesTheNextOneGoesOnFromItsBest) {
+  Schedule schedule = gd(60);
+  GdSettings wild, calm;
+  wild.step = 20;
+  wild.g = 0.01;
+  wild.batch.size = 2;
+  schedule.engines = {{"gd", 60, std::make_shared<SetupOf<Gd, GdSettings>>(wild)},
+                      {"gd", 4, std::make_shared<SetupOf<Gd, GdSettings>>(calm)}};
+  schedule.stop.rule = StopRule::relative;
+  Prepared run({}, schedule);
+  while (run.reconstruction->outcome().kind == Outcome::Kind::running) run.reconstruction->iterate();
+  EXPECT_EQ(run.reconstruction->outcome().kind, Outcome::Kind::finished);
+  const std::vector<IterationRecord>& history = run.reconstruction->history();
+  const auto second = std::find_if(history.begin(), history.end(), [](const auto& each) { return each.engine == 1; });
+  ASSERT_LT(second - history.begin(), 60) << "the first engine has to diverge";
+  EXPECT_EQ(history.end() - second, 4);
+  double lowest = 1e300;
+  for (auto each = history.begin(); each != second; ++each) lowest = std::min(lowest, each->fit.r_intensity);
+  // What it begins with has the lowest R_I: frame after frame it only falls from there.
+  EXPECT_LE(second->fit.r_intensity, 1.02 * lowest);
+}
+
 /// Of engines that see all frames from one estimate R_I is exactly that of an estimate, the one before or after.
 TEST(Reconstruction, OnDivergenceTheEstimateIsTheOneThatTheLowestRIntensityIsOf) {
   for (const ObjectType type : {ObjectType::complex, ObjectType::potential}) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace sonde::ptycho {
@@ -25,13 +26,24 @@ std::string sentence(std::string_view words) {
   return text;
 }
 
+/// Whether the last engine moves by projections: it has no step that could be halved.
+bool wanders(const Findings& findings) {
+  constexpr std::array names{"dm", "raar", "rrr", "ap", "projections"};
+  return !findings.engines.empty() && std::find(names.begin(), names.end(), findings.engines.back()) != names.end();
+}
+
 }  // namespace
 
 std::vector<Advice> advice_for(const Findings& findings) {
   std::vector<Advice> advice;
   const double ratio = findings.floor > 0 ? findings.r_intensity / findings.floor : 0;
   const bool power_is_kept = contains(findings.constraints, "probe_power");
-  if (findings.outcome == "diverged")
+  const bool refined = !findings.position_method.empty() && findings.position_method != "none";
+  if (findings.outcome == "diverged" && wanders(findings))
+    advice.push_back({"Let another engine go on from its best estimate",
+                      "the run diverged: " + findings.because + "; projections wander about their answer",
+                      "[[engine]]\nname = \"gd\"\niterations = 60"});
+  else if (findings.outcome == "diverged")
     advice.push_back({"Halve the steps of the engine", "the run diverged: " + findings.because,
                       power_is_kept ? "" : "[[constraint]]\nname = \"probe_power\""});
   else if (findings.power_total > 1.5 || findings.power_total < 0.67)
@@ -53,7 +65,7 @@ std::vector<Advice> advice_for(const Findings& findings) {
   if (findings.still_falls && findings.outcome != "diverged")
     advice.push_back({"Take more iterations", "R_I is still falling by more than 1 % in ten iterations", ""});
   const bool far = findings.fit == Fit::poor;
-  if (far && !findings.still_falls && (findings.position_method == "none" || findings.position_method.empty()))
+  if (far && !findings.still_falls && !refined)
     advice.push_back({"Refine the positions",
                       fmt::format("R_I stays at {:.2f} times its floor while positions are as the file says", ratio),
                       "[positions]\nmethod = \"gradient\""});
@@ -72,12 +84,16 @@ std::vector<Advice> advice_for(const Findings& findings) {
         {"Check the pixel size and the scan step",
          fmt::format("the positions were stretched by {:+.2f} % in all", 100 * (findings.movement.affine.scale() - 1)),
          ""});
-  std::vector<std::string> said;
   for (const Diagnosis& diagnosis : findings.diagnoses) {
-    if (diagnosis.verdict != Verdict::suspect || contains(said, std::string(diagnosis.fix))) continue;
+    if (diagnosis.verdict != Verdict::suspect) continue;
     if (diagnosis.name == "low_contrast" && findings.still_falls) continue;  // said already
-    said.emplace_back(diagnosis.fix);
-    advice.push_back({sentence(diagnosis.fix), fmt::format("{}: {}", diagnosis.name, diagnosis.cause), ""});
+    const std::string title =
+        refined && diagnosis.fix == "refine the positions"
+            ? "Let the positions move further (max_move_px), or check step and rotation of the scan"
+            : sentence(diagnosis.fix);
+    const auto says_so = [&](const Advice& each) { return each.what == title; };
+    if (std::any_of(advice.begin(), advice.end(), says_so)) continue;
+    advice.push_back({title, fmt::format("{}: {}", diagnosis.name, diagnosis.cause), ""});
   }
   if (!findings.half_data && !is_suspect(findings, "not_finite") && findings.outcome != "diverged")
     advice.push_back({"Let two halves of the data tell the resolution", "no half-data run is part of this result",

@@ -210,6 +210,15 @@ TEST(AdviceFor, SuspectDiagnosesSayTheirRemedyOnce) {
                         {"spectral_line", 9, 3, Verdict::suspect, "a line", "refine the positions"},
                         {"checkerboard", 0, 0.05, Verdict::good, "x", "y"}};
   EXPECT_THAT(advised(findings), ::testing::ElementsAre("Refine the positions"));
+  findings.position_method = "gradient";
+  EXPECT_THAT(advised(findings), ::testing::ElementsAre(::testing::HasSubstr("max_move_px")));
+}
+
+TEST(AdviceFor, ProjectionsHaveNoStepToHalve) {
+  Findings findings = fine();
+  findings.outcome = "diverged";
+  findings.engines = {"dm"};
+  EXPECT_EQ(advised(findings).front(), "Let another engine go on from its best estimate");
 }
 
 }  // namespace

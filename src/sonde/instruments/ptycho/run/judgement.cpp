@@ -65,8 +65,13 @@ std::string step_text(const Spacing& spacing, const Scan& scan) {
 }
 
 std::vector<std::string> overlap_warnings(const ScanJudgement& judgement, const Scan& scan, const Spacing& spacing) {
-  if (spacing.places < 2) return {};
   std::vector<std::string> warnings;
+  if (const auto side = static_cast<double>(std::min(scan.window.rows, scan.window.cols)); judgement.diameter > side)
+    warnings.push_back(fmt::format(
+        "the probe is {} wide (99 % of its power), its window {}: it wraps around. Check the defocus and its unit (A), "
+        "semiangle and pixel size; a larger window takes a finer detector_mrad_per_px",
+        length(judgement.diameter, scan), length(side, scan)));
+  if (spacing.places < 2) return warnings;
   if (judgement.overlap < least_overlap)
     warnings.push_back(fmt::format(
         "{} ({}, a probe {} wide), below {:.0f} %: results are rarely to be trusted. Scan more finely, or defocus the "

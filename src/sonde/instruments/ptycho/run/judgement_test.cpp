@@ -56,6 +56,13 @@ TEST_F(Judged, TheLongerStepDecidesTheOverlap) {
   EXPECT_THAT(of_positions(), IsEmpty());
 }
 
+TEST_F(Judged, AProbeThatDoesNotFitIntoItsWindowIsTold) {
+  raster(2, 2);
+  probe_ = gaussian_probe(pixel_sampling(64, 64), 45);
+  ASSERT_GT(judgement().diameter, 64);
+  EXPECT_THAT(of_overlap(), ElementsAre(AllOf(HasSubstr("its window 64 px"), HasSubstr("defocus"))));
+}
+
 TEST_F(Judged, AFrameThatNearlyStandsAloneIsNamedByItsOwnNumber) {
   raster(0.2 * diameter_, 0.2 * diameter_);
   scan_.skip = {3};
