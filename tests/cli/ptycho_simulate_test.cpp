@@ -101,10 +101,10 @@ TEST_F(PtychoSimulate, WrongSettingsAreToldAndNothingIsLeftBehind) {
   std::ofstream(file("wrong.toml")) << "detector_pixels = 32\n";
   for (const Case& c : {
            Case{{file("missing.toml")}, 3, "missing.toml"},
-           Case{{file("wrong.toml")}, 2, "unknown key \"detector_pixels\" in"},
+           Case{{file("wrong.toml")}, 3, "unknown key \"detector_pixels\" in"},
            Case{{file("wrong.toml"), "--config", file("wrong.toml")}, 2, "settings are named twice"},
            Case{{"--lattice", "cubic"}, 2, "unknown word \"cubic\""},
-           Case{{"--drift-A", "0.5"}, 2, "drift_A \"0.5\": expected two numbers"},
+           Case{{"--drift-A", "0.5"}, 2, "--drift-A \"0.5\": expected two numbers"},
            Case{{"--semiangle-mrad", "90"}, 3, "reaches to 60 mrad"},
            Case{{"--counts-per-frame", "1e8"}, 3, "16 bits cannot hold"},
            Case{{"--memory", "64k"}, 4, "hint: make the scan smaller"},

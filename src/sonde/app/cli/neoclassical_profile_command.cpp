@@ -285,7 +285,6 @@ void run_profile(const ProfileOptions& options, Context& context) {
   {
     const auto writing = context.report().phase("write");
     NetcdfContents contents = transport_contents(results, species, source.what);
-    contents.add_text("options", to_json(*context.report().to_value().find("options"), -1));
     if (const auto by_table = interpolated(options, radii, results)) {
       const nc::LargestError largest = add_interpolation_errors(contents, results, *by_table);
       context.results()["largest_interpolation_error"] = largest.value;

@@ -39,23 +39,6 @@ SONDE_MULTIVERSION void add_object_norms(View<const Complex<Real>, 2> object, Re
 }
 
 template <class Real>
-SONDE_MULTIVERSION void adam_step(AdamRates<Real> by, Real scale, const Complex<Real>* down, Complex<Real>* mean,
-                                  Real* square, Complex<Real>* target, Index count) {
-  const Real fresh1 = 1 - by.beta1, fresh2 = 1 - by.beta2;
-  const Real* g = parts(down);
-  Real *m = parts(mean), *t = parts(target);
-  for (Index i = 0; i < count; ++i) {
-    const Real re = scale * g[2 * i], im = scale * g[2 * i + 1];
-    m[2 * i] = by.beta1 * m[2 * i] + fresh1 * re;
-    m[2 * i + 1] = by.beta1 * m[2 * i + 1] + fresh1 * im;
-    square[i] = by.beta2 * square[i] + fresh2 * (re * re + im * im);
-    const Real factor = by.rate / (std::sqrt(by.correction * square[i]) + by.epsilon);
-    t[2 * i] += factor * m[2 * i];
-    t[2 * i + 1] += factor * m[2 * i + 1];
-  }
-}
-
-template <class Real>
 SONDE_MULTIVERSION void update_object(const Complex<Real>* incident, Complex<Real>* chi, Index modes,
                                       Division<Real> of_object, Division<Real> of_probe, bool with_object,
                                       View<Complex<Real>, 2> object) {
@@ -148,10 +131,6 @@ template void update_object(const Complex<float>* incident, Complex<float>* chi,
 template void update_object(const Complex<double>* incident, Complex<double>* chi, Index modes,
                             Division<double> of_object, Division<double> of_probe, bool with_object,
                             View<Complex<double>, 2> object);
-template void adam_step(AdamRates<float>, float, const Complex<float>*, Complex<float>*, float*, Complex<float>*,
-                        Index);
-template void adam_step(AdamRates<double>, double, const Complex<double>*, Complex<double>*, double*, Complex<double>*,
-                        Index);
 template StepSums step_sums(View<const Complex<float>, 2>, View<const Complex<float>, 2>, const Complex<float>*,
                             const Complex<float>*, const Complex<float>*, Index);
 template StepSums step_sums(View<const Complex<double>, 2>, View<const Complex<double>, 2>, const Complex<double>*,
