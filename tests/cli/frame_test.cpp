@@ -76,6 +76,17 @@ TEST(Program, UnknownSecondWordsNameTheMembersOfTheGroup) {
   EXPECT_THAT(run({"report"}).err, StartsWith("error: \"report\" needs a second word\n"));
 }
 
+TEST(Program, AGroupAsksForItsHelp) {
+  for (const char* flag : {"--help", "-h"}) {
+    const Ended ended = run({"report", flag});
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("  report compare  "));
+    EXPECT_THAT(ended.out, HasSubstr("  report show     "));
+  }
+  EXPECT_EQ(run({"reprot", "--help"}).status, 2);
+  EXPECT_THAT(run({"devices", "--help"}).out, StartsWith("sonde devices: "));
+}
+
 TEST(Program, AFlagInPlaceOfACommandIsNamed) {
   EXPECT_THAT(run({"--json"}).err, StartsWith("error: expected a command, found \"--json\"\n"));
 }

@@ -113,6 +113,20 @@ std::string overview() {
   return text + "\n`sonde help COMMAND` explains one; `sonde --version` tells the version.\n";
 }
 
+std::string group_overview(const std::string& group) {
+  std::size_t width = 0;
+  for (const Command& command : commands()) {
+    if (command.name == group) return "";
+    if (command.name.starts_with(group + " ")) width = std::max(width, command.name.size());
+  }
+  if (width == 0) return "";
+  std::string text = fmt::format("usage: sonde {} COMMAND [arguments] [settings]\n\n", group);
+  for (const Command& command : commands())
+    if (command.name.starts_with(group + " "))
+      text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
+  return text + fmt::format("\n`sonde {} COMMAND --help` explains one.\n", group);
+}
+
 std::string command_help(const Command& command) {
   const Described described(command);
   std::string text =

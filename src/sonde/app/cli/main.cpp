@@ -115,6 +115,11 @@ void run(Parsed& parsed) {
   }
 }
 
+/// "sonde ptycho --help".
+bool asks_for_group(const std::vector<std::string>& words) {
+  return words.size() == 2 && (words[1] == "--help" || words[1] == "-h");
+}
+
 int start(const std::vector<std::string>& words) {
   install_signal_handlers();
   attach_terminal(false);
@@ -127,6 +132,8 @@ int start(const std::vector<std::string>& words) {
       print_version();
     } else if (words.front() == "--help" || words.front() == "-h") {
       print_output(overview());
+    } else if (const std::string group = asks_for_group(words) ? group_overview(words.front()) : ""; !group.empty()) {
+      print_output(group);
     } else {
       Parsed parsed = parse(words);
       if (parsed.wants_help)
