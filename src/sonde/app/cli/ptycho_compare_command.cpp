@@ -84,7 +84,7 @@ void say_comparison(const ObjectComparison& found, const std::string& first, con
   const ptycho::PhaseComparison& phase = found.whole.phase;
   line("taken out", fmt::format("shift {:.3f}, {:.3f} px; ramp {:.2g}, {:.2g} rad/px; amplitude x{:.4g}",
                                 phase.shift_row, phase.shift_col, phase.ramp.per_row, phase.ramp.per_col, phase.scale));
-  for (std::size_t s = 0; s < found.slices.size(); ++s) part(fmt::format(", slice {}", s), found.slices[s]);
+  for (std::size_t s = 0; s < found.slices.size(); ++s) part(fmt::format(", slice {}", s + 1), found.slices[s]);
 }
 
 Array ring_picture(const ObjectComparison& found, Index rows, Index cols) {
@@ -102,16 +102,15 @@ Array ring_picture(const ObjectComparison& found, Index rows, Index cols) {
 void write_figure(const std::string& path, const ObjectComparison& found) {
   ImageStyle style;
   style.colour_bar = true;
-  if (found.calibrated) {
-    style.pixel_size = found.pixel_col / 10;
-    style.unit = "nm";
-  }
+  style.value_unit = "rad";
+  style.pixel_size = found.calibrated ? found.pixel_col / 10 : 1;
+  style.unit = found.calibrated ? std::string("nm") : std::string("px");
   const ValueRange range = percentile_range(found.second, 0.5, 99.5);
   style.low = range.low;
   style.high = range.high;
   std::vector<Panel> panels;
-  panels.push_back({"first: phase, rad", render_image(found.first, style)});
-  panels.push_back({"second: phase, rad", render_image(found.second, style)});
+  panels.push_back({"first: phase", render_image(found.first, style)});
+  panels.push_back({"second: phase", render_image(found.second, style)});
   style.low.reset();
   style.high.reset();
   style.symmetric = true;

@@ -85,7 +85,7 @@ void write_phase(const std::string& file, const ptycho::DirectImage& image) {
   grid.wavelength = 1;  // the lengths below are calibrated; no other use is made of it
   grid.dk_row = 1 / (static_cast<double>(scan.rows) * std::hypot(scan.down.row, scan.down.col));
   grid.dk_col = 1 / (static_cast<double>(scan.cols) * std::hypot(scan.across.row, scan.across.col));
-  ptycho::write_picture(file, picture, grid, "phase of a direct reconstruction, rad");
+  ptycho::write_picture(file, picture, grid, "rad", "phase of a direct reconstruction, rad");
 }
 
 void run_direct_command(const DirectOptions& options, Context& context) {

@@ -20,7 +20,7 @@ struct ExportOptions {
                    {"png", ptycho::ExportFormat::png},
                    {"npy", ptycho::ExportFormat::npy}},
                   {.help = "format: cxi and ptyr hold everything in one file, tiff and png phase and amplitude of the "
-                           "field of view, npy the arrays"});
+                           "field of view (of several slices tiff also each as a page), npy the arrays"});
     fields.add("output", output,
                {.help = "file of cxi and ptyr; what the names begin with otherwise; empty: the input's name",
                 .metavar = "FILE|PREFIX",

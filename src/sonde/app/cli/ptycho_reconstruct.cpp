@@ -289,13 +289,11 @@ void say_written(const std::string& file, Context& context) {
 }
 
 void write_pictures(const ptycho::Result& result, const ptycho::RunFile& run, Context& context) {
-  const std::string stem = fs::path(run.output.file).replace_extension().string();
   const ptycho::Box view = result.field_of_view();
-  for (const auto& [name, image] : {std::pair("_phase.png", phase_image(result, view)),
-                                    std::pair("_amplitude.png", amplitude_image(result, view))}) {
-    write_picture(stem + name, image, result.sampling);
-    say_written(stem + name, context);
-  }
+  write_picture(run.output.picture("phase"), phase_image(result, view), result.sampling, "rad");
+  say_written(run.output.picture("phase"), context);
+  write_picture(run.output.picture("amplitude"), amplitude_image(result, view), result.sampling, "");
+  say_written(run.output.picture("amplitude"), context);
 }
 
 /// How two halves of the data agree, added to the result. A half that diverges leaves the reason instead.

@@ -13,6 +13,7 @@
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/figure/chart.h"
+#include "sonde/engine/figure/chart_svg.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/fft_wisdom.h"
 #include "sonde/instruments/ptycho/sweep/sweep.h"
@@ -73,6 +74,21 @@ std::string table_of(const ptycho::Sweep& sweep, const std::vector<std::size_t>&
   return text;
 }
 
+/// Words stand under their places, and a few whole numbers at themselves: there is nothing between 1 and 2 modes.
+std::vector<Tick> ticks_of(std::vector<double> values, const std::vector<std::string>& words) {
+  std::vector<Tick> ticks;
+  for (std::size_t i = 0; i < words.size(); ++i) ticks.push_back({static_cast<double>(i), words[i]});
+  if (!words.empty()) return ticks;
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  constexpr std::size_t most = 10;  // that can be read beside each other
+  const auto whole = [](double value) { return std::round(value) == value; };
+  if (values.size() > most || !std::all_of(values.begin(), values.end(), whole))
+    values = axis_marks(values.front(), values.back() > values.front() ? values.back() : values.front() + 1, false, 6);
+  for (const double value : values) ticks.push_back({value, fmt::format("{:g}", value)});
+  return ticks;
+}
+
 /// The score over every setting, one curve of points for each round that trials ended in. Words stand in their order.
 Chart chart_of(const ptycho::Sweep& sweep, std::size_t best) {
   Chart chart;
@@ -98,25 +114,24 @@ Chart chart_of(const ptycho::Sweep& sweep, std::size_t best) {
         series.y.push_back(record.score());
       }
       const std::optional<Index> until = sweep.rounds()[round - 1].until;
-      if (sweep.rounds().size() > 1) series.name = until ? fmt::format("{} iterations", *until) : "to the end";
+      series.name = sweep.rounds().size() == 1 ? "trials" : until ? fmt::format("{} iterations", *until) : "to the end";
       if (!series.x.empty()) facet.series.push_back(std::move(series));
     }
     facet.series.push_back({.name = "best",
                             .x = {place(trials[best].trial.settings[s].second)},
                             .y = {trials[best].score()},
                             .mark = Mark::points});
-    // Points at the ends keep away from the frame; one legend is enough for all.
+    // Points at the ends keep away from the frame.
     std::vector<double> all;
-    for (Series& series : facet.series) {
-      all.insert(all.end(), series.x.begin(), series.x.end());
-      if (s > 0) series.name.clear();
-    }
+    for (const Series& series : facet.series) all.insert(all.end(), series.x.begin(), series.x.end());
     const auto [least, most] = std::minmax_element(all.begin(), all.end());
     const double air = *most > *least ? 0.06 * (*most - *least) : 0.5;
     facet.x.low = *least - air;
     facet.x.high = *most + air;
+    facet.x.ticks = ticks_of(all, words);
     chart.facets.push_back(std::move(facet));
   }
+  chart.one_legend = true;
   return chart;
 }
 

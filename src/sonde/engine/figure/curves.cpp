@@ -97,8 +97,25 @@ void draw_references(Canvas& canvas, const Frame& frame, const Facet& facet, dou
     // Beside the line, on the side that has room for it.
     const double left =
         foot.col + 0.6 * letters + width <= frame.right ? foot.col + 0.6 * letters : foot.col - 0.6 * letters - width;
-    canvas.text(line.label, {line.upright ? frame.bottom - 0.8 * letters : foot.row - 0.5 * letters, left}, letters,
-                ink);
+    const double base = line.upright ? frame.top + 1.4 * letters : foot.row - 0.5 * letters;
+    if (!line.label.empty())
+      canvas.fill(std::lround(base - 1.2 * letters), std::lround(left), std::lround(1.5 * letters), std::lround(width),
+                  {255, 255, 255});
+    canvas.text(line.label, {base, left}, letters, ink);
+  }
+}
+
+/// In one line above the frame, where nothing crosses it.
+void draw_legend(Canvas& canvas, const Frame& frame, const Facet& facet, double letters) {
+  double right = frame.right;
+  for (std::size_t s = facet.series.size(); s-- > 0;) {
+    const std::string& name = facet.series[s].name;
+    if (name.empty()) continue;
+    const double left = right - text_width(name, letters), row = frame.top - 1.4 * letters;
+    canvas.text(name, {row + letters / 2, left}, letters, ink);
+    canvas.line({row, left - 2.6 * letters}, {row, left - 0.6 * letters}, 2,
+                colour_of(chart_palette[s % std::size(chart_palette)]));
+    right = left - 4.2 * letters;
   }
 }
 
@@ -133,17 +150,10 @@ Array render_facet(const Facet& facet, Index rows, Index cols) {
               {static_cast<double>(rows) - 0.9 * letters, (frame.left + frame.right - text_width(across, letters)) / 2},
               letters, ink);
   canvas.text(up, {frame.top - 0.9 * letters, 0.8 * letters}, letters, ink);
+  for (std::size_t s = 0; s < facet.series.size(); ++s)
+    draw_series(canvas, frame, facet.series[s], colour_of(chart_palette[s % std::size(chart_palette)]));
   draw_references(canvas, frame, facet, letters);
-  double legend = frame.top + letters;
-  for (std::size_t s = 0; s < facet.series.size(); ++s) {
-    const Colour colour = colour_of(chart_palette[s % std::size(chart_palette)]);
-    draw_series(canvas, frame, facet.series[s], colour);
-    if (facet.series[s].name.empty()) continue;
-    const double left = frame.right - text_width(facet.series[s].name, letters);
-    canvas.text(facet.series[s].name, {legend + letters / 2, left}, letters, ink);
-    canvas.line({legend, left - 3 * letters}, {legend, left - letters}, 2, colour);
-    legend += 1.8 * letters;
-  }
+  draw_legend(canvas, frame, facet, letters);
   return picture;
 }
 

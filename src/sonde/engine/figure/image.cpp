@@ -150,16 +150,24 @@ void draw_scale_bar(Canvas& canvas, double zoom, double pixel_size, const std::s
               std::lround(bar), {255, 255, 255});
 }
 
-std::string tick_text(double value) {
-  const double size = std::abs(value);
-  if (size != 0 && (size >= 1e5 || size < 1e-3)) return fmt::format("{:.2e}", value);
-  return fmt::format("{:.4g}", value);
+/// An end of a range, with as many digits as tell a few hundredths of the range: 0.60 of 0.75, 1.016 of 0.02.
+std::string end_text(double value, const ValueRange& range, const std::string& unit) {
+  const double size = std::abs(value), share = 0.6 * (range.high - range.low);
+  std::string text;
+  if (size != 0 && (size >= 1e6 || size < 1e-3))
+    text = fmt::format("{:.1e}", value);
+  else if (share > 0)
+    text = fmt::format("{:.{}f}", value, std::clamp(1 - static_cast<int>(std::floor(std::log10(share))), 0, 4));
+  else
+    text = fmt::format("{:.3g}", value);
+  return unit.empty() ? text : text + " " + unit;
 }
 
 Array with_colour_bar(Array picture, const ValueRange& range, const ImageStyle& style) {
   const Index rows = picture.shape()[0], cols = picture.shape()[1];
   const double height = letter_height(rows, cols);
-  const std::string low = tick_text(range.low), high = tick_text(range.high);
+  const std::string low = end_text(range.low, range, style.value_unit);
+  const std::string high = end_text(range.high, range, style.value_unit);
   const Index gap = std::lround(0.8 * height), width = std::lround(1.2 * height);
   const Index label = std::lround(std::max(text_width(low, height), text_width(high, height)));
   Array framed = blank_image(rows, cols + gap + width + gap / 2 + label + gap);

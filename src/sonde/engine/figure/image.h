@@ -37,7 +37,8 @@ struct ImageStyle {
   std::optional<double> pixel_size{};  ///< with a unit: draws a scale bar
   std::string unit{};                  ///< "nm", "mrad"; with an empty one no bar is drawn
   std::vector<Overlay> overlays{};
-  bool colour_bar = false;  ///< a bar with the ends of the range to the right of the image
+  bool colour_bar = false;   ///< a bar with the ends of the range to the right of the image
+  std::string value_unit{};  ///< "rad": after the numbers of the colour bar
 };
 
 /// Range of values that ends at these percentiles of the finite values; both 0 and 1 when there are none. O(n).

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "sonde/engine/io/png.h"
@@ -200,6 +201,23 @@ TEST(ColourBar, StandsBesideTheImage) {
   const Array picture = render_image(ramp(64), style);
   EXPECT_GT(picture.shape()[1], 64);
   EXPECT_EQ(picture.shape()[0], 1);
+}
+
+TEST(ColourBar, RoundsTheEndsOfItsRange) {
+  ImageStyle style = plain;
+  style.colour_bar = true;
+  const auto drawn = [&](double low, double high, const std::string& unit) {
+    style.low = low;
+    style.high = high;
+    style.value_unit = unit;
+    return render_image(ramp(64), style);
+  };
+  const auto same = [](const Array& a, const Array& b) {
+    return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.allocated_bytes()) == 0;
+  };
+  EXPECT_TRUE(same(drawn(0.0041, 0.6013, ""), drawn(0.00, 0.60, "")));
+  EXPECT_FALSE(same(drawn(0.00, 0.60, ""), drawn(0.00, 0.63, "")));
+  EXPECT_GT(drawn(0, 0.60, "rad").shape()[1], drawn(0, 0.60, "").shape()[1]);
 }
 
 TEST(Montage, HoldsEveryPanelAtItsPlace) {

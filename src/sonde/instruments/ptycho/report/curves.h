@@ -12,6 +12,8 @@ namespace sonde::ptycho {
 [[nodiscard]] Chart error_curves(const Result& result, const Findings& findings);
 /// Changes of object and probe per iteration, and the probe's power since the start.
 [[nodiscard]] Chart change_curves(const Result& result);
+/// The amounts of the components by which the first mode varies, pattern by pattern in the order of the scan.
+[[nodiscard]] Chart variation_curves(const Result& result);
 /// The correlation of two halves of the data ring by ring, with the half-bit threshold.
 [[nodiscard]] Chart half_data_curve(const RingCorrelation& rings, bool calibrated);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <utility>
 
 #include "sonde/engine/figure/html.h"
 #include "sonde/engine/figure/image.h"
@@ -19,24 +20,66 @@
 namespace sonde::ptycho {
 namespace {
 
+/// Into a picture that shows every pixel of the object as `zoom` squared.
+void add_scale(Array& picture, const Sampling& sampling, Index zoom) {
+  const ImageStyle style = measured_style(sampling, "");
+  add_scale_bar(picture, *style.pixel_size / static_cast<double>(zoom), style.unit);
+}
+
 std::string img(const Array& picture, std::string_view words) {
   return fmt::format("<img alt=\"{}\" src=\"{}\">", html_text(words), png_data(picture));
 }
 
-void add_scale(const Sampling& sampling, ImageStyle& style) {
-  if (!sampling.calibrated()) return;
-  style.pixel_size = sampling.pixel_col() / 10;
-  style.unit = "nm";
-}
-
 Index zoom_to(Index pixels, Index rows, Index cols) { return std::max<Index>(1, pixels / std::max(rows, cols)); }
 
-Figure real_figure(std::string title, std::string caption, const Array& image, const Sampling& sampling) {
-  ImageStyle style;
-  style.colour_bar = true;
-  add_scale(sampling, style);
+Figure real_figure(std::string title, std::string caption, const Array& image, const ImageStyle& style) {
   std::string markup = img(render_image(image, style), title);
   return {std::move(title), std::move(caption), std::move(markup)};
+}
+
+/// Drawn in the size in which the page shows it, where that can be: a page that shrinks a picture blurs its lettering.
+ImageStyle style_on_page(const Box& view, const Sampling& sampling, const std::string& value_unit, Index pixels) {
+  ImageStyle style = measured_style(sampling, value_unit);
+  style.zoom = zoom_to(pixels, view.rows, view.cols);
+  return style;
+}
+
+/// What the amplitude is measured in. Object and probe share a factor that no pattern tells, so that the brightest of
+/// the view is not always what the beam meets nothing in.
+std::string amplitude_words(const Array& amplitude) {
+  constexpr double near = 0.1;
+  const double brightest = percentile_range(amplitude, 0, 99).high;
+  return std::abs(brightest - 1) < near ? "1 is vacuum" : "relative: a factor is shared with the probe";
+}
+
+/// One image of a stack (S, rows, cols).
+Array image_at(const Array& stack, Index s) {
+  Array image(Device::cpu(), stack.shape().last(2), DType::f32);
+  std::copy_n(static_cast<const float*>(stack.data()) + s * image.count(), image.count(),
+              static_cast<float*>(image.data()));
+  return image;
+}
+
+/// One picture of each slice, all with the colours of the same range, so that they can be compared.
+void add_slices(const Result& result, const Box& view, std::vector<Figure>& figures) {
+  const Array phases = phase_slices(result, view);
+  const Index slices = phases.shape()[0];
+  constexpr Index pixels = 256;  // three beside each other
+  ImageStyle style = style_on_page(view, result.sampling, "rad", pixels);
+  for (Index s = 0; s < slices; ++s) {
+    const ValueRange range = percentile_range(image_at(phases, s), style.low_percentile, style.high_percentile);
+    style.low = std::min(style.low.value_or(range.low), range.low);
+    style.high = std::max(style.high.value_or(range.high), range.high);
+  }
+  const std::vector<double>& thickness = result.slice_thickness_a;
+  for (Index s = 0; s < slices; ++s) {
+    std::string caption = s == 0 ? "radians, the first that the beam meets" : "radians, the same range";
+    if (!thickness.empty())
+      caption +=
+          fmt::format("; {:.4g} Å thick", thickness[std::min(static_cast<std::size_t>(s), thickness.size() - 1)]);
+    figures.push_back(
+        real_figure(fmt::format("Phase of slice {} of {}", s + 1, slices), caption, image_at(phases, s), style));
+  }
 }
 
 /// Index 0 of both axes goes to the middle.
@@ -71,12 +114,38 @@ Array complex_picture(View<const complex128, 2> wave, Index zoom) {
   return picture;
 }
 
+/// Which colour is which phase.
+Figure wheel_figure() {
+  constexpr Index side = 120;
+  constexpr double room = 34, middle = room + side / 2.0;
+  Array wave(Device::cpu(), Shape{side, side}, DType::c128);
+  auto to = wave.view<complex128, 2>();
+  const auto in_the_middle = [](Index i) { return (static_cast<double>(i) + 0.5) / (side / 2.0) - 1; };
+  for (Index r = 0; r < side; ++r)
+    for (Index c = 0; c < side; ++c) to(r, c) = {in_the_middle(c), -in_the_middle(r)};
+  Array picture = complex_picture(std::as_const(wave).view<complex128, 2>(), 1);
+  auto pixels = picture.view<std::uint8_t, 3>();
+  for (Index r = 0; r < side; ++r)
+    for (Index c = 0; c < side; ++c)
+      if (std::abs(to(r, c)) > 1) pixels(r, c, 0) = pixels(r, c, 1) = pixels(r, c, 2) = 255;
+  Svg svg(side + 2 * room, side + 2 * room, "hue is the phase");
+  svg.picture({room, room}, side, side, picture);
+  svg.text({room + side + 6, middle + 5}, "0", {.size = 14});
+  svg.text({middle, room - 8}, "π/2", {.size = 14, .anchor = Anchor::middle});
+  svg.text({room - 6, middle + 5}, "π", {.size = 14, .anchor = Anchor::end});
+  svg.text({middle, room + side + 18}, "−π/2", {.size = 14, .anchor = Anchor::middle});
+  return {"Colours of waves", "hue is the phase, brightness the root of the amplitude", svg.take()};
+}
+
 /// A scale bar in the lower left corner of a picture with `scale` CSS pixels for a pixel of the object.
 void draw_scale(Svg& svg, SvgPoint corner, double scale, double width, const Sampling& sampling) {
-  const double per_nm = scale * 10 / sampling.pixel_col(), length = scale_bar_length(0.3 * width / per_nm);
-  const double bar = length * per_nm, box = std::max(bar, 50.0) + 20, left = corner.x + 8, top = corner.y - 44;
+  const bool calibrated = sampling.calibrated();
+  const double per_unit = calibrated ? scale * 10 / sampling.pixel_col() : scale;
+  const double length = scale_bar_length(0.3 * width / per_unit), bar = length * per_unit;
+  const double box = std::max(bar, 50.0) + 20, left = corner.x + 8, top = corner.y - 44;
   svg.rectangle({left, top}, box, 36, {.fill = "white", .opacity = 0.85});
-  svg.text({left + box / 2, top + 18}, fmt::format("{:g} nm", length), {.size = 14, .anchor = Anchor::middle});
+  svg.text({left + box / 2, top + 18}, fmt::format("{:g} {}", length, calibrated ? "nm" : "px"),
+           {.size = 14, .anchor = Anchor::middle});
   svg.line({left + (box - bar) / 2, top + 27}, {left + (box + bar) / 2, top + 27}, {.stroke = "#222", .width = 3});
 }
 
@@ -121,31 +190,16 @@ std::vector<Figure> object_figures(const Result& result) {
   const Box view = result.field_of_view();
   const Index slices = result.object.shape()[0];
   const std::string of_all = slices > 1 ? fmt::format("{} slices together, ", slices) : "";
+  constexpr Index large = 400;  // two beside each other
   std::vector<Figure> figures;
-  figures.push_back(
-      real_figure("Phase", of_all + "radians, field of view of the scan", phase_image(result, view), result.sampling));
-  if (result.type == ObjectType::complex)
-    figures.push_back(real_figure("Amplitude", of_all + "1 is vacuum", amplitude_image(result, view), result.sampling));
-  if (slices > 1) {
-    std::vector<Panel> panels;
-    for (Index s = 0; s < slices; ++s) {
-      Result one;
-      one.type = ObjectType::complex;
-      const Array all = result.transmission();
-      one.object = Array(Device::cpu(), Shape{1, all.shape()[1], all.shape()[2]}, DType::c128);
-      std::copy_n(static_cast<const complex128*>(all.data()) + s * one.object.count(), one.object.count(),
-                  static_cast<complex128*>(one.object.data()));
-      ImageStyle style;
-      style.zoom = zoom_to(256, view.rows, view.cols);
-      style.colour_bar = true;
-      panels.push_back({fmt::format("slice {}", s + 1), render_image(phase_image(one, view), style)});
-    }
-    figures.push_back(
-        {"Phase of every slice",
-         fmt::format("{:.4g} A thick{}, in the order of the beam", fmt::join(result.slice_thickness_a, ", "),
-                     result.slice_thickness_a.size() > 1 ? "" : " each"),
-         img(montage(panels), "phase of every slice")});
+  figures.push_back(real_figure("Phase", of_all + "radians, field of view of the scan", phase_image(result, view),
+                                style_on_page(view, result.sampling, "rad", large)));
+  if (result.type == ObjectType::complex) {
+    const Array amplitude = amplitude_image(result, view);
+    figures.push_back(real_figure("Amplitude", of_all + amplitude_words(amplitude), amplitude,
+                                  style_on_page(view, result.sampling, "", large)));
   }
+  if (slices > 1) add_slices(result, view, figures);
   return figures;
 }
 
@@ -156,6 +210,8 @@ std::optional<Figure> spectrum_figure(const Result& result, const Findings& find
   return spectrum_of(result, findings, square);
 }
 
+Index variation_count(const Result& result) { return result.opr_modes.empty() ? 0 : result.opr_modes.shape()[0]; }
+
 std::vector<Figure> probe_figures(const Result& result, const Findings& findings) {
   std::vector<Figure> figures;
   Array probe = in_double_precision(result.probe);
@@ -164,10 +220,17 @@ std::vector<Figure> probe_figures(const Result& result, const Findings& findings
   const Index zoom = zoom_to(512, modes.extent[1], modes.extent[2]);
   for (Index m = 0; m < modes.extent[0]; ++m) {
     Array picture = complex_picture(modes[m], zoom);
-    if (sampling.calibrated()) add_scale_bar(picture, sampling.pixel_col() / 10 / static_cast<double>(zoom), "nm");
+    add_scale(picture, sampling, zoom);
     figures.push_back({modes.extent[0] == 1 ? "Probe" : fmt::format("Mode {}", m + 1),
                        fmt::format("{:.1f} % of the power", 100 * findings.occupancy[static_cast<std::size_t>(m)]),
                        img(picture, fmt::format("probe mode {}", m + 1))});
+  }
+  const Array variations = variation_count(result) > 0 ? in_double_precision(result.opr_modes) : Array();
+  for (Index l = 0; l < variation_count(result); ++l) {
+    Array picture = complex_picture(variations.view<complex128, 3>()[l], zoom);
+    add_scale(picture, sampling, zoom);
+    figures.push_back({fmt::format("Variation {}", l + 1), "how the first mode varies along the scan",
+                       img(picture, fmt::format("variation {} of the probe", l + 1))});
   }
   fourier(probe);
   const auto spectra = std::as_const(probe).view<complex128, 3>();
@@ -192,6 +255,7 @@ std::vector<Figure> probe_figures(const Result& result, const Findings& findings
     }
   }
   figures.push_back({"Aperture", caption, img(render_image(centred(power), style), "probe in the aperture plane")});
+  figures.push_back(wheel_figure());
   return figures;
 }
 
@@ -226,10 +290,10 @@ Figure position_figure(const Result& result, const Findings& findings) {
   std::string caption = "dots: positions as the file has them, over the phase";
   if (findings.movement.any()) {
     caption += "; arrows: how they were moved";
-    if (longer > 1) caption += fmt::format(", {:g} times as long", longer);
+    caption += longer > 1 ? fmt::format(", {:g} times as long", longer) : ", to scale";
   }
   if (every > 1) caption += fmt::format("; one of {} is shown", every);
-  if (result.sampling.calibrated()) draw_scale(svg, {margin, margin + height}, scale, width, result.sampling);
+  draw_scale(svg, {margin, margin + height}, scale, width, result.sampling);
   return {"", caption, svg.take()};
 }
 

@@ -22,7 +22,10 @@ struct Figure {
 [[nodiscard]] std::vector<Figure> object_figures(const Result& result);
 /// The phase's power over spatial frequencies, where the view has enough pixels for one.
 [[nodiscard]] std::optional<Figure> spectrum_figure(const Result& result, const Findings& findings);
-/// Every mode by phase (hue) and amplitude (brightness), and the probe in the back focal plane.
+/// Components by which the first mode varies along the scan.
+[[nodiscard]] Index variation_count(const Result& result);
+/// Every mode and every component of its variation by phase (hue) and amplitude (brightness), the probe in the back
+/// focal plane, and which colour is which phase.
 [[nodiscard]] std::vector<Figure> probe_figures(const Result& result, const Findings& findings);
 /// Positions over the phase, with arrows from where the file has them to where they were found.
 [[nodiscard]] Figure position_figure(const Result& result, const Findings& findings);

@@ -37,10 +37,11 @@ p{margin:0 0 10px}
 figure{margin:0;max-width:100%}
 figure img{display:block;max-width:100%;max-height:400px;image-rendering:pixelated}
 .small figure img{max-height:256px}
+.row+.row{margin-top:22px}
 .row+p{margin-top:10px;color:#5a6472;font-size:13px}
 .beside{max-width:30em}
 figure svg{display:block;max-width:100%;height:auto}
-figcaption{color:#5a6472;font-size:13px;margin-top:6px;max-width:36em}
+figcaption{color:#5a6472;font-size:13px;margin-top:6px;width:0;min-width:100%}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th{text-align:left;font-weight:600;color:#5a6472;font-size:13px}
 td,th{padding:6px 14px 6px 0;border-bottom:1px solid #eceff3;vertical-align:top}
@@ -121,7 +122,8 @@ void add_head(Page& page, const Result& result, const Findings& findings, const 
       findings.outcome == "diverged" ? fmt::format("R_I of the best iteration, {}", findings.best_iteration) : "R_I"));
   if (findings.floor > 0)
     page.add(tile(fmt::format("{:.2f} ×", findings.r_intensity / findings.floor),
-                  fmt::format("its floor: {}", words_of(findings.fit))));
+                  findings.outcome == "diverged" ? std::string("the floor, before it diverged")
+                                                 : fmt::format("its floor: {}", words_of(findings.fit))));
   if (findings.r_free) page.add(tile(fmt::format("{:.4f}", *findings.r_free), "R_free, frames held out"));
   if (findings.half_data) {
     const std::optional<double> resolution = findings.half_data->resolution();
@@ -294,7 +296,10 @@ std::string report_html(const Result& result, const Findings& findings, const st
   page.figures(object_figures(result));
   page.section("Probe");
   page.figures(probe_figures(result, findings), true);
-  page.text("Hue is the phase, brightness the root of the amplitude.");
+  if (variation_count(result) > 0)
+    page.figures(
+        {{"How the probe varies", "amount of every variation in the probe of each pattern, in the order of the scan",
+          chart_svg(variation_curves(result))}});
   page.section("Convergence");
   page.add("<div class=\"row\">\n");
   page.figure(

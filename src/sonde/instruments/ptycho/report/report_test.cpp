@@ -87,8 +87,8 @@ TEST(ReportPage, StandsAlone) {
                       "p = P(); p.feed(open(sys.argv[1]).read()); p.close()\n"
                       "print(p.open_, p.outside, 'script' in p.seen, 'link' in p.seen, P.pictures)\n",
                       folder.file("r.html")),
-      // Phase, amplitude, spectrum, two modes, aperture, and the phase below the positions.
-      "[] [] False False 7\n");
+      // Phase, amplitude, spectrum, two modes, aperture, the colours, and the phase below the positions.
+      "[] [] False False 8\n");
 }
 
 TEST(ReportPage, NamesAndNumbersAreThoseOfTheResult) {
@@ -102,13 +102,35 @@ TEST(ReportPage, NamesAndNumbersAreThoseOfTheResult) {
 }
 
 TEST(ReportPage, ShowsWhatThereIs) {
-  EXPECT_THAT(page_of(example(3)), HasSubstr("Phase of every slice"));
+  EXPECT_THAT(page_of(example(3)), AllOf(HasSubstr("Phase of slice 1 of 3"), HasSubstr("Phase of slice 3 of 3")));
   EXPECT_THAT(page_of(example(1, false)), Not(HasSubstr("wavelength")));
   Result bare = example();
   bare.metrics.clear();
   bare.diagnostics = Value::object();
   bare.settings = "of another version [";
   EXPECT_THAT(page_of(bare), HasSubstr("</html>"));
+}
+
+TEST(ReportPage, ShowsHowTheProbeVaries) {
+  Result result = example();
+  EXPECT_THAT(page_of(result), Not(HasSubstr("Variation 1")));
+  result.opr_modes = Array::zeros(Device::cpu(), {2, 16, 16}, DType::c64);
+  result.opr_weights = Array::zeros(Device::cpu(), {25, 2}, DType::c64);
+  EXPECT_THAT(page_of(result), AllOf(HasSubstr("Variation 2"), HasSubstr("How the probe varies")));
+}
+
+TEST(ReportPage, WhatIsNotFreeHasNoCurveOfItsRounding) {
+  Result result = example();
+  EXPECT_THAT(page_of(result), HasSubstr(">probe</text>"));
+  result.metrics["dP"] = {1e-21, 0, 2e-21, 1e-21};
+  EXPECT_THAT(page_of(result), Not(HasSubstr(">probe</text>")));
+}
+
+TEST(ReportPage, TellsWhichAmplitudeIsVacuumOnlyWhereOneIs) {
+  Result result = example();
+  EXPECT_THAT(page_of(result), HasSubstr("1 is vacuum"));
+  for (Index i = 0; i < result.object.count(); ++i) static_cast<complex64*>(result.object.data())[i] *= 0.7f;
+  EXPECT_THAT(page_of(result), AllOf(Not(HasSubstr("1 is vacuum")), HasSubstr("relative: a factor is shared")));
 }
 
 TEST(ReportPage, TellsWhatWasChangedWhileTheRunWorked) {

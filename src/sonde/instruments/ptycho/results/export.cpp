@@ -30,9 +30,18 @@ std::vector<std::string> export_result(const Result& result, ExportFormat format
     default: {
       const std::string ending = format == ExportFormat::tiff ? ".tif" : ".png";
       const Box view = result.field_of_view();
-      write_picture(output + "_phase" + ending, phase_image(result, view), result.sampling);
-      write_picture(output + "_amplitude" + ending, amplitude_image(result, view), result.sampling);
-      return {output + "_phase" + ending, output + "_amplitude" + ending};
+      std::vector<std::string> files;
+      const auto write = [&](const char* what, const Array& image, const char* unit) {
+        files.push_back(output + what + ending);
+        write_picture(files.back(), image, result.sampling, unit);
+      };
+      write("_phase", phase_image(result, view), "rad");
+      write("_amplitude", amplitude_image(result, view), "");
+      if (format == ExportFormat::tiff && result.object.shape()[0] > 1) {
+        write("_phase_slices", phase_slices(result, view), "rad");
+        write("_amplitude_slices", amplitude_slices(result, view), "");
+      }
+      return files;
     }
   }
 }

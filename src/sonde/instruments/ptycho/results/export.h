@@ -11,7 +11,8 @@ namespace sonde::ptycho {
 enum class ExportFormat { cxi, ptyr, tiff, png, npy };
 
 /// Writes a result for other programs and returns the files. `output` is the file for cxi and ptyr, and what file names
-/// begin with for the others: OUTPUT_phase.tif, OUTPUT_amplitude.tif (the field of view), OUTPUT_object.npy,
+/// begin with for the others: OUTPUT_phase.tif, OUTPUT_amplitude.tif (the field of view, all slices together; of
+/// several slices also OUTPUT_phase_slices.tif and OUTPUT_amplitude_slices.tif, one page for each), OUTPUT_object.npy,
 /// OUTPUT_probe.npy, OUTPUT_positions.npy. Lengths in m in cxi and ptyr. Throws Error(not_supported) for cxi and ptyr
 /// of results without a calibration.
 std::vector<std::string> export_result(const Result& result, ExportFormat format, const std::string& output);

@@ -5,61 +5,80 @@
 
 #include <cmath>
 #include <complex>
+#include <functional>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/engine/figure/image.h"
 #include "sonde/engine/io/tiff.h"
 
 namespace sonde::ptycho {
 namespace {
 
-/// of(value, mean direction in the view of its slice) for all slices, joined by `join`.
-template <class Of, class Join>
-Array image_of(const Result& result, const Box& view, float start, Of&& of, Join&& join) {
+/// of(value, mean direction in the view of its slice), (S, rows, cols).
+template <class Of>
+Array slices_of(const Result& result, const Box& view, Of&& of) {
   const Array object = result.transmission();
   const auto values = object.view<complex128, 3>();
-  Array image(Device::cpu(), Shape{view.rows, view.cols}, DType::f32);
-  auto to = image.view<float, 2>();
-  for (Index r = 0; r < view.rows; ++r)
-    for (Index c = 0; c < view.cols; ++c) to(r, c) = start;
-  for (Index s = 0; s < object.shape()[0]; ++s) {
+  const Index slices = object.shape()[0];
+  Array images(Device::cpu(), Shape{slices, view.rows, view.cols}, DType::f32);
+  auto to = images.view<float, 3>();
+  for (Index s = 0; s < slices; ++s) {
     complex128 mean = 0;
     for (Index r = 0; r < view.rows; ++r)
       for (Index c = 0; c < view.cols; ++c) mean += values(s, view.row + r, view.col + c);
     mean = std::abs(mean) > 0 ? mean / std::abs(mean) : complex128(1);
     for (Index r = 0; r < view.rows; ++r)
       for (Index c = 0; c < view.cols; ++c)
-        to(r, c) = join(to(r, c), static_cast<float>(of(values(s, view.row + r, view.col + c), mean)));
+        to(s, r, c) = static_cast<float>(of(values(s, view.row + r, view.col + c), mean));
   }
+  return images;
+}
+
+/// All slices joined by `join`, (rows, cols).
+template <class Join>
+Array joined(const Array& slices, Join&& join) {
+  const auto from = slices.view<float, 3>();
+  Array image(Device::cpu(), Shape{from.extent[1], from.extent[2]}, DType::f32);
+  auto to = image.view<float, 2>();
+  for (Index r = 0; r < to.extent[0]; ++r)
+    for (Index c = 0; c < to.extent[1]; ++c) {
+      to(r, c) = from(0, r, c);
+      for (Index s = 1; s < from.extent[0]; ++s) to(r, c) = join(to(r, c), from(s, r, c));
+    }
   return image;
+}
+
+/// Of a potential, not through the transmission: a phase may pass pi.
+template <class Real>
+Array cut_phases(const Array& phases, const Box& view) {
+  const auto from = phases.view<Real, 3>();
+  Array images(Device::cpu(), Shape{from.extent[0], view.rows, view.cols}, DType::f32);
+  auto to = images.view<float, 3>();
+  for (Index s = 0; s < from.extent[0]; ++s)
+    for (Index r = 0; r < view.rows; ++r)
+      for (Index c = 0; c < view.cols; ++c) to(s, r, c) = static_cast<float>(from(s, view.row + r, view.col + c));
+  return images;
 }
 
 }  // namespace
 
+Array phase_slices(const Result& result, const Box& view) {
+  if (result.type == ObjectType::potential)
+    return result.phase.dtype() == DType::f32 ? cut_phases<float>(result.phase, view)
+                                              : cut_phases<double>(result.phase, view);
+  return slices_of(result, view, [](complex128 value, complex128 mean) { return std::arg(value * std::conj(mean)); });
+}
+
+Array amplitude_slices(const Result& result, const Box& view) {
+  return slices_of(result, view, [](complex128 value, complex128) { return std::abs(value); });
+}
+
 Array phase_image(const Result& result, const Box& view) {
-  if (result.type == ObjectType::potential && result.phase.shape()[0] == 1) {
-    // Not through the transmission: a phase may pass pi.
-    const auto value = [&](Index i) {
-      return result.phase.dtype() == DType::f32
-                 ? static_cast<const float*>(result.phase.data())[i]
-                 : static_cast<float>(static_cast<const double*>(result.phase.data())[i]);
-    };
-    Array image(Device::cpu(), Shape{view.rows, view.cols}, DType::f32);
-    auto to = image.view<float, 2>();
-    for (Index r = 0; r < view.rows; ++r)
-      for (Index c = 0; c < view.cols; ++c) to(r, c) = value((view.row + r) * result.phase.shape()[2] + view.col + c);
-    return image;
-  }
-  return image_of(
-      result, view, 0, [](complex128 value, complex128 mean) { return std::arg(value * std::conj(mean)); },
-      [](float sum, float next) { return sum + next; });
+  return joined(phase_slices(result, view), std::plus<float>());
 }
 
 Array amplitude_image(const Result& result, const Box& view) {
-  return image_of(
-      result, view, 1, [](complex128 value, complex128) { return std::abs(value); },
-      [](float product, float next) { return product * next; });
+  return joined(amplitude_slices(result, view), std::multiplies<float>());
 }
 
 Array cut(const Array& image, const Box& view) {
@@ -71,7 +90,16 @@ Array cut(const Array& image, const Box& view) {
   return part;
 }
 
-void write_picture(const std::string& path, const Array& image, const Sampling& sampling,
+ImageStyle measured_style(const Sampling& sampling, const std::string& value_unit) {
+  ImageStyle style;
+  style.pixel_size = sampling.calibrated() ? sampling.pixel_col() / 10 : 1;
+  style.unit = sampling.calibrated() ? "nm" : "px";
+  style.colour_bar = true;
+  style.value_unit = value_unit;
+  return style;
+}
+
+void write_picture(const std::string& path, const Array& image, const Sampling& sampling, const std::string& value_unit,
                    const std::string& description) {
   const std::string name = to_lower(path);
   if (name.ends_with(".tif") || name.ends_with(".tiff")) {
@@ -85,13 +113,7 @@ void write_picture(const std::string& path, const Array& image, const Sampling& 
     return write_tiff(path, image, tags);
   }
   if (!name.ends_with(".png")) throw Error(ErrorKind::usage, fmt::format("{}: pictures are .png or .tif", path));
-  ImageStyle style;
-  if (sampling.calibrated()) {
-    style.pixel_size = sampling.pixel_col() / 10;
-    style.unit = "nm";
-  }
-  style.colour_bar = true;
-  write_image(path, image, style, description);
+  write_image(path, image, measured_style(sampling, value_unit), description);
 }
 
 }  // namespace sonde::ptycho

@@ -8,6 +8,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/npy.h"
+#include "sonde/engine/io/tiff.h"
 #include "sonde/instruments/ptycho/results/export.h"
 #include "sonde/instruments/ptycho/results/level_phase.h"
 #include "sonde/instruments/ptycho/results/log.h"
@@ -191,6 +192,26 @@ TEST(Export, OtherProgramsReadWhatIsWritten) {
                             "p['probe/S0/data'].shape)\n",
                             folder.path().string()),
             "(1, 12, 10) 5e-11 [1.5e-10, 1.625e-10, 0.0]\n(1, 12, 10) [-1.5e-10, -1e-10] (2, 4, 4)\n");
+}
+
+TEST(Export, SeveralSlicesAreThePagesOfATiff) {
+  const TemporaryFolder folder;
+  Result result = example();
+  result.object = Array(Device::cpu(), {3, 12, 10}, DType::c64);
+  auto object = result.object.view<complex64, 3>();
+  for (Index s = 0; s < 3; ++s)
+    for (Index r = 0; r < 12; ++r)
+      for (Index c = 0; c < 10; ++c) object(s, r, c) = std::polar(1.0f - 0.25f * static_cast<float>(s), 0.0f);
+  EXPECT_EQ(export_result(result, ExportFormat::tiff, folder.file("e")),
+            (std::vector{folder.file("e_phase.tif"), folder.file("e_amplitude.tif"), folder.file("e_phase_slices.tif"),
+                         folder.file("e_amplitude_slices.tif")}));
+  const Box view = result.field_of_view();
+  const Array slices = amplitude_slices(result, view);
+  EXPECT_EQ(slices.shape(), (Shape{3, view.rows, view.cols}));
+  EXPECT_NEAR((slices.view<float, 3>()(2, 1, 1)), 0.5, 1e-6);
+  EXPECT_NEAR((amplitude_image(result, view).view<float, 2>()(1, 1)), 0.375, 1e-6);  // 1 * 0.75 * 0.5
+  EXPECT_THAT(testing::error_of(ErrorKind::not_supported, [&] { (void)read_tiff(folder.file("e_phase_slices.tif")); }),
+              HasSubstr("several pages"));
 }
 
 TEST(Export, LengthsInMetresNeedACalibration) {

@@ -93,6 +93,10 @@ std::string OutputSettings::checkpoint() const {
   return std::filesystem::path(file).replace_extension(".ckpt.h5").string();
 }
 
+std::string OutputSettings::picture(const std::string& what) const {
+  return std::filesystem::path(file).replace_extension().string() + "_" + what + ".png";
+}
+
 std::string OutputSettings::report_page() const {
   return std::filesystem::path(file).replace_extension().string() + "_report.html";
 }

@@ -62,6 +62,8 @@ struct OutputSettings {
   [[nodiscard]] bool wants_checkpoints() const { return checkpoint_every > 0 || checkpoint_minutes > 0; }
   /// Where checkpoints go: beside the result.
   [[nodiscard]] std::string checkpoint() const;
+  /// A picture of "phase" or "amplitude", beside the result.
+  [[nodiscard]] std::string picture(const std::string& what) const;
   /// The page for people, beside the result.
   [[nodiscard]] std::string report_page() const;
 
