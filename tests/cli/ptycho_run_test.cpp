@@ -49,6 +49,22 @@ TEST_F(PtychoRun, WritesTheResultItsPicturesAndALogLinePerIteration) {
             "[1, 2, 3, 4, 5] (5,) 1 (1, 1, 24, 24)\nTrue True\nsonde.report/1 ok finished\n");
 }
 
+TEST_F(PtychoRun, PreviewsArePicturesOfThePhaseAlone) {
+  write();
+  const std::vector<std::string> no_pictures = {"--set", "output.pictures=false", "--set"};
+  const auto with = [&](const std::string& preview) {
+    std::vector<std::string> words = no_pictures;
+    words.push_back("output.preview_every=" + preview);
+    return words;
+  };
+  ASSERT_EQ(reconstruct(run_file(), with("6")).status, 0);  // of 5 iterations
+  EXPECT_FALSE(fs::exists(file("result_phase.png")));
+  const Ended ended = reconstruct(run_file(), with("2"));
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_TRUE(fs::exists(file("result_phase.png")));
+  EXPECT_FALSE(fs::exists(file("result_amplitude.png")));
+}
+
 TEST_F(PtychoRun, ItsSettingsRepeatItBitForBit) {
   // A cache of measured Fourier plans that no other test writes to: plans measured anew may round differently.
   setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);

@@ -245,6 +245,16 @@ void meet_wishes(ptycho::Job& job, ptycho::RunFile& run, ptycho::LiveRun& live, 
   live.tell_settings(run, job.changes());
 }
 
+/// The phase as it stands, in the place of the picture that the end writes.
+void write_preview_if_due(ptycho::Job& job, const ptycho::RunFile& run, Context& context) {
+  const Index every = run.output.preview_every;
+  if (every == 0 || static_cast<Index>(job.reconstruction().history().size()) % every != 0) return;
+  auto phase = context.report().phase("preview");
+  const ptycho::Result now = job.result(run);  // of all processes together
+  if (context.silent()) return;
+  write_picture(run.output.picture("phase"), phase_image(now, now.field_of_view()), now.sampling, "rad");
+}
+
 /// Iterates to the end; an error that leaves a state worth keeping is given back instead of thrown.
 std::optional<Error> iterate(ptycho::Job& job, ptycho::RunFile& run, ptycho::LiveRun* live, Context& context) {
   std::optional<ptycho::MetricsLog> log;
@@ -265,6 +275,7 @@ std::optional<Error> iterate(ptycho::Job& job, ptycho::RunFile& run, ptycho::Liv
       meter->advance();
       if (log) log->add(record);
       checkpoints.write_if_due(job, context);
+      write_preview_if_due(job, run, context);
       if (record.number == 1 || record.number % 10 == 0 || reconstruction.outcome().kind != Outcome::Kind::running)
         context.say(iteration_line(run, record));
       if (live == nullptr) continue;

@@ -76,6 +76,10 @@ void OutputSettings::describe(Fields& fields) {
   fields.add("file", file, {.help = "the result file", .metavar = "FILE.h5"});
   fields.add("log", log, {.help = "metrics of every iteration as JSON lines; empty: none", .metavar = "FILE.jsonl"});
   fields.add("pictures", pictures, {.help = "phase and amplitude as PNG beside the result"});
+  fields.add(
+      "preview_every", preview_every,
+      {.help = "iterations between pictures of the phase (FILE_phase.png) while the run works; 0: only at the end",
+       .min = 0});
   fields.add("report", report, {.help = "a page with pictures, curves and judgements (HTML) beside the result"});
   fields.add("level_phase", level_phase,
              {.help = "give a linear phase of the object to the probe at the end, which no pattern can tell from it; "

@@ -55,7 +55,7 @@ struct QualitySettings {
 struct OutputSettings {
   std::string file = "result.h5", log;
   bool pictures = true, report = true, level_phase = false;
-  Index checkpoint_every = 0;
+  Index checkpoint_every = 0, preview_every = 0;
   double checkpoint_minutes = 0;
 
   /// Whether any are written; then SIGTERM leaves one too.
