@@ -75,6 +75,9 @@ TEST_F(Neoclassical, FromAnEquilibriumToABootstrapCurrent) {
   const Value found = results({"profile", file("D.h5"), "-o", file("profiles.h5"), "--E-r", "0", "--rho", "0.4,0.6"});
   EXPECT_EQ(number_at(found, "radii"), 2);
   EXPECT_TRUE(fs::exists(file("profiles.png")));
+  EXPECT_EQ(command({"plot", file("profiles.h5"), "-o", file("again.png")}).status, 0);
+  EXPECT_EQ(testing::read_bytes(file("again.chart.json")), testing::read_bytes(file("profiles.chart.json")));
+  EXPECT_EQ(command({"plot", file("profiles.h5"), "--quantity", "D11", "-o", file("again.png")}).status, 2);
   // The plasma current of this file runs against B, and the bootstrap current with it.
   testing::python(
       "import sys, h5py\n"

@@ -12,6 +12,7 @@
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/results/field_chart.h"
 #include "sonde/instruments/neoclassical/results/study_result.h"
+#include "sonde/instruments/neoclassical/results/transport_result.h"
 
 namespace sonde::cli {
 namespace {
@@ -23,12 +24,13 @@ struct PlotOptions {
   std::string input, output, quantity;
   Index radius = 0;
   void describe(Fields& fields) {
-    fields.positional("input", input,
-                      {.help = "a result of run, scan or convergence, or a database", .metavar = "RESULT.nc|.h5|.npz"});
+    fields.positional(
+        "input", input,
+        {.help = "a result of run, scan, convergence or profile, or a database", .metavar = "RESULT.nc|.h5|.npz"});
     fields.add("output", output, {.help = "the picture", .metavar = "FILE.png|.pdf|.svg", .letter = 'o'});
     fields.add("quantity", quantity,
                {.help = "what is drawn: D11, D31, D33, onsager of a scan or a database; b of a run; convergence of a "
-                        "study; empty: all there is",
+                        "study; fluxes, ambipolar, bootstrap of profiles; empty: all there is",
                 .metavar = "LIST"});
     fields.add("radius", radius, {.help = "which radius of a scan or database, from 0", .min = 0});
   }
@@ -42,6 +44,7 @@ struct Drawable {
 const Drawable a_scan{"coefficients over collisionality", {"D11", "D31", "D33", "onsager"}};
 const Drawable a_run{"the result of one solve", {"b"}};
 const Drawable a_study{"a convergence study", {"convergence"}};
+const Drawable profiles{"profiles of transport", {"fluxes", "ambipolar", "bootstrap"}};
 
 /// The quantities asked for; all when none are. Throws Error(usage) for one that the file does not have.
 std::vector<std::string> chosen(const PlotOptions& options, const Drawable& file) {
@@ -55,21 +58,40 @@ std::vector<std::string> chosen(const PlotOptions& options, const Drawable& file
   return words.empty() ? file.quantities : words;
 }
 
+/// Whether a quantity is among the chosen ones.
+auto among(const PlotOptions& options, const Drawable& file) {
+  return [words = chosen(options, file)](const char* name) {
+    return std::find(words.begin(), words.end(), name) != words.end();
+  };
+}
+
 Chart coefficients(const PlotOptions& options, const nc::CoefficientTables& tables) {
-  const std::vector<std::string> words = chosen(options, a_scan);
-  const auto wanted = [&](const char* name) { return std::find(words.begin(), words.end(), name) != words.end(); };
+  const auto wanted = among(options, a_scan);
   return coefficient_chart(curves_at(tables, options.radius),
                            {wanted("D11"), wanted("D31"), wanted("D33"), wanted("onsager")});
+}
+
+Chart transport(const PlotOptions& options, const nc::StoredTransport& stored) {
+  const auto wanted = among(options, profiles);
+  Chart chart =
+      transport_chart(stored.results, stored.species, {wanted("fluxes"), wanted("ambipolar"), wanted("bootstrap")});
+  if (chart.facets.empty())
+    throw Error(ErrorKind::bad_input, options.input + ": no radius has a field, so there is nothing to draw");
+  return chart;
 }
 
 Chart chart_of(const PlotOptions& options) {
   const nc::ResultFile file(options.input);
   if (file.has("Er_tilde")) return coefficients(options, tables_of(nc::read_database(options.input).database));
   if (file.has("nu_v")) return coefficients(options, tables_of(file));
+  if (file.has("species_names")) return transport(options, read_transport(file));
   if (file.has("refined")) {
     (void)chosen(options, a_study);
     return study_chart(read_study(file));
   }
+  if (!file.has("modes_m"))
+    throw Error(ErrorKind::bad_file, options.input + ": holds nothing that can be drawn")
+        .hint("give what `sonde neoclassical run`, `scan`, `convergence`, `database` or `profile` wrote");
   (void)chosen(options, a_run);
   return field_chart(nc::surface_field(file));
 }
@@ -92,20 +114,23 @@ void run_plot(const PlotOptions& options, Context& context) {
 Command neoclassical_plot_command() {
   return {
       .name = "neoclassical plot",
-      .summary = "Draw a result: coefficients over collisionality, |B| on the surface, a convergence study",
+      .summary = "Draw a result: coefficients over collisionality, |B| on the surface, a study, profiles of transport",
       .details =
           "Scans and databases become charts of D11*, D31* and D33* of the benchmark over nu* = R0 nu / (|iota| v), "
           "one curve per electric field, with Onsager symmetry beside them. Where R0, iota and the minor radius are "
           "not known (built-in surfaces, DKES), D11 and D31 stand in their units over nu/v. No point is left out: "
           "open marks are below zero, red crosses are doubtful (D11 or D33 not above 0, or an Onsager residual "
           "above 1 %), black crosses at the lower edge have no answer. The result of one solve becomes a map of |B| "
-          "with a field line; a stored convergence study its chart. Beside the picture stand FILE.chart.json, the "
+          "with a field line; a stored convergence study its chart; profiles of transport those of the command that "
+          "made them. Beside the picture stand FILE.chart.json, the "
           "numbers, and FILE.gp, which draws it again.",
       .examples = {{"sonde neoclassical plot scan.nc -o scan.png", "A scan of one surface"},
                    {"sonde neoclassical plot Dij.h5 --radius 3 --quantity D11,D31 -o rho3.pdf",
                     "Two coefficients of the fourth radius of a database"},
                    {"sonde neoclassical plot run.nc -o b.svg", "|B| on the surface of a single solve"},
-                   {"sonde neoclassical plot study.nc -o study.png", "What `convergence -o study.nc` stored"}},
+                   {"sonde neoclassical plot study.nc -o study.png", "What `convergence -o study.nc` stored"},
+                   {"sonde neoclassical plot profiles.h5 --quantity ambipolar,bootstrap -o current.png",
+                    "Electric field and current of what `profile` wrote"}},
       .invoke = invocation<PlotOptions, run_plot>};
 }
 

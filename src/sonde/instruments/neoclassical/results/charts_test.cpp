@@ -212,5 +212,42 @@ TEST(TransportChart, DrawsTheCorrectedFluxesAndSaysSo) {
   EXPECT_THAT(corrected.facets[1].series[0].y, ElementsAre(3));
 }
 
+// A radius with roots of every class, one with a doubtful root alone and hence without a field.
+TEST(TransportChart, IsTheSameFromTheFile) {
+  using Class = AmbipolarRoot::Class;
+  const std::vector<Species> species = {{.name = "e"}, {.name = "D"}};
+  std::vector<RadialResult> results(2);
+  for (RadialResult& result : results) {
+    result.forces.resize(2);
+    result.L.resize(2);
+    result.current = result.corrected_current = result.beyond = result.left_out = {0, 0};
+  }
+  RadialResult &taken = results[0], &nowhere = results[1];
+  taken.rho = 0.4;
+  taken.E_r = -3e3;
+  taken.roots.roots = {{.E_r = -3e3, .slope = 2, .kind = Class::ion},
+                       {.E_r = 1e3, .slope = -1, .kind = Class::unstable},
+                       {.E_r = 5e3, .slope = 3, .kind = Class::electron}};
+  taken.fluxes = {{.gamma = 1e20, .q = 1e3}, {.gamma = 2e20, .q = 2e3}};
+  taken.corrected = {{.gamma = 3e20, .q = 3e3}, {.gamma = 4e20, .q = 4e3}};
+  taken.total_current = 5e3;
+  taken.corrected_total_current = 6e3;
+  nowhere.rho = 0.6;
+  nowhere.without_root = true;
+  nowhere.roots.roots = {{.E_r = 1e2, .slope = 1, .kind = Class::electron, .uncertainty = 90}};
+  nowhere.E_r = nowhere.total_current = nowhere.corrected_total_current = nan_value;
+  nowhere.fluxes = nowhere.corrected = {{.gamma = nan_value, .q = nan_value}, {.gamma = nan_value, .q = nan_value}};
+  const std::string drawn = to_json(chart_value(transport_chart(results, species, {})));
+  const TemporaryFolder folder;
+  for (const char* name : {"profiles.nc", "profiles.h5", "profiles.npz"}) {
+    write_result(folder.file(name), transport_contents(results, species, "a test"));
+    const StoredTransport stored = read_transport(ResultFile(folder.file(name)));
+    EXPECT_EQ(to_json(chart_value(transport_chart(stored.results, stored.species, {}))), drawn) << name;
+  }
+  write_numbers(folder.file("cut.nc"), {{"rho", {0.4, 0.6}}, {"E_r", {1}}}, {}, {{"species_names", "e,D"}});
+  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)read_transport(ResultFile(folder.file("cut.nc"))); }),
+              HasSubstr("E_r holds 1 numbers, expected 2"));
+}
+
 }  // namespace
 }  // namespace sonde::neoclassical

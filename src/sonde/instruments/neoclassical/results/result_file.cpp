@@ -42,7 +42,7 @@ Format recognised(const std::string& path) {
   if (start == "\x89HDF") return Format::hdf5;  // NetCDF-4 too
   if (start == "PK\x03\x04") return Format::npz;
   throw Error(ErrorKind::bad_file, fmt::format("{}: no result: neither NetCDF-4, HDF5 nor NPZ", path))
-      .hint("give what `sonde neoclassical run`, `scan`, `database` or `convergence` wrote");
+      .hint("give what `sonde neoclassical run`, `scan`, `database`, `convergence` or `profile` wrote");
 }
 
 void write_hdf5(const std::string& path, const NetcdfContents& contents) {

@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/base/version.h"
 
 namespace sonde::neoclassical {
@@ -164,6 +166,50 @@ LargestError add_interpolation_errors(NetcdfContents& contents, std::span<const 
                                       std::span<const RadialResult> interpolated) {
   return add_matrix_errors(contents, "interpolation_error", solved,
                            [&](std::size_t r) -> const std::vector<ThermalMatrix>& { return interpolated[r].L; });
+}
+
+StoredTransport read_transport(const ResultFile& file) {
+  StoredTransport stored;
+  for (const std::string& name : split(file.text("species_names"), ',')) stored.species.push_back({.name = name});
+  const std::vector<double>& rho = file.numbers("rho");
+  const std::size_t radii = rho.size(), kinds = stored.species.size();
+  const auto sized = [&](const char* name, std::size_t each) -> const std::vector<double>& {
+    const std::vector<double>& values = file.numbers(name);
+    if (values.size() != radii * each)
+      throw Error(ErrorKind::bad_file, fmt::format("{}: {} holds {} numbers, expected {} by its axes", file.path(),
+                                                   name, values.size(), radii * each));
+    return values;
+  };
+  for (const double radius : rho) stored.results.emplace_back().rho = radius;
+  const auto profile = [&](const char* name, auto&& put) {
+    const std::vector<double>& values = sized(name, 1);
+    for (std::size_t r = 0; r < radii; ++r) put(stored.results[r], values[r]);
+  };
+  using R = RadialResult&;
+  profile("E_r", [](R r, double value) { r.E_r = value; });
+  profile("without_root", [](R r, double value) { r.without_root = value != 0; });
+  profile("total_current", [](R r, double value) { r.total_current = value; });
+  const auto fluxes = [&](const std::string& prefix, std::vector<Fluxes> RadialResult::*member) {
+    const std::vector<double>&gamma = sized((prefix + "gamma").c_str(), kinds),
+          &q = sized((prefix + "q").c_str(), kinds);
+    for (std::size_t i = 0; i < radii * kinds; ++i)
+      (stored.results[i / kinds].*member).push_back({.gamma = gamma[i], .q = q[i]});
+  };
+  fluxes("", &RadialResult::fluxes);
+  if (file.has("corrected_gamma")) {
+    fluxes("corrected_", &RadialResult::corrected);
+    profile("corrected_total_current", [](R r, double value) { r.corrected_total_current = value; });
+  }
+  const std::size_t most = radii == 0 ? 0 : file.numbers("roots").size() / radii;
+  const std::vector<double>&roots = sized("roots", most), &stable = sized("root_is_stable", most),
+        &uncertainty = sized("root_uncertainty", most);
+  for (std::size_t i = 0; i < roots.size(); ++i)
+    if (!std::isnan(roots[i]))
+      stored.results[i / most].roots.roots.push_back(
+          {.E_r = roots[i], .slope = stable[i] != 0 ? 1.0 : -1.0, .uncertainty = uncertainty[i]});
+  // The classes follow from what is stored; which root was taken stands in E_r.
+  for (RadialResult& result : stored.results) settle(result.roots, RootChoice::ion);
+  return stored;
 }
 
 Chart transport_chart(std::span<const RadialResult> results, std::span<const Species> species,

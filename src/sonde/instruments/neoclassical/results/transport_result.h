@@ -7,6 +7,7 @@
 
 #include "sonde/engine/figure/chart.h"
 #include "sonde/engine/io/netcdf_writer.h"
+#include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/transport/radial_transport.h"
 
 namespace sonde::neoclassical {
@@ -34,6 +35,16 @@ struct LargestError {
 /// relative to what was solved at the same field. Returns the largest of them. Both have the same radii and species.
 LargestError add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
                                       std::span<const RadialResult> interpolated);
+
+/// What transport_chart() draws, of each radius, with the names of the species.
+struct StoredTransport {
+  std::vector<RadialResult> results;
+  std::vector<Species> species;
+};
+
+/// That of the profiles in a file, whose fields, roots, fluxes and currents it holds and nothing else. Throws
+/// Error(bad_file) for a quantity that is not there or not of the axes' size.
+[[nodiscard]] StoredTransport read_transport(const ResultFile& file);
 
 /// What of it is drawn.
 struct TransportPanels {
