@@ -94,6 +94,26 @@ TEST_F(Neoclassical, RunGivesThePublishedNumbersOfTheDemo) {
   EXPECT_EQ(command({"plot", file("run.nc"), "-o", file("b.png")}).status, 0);
 }
 
+TEST_F(Neoclassical, TheModesThatASearchFindsAreSaidAndKeptWithTheirError) {
+  const std::vector<std::string> grid = {"--n-theta", "5", "--n-zeta", "7", "--n-xi", "8", "--adapt-n-xi", "1e-2"};
+  std::vector<std::string> one = {"run", "analytic-demo", "--nu-hat", "1e-2", "-o", file("run.nc")},
+                           two = {"scan", "analytic-demo", "--nu-v", "1e-2,1", "-o", file("scan.nc")};
+  one.insert(one.end(), grid.begin(), grid.end());
+  two.insert(two.end(), grid.begin(), grid.end());
+  const Value found = results(one);
+  EXPECT_EQ(number_at(*found.find("case"), "n_theta"), 5);
+  EXPECT_LT(number_at(found, "error_of_n_xi"), 1e-2);
+  EXPECT_THAT(command(one).err, HasSubstr("which leaves an error of"));
+  EXPECT_THAT(command(two).err, HasSubstr("which leave errors of up to"));
+  testing::python(
+      "import sys, h5py\n"
+      "one, two = (h5py.File(sys.argv[1] + name) for name in ('/run.nc', '/scan.nc'))\n"
+      "assert 0 < float(one['error_of_n_xi'][()]) < 1e-2\n"
+      "assert float(two['error_of_n_xi'][0, 0, 0]) == float(one['error_of_n_xi'][()])\n"
+      "assert two['n_xi_used'][0, 0, 0] == one['n_xi'][()] > two['n_xi_used'][0, 1, 0]\n",
+      folder_.path().string());
+}
+
 TEST_F(Neoclassical, ResultsOfEveryFormatAreReadByOthers) {
   for (const char* name : {"r.nc", "r.h5", "r.npz"})
     ASSERT_EQ(command(with_grid({"run", "analytic-demo", "--nu-hat", "1e-2", "--er-hat", "1e-3", "-o", file(name),

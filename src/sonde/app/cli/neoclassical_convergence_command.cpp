@@ -135,8 +135,7 @@ Command neoclassical_convergence_command() {
           "Refines Legendre modes and angles one after the other by a third and tells how the coefficients move. A "
           "small residual, or exact Onsager symmetry, says nothing of convergence; this does, though the last change "
           "is no bound of the error. D31 needs most. Ends with status 7 when the tolerance is not reached.",
-      .examples = {{"sonde neoclassical convergence analytic-demo --nu-hat 1e-3 --set grid.n_theta=9 --set "
-                    "grid.n_zeta=9 --set grid.n_xi=12",
+      .examples = {{"sonde neoclassical convergence analytic-demo --nu-hat 1e-3 --n-theta 9 --n-zeta 9 --n-xi 12",
                     "From a coarse grid on"},
                    {"sonde neoclassical convergence run.toml --refine n_xi --tol 1e-4 -o study.png",
                     "Legendre modes only, with a chart"},

@@ -18,7 +18,7 @@ namespace nc = neoclassical;
 
 struct RunOptions {
   RunFileFlags file;
-  std::optional<double> nu_hat, epsi_hat, er_hat, er_tilde;
+  std::optional<double> nu_hat, epsi_hat, er_hat, er_tilde, adapt_n_xi;
   bool include_modes = false, plot = false;
   void describe(Fields& fields) {
     file.describe(fields, "the result; in place of output.path", "FILE.nc|.h5|.npz");
@@ -26,6 +26,7 @@ struct RunOptions {
     fields.add("epsi_hat", epsi_hat, {.help = "case.epsi_hat of the run file"});
     fields.add("er_hat", er_hat, {.help = "case.er_hat of the run file", .unit = "T"});
     fields.add("er_tilde", er_tilde, {.help = "case.er_tilde of the run file"});
+    fields.add("adapt_n_xi", adapt_n_xi, {.help = "solver.adapt_n_xi of the run file", .min = 0});
     fields.add("include_modes", include_modes, {.help = "output.include_modes of the run file"});
     fields.add("plot", plot, {.help = "draw |B| on the surface beside the result"});
   }
@@ -40,6 +41,7 @@ void take_flags(const RunOptions& options, nc::RunFile& run) {
     run.at.er_hat = options.er_hat;
     run.at.er_tilde = options.er_tilde;
   }
+  if (options.adapt_n_xi) run.solver.adapt_n_xi = options.adapt_n_xi;
   if (options.include_modes) run.output.include_modes = true;
   if (options.plot) run.output.plot = true;
   if (!options.file.output.empty()) run.output.path = options.file.output;
@@ -122,13 +124,14 @@ void run_run(const RunOptions& options, Context& context) {
     if (progress) progress->advance();
   });
   nc::Coefficients made;
+  std::optional<double> error_of_n_xi;
   if (const auto search = run.solver.search()) {
     const nc::Adapted adapted = solve_adapted(plan, at, *search, workspace);
     if (!adapted.converged)
       throw Error(ErrorKind::not_converged,
                   fmt::format("{} Legendre modes leave an error of {:.1e}", adapted.coefficients.n_xi, adapted.error))
-          .hint("collisions are rare: refine the angles too, or accept a larger solver.adapt_n_xi");
-    context.results()["error_of_n_xi"] = adapted.error;
+          .hint("collisions are rare: refine the angles too, or accept a larger adapt_n_xi");
+    error_of_n_xi = adapted.error;
     made = adapted.coefficients;
   } else {
     made = plan.solve(at, workspace);
@@ -136,6 +139,10 @@ void run_run(const RunOptions& options, Context& context) {
   progress.reset();
   solving.end();
   tell(made, prepared.surface, at, context);
+  if (error_of_n_xi) {
+    context.results()["error_of_n_xi"] = *error_of_n_xi;
+    context.say(fmt::format("n_xi      {}, which leaves an error of {:.1e} by estimate", made.n_xi, *error_of_n_xi));
+  }
   context.report().check("residual", made.residual, run.solver.tol);
   if (onsager_holds(prepared.surface, at)) context.report().check("Onsager symmetry", made.onsager_residual, 0.01);
   if (made.path == nc::Path::krylov)
@@ -152,6 +159,8 @@ void run_run(const RunOptions& options, Context& context) {
   const std::optional<double> er_hat =
       prepared.scale.er_hat ? std::optional(at.epsi_hat / *prepared.scale.er_hat) : std::nullopt;
   NetcdfContents contents = run_contents(prepared.surface, plan, at, er_hat, made, modes, provenance_of(run, context));
+  // As n_xi, which is what the search took: of no meaning to a solve without one.
+  if (error_of_n_xi) contents.add("error_of_n_xi", *error_of_n_xi);
   nc::add_lengths(contents, prepared.a_b, prepared.R0);
   nc::write_result(run.output.path, contents);
   writing.end();
@@ -178,9 +187,9 @@ Command neoclassical_run_command() {
           .examples = {{"sonde neoclassical run analytic-demo --nu-hat 1e-3", "A built-in surface, to the terminal"},
                        {"sonde neoclassical run wout_li383.nc --s 0.25 --nu-hat 1e-3 -o run.nc --plot",
                         "A surface of a VMEC equilibrium, with a picture of |B|"},
-                       {"sonde neoclassical run run.toml --set grid.n_xi=120 --er-hat 1e-4",
+                       {"sonde neoclassical run run.toml --n-xi 120 --er-hat 1e-4",
                         "A run file with other Legendre modes and another field"},
-                       {"sonde neoclassical run run.toml --set solver.adapt_n_xi=1e-3",
+                       {"sonde neoclassical run run.toml --adapt-n-xi 1e-3",
                         "As many Legendre modes as the collisionality needs"}},
           .pages = {{"neoclassical-run-file", "The run file of neoclassical transport", nc::run_file_reference}},
           .plans = true,

@@ -22,6 +22,7 @@ namespace nc = neoclassical;
 struct ScanOptions {
   RunFileFlags file;
   std::optional<std::string> nu_v, epsi_hat, er_hat, er_tilde, rho;
+  std::optional<double> adapt_n_xi;
   std::optional<Index> scan_batch_size;
   bool plot = false;
   void describe(Fields& fields) {
@@ -35,6 +36,7 @@ struct ScanOptions {
                {.help = "scan.er_hat of the run file", .unit = "T", .metavar = "LIST", .check = require_numbers});
     fields.add("er_tilde", er_tilde,
                {.help = "scan.er_tilde of the run file", .metavar = "LIST", .check = require_numbers});
+    fields.add("adapt_n_xi", adapt_n_xi, {.help = "solver.adapt_n_xi of the run file", .min = 0});
     fields.add("scan_batch_size", scan_batch_size, {.help = "solver.scan_batch_size of the run file", .min = 1});
     fields.add("plot", plot, {.help = "draw the coefficients over collisionality beside the result"});
   }
@@ -51,6 +53,7 @@ void take_flags(const ScanOptions& options, nc::RunFile& run) {
     run.scan.er_hat = options.er_hat.value_or("");
     run.scan.er_tilde = options.er_tilde.value_or("");
   }
+  if (options.adapt_n_xi) run.solver.adapt_n_xi = options.adapt_n_xi;
   if (options.scan_batch_size) run.solver.scan_batch_size = options.scan_batch_size;
   if (options.plot) run.output.plot = true;
   if (!options.file.output.empty()) run.output.path = options.file.output;
@@ -119,6 +122,7 @@ void prepare_scan(const ScanOptions& options, const Ranks& ranks, PreparedScan& 
                                             static_cast<Index>(scan.work.cases.front().size() * scan.surfaces.size()),
                                             {.gpu = ranks.size() == 1, .map = ranks.size() == 1}, context);
   result.precision = *run.solver.precision;
+  result.searched = scan.options.adapt.has_value();
   const nc::Plan first = scan.work.prepare(0);
   scan.options.batches = take_batch_device(
       ranks.size() > 1 ? "several processes share points on the CPU alone"
@@ -144,6 +148,21 @@ void tell_paths(const PreparedScan& scan, Context& context) {
                              : fmt::format("{} {}", share.points, name(share.path)));
   }
   if (!words.empty()) context.say(fmt::format("paths     {}", fmt::join(words, ", ")));
+}
+
+/// What the search for Legendre modes came to.
+void tell_search(const nc::ScanResult& result, Context& context) {
+  if (!result.searched) return;
+  Index least = 0, most = 0;
+  double error = 0;
+  for (const nc::Point& point : result.points) {
+    if (point.status != nc::PointStatus::ok) continue;
+    least = least == 0 ? point.coefficients.n_xi : std::min(least, point.coefficients.n_xi);
+    most = std::max(most, point.coefficients.n_xi);
+    error = std::max(error, point.error);
+  }
+  context.results()["largest_error_of_n_xi"] = error;
+  context.say(fmt::format("n_xi      {} to {}, which leave errors of up to {:.1e} by estimate", least, most, error));
 }
 
 void run_scan(const ScanOptions& options, Context& context) {
@@ -182,6 +201,7 @@ void run_scan(const ScanOptions& options, Context& context) {
   context.report().check("largest residual of an answer", residual, run.solver.tol);
   context.say(fmt::format("wrote     {}, {} points", run.output.path, result.points.size()));
   tell_paths(scan, context);
+  tell_search(result, context);
   if (scan.options.batches) say_batches(static_cast<Index>(result.points.size()), result.in_batches(), context);
   if (const Index dense = result.by_dense_after_all(); dense > 0) {
     results["dense_points"] = dense;

@@ -31,9 +31,12 @@ void RunFileFlags::describe(Fields& fields, const std::string& what, const std::
   fields.add("snap", snap, {.help = "surface.snap of the run file: the nearest surface of the file"});
   fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
   fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
+  fields.add("n_theta", n_theta, {.help = "grid.n_theta of the run file, odd", .min = 1, .max = 1e4});
+  fields.add("n_zeta", n_zeta, {.help = "grid.n_zeta of the run file, odd", .min = 1, .max = 1e4});
+  fields.add("n_xi", n_xi, {.help = "grid.n_xi of the run file", .min = 2, .max = 1e4});
   fields.add("precision", precision, {.help = "solver.precision of the run file", .metavar = "auto|f64|f32-refine"});
   fields.add("set", set,
-             {.help = "one setting of the run file, for instance grid.n_xi=100", .metavar = "TABLE.KEY=VALUE"});
+             {.help = "one setting of the run file, for instance grid.round_odd=true", .metavar = "TABLE.KEY=VALUE"});
 }
 
 void RunFileFlags::read(nc::RunFile& run) const {
@@ -50,6 +53,9 @@ void RunFileFlags::read(nc::RunFile& run) const {
   if (snap) run.surface.snap = true;
   if (wout) run.surface.wout = wout;
   if (psi_a) run.surface.psi_a = psi_a;
+  if (n_theta) run.grid.n_theta = *n_theta;
+  if (n_zeta) run.grid.n_zeta = *n_zeta;
+  if (n_xi) run.grid.n_xi = *n_xi;
   Problems problems;
   if (precision) problems.collect([&] { run.tables().assign_text("solver.precision=" + *precision); });
   for (const std::string& setting : set) problems.collect([&] { run.tables().assign_text(setting); });

@@ -22,6 +22,7 @@ struct RunFileFlags {
   std::string input, output;
   std::optional<double> s, psi_a;
   std::optional<std::string> wout, precision;
+  std::optional<Index> n_theta, n_zeta, n_xi;
   bool snap = false;
   std::vector<std::string> set;
 

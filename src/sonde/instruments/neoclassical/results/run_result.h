@@ -37,8 +37,7 @@ void add_provenance(NetcdfContents& contents, const Provenance& provenance, cons
 
 /// One solve: scalars D11 D31 D13 D33 D33_spitzer residual onsager_residual nu_hat epsi_hat er_hat n_theta n_zeta n_xi
 /// iota nfp B0 b2_mean volume_prime psi_scale s, and iterations (of single precision; 0 in f64); the texts radial_label
-/// and angles
-/// ("vmec" or "boozer");
+/// and angles ("vmec" or "boozer");
 /// arrays theta zeta and, on (theta, zeta), b db_dtheta db_dzeta jacobian b_sub_theta b_sub_zeta b_sup_theta b_sup_zeta
 /// radial_drift; modes_m modes_n modes_b_cos (modes_b_sin); texts. With `modes` f1_modes and f3_modes (3, theta, zeta).
 /// Coefficients carry `units` and `radial_label`.

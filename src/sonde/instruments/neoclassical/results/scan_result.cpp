@@ -130,6 +130,7 @@ NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const
   table("precision_code", [](const Point& p) { return static_cast<int>(p.coefficients.precision); });
   table("iterations", [](const Point& p) { return p.coefficients.iterations; });
   table("n_xi_used", [](const Point& p) { return p.coefficients.n_xi; });
+  if (scan.searched) table("error_of_n_xi", [](const Point& p) { return p.error; });
   table("status", [](const Point& p) { return static_cast<int>(p.status); });
   table("seconds", [](const Point& p) { return p.seconds; })->emplace_back("units", std::string("s"));
   contents.add("n_theta", static_cast<std::int32_t>(grid.n_theta));

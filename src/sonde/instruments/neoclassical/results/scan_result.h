@@ -24,6 +24,7 @@ struct ScanResult {
   bool symmetric = true;                      ///< stellarator symmetric, on every radius
   CoefficientUnits units{"r", "", ""};
   Precision precision = Precision::f64;  ///< what was asked
+  bool searched = false;                 ///< the Legendre modes of each point were found by solve_adapted()
   std::vector<Point> points;
 
   /// What went along one path: only points with an answer.
@@ -49,7 +50,8 @@ struct ScanResult {
 /// Axes rho, nu_v and field (named by the text field_name), epsi_hat (rho, field); iota, B0, G, I, psi_scale and, where
 /// they are known, R0 (rho) and the scalars a_b and psi_a; nfp, stellarator_symmetric; D11 D31 D13 D33 D33_spitzer,
 /// which carry `units` and `radial_label`, residual, onsager_residual, path_code, precision_code, iterations,
-/// n_xi_used, status and seconds on (rho, nu_v, field); texts as of a run, with the precision that was asked.
+/// n_xi_used, status and seconds on (rho, nu_v, field), where Legendre modes were searched for with the estimate
+/// error_of_n_xi; texts as of a run, with the precision that was asked.
 [[nodiscard]] NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance);
 
 }  // namespace sonde::neoclassical
