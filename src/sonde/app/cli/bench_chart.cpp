@@ -41,16 +41,19 @@ std::optional<double> size_number(const std::string& size) {
   }
 }
 
-/// Sizes of several numbers stand below the axis as they are.
+/// Sizes of several numbers stand below the axis as they are; so do those within a hundredfold, where there are few
+/// powers of ten.
 std::vector<Tick> ticks_of(const Value& points) {
   std::vector<Tick> ticks;
+  bool several = false;
   for (const Value& point : points.items()) {
     const std::string size = point.find("size")->as_text();
-    if (size.find('x') == std::string::npos) continue;
+    several = several || size.find('x') != std::string::npos;
     const double at = size_number(size).value_or(0);
     if (at > 0 && (ticks.empty() || ticks.back().at != at)) ticks.push_back({at, size});
   }
-  return ticks;
+  const bool close = !ticks.empty() && ticks.back().at < 100 * ticks.front().at;
+  return several || close ? ticks : std::vector<Tick>{};
 }
 
 /// Where another series becomes the fastest, between two sizes.
@@ -159,8 +162,8 @@ Chart bench_chart(const BenchCase& bench_case, const Value& points, const Value&
   if (over_sizes && bench_case.same_work) {
     chart.facets.push_back(over_the_fastest(rows));
     chart.facets.back().references = crossings(points, true);
-    chart.one_legend = true;
   }
+  chart.one_legend = over_sizes;  // the names of many operations need the width of all facets
   if (has_rates) chart.facets.push_back(over_sizes ? curves(rows, true) : bars(rows, true));
   if (over_sizes)
     for (Facet& facet : chart.facets) facet.x.ticks = ticks_of(points);

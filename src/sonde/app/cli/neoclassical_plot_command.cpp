@@ -119,8 +119,9 @@ Command neoclassical_plot_command() {
           "Scans and databases become charts of D11*, D31* and D33* of the benchmark over nu* = R0 nu / (|iota| v), "
           "one curve per electric field, with Onsager symmetry beside them. Where R0, iota and the minor radius are "
           "not known (built-in surfaces, DKES), D11 and D31 stand in their units over nu/v. No point is left out: "
-          "open marks are below zero, red crosses are doubtful (D11 or D33 not above 0, or an Onsager residual "
-          "above 1 %), black crosses at the lower edge have no answer. The result of one solve becomes a map of |B| "
+          "open marks are below zero, red crosses are doubtful (D11 or D33 not above 0, for D31 also an Onsager "
+          "residual above 1 %), black crosses at the lower edge have no answer. The result of one solve becomes a map "
+          "of |B| "
           "with a field line; a stored convergence study its chart; profiles of transport those of the command that "
           "made them. Beside the picture stand FILE.chart.json, the "
           "numbers, and FILE.gp, which draws it again.",

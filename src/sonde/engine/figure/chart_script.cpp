@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/figure/chart.h"
 #include "sonde/engine/figure/chart_parts.h"
 #include "sonde/engine/figure/colour.h"
@@ -33,17 +34,39 @@ std::string file_literal(std::string_view name) {
   return safe + "'";
 }
 
+// Sizes of letters in points. A letter of the sans serif that stands in for 'Sans' (DejaVu) is on the mean about this
+// wide, in pixels per point.
+constexpr int plain = 11, facet_title = 12, chart_title = 14;
+constexpr double letter_width = 0.7;
+
+/// How many letters of a size fit into a line of so many pixels.
+std::size_t letters_in(double width, int points) {
+  return static_cast<std::size_t>(std::max(1.0, width / (letter_width * points)));
+}
+
+/// The letters of UTF-8 text.
+std::size_t length(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// Text in lines of at most so many letters, broken at spaces; a longer word has a line of its own.
+std::vector<std::string> lines_of(std::string_view text, std::size_t most) {
+  std::vector<std::string> lines;
+  for (const std::string& word : split(text, ' ')) {
+    if (lines.empty() || length(lines.back()) + 1 + length(word) > most)
+      lines.push_back(word);
+    else
+      lines.back() += " " + word;
+  }
+  return lines;
+}
+
 /// The same as literal() over several lines where it is long, so that it leaves room for what it names.
 std::string wrapped(std::string_view text, std::size_t most) {
-  std::string lines;
-  while (text.size() > most) {
-    std::size_t space = text.rfind(' ', most);
-    if (space == std::string_view::npos) space = text.find(' ');
-    if (space == std::string_view::npos) break;
-    lines += literal(text.substr(0, space)) + R"( . "\n" . )";
-    text.remove_prefix(space + 1);
-  }
-  return lines + literal(text);
+  std::string joined;
+  for (const std::string& line : lines_of(text, most))
+    joined += (joined.empty() ? "" : R"( . "\n" . )") + literal(line);
+  return joined;
 }
 
 bool has_bars(const Facet& facet) {
@@ -232,15 +255,30 @@ std::string map_settings(const HeightMap& map) {
   return text;
 }
 
-/// Everything but the place of one pair of axes; `named`: with a legend of its own.
-std::string draw_facet(const Facet& facet, std::size_t facet_at, bool named) {
+/// Ends of an axis without ends of its own whose values lie within a decade: with a little air, where gnuplot would go
+/// on to whole decades.
+Axis within_a_decade(Axis axis, const std::vector<Series>& all) {
+  Ends ends;
+  for (const Series& series : all)
+    for (const double x : series.x) ends.take(x, axis.log);
+  if (!axis.log || axis.low || axis.high || !(ends.high < 10 * ends.low)) return axis;
+  axis.low = ends.low / 1.3;
+  axis.high = ends.high * 1.3;
+  return axis;
+}
+
+/// Everything but the place of one pair of axes, so many pixels wide; `named`: with a legend of its own.
+std::string draw_facet(const Facet& facet, std::size_t facet_at, double width, bool named) {
   const bool bars = has_bars(facet);
   std::string text =
       "set border 3 lw 1 lc rgb '#777777'\n"
       "set tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
       "set grid xtics ytics lt 1 lw 0.6 lc rgb '#e4e4e4'\n"
-      "set key below left Left reverse horizontal samplen 1.6 spacing 1.1 textcolor rgb '#333333'\n";
-  if (!facet.title.empty()) text += fmt::format("set title {} font ',12' offset 0,-0.3\n", literal(facet.title));
+      "set key below left Left reverse horizontal samplen 1.6 spacing 1.1 textcolor rgb '#333333'\n"
+      "set style textbox opaque noborder fillcolor rgb 'white' margins 0.3,0.3\n";
+  if (!facet.title.empty())
+    text += fmt::format("set title {} font ',{}' offset 0,-0.3\n",
+                        wrapped(facet.title, letters_in(width - 100, facet_title)), facet_title);
   if (!facet.x.title.empty())
     text += fmt::format("set xlabel {} offset 0,0.5 textcolor rgb '#333333'\n", literal(axis_title(facet.x)));
   if (!facet.y.title.empty())
@@ -258,8 +296,8 @@ std::string draw_facet(const Facet& facet, std::size_t facet_at, bool named) {
       text += fmt::format("{}{} {}", i > 0 ? ", " : "", wrapped(facet.categories[i], 28), i);
     text += ")\n";
   } else {
-    text +=
-        fmt::format("set xrange {}\nset yrange {}\n", range_text(facet.x, {}, {}), range_text(facet.y, values, levels));
+    text += fmt::format("set xrange {}\nset yrange {}\n", range_text(within_a_decade(facet.x, facet.series), {}, {}),
+                        range_text(facet.y, values, levels));
     if (facet.y.log) text += "set logscale y 10\nset format y '10^{%L}'\n";
     text += ticks_text("x", facet.x.ticks) + ticks_text("y", facet.y.ticks);
   }
@@ -274,11 +312,12 @@ std::string draw_facet(const Facet& facet, std::size_t facet_at, bool named) {
     if (line.label.empty()) continue;
     if (upright)
       text += fmt::format(
-          "set label {} at {}, graph 0.98 left rotate by -90 offset 1.1,0 font ',10' textcolor rgb '#555555' front\n",
+          "set label {} at {}, graph 0.98 left rotate by -90 offset 1.1,0 font ',10' textcolor rgb '#555555' front "
+          "boxed\n",
           literal(line.label), line.value);
     else
       text += fmt::format(
-          "set label {} at graph 0.01, first {} left offset 0,0.6 font ',10' textcolor rgb '#555555' front\n",
+          "set label {} at graph 0.01, first {} left offset 0,0.7 font ',10' textcolor rgb '#555555' front boxed\n",
           literal(line.label), line.value);
   }
   const std::vector<std::string> parts = elements(facet, facet_at, named);
@@ -300,13 +339,18 @@ struct Layout {
   std::vector<const Series*> in_legend{};  ///< every name once
 };
 
+std::size_t letters_of_title(const Layout& layout) {
+  return letters_in(static_cast<double>(layout.width) - 40, chart_title);
+}
+
 Layout layout_of(const Chart& chart) {
   Layout layout;
   const auto count = static_cast<Index>(chart.facets.size());
   layout.columns = columns_of(chart);
   layout.rows = (count + layout.columns - 1) / layout.columns;
   layout.width = chart.width > 0 ? chart.width : std::min<Index>(560 * layout.columns + 120, 1800);
-  if (!chart.title.empty()) layout.title = 40;
+  if (!chart.title.empty())
+    layout.title = 16 + 24 * static_cast<Index>(lines_of(chart.title, letters_of_title(layout)).size());
   if (chart.one_legend) {
     std::size_t longest = 1;
     for (const Facet& facet : chart.facets)
@@ -315,10 +359,11 @@ Layout layout_of(const Chart& chart) {
                                        [&](const Series* other) { return other->name == series.name; });
         if (series.name.empty() || there) continue;
         layout.in_legend.push_back(&series);
-        longest = std::max(longest, series.name.size());
+        longest = std::max(longest, length(series.name));
       }
-    // A letter is about 7 pixels wide, what stands before and after a name about 70.
-    layout.legend_columns = std::max<Index>(1, (layout.width - 40) / static_cast<Index>(7 * longest + 70));
+    // What stands before and after a name takes about 70 pixels.
+    const auto each = static_cast<Index>(letter_width * plain * static_cast<double>(longest)) + 70;
+    layout.legend_columns = std::max<Index>(1, (layout.width - 40) / each);
     const auto named = static_cast<Index>(layout.in_legend.size());
     layout.legend_columns = std::min(layout.legend_columns, std::max<Index>(1, named));
     if (named > 0) layout.legend = 20 + 22 * ((named + layout.legend_columns - 1) / layout.legend_columns);
@@ -347,7 +392,7 @@ std::string draw_legend(const Layout& layout) {
 std::string draw(const Chart& chart, const Layout& layout) {
   std::string text = "set multiplot";
   if (!chart.title.empty())
-    text += fmt::format(" title {} font ',14'", wrapped(chart.title, static_cast<std::size_t>(layout.width / 9)));
+    text += fmt::format(" title {} font ',{}'", wrapped(chart.title, letters_of_title(layout)), chart_title);
   text += "\n";
   const double height = static_cast<double>(layout.height);
   const double cell = (height - static_cast<double>(layout.title + layout.legend)) / static_cast<double>(layout.rows);
@@ -358,7 +403,8 @@ std::string draw(const Chart& chart, const Layout& layout) {
     text += fmt::format("set origin {:.4f},{:.4f}\nset size {:.4f},{:.4f}\n",
                         static_cast<double>(col) / static_cast<double>(layout.columns), bottom / height,
                         1 / static_cast<double>(layout.columns), cell / height);
-    text += draw_facet(chart.facets[i], i, !chart.one_legend);
+    text += draw_facet(chart.facets[i], i, static_cast<double>(layout.width) / static_cast<double>(layout.columns),
+                       !chart.one_legend);
   }
   return text + draw_legend(layout) + "unset multiplot\nset output\n";
 }

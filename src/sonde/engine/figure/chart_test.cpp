@@ -59,6 +59,24 @@ TEST(Chart, LongNamesOfBarsTakeSeveralLines) {
               HasSubstr(R"(('short' 0, 'item switch: the same right' . "\n" . 'after another detector' 1))"));
 }
 
+// 680 pixels of one pair of axes, at 10 for a letter of the title.
+TEST(Chart, TitlesTakeTheLinesThatTheyNeed) {
+  Chart chart = example();
+  chart.facets.pop_back();
+  chart.title = "Μονοενεργειακοί and forty more letters of a title that is long (R0 = 1.4 m)";
+  const std::string script = chart_script(chart, "x", {".png"});
+  EXPECT_THAT(script, HasSubstr("is long' . \"\\n\" . '(R0 = 1.4 m)' font ',14'"));
+  chart.title = "Μονοενεργειακοί and forty more letters of a title that is short";
+  EXPECT_THAT(chart_script(chart, "x", {".png"}), HasSubstr("is short' font ',14'"));
+}
+
+TEST(Chart, AnAxisWithinADecadeEndsAtItsValues) {
+  Chart chart = example();
+  ASSERT_TRUE(chart.facets[0].x.log);
+  chart.facets[0].series = {{.name = "", .x = {7, 11}, .y = {1, 2}}};
+  EXPECT_THAT(chart_script(chart, "x", {".png"}), HasSubstr("set xrange [5.38"));
+}
+
 TEST(Chart, AReferenceBeyondTheDataIsInsideTheAxis) {
   Chart chart = example();
   chart.facets[1].references = {{.value = 20, .label = "machine"}};

@@ -96,7 +96,10 @@ TEST(CoefficientChart, LeavesNoPointOut) {
   ASSERT_NE(named(d31, "below 0"), nullptr);
   for (const Facet* facet : {&d11, &d31, &chart.facets[2]}) {
     ASSERT_NE(named(*facet, "doubtful"), nullptr);
-    EXPECT_THAT(named(*facet, "doubtful")->x, ElementsAre(1e-2, 1e-1));
+    if (facet == &d31)
+      EXPECT_THAT(named(*facet, "doubtful")->x, ElementsAre(1e-2, 1e-1));
+    else
+      EXPECT_THAT(named(*facet, "doubtful")->x, ElementsAre(1e-2)) << "Onsager says nothing of D11 and D33";
     ASSERT_NE(named(*facet, "no answer"), nullptr);
     EXPECT_THAT(named(*facet, "no answer")->x, ElementsAre(1e-1));
     EXPECT_THAT(named(*facet, "no answer")->y, ElementsAre(*facet->y.low));
@@ -118,10 +121,10 @@ TEST(CoefficientChart, AsksForNoSymmetryThatThereIsNot) {
   of.onsager_residual = {0, 0.5, 0, 0.5, 0, 0.5};
   of.symmetric = false;
   const Chart chart = coefficient_chart(curves_at(of, 0));
-  EXPECT_EQ(named(chart.facets[0], "doubtful"), nullptr);
+  EXPECT_EQ(named(chart.facets[1], "doubtful"), nullptr);
   EXPECT_THAT(chart.facets[3].series, SizeIs(1));
   of.symmetric = true;
-  EXPECT_THAT(named(coefficient_chart(curves_at(of, 0)).facets[0], "doubtful")->x, SizeIs(3));
+  EXPECT_THAT(named(coefficient_chart(curves_at(of, 0)).facets[1], "doubtful")->x, SizeIs(3));
 }
 
 TEST(CoefficientChart, ColoursFollowTheStrengthOfTheField) {

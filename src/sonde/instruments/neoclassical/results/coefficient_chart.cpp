@@ -80,9 +80,10 @@ bool answered(const CoefficientCurves& curves, std::size_t point) {
   return std::isfinite(curves.D11[point]) && std::isfinite(curves.D31[point]) && std::isfinite(curves.D33[point]);
 }
 
-bool is_sound(const CoefficientCurves& curves, std::size_t point) {
+/// D11 and D33 do not depend on how well D31 is resolved: Spitzer's limit is exact where D31 is all rounding.
+bool is_sound(const CoefficientCurves& curves, std::size_t point, bool of_D31) {
   return curves.D11[point] > 0 && curves.D33[point] > 0 &&
-         !(onsager_holds(curves, point) && curves.onsager_residual[point] > onsager_limit);
+         !(of_D31 && onsager_holds(curves, point) && curves.onsager_residual[point] > onsager_limit);
 }
 
 /// The power of ten below the smallest magnitude.
@@ -99,6 +100,7 @@ sonde::Series marks(std::string name, Symbol symbol, const char* colour) {
 
 /// A panel of one coefficient over nu: a curve per field, and what says of single points what they are.
 Facet panel(const CoefficientCurves& curves, const Drawn& drawn, const std::vector<double>& values, Facet facet) {
+  const bool of_D31 = &values == &drawn.D31;
   const std::size_t fields = curves.fields.size();
   const std::vector<std::string> colours = colours_of(curves.fields);
   facet.x = drawn.x;
@@ -106,7 +108,7 @@ Facet panel(const CoefficientCurves& curves, const Drawn& drawn, const std::vect
   if (!facet.y.low) facet.y.low = log ? lower_edge(values) : 0;
   const auto place = [&](double value) { return log ? std::abs(value) : value; };
   sonde::Series below = marks("below 0, drawn as its magnitude", Symbol::ring, grey),
-                wrong = marks("doubtful: D11 or D33 ≤ 0, or Onsager > 1 %", Symbol::cross, red),
+                wrong = marks("doubtful: D11 or D33 ≤ 0, for D31 also Onsager > 1 %", Symbol::cross, red),
                 edge = marks(log ? "0, at the lower edge" : "", Symbol::disc, grey),
                 none = marks("no answer, at the lower edge", Symbol::cross, "#111111");
   std::vector<sonde::Series> negative;
@@ -129,7 +131,7 @@ Facet panel(const CoefficientCurves& curves, const Drawn& drawn, const std::vect
       }
       if (value == 0 && log) put(edge, *facet.y.low);
       if (value < 0 && log) put(open, -value);
-      if (!is_sound(curves, point)) put(wrong, value == 0 && log ? *facet.y.low : place(value));
+      if (!is_sound(curves, point, of_D31)) put(wrong, value == 0 && log ? *facet.y.low : place(value));
       if (!log && value < *facet.y.low) facet.y.low = std::nullopt, facet.y.low = value * 1.1;
     }
     facet.series.push_back(std::move(curve));

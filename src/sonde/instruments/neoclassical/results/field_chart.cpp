@@ -155,7 +155,7 @@ Chart field_chart(const SurfaceField& field) {
               .y = angle_axis("poloidal angle θ"),
               .series = {line_of(field)},
               .map = map_of(field)};
-  return {.title = field.title, .facets = {std::move(facet)}, .width = 760, .height = 560};
+  return {.title = field.title, .facets = {std::move(facet)}, .width = 760, .height = 600, .one_legend = true};
 }
 
 }  // namespace sonde::neoclassical
