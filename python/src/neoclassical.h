@@ -23,16 +23,26 @@ class FluxSurface {
 
   [[nodiscard]] const neoclassical::Surface& surface() const { return surface_; }
   [[nodiscard]] const neoclassical::Notes& notes() const { return notes_; }
-  /// E_hat of each field. The first er_hat or er_tilde on a surface of an equilibrium needs its minor radius, for which
-  /// the edge is transformed to Boozer angles: as long as opening the file.
+  /// m and T m^2; 0 where the file does not say it, and of a surface that is no part of an equilibrium.
+  struct Lengths {
+    double a_b = 0, R0 = 0, psi_a = 0;
+  };
+  [[nodiscard]] Lengths lengths() const;
+  /// E_hat of each field. The first er_hat or er_tilde on a surface of an equilibrium needs its minor radius, as do its
+  /// lengths: for that the edge and the surface are transformed to Boozer angles, which takes as long as opening the
+  /// file.
   [[nodiscard]] std::vector<double> epsi_hat(const neoclassical::FieldAxis& axis) const;
 
  private:
   neoclassical::Surface surface_;
   neoclassical::Notes notes_;
+  /// Makes scale_ and lengths_ where they are not there. Throws like neoclassical::lengths_at().
+  void measure() const;
+
   mutable std::mutex mutex_;
-  mutable std::optional<neoclassical::Equilibrium> equilibrium_;  ///< of which scale_ is made; gone when it is
+  mutable std::optional<neoclassical::Equilibrium> equilibrium_;  ///< what is measured; gone when it has been
   mutable std::optional<neoclassical::FieldScale> scale_;
+  mutable Lengths lengths_;
 };
 
 /// The options of a call, described; `call` without "neoclassical_".

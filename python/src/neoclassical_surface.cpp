@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "neoclassical.h"
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/options/compute_options.h"
 #include "sonde/instruments/neoclassical/batch/smoke_solve.h"
@@ -53,6 +54,16 @@ py::tuple harmonics(const FluxSurface& of) {
   return py::make_tuple(m, n, array_of(b.cosine), b.sine.empty() ? py::object(py::none()) : array_of(b.sine));
 }
 
+/// a_b, R0 and psi_a, None where the file does not say it.
+py::dict lengths(const FluxSurface& of) {
+  const FluxSurface::Lengths found = Work().run([&] { return of.lengths(); });
+  py::dict told;
+  for (const auto& [name, value] :
+       {std::pair{"a_b", found.a_b}, std::pair{"R0", found.R0}, std::pair{"psi_a", found.psi_a}})
+    told[name] = value != 0 ? py::object(py::float_(value)) : py::object(py::none());
+  return told;
+}
+
 }  // namespace
 
 FluxSurface::FluxSurface(const py::dict& keywords, const std::string& call) {
@@ -68,14 +79,29 @@ FluxSurface::FluxSurface(const py::dict& keywords, const std::string& call) {
   if (!(surface_.s > 0)) scale_ = nc::field_scale(surface_);
 }
 
+void FluxSurface::measure() const {
+  if (scale_) return;
+  const double rho = std::sqrt(surface_.s);
+  const nc::Lengths found = nc::lengths_at(*equilibrium_, {rho});
+  lengths_ = {.a_b = found.a_b, .R0 = found.R0.front(), .psi_a = equilibrium_->psi_a()};
+  scale_ = nc::field_scale(rho, found.a_b, std::abs(lengths_.psi_a));
+  equilibrium_.reset();
+}
+
+FluxSurface::Lengths FluxSurface::lengths() const {
+  const std::lock_guard lock(mutex_);
+  try {
+    measure();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_input) throw;  // it is the file that does not say them
+  }
+  return lengths_;
+}
+
 std::vector<double> FluxSurface::epsi_hat(const nc::FieldAxis& axis) const {
   if (axis.kind == nc::FieldKind::epsi_hat) return axis.values;
   const std::lock_guard lock(mutex_);
-  if (!scale_) {
-    scale_ = nc::field_scale(std::sqrt(surface_.s), nc::minor_radius(*equilibrium_, std::nullopt),
-                             std::abs(equilibrium_->psi_a()));
-    equilibrium_.reset();
-  }
+  measure();
   return axis.epsi_hat(*scale_);
 }
 
@@ -110,7 +136,8 @@ void add_neoclassical_surface(py::module_& module) {
   py::class_<FluxSurface, std::shared_ptr<FluxSurface>>(module, "NeoclassicalSurface")
       .def(py::init<const py::dict&, const std::string&>())
       .def("describe", describe_surface)
-      .def("harmonics", harmonics);
+      .def("harmonics", harmonics)
+      .def("lengths", lengths);
 }
 
 }  // namespace sonde::python

@@ -131,3 +131,18 @@ def test_boozer_angles_give_the_same_physics(tmp_path):
     assert (vmec.angles, straight.angles, vmec.radial_label) == ("vmec", "boozer", "s")
     assert one.D11 == pytest.approx(other.D11, rel=1e-3)
     assert one.D31 * vmec.B0 == pytest.approx(other.D31 * straight.B0, rel=1e-3)
+
+
+def test_an_equilibrium_gives_the_lengths_of_its_stars():
+    """As if they were given; a surface of harmonics has none."""
+    surface = nc.Surface.vmec(DATA / "wout_circular_tokamak.nc", s=0.25)
+    plan = nc.prepare(surface, nc.Grid(9, 1, 8))
+    scan = plan.scan([1e-2, 1e-1])
+    made = nc.convert(scan, "stars", plan=plan)
+    given = nc.convert(scan, "stars", plan=plan, radius=surface.a_b / 2, major_radius=surface.R0)
+    for name in ("D11_star", "D31_star", "D33_star", "nu_star"):
+        np.testing.assert_array_equal(made[name], given[name], err_msg=name)
+    assert made["r"] == surface.a_b / 2 and made["R0"] == surface.R0
+    assert surface.psi_a != 0 and 0 < surface.a_b < surface.R0
+    bare = nc.Surface.demo()
+    assert (bare.a_b, bare.R0, bare.psi_a) == (None, None, None)

@@ -35,7 +35,8 @@ def convert(points: Path | Mapping[str, npt.ArrayLike] | Coefficients | Scan, to
         Normalisations: NTX and MONKES (per toroidal flux / 2 pi), DKES (per metre), the transport matrix of SFINCS with RHSMode 3, and
         the stars of the international benchmark.
     plan : Plan, optional
-        What solved ``points``, needed with Coefficients and Scan: it knows the surface.
+        What solved ``points``, needed with Coefficients and Scan: it knows the surface, of an equilibrium also a_b and R0, in whose
+        place ``minor_radius`` or ``radius`` and ``major_radius`` stand where they are given.
     output : path, optional
         A file to write as well (.nc, .h5, .npz).
 
@@ -79,6 +80,7 @@ def _with_surface(points: Coefficients | Scan, plan: Plan) -> dict[str, npt.Arra
     else:
         numbers.update(nu_hat=points.nu_hat, epsi_hat=points.epsi_hat)
     numbers.update({name: getattr(surface, name) for name in ("B0", "iota", "s", "psi_scale")})
+    numbers.update({name: length for name in ("a_b", "R0") if (length := getattr(surface, name)) is not None})
     numbers.update({name: getattr(field, name) for name in ("b_sub_theta", "b_sub_zeta", "b_sup_zeta", "jacobian")})
     return numbers
 

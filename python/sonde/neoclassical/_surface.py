@@ -156,6 +156,21 @@ class Surface:
         return self._about["B0"]
 
     @property
+    def a_b(self) -> float | None:
+        """Minor radius of its equilibrium, m; None where the file does not say it."""
+        return self._surface.lengths()["a_b"]
+
+    @property
+    def R0(self) -> float | None:
+        """Major radius of the surface, the (0, 0) harmonic of R in Boozer angles, m; None where the file does not say it."""
+        return self._surface.lengths()["R0"]
+
+    @property
+    def psi_a(self) -> float | None:
+        """Toroidal flux of the edge of its equilibrium over 2 pi, T m^2; None of a surface that is no part of one."""
+        return self._surface.lengths()["psi_a"]
+
+    @property
     def symmetric(self) -> bool:
         """Whether the field is stellarator symmetric."""
         return self._about["symmetric"]

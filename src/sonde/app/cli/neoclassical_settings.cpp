@@ -243,30 +243,12 @@ void require_room(const nc::Surface& surface, const nc::GridSpec& grid, Context&
 
 namespace {
 
-struct Lengths {
-  double a_b = 0;
-  std::vector<double> R0;  ///< of each surface; 0: the file has none
-};
-
-/// a_b and R_00 in Boozer angles, as databases have them. A file without the shape of its surfaces gives its own radii.
-Lengths lengths_at(const nc::Equilibrium& equilibrium, const std::vector<double>& rho) {
-  nc::Notes notes;
-  try {
-    nc::RadialScales scales = nc::radial_scales(equilibrium, std::nullopt, rho, notes);
-    return {scales.a_b, std::move(scales.geometry.R00)};
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::bad_input || equilibrium.boozer() == nullptr) throw;
-  }
-  return {nc::minor_radius(equilibrium, std::nullopt),
-          std::vector<double>(rho.size(), equilibrium.boozer()->major_radius.value_or(0))};
-}
-
 /// Nothing where the file cannot tell and it is not needed, or no result is to have it.
-std::optional<Lengths> lengths_where_wanted(const nc::Equilibrium& equilibrium, const std::vector<double>& rho,
-                                            bool needed, bool wanted) {
+std::optional<nc::Lengths> lengths_where_wanted(const nc::Equilibrium& equilibrium, const std::vector<double>& rho,
+                                                bool needed, bool wanted) {
   try {
-    if (wanted) return lengths_at(equilibrium, rho);
-    if (needed) return Lengths{nc::minor_radius(equilibrium, std::nullopt), {}};
+    if (wanted) return nc::lengths_at(equilibrium, rho);
+    if (needed) return nc::Lengths{nc::minor_radius(equilibrium, std::nullopt), {}};
   } catch (const Error& error) {
     if (needed || error.kind() != ErrorKind::bad_input) throw;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/boozer/transform.h"
@@ -99,6 +100,18 @@ double minor_radius(const Equilibrium& equilibrium, const std::optional<Equilibr
   if (wout == nullptr) return own_minor_radius(equilibrium);
   if (boozer) return minor_radius_of(wout->volume, edge_r00(*boozer));
   return minor_radius_of(wout->volume, edge_r00(*wout));
+}
+
+Lengths lengths_at(const Equilibrium& equilibrium, const std::vector<double>& rho) {
+  Notes notes;
+  try {
+    RadialScales scales = radial_scales(equilibrium, std::nullopt, rho, notes);
+    return {scales.a_b, std::move(scales.geometry.R00)};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_input || equilibrium.boozer() == nullptr) throw;
+  }
+  return {minor_radius(equilibrium, std::nullopt),
+          std::vector<double>(rho.size(), equilibrium.boozer()->major_radius.value_or(0))};
 }
 
 }  // namespace sonde::neoclassical

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sonde/instruments/neoclassical/database/database.h"
 #include "sonde/instruments/neoclassical/read/equilibrium.h"
@@ -25,5 +26,14 @@ struct RadialScales {
 
 /// a_b alone: what turns E_r/v into E_s/v.
 [[nodiscard]] double minor_radius(const Equilibrium& equilibrium, const std::optional<Equilibrium>& boozer);
+
+struct Lengths {
+  double a_b = 0;
+  std::vector<double> R0{};  ///< of each radius; 0: the file has none
+};
+
+/// a_b and R_00 in Boozer angles, as databases have them, in m. A Boozer file without the shape of its surfaces gives
+/// its own radii. Throws like radial_scales().
+[[nodiscard]] Lengths lengths_at(const Equilibrium& equilibrium, const std::vector<double>& rho);
 
 }  // namespace sonde::neoclassical
