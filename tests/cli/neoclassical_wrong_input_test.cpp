@@ -27,6 +27,7 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
   write("twice.toml", "[surface]\npath = \"analytic-demo\"\n[case]\nnu_hat = 1e-3\nepsi_hat = 1e-3\ner_hat = 1e-3\n");
   write("text.toml", "[surface]\npath = \"analytic-demo\"\n[scan]\nnu_v = \"1,a\"\n");
   write("broken.toml", "[surface]\npath = \n");
+  write("misplaced.toml", "[case]\nepsi = 0\nnu = 1\ner = 1\nn_thet = 9\n");
   write("limits.toml", "[grid]\nn_xi = 1\n");
   write("flags.toml", "nu_hatt = 1\n");
   const auto bytes = testing::read_bytes(of + "wout_circular_tokamak.nc");
@@ -50,6 +51,11 @@ TEST_F(Neoclassical, WrongInputIsNamedWithItsStatus) {
            {{"run", file("limits.toml"), "-o", out}, 3, "limits.toml line 2: 1 is below the smallest allowed value"},
            {{"run", "analytic-demo", "--config", file("flags.toml"), "-o", out}, 3, "flags.toml line 1"},
            {{"run", "analytic-demo", "--nu-hat", "1", "--set", "grid.n_xj=9", "-o", out}, 2, "did you mean \"n_xi\""},
+           {{"run", file("misplaced.toml"), "-o", out}, 3, "unknown key \"epsi\" in [case] of"},
+           {{"run", file("misplaced.toml"), "-o", out}, 3, "did you mean \"epsi_hat\""},
+           {{"run", file("misplaced.toml"), "-o", out}, 3, "did you mean \"nu_hat\""},
+           {{"run", file("misplaced.toml"), "-o", out}, 3, "did you mean \"er_hat\" or \"er_tilde\""},
+           {{"run", file("misplaced.toml"), "-o", out}, 3, "[grid] has \"n_theta\""},
            {{"run", "analytic-demo", "--nu-hat", "1", "--set", "scan.nu_v=1;2", "-o", out}, 2, "scan.nu_v \"1;2\""},
            {{"run", file("twice.toml"), "-o", out}, 3, "epsi_hat and er_hat"},
            {{"run", file("none.nc"), "--nu-hat", "1", "-o", out}, 3, "none.nc"},

@@ -123,8 +123,10 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
   const std::string wanted = to_lower(name);
   std::vector<std::pair<std::size_t, std::string>> close;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(wanted, to_lower(candidate));
-    if (distance <= std::max<std::size_t>(1, std::max(wanted.size(), candidate.size()) / 3))
+    const std::string known = to_lower(candidate);
+    const std::size_t distance = edit_distance(wanted, known);
+    const bool beginning = wanted.size() > 1 && known.starts_with(wanted);
+    if (beginning || distance <= std::max<std::size_t>(1, std::max(wanted.size(), known.size()) / 3))
       close.emplace_back(distance, candidate);
   }
   std::stable_sort(close.begin(), close.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

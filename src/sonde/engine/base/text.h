@@ -29,7 +29,8 @@ namespace sonde {
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::string to_lower(std::string_view text);
 
-/// Candidates within a small edit distance of `name`, closest first, at most three.
+/// Candidates within a small edit distance of `name`, or that begin with it when it has two letters or more; closest
+/// first, at most three.
 [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& candidates);
 
 /// "; did you mean \"detector_bin\"?" or, when nothing is close, an empty string.

@@ -39,6 +39,8 @@ TEST(Text, NearMissesAreNamed) {
   const std::vector<std::string> known = {"detector_bin", "scan_bin", "device"};
   EXPECT_EQ(did_you_mean("detecter_bin", known), "; did you mean \"detector_bin\"?");
   EXPECT_EQ(did_you_mean("zzz", known), "");
+  EXPECT_EQ(did_you_mean("er", {"nu_hat", "er_hat", "er_tilde"}), "; did you mean \"er_hat\" or \"er_tilde\"?");
+  EXPECT_EQ(did_you_mean("n", {"nu_hat"}), "") << "one letter begins too much";
 }
 
 TEST(Text, NaturalOrderComparesNumbers) {

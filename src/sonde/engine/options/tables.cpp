@@ -55,7 +55,28 @@ Index Tables::append(std::string_view list, const std::string& kind, std::string
 
 void Tables::assign(std::string_view table, Index item, std::string_view key, const Value& value,
                     std::string_view where, Origin origin) {
-  require(table).items.at(static_cast<std::size_t>(item)).fields.assign(key, value, where, origin);
+  Fields& fields = require(table).items.at(static_cast<std::size_t>(item)).fields;
+  try {
+    fields.assign(key, value, where, origin);
+  } catch (Error& error) {
+    if (fields.find(key) == nullptr) hint_elsewhere(error, key, fields);
+    throw;
+  }
+}
+
+void Tables::hint_elsewhere(Error& error, std::string_view key, const Fields& here) const {
+  std::vector<std::string> known;
+  for (const Table& other : tables_)
+    if (!other.list)
+      for (const std::string& name : other.items.front().fields.names()) known.push_back(name);
+  const std::vector<std::string> near = nearest_names(key, known);
+  if (near.empty() || (near.front() != key && !nearest_names(key, here.names()).empty())) return;
+  for (const Table& other : tables_) {
+    if (other.list || other.items.front().fields.find(near.front()) == nullptr) continue;
+    error.hint(near.front() == key ? fmt::format("[{}] has a key of this name", other.name)
+                                   : fmt::format("[{}] has \"{}\"", other.name, near.front()));
+    return;
+  }
 }
 
 void Tables::assign_text(std::string_view setting) {
@@ -87,9 +108,7 @@ void Tables::assign_text(std::string_view setting) {
     const std::string place = table.list ? fmt::format("[[{}]] {} ({})", table.name, item, table.items[item].kind)
                                          : fmt::format("[{}]", table.name);
     Error error = refuse(fmt::format("unknown key \"{}\" in {}{}", key, place, did_you_mean(key, fields.names())));
-    for (const Table& other : tables_)
-      if (!other.list && other.items.front().fields.find(key) != nullptr)
-        error.hint(fmt::format("[{}] has a key of this name", other.name));
+    hint_elsewhere(error, key, fields);
     throw error;
   }
   fields.assign_text(key, trim(setting.substr(equals + 1)), trim(setting.substr(0, equals)));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/options/fields.h"
 #include "sonde/engine/options/value.h"
@@ -51,7 +52,8 @@ class Tables {
   /// naming the nearest.
   Index append(std::string_view list, const std::string& kind, std::string_view where);
 
-  /// Sets one value. Throws what Fields::assign throws; Error(internal) for tables that are not there.
+  /// Sets one value. Throws what Fields::assign throws, an unknown key with the table that was meant; Error(internal)
+  /// for tables that are not there.
   void assign(std::string_view table, Index item, std::string_view key, const Value& value, std::string_view where,
               Origin origin);
   /// Sets what a person wrote as "geometry.energy_keV=200" or, for an item of a list, "engine.0.iterations=200". Throws
@@ -70,6 +72,8 @@ class Tables {
 
  private:
   Table& require(std::string_view name);
+  /// Which other table has a key of that name, or one near it where `here` has none.
+  void hint_elsewhere(Error& error, std::string_view key, const Fields& here) const;
 
   std::vector<Table> tables_;
 };

@@ -127,6 +127,9 @@ TEST(Tables, PathsThatLeadNowhereSayWhy) {
   EXPECT_EQ(error("geometry.shap=5"),
             "error: \"geometry.shap=5\": unknown key \"shap\" in [geometry]; did you mean \"shape\"?");
   EXPECT_THAT(error("engine.0.energy_keV=5"), HasSubstr("hint: [geometry] has a key of this name"));
+  EXPECT_THAT(error("engine.0.energy_kev=5"), HasSubstr("hint: [geometry] has \"energy_keV\""));
+  EXPECT_THAT(refused("[[engine]]\nname = \"slow\"\nshape = 5\n"),
+              HasSubstr("hint: [geometry] has a key of this name"));
   EXPECT_EQ(error("engine.0.iterations=x"), "error: engine.0.iterations: \"x\" is not a whole number");
   EXPECT_THAT(error("engine.0.name=fast"), HasSubstr("the kind of a table cannot be changed"));
 }
