@@ -7,6 +7,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/convert/stored_points.h"
+#include "sonde/instruments/neoclassical/convert/stored_tables.h"
 #include "sonde/instruments/neoclassical/read/analytic.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
@@ -53,7 +54,9 @@ int main(int argc, char** argv) {
     }
     const nc::StoredNumbers stars = nc::converted(
         numbers, {.from = nc::Normalisation::ntx, .to = nc::Normalisation::stars, .radius = 0.25, .major_radius = 5.5});
-    nc::write_numbers(output, stars);
+    nc::write_result(
+        output, nc::contents_of(
+                    {.normalisation = nc::Normalisation::stars, .numbers = stars, .rho = {}, .nu_v = {}, .field = {}}));
 
     const std::vector<double>&nu = stars.at("nu_star"), &d11 = stars.at("D11_star"), &d31 = stars.at("D31_star");
     for (std::size_t i = 0; i < nu.size(); i += 2)
