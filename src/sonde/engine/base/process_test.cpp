@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
+#include "sonde/engine/base/thread_clock.h"
 #include "tests/support/files.h"
 
 namespace sonde {
@@ -35,6 +39,16 @@ TEST(Process, RunsInTheFolder) {
   const testing::TemporaryFolder folder;
   EXPECT_EQ(program_output({"pwd", "-P"}, folder.path().string()),
             std::filesystem::canonical(folder.path()).string() + "\n");
+}
+
+TEST(ThreadClock, CountsWorkAndNotWaiting) {
+  const ThreadClock waiting;
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  EXPECT_LT(waiting.seconds(), 0.02);
+  const ThreadClock working;
+  volatile double sum = 0;
+  for (int i = 0; i < 10'000'000; ++i) sum = sum + 1;  // a store and a load each
+  EXPECT_GT(working.seconds(), 1e-3);
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 #include <tuple>
 #include <utility>
 
-#include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/base/thread_clock.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/neoclassical/scan/scan_in_batches.h"
 
@@ -52,7 +52,7 @@ void set_nan(Coefficients& coefficients) {
 
 Point solve_point(const Plan& plan, const Case& at, const ScanOptions& options, Plan::Workspace& workspace) {
   Point point;
-  const Stopwatch watch;
+  const ThreadClock watch;
   point.coefficients.path = plan.path(at.epsi_hat).value;
   point.coefficients.n_xi = plan.grid().n_xi;
   try {

@@ -22,7 +22,7 @@ struct Point {
   PointStatus status = PointStatus::ok;
   std::string message{};  ///< why it is not ok
   double error = 0;       ///< estimate of solve_adapted(), 0 without
-  double seconds = 0;     ///< of this point alone, on its worker; its share of the batch where a GPU solved it
+  double seconds = 0;     ///< of a processor for this point alone; its share of the batch where a GPU solved it
   bool in_batch = false;  ///< solved by ScanOptions::batches
 };
 
