@@ -277,7 +277,7 @@ TEST(EnginesOnV5, SettleNearTheTruthAndEachOtherAt1e6) {
 }
 
 // Without noise every engine finds the defocus that is wrong by a tenth and comes to the truth, each by itself but ap,
-// which needs 850 iterations (docs/ptycho.md) and is given a start nearer to it. Settings are those that make the way
+// which needs 900 iterations (docs/ptycho.md) and is given a start nearer to it. Settings are those that make the way
 // short: small batches for the engines that go batch by batch, little damping for raar and dm (none at all, in rrr,
 // swings about the way), slow changes of the probe for ml, fast ones for adam.
 //
