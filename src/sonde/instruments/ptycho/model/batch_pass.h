@@ -81,6 +81,7 @@ class BatchPass {
   PerWorker<Exposure<Real>> exposures_;
   std::vector<Tile> tiles_;
   std::span<const Index> next_;
+  bool announced_ = false;  // the batch of this run, while the one before was worked on
   std::function<void(std::span<const Index>)> listener_;
   std::function<void(BatchSums&, Wanted)> finish_;
 };
