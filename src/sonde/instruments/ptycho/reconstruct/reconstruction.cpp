@@ -460,7 +460,7 @@ const IterationRecord& Steps<Real>::iterate() {
     if (correction_ && correction_->due(record.number)) {
       record.positions = correction_->correct(*bench_, record.number, iterations_);
       warn_of_limit(record);
-      engine_->state_changed();
+      engine_->positions_changed(*bench_, before_.placements);
     }
     if (constraints_) {
       const auto changed = constraints_->apply(state_, *known_, record.number);
