@@ -345,8 +345,8 @@ TEST(Projections, AnIterationIsTheFormula) {
   EXPECT_LT(difference(bench.scene.state.object, expected.state.object), rounding);
 }
 
-/// Where there is nothing but vacuum, the exit wave of a frame is the probe at its place: one that has moved there is the
-/// one that is made there.
+/// Where there is nothing but vacuum, the exit wave of a frame is the probe at its place: one that has moved there is
+/// the one that is made there.
 TEST(Engines, KeptWavesGoWithTheirProbes) {
   for (const EngineKind& kind : engine_kinds()) {
     const auto setup = kind.setup();
