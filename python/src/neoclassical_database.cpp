@@ -9,6 +9,7 @@
 #include "neoclassical.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/boozer/transform.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/database/derived_fields.h"
@@ -18,6 +19,8 @@
 #include "sonde/instruments/neoclassical/run/settings.h"
 #include "sonde/instruments/neoclassical/run/transport_settings.h"
 #include "sonde/instruments/neoclassical/tabulate/build_database.h"
+#include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
+#include "sonde/instruments/neoclassical/tabulate/solved_equilibrium.h"
 #include "sonde/instruments/neoclassical/transport/profile_file.h"
 #include "sonde/instruments/neoclassical/transport/table_source.h"
 #include "work.h"
@@ -139,7 +142,33 @@ struct Plasma {
   }
 };
 
-/// What `sonde neoclassical profile` writes, as a dictionary of the same names; saved to `output` when that is given.
+/// What `sonde neoclassical profile` writes, as a dictionary of the same names.
+py::dict named_arrays(const NetcdfContents& contents) {
+  py::dict made;
+  for (const NetcdfContents::Variable& variable : contents.variables())
+    made[variable.name.c_str()] =
+        variable.text ? py::object(py::str(*variable.text)) : to_numpy(variable.values.clone());
+  return made;
+}
+
+/// The plasma at each radius, in the field that is given for all, or in that of the profiles, or in none.
+std::vector<nc::RadialInput> radii_of(const std::vector<double>& rho, const Plasma& plasma, double a_b,
+                                      const std::optional<double>& E_r, double E_par) {
+  std::vector<nc::RadialInput> radii;
+  for (const double at : rho) {
+    const std::optional<double> own = plasma.table ? plasma.table->radial_field(at) : std::nullopt;
+    radii.push_back({at, plasma.at(at, a_b), E_r ? E_r : own, E_par});
+  }
+  return radii;
+}
+
+std::vector<nc::Species> species_of(const nc::RadialInput& radius) {
+  std::vector<nc::Species> species;
+  for (const nc::Population& population : radius.plasma) species.push_back(population.species);
+  return species;
+}
+
+/// Saved to `output` when that is given.
 py::dict profiles(const Database& database, const std::vector<double>& rho, const std::optional<std::string>& file,
                   const std::optional<std::string>& text, const std::optional<std::array<double, 4>>& standard,
                   const std::optional<double>& E_r, const py::dict& keywords, const std::optional<std::string>& output,
@@ -147,28 +176,49 @@ py::dict profiles(const Database& database, const std::vector<double>& rho, cons
   const auto settings = options_of<nc::TransportSettings>(keywords, "profiles()");
   if (rho.empty()) throw Error(ErrorKind::bad_input, "rho names no radius");
   if (output) nc::require_result_path(*output);
-  const NetcdfContents contents = Work(progress).run([&] {
-    const Plasma plasma(file, text, standard);
+  return named_arrays(Work(progress).run([&] {
     const nc::TableSource source(database.database());
-    std::vector<nc::RadialInput> radii;
-    for (const double at : rho)
-      radii.push_back({at, plasma.at(at, source.minor_radius()),
-                       E_r            ? E_r
-                       : plasma.table ? plasma.table->radial_field(at)
-                                      : std::nullopt,
-                       settings.E_par});
+    const std::vector<nc::RadialInput> radii =
+        radii_of(rho, Plasma(file, text, standard), source.minor_radius(), E_r, settings.E_par);
     const std::vector<nc::RadialResult> results = nc::radial_transport(source, radii, settings.transport());
-    std::vector<nc::Species> species;
-    for (const nc::Population& population : radii.front().plasma) species.push_back(population.species);
-    NetcdfContents made = nc::transport_contents(results, species, "database " + database.database().source_name);
+    NetcdfContents made =
+        nc::transport_contents(results, species_of(radii.front()), "database " + database.database().source_name);
     if (output) nc::write_result(*output, made);
     return made;
-  });
-  py::dict made;
-  for (const NetcdfContents::Variable& variable : contents.variables())
-    made[variable.name.c_str()] =
-        variable.text ? py::object(py::str(*variable.text)) : to_numpy(variable.values.clone());
-  return made;
+  }));
+}
+
+/// The same from coefficients that are solved at every energy. With `compare` also what interpolating that database
+/// costs.
+py::dict solved_profiles(const std::string& wout, const std::vector<double>& rho,
+                         const std::optional<std::string>& file, const std::optional<std::string>& text,
+                         const std::optional<std::array<double, 4>>& standard, const std::optional<double>& E_r,
+                         const py::dict& grid, const py::dict& solver, bool exhaustive, const Database* compare,
+                         const py::dict& keywords, const std::optional<std::string>& output,
+                         const py::object& progress) {
+  const auto settings = options_of<nc::TransportSettings>(keywords, "profiles()");
+  const auto solving = options_of<nc::SolverSettings>(solver, "profiles()");
+  const nc::GridSpec on = options_of<nc::GridSettings>(grid, "Grid()").spec();
+  if (rho.empty()) throw Error(ErrorKind::bad_input, "rho names no radius");
+  if (output) nc::require_result_path(*output);
+  return named_arrays(Work(progress).run([&] {
+    const nc::Equilibrium equilibrium = open_equilibrium(wout);
+    nc::TransportOptions options = settings.transport();
+    options.search = exhaustive ? nc::FieldSearch::exhaustive : nc::FieldSearch::guided;
+    std::optional<ProgressMeter> meter;
+    const nc::SolvedEquilibrium source(equilibrium, nc::minor_radius(equilibrium, std::nullopt), on, solving.solver(),
+                                       {.adapt = solving.search(), .solved = [&] { meter->advance(); }});
+    std::vector<nc::RadialInput> radii =
+        radii_of(rho, Plasma(file, text, standard), source.minor_radius(), E_r, settings.E_par);
+    meter.emplace("solving", nc::expected_solves(radii, options), "points");
+    const std::vector<nc::RadialResult> results = nc::radial_transport(source, radii, options);
+    NetcdfContents made = nc::transport_contents(results, species_of(radii.front()), "solved from " + wout);
+    if (compare != nullptr)
+      (void)add_interpolation_errors(
+          made, results, nc::interpolated_again(nc::TableSource(compare->database()), radii, results, options));
+    if (output) nc::write_result(*output, made);
+    return made;
+  }));
 }
 
 /// {"file", "s", "largest_defect", "jacobian_defect", "mboz", "nboz", "notes"}.
@@ -210,6 +260,7 @@ void add_neoclassical_database(py::module_& module) {
       .def("a_b", [](const Database& of) { return of.database().a_b; });
   module.def("neoclassical_load_database", load);
   module.def("neoclassical_build_database", build);
+  module.def("neoclassical_profiles", solved_profiles);
   module.def("neoclassical_boozer", boozer);
 }
 

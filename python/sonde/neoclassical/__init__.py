@@ -23,9 +23,11 @@ from __future__ import annotations
 from ._boozer import BoozerTransform, boozer
 from ._convergence import Study, StudyStep, convergence
 from ._convert import convert
-from ._database import Database, Profiles, build_database
+from ._database import Database, build_database
 from ._plan import Coefficients, Field, Grid, Modes, Plan, Scan, prepare
+from ._profiles import Profiles, profiles
 from ._surface import Harmonics, Surface
 
 __all__ = ["BoozerTransform", "Coefficients", "Database", "Field", "Grid", "Harmonics", "Modes", "Plan", "Profiles", "Scan", "Study",
-           "StudyStep", "Surface", "boozer", "build_database", "convergence", "convert", "prepare"]
+           "StudyStep", "Surface", "boozer", "build_database", "convergence", "convert", "prepare",
+           "profiles"]

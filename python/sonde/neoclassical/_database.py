@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables over radius, collisionality and electric field, and transport made of them."""
+"""Tables over radius, collisionality and electric field."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,41 +15,8 @@ from .. import _sonde
 from .._options import takes_options_of
 from ..stem import Path, Progress
 from ._plan import Grid
+from ._profiles import Profiles, given_plasma, profiles_of
 from ._surface import Array
-
-
-@dataclass(frozen=True)
-class Profiles:
-    """Transport over the radius. Arrays are [rho], with species [rho][species]; those with ``corrected_`` are None without correction."""
-
-    rho: Array
-    species_names: list[str]
-    E_r: Array  #: V/m; NaN with all that follows from it where there is no stable root
-    without_root: Array  #: 1 where there is none, else 0
-    without_u2: Array  #: 1 where the database ends before collisions are frequent: the correction leaves out Pfirsch-Schlueter flows
-    gamma: Array  #: particles, 1/(m^2 s)
-    q: Array  #: energy, W/m^2
-    u_par: Array  #: parallel flow of particles, 1/(m^2 s)
-    current: Array  #: <J_par B>/B0 of each species, A/m^2
-    total_current: Array  #: of all: the bootstrap current, A/m^2
-    corrected_gamma: Array | None  #: the same with momentum correction
-    corrected_q: Array | None
-    corrected_u_par: Array | None
-    corrected_current: Array | None
-    corrected_total_current: Array | None
-    A1: Array  #: thermodynamic forces, 1/m
-    A2: Array
-    A3: Array  #: of the electric field along B
-    L: Array  #: [rho][species][3][3], the thermal matrix, m^2/s
-    beyond: Array  #: share of the integrals that stands on coefficients beyond the database
-    left_out: Array  #: share of energies that had no answer; 0 of a database
-    roots_of: str  #: the fluxes that carry no current at the roots: "corrected" or "without correction"
-    roots: Array  #: [rho][root], every ambipolar field, V/m; NaN where there are fewer
-    root_is_stable: Array  #: [rho][root], 1 or 0
-    root_uncertainty: Array  #: [rho][root], V/m; above half of the root it is doubtful and not taken
-
-    def __repr__(self) -> str:
-        return f"<sonde.neoclassical.Profiles of {', '.join(self.species_names)} at {self.rho.size} radii>"
 
 
 class Database:
@@ -194,47 +160,15 @@ class Database:
         sonde.Error
             ``bad_file`` for profiles that make no sense, ``bad_input`` for radii outside and a table without logarithms.
         """
-        file, text, standard = _plasma(plasma)
         radii = np.linspace(self.rho[0], self.rho[-1], 51) if rho is None else np.atleast_1d(np.asarray(rho, np.float64))
-        made = self._database.profiles(radii.tolist(), file, text, standard, E_r, options, None if output is None else os.fspath(output),
-                                       progress)
-        for text in ("coefficients", "software_version"):
-            made.pop(text)
-        made["species_names"] = made["species_names"].split(",")
-        matrix = np.stack([made.pop(f"L{i}{j}") for i in (1, 2, 3) for j in (1, 2, 3)], axis=-1)
-        made["L"] = matrix.reshape(*matrix.shape[:2], 3, 3)
-        for name in ("gamma", "q", "u_par", "current", "total_current"):
-            made.setdefault(f"corrected_{name}", None)
-        return Profiles(**made)
+        return profiles_of(self._database.profiles(radii.tolist(), *given_plasma(plasma), E_r, options,
+                                                   None if output is None else os.fspath(output), progress))
 
     fluxes = profiles
 
     def __repr__(self) -> str:
         return (f"<sonde.neoclassical.Database of {self.rho.size} radii, {self.nu_v.size} collisionalities, "
                 f"{self.Er_tilde.size} fields>")
-
-
-_STANDARD = {"n0": 4.21, "n_edge": 0.6, "T0": 17.8, "T_edge": 0.7}
-
-
-def _plasma(given: Path | Mapping[str, Any] | None) -> tuple[str | None, str | None, list[float] | None]:
-    """(file, text of a table, numbers of the standard profiles): one of them, or none."""
-    if given is None:
-        return None, None, None
-    if not isinstance(given, Mapping):
-        return os.fspath(given), None, None
-    if "rho" not in given:
-        unknown = sorted(set(given) - set(_STANDARD))
-        if unknown:
-            _sonde.raise_error("usage", f"profiles() knows no {unknown[0]!r} of a plasma",
-                               "arrays with rho, or numbers " + ", ".join(_STANDARD))
-        return None, None, [float(given.get(name, value)) for name, value in _STANDARD.items()]
-    columns = {name: np.atleast_1d(np.asarray(values, np.float64)) for name, values in given.items()}
-    lengths = {name: column.shape for name, column in columns.items()}
-    if len(set(lengths.values())) != 1 or columns["rho"].ndim != 1:
-        _sonde.raise_error("bad_input", f"profiles() got columns of different shapes: {lengths}")
-    rows = [",".join(columns)] + [",".join(map(repr, row)) for row in np.column_stack(list(columns.values())).tolist()]
-    return None, "\n".join(rows), None
 
 
 @takes_options_of("neoclassical_solver", without=("threads", "device"))

@@ -229,10 +229,7 @@ std::optional<std::vector<nc::RadialResult>> interpolated(const ProfileOptions& 
                                                           const std::vector<nc::RadialResult>& solved) {
   if (!options.compare) return std::nullopt;
   const nc::TableSource table(nc::read_database(*options.compare).database);
-  nc::TransportOptions without_correction = options.transport.transport();
-  without_correction.sonine_order.reset();
-  for (std::size_t i = 0; i < radii.size(); ++i) radii[i].E_r = std::isnan(solved[i].E_r) ? 0 : solved[i].E_r;
-  return nc::radial_transport(table, radii, without_correction);
+  return nc::interpolated_again(table, std::move(radii), solved, options.transport.transport());
 }
 
 struct Prepared {

@@ -230,4 +230,11 @@ std::vector<RadialResult> radial_transport(const RadialSource& source, std::span
   return made;
 }
 
+std::vector<RadialResult> interpolated_again(const RadialSource& table, std::vector<RadialInput> radii,
+                                             std::span<const RadialResult> solved, TransportOptions options) {
+  options.sonine_order.reset();
+  for (std::size_t i = 0; i < radii.size(); ++i) radii[i].E_r = std::isnan(solved[i].E_r) ? 0 : solved[i].E_r;
+  return radial_transport(table, radii, options);
+}
+
 }  // namespace sonde::neoclassical

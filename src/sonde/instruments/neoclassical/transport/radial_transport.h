@@ -75,4 +75,10 @@ struct RadialResult {
 [[nodiscard]] std::vector<RadialResult> radial_transport(const RadialSource& source, std::span<const RadialInput> radii,
                                                          const TransportOptions& options);
 
+/// The integrals of `solved` again from a table, at the same fields (0 where none was found), without momentum
+/// correction: what interpolation costs. `radii` as they were solved.
+[[nodiscard]] std::vector<RadialResult> interpolated_again(const RadialSource& table, std::vector<RadialInput> radii,
+                                                           std::span<const RadialResult> solved,
+                                                           TransportOptions options);
+
 }  // namespace sonde::neoclassical
