@@ -69,7 +69,8 @@ void AdamSettings::describe(Fields& fields) {
 
 MemoryNeed AdamSettings::memory(const WorkSizes& sizes, const BatchSizes& batch_sizes) const {
   const std::size_t moments = sizes.object_pixels() + static_cast<std::size_t>(sizes.modes) * sizes.pixels();
-  return {sums_bytes(sizes, batch_sizes) + moments * 3 * sizes.real_bytes, "sums, band tiles, two moments"};
+  return {sums_bytes(sizes, batch_sizes) + 2 * moments * 3 * sizes.real_bytes,
+          "sums, band tiles, two moments, and these as the iteration began"};
 }
 
 MemoryNeed AdamSettings::memory_there(const WorkSizes& sizes, const BatchSizes&, Index) const {

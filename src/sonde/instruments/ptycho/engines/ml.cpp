@@ -51,9 +51,9 @@ void MlSettings::describe(Fields& fields) {
 
 MemoryNeed MlSettings::memory(const WorkSizes& sizes, const BatchSizes& scan) const {
   const std::size_t wave = sizes.wave_bytes();
-  return {sums_bytes(sizes, scan) + 2 * sizes.object_pixels() * sizes.complex_bytes() + 2 * wave +
+  return {sums_bytes(sizes, scan) + 4 * sizes.object_pixels() * sizes.complex_bytes() + 4 * wave +
               static_cast<std::size_t>(sizes.threads) * 2 * wave,
-          "sums, band tiles, directions"};
+          "sums, band tiles, directions, and these as the iteration began"};
 }
 
 MemoryNeed MlSettings::memory_there(const WorkSizes& sizes, const BatchSizes&, Index in_flight) const {

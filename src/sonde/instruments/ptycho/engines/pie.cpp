@@ -53,7 +53,7 @@ void PieSettings::describe(Fields& fields) {
 
 MemoryNeed PieSettings::memory(const WorkSizes& sizes, const BatchSizes&) const {
   const std::size_t object = sizes.object_pixels() * sizes.complex_bytes();
-  if (momentum_every > 0) return {2 * object, "the object before, and its velocity"};
+  if (momentum_every > 0) return {4 * object, "the object before, its velocity, both as the iteration began"};
   if (order == PieOrder::sequential) return {0, "the estimate itself is changed"};
   return {object + static_cast<std::size_t>(probe_pieces) * sizes.wave_bytes(), "a copy of the object, probe steps"};
 }

@@ -55,6 +55,13 @@ std::vector<Case> cases() {
                    fields.assign_text("order", "disjoint", "test");
                    schedule.engines[0].setup = std::move(setup);
                  }});
+  all.push_back({"kicked", "mpie", 1, [](Schedule& schedule) {
+                   std::shared_ptr<EngineSetup> setup = engine_kind("mpie").setup();
+                   Fields fields;
+                   setup->describe(fields);
+                   fields.assign_text("momentum_every", "10", "test");
+                   schedule.engines[0].setup = std::move(setup);
+                 }});
   all.push_back(correcting("gradient", PositionMethod::gradient));
   all.push_back(correcting("annealing", PositionMethod::annealing));
   all.push_back(correcting("grid", PositionMethod::grid));
@@ -123,6 +130,40 @@ TEST_P(Interrupted, EndsAtTheNextLookWithTheBestState) {
     EXPECT_EQ(std::memcmp(run->state().object.data(), object.data(), object.allocated_bytes()), 0);
     EXPECT_EQ(std::memcmp(run->state().probe.data(), probe.data(), probe.allocated_bytes()), 0);
     EXPECT_EQ(run->state().positions, positions);
+  }
+}
+
+TEST_P(Interrupted, IsDoneAgainAsIfNothingHadHappened) {
+  set_thread_count(1);
+  int all = 0;
+  const auto through = prepared();
+  through->iterate();
+  {
+    const InterruptAt count;
+    through->iterate();
+    all = count.looks();
+  }
+  through->iterate();
+  const bool keeps_waves = engine_kind(GetParam().engine).setup()->traits().keeps_waves;
+  for (const int look : {2 * static_cast<int>(patterns) / 3, all}) {
+    SCOPED_TRACE(look);
+    const auto run = prepared();
+    run->iterate();
+    {
+      const InterruptAt request(look);
+      error_of(ErrorKind::interrupted, [&] { run->iterate(); });
+    }
+    run->iterate();
+    run->iterate();
+    if (keeps_waves) {
+      // The waves that had moved stay moved, a step ahead of the others: while the fit still falls it is no worse.
+      EXPECT_LT(run->history().back().fit.r_intensity, 1.02 * through->history().back().fit.r_intensity);
+      continue;
+    }
+    const State &a = run->state(), &b = through->state();
+    EXPECT_EQ(std::memcmp(a.object.data(), b.object.data(), a.object.allocated_bytes()), 0);
+    EXPECT_EQ(std::memcmp(a.probe.data(), b.probe.data(), a.probe.allocated_bytes()), 0);
+    EXPECT_EQ(a.positions, b.positions);
   }
 }
 

@@ -181,6 +181,7 @@ class Steps final : public Reconstruction {
   }
   void restore_best();
   void restore_after(const Error& error);
+  void remember();
   [[nodiscard]] bool becomes_free(Index number) const;
   void warn_of_limit(const IterationRecord& record) const;
   void finish(const IterationRecord& record);
@@ -206,6 +207,8 @@ class Steps final : public Reconstruction {
   Index iterations_ = 0;               // of all engines
   Index window_began_ = 1;             // iteration from which the stop rule looks
   State before_;                       // the iteration that is worked on, or was last
+  std::vector<EngineMemory> pieces_;   // of what an iteration brings to the next,
+  std::vector<Array> remembered_;      // and what they were before it
   State best_;                         // with the lowest R_I
   double best_r_ = 0;                  // 0: not known of this kind of engine
   std::optional<double> best_r_free_;  // of best_
@@ -267,6 +270,7 @@ void Steps<Real>::begin_engine(Index which) {
   // What the engine before has reached stays the best until this one does better. Only R_I of exit waves that are kept
   // is of another kind.
   if (which > 0 && traits(which).keeps_waves != traits(which - 1).keeps_waves) best_r_ = 0;
+  remembered_.clear();
   correction_.reset();
   relaxation_.reset();
   engine_.reset();
@@ -393,12 +397,31 @@ void Steps<Real>::restore_best() {
 /// reached, unless an earlier one was better.
 template <class Real>
 void Steps<Real>::restore_after(const Error& error) {
+  const std::vector<Placement> were = state_.placements;
   const bool stopped = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated;
   const bool still_better = outcome_.best == static_cast<Index>(history_.size());
   if (best_.object.empty() || (stopped && still_better))
     copy_state(before_, state_);
   else
     restore_best();
+  if (!stopped) return;
+  // The same iteration may be asked for again. Exit waves are too many to be remembered: those that have been moved
+  // stay so, each on its own way to where it goes, and follow their frames.
+  for (std::size_t i = 0; i < remembered_.size(); ++i)
+    std::memcpy(pieces_[i].array->data(), remembered_[i].data(), remembered_[i].allocated_bytes());
+  state_changed();
+  engine_->positions_changed(*bench_, were);
+}
+
+/// What the engine and the corrections bring from the iteration before, as it is now.
+template <class Real>
+void Steps<Real>::remember() {
+  pieces_ = engine_->memory();
+  if (correction_)
+    for (const EngineMemory& piece : correction_->memory()) pieces_.push_back(piece);
+  std::erase_if(pieces_, [](const EngineMemory& piece) { return piece.in_slots(); });
+  remembered_.resize(pieces_.size());
+  for (std::size_t i = 0; i < pieces_.size(); ++i) copy_into(*pieces_[i].array, remembered_[i]);
 }
 
 /// The first time that positions are kept from where they would move.
@@ -437,6 +460,7 @@ const IterationRecord& Steps<Real>::iterate() {
                             record.number >= schedule_.probe_start};
   if (becomes_free(record.number)) begin_window(record.number);
   copy_state(state_, before_);
+  remember();
   const double power_before = probe_power();
   std::optional<double> best_r_free;
 
