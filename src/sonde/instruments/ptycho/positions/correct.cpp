@@ -6,19 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
-#include "sonde/engine/math/philox.h"
 #include "sonde/instruments/ptycho/model/look_ahead.h"
-#include "sonde/instruments/ptycho/model/pattern_kernels.h"
+#include "sonde/instruments/ptycho/positions/shifts.h"
 
 namespace sonde::ptycho {
 namespace {
-
-Point operator+(Point a, Point b) { return {a.row + b.row, a.col + b.col}; }
-Point operator-(Point a, Point b) { return {a.row - b.row, a.col - b.col}; }
 
 /// Shortened to a length of at most `most`.
 Point within(Point step, double most) {
@@ -34,14 +29,6 @@ Point inside(Point at, Window window, Index rows, Index cols) {
   return {clamped(at.row, window.rows, rows), clamped(at.col, window.cols, cols)};
 }
 
-/// Where a parabola through three equally spaced values has its lowest point, in steps from the middle one, at most
-/// one; the middle when a neighbour is infinite, as errors outside of the object are.
-double lowest(double below, double middle, double above) {
-  if (std::isinf(below) || std::isinf(above)) return 0;
-  const double curvature = below - 2 * middle + above;
-  return curvature > 0 ? std::clamp((below - above) / (2 * curvature), -1.0, 1.0) : 0;
-}
-
 /// The shift between the centres of two lists.
 Affine mean_movement(std::span<const Point> from, std::span<const Point> to) {
   const auto n = static_cast<double>(from.size());
@@ -49,14 +36,6 @@ Affine mean_movement(std::span<const Point> from, std::span<const Point> to) {
   for (std::size_t i = 0; i < from.size(); ++i)
     map.offset = map.offset + Point{(to[i].row - from[i].row) / n, (to[i].col - from[i].col) / n};
   return map;
-}
-
-void operator+=(PositionSums& sums, PositionSums share) {
-  sums.yy += share.yy;
-  sums.yx += share.yx;
-  sums.xx += share.xx;
-  sums.by += share.by;
-  sums.bx += share.bx;
 }
 
 }  // namespace
@@ -91,10 +70,9 @@ void PositionSettings::describe(Fields& fields) {
   fields.add("step", step, {.help = "gradient and xcorr: share of the found shift that is taken", .min = 0, .max = 2});
   fields.add("max_step_px", max_step, {.help = "largest shift in one correction", .unit = "px", .min = 0});
   fields.add("max_move_px", max_move, {.help = "largest shift in all", .unit = "px", .min = 0});
-  fields.choice(
-      "affine", affine, {{"free", ScanDistortion::free}, {"held", ScanDistortion::held}},
-      {.help = "stretch, rotation and shear of the whole scan: free are found with the rest, held stay as the "
-               "file says"});
+  fields.choice("affine", affine, {{"free", ScanDistortion::free}, {"held", ScanDistortion::held}},
+                {.help = "stretch, rotation and shear of the whole scan: free are found with the rest, held stay as the "
+                         "file says"});
   fields.add("trials", trials, {.help = "annealing: random shifts that are tried", .min = 1, .max = 64});
   fields.add("radius_px", radius,
              {.help = "annealing: radius of the first disk; grid: half its side", .unit = "px", .min = 0});
@@ -120,46 +98,6 @@ bool PositionCorrection<Real>::due(Index iteration) const {
          (settings_.stop == 0 || iteration <= settings_.stop) && (iteration - settings_.start) % settings_.every == 0;
 }
 
-/// Through several slices the derivative goes the way of the wave.
-template <class Real>
-PositionSums PositionCorrection<Real>::sums(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
-                                            std::vector<Complex>& room) const {
-  const Model<Real>& model = bench.model();
-  const Index pixels = model.pixels(), count = model.modes() * pixels;
-  exposure.forward(bench.state(), bench.spectrum(), frame);
-  Complex *down = room.data(), *across = down + count;
-  exposure.differentiate(bench.spectrum(), down, across);
-  exposure.propagate(down);
-  exposure.propagate(across);
-  const Real* measured = exposure.amplitudes(frame);
-  const Real* weights = model.measurement().template weights<Real>();
-  const Complex* psi = exposure.waves();
-  const double unit = 1 / std::sqrt(static_cast<double>(pixels));  // the transforms do not scale
-  PositionSums sums;
-  for (Index i = 0; i < pixels; ++i) {
-    if (weights != nullptr && weights[i] == 0) continue;
-    Real intensity = 0, dy = 0, dx = 0;
-    for (Index m = 0; m < model.modes(); ++m) {
-      const Complex p = psi[m * pixels + i], y = down[m * pixels + i], x = across[m * pixels + i];
-      intensity += std::norm(p);
-      dy += p.real() * y.real() + p.imag() * y.imag();
-      dx += p.real() * x.real() + p.imag() * x.imag();
-    }
-    sums += position_share(intensity, dy, dx, unit, measured[i]);
-  }
-  return sums;
-}
-
-/// The step that the sums ask for; none without light.
-template <class Real>
-Point PositionCorrection<Real>::gradient(PositionSums sums) const {
-  const double damping = 0.01 * (sums.yy + sums.xx), yy = sums.yy + damping, xx = sums.xx + damping;
-  const double determinant = yy * xx - sums.yx * sums.yx;
-  if (!(determinant > 0)) return {};
-  return {settings_.step * (sums.by * xx - sums.bx * sums.yx) / determinant,
-          settings_.step * (sums.bx * yy - sums.by * sums.yx) / determinant};
-}
-
 template <class Real>
 double PositionCorrection<Real>::error_at(Workbench<Real>& bench, Index frame, Point shift,
                                           Exposure<Real>& exposure) const {
@@ -171,120 +109,6 @@ double PositionCorrection<Real>::error_at(Workbench<Real>& bench, Index frame, P
     return std::numeric_limits<double>::infinity();
   exposure.forward(state, bench.spectrum(), frame, at);
   return exposure.residual(frame, /*change=*/false).amplitude_error2;
-}
-
-template <class Real>
-Point PositionCorrection<Real>::annealed(Workbench<Real>& bench, Index frame, double radius, std::uint64_t iteration,
-                                         Exposure<Real>& exposure) const {
-  Point best{};
-  double least = error_at(bench, frame, best, exposure);
-  for (Index trial = 0; trial < settings_.trials; ++trial) {
-    const auto bits =
-        philox({static_cast<std::uint32_t>(frame), static_cast<std::uint32_t>(trial),
-                static_cast<std::uint32_t>(iteration), 0x705},
-               {static_cast<std::uint32_t>(bench.seed()), static_cast<std::uint32_t>(bench.seed() >> 32)});
-    // Uniform in the disk.
-    const double r = radius * std::sqrt(unit_interval(bits[0], bits[1]));
-    const double angle = 2 * std::numbers::pi * unit_interval(bits[2], bits[3]);
-    const Point shift{r * std::sin(angle), r * std::cos(angle)};
-    const double error = error_at(bench, frame, shift, exposure);
-    if (error < least) {
-      least = error;
-      best = shift;
-    }
-  }
-  return best;
-}
-
-template <class Real>
-Point PositionCorrection<Real>::searched(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure) const {
-  const double side = settings_.radius / 2;
-  Point best{};
-  double least = error_at(bench, frame, best, exposure);
-  for (int row = -2; row <= 2; ++row)
-    for (int col = -2; col <= 2; ++col) {
-      if (row == 0 && col == 0) continue;
-      const Point shift{row * side, col * side};
-      const double error = error_at(bench, frame, shift, exposure);
-      if (error < least) {
-        least = error;
-        best = shift;
-      }
-    }
-  const double row = lowest(error_at(bench, frame, best - Point{side, 0}, exposure), least,
-                            error_at(bench, frame, best + Point{side, 0}, exposure));
-  const double col = lowest(error_at(bench, frame, best - Point{0, side}, exposure), least,
-                            error_at(bench, frame, best + Point{0, side}, exposure));
-  return best + Point{row * side, col * side};
-}
-
-/// With the frame at r + e instead of r its update draws what lies under it by -e.
-template <class Real>
-Point PositionCorrection<Real>::correlated(Workbench<Real>& bench, Index frame, Exposure<Real>& exposure,
-                                           std::vector<Complex>& room) const {
-  const Model<Real>& model = bench.model();
-  const Index pixels = model.pixels(), rows = model.rows(), cols = model.cols();
-  exposure.forward(bench.state(), bench.spectrum(), frame);
-  exposure.residual(frame);
-  exposure.back();
-  const Complex *probe = exposure.incident(0), *chi = exposure.waves();
-  const Real largest = cpu::largest_norm<Real>(probe, model.modes(), pixels);
-  const auto window = exposure.window(0);
-  // Both patches weighted with the light on them, less their mean: a constant has no shift.
-  Complex *before = room.data(), *after = before + pixels;
-  std::complex<double> sum_before = 0, sum_after = 0, sum_light = 0;
-  std::vector<Real> light(static_cast<std::size_t>(pixels));
-  for (Index i = 0; i < pixels; ++i) {
-    const Complex o = window(i / cols, i % cols);
-    Complex step{};
-    Real norm = 0;
-    for (Index m = 0; m < model.modes(); ++m) {
-      step += std::conj(probe[m * pixels + i]) * chi[m * pixels + i];
-      norm += std::norm(probe[m * pixels + i]);
-    }
-    light[static_cast<std::size_t>(i)] = std::sqrt(norm);
-    before[i] = o;
-    after[i] = o + step / largest;
-    sum_before += std::complex<double>(before[i]) * static_cast<double>(std::sqrt(norm));
-    sum_after += std::complex<double>(after[i]) * static_cast<double>(std::sqrt(norm));
-    sum_light += static_cast<double>(std::sqrt(norm));
-  }
-  for (Index i = 0; i < pixels; ++i) {
-    const Real w = light[static_cast<std::size_t>(i)];
-    before[i] = w * (before[i] - Complex(sum_before / sum_light));
-    after[i] = w * (after[i] - Complex(sum_after / sum_light));
-  }
-  model.fft().transform(before, FftDirection::forward);
-  model.fft().transform(after, FftDirection::forward);
-  for (Index i = 0; i < pixels; ++i) after[i] *= std::conj(before[i]);
-  model.fft().transform(after, FftDirection::inverse);
-  // The peak lies at zero or next to it; a parabola through the neighbours gives the part of a pixel.
-  const auto value = [&](Index row, Index col) {
-    return -static_cast<double>(std::abs(after[((row + rows) % rows) * cols + (col + cols) % cols]));
-  };
-  const Point shift{lowest(value(-1, 0), value(0, 0), value(1, 0)), lowest(value(0, -1), value(0, 0), value(0, 1))};
-  const double gain = gain_.view<double, 1>()[0];
-  return {-settings_.step * gain * shift.row, -settings_.step * gain * shift.col};
-}
-
-/// Corrections that go on in their direction may be larger, those that turn back were too large.
-template <class Real>
-void PositionCorrection<Real>::adapt_gain(const std::vector<Index>& frames, const std::vector<Point>& steps) {
-  const auto last = last_steps_.view<double, 2>();
-  double along = 0, now = 0, before = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    double &row = last(frames[i], 0), &col = last(frames[i], 1);
-    along += steps[i].row * row + steps[i].col * col;
-    now += steps[i].row * steps[i].row + steps[i].col * steps[i].col;
-    before += row * row + col * col;
-    row = steps[i].row;
-    col = steps[i].col;
-  }
-  if (!(now > 0) || !(before > 0)) return;
-  const double agreement = along / std::sqrt(now * before);
-  double& gain = gain_.view<double, 1>()[0];
-  if (agreement > 0.3) gain *= 1.1;
-  if (agreement < -0.3) gain *= 0.9;
 }
 
 template <class Real>

@@ -413,9 +413,11 @@ void Steps<Real>::restore_after(const Error& error) {
   engine_->positions_changed(*bench_, were);
 }
 
-/// What the engine and the corrections bring from the iteration before, as it is now.
+/// What the engine and the corrections bring from the iteration before, as it is now. On a GPU an iteration that is
+/// interrupted and asked for again begins with that of the interruption.
 template <class Real>
 void Steps<Real>::remember() {
+  if (bench_->device_pass() != nullptr) return;  // there it would have to come to the host in every iteration
   pieces_ = engine_->memory();
   if (correction_)
     for (const EngineMemory& piece : correction_->memory()) pieces_.push_back(piece);
