@@ -18,6 +18,7 @@
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 #include "sonde/instruments/ptycho/model/phase_roughness.h"
 #include "sonde/instruments/ptycho/reconstruct/checkpointed.h"
+#include "sonde/instruments/ptycho/reconstruct/divergence_hint.h"
 #include "sonde/instruments/ptycho/reconstruct/history.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 #include "sonde/instruments/ptycho/reconstruct/parts.h"
@@ -72,7 +73,7 @@ void require_finite(const Array& array, const char* what) {
     if (!std::isfinite(elements[i].real()) || !std::isfinite(elements[i].imag()))
       throw Error(ErrorKind::not_converged,
                   fmt::format("the {} is not finite any more, first at {}", what, place_in(array.shape(), i)))
-          .hint("halve the steps, or switch the constraint probe_power on");
+          .hint(std::string(divergence_hint));
 }
 
 template <class Real>
@@ -199,10 +200,7 @@ template <class Real>
 void Steps<Real>::choose_frames() {
   const Index frames =
       schedule_.share ? static_cast<Index>(schedule_.share->placements().size()) : measurement_->count();
-  std::vector<Index> candidates;
-  for (Index j = 0; j < frames; ++j)
-    if (std::find(schedule_.skip.begin(), schedule_.skip.end(), j) == schedule_.skip.end()) candidates.push_back(j);
-  HeldOut chosen = hold_out(candidates, schedule_.holdout, schedule_.seed).value;
+  HeldOut chosen = hold_out(frames, schedule_.skip, schedule_.holdout, schedule_.seed).value;
   active_ = std::move(chosen.active);
   held_ = std::move(chosen.held);
   held_here_ = schedule_.share ? schedule_.share->own(held_) : held_;
@@ -325,7 +323,7 @@ void Steps<Real>::require_finite_state() const {
   if (!schedule_.share || !schedule_.share->any(found.has_value())) return;
   if (found) throw Error(*found);
   throw Error(ErrorKind::not_converged, "another process has found numbers that are not finite")
-      .hint("halve the steps, or switch the constraint probe_power on");
+      .hint(std::string(divergence_hint));
 }
 
 /// Of finite arrays whose products are too large: the first frame that shows it, and where the largest numbers are.

@@ -63,11 +63,9 @@ std::size_t block_bytes(const Source& source, const RunSizes& sizes) {
 
 /// The frames of this process that are worked on, by their own numbers: not those that only judge.
 std::vector<Index> active_frames(const RunFile& run, const JobPlan& plan) {
-  std::vector<Index> candidates;
-  for (Index j = 0; j < static_cast<Index>(plan.scan.positions.size()); ++j)
-    if (!std::binary_search(plan.scan.skip.begin(), plan.scan.skip.end(), j)) candidates.push_back(j);
-  std::vector<Index> active =
-      hold_out(candidates, run.data.holdout, static_cast<std::uint64_t>(run.compute.seed)).value.active;
+  std::vector<Index> active = hold_out(static_cast<Index>(plan.scan.positions.size()), plan.scan.skip, run.data.holdout,
+                                       static_cast<std::uint64_t>(run.compute.seed))
+                                  .value.active;
   return plan.share ? plan.share->own(active) : active;
 }
 
