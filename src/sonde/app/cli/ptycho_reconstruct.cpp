@@ -30,6 +30,7 @@
 #include "sonde/instruments/ptycho/run/half_data.h"
 #include "sonde/instruments/ptycho/run/job.h"
 #include "sonde/instruments/ptycho/run/multi_start.h"
+#include "sonde/instruments/ptycho/run/predicted_time.h"
 
 namespace sonde::cli {
 namespace {
