@@ -36,6 +36,12 @@ TEST_F(PtychoWrongInput, ATextFileThatIsCalledHdf5IsABadFile) {
   EXPECT_THAT(ended.err, HasSubstr("notes.h5: not an HDF5 file"));
 }
 
+TEST_F(PtychoWrongInput, AnArrayThatIsMissingIsABadFile) {
+  const Ended ended = run({"ptycho", "run", file("gone.npy")});
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, HasSubstr("gone.npy"));
+}
+
 TEST_F(PtychoWrongInput, FramesWithoutCountsAreListedAndCanBeLeftOut) {
   write("frames[3] = 0; frames[17] = 0");
   const Ended refused = reconstruct(run_file());
