@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,8 @@
 #include "sonde/instruments/neoclassical/bench/cases.h"
 #endif
 #ifdef SONDE_WITH_PTYCHO
+#include "sonde/app/serve/reader.h"
+#include "sonde/app/serve/server.h"
 #include "sonde/instruments/ptycho/bench/cases.h"
 #endif
 
@@ -55,6 +58,22 @@ PreparedCase prepare_copy(const BenchPoint& point) {
   return prepared;
 }
 
+#ifdef SONDE_WITH_PTYCHO
+/// A page in its server, and a client on the same machine that reads all of it.
+class Shown final : public ptycho::Onlooker {
+ public:
+  explicit Shown(panel::Page page) : server_(std::move(page), serve::ServeOptions{.port = 0}) {
+    server_.start();
+    reader_.emplace(server_.url());
+  }
+  [[nodiscard]] Index pictures() const override { return reader_->frames(); }
+
+ private:
+  serve::Server server_;
+  std::optional<serve::Reader> reader_;  // gone before its server
+};
+#endif
+
 }  // namespace
 
 BenchCase copy_bench_case() {
@@ -70,7 +89,9 @@ const std::vector<BenchCase>& bench_cases() {
     std::vector<BenchCase> all = {copy_bench_case(), fft_bench_case()};
     for (BenchCase& each : stem::bench_cases()) all.push_back(std::move(each));
 #ifdef SONDE_WITH_PTYCHO
-    for (BenchCase& each : ptycho::bench_cases()) all.push_back(std::move(each));
+    for (BenchCase& each :
+         ptycho::bench_cases([](panel::Page page) { return std::make_unique<Shown>(std::move(page)); }))
+      all.push_back(std::move(each));
 #endif
 #ifdef SONDE_WITH_NEOCLASSICAL
     for (BenchCase& each : neoclassical::bench_cases()) all.push_back(std::move(each));

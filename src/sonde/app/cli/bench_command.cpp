@@ -176,7 +176,7 @@ std::vector<const BenchCase*> those_with_programs(std::vector<const BenchCase*> 
 
 void run_case(const BenchCase& bench_case, const BenchOptions& options, const Value& machine, Context& context) {
   const std::vector<std::string> sizes = options.sizes.empty() ? bench_case.sizes : split(options.sizes, ',');
-  Sampling sampling{.most = options.samples, .most_s = options.seconds};
+  Sampling sampling{.most = options.samples, .relative = bench_case.relative, .most_s = options.seconds};
   sampling.least = std::min(sampling.least, sampling.most);
 
   const std::string program = bench_case.needs_program.empty() ? "" : options.monkes.value_or("");
@@ -211,6 +211,7 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
   result["points"] = measured;
   result["speedups"] = speedups(measured);
   result["crossovers"] = crossovers(measured, bench_case.same_work);
+  result["targets"] = judge_targets(bench_case.targets, measured, bench_case.sizes);
   result["absent_devices"] = absent_devices(bench_case, options.devices);
   context.say(fmt::format("{}: {}\n{}", bench_case.name, bench_case.summary, bench_text(measured)));
   for (const Value& each : result.find("speedups")->items())
@@ -222,6 +223,7 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
                             crossing.find("between")->items()[0].as_text(),
                             crossing.find("between")->items()[1].as_text(), crossing.find("from")->as_text(),
                             crossing.find("to")->as_text()));
+  if (result.find("targets")->size() > 0) context.say(targets_text(*result.find("targets")));
   for (const Value& absent : result.find("absent_devices")->items())
     context.say(fmt::format("no device {}: {}; from which size on it is faster than the CPU is not known",
                             text_at(absent, "device"), text_at(absent, "because")));

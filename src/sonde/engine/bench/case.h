@@ -8,6 +8,7 @@
 
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/bench/measure.h"
+#include "sonde/engine/bench/target.h"
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/options/value.h"
 #include "sonde/engine/report/report.h"
@@ -31,6 +32,7 @@ struct Operation {
   Traffic traffic = Traffic::memory;
   double flops = 0;
   std::function<void()> before{};        ///< made ready again before every call, outside the clock; may be empty
+  std::function<double()> own_s{};       ///< seconds of the last call by a clock of its own; empty: of the whole call
   std::function<double()> difference{};  ///< largest difference from the serial reference after a call; may be empty
 };
 
@@ -63,7 +65,9 @@ struct BenchCase {
   bool same_work = false;  ///< its operations all do the work of one point: crossovers between them count
   /// Keeps what its points have shown for later runs and returns the file; empty: nothing is kept.
   std::function<std::string(const Value& points)> keep{};
-  std::string needs_program = {};  ///< "MONKES": compares with a program that the user has to name
+  std::string needs_program = {};    ///< "MONKES": compares with a program that the user has to name
+  std::vector<Target> targets = {};  ///< set for `sizes`
+  double relative = 0.01;            ///< of itself to which every median is to be known, as far as time allows
 };
 
 /// A size of a case as a whole number of `what`. Throws Error(usage) for anything that is none above zero.

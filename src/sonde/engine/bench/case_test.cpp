@@ -55,6 +55,17 @@ TEST(BenchPoint, HoldsRatesAndFractions) {
   EXPECT_EQ(disk.find("difference"), nullptr);
 }
 
+TEST(BenchPoint, OperationsMayHaveAClockOfTheirOwn) {
+  BenchCase part = counting_case();
+  part.prepare = [](const BenchPoint&) {
+    PreparedCase prepared;
+    prepared.operations = {{.name = "a part of the call", .run = [] {}, .own_s = [] { return 0.25; }}};
+    return prepared;
+  };
+  const Value point = run_bench_point(part, {"small", Device::cpu(), 1}, {}, quick);
+  EXPECT_EQ(point.find("operations")->items()[0].find("steady_s")->find("median")->as_real(), 0.25);
+}
+
 TEST(BenchPoint, PeersAreTimedByTheirOwnClock) {
   const Peer peer{"other program", {"sh", "-c", "echo chatter; echo '{\"seconds\": 2.5}'"}};
   const Value point = run_bench_point(counting_case({peer}), {"small", Device::cpu(), 1}, {}, quick);

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "sonde/engine/array/array.h"
+#include "sonde/engine/base/clock.h"
 #include "sonde/instruments/ptycho/bench/direct_case.h"
+#include "sonde/instruments/ptycho/bench/judged_run.h"
 #include "sonde/instruments/ptycho/bench/scan.h"
 #include "sonde/instruments/ptycho/engines/gd.h"
 #include "sonde/instruments/ptycho/engines/pie.h"
 #include "sonde/instruments/ptycho/engines/projections.h"
-#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
-#include "sonde/instruments/ptycho/results/log.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -101,19 +101,31 @@ PreparedCase prepare_modes(const BenchPoint& point) {
   return prepared;
 }
 
-/// Twins of which the second has more than the memory may hold.
+/// Twins of which the second has twice as much as its memory may hold, so that its patterns or waves lie in a file.
+/// Patterns have 16 bits, as a run keeps them that lacks memory, before it goes to the disk. The system keeps as much
+/// of that in its cache as nobody else wants; without it all is read from the disk.
 PreparedCase prepare_tiers(const BenchPoint& point) {
   const ScanSize size = parse_scan_size(point.size);
   PreparedCase prepared;
-  prepared.input = fmt::format("{} patterns of {} x {}, one mode", size.rows * size.cols, size.pixels, size.pixels);
-  const auto add = [&](std::string name, const EngineSetup& setup, BenchTiers tiers, bool probe_free) {
+  prepared.input = fmt::format("{} patterns of {} x {}, one mode, amplitudes of 16 bits", size.rows * size.cols,
+                               size.pixels, size.pixels);
+  const auto add = [&](std::string name, const EngineSetup& setup, BenchTiers tiers, bool probe_free,
+                       bool cached = true) {
+    tiers.storage = AmplitudeStorage::f16;
     const auto scan = std::make_shared<BenchScan>(size, 1, false, Loss::amplitude, tiers);
-    prepared.operations.push_back(
-        iteration_of(std::move(name), scan, setup, probe_free, floor_of(scan, size.rows * size.cols, 1, 2).flops));
+    Operation operation =
+        iteration_of(std::move(name), scan, setup, probe_free, floor_of(scan, size.rows * size.cols, 1, 2).flops);
+    if (!cached) {
+      operation.bytes = static_cast<double>(scan->measurement().bytes());
+      operation.traffic = Traffic::disk;
+      operation.before = [scan] { scan->forget_cached(); };
+    }
+    prepared.operations.push_back(std::move(operation));
   };
   const SetupOf<Gd, GdSettings> gd;
   add("gd, patterns in memory", gd, {}, true);
   add("gd, patterns on the disk", gd, {.patterns = Tier::disk}, true);
+  add("gd, patterns on the disk, none cached", gd, {.patterns = Tier::disk}, true, /*cached=*/false);
   const SetupOf<Projections, DmSettings> dm;
   add("dm, all in memory, probe fixed", dm, {}, false);
   add("dm, patterns on the disk, probe fixed", dm, {.patterns = Tier::disk}, false);
@@ -140,39 +152,60 @@ PreparedCase prepare_crossover(const BenchPoint& point) {
   return prepared;
 }
 
-/// An iteration of a reconstruction beside the engine's alone: what judging, checking and writing it down cost.
+/// What judging, checking and writing down cost beside the engine, in one run and in the same iterations: two runs lie
+/// differently in memory, and that is worth more than what is looked for. The sums over pixels that R_I and the others
+/// are made of belong to the engine's pass.
 PreparedCase prepare_metrics(const BenchPoint& point) {
   const ScanSize size = parse_scan_size(point.size);
-  const auto scan = [&] { return std::make_shared<BenchScan>(size, 1, false, Loss::amplitude); };
+  struct Parts {
+    explicit Parts(ScanSize of) : run(of) {}
+    JudgedRun run;
+    double rest_s = 0;
+  };
+  const auto parts = std::make_shared<Parts>(size);
   PreparedCase prepared;
   prepared.input = fmt::format("{} patterns of {} x {}", size.rows * size.cols, size.pixels, size.pixels);
-  prepared.operations.push_back(iteration_of("gd, the engine alone", scan(), SetupOf<Gd, GdSettings>(), true, 0));
-  struct Judged {
-    std::shared_ptr<BenchScan> scan;
-    std::unique_ptr<Reconstruction> run;
-    MetricsLog log{"/dev/null"};
-  };
-  auto judged = std::make_shared<Judged>();
-  judged->scan = scan();
-  Schedule schedule;
-  schedule.engines.push_back({"gd", 1000000, std::make_shared<SetupOf<Gd, GdSettings>>()});
-  schedule.stop.rule = StopRule::off;
-  schedule.holdout = 0.0;
-  judged->run = Reconstruction::prepare(judged->scan->measurement(), std::move(judged->scan->state()), {}, schedule);
-  prepared.operations.push_back({.name = "gd, with metrics, checks, best state and log",
-                                 .run = [judged] { judged->log.add(judged->run->iterate()); }});
+  prepared.operations.push_back({.name = "gd, the engine alone",
+                                 .run =
+                                     [parts] {
+                                       const Stopwatch watch;
+                                       parts->run.iterate();
+                                       parts->rest_s = watch.seconds() - parts->run.engine_s;
+                                     },
+                                 .own_s = [parts] { return parts->run.engine_s; }});
+  prepared.operations.push_back({.name = "metrics, checks, best state and log of the same iterations",
+                                 .run = [] {},
+                                 .own_s = [parts] { return parts->rest_s; }});
   return prepared;
+}
+
+/// Of one iteration with positions on whole pixels; F is on one thread, wherever it is measured.
+std::vector<Target> engine_targets() {
+  const std::string floor = "F: 2 transforms per pattern, one thread";
+  constexpr auto at_least = Target::Bound::at_least;
+  return {{.name = "T1", .of = {"epie", 1}, .over = {floor, 1}, .limit = 2.5},
+          {.name = "T1", .of = {"rpie", 1}, .over = {floor, 1}, .limit = 2.5},
+          {.name = "T2", .of = {"gd", 2}, .over = {floor, 2}, .limit = 1.25},
+          {.name = "T2", .of = {"epie, disjoint", 2}, .over = {floor, 2}, .limit = 1.25},
+          {.name = "T3", .of = {"dm, probe fixed", 2}, .over = {floor, 2}, .limit = 1.5},
+          {.name = "T3", .of = {"raar, probe fixed", 2}, .over = {floor, 2}, .limit = 1.5},
+          {.name = "T4", .of = {"lsqml", 2}, .over = {"gd", 2}, .limit = 3},
+          {.name = "T6", .of = {"gd", 1}, .over = {"gd", 2}, .limit = 1.8, .bound = at_least},
+          {.name = "T6", .of = {"dm, probe fixed", 1}, .over = {"dm, probe fixed", 2}, .limit = 1.8, .bound = at_least},
+          {.name = "T6", .of = {"adam", 1}, .over = {"adam", 2}, .limit = 1.8, .bound = at_least},
+          {.name = "T6", .of = {"epie, disjoint", 1}, .over = {"epie, disjoint", 2}, .limit = 1.6, .bound = at_least}};
 }
 
 }  // namespace
 
-std::vector<BenchCase> bench_cases() {
+std::vector<BenchCase> bench_cases(ShowPage show) {
   const std::vector<std::string> sizes{"32x32x128"};
   return {{.name = "ptycho-engines",
            .summary = "One iteration of every engine, beside the floor F of its transforms",
            .sizes = sizes,
            .devices = {DeviceKind::cpu},
-           .prepare = [](const BenchPoint& point) { return engines_on(point, false); }},
+           .prepare = [](const BenchPoint& point) { return engines_on(point, false); },
+           .targets = engine_targets()},
           {.name = "ptycho-shift",
            .summary = "The same with positions between pixels, where F counts four transforms",
            .sizes = sizes,
@@ -182,7 +215,9 @@ std::vector<BenchCase> bench_cases() {
            .summary = "Several probe modes against one",
            .sizes = sizes,
            .devices = {DeviceKind::cpu},
-           .prepare = prepare_modes},
+           .prepare = prepare_modes,
+           .targets = {{.name = "T5", .of = {"gd, 3 modes"}, .over = {"gd, 1 modes"}, .limit = 3.2},
+                       {.name = "T5", .of = {"gd, 5 modes"}, .over = {"gd, 1 modes"}, .limit = 5.5}}},
           {.name = "ptycho-direct",
            .summary = "Single side band, parallax and the search for the focus, beside the transforms of the images",
            .sizes = {"128x128x64"},
@@ -192,12 +227,24 @@ std::vector<BenchCase> bench_cases() {
            .summary = "Patterns and exit waves on the disk against those in memory",
            .sizes = sizes,
            .devices = {DeviceKind::cpu},
-           .prepare = prepare_tiers},
+           .prepare = prepare_tiers,
+           .targets =
+               {{.name = "T10", .of = {"gd, patterns on the disk"}, .over = {"gd, patterns in memory"}, .limit = 1.3},
+                {.name = "T10",
+                 .of = {"gd, patterns on the disk, none cached"},
+                 .over = {"gd, patterns in memory"},
+                 .limit = 1.3}}},
           {.name = "ptycho-metrics",
            .summary = "What metrics, checks and the log cost beside an engine",
            .sizes = sizes,
            .devices = {DeviceKind::cpu},
-           .prepare = prepare_metrics},
+           .prepare = prepare_metrics,
+           .targets = {{.name = "T7",
+                        .of = {"metrics, checks, best state and log of the same iterations"},
+                        .over = {"gd, the engine alone"},
+                        .limit = 0.03}},
+           .relative = 0.002},
+          live_bench_case(std::move(show)),
           {.name = "ptycho-crossover",
            .summary = "Ways to make batches, by the size of the scan",
            .sizes = {"4x4x64", "8x8x64", "16x16x64", "32x32x64", "64x64x64"},

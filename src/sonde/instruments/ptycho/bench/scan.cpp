@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/bench/scan.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <numbers>
 #include <numeric>
+#include <system_error>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
@@ -74,6 +81,19 @@ Array expected_counts(const State& state, Index frames, Index n) {
   return counts;
 }
 
+/// Descriptors of the files without a name that this process holds.
+std::vector<int> scratch_files() {
+  std::vector<int> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+    if (!gone && target.starts_with('/') && target.ends_with("(deleted)"))
+      found.push_back(std::stoi(entry.path().filename().string()));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 }  // namespace
 
 ScanSize parse_scan_size(const std::string& text) {
@@ -105,10 +125,21 @@ BenchScan::BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss,
   TierBudgets budgets = TierBudgets::unlimited();
   if (tiers.patterns == Tier::disk || tiers.waves == Tier::disk)
     budgets = TierBudgets::around(Device::cpu(), budgets.host);
-  measurement_.emplace(frames, n, n, DType::f32,
-                       MeasurementOptions{.zero = ZeroFrequency::corner, .tier = tiers.patterns, .budgets = budgets});
+  TierBudgets of_patterns = budgets;
+  if (tiers.patterns == Tier::disk)
+    of_patterns.host =
+        Budget(static_cast<std::size_t>(frames * n * n) * (tiers.storage == AmplitudeStorage::f32 ? 4 : 2) / 2,
+               "half of the patterns");
+  const std::vector<int> others = scratch_files();
+  measurement_.emplace(
+      frames, n, n, DType::f32,
+      MeasurementOptions{.zero = ZeroFrequency::corner, .storage = tiers.storage, .budgets = std::move(of_patterns)});
+  if (measurement_->tier().value != tiers.patterns)
+    throw Error(ErrorKind::internal, fmt::format("the patterns lie elsewhere: {}", measurement_->tier().because));
   measurement_->add(expected_counts(state_, frames, n));
   measurement_->complete();
+  const std::vector<int> all = scratch_files();
+  std::set_difference(all.begin(), all.end(), others.begin(), others.end(), std::back_inserter(files_));
   model_.emplace(*measurement_, 1, modes, Array(), loss);
   std::vector<Index> everyone(static_cast<std::size_t>(frames));
   std::iota(everyone.begin(), everyone.end(), Index{0});
@@ -116,6 +147,13 @@ BenchScan::BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss,
   workbench_.emplace(*model_, state_, std::move(everyone), 1,
                      WorkLimits{.wave_tier = tiers.waves, .budgets = std::move(budgets)}, nullptr,
                      there_ ? &*there_ : nullptr);
+}
+
+void BenchScan::forget_cached() const {
+  for (const int file : files_) {
+    ::fdatasync(file);  // what is not written cannot be forgotten
+    ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  }
 }
 
 std::unique_ptr<Engine<float>> BenchScan::engine(const EngineSetup& setup) { return setup.make(*workbench_); }

@@ -22,9 +22,11 @@ struct ScanSize {
 /// Throws Error(usage).
 [[nodiscard]] ScanSize parse_scan_size(const std::string& text);
 
-/// Where patterns and exit waves are.
+/// Where patterns and exit waves are. Patterns come to the disk because the memory's budget is half of what they
+/// need.
 struct BenchTiers {
   Tier patterns = Tier::host, waves = Tier::host;
+  AmplitudeStorage storage = AmplitudeStorage::f32;
 };
 
 /// A scan at 8 pixels a step (of 128) over a phase object, with the counts that the model itself gives: its content
@@ -42,9 +44,12 @@ class BenchScan {
   [[nodiscard]] const Model<float>& model() const { return *model_; }
   [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
   [[nodiscard]] State& state() { return state_; }
+  /// Lets the system forget what it has cached of patterns on the disk.
+  void forget_cached() const;
 
  private:
   std::optional<Measurement> measurement_;
+  std::vector<int> files_;  // descriptors of the files without a name that patterns are in
   State state_;
   std::optional<Model<float>> model_;
   std::optional<DevicePatterns> there_;

@@ -253,6 +253,25 @@ TEST_P(EnginesOnEach, FollowSettingsThatChange) {
   }
 }
 
+TEST_P(EnginesOnEach, FollowPositionsThatAreCorrected) {
+  for (const EngineKind& kind : engine_kinds()) {
+    if (!kind.setup()->traits().has_kernels) continue;
+    SCOPED_TRACE(kind.name);
+    Prepared there({.modes = 2, .fractional = true}, kind, 5, device(), /*group=*/2);
+    Prepared here({.modes = 2, .fractional = true}, kind, 5, {});
+    for (Prepared* run : {&there, &here}) {
+      run->iterate(4);
+      const std::vector<Placement> from = run->scene.state.placements;
+      testing::move_positions(run->scene.state);
+      run->bench->positions_changed();
+      run->engine->positions_changed(*run->bench, from);
+      run->iterate(4);
+    }
+    EXPECT_LT(difference(there.scene.state.object, here.scene.state.object), 1e-10);
+    EXPECT_LT(difference(there.scene.state.probe, here.scene.state.probe), 1e-10);
+  }
+}
+
 TEST_P(EnginesOnEach, TakeAStateThatSomebodyElseChanged) {
   Prepared there({.modes = 2}, engine_kind("gd"), 5, device());
   Prepared here({.modes = 2}, engine_kind("gd"), 5, {});

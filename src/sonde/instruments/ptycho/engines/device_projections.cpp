@@ -142,6 +142,27 @@ void DeviceProjections<Real>::move_waves(std::span<FrameSums> fit) {
       fit);
 }
 
+template <class Real>
+void DeviceProjections<Real>::shift_waves(std::span<const Placement> from, std::span<const Placement> now) {
+  Stream& stream = pass_->stream();
+  const Shape& shape = kept_.shape();
+  std::vector<double> shifts;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    shifts.push_back(now[i].shift_row - from[i].shift_row);
+    shifts.push_back(now[i].shift_col - from[i].shift_col);
+  }
+  Array there(stream.device(), Shape{shape[0], 2}, DType::f64);
+  stream.copy(there.data(), shifts.data(), shifts.size() * sizeof(double));
+  const device::ShiftKept<Real> body{shape[2],
+                                     shape[3],
+                                     shape[1],
+                                     shape[0],
+                                     static_cast<const double*>(there.data()),
+                                     static_cast<WaveOf<Real>*>(kept_.data())};
+  run_on(stream, body.pieces(), body);
+  stream.synchronise();  // the shifts go
+}
+
 template class DeviceProjections<float>;
 template class DeviceProjections<double>;
 

@@ -26,6 +26,8 @@ class DeviceProjections {
   double solve_probe();
   /// Fills the fit of P O.
   void move_waves(std::span<FrameSums> fit);
+  /// Every wave goes with its probe from where its frame lay to where it lies now.
+  void shift_waves(std::span<const Placement> from, std::span<const Placement> now);
   /// Other settings from now on; the waves stay.
   void take(const ProjectionSettings& settings, double bound) {
     settings_ = settings;

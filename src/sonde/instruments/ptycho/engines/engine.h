@@ -37,9 +37,10 @@ class Engine {
   virtual void iterate(Workbench<Real>& bench, const Iteration& iteration) = 0;
   /// What the next iteration needs of this one, beside the state.
   virtual std::vector<EngineMemory> memory() { return {}; }
-  /// Called when the state has been changed by somebody else: filled from a checkpoint together with memory(), or with
-  /// positions corrected.
+  /// Called when the state has been changed by somebody else, or filled from a checkpoint together with memory().
   virtual void state_changed() {}
+  /// Called when positions were corrected; `from`: where every frame lay before.
+  virtual void positions_changed(Workbench<Real>& /*bench*/, std::span<const Placement> /*from*/) { state_changed(); }
 };
 
 /// What is true of an engine whatever its settings.

@@ -345,6 +345,35 @@ TEST(Projections, AnIterationIsTheFormula) {
   EXPECT_LT(difference(bench.scene.state.object, expected.state.object), rounding);
 }
 
+/// Where there is nothing but vacuum, the exit wave of a frame is the probe at its place: one that has moved there is
+/// the one that is made there.
+TEST(Engines, KeptWavesGoWithTheirProbes) {
+  for (const EngineKind& kind : engine_kinds()) {
+    const auto setup = kind.setup();
+    if (!setup->traits().keeps_waves) continue;
+    SCOPED_TRACE(kind.name);
+    const auto bench_in_vacuum = [] {
+      Scene scene{.modes = 2, .fractional = true};
+      scene.build();
+      std::fill_n(scene.state.object.view<complex128, 3>().data, scene.state.object.count(), complex128(1));
+      return Bench(std::move(scene));
+    };
+    Bench moving = bench_in_vacuum(), there = bench_in_vacuum(), left = bench_in_vacuum();
+    const auto engine = setup->make(moving.workbench);
+    for (Bench* bench : {&moving, &there}) testing::move_positions(bench->scene.state);
+    engine->positions_changed(moving.workbench, left.scene.state.placements);
+    const auto made_there = setup->make(there.workbench), unmoved = setup->make(left.workbench);
+    for (Index n = 1; n <= 2; ++n) {
+      engine->iterate(moving.workbench, {.number = n});
+      made_there->iterate(there.workbench, {.number = n});
+      unmoved->iterate(left.workbench, {.number = n});
+    }
+    EXPECT_LT(difference(moving.scene.state.object, there.scene.state.object), rounding);
+    EXPECT_LT(difference(moving.scene.state.probe, there.scene.state.probe), rounding);
+    EXPECT_GT(difference(left.scene.state.object, there.scene.state.object), 1e-3) << "places make no difference here";
+  }
+}
+
 /// Every engine there is, on every number of threads, between pixels and with two modes.
 TEST(Engines, HaveTheSameBitsOnEveryNumberOfThreads) {
   for (const EngineKind& kind : engine_kinds()) {

@@ -95,8 +95,11 @@ auto Ml<Real>::turn(const Iteration& iteration, const Products& object, const Pr
   const double before = object.before + scale * probe.before;
   const double grown = object.now + scale * probe.now - (object.turned + scale * probe.turned);
   const bool again = last_.view<double, 1>()[1] != 0;
-  return {before > 0 && !again ? std::max(0.0, grown / before) : 0, iteration.object_free ? 1.0 : 0,
-          iteration.probe_free ? scale : 0};
+  const double beta = before > 0 && !again ? std::max(0.0, grown / before) : 0;
+  Turn by;
+  if (iteration.object_free) by.object = {.keep = beta, .fresh = 1};
+  if (iteration.probe_free) by.probe = {.keep = beta, .fresh = scale};
+  return by;
 }
 
 template <class Real>
@@ -111,8 +114,8 @@ void Ml<Real>::direct(const Workbench<Real>& bench, const Iteration& iteration) 
     of_probe = {product<Real>(probe, probe), product<Real>(probe, probe_before),
                 product<Real>(probe_before, probe_before)};
   const Turn by = turn(iteration, of_object, of_probe);
-  combine<Real>(by.beta, object_direction_.host(), by.object, object);
-  combine<Real>(by.beta, probe_direction_.host(), by.probe, probe);
+  combine<Real>(by.object.keep, object_direction_.host(), by.object.fresh, object);
+  combine<Real>(by.probe.keep, probe_direction_.host(), by.probe.fresh, probe);
   combine<Real>(0, object_before, 1, object);
   combine<Real>(0, probe_before, 1, probe);
 }
@@ -222,8 +225,8 @@ void Ml<Real>::iterate_there(Workbench<Real>& bench, DevicePass<Real>& there, co
   if (iteration.probe_free) of_probe = products_there(stream, probe, probe_before_);
   const Turn by = turn(iteration, of_object, of_probe);
   Array &object_direction = object_direction_.there(stream), &probe_direction = probe_direction_.there(stream);
-  combined(by.beta, object_direction, by.object, object);
-  combined(by.beta, probe_direction, by.probe, probe);
+  combined(by.object.keep, object_direction, by.object.fresh, object);
+  combined(by.probe.keep, probe_direction, by.probe.fresh, probe);
   combined(0, object_before_.there(stream), 1, object);
   combined(0, probe_before_.there(stream), 1, probe);
   const double step = best_step(bench, there.line_sums(bench.active(), object_direction, probe_direction));

@@ -38,9 +38,12 @@ class Ml final : public Engine<Real> {
   struct Products {
     double now = 0, turned = 0, before = 0;
   };
-  /// direction = beta direction + gradient, that of the probe times `probe`; 0 for what is not free.
+  /// direction = keep direction + fresh gradient; nothing of either for what is not free.
+  struct Mix {
+    double keep = 0, fresh = 0;
+  };
   struct Turn {
-    double beta = 0, object = 0, probe = 0;
+    Mix object, probe;
   };
 
   [[nodiscard]] Turn turn(const Iteration& iteration, const Products& object, const Products& probe) const;

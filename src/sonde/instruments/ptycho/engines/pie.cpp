@@ -235,7 +235,8 @@ void Pie<Real>::disjoint(Workbench<Real>& bench, const Iteration& iteration) {
     const std::span<const Index> group = batches[b];
     const auto members = static_cast<Index>(group.size());
     const Index grain = (members + probe_pieces - 1) / probe_pieces;
-    if (b + 1 < batches.count()) bench.pass().comes_next(batches[b + 1]);
+    const std::span<const Index> next = b + 1 < batches.count() ? batches[b + 1] : std::span<const Index>{};
+    const auto will_read = [&](std::span<const Index> frames) { model.measurement().will_read(frames); };
     parallel_for(members, grain, [&](Index first, Index last, Worker& worker) {
       std::vector<Complex>& step = probe_steps_[static_cast<std::size_t>(first / grain)];
       step.assign(static_cast<std::size_t>(waves), Complex{});
@@ -245,7 +246,8 @@ void Pie<Real>::disjoint(Workbench<Real>& bench, const Iteration& iteration) {
       for (Index i = first; i < last; ++i) {
         const Index frame = group[static_cast<std::size_t>(i)];
         check_interrupt();
-        look_ahead(piece, i - first, [&](std::span<const Index> frames) { model.measurement().will_read(frames); });
+        look_ahead(piece, i - first, will_read);
+        announce_next(next, i, members, will_read);
         bench.fit()[static_cast<std::size_t>(frame)] =
             update(bench, iteration, frame, support, exposure, copies_[worker], next_);
         if (!iteration.probe_free) continue;

@@ -178,6 +178,23 @@ void Projections<Real>::bring(Workbench<Real>& bench, Index frame, Exposure<Real
 }
 
 template <class Real>
+void Projections<Real>::positions_changed(Workbench<Real>& bench, std::span<const Placement> from) {
+  state_changed();
+  const std::vector<Placement>& now = bench.state().placements;
+  if (there_) return there_->shift_waves(from, now);
+  bench.pass().run(bench.state(), bench.active(), {.object = true, .probe = false}, sums_,
+                   [&](Index frame, Exposure<Real>& exposure) {
+                     const auto i = static_cast<std::size_t>(frame);
+                     Complex* waves = waves_of(frame, exposure);
+                     exposure.shift_far_field(waves, now[i].shift_row - from[i].shift_row,
+                                              now[i].shift_col - from[i].shift_col);
+                     keep(frame, waves);
+                     bring(bench, frame, exposure);
+                   });
+  summed_probe_ = bench.state().probe.clone();
+}
+
+template <class Real>
 void Projections<Real>::sum_for_object(Workbench<Real>& bench) {
   if (there_) return there_->sum_for_object();
   bench.pass().run(bench.state(), bench.active(), {.object = true, .probe = false}, sums_,

@@ -78,6 +78,9 @@ class Projections final : public Engine<Real> {
   void state_changed() override {
     summed_probe_ = Array::zeros(Device::cpu(), summed_probe_.shape(), summed_probe_.dtype());
   }
+  /// A wave goes with its probe: what the frame has found of the specimen is then taken from the new place. Its moduli
+  /// on the detector stay.
+  void positions_changed(Workbench<Real>& bench, std::span<const Placement> from) override;
 
  private:
   using Complex = std::complex<Real>;

@@ -31,6 +31,29 @@ struct KeepWaves {
   }
 };
 
+/// Far fields, as they are kept, of waves that move by parts of a pixel: `shifts` (frames, 2), down and across.
+template <class Real>
+struct ShiftKept {
+  Index rows = 0, cols = 0, modes = 1, frames = 0;
+  const double* shifts = nullptr;
+  Complex<Real>* kept = nullptr;
+
+  /// A line of a wave each.
+  [[nodiscard]] SONDE_HOST_DEVICE Index pieces() const { return frames * modes * rows; }
+  template <class Block>
+  SONDE_DEVICE void operator()(Block& block) const {
+    for (Index piece = block.index(); piece < pieces(); piece += block.count()) {
+      const Index frame = piece / (modes * rows);
+      const double down = ramp_slope(piece % rows, rows) * shifts[2 * frame];
+      block.each(cols, [&](Index col) {
+        const double angle = down + ramp_slope(col, cols) * shifts[2 * frame + 1];
+        Complex<Real>& wave = kept[piece * cols + col];
+        wave = product(Complex<Real>{static_cast<Real>(std::cos(angle)), static_cast<Real>(std::sin(angle))}, wave);
+      });
+    }
+  }
+};
+
 /// waves = scale kept.
 template <class Real>
 struct TakeWaves {

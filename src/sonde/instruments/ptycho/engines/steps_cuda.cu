@@ -18,6 +18,7 @@ using namespace sonde::ptycho::device;
   SONDE_RUN(Products<Real>);           \
   SONDE_RUN(Combine<Real>);            \
   SONDE_RUN(KeepWaves<Real>);          \
+  SONDE_RUN(ShiftKept<Real>);          \
   SONDE_RUN(TakeWaves<Real>);          \
   SONDE_RUN(SubtractProduct<Real>);    \
   SONDE_RUN(AmplitudeError<Real>);     \

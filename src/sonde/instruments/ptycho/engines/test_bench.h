@@ -32,6 +32,18 @@ struct Bench {
         workbench(model, scene.state, everyone, 3) {}
 };
 
+/// Moves every frame by some part of a pixel, some across the edge of one, as a correction of positions does.
+inline void move_positions(State& state) {
+  for (std::size_t j = 0; j < state.positions.size(); ++j) {
+    const auto i = static_cast<double>(j);
+    Point& at = state.positions[j];
+    // Towards the middle of the object, where there is room.
+    at.row += (at.row > static_cast<double>(state.object.shape()[1]) / 2 ? -1 : 1) * (0.3 + 0.1 * i);
+    at.col += (at.col > static_cast<double>(state.object.shape()[2]) / 2 ? -1 : 1) * (0.7 - 0.1 * i);
+  }
+  state.placements = place_all(state.positions, state.window());
+}
+
 /// The largest difference of two complex arrays, relative to the largest element.
 inline double difference(const Array& a, const Array& b) {
   double most = 0, size = 0;

@@ -54,8 +54,11 @@ Value curves(const std::vector<IterationRecord>& history) {
 std::vector<Diagnosis> diagnoses_of(const Reconstruction& run, const State& state, const LiveFacts& facts) {
   std::vector<Diagnosis> all =
       diagnose_progress(run.history(), facts.floor, static_cast<Index>(state.positions.size()));
-  const std::vector<Diagnosis> more = diagnose_quickly(
-      {.state = &state, .sampling = facts.sampling, .semiangle = facts.semiangle, .acquisition = facts.acquisition});
+  const std::vector<Diagnosis> more = diagnose_quickly({.state = &state,
+                                                        .sampling = facts.sampling,
+                                                        .semiangle = facts.semiangle,
+                                                        .acquisition = facts.acquisition,
+                                                        .initial_positions = run.initial_positions()});
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }

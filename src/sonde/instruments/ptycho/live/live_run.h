@@ -40,11 +40,12 @@ struct Wish {
   [[nodiscard]] bool restart() const { return setting.empty(); }
 };
 
-/// Decides whether showing may take time now: never more than a fiftieth of what has gone by, nor oftener than ten
-/// times a second.
+/// Decides whether showing may take time now: never more than a hundredth of what has gone by, nor oftener than ten
+/// times a second. The server's threads take about as much again, on the same cores (`sonde bench ptycho-live`):
+/// together a fiftieth.
 class ShowingShare {
  public:
-  static constexpr double most = 0.02, least_pause_s = 0.1;
+  static constexpr double most = 0.01, least_pause_s = 0.1;
 
   /// At `now_s` since the start of the run.
   [[nodiscard]] bool may_show(double now_s) const {

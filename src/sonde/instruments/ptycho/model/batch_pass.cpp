@@ -2,9 +2,9 @@
 #include "sonde/instruments/ptycho/model/batch_pass.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sonde/engine/base/interrupt.h"
-
 #include "sonde/instruments/ptycho/model/look_ahead.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
@@ -53,7 +53,10 @@ void BatchPass<Real>::fill(const Bands& bands, Index band, Wanted wanted, const 
           .subspan(static_cast<std::size_t>(here.first), static_cast<std::size_t>(here.last - here.first));
   for (Index i = 0; i < here.last - here.first; ++i) {
     if (!finish_) check_interrupt();  // alone nobody waits for this process
-    look_ahead(members, i, [&](std::span<const Index> frames) { announce(frames); });
+    if (static_cast<Index>(bands.order.size()) > most_announced)
+      look_ahead(members, i, [&](std::span<const Index> frames) { announce(frames); });
+    announce_next(next_, here.first + i, static_cast<Index>(bands.order.size()),
+                  [&](std::span<const Index> frames) { announce(frames); });
     visit(members[static_cast<std::size_t>(i)], exposure);
     const Placement& at = exposure.placement();
     const Index corner = (at.row - here.box.row) * here.box.cols + (at.col - here.box.col);
@@ -153,6 +156,11 @@ void BatchPass<Real>::run(const State& state, std::span<const Index> batch, Want
     sums.probe_weight = Array(cpu, state.probe.shape().last(2), dtype_of<Real>);
   }
   const Bands bands = make_bands(batch, state.placements, state.window(), limits_);
+  if (!std::exchange(announced_, !next_.empty()) && static_cast<Index>(batch.size()) <= most_announced) announce(batch);
+  const struct Forget {
+    std::span<const Index>& next;
+    ~Forget() { next = {}; }
+  } forget{next_};
   parallel_for(static_cast<Index>(bands.bands.size()), 1, [&](Index first, Index last, Worker& worker) {
     for (Index band = first; band < last; ++band) fill(bands, band, wanted, visit, exposures_[worker]);
   });

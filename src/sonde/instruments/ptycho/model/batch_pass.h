@@ -55,10 +55,8 @@ class BatchPass {
   void finish_with(std::function<void(BatchSums&, Wanted)> finish) { finish_ = std::move(finish); }
   /// Whoever keeps more of each frame than its patterns hears from then on which frames come up.
   void announce_to(std::function<void(std::span<const Index>)> listener) { listener_ = std::move(listener); }
-  /// A hint: the batch after the present one. Of a long one the beginning is announced; the rest follows on the way.
-  void comes_next(std::span<const Index> batch) const {
-    announce(batch.first(std::min<std::size_t>(batch.size(), 64)));
-  }
+  /// A hint: the batch after the one that run() is called for now, until the end of which it stays where it is.
+  void comes_next(std::span<const Index> batch) { next_ = batch; }
   /// The fit alone.
   void compare(const State& state, const Array& spectrum, std::span<const Index> batch, std::span<FrameSums> fit);
 
@@ -82,6 +80,8 @@ class BatchPass {
   BandLimits limits_;
   PerWorker<Exposure<Real>> exposures_;
   std::vector<Tile> tiles_;
+  std::span<const Index> next_;
+  bool announced_ = false;  // the batch of this run, while the one before was worked on
   std::function<void(std::span<const Index>)> listener_;
   std::function<void(BatchSums&, Wanted)> finish_;
 };

@@ -122,6 +122,18 @@ void Exposure<Real>::differentiate(const Array& spectrum, Complex* by_row, Compl
 }
 
 template <class Real>
+void Exposure<Real>::shift_far_field(Complex* far_field, double down, double across) {
+  if (down == 0 && across == 0) return;
+  const Model<Real>& model = *model_;
+  fill_ramp(down, ramp_row_);
+  fill_ramp(across, ramp_col_);
+  for (Index m = 0; m < model.modes(); ++m) {
+    Complex* wave = far_field + m * model.pixels();
+    cpu::ramp(wave, ramp_row_.data(), ramp_col_.data(), Real(1), false, model.rows(), model.cols(), wave);
+  }
+}
+
+template <class Real>
 void Exposure<Real>::bring(const Array& probe, const Array& spectrum) {
   if (shifted()) {
     const Complex* from = spectrum.view<Complex, 3>().data;

@@ -21,4 +21,17 @@ void look_ahead(std::span<const Index> order, Index at, Announce&& announce) {
   if (first < last) announce(order.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)));
 }
 
+/// So many frames of a batch are asked for before it begins; of a longer one the rest on its way, by look_ahead().
+inline constexpr Index most_announced = 64;
+
+/// Calls announce(frames) with the part of the `next` batch, or of its beginning, that place `at` is of the `count`
+/// places of the present one. To be called for every place, on whatever thread works on it: even asking for a frame
+/// that lies on a disk costs a third of what working on one does, too much for one thread while the others wait.
+template <class Announce>
+void announce_next(std::span<const Index> next, Index at, Index count, Announce&& announce) {
+  const Index frames = std::min(static_cast<Index>(next.size()), most_announced);
+  const Index first = at * frames / count, last = (at + 1) * frames / count;
+  if (first < last) announce(next.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)));
+}
+
 }  // namespace sonde::ptycho

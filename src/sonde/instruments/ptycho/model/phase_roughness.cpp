@@ -30,7 +30,10 @@ double roughness(const State& state) {
       const Complex* here = &object(line / rows, view.row + line % rows, view.col);
       const Complex* below = here + object.stride[1];
       double sum = 0;
-      for (Index c = 0; c < cols; ++c) sum += std::hypot(turn(here[c], below[c]), turn(here[c], here[c + 1]));
+      for (Index c = 0; c < cols; ++c) {
+        const double down = turn(here[c], below[c]), right = turn(here[c], here[c + 1]);
+        sum += std::sqrt(down * down + right * right);
+      }
       sums[static_cast<std::size_t>(line)] = sum;
     }
   });

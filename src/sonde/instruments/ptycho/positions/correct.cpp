@@ -42,6 +42,15 @@ double lowest(double below, double middle, double above) {
   return curvature > 0 ? std::clamp((below - above) / (2 * curvature), -1.0, 1.0) : 0;
 }
 
+/// The shift between the centres of two lists.
+Affine mean_movement(std::span<const Point> from, std::span<const Point> to) {
+  const auto n = static_cast<double>(from.size());
+  Affine map;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    map.offset = map.offset + Point{(to[i].row - from[i].row) / n, (to[i].col - from[i].col) / n};
+  return map;
+}
+
 void operator+=(PositionSums& sums, PositionSums share) {
   sums.yy += share.yy;
   sums.yx += share.yx;
@@ -82,6 +91,10 @@ void PositionSettings::describe(Fields& fields) {
   fields.add("step", step, {.help = "gradient and xcorr: share of the found shift that is taken", .min = 0, .max = 2});
   fields.add("max_step_px", max_step, {.help = "largest shift in one correction", .unit = "px", .min = 0});
   fields.add("max_move_px", max_move, {.help = "largest shift in all", .unit = "px", .min = 0});
+  fields.choice(
+      "affine", affine, {{"free", ScanDistortion::free}, {"held", ScanDistortion::held}},
+      {.help = "stretch, rotation and shear of the whole scan: free are found with the rest, held stay as the "
+               "file says"});
   fields.add("trials", trials, {.help = "annealing: random shifts that are tried", .min = 1, .max = 64});
   fields.add("radius_px", radius,
              {.help = "annealing: radius of the first disk; grid: half its side", .unit = "px", .min = 0});
@@ -338,18 +351,18 @@ PositionReport PositionCorrection<Real>::move(Workbench<Real>& bench, const std:
   const Index rows = state.object.shape()[1], cols = state.object.shape()[2];
   PositionReport report;
   const std::vector<Index>& active = bench.active();
-  const auto n = static_cast<double>(active.size());
-  // The mean of all movement since the start is taken out: object and positions would drift together.
-  Point mean{};
+  std::vector<Point> wanted, from, to;
   for (std::size_t i = 0; i < active.size(); ++i) {
     const auto frame = static_cast<std::size_t>(active[i]);
-    const Point moved = state.positions[frame] + steps[i] - initial_[frame];
-    mean = mean + Point{moved.row / n, moved.col / n};
+    from.push_back(initial_[frame]);
+    wanted.push_back(state.positions[frame] + steps[i]);
   }
-  std::vector<Point> from, to;
+  // The mean of all movement since the start is taken out: object and positions would drift together.
+  const Affine whole =
+      settings_.affine == ScanDistortion::held ? fit_affine(from, wanted) : mean_movement(from, wanted);
   for (std::size_t i = 0; i < active.size(); ++i) {
     const auto frame = static_cast<std::size_t>(active[i]);
-    const Point wished = state.positions[frame] + steps[i] - mean - initial_[frame];
+    const Point wished = wanted[i] - whole.apply(initial_[frame]);
     Point moved = within(wished, settings_.max_move);
     const Point before = state.positions[frame];
     Point after = initial_[frame] + moved;
@@ -358,7 +371,6 @@ PositionReport PositionCorrection<Real>::move(Workbench<Real>& bench, const std:
     after = kept;
     report.largest_move = std::max(report.largest_move, std::hypot(after.row - before.row, after.col - before.col));
     state.positions[frame] = after;
-    from.push_back(initial_[frame]);
     to.push_back(after);
   }
   report.affine = fit_affine(from, to);

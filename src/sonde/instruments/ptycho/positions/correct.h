@@ -25,6 +25,13 @@ namespace sonde::ptycho {
 enum class PositionMethod { none, gradient, annealing, grid, xcorr };
 /// As run files write it.
 [[nodiscard]] std::string_view name(PositionMethod method);
+
+/// What becomes of stretch, rotation and shear that all corrections together have: data and a wrong defocus know them
+/// badly, while many scans know them well.
+enum class ScanDistortion {
+  free,  ///< found with everything else
+  held   ///< taken out: the scan as a whole stays as it was said to be
+};
 /// Whether there is nothing in it that the kernels of a GPU do not compute.
 [[nodiscard]] constexpr bool has_kernels(PositionMethod method) {
   return method == PositionMethod::none || method == PositionMethod::gradient;
@@ -37,8 +44,9 @@ struct PositionSettings {
   double step = 0.5;      ///< gradient, xcorr: share of the found shift that is taken
   double max_step = 0.5;  ///< pixels in one correction
   double max_move = 4;    ///< pixels in all
-  Index trials = 6;       ///< annealing
-  double radius = 2;      ///< annealing: of the first disk; grid: half the side. Pixels
+  ScanDistortion affine = ScanDistortion::free;
+  Index trials = 6;   ///< annealing
+  double radius = 2;  ///< annealing: of the first disk; grid: half the side. Pixels
 
   void describe(Fields& fields);
 };

@@ -22,12 +22,17 @@ struct Row {
 // Thresholds are those of specification 6.4 where it gives one. Lines and peaks of a spectrum: the power of noise in a
 // pixel is above 12 times its median with a chance of 2^-12, and the median along a line above 3 times that of the ring
 // for no view of more than twenty pixels.
-constexpr std::array<Row, 14> rows{{
+constexpr std::array<Row, 15> rows{{
     {"ringing", symptom::ringing, 3,
      "rings of the probe's edge in the object: defocus or semiangle are wrong, or the overlap is too small",
      "check defocus and semiangle, take more iterations, or smooth with gaussian or tv"},
     {"missing_overlap", symptom::missing_overlap, 0.4, "neighbouring probes share less than 60 % of their diameter",
      "scan with smaller steps, or with a larger defocus", /*quick=*/true},
+    {"scan_distortion", symptom::scan_distortion, 0.005,
+     "correcting the positions has stretched, turned or sheared the scan: lengths are wrong by as much if the scan was "
+     "right, since a wrong defocus looks like another scale",
+     "set defocus, pixel size and scan step right first, or hold the scan's shape with positions.affine = \"held\"",
+     /*quick=*/true},
     {"streaking", symptom::streaking, 0.5,
      "the phase varies along one axis more than along the other: positions are wrong, or the scan has flyback",
      "refine the positions"},

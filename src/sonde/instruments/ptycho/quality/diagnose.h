@@ -21,9 +21,10 @@ struct Evidence {
   Sampling sampling{};
   double semiangle = 0;  ///< of the aperture, rad; 0: not known
   std::optional<Acquisition> acquisition{};
-  std::span<const double> r_intensity{};  ///< R_I of every iteration
-  double r_floor = 0;                     ///< R_I that counting alone leaves; 0: not known
-  const State* earlier = nullptr;         ///< ten iterations ago, or of a run without regularisation
+  std::span<const Point> initial_positions{};  ///< as those of the state were before any was corrected
+  std::span<const double> r_intensity{};       ///< R_I of every iteration
+  double r_floor = 0;                          ///< R_I that counting alone leaves; 0: not known
+  const State* earlier = nullptr;              ///< ten iterations ago, or of a run without regularisation
 };
 
 /// unknown: the evidence does not suffice.
@@ -42,8 +43,8 @@ struct Diagnosis {
 /// Every judgement there is, in the order of the specification. About a second for a view of 2000 x 2000 pixels.
 [[nodiscard]] std::vector<Diagnosis> diagnose(const Evidence& evidence);
 
-/// Those of them that look at numbers and probe alone: missing_overlap, outside_aperture, mode_collapse, low_dose. A
-/// transform of every probe mode.
+/// Those of them that look at numbers and probe alone: missing_overlap, scan_distortion, outside_aperture,
+/// mode_collapse, low_dose. A transform of every probe mode.
 [[nodiscard]] std::vector<Diagnosis> diagnose_quickly(const Evidence& evidence);
 
 /// Verdict and threshold in one: a value above it is suspect, none or no number unknown.

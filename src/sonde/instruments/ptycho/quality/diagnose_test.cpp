@@ -72,6 +72,7 @@ TEST_F(Symptoms, OfASoundResultAreNone) {
     return copy;
   }();
   evidence.earlier = &before;
+  evidence.initial_positions = state.positions;
   for (const Diagnosis& diagnosis : diagnose(evidence))
     EXPECT_EQ(diagnosis.verdict, Verdict::good) << diagnosis.name << " " << diagnosis.value;
 }
@@ -85,7 +86,8 @@ TEST_F(Symptoms, QuickOnesSayTheSame) {
     EXPECT_EQ(diagnosis.value, found(diagnosis.name).value) << diagnosis.name;
     EXPECT_EQ(diagnosis.verdict, verdict(diagnosis.name)) << diagnosis.name;
   }
-  EXPECT_THAT(names, ::testing::ElementsAre("missing_overlap", "outside_aperture", "mode_collapse", "low_dose"));
+  EXPECT_THAT(names, ::testing::ElementsAre("missing_overlap", "scan_distortion", "outside_aperture", "mode_collapse",
+                                            "low_dose"));
 }
 
 TEST_F(Symptoms, RingingIsARingBeyondTheAperture) {
@@ -118,6 +120,29 @@ TEST_F(Symptoms, OverlapBelowSixtyPercentIsTooSmall) {
   EXPECT_NEAR(found("missing_overlap").value, 0.45, 1e-12);
   evidence.acquisition = {};
   EXPECT_EQ(verdict("missing_overlap"), Verdict::unknown);
+}
+
+TEST_F(Symptoms, AScanThatWasStretchedByItsCorrectionIsTold) {
+  // The mean of so many jitters has no stretch of a half per cent; 1.01 has.
+  std::vector<Point> initial = state.positions, jittered = initial, stretched = initial, turned = initial;
+  std::mt19937 generator(14);
+  std::normal_distribution<double> normal(0, 0.5);
+  for (std::size_t j = 0; j < initial.size(); ++j) {
+    const Point at = initial[j];
+    jittered[j] = {at.row + normal(generator), at.col + normal(generator)};
+    stretched[j] = {1.01 * at.row, 1.01 * at.col};
+    turned[j] = {at.row - 0.01 * at.col, at.col + 0.01 * at.row};
+  }
+  EXPECT_EQ(verdict("scan_distortion"), Verdict::unknown);
+  evidence.initial_positions = initial;
+  EXPECT_EQ(verdict("scan_distortion"), Verdict::good);
+  state.positions = jittered;
+  EXPECT_EQ(verdict("scan_distortion"), Verdict::good);
+  state.positions = stretched;
+  EXPECT_EQ(verdict("scan_distortion"), Verdict::suspect);
+  EXPECT_NEAR(found("scan_distortion").value, 0.01, 1e-9);
+  state.positions = turned;
+  EXPECT_NEAR(found("scan_distortion").value, 0.01, 1e-4);
 }
 
 TEST_F(Symptoms, LinesOfTheScanThatAreDisplacedAreStreaks) {
@@ -246,7 +271,7 @@ TEST_F(Symptoms, LessThanACountPerPixelIsALowDose) {
 TEST_F(Symptoms, GoIntoAReport) {
   evidence.acquisition->overlap = 0.5;
   const Value list = to_value(diagnose(evidence));
-  EXPECT_EQ(list.size(), 14u);
+  EXPECT_EQ(list.size(), 15u);
   for (const Value& item : list.items()) {
     if (item.find("name")->as_text() == "missing_overlap") {
       EXPECT_EQ(item.find("verdict")->as_text(), "suspect");

@@ -43,6 +43,7 @@ Symptom blurring(const View& view);       ///< share of the power above half Nyq
 // Of everything else, in symptoms_of_run.cpp.
 Symptom not_finite(const View& view);        ///< numbers of object and probe that are none
 Symptom missing_overlap(const View& view);   ///< 1 - linear overlap
+Symptom scan_distortion(const View& view);   ///< largest of stretch, rotation (rad) and shear of corrected positions
 Symptom low_contrast(const View& view);      ///< R_I over three floors or 0.15, while it falls
 Symptom low_dose(const View& view);          ///< detector pixels per count
 Symptom probe_structure(const View& view);   ///< correlation of spectra of probe and object outside the aperture

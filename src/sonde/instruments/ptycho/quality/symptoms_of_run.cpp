@@ -5,6 +5,7 @@
 
 #include "sonde/instruments/ptycho/constrain/modes.h"
 #include "sonde/instruments/ptycho/optics/fourier.h"
+#include "sonde/instruments/ptycho/positions/affine.h"
 #include "sonde/instruments/ptycho/quality/symptoms.h"
 
 namespace sonde::ptycho::symptom {
@@ -95,6 +96,13 @@ Symptom not_finite(const View& view) {
 Symptom missing_overlap(const View& view) {
   if (!view.evidence->acquisition) return {};
   return 1 - view.evidence->acquisition->overlap;
+}
+
+Symptom scan_distortion(const View& view) {
+  const auto& from = view.evidence->initial_positions;
+  if (from.empty() || from.size() != view.state().positions.size()) return {};
+  const Affine map = fit_affine(from, view.state().positions);
+  return std::max({std::abs(map.scale() - 1), std::abs(map.rotation()), std::abs(map.shear())});
 }
 
 Symptom low_contrast(const View& view) {

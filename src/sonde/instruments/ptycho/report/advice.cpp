@@ -79,14 +79,19 @@ std::vector<Advice> advice_for(const Findings& findings) {
   if (findings.occupancy.size() > 2 && findings.occupancy.back() < 0.002)
     advice.push_back({"Take fewer probe modes",
                       fmt::format("the last mode holds {:.2f} % of the power", 100 * findings.occupancy.back()), ""});
-  if (findings.movement.any() && std::abs(findings.movement.affine.scale() - 1) > 0.005)
+  if (is_suspect(findings, "scan_distortion"))
     advice.push_back(
-        {"Check the pixel size and the scan step",
-         fmt::format("the positions were stretched by {:+.2f} % in all", 100 * (findings.movement.affine.scale() - 1)),
-         ""});
+        {"Check defocus, pixel size and scan step, or hold the scan's shape",
+         fmt::format(
+             "correcting the positions has stretched the scan by {:+.2f} %, turned it by {:+.2f}°, sheared it by "
+             "{:.2f} %; a wrong defocus looks like another scale, and lengths are wrong by as much",
+             100 * (findings.movement.affine.scale() - 1), findings.movement.affine.rotation() * 180 / std::numbers::pi,
+             100 * findings.movement.affine.shear()),
+         "[positions]\naffine = \"held\""});
   for (const Diagnosis& diagnosis : findings.diagnoses) {
     if (diagnosis.verdict != Verdict::suspect) continue;
     if (diagnosis.name == "low_contrast" && findings.still_falls) continue;  // said already
+    if (diagnosis.name == "scan_distortion") continue;                       // said above, with numbers
     const std::string title =
         refined && diagnosis.fix == "refine the positions"
             ? "Let the positions move further (max_move_px), or check step and rotation of the scan"

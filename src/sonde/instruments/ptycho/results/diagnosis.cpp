@@ -41,6 +41,7 @@ std::vector<Diagnosis> diagnose(const Result& result, const Result* earlier, std
   evidence.sampling = result.sampling;
   evidence.semiangle = semiangle.value_or(number_at(result.diagnostics, "semiangle_mrad") / 1000);
   evidence.acquisition = acquisition_of(result);
+  evidence.initial_positions = result.initial_positions;
   const auto r = result.metrics.find("R_I");
   if (r != result.metrics.end()) evidence.r_intensity = r->second;
   evidence.r_floor = number_at(result.diagnostics, "R_I_floor");

@@ -55,7 +55,7 @@ TEST(DiagnoseResult, TakesWhatTheRunHasNoted) {
   result.diagnostics["R_I_floor"] = 0.05;
   result.diagnostics["semiangle_mrad"] = 10.0;
   const std::vector<Diagnosis> known = diagnose(result);
-  EXPECT_EQ(known.size(), 14u);
+  EXPECT_EQ(known.size(), 15u);
   EXPECT_NEAR(named(known, "missing_overlap").value, 0.7, 1e-12);
   EXPECT_EQ(named(known, "missing_overlap").verdict, Verdict::suspect);
   EXPECT_EQ(named(known, "low_contrast").verdict, Verdict::good);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/bench/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "sonde/engine/report/spread.h"
+
+namespace sonde {
+namespace {
+
+std::string in_words(const Target::Time& time, int workers) {
+  return fmt::format("{} on {} thread{}", time.operation, workers, workers == 1 ? "" : "s");
+}
+
+double number_of(const Value& object, const char* key) {
+  const Value* value = object.find(key);
+  return value != nullptr && value->is_number() ? value->as_real() : 0;
+}
+
+/// The measured time of an operation of the CPU.
+std::optional<Spread> find_time(const Value& points, const std::string& size, const Target::Time& time, int workers) {
+  for (const Value& point : points.items()) {
+    if (point.find("size")->as_text() != size || point.find("device")->as_text() != "cpu" ||
+        point.find("workers")->as_whole() != workers)
+      continue;
+    for (const Value& operation : point.find("operations")->items()) {
+      const Value* steady = operation.find("steady_s");
+      if (operation.find("name")->as_text() != time.operation || steady == nullptr) continue;
+      return Spread{number_of(*steady, "median"), number_of(*steady, "min"), number_of(*steady, "mad"),
+                    static_cast<Index>(number_of(*steady, "samples"))};
+    }
+  }
+  return std::nullopt;
+}
+
+double relative(const Spread& spread) { return spread.uncertainty() / spread.median; }
+
+Value judged(const Target& target, const Value& points, const std::string& size, int workers) {
+  const int of_workers = target.of.workers > 0 ? target.of.workers : workers;
+  const int over_workers = target.over.workers > 0 ? target.over.workers : workers;
+  Value row;
+  row["target"] = target.name;
+  row["size"] = size;
+  row["of"] = in_words(target.of, of_workers);
+  row["over"] = in_words(target.over, over_workers);
+  const std::optional<Spread> of = find_time(points, size, target.of, of_workers);
+  const std::optional<Spread> over = find_time(points, size, target.over, over_workers);
+  for (const auto& [time, what] : {std::pair(&of, "of"), std::pair(&over, "over")})
+    if (!*time || !((*time)->median > 0)) {
+      row["absent"] = fmt::format("{} was not measured", row.find(what)->as_text());
+      return row;
+    }
+  const double ratio = of->median / over->median;
+  const bool at_most = target.bound == Target::Bound::at_most;
+  row["ratio"] = ratio;
+  row["uncertainty"] = ratio * std::hypot(relative(*of), relative(*over));
+  row["bound"] = at_most ? "at most" : "at least";
+  row["limit"] = target.limit;
+  row["met"] = at_most ? ratio <= target.limit : ratio >= target.limit;
+  return row;
+}
+
+}  // namespace
+
+Value judge_targets(const std::vector<Target>& targets, const Value& points, const std::vector<std::string>& sizes) {
+  Value rows = Value::list();
+  for (const std::string& size : sizes) {
+    std::set<int> run;  // numbers of threads
+    for (const Value& point : points.items())
+      if (point.find("size")->as_text() == size && point.find("device")->as_text() == "cpu")
+        run.insert(static_cast<int>(point.find("workers")->as_whole()));
+    if (run.empty()) continue;
+    for (const Target& target : targets) {
+      const bool open = target.of.workers == 0 || target.over.workers == 0;
+      for (const int workers : open ? run : std::set<int>{target.of.workers})
+        rows.push_back(judged(target, points, size, workers));
+    }
+  }
+  return rows;
+}
+
+std::string targets_text(const Value& rows) {
+  std::string text;
+  for (const Value& row : rows.items()) {
+    const std::string what = fmt::format("{} over {}", row.find("of")->as_text(), row.find("over")->as_text());
+    if (const Value* absent = row.find("absent"))
+      text += fmt::format("{:<4} not judged: {}\n", row.find("target")->as_text(), absent->as_text());
+    else
+      text += fmt::format("{:<4} {:>6.3f} ± {:.3f}, {} {:g}: {:<7} {}\n", row.find("target")->as_text(),
+                          number_of(row, "ratio"), number_of(row, "uncertainty"), row.find("bound")->as_text(),
+                          number_of(row, "limit"), row.find("met")->as_bool() ? "met," : "missed,", what);
+  }
+  return text;
+}
+
+}  // namespace sonde

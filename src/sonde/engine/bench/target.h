@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sonde/engine/options/value.h"
+
+namespace sonde {
+
+/// What was promised of a ratio of two medians of one case: "gd on two threads takes at most 1.25 times as long as F".
+struct Target {
+  /// An operation of the case, and on how many threads.
+  struct Time {
+    std::string operation;
+    int workers = 0;  ///< 0: on every number that was run, the same for both times
+  };
+  enum class Bound { at_most, at_least };
+
+  std::string name;  ///< "T2"
+  Time of, over;
+  double limit = 0;
+  Bound bound = Bound::at_most;
+};
+
+/// Targets beside what was measured; `points` are results of run_bench_point, and only those of `sizes` count, which
+/// targets were set for. A row for every size, and every number of threads where a target leaves that open:
+///   {"target", "size", "of", "over", "ratio", "uncertainty", "bound", "limit", "met"}
+/// or {"target", "size", "of", "over", "absent"}, what is missing, where not both times were measured.
+[[nodiscard]] Value judge_targets(const std::vector<Target>& targets, const Value& points,
+                                  const std::vector<std::string>& sizes);
+
+/// Those rows as lines for people.
+[[nodiscard]] std::string targets_text(const Value& rows);
+
+}  // namespace sonde
