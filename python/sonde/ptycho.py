@@ -57,6 +57,7 @@ class Outcome(NamedTuple):
     kind: str  #: "running", "finished" (all iterations are done), "converged" or "diverged"
     because: str
     best: int  #: iteration with the lowest R_I; on divergence the estimate is the one that this R_I is of
+    r_free: float | None  #: R_I of the held-out frames, of the estimate that there is; None: no frame is held out, or nothing has run
 
 
 class State(NamedTuple):

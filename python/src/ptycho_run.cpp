@@ -166,12 +166,12 @@ class PtychoRun {
     return total - (job_ ? static_cast<Index>(job_->reconstruction().history().size()) : 0);
   }
 
-  /// (kind, because, iteration of the best estimate).
+  /// (kind, because, iteration of the best estimate, R_free or None).
   [[nodiscard]] py::tuple outcome() const {
     static constexpr const char* words[] = {"running", "finished", "converged", "diverged"};
-    if (!job_) return py::make_tuple("running", "", 0);
+    if (!job_) return py::make_tuple("running", "", 0, py::none());
     const Outcome& outcome = job_->reconstruction().outcome();
-    return py::make_tuple(words[static_cast<int>(outcome.kind)], outcome.because, outcome.best);
+    return py::make_tuple(words[static_cast<int>(outcome.kind)], outcome.because, outcome.best, outcome.r_free);
   }
   [[nodiscard]] bool requires_convergence() const { return run_.stop.require; }
 

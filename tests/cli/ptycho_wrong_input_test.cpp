@@ -28,6 +28,20 @@ TEST_F(PtychoWrongInput, EveryProblemOfARunFileIsToldWithItsLine) {
                                HasSubstr("unknown word \"of\"; did you mean \"off\"")));
 }
 
+TEST_F(PtychoWrongInput, ATextFileThatIsCalledHdf5IsABadFile) {
+  const std::string path = file("notes.h5");
+  std::ofstream(path) << "not the patterns";
+  const Ended ended = run({"ptycho", "run", path});
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, HasSubstr("notes.h5: not an HDF5 file"));
+}
+
+TEST_F(PtychoWrongInput, AnArrayThatIsMissingIsABadFile) {
+  const Ended ended = run({"ptycho", "run", file("gone.npy")});
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, HasSubstr("gone.npy"));
+}
+
 TEST_F(PtychoWrongInput, FramesWithoutCountsAreListedAndCanBeLeftOut) {
   write("frames[3] = 0; frames[17] = 0");
   const Ended refused = reconstruct(run_file());

@@ -60,14 +60,14 @@ def error_of(kind, call, *arguments, **options):
 
 def test_a_reconstruction_step_by_step(made):
     run = start(made)
-    assert run.outcome.kind == "running" and run.plan["frames"] == 36 and run.plan["window"] == [24, 20]
+    assert run.outcome.kind == "running" and run.outcome.r_free is None and run.plan["frames"] == 36 and run.plan["window"] == [24, 20]
     steps = []
     for step in run.iterate():
         steps.append(step)
         assert run.object.shape == tuple(run.plan["object"])  # may be looked at in between
     assert [step.number for step in steps] == [1, 2, 3, 4, 5]
     assert steps[-1].metrics["R_I"] < 0.5 * steps[0].metrics["R_I"]
-    assert run.outcome.kind == "finished" and list(run.iterate()) == []
+    assert run.outcome.kind == "finished" and run.outcome.r_free is None and list(run.iterate()) == []
     np.testing.assert_array_equal(run.metrics["R_I"], [step.metrics["R_I"] for step in steps])
     assert np.isnan(run.metrics["R_free"]).all() and steps[0].metrics["R_free"] is None
     assert run.object.dtype == np.complex64 and run.probe.shape == (1, 24, 20) and run.positions.shape == (36, 2)
@@ -148,7 +148,7 @@ def test_frames_are_held_out_and_skipped(made):
     run = start(made, data={"holdout": 0.45, "skip": "0-3"})
     assert len(run.held_out) == 16 and len(run.active) == 16 and min(run.active + run.held_out) == 4
     run.run()
-    assert np.isfinite(run.metrics["R_free"]).all()
+    assert np.isfinite(run.metrics["R_free"]).all() and run.outcome.r_free == run.metrics["R_free"][-1]
 
 
 def test_the_example_in_the_documentation():

@@ -21,6 +21,7 @@
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/ptycho/live/live_run.h"
 #include "sonde/instruments/ptycho/model/metrics.h"
+#include "sonde/instruments/ptycho/reconstruct/divergence_hint.h"
 #include "sonde/instruments/ptycho/report/report.h"
 #include "sonde/instruments/ptycho/results/log.h"
 #include "sonde/instruments/ptycho/results/picture.h"
@@ -29,6 +30,7 @@
 #include "sonde/instruments/ptycho/run/half_data.h"
 #include "sonde/instruments/ptycho/run/job.h"
 #include "sonde/instruments/ptycho/run/multi_start.h"
+#include "sonde/instruments/ptycho/run/predicted_time.h"
 
 namespace sonde::cli {
 namespace {
@@ -488,7 +490,7 @@ void reconstruct(ptycho::RunFile& run, const CheckpointReader* from, std::option
         fmt::format(
             "the reconstruction diverged: {}; the estimate with the lowest R_I, that of iteration {}, was written",
             outcome.because, outcome.best))
-        .hint("halve the steps, or switch the constraint probe_power on");
+        .hint(std::string(ptycho::divergence_hint));
   if (outcome.kind == Outcome::Kind::finished && run.stop.require)
     throw Error(ErrorKind::not_converged, "all iterations are done, but the reconstruction has not converged")
         .hint("give more iterations, or leave stop.require out");

@@ -9,6 +9,7 @@
 
 #include "sonde/instruments/ptycho/model/metrics.h"
 #include "sonde/instruments/ptycho/quality/spectrum.h"
+#include "sonde/instruments/ptycho/reconstruct/divergence_hint.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -90,9 +91,9 @@ struct Row {
 constexpr Row rows[] = {
     {"near_divergence", near_divergence, 1.02,
      "R_I is more than 2 % above the best of this engine: when it stays there the run ends as diverged",
-     "halve the steps, or switch the constraint probe_power on"},
+     divergence_hint},
     {"power_drift", power_drift, 1.05, "ten iterations have changed the probe's power by more than 5 %",
-     "halve the steps, or switch the constraint probe_power on"},
+     divergence_hint},
     {"power_change", power_change, 1.5, "the probe's power has changed by more than a half since the start",
      "hold it with the constraint probe_power, or shorten the steps"},
     {"above_floor", above_floor, 2, "R_I has settled at more than twice what counting noise leaves",

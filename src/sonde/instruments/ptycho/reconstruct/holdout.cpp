@@ -39,4 +39,12 @@ Choice<HeldOut> hold_out(const std::vector<Index>& candidates, std::optional<dou
   return choice;
 }
 
+Choice<HeldOut> hold_out(Index frames, std::vector<Index> skip, std::optional<double> fraction, std::uint64_t seed) {
+  std::sort(skip.begin(), skip.end());
+  std::vector<Index> candidates;
+  for (Index j = 0; j < frames; ++j)
+    if (!std::binary_search(skip.begin(), skip.end(), j)) candidates.push_back(j);
+  return hold_out(candidates, fraction, seed);
+}
+
 }  // namespace sonde::ptycho

@@ -24,4 +24,8 @@ inline constexpr double usual_holdout = 0.03;
 [[nodiscard]] Choice<HeldOut> hold_out(const std::vector<Index>& candidates, std::optional<double> fraction,
                                        std::uint64_t seed);
 
+/// The same of the frames 0 to frames - 1 but those of `skip`, which take no part.
+[[nodiscard]] Choice<HeldOut> hold_out(Index frames, std::vector<Index> skip, std::optional<double> fraction,
+                                       std::uint64_t seed);
+
 }  // namespace sonde::ptycho

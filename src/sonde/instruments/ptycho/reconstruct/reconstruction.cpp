@@ -19,6 +19,7 @@
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 #include "sonde/instruments/ptycho/model/phase_roughness.h"
 #include "sonde/instruments/ptycho/reconstruct/checkpointed.h"
+#include "sonde/instruments/ptycho/reconstruct/divergence_hint.h"
 #include "sonde/instruments/ptycho/reconstruct/history.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 #include "sonde/instruments/ptycho/reconstruct/parts.h"
@@ -105,7 +106,7 @@ void require_finite(const Array& array, const char* what) {
   const auto first = std::find_if_not(numbers, numbers + count, [](Real number) { return std::isfinite(number); });
   throw Error(ErrorKind::not_converged, fmt::format("the {} is not finite any more, first at {}", what,
                                                     place_in(array.shape(), (first - numbers) / 2)))
-      .hint("halve the steps, or switch the constraint probe_power on");
+      .hint(std::string(divergence_hint));
 }
 
 template <class Real>
@@ -235,10 +236,7 @@ template <class Real>
 void Steps<Real>::choose_frames() {
   const Index frames =
       schedule_.share ? static_cast<Index>(schedule_.share->placements().size()) : measurement_->count();
-  std::vector<Index> candidates;
-  for (Index j = 0; j < frames; ++j)
-    if (std::find(schedule_.skip.begin(), schedule_.skip.end(), j) == schedule_.skip.end()) candidates.push_back(j);
-  HeldOut chosen = hold_out(candidates, schedule_.holdout, schedule_.seed).value;
+  HeldOut chosen = hold_out(frames, schedule_.skip, schedule_.holdout, schedule_.seed).value;
   active_ = std::move(chosen.active);
   held_ = std::move(chosen.held);
   held_here_ = schedule_.share ? schedule_.share->own(held_) : held_;
@@ -362,7 +360,7 @@ void Steps<Real>::require_finite_state() const {
   if (!schedule_.share || !schedule_.share->any(found.has_value())) return;
   if (found) throw Error(*found);
   throw Error(ErrorKind::not_converged, "another process has found numbers that are not finite")
-      .hint("halve the steps, or switch the constraint probe_power on");
+      .hint(std::string(divergence_hint));
 }
 
 /// Of finite arrays whose products are too large: the first frame that shows it, and where the largest numbers are.

@@ -8,15 +8,15 @@
 #include <functional>
 #include <numeric>
 
+#include "sonde/engine/report/spread.h"
+
 namespace sonde::ptycho {
 namespace {
 
 /// Of the `count` values that end `skip` before the end.
 double median(const std::vector<double>& values, std::size_t count, std::size_t skip = 0) {
   const auto last = values.end() - static_cast<std::ptrdiff_t>(skip);
-  std::vector<double> part(last - static_cast<std::ptrdiff_t>(count), last);
-  std::sort(part.begin(), part.end());
-  return part.size() % 2 == 1 ? part[count / 2] : (part[count / 2 - 1] + part[count / 2]) / 2;
+  return sonde::median({last - static_cast<std::ptrdiff_t>(count), last});
 }
 
 }  // namespace

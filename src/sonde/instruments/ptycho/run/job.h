@@ -6,65 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "sonde/engine/base/choice.h"
-#include "sonde/instruments/ptycho/model/measurement.h"
-#include "sonde/instruments/ptycho/read/scan.h"
 #include "sonde/instruments/ptycho/read/source.h"
-#include "sonde/instruments/ptycho/read/start_values.h"
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 #include "sonde/instruments/ptycho/results/changes.h"
 #include "sonde/instruments/ptycho/results/result.h"
+#include "sonde/instruments/ptycho/run/job_plan.h"
 #include "sonde/instruments/ptycho/run/judgement.h"
-#include "sonde/instruments/ptycho/run/memory_plan.h"
+#include "sonde/instruments/ptycho/run/read_counts.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
 
 namespace sonde::ptycho {
-
-/// What a run will do, known before a count is read.
-struct JobPlan {
-  Scan scan;
-  ObjectExtent extent;  ///< size of the object, and what is added to positions so that they lie inside
-  RunSizes sizes;
-  MemoryPlan memory;
-  Spacing spacing;                                ///< of the positions of frames that take part, object pixels
-  std::vector<std::string> warnings;              ///< of the file, the settings and the positions
-  std::optional<Device> kernels{};                ///< the GPU whose kernels compute; unset: the CPU's threads do
-  PatternTier patterns = PatternTier::device;     ///< where they wait for kernels
-  GroupLimits groups{};                           ///< of those that kernels have in flight
-  std::string storage_because;                    ///< storage, tiers and batches in one sentence
-  std::optional<Choice<Index>> starts_at_once{};  ///< of [multi_start], where there are several
-  TierBudgets budgets = TierBudgets::unlimited();
-  std::shared_ptr<Share> share;               ///< this process's part of the scan, when there are several
-  std::shared_ptr<const KnownObject> direct;  ///< what a one-shot reconstruction has found, where a run begins by it
-};
-
-/// What a run may use. Without budgets everything is kept in memory, whatever it holds.
-struct Resources {
-  std::optional<TierBudgets> budgets{};  ///< of this process
-  Ranks ranks = Ranks::alone();
-  bool kernels = false;  ///< a GPU's compute, which keeps exit waves itself
-};
-
-/// The first probe as far as it is known without counts: nothing when it comes from the mean pattern. Its power is 1.
-[[nodiscard]] std::optional<Array> probe_without_counts(const RunFile& run, const Source& source, const JobPlan& plan);
-
-/// What is doubtful before counts are read: in the source, in what settings say of it, and in the positions of a scan.
-[[nodiscard]] std::vector<std::string> scan_warnings(const RunFile& run, const Source& source, const Scan& scan,
-                                                     const Spacing& spacing, const ObjectExtent& extent);
-
-/// Throws like plan_scan(), and for settings that do not fit each other.
-[[nodiscard]] JobPlan plan_job(const RunFile& run, const Source& source, const Resources& resources = {});
-
-/// The counts of a scan, which jobs on one [data] share; several threads read them.
-struct Counts {
-  std::shared_ptr<const Measurement> measurement;
-  Array mean;                                ///< f64 (rows, columns): the mean pattern
-  std::vector<Index> skip;                   ///< frames that take no part, ascending
-  std::vector<std::string> notes, warnings;  ///< what was found while reading
-};
-
-/// Reads them as the plan says. Throws like load_counts(). With several processes all must ask.
-[[nodiscard]] std::shared_ptr<const Counts> read_counts(const RunFile& run, const Source& source, const JobPlan& plan);
 
 /// A reconstruction that is ready to iterate, with everything that its result needs.
 class Job {
@@ -141,10 +92,5 @@ class Job {
   Value provenance_;
   Value known_ = Value::object();  // [geometry] as the data file says it, where settings do not
 };
-
-/// Transforms of one pattern-iteration of the slowest engine: 2 per mode and slice step, and 2 more for shifted probes.
-[[nodiscard]] double transforms_per_iteration(const RunSizes& sizes);
-/// Seconds of one iteration, from a transform timed here and now on one thread: rough, within a factor of two.
-[[nodiscard]] double predicted_seconds(const RunSizes& sizes);
 
 }  // namespace sonde::ptycho

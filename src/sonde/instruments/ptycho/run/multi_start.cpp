@@ -10,6 +10,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/ptycho/reconstruct/divergence_hint.h"
 #include "sonde/instruments/ptycho/run/side_by_side.h"
 
 namespace sonde::ptycho {
@@ -90,7 +91,7 @@ std::vector<StartOutcome> choose_start(Job& job, const RunFile& run) {
   if (best.score == failed)
     throw Error(ErrorKind::not_converged,
                 fmt::format("none of {} starts gets through {} iterations", settings.starts, settings.iterations))
-        .hint("halve the steps, or switch the constraint probe_power on");
+        .hint(std::string(divergence_hint));
   outcomes[static_cast<std::size_t>(best.start)].chosen = true;
   adopt(best);
   return outcomes;
