@@ -264,7 +264,7 @@ class Reconstruction:
         outcome = self.outcome
         if outcome.kind == "diverged":
             _sonde.raise_error("not_converged", f"the reconstruction diverged: {outcome.because}; the estimate is that of iteration "
-                               f"{outcome.best}", "halve the steps, or switch the constraint probe_power on")
+                               f"{outcome.best}", "halve the steps; switch the constraint probe_power on where it is off")
         if outcome.kind == "finished" and self._run.requires_convergence():
             _sonde.raise_error("not_converged", "all iterations are done, but the reconstruction has not converged",
                                "give more iterations, or leave stop.require out")

@@ -52,7 +52,7 @@ using PtychoDiagnoseWrongInput = PtychoDiagnose;
 TEST_F(PtychoDiagnose, JudgesAHealthyResult) {
   reconstruct();
   const Value found = diagnose();
-  EXPECT_EQ(found.find("diagnoses")->size(), 14u);
+  EXPECT_EQ(found.find("diagnoses")->size(), 15u);
   for (const char* name :
        {"missing_overlap", "not_finite", "checkerboard", "phase_wrap", "outside_aperture", "low_dose"}) {
     SCOPED_TRACE(name);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/cli/ptycho_scan.h"
@@ -109,6 +110,25 @@ TEST_F(PtychoStemFile, AListOfPositionsBesideThePatternsIsTaken) {
   const Ended taken = reconstruct_raster();
   EXPECT_EQ(taken.status, 0) << taken.err;
   EXPECT_THAT(taken.err, HasSubstr("positions are those of " + file("raster.h5") + ":/positions"));
+}
+
+TEST_F(PtychoStemFile, AListThatIsNotOneOfTheFramesIsAnError) {
+  // It is the user's: a raster in its place would be another scan.
+  for (const auto& [list, shape, help] :
+       {std::tuple("positions[:63]", "shape (63, 2) for 64 frames", "each frame its row and column"),
+        std::tuple("positions.T", "shape (2, 64) for 64 frames", "store the transpose"),
+        std::tuple("positions.reshape(8, 8, 2)", "shape (8, 8, 2) for 64 frames", "reshaped to (-1, 2)")}) {
+    SCOPED_TRACE(list);
+    for (const char* data : {"frames", "frames.reshape(64, 24, 24)"}) {
+      write_raster("", "f['data'] = " + std::string(data) + "; f['positions'] = " + list);
+      const Ended ended = reconstruct_raster({"--set", "data.scan_shape=8,8"});
+      EXPECT_EQ(ended.status, 3);
+      EXPECT_THAT(ended.err, AllOf(HasSubstr(":/positions: " + std::string(shape)), HasSubstr(help)));
+      EXPECT_FALSE(has_result());
+    }
+  }
+  write_raster("", "f['data'] = frames; f['positions'] = [1.0, 2.0, 3.0]");  // of a stage, say
+  EXPECT_EQ(reconstruct_raster().status, 0);
 }
 
 TEST_F(PtychoStemFile, AListOfAnotherNameIsNamed) {

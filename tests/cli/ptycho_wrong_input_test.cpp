@@ -159,6 +159,10 @@ TEST_F(PtychoWrongInput, ScanAxesThatComeLastAreSuspectedByTheCounts) {
   std::ofstream(file("raster.toml")) << "[data]\nfile = \"scan.h5\"\npatterns = \"data\"\nskip_empty = true\n"
                                      << "[geometry]\nunits = \"pixel\"\nscan_step_px = 2\n[probe]\nfwhm = 4\n"
                                      << "[[engine]]\nname = \"epie\"\niterations = 1\n";
+  const Ended listed = run({"ptycho", "run", file("raster.toml"), "-o", file("result.h5")});
+  EXPECT_EQ(listed.status, 3);
+  EXPECT_THAT(listed.err, HasSubstr("the axes of the patterns seem to be in another order"));
+  write("frames = np.moveaxis(frames.reshape(8, 8, n, n), (0, 1), (2, 3)); positions = [1.0]");  // no list
   const Ended ended = run({"ptycho", "run", file("raster.toml"), "-o", file("result.h5")});
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("the mean pattern is flat as a scan is: the axes seem to be in another order"));

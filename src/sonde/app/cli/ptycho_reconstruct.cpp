@@ -403,6 +403,15 @@ void tell_outcome(ptycho::Job& job, const std::optional<Error>& stopped, Context
         fmt::format("R_I is {:.3g} times its floor: noise is fitted, because the overlap is too small or too much "
                     "is free",
                     ratio));
+  // Frames that nothing was fitted to stand for what lies between the others. Where positions are corrected theirs are
+  // not, and R_free is larger for that alone.
+  constexpr double unlike = 2;
+  if (outcome.r_free && !last.positions && *outcome.r_free > unlike * outcome.r_intensity &&
+      *outcome.r_free > poor * job.floor())
+    log_warning(
+        fmt::format("R_free is {:.3g} times R_I: frames that were held out are not explained, so what lies between the "
+                    "positions is not known; check the scan step and the overlap ({:.0f} %)",
+                    *outcome.r_free / outcome.r_intensity, 100 * job.judgement().overlap));
 }
 
 }  // namespace

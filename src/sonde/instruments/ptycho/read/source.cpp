@@ -36,14 +36,15 @@ bool is_hdf5(const std::string& path) {
   return false;
 }
 
-bool is_called_positions(const std::string& path) { return path.ends_with("/positions"); }
+bool is_called_positions(const std::string& path) { return path == "positions" || path.ends_with("/positions"); }
 
 /// The data sets that can be patterns.
 std::vector<std::string> possible_patterns(const Hdf5File& file) {
   std::vector<std::string> found;
   for (const std::string& path : file.datasets()) {
     const Hdf5DatasetInfo info = file.dataset(path).info();
-    if (info.shape.rank() >= 3 && info.shape.rank() <= 4 && info.dtype && *info.dtype < DType::c64)
+    if (info.shape.rank() >= 3 && info.shape.rank() <= 4 && info.dtype && *info.dtype < DType::c64 &&
+        !is_called_positions(path))
       found.push_back(path);
   }
   return found;
@@ -60,11 +61,26 @@ std::vector<std::string> position_lists(const Hdf5File& file, const Shape& patte
   return found;
 }
 
+/// A data set that is called positions and looks like a list of points, but not one for each frame: of another length,
+/// transposed, or folded like the scan.
+std::optional<std::string> wrong_list(const Hdf5File& file, const Shape& patterns) {
+  const Index frames = patterns.rank() == 4 ? patterns[0] * patterns[1] : patterns[0];
+  for (const std::string& path : file.datasets()) {
+    const Hdf5DatasetInfo info = file.dataset(path).info();
+    if (!is_called_positions(path) || !info.dtype || *info.dtype >= DType::c64) continue;
+    const Shape& shape = info.shape;
+    const bool points = (shape.rank() == 2 && (shape[0] == 2 || shape[1] == 2)) || (shape.rank() == 3 && shape[2] == 2);
+    if (points && !(shape == Shape{frames, 2})) return path;
+  }
+  return std::nullopt;
+}
+
 /// Whether a list of positions lies beside the only patterns of a file: called so, or in a file that is no raster.
 bool lists_positions(const Hdf5File& file) {
   const std::vector<std::string> patterns = possible_patterns(file);
   if (patterns.size() != 1) return false;
   const Shape shape = file.dataset(patterns.front()).info().shape;
+  if (wrong_list(file, shape)) return true;
   const std::vector<std::string> lists = position_lists(file, shape);
   return !lists.empty() && (shape.rank() == 3 || std::any_of(lists.begin(), lists.end(), is_called_positions));
 }
@@ -140,6 +156,19 @@ std::vector<Point> named_positions(const DataSettings& settings) {
 /// Takes a list that is called positions; others are remembered for whoever finds the positions missing.
 void take_list_beside(Source& source, const Hdf5File& file, const Shape& patterns) {
   if (patterns.rank() != 3 && patterns.rank() != 4) return;
+  if (const auto wrong = wrong_list(file, patterns)) {
+    const Shape shape = file.dataset(*wrong).info().shape;
+    const Index frames = patterns.rank() == 4 ? patterns[0] * patterns[1] : patterns[0];
+    Error error(ErrorKind::bad_input, fmt::format("{}:{}: shape {} for {} frames, expected ({}, 2)", file.path(),
+                                                  *wrong, shape.text(), frames, frames));
+    const bool scan_last = patterns.rank() == 4 && shape.count() == 2 * patterns[2] * patterns[3];
+    throw error.hint(scan_last ? "the axes of the patterns seem to be in another order: the scan comes first, store "
+                                 "numpy.moveaxis(patterns, (2, 3), (0, 1))"
+                     : shape == Shape{2, frames} ? "store the transpose: a row and a column for each frame"
+                     : shape.count() == 2 * frames
+                         ? "store it reshaped to (-1, 2): a row and a column for each frame"
+                         : "give each frame its row and column, or name another list with data.positions");
+  }
   for (const std::string& list : position_lists(file, patterns)) {
     if (!is_called_positions(list) || !source.positions.empty()) {
       source.position_lists.push_back(list);

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "sonde/engine/report/spread.h"
+#include "sonde/instruments/ptycho/reconstruct/divergence_hint.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -64,10 +65,8 @@ std::string StopJudge::power_warning(Index number) {
   const double power = power_of_ten();
   if (std::abs(power - 1) <= 0.05) return "";
   warned_ = true;
-  return fmt::format(
-      "ten iterations have changed the probe's power {:.3g}-fold, at iteration {}: halve the step, or switch the "
-      "constraint probe_power on",
-      power, number);
+  return fmt::format("ten iterations have changed the probe's power {:.3g}-fold, at iteration {}: {}", power, number,
+                     divergence_hint);
 }
 
 StopJudge::Verdict StopJudge::relative(double power_total) {
