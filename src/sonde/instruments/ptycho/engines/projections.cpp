@@ -177,21 +177,36 @@ void Projections<Real>::bring(Workbench<Real>& bench, Index frame, Exposure<Real
   exposure.back();
 }
 
+/// Looks at no interrupt: waves and positions change together.
 template <class Real>
 void Projections<Real>::positions_changed(Workbench<Real>& bench, std::span<const Placement> from) {
   state_changed();
   const std::vector<Placement>& now = bench.state().placements;
   if (there_) return there_->shift_waves(from, now);
-  bench.pass().run(bench.state(), bench.active(), {.object = true, .probe = false}, sums_,
-                   [&](Index frame, Exposure<Real>& exposure) {
-                     const auto i = static_cast<std::size_t>(frame);
-                     Complex* waves = waves_of(frame, exposure);
-                     exposure.shift_far_field(waves, now[i].shift_row - from[i].shift_row,
-                                              now[i].shift_col - from[i].shift_col);
-                     keep(frame, waves);
-                     bring(bench, frame, exposure);
-                   });
-  summed_probe_ = bench.state().probe.clone();
+  const std::vector<Index>& active = bench.active();
+  parallel_for(static_cast<Index>(active.size()), 1, [&](Index first, Index last, Worker&) {
+    std::vector<Complex> ramp_row(static_cast<std::size_t>(rows_)), ramp_col(static_cast<std::size_t>(cols_));
+    std::vector<Complex> room;  // of waves that lie elsewhere
+    for (Index i = first; i < last; ++i) {
+      const Index frame = active[static_cast<std::size_t>(i)];
+      const Placement &before = from[static_cast<std::size_t>(frame)], &after = now[static_cast<std::size_t>(frame)];
+      const double down = after.shift_row - before.shift_row, across = after.shift_col - before.shift_col;
+      if (down == 0 && across == 0) continue;
+      cpu::fill_ramp<Real>(down, ramp_row);
+      cpu::fill_ramp<Real>(across, ramp_col);
+      Complex* waves = waves_->template in_place<Complex>(frame);
+      if (waves == nullptr) {
+        room.resize(static_cast<std::size_t>(modes_ * rows_ * cols_));
+        waves = room.data();
+        waves_->get(frame, View<Complex, 3>(waves, modes_, rows_, cols_), stream_);
+      }
+      for (Index m = 0; m < modes_; ++m) {
+        Complex* wave = waves + m * rows_ * cols_;
+        cpu::ramp(wave, ramp_row.data(), ramp_col.data(), Real(1), false, rows_, cols_, wave);
+      }
+      keep(frame, waves);
+    }
+  });
 }
 
 template <class Real>

@@ -60,18 +60,6 @@ namespace {
 template <class Real>
 constexpr DType complex_type = dtype_of<std::complex<Real>>;
 
-/// exp(-2 pi i k f) for k in FFT order, in cycles per pixel; the Nyquist line included, so that every multiplier has
-/// modulus one.
-template <class Real>
-void fill_ramp(double fraction, std::vector<std::complex<Real>>& ramp) {
-  const auto n = static_cast<Index>(ramp.size());
-  for (Index i = 0; i < n; ++i) {
-    const Index k = i < (n + 1) / 2 ? i : i - n;
-    const double angle = -2 * std::numbers::pi * static_cast<double>(k) * fraction / static_cast<double>(n);
-    ramp[static_cast<std::size_t>(i)] = {static_cast<Real>(std::cos(angle)), static_cast<Real>(std::sin(angle))};
-  }
-}
-
 }  // namespace
 
 template <class Real>
@@ -122,18 +110,6 @@ void Exposure<Real>::differentiate(const Array& spectrum, Complex* by_row, Compl
 }
 
 template <class Real>
-void Exposure<Real>::shift_far_field(Complex* far_field, double down, double across) {
-  if (down == 0 && across == 0) return;
-  const Model<Real>& model = *model_;
-  fill_ramp(down, ramp_row_);
-  fill_ramp(across, ramp_col_);
-  for (Index m = 0; m < model.modes(); ++m) {
-    Complex* wave = far_field + m * model.pixels();
-    cpu::ramp(wave, ramp_row_.data(), ramp_col_.data(), Real(1), false, model.rows(), model.cols(), wave);
-  }
-}
-
-template <class Real>
 void Exposure<Real>::bring(const Array& probe, const Array& spectrum) {
   if (shifted()) {
     const Complex* from = spectrum.view<Complex, 3>().data;
@@ -175,8 +151,8 @@ void Exposure<Real>::aim(const State& state, const Array& spectrum, Index frame,
   if (shifted()) {
     const Complex* from = spectrum.view<Complex, 3>().data;
     first_ = varies ? own_first(state, frame, from, from + waves) : from;
-    fill_ramp(placement_.shift_row, ramp_row_);
-    fill_ramp(placement_.shift_col, ramp_col_);
+    cpu::fill_ramp<Real>(placement_.shift_row, ramp_row_);
+    cpu::fill_ramp<Real>(placement_.shift_col, ramp_col_);
     shift_spectrum(first_, from, ramp_row_, ramp_col_, shifted_);
   } else if (varies) {
     const Complex* first = own_first(state, frame, probe, state.opr_modes.view<Complex, 3>().data);

@@ -111,8 +111,6 @@ class Exposure {
   void unshift();
   /// The spectrum of that.
   void unshifted_spectrum();
-  /// Moves waves whose far field, (M, Ny, Nx), is given, by a part of a pixel; before aim(), which has the same room.
-  void shift_far_field(Complex* far_field, double down, double across);
 
   /// Puts something that lives in the probe's window, (M, Ny, Nx), into waves(), shifted to this frame. `spectrum` is
   /// its own, where probes are shifted.

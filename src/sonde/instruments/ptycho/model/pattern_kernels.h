@@ -5,6 +5,7 @@
 #pragma once
 
 #include <complex>
+#include <span>
 
 #include "sonde/engine/array/view.h"
 #include "sonde/instruments/ptycho/model/loss.h"
@@ -34,6 +35,10 @@ void multiply_conjugate(View<const Complex<Real>, 2> object, Complex<Real>* wave
 template <class Real>
 void filter(const Complex<Real>* factor, Real scale, bool conjugate, Complex<Real>* wave, Index count);
 
+/// What shifts a wave by a fraction of a pixel along one axis: exp(-2 pi i k fraction) for k in FFT order, in cycles
+/// per pixel; the Nyquist line included, so that every multiplier has modulus one.
+template <class Real>
+void fill_ramp(double fraction, std::span<Complex<Real>> ramp);
 /// to(row, col) = scale ramp_row(row) ramp_col(col) from(row, col), or with the conjugate ramps. May be in place.
 template <class Real>
 void ramp(const Complex<Real>* from, const Complex<Real>* ramp_row, const Complex<Real>* ramp_col, Real scale,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products, shifts and sizes of waves.
+#include <cmath>
+#include <numbers>
 
 #include "sonde/engine/device/multiversion.h"
 #include "sonde/instruments/ptycho/model/lanes.h"
@@ -29,6 +31,16 @@ SONDE_INLINE Real largest_of_modes(const Complex<Real>* waves, Index modes, Inde
 }
 
 }  // namespace
+
+template <class Real>
+void fill_ramp(double fraction, std::span<Complex<Real>> ramp) {
+  const auto n = static_cast<Index>(ramp.size());
+  for (Index i = 0; i < n; ++i) {
+    const Index k = i < (n + 1) / 2 ? i : i - n;
+    const double angle = -2 * std::numbers::pi * static_cast<double>(k) * fraction / static_cast<double>(n);
+    ramp[static_cast<std::size_t>(i)] = {static_cast<Real>(std::cos(angle)), static_cast<Real>(std::sin(angle))};
+  }
+}
 
 template <class Real>
 SONDE_MULTIVERSION void multiply(View<const Complex<Real>, 2> object, const Complex<Real>* wave,
@@ -180,6 +192,8 @@ SONDE_MULTIVERSION double power(const Complex<Real>* waves, Index count) {
 
 template void multiply(View<const Complex<float>, 2> object, const Complex<float>* wave, Complex<float>* product);
 template void multiply(View<const Complex<double>, 2> object, const Complex<double>* wave, Complex<double>* product);
+template void fill_ramp(double, std::span<Complex<float>>);
+template void fill_ramp(double, std::span<Complex<double>>);
 template void step_through(View<const Complex<float>, 2>, View<const Complex<float>, 2>, Complex<float>*,
                            Complex<float>*, Complex<float>*);
 template void step_through(View<const Complex<double>, 2>, View<const Complex<double>, 2>, Complex<double>*,
