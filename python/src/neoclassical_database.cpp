@@ -182,7 +182,8 @@ py::dict profiles(const Database& database, const std::vector<double>& rho, cons
         radii_of(rho, Plasma(file, text, standard), source.minor_radius(), E_r, settings.E_par);
     const std::vector<nc::RadialResult> results = nc::radial_transport(source, radii, settings.transport());
     NetcdfContents made =
-        nc::transport_contents(results, species_of(radii.front()), "database " + database.database().source_name);
+        nc::transport_contents(results, species_of(radii.front()), "database " + database.database().source_name,
+                               nc::profile_settings_text(settings, file.value_or(""), std::nullopt));
     if (output) nc::write_result(*output, made);
     return made;
   }));
@@ -197,22 +198,26 @@ py::dict solved_profiles(const std::string& wout, const std::vector<double>& rho
                          const py::dict& keywords, const std::optional<std::string>& output,
                          const py::object& progress) {
   const auto settings = options_of<nc::TransportSettings>(keywords, "profiles()");
-  const auto solving = options_of<nc::SolverSettings>(solver, "profiles()");
-  const nc::GridSpec on = options_of<nc::GridSettings>(grid, "Grid()").spec();
+  const nc::DirectSettings how{.grid = options_of<nc::GridSettings>(grid, "Grid()"),
+                               .solver = options_of<nc::SolverSettings>(solver, "profiles()"),
+                               .search = exhaustive ? nc::FieldSearch::exhaustive : nc::FieldSearch::guided};
+  const nc::GridSpec on = how.grid.spec();
   if (rho.empty()) throw Error(ErrorKind::bad_input, "rho names no radius");
   if (output) nc::require_result_path(*output);
   return named_arrays(Work(progress).run([&] {
     const nc::Equilibrium equilibrium = open_equilibrium(wout);
     nc::TransportOptions options = settings.transport();
-    options.search = exhaustive ? nc::FieldSearch::exhaustive : nc::FieldSearch::guided;
+    options.search = how.search;
     std::optional<ProgressMeter> meter;
-    const nc::SolvedEquilibrium source(equilibrium, nc::minor_radius(equilibrium, std::nullopt), on, solving.solver(),
-                                       {.adapt = solving.search(), .solved = [&] { meter->advance(); }});
+    const nc::SolvedEquilibrium source(equilibrium, nc::minor_radius(equilibrium, std::nullopt), on,
+                                       how.solver.solver(),
+                                       {.adapt = how.solver.search(), .solved = [&] { meter->advance(); }});
     std::vector<nc::RadialInput> radii =
         radii_of(rho, Plasma(file, text, standard), source.minor_radius(), E_r, settings.E_par);
     meter.emplace("solving", nc::expected_solves(radii, options), "points");
     const std::vector<nc::RadialResult> results = nc::radial_transport(source, radii, options);
-    NetcdfContents made = nc::transport_contents(results, species_of(radii.front()), "solved from " + wout);
+    NetcdfContents made = nc::transport_contents(results, species_of(radii.front()), "solved from " + wout,
+                                                 nc::profile_settings_text(settings, file.value_or(""), how));
     if (compare != nullptr)
       (void)add_interpolation_errors(
           made, results, nc::interpolated_again(nc::TableSource(compare->database()), radii, results, options));

@@ -17,6 +17,7 @@ namespace sonde {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using testing::Ended;
 using ::testing::HasSubstr;
 using testing::Neoclassical;
@@ -83,8 +84,24 @@ TEST_F(Neoclassical, FromAnEquilibriumToABootstrapCurrent) {
       "import sys, h5py\n"
       "f = h5py.File(sys.argv[1] + '/profiles.h5')\n"
       "assert (f['total_current'][()] < 0).all() and (f['corrected_total_current'][()] < 0).all()\n"
-      "assert f['gamma'].shape == (2, 3)\n",
+      "assert f['gamma'].shape == (2, 3)\n"
+      "settings = f['settings'][()].decode()\n"
+      "assert 'sonine_order = 2' in settings and 'energies = 64' in settings and '[grid]' not in settings\n"
+      "assert (abs(f['sonine_change'][()]) < abs(f['corrected_total_current'][()])).all()\n",
       folder_.path().string());
+  // The plan tells what would be solved, before any work.
+  const Ended planned = command({"database", wout, "-o", file("P.h5"), "--n-theta", "15", "--n-zeta", "1", "--n-xi",
+                                 "8", "--nu-v", "0.25,0.5", "--er-tilde", "0,1e-3", "--dry-run"});
+  EXPECT_THAT(planned.err, AllOf(HasSubstr("nu_v: [0.25,0.5] (as given)"), HasSubstr("rho: [0.12247,0.25,"),
+                                 HasSubstr("path without field: \"spd\""),
+                                 HasSubstr("path with field: \"quasidefinite\""), HasSubstr("file: \"")));
+  EXPECT_FALSE(fs::exists(file("P.h5")));
+  // Without stellarator symmetry the field is not searched by tables, whatever is asked for.
+  const Ended searched =
+      command({"profile", (data / "neoclassical/wout_up_down_asymmetric_tokamak.nc").string(), "-o", file("u.h5"),
+               "--n-theta", "15", "--n-zeta", "1", "--n-xi", "8", "--rho", "0.5", "--dry-run"});
+  EXPECT_EQ(searched.status, 0) << searched.err;
+  EXPECT_THAT(searched.err, AllOf(HasSubstr("solves at 300 fields"), HasSubstr("without stellarator symmetry")));
   write("plasma.toml", "[profiles]\nn0 = 1\nT0 = 3\n");
   EXPECT_EQ(command({"profile", file("D.h5"), "-o", file("p.nc"), "--profiles", file("plasma.toml"), "--rho", "0.5",
                      "--momentum-correction", "none", "--quantity", "ambipolar"})

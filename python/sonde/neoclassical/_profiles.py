@@ -40,6 +40,7 @@ class Profiles:
     corrected_u_par: Array | None
     corrected_current: Array | None
     corrected_total_current: Array | None
+    sonine_change: Array | None  #: A/m^2: what the last Sonine order has changed of it
     A1: Array  #: thermodynamic forces, 1/m
     A2: Array
     A3: Array  #: of the electric field along B
@@ -82,13 +83,14 @@ def given_plasma(given: Path | Mapping[str, Any] | None) -> tuple[str | None, st
 
 def profiles_of(made: dict[str, Any]) -> Profiles:
     """From the variables of a file of profiles."""
-    for text in ("coefficients", "software_version"):
+    for text in ("coefficients", "software_version", "settings"):
         made.pop(text)
     made["species_names"] = made["species_names"].split(",")
     matrix = np.stack([made.pop(f"L{i}{j}") for i in (1, 2, 3) for j in (1, 2, 3)], axis=-1)
     made["L"] = matrix.reshape(*matrix.shape[:2], 3, 3)
     for name in ("gamma", "q", "u_par", "current", "total_current"):
         made.setdefault(f"corrected_{name}", None)
+    made.setdefault("sonine_change", None)
     for group in ("search", "interpolation_error"):
         names = [name for name in made if name.startswith(group + "_")]
         made[group] = {name.removeprefix(group + "_"): made.pop(name) for name in names} or None

@@ -160,6 +160,13 @@ nc::DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ran
   context.report().add_choice("points", Value(request.axes.count()),
                               fmt::format("{} radii, {} collisionalities, {} fields", request.axes.radii(),
                                           request.axes.collisionalities(), request.axes.fields()));
+  const auto said = [](bool given) { return given ? "as given" : "by default"; };
+  report_axis("rho", request.axes.rho, said(options.rho || options.rho_linspace), context);
+  report_axis("nu_v", request.axes.nu_v, said(options.nu_v.has_value()), context);
+  report_axis("Er_tilde", request.axes.Er_tilde, said(options.er_tilde || options.er_tilde_logspace), context);
+  report_paths(build.plan(0), build.cases(0), context);
+  context.report().add_choice("file", Value(format_bytes(static_cast<double>(nc::database_bytes(request.axes)))),
+                              "tables of all points");
   if (const auto device = take_batch_device(ranks.size() > 1 ? "several processes share points on the CPU alone"
                                                              : why_no_gpu(build.why_not_in_batches(), lane, context),
                                             context)) {

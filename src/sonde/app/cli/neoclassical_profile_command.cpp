@@ -135,17 +135,19 @@ struct Source {
   std::unique_ptr<nc::RadialSource> radii;
   std::vector<double> rho;
   std::string what;
-  bool solves = false;  ///< each coefficient, in place of a look into a table
+  bool solves = false;    ///< each coefficient, in place of a look into a table
+  bool symmetric = true;  ///< stellarator symmetry: tables of a guided search need it
   std::shared_ptr<std::function<void()>> solved =
       std::make_shared<std::function<void()>>();  ///< told of each, once set
 };
 
-/// Outermost, where |B| varies most; not outside of the mesh.
-void say_resolution_at_edge(const nc::Equilibrium& equilibrium, double rho, const nc::GridSpec& grid,
+/// Outermost, where |B| varies most; not outside of the mesh. Returns whether the field has stellarator symmetry.
+bool say_resolution_at_edge(const nc::Equilibrium& equilibrium, double rho, const nc::GridSpec& grid,
                             Context& context) {
   const nc::Surface surface = equilibrium.surface(rho * rho).surface;
   require_room(surface, grid, context);
   say_resolution(surface, grid, context);
+  return surface.symmetric();
 }
 
 Source open_source(const ProfileOptions& options, Context& context) {
@@ -165,8 +167,12 @@ Source open_source(const ProfileOptions& options, Context& context) {
   const nc::GridSpec grid = options.grid.spec();
   report_grid(grid, context);
   if (rho.empty()) rho = evenly_spaced(0.1, 0.9, 9);
-  say_resolution_at_edge(equilibrium, *std::max_element(rho.begin(), rho.end()), grid, context);
-  Source source{.radii = nullptr, .rho = std::move(rho), .what = "solved from " + options.input, .solves = true};
+  const bool symmetric = say_resolution_at_edge(equilibrium, *std::max_element(rho.begin(), rho.end()), grid, context);
+  Source source{.radii = nullptr,
+                .rho = std::move(rho),
+                .what = "solved from " + options.input,
+                .solves = true,
+                .symmetric = symmetric};
   nc::DirectSolves how;
   if (options.adapt_n_xi) how.adapt = nc::LegendreSearch{.tolerance = *options.adapt_n_xi};
   how.solved = [told = source.solved] {
@@ -178,21 +184,35 @@ Source open_source(const ProfileOptions& options, Context& context) {
   return source;
 }
 
-/// A table is asked for less than it costs to make tables of it.
+/// A table is asked for less than it costs to make tables of it; tables know no D31 without parity in E_r.
 nc::TransportOptions transport_of(const ProfileOptions& options, const Source& source) {
   nc::TransportOptions made = options.transport.transport();
-  if (source.solves) made.search = options.search;
+  if (source.solves && source.symmetric) made.search = options.search;
   return made;
 }
 
+std::string settings_text(const ProfileOptions& options, const Source& source) {
+  std::optional<nc::DirectSettings> direct;
+  if (source.solves) {
+    direct.emplace(
+        nc::DirectSettings{.grid = options.grid, .solver = {}, .search = transport_of(options, source).search});
+    direct->solver.tol = options.tol;
+    direct->solver.precision = options.precision;
+    direct->solver.adapt_n_xi = options.adapt_n_xi;
+  }
+  return nc::profile_settings_text(options.transport, options.profiles.value_or(""), direct);
+}
+
 /// What a direct lane is in for, before it begins.
-void say_solves(const std::vector<nc::RadialInput>& radii, const nc::TransportOptions& options, Context& context) {
+void say_solves(const std::vector<nc::RadialInput>& radii, const nc::TransportOptions& options, nc::FieldSearch wished,
+                Context& context) {
   const Index solves = nc::expected_solves(radii, options);
   const bool searches = std::any_of(radii.begin(), radii.end(), [](const auto&input) { return !input.E_r; }),
              guided = options.search == nc::FieldSearch::guided;
   const std::string search =
       guided ? "tables made at each radius, then each root by solves at it"
-             : fmt::format("solves at {} fields of each radius, then more for each root", options.ambipolar.points);
+             : fmt::format("solves at {} fields of each radius, then more for each root{}", options.ambipolar.points,
+                           wished == nc::FieldSearch::guided ? " (without stellarator symmetry no tables help)" : "");
   if (searches) context.report().add_choice("search", Value(guided ? "guided" : "exhaustive"), search);
   context.report().add_choice(
       "solves", Value(solves),
@@ -221,6 +241,20 @@ void say_search(const std::vector<nc::RadialResult>& results, Context& context) 
       fmt::format("search    {} radii by tables of {} points in all and solves at {} fields, where the tables "
                   "were off by up to {:.2g} % of the largest current",
                   radii, points, fields, 100 * error));
+}
+
+/// How far the Sonine series has come, by its last order; of the largest current, since currents pass through zero.
+void say_sonine_change(const std::vector<nc::RadialResult>& results, Context& context) {
+  double change = 0, largest = 0;
+  for (const nc::RadialResult& r : results) {
+    if (r.corrected.empty() || std::isnan(r.sonine_change)) continue;
+    change = std::max(change, std::abs(r.sonine_change));
+    largest = std::max(largest, std::abs(r.corrected_total_current));
+  }
+  if (!(largest > 0)) return;
+  context.results()["largest_sonine_change"] = change / largest;
+  context.say(fmt::format("order     the last Sonine order changes the current by up to {:.2g} % of the largest{}",
+                          100 * change / largest, change > 0.05 * largest ? ": take another (--sonine-order)" : ""));
 }
 
 /// The integrals again, from a database at the same fields. Nothing when none is asked for.
@@ -254,7 +288,7 @@ Prepared prepare_profile(const ProfileOptions& options, Context& context) {
   context.report().add_choice("coefficients", Value(source.what), "the input");
   context.report().add_choice("radii", Value(radii.size()),
                               fmt::format("rho {:.4g} to {:.4g}", source.rho.front(), source.rho.back()));
-  if (source.solves) say_solves(radii, transport_of(options, source), context);
+  if (source.solves) say_solves(radii, transport_of(options, source), options.search, context);
   if (options.compare && !is_database(*options.compare))
     throw Error(ErrorKind::bad_file, *options.compare + ": not a database of coefficients");
   return {panels, std::move(source), std::move(radii)};
@@ -281,7 +315,7 @@ void run_profile(const ProfileOptions& options, Context& context) {
   for (const nc::Population& population : radii.front().plasma) species.push_back(population.species);
   {
     const auto writing = context.report().phase("write");
-    NetcdfContents contents = transport_contents(results, species, source.what);
+    NetcdfContents contents = transport_contents(results, species, source.what, settings_text(options, source));
     if (const auto by_table = interpolated(options, radii, results)) {
       const nc::LargestError largest = add_interpolation_errors(contents, results, *by_table);
       context.results()["largest_interpolation_error"] = largest.value;
@@ -325,6 +359,7 @@ void run_profile(const ProfileOptions& options, Context& context) {
         fmt::format("note      {} radii have no stable ambipolar field between {:.4g} and {:.4g} kV/m: NaN there "
                     "(--E-r-lowest and --E-r-highest widen the search)",
                     rootless, options.transport.E_r_lowest / 1e3, options.transport.E_r_highest / 1e3));
+  say_sonine_change(results, context);
   if (std::any_of(results.begin(), results.end(), [](const auto& r) { return r.without_u2; }))
     context.say(
         "note      the database ends before collisions are frequent: the correction leaves out the flows of "

@@ -123,7 +123,10 @@ void prepare_scan(const ScanOptions& options, const Ranks& ranks, PreparedScan& 
                                             {.gpu = ranks.size() == 1, .map = ranks.size() == 1}, context);
   result.precision = *run.solver.precision;
   result.searched = scan.options.adapt.has_value();
+  report_axis("nu_v", result.nu_v, "1/m", context);
+  report_axis(name(result.field.kind), result.field.values, "as given", context);
   const nc::Plan first = scan.work.prepare(0);
+  report_paths(first, scan.work.cases.front(), context);
   scan.options.batches = take_batch_device(
       ranks.size() > 1 ? "several processes share points on the CPU alone"
                        : why_no_gpu(why_not_in_batches(first, scan.work.cases.front(), scan.options), lane, context),

@@ -308,6 +308,28 @@ void report_grid(const nc::GridSpec& grid, Context& context) {
       fmt::format("angles of one field period, Legendre index 0 to {}, {}", grid.n_xi, name(grid.discretisation)));
 }
 
+void report_axis(const char* name, const std::vector<double>& values, const std::string& because, Context& context) {
+  Value list = Value::list();
+  for (const double value : values) list.push_back(value);
+  context.report().add_choice(name, std::move(list), because);
+}
+
+void report_paths(const nc::Plan& plan, std::span<const nc::Case> cases, Context& context) {
+  std::size_t most = 0;
+  for (const bool field : {false, true}) {
+    const auto first =
+        std::find_if(cases.begin(), cases.end(), [&](const nc::Case& each) { return (each.epsi_hat != 0) == field; });
+    if (first == cases.end()) continue;
+    const Choice<nc::Path> path = plan.path(first->epsi_hat);
+    context.report().add_choice(field ? "path with field" : "path without field", Value(std::string(name(path.value))),
+                                path.because);
+    most = std::max(most, plan.workspace_bytes(path.value) + plan.fallback_bytes(path.value));
+  }
+  context.report().add_choice("memory", Value(format_bytes(static_cast<double>(plan.bytes() + most))),
+                              "operators of a radius, and at most one point at a time; more points hold " +
+                                  format_bytes(static_cast<double>(most)) + " each");
+}
+
 nc::Provenance provenance_of(const nc::RunFile& run, Context& context) {
   const Value report = context.report().to_value();
   std::string warnings;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,11 @@ void apply_solver_settings(const neoclassical::SolverSettings& solver, Context& 
 /// Who solved how much, for people and for the report.
 void say_ranks(const std::vector<Index>& points_of_rank, Context& context);
 
+/// For the plan that is printed before work: the values of an axis, and where they come from.
+void report_axis(const char* name, const std::vector<double>& values, const std::string& because, Context& context);
+/// The same: which paths its points without and with electric field go, why, and what one point at a time holds.
+void report_paths(const neoclassical::Plan& plan, std::span<const neoclassical::Case> cases, Context& context);
+
 /// Seconds of every phase so far and the peak of memory, in one line for people.
 void say_times(Context& context);
 
@@ -132,7 +138,7 @@ void require_room(const neoclassical::Surface& surface, const neoclassical::Grid
 /// Notes of a reader, for people and for the report.
 void say_notes(const neoclassical::Notes& notes, Context& context);
 
-/// "path", with its reason, and the grid: for the plan that is printed before work.
+/// For the plan that is printed before work: the grid.
 void report_grid(const neoclassical::GridSpec& grid, Context& context);
 
 /// For the file of a result: settings, source and times as they are now.

@@ -116,6 +116,10 @@ void recover_lengths(const Labels& labels, Database& database) {
 
 }  // namespace
 
+std::size_t database_bytes(const Axes& axes) {
+  return sizeof(double) * static_cast<std::size_t>(8 * axes.count() + 3 * axes.radii() * axes.fields());
+}
+
 void write_database(const std::string& path, const Database& database) {
   require_valid(database);
   const RadialGeometry& geometry = database.geometry;

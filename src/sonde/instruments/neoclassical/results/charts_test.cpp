@@ -243,7 +243,7 @@ TEST(TransportChart, IsTheSameFromTheFile) {
   const std::string drawn = to_json(chart_value(transport_chart(results, species, {})));
   const TemporaryFolder folder;
   for (const char* name : {"profiles.nc", "profiles.h5", "profiles.npz"}) {
-    write_result(folder.file(name), transport_contents(results, species, "a test"));
+    write_result(folder.file(name), transport_contents(results, species, "a test", ""));
     const StoredTransport stored = read_transport(ResultFile(folder.file(name)));
     EXPECT_EQ(to_json(chart_value(transport_chart(stored.results, stored.species, {}))), drawn) << name;
   }

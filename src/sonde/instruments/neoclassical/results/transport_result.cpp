@@ -88,7 +88,7 @@ std::string roots_of(std::span<const RadialResult> results) {
 }
 
 NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
-                                  const std::string& source) {
+                                  const std::string& source, const std::string& settings) {
   NetcdfContents contents;
   const auto radii = static_cast<Index>(results.size()), kinds = static_cast<Index>(species.size());
   const auto profile = [&](const char* name, const char* unit, auto&& value) {
@@ -112,6 +112,7 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
   for (const Species& each : species) names += (names.empty() ? "" : ",") + each.name;
   contents.add_text("species_names", names);
   contents.add_text("coefficients", source);
+  contents.add_text("settings", settings);
   contents.add_text("software_version", fmt::format("sonde {} ({})", build_info().version, build_info().revision));
   contents.add_text("roots_of", roots_of(results));
   table("gamma", "m^-2 s^-1", [](R r, S a) { return r.fluxes[a].gamma; });
@@ -125,6 +126,7 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
     table("corrected_u_par", "m^-2 s^-1", [](R r, S a) { return r.corrected[a].u_par; });
     table("corrected_current", "A m^-2", [](R r, S a) { return r.corrected_current[a]; });
     profile("corrected_total_current", "A m^-2", [](R r) { return r.corrected_total_current; });
+    profile("sonine_change", "A m^-2", [](R r) { return r.sonine_change; });
   }
   table("A1", "m^-1", [](R r, S a) { return r.forces[a].A1; });
   table("A2", "m^-1", [](R r, S a) { return r.forces[a].A2; });

@@ -18,13 +18,15 @@ namespace sonde::neoclassical {
 /// Profiles of transport: rho, E_r; without_root (1: no stable ambipolar field, all NaN),
 /// without_u2 (1: the correction leaves out flows that vary along B); on (rho, species) gamma, q,
 /// u_par, current, A1, A2, A3, L11 ... L33, beyond, left_out, and with
-/// momentum correction the same three and the current as corrected_...; total_current; the ambipolar roots on
+/// momentum correction the same three and the current as corrected_..., and sonine_change, what the last order has
+/// changed of the total; total_current; the ambipolar roots on
 /// (rho, root), NaN where there are fewer, with roots_of as text, root_is_stable and root_uncertainty (V/m; above half
 /// of the root it is doubtful and not taken). Of a guided search search_table_points and search_fields_solved on rho,
 /// search_table_error_L11, ..._L31 and ..._L33 on (rho, species): how far its tables were off at the field that was
 /// taken. SI units, as attributes.
+/// Text `settings` is what was asked for.
 [[nodiscard]] NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
-                                                const std::string& source);
+                                                const std::string& source, const std::string& settings);
 
 struct LargestError {
   std::string of{};  ///< "L22"

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/neoclassical/run/transport_settings.h"
 
+#include <filesystem>
+#include <utility>
+
+#include "sonde/engine/options/toml.h"
+
 namespace sonde::neoclassical {
 
 TransportOptions TransportSettings::transport() const {
@@ -40,6 +45,26 @@ void TransportSettings::describe(Fields& fields) {
                  {"nrl", CoulombLogarithm::nrl},
                  {"impact", CoulombLogarithm::impact_parameter}},
                 {.help = "32.2 + 1.15 log10(Te^2/ne), the NRL formulary's, or from impact parameters"});
+}
+
+std::string profile_settings_text(TransportSettings transport, const std::string& plasma,
+                                  const std::optional<DirectSettings>& direct) {
+  const auto echo_of = [](auto settings) {
+    Fields fields;
+    settings.describe(fields);
+    return fields.echo();
+  };
+  Value tables;
+  tables["transport"] = echo_of(std::move(transport));
+  tables["plasma"]["profiles"] = std::filesystem::path(plasma).filename().string();
+  if (!direct) return to_toml(tables);
+  tables["grid"] = echo_of(direct->grid);
+  Value& solver = tables["solver"];
+  solver["tol"] = direct->solver.tol;
+  solver["precision"] = direct->solver.precision == Precision::f32_refine ? "f32-refine" : "f64";
+  if (direct->solver.adapt_n_xi) solver["adapt_n_xi"] = *direct->solver.adapt_n_xi;
+  solver["E_r_search"] = direct->search == FieldSearch::guided ? "guided" : "exhaustive";
+  return to_toml(tables);
 }
 
 }  // namespace sonde::neoclassical

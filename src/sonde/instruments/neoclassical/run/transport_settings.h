@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "sonde/engine/options/fields.h"
+#include "sonde/instruments/neoclassical/run/settings.h"
 #include "sonde/instruments/neoclassical/transport/radial_transport.h"
 
 namespace sonde::neoclassical {
@@ -23,5 +27,18 @@ struct TransportSettings {
 
   void describe(Fields& fields);
 };
+
+/// What else decides profiles that are solved, beside the transport: on which grid, how well, how fields are found.
+struct DirectSettings {
+  GridSettings grid;
+  SolverSettings solver;
+  FieldSearch search = FieldSearch::guided;
+};
+
+/// As TOML all that decides the numbers of profiles and that does not stand in their file by itself: [transport],
+/// [plasma] with the name of the file of profiles ("" for the standard ones), and [grid] and [solver] of what was
+/// solved. No threads, processes or folders, which decide nothing.
+[[nodiscard]] std::string profile_settings_text(TransportSettings transport, const std::string& plasma,
+                                                const std::optional<DirectSettings>& direct);
 
 }  // namespace sonde::neoclassical

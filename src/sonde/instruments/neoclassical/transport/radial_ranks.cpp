@@ -34,6 +34,7 @@ void visit(Archive&& archive, Result& r) {
   archive(r.corrected_current);
   archive(r.total_current);
   archive(r.corrected_total_current);
+  archive(r.sonine_change);
 }
 
 struct Writer {

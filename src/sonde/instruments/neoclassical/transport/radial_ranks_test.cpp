@@ -69,6 +69,7 @@ TEST(RadialRanks, EveryRadiusHasTheBitsOfOneProcess) {
     EXPECT_EQ(a.corrected_current, b.corrected_current);
     EXPECT_EQ(a.total_current, b.total_current);
     EXPECT_EQ(a.corrected_total_current, b.corrected_total_current);
+    EXPECT_EQ(a.sonine_change, b.sonine_change);
   }
 }
 

@@ -36,6 +36,7 @@ void set_nan(std::size_t species, bool corrected, RadialResult& made) {
   made.corrected.assign(species, none);
   made.corrected_current.assign(species, not_there);
   made.corrected_total_current = not_there;
+  made.sonine_change = not_there;
 }
 
 /// The nodes of the integrals. The highest powers of K: K^4 D11 and, with the momentum correction, K^(1 + 2 order) D33;
@@ -53,7 +54,9 @@ class Plasma {
   Plasma(const RadialInput& input, const EnergyRule& rule, const TransportOptions& options)
       : nodes_(input.plasma, rule, options.coulomb_logarithm, options.sonine_order.value_or(-1)),
         electric_drive_(input.electric_drive) {
-    if (options.sonine_order) balance_.emplace(nodes_, *options.sonine_order);
+    if (!options.sonine_order) return;
+    balance_.emplace(nodes_, *options.sonine_order);
+    if (*options.sonine_order > 0) lower_.emplace(nodes_, *options.sonine_order - 1);
   }
   Plasma(const Plasma&) = delete;  // the balance refers to the nodes
   Plasma& operator=(const Plasma&) = delete;
@@ -82,6 +85,16 @@ class Plasma {
     }
     if (balance_) made.corrected = balance_->solve(made.moments, made.forces, surface.b2_ratio(), surface.u2()).fluxes;
     return made;
+  }
+
+  /// <J_par B>/B0 that is left of `state` when its last Sonine order is left out; nothing at order 0.
+  [[nodiscard]] std::optional<double> current_of_lower_order(const SurfaceSource& surface, const State& state) const {
+    if (!lower_) return std::nullopt;
+    double sum = 0;
+    const std::vector<Fluxes> fluxes =
+        lower_->solve(state.moments, state.forces, surface.b2_ratio(), surface.u2()).fluxes;
+    for (std::size_t a = 0; a < fluxes.size(); ++a) sum += nodes_.plasma()[a].species.charge * fluxes[a].u_par;
+    return sum;
   }
 
   /// sum_a q_a Gamma_a of the fluxes that are asked for.
@@ -122,7 +135,7 @@ class Plasma {
   }
 
   EnergyNodes nodes_;
-  std::optional<MomentumBalance> balance_;
+  std::optional<MomentumBalance> balance_, lower_;  // the latter by one order
   double electric_drive_;
 };
 
@@ -185,6 +198,7 @@ RadialResult at_radius(const RadialSource& source, const RadialInput& input, con
     return made;
   }
   Plasma::State state = plasma.at(*surface, made.E_r);
+  const std::optional<double> lower = plasma.current_of_lower_order(*surface, state);
   for (const SpeciesMoments& moments : state.moments) {
     made.beyond.push_back(moments.beyond);
     made.left_out.push_back(moments.left_out);
@@ -199,6 +213,7 @@ RadialResult at_radius(const RadialSource& source, const RadialInput& input, con
   made.corrected = std::move(state.corrected);
   made.corrected_current = currents(input.plasma, made.corrected);
   made.corrected_total_current = std::accumulate(made.corrected_current.begin(), made.corrected_current.end(), 0.0);
+  made.sonine_change = lower ? made.corrected_total_current - *lower : not_there;
   return made;
 }
 

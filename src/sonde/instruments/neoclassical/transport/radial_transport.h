@@ -64,6 +64,9 @@ struct RadialResult {
   /// <J_par B>/B0 of each species and of all: sum_a q_a U_par,a, A/m^2.
   std::vector<double> current, corrected_current;
   double total_current = 0, corrected_total_current = 0;
+  /// What the last Sonine order has changed of corrected_total_current: of the size of what further ones would. NaN at
+  /// order 0.
+  double sonine_change = 0;
 };
 
 /// For how many pairs of collisionality and field the source will be asked, what a direct lane costs: at the least by

@@ -89,6 +89,24 @@ TEST(RadialTransport, AtTheAmbipolarFieldNoChargeCrossesTheSurface) {
   EXPECT_LT(std::abs(sum), 1e-4 * sizes);
 }
 
+TEST(RadialTransport, TheLastSonineOrderTellsWhatItHasChanged) {
+  const FormulaEverywhere source(Formula([](double nu_hat, double) {
+    return Dij{1e-4, 0.1 / (1 + nu_hat), -0.1 / (1 + nu_hat), 0.5 / nu_hat};
+  }));
+  const std::vector<RadialInput> input{{0.5, mixed_plasma(), 4e3, 0}};
+  const auto at_order = [&](int order) {
+    TransportOptions options;
+    options.sonine_order = order;
+    return radial_transport(source, input, options).at(0);
+  };
+  const RadialResult third = at_order(3), second = at_order(2);
+  // The orders leave out other tails of the energies, 1e-15 of the integrals.
+  EXPECT_NEAR(third.sonine_change, third.corrected_total_current - second.corrected_total_current,
+              1e-9 * std::abs(third.corrected_total_current));
+  EXPECT_GT(std::abs(third.sonine_change), 1e-6 * std::abs(third.corrected_total_current));
+  EXPECT_TRUE(std::isnan(at_order(0).sonine_change));
+}
+
 TEST(RadialTransport, WithoutAnAmbipolarFieldItSaysSo) {
   const FormulaEverywhere source = stellarator();
   TransportOptions options;

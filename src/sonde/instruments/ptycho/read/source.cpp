@@ -162,12 +162,14 @@ void take_list_beside(Source& source, const Hdf5File& file, const Shape& pattern
     Error error(ErrorKind::bad_input, fmt::format("{}:{}: shape {} for {} frames, expected ({}, 2)", file.path(),
                                                   *wrong, shape.text(), frames, frames));
     const bool scan_last = patterns.rank() == 4 && shape.count() == 2 * patterns[2] * patterns[3];
-    throw error.hint(scan_last ? "the axes of the patterns seem to be in another order: the scan comes first, store "
-                                 "numpy.moveaxis(patterns, (2, 3), (0, 1))"
-                     : shape == Shape{2, frames} ? "store the transpose: a row and a column for each frame"
-                     : shape.count() == 2 * frames
-                         ? "store it reshaped to (-1, 2): a row and a column for each frame"
-                         : "give each frame its row and column, or name another list with data.positions");
+    throw error.hint(
+        scan_last ? "the axes of the patterns seem to be in another order: the scan comes first, store "
+                    "numpy.moveaxis(patterns, (2, 3), (0, 1))"
+        : shape == Shape{2, frames} ? "store the transpose: a row and a column for each frame"
+        : shape.count() == 2 * frames
+            ? "store it reshaped to (-1, 2): a row and a column for each frame"
+            : "give each frame its row and column, name another list with data.positions, or take the raster with "
+              "data.format = \"stem\"");
   }
   for (const std::string& list : position_lists(file, patterns)) {
     if (!is_called_positions(list) || !source.positions.empty()) {
