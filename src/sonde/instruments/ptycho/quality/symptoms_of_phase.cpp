@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -84,23 +85,47 @@ std::optional<Lattice> raster(const std::vector<Point>& positions) {
   return b;
 }
 
-/// The largest power within a pixel of a place in the spectrum, over the median of the square around.
-double peak_ratio(const Image& power, double row, double col) {
-  constexpr Index reach = 6, peak = 1;
-  const auto centre_row = static_cast<Index>(std::lround(row * static_cast<double>(power.rows)));
-  const auto centre_col = static_cast<Index>(std::lround(col * static_cast<double>(power.cols)));
-  double largest = 0;
-  std::vector<double> around;
-  for (Index i = -reach; i <= reach; ++i)
-    for (Index j = -reach; j <= reach; ++j) {
-      const double value = power(cyclic(centre_row + i, power.rows), cyclic(centre_col + j, power.cols));
-      if (std::abs(i) <= peak && std::abs(j) <= peak)
-        largest = std::max(largest, value);
-      else if (std::abs(i) > 2 * peak || std::abs(j) > 2 * peak)
-        around.push_back(value);
-    }
-  const double level = median(std::move(around));
-  return level > 0 ? largest / level : 0;
+/// The power within a pixel of a place in the spectrum, which holds a peak of a view that was multiplied with hann().
+double peak_power(const Image& power, const Point& at) {
+  const auto row = static_cast<Index>(std::lround(at.row * static_cast<double>(power.rows)));
+  const auto col = static_cast<Index>(std::lround(at.col * static_cast<double>(power.cols)));
+  double sum = 0;
+  for (Index i = -1; i <= 1; ++i)
+    for (Index j = -1; j <= 1; ++j) sum += power(cyclic(row + i, power.rows), cyclic(col + j, power.cols));
+  return sum;
+}
+
+constexpr std::array<std::pair<int, int>, 6> low_orders{{{1, 0}, {0, 1}, {1, 1}, {1, -1}, {2, 0}, {0, 2}}};
+
+bool below_nyquist(const Point& at) { return std::max(std::abs(at.row), std::abs(at.col)) <= 0.5; }
+
+/// The power of what the object itself has at the frequency of b, the reflections of a crystal among it: nine tenths of
+/// the other directions, away from all points of the scan's lattice, have less.
+double usual_power(const Image& power, const Lattice& lattice, const Point& b) {
+  constexpr int directions = 72;  // over half a turn: the spectrum of a real image is that of its inverse
+  constexpr double away = 4;      // pixels of the spectrum: a peak and its foot
+  const auto near_lattice = [&](const Point& at) {
+    return std::any_of(low_orders.begin(), low_orders.end(), [&](const auto& order) {
+      const Point point{order.first * lattice.first.row + order.second * lattice.second.row,
+                        order.first * lattice.first.col + order.second * lattice.second.col};
+      const auto distance = [&](double sign) {
+        return std::hypot((at.row - sign * point.row) * static_cast<double>(power.rows),
+                          (at.col - sign * point.col) * static_cast<double>(power.cols));
+      };
+      return std::min(distance(1), distance(-1)) < away;
+    });
+  };
+  const double length = std::hypot(b.row, b.col);
+  std::vector<double> others;
+  for (int i = 0; i < directions; ++i) {
+    const double angle = std::numbers::pi * i / directions;
+    const Point at{length * std::sin(angle), length * std::cos(angle)};
+    if (below_nyquist(at) && !near_lattice(at)) others.push_back(peak_power(power, at));
+  }
+  if (others.empty()) return 0;
+  const auto high = others.begin() + static_cast<std::ptrdiff_t>(9 * others.size() / 10);
+  std::nth_element(others.begin(), high, others.end());
+  return *high;
 }
 
 double power_above(const Image& phase, double part_of_nyquist) {
@@ -187,12 +212,14 @@ Symptom raster_grid(const View& view) {
   if (!has_spectrum(view)) return {};
   const std::optional<Lattice> b = raster(view.state().positions);
   if (!b) return {};
-  double largest = 0;
-  for (const auto& [h, k] : {std::pair{1, 0}, {0, 1}, {1, 1}, {1, -1}, {2, 0}, {0, 2}}) {
-    const double row = h * b->first.row + k * b->second.row, col = h * b->first.col + k * b->second.col;
-    if (std::max(std::abs(row), std::abs(col)) <= 0.5) largest = std::max(largest, peak_ratio(view.power, row, col));
+  double grid = 0;
+  for (const auto& [h, k] : low_orders) {
+    const Point at{h * b->first.row + k * b->second.row, h * b->first.col + k * b->second.col};
+    if (!below_nyquist(at)) continue;
+    const double excess = peak_power(view.power, at) - usual_power(view.power, *b, at);
+    grid += 2 * std::max(0.0, excess);  // and as much at the inverse
   }
-  return largest;
+  return std::sqrt(grid / total(view.power));
 }
 
 Symptom phase_wrap(const View& view) {
