@@ -34,12 +34,12 @@ Index index_of(Index k, Index n, ZeroFrequency zero) { return zero == ZeroFreque
 
 /// body(pixel in `from`, pixel in `to`) for every pixel that both have.
 template <class Body>
-void for_shared(Extent from, Extent to, ZeroFrequency zero, Body&& body) {
-  const auto least = [](Index a, Index b) { return -std::min(a / 2, b / 2); };
-  const auto most = [](Index a, Index b) { return std::min(a - a / 2, b - b / 2); };
-  for (Index k = least(from.rows, to.rows); k < most(from.rows, to.rows); ++k)
-    for (Index l = least(from.cols, to.cols); l < most(from.cols, to.cols); ++l)
-      body(index_of(k, from.rows, zero) * from.cols + index_of(l, from.cols, zero),
+void for_shared(Extent from, Extent to, ZeroFrequency zero, OffCentre off, Body&& body) {
+  const auto least = [](Index a, Index shift, Index b) { return -std::min(a / 2 + shift, b / 2); };
+  const auto most = [](Index a, Index shift, Index b) { return std::min(a - a / 2 - shift, b - b / 2); };
+  for (Index k = least(from.rows, off.rows, to.rows); k < most(from.rows, off.rows, to.rows); ++k)
+    for (Index l = least(from.cols, off.cols, to.cols); l < most(from.cols, off.cols, to.cols); ++l)
+      body(index_of(k + off.rows, from.rows, zero) * from.cols + index_of(l + off.cols, from.cols, zero),
            index_of(k, to.rows, zero) * to.cols + index_of(l, to.cols, zero));
 }
 
@@ -143,7 +143,7 @@ Index saturated_pixels(const Array& patterns, std::span<const std::uint8_t> good
   return 0;
 }
 
-Array fit_detector(const Array& patterns, ZeroFrequency zero, Extent extent) {
+Array fit_detector(const Array& patterns, ZeroFrequency zero, Extent extent, OffCentre off) {
   const Shape& shape = patterns.shape();
   const Extent from{shape[1], shape[2]};
   Array made = Array::zeros(Device::cpu(), Shape{shape[0], extent.rows, extent.cols}, patterns.dtype());
@@ -152,7 +152,7 @@ Array fit_detector(const Array& patterns, ZeroFrequency zero, Extent extent) {
   auto* target = static_cast<std::byte*>(made.data());
   parallel_for(shape[0], 1, [&](Index first, Index last, Worker&) {
     for (Index j = first; j < last; ++j)
-      for_shared(from, extent, zero, [&](Index a, Index b) {
+      for_shared(from, extent, zero, off, [&](Index a, Index b) {
         std::memcpy(target + static_cast<std::size_t>(j * extent.rows * extent.cols + b) * bytes,
                     source + static_cast<std::size_t>(j * from.rows * from.cols + a) * bytes, bytes);
       });
@@ -160,9 +160,10 @@ Array fit_detector(const Array& patterns, ZeroFrequency zero, Extent extent) {
   return made;
 }
 
-std::vector<std::uint8_t> fit_mask(std::span<const std::uint8_t> good, Extent from, ZeroFrequency zero, Extent extent) {
+std::vector<std::uint8_t> fit_mask(std::span<const std::uint8_t> good, Extent from, ZeroFrequency zero, Extent extent,
+                                   OffCentre off) {
   std::vector<std::uint8_t> fitted(static_cast<std::size_t>(extent.rows * extent.cols), 0);
-  for_shared(from, extent, zero, [&](Index a, Index b) {
+  for_shared(from, extent, zero, off, [&](Index a, Index b) {
     fitted[static_cast<std::size_t>(b)] = good.empty() ? 1 : good[static_cast<std::size_t>(a)];
   });
   return fitted;
@@ -209,7 +210,34 @@ bool axes_doubtful(std::span<const double> sum, std::span<const std::uint8_t> go
   return variation(totals) > much && variation(totals) > much * variation(pixels);
 }
 
-std::optional<double> bright_disk(View<const double, 2> mean, const Sampling& sampling) {
+std::vector<std::array<Index, 2>> hot_pixels(View<const double, 2> mean) {
+  const Index rows = mean.extent[0], cols = mean.extent[1];
+  // The level of the disk, of the pixels but the brightest hundredth: hot ones are among these.
+  std::vector<double> sorted(mean.data, mean.data + rows * cols);
+  const auto most = sorted.begin() + rows * cols * 99 / 100;
+  std::nth_element(sorted.begin(), most, sorted.end());
+  double first = 0, second = 0;
+  for (auto value = sorted.begin(); value <= most && value != sorted.end(); ++value) {
+    first += *value;
+    second += *value * *value;
+  }
+  std::vector<std::array<Index, 2>> hot;
+  if (!(first > 0) || rows < 3 || cols < 3) return hot;
+  constexpr double times = 20, least = 0.02;
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < cols; ++c) {
+      if (!(mean(r, c) > times * least * second / first)) continue;
+      std::vector<double> around;
+      for (Index i = -1; i <= 1; ++i)
+        for (Index j = -1; j <= 1; ++j)
+          if (i != 0 || j != 0) around.push_back(mean((r + i + rows) % rows, (c + j + cols) % cols));
+      std::nth_element(around.begin(), around.begin() + 5, around.end());
+      if (mean(r, c) > times * std::max(around[5], least * second / first)) hot.push_back({r, c});
+    }
+  return hot;
+}
+
+std::optional<BrightDisk> bright_disk(View<const double, 2> mean, const Sampling& sampling) {
   double first = 0, second = 0;
   for (Index r = 0; r < mean.extent[0]; ++r)
     for (Index c = 0; c < mean.extent[1]; ++c) {
@@ -219,11 +247,18 @@ std::optional<double> bright_disk(View<const double, 2> mean, const Sampling& sa
   if (!(first > 0)) return std::nullopt;
   const double level = second / first;
   double area = 0;
+  Point sum;
+  const auto from_zero = [](Index i, Index n) { return static_cast<double>(i < (n + 1) / 2 ? i : i - n); };
   for (Index r = 0; r < mean.extent[0]; ++r)
-    for (Index c = 0; c < mean.extent[1]; ++c) area += mean(r, c) > level / 2 ? 1 : 0;
+    for (Index c = 0; c < mean.extent[1]; ++c) {
+      if (!(mean(r, c) > level / 2)) continue;
+      area += 1;
+      sum = {sum.row + from_zero(r, mean.extent[0]), sum.col + from_zero(c, mean.extent[1])};
+    }
   constexpr double least = 28;  // pixels, a radius of three
   if (area < least) return std::nullopt;
-  return std::sqrt(area * sampling.angle_row() * sampling.angle_col() / std::numbers::pi);
+  return BrightDisk{std::sqrt(area * sampling.angle_row() * sampling.angle_col() / std::numbers::pi),
+                    {sum.row / area, sum.col / area}};
 }
 
 }  // namespace sonde::ptycho

@@ -2,6 +2,7 @@
 // What is done to patterns between the file and the measurement. Patterns are (frames, rows, columns).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,12 +29,19 @@ Index clip_negative(Array& patterns);
 /// How many measured pixels hold the largest value of an integer type: more may have been counted there.
 [[nodiscard]] Index saturated_pixels(const Array& patterns, std::span<const std::uint8_t> good);
 
-/// The detector's pixels around the zero frequency: cut off, or with zeros added, to `extent`. Nothing else changes:
-/// the order stays that of `zero`. Works for patterns and, with one frame, for masks and probes.
-[[nodiscard]] Array fit_detector(const Array& patterns, ZeroFrequency zero, Extent extent);
+/// By how many pixels the zero frequency lies beside the place where its convention has it, towards larger indices. For
+/// ZeroFrequency::centre.
+struct OffCentre {
+  Index rows = 0, cols = 0;
+};
+
+/// The detector's pixels around the zero frequency: cut off, or with zeros added, to `extent`, and the zero frequency
+/// then in its place. Nothing else changes: the order stays that of `zero`. Works for patterns and, with one frame, for
+/// masks and probes.
+[[nodiscard]] Array fit_detector(const Array& patterns, ZeroFrequency zero, Extent extent, OffCentre off = {});
 /// The same for a mask, in which added pixels are 0; an empty mask means all good.
 [[nodiscard]] std::vector<std::uint8_t> fit_mask(std::span<const std::uint8_t> good, Extent from, ZeroFrequency zero,
-                                                 Extent extent);
+                                                 Extent extent, OffCentre off = {});
 
 /// sum(pixel) += the counts of every pattern but those whose number, counted from `first`, is in `skip` (ascending).
 void add_patterns(const Array& patterns, Index first, std::span<const Index> skip, std::span<double> sum);
@@ -49,8 +57,17 @@ void add_patterns(const Array& patterns, Index first, std::span<const Index> ski
 [[nodiscard]] bool axes_doubtful(std::span<const double> sum, std::span<const std::uint8_t> good,
                                  std::span<const CountSums> frames);
 
-/// Radius (rad) of the bright disk in a mean pattern (rows, columns): that of a circle with the area of the pixels
-/// above half of the level that a flat disk would have. Nothing below a radius of three pixels, which tells no size.
-[[nodiscard]] std::optional<double> bright_disk(View<const double, 2> mean, const Sampling& sampling);
+struct BrightDisk {
+  double radius = 0;  ///< rad: of a circle with the area of the pixels above half of the level of a flat disk
+  Point centre;       ///< of these pixels, from the zero frequency
+};
+/// The bright disk in a mean pattern (rows, columns), zero frequency at [0,0]. Nothing below a radius of three pixels,
+/// which tells no size.
+[[nodiscard]] std::optional<BrightDisk> bright_disk(View<const double, 2> mean, const Sampling& sampling);
+
+/// Pixels (row, column) of a mean pattern as above that are lit alone: twenty times as bright as the third brightest of
+/// the eight around them, which at the rim of a disk is lit, and as a fiftieth of the level of the bright disk, beside
+/// which noise does not reach that.
+[[nodiscard]] std::vector<std::array<Index, 2>> hot_pixels(View<const double, 2> mean);
 
 }  // namespace sonde::ptycho

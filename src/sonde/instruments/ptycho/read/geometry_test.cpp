@@ -219,7 +219,12 @@ TEST(BrightDisk, IsACircleOfTheAreaThatIsLit) {
       pixels(r, c) = away <= 10 ? 50 + static_cast<double>(c % 2) : 0.3;  // scattered all over
     }
   // 317 pixels lie within ten of the middle: a radius of 10.05.
-  EXPECT_NEAR(bright_disk(std::as_const(mean).view<double, 2>(), sampling).value(), 0.02, 0.0002);
+  EXPECT_NEAR(bright_disk(std::as_const(mean).view<double, 2>(), sampling).value().radius, 0.02, 0.0002);
+  EXPECT_NEAR(bright_disk(std::as_const(mean).view<double, 2>(), sampling).value().centre.row, 0, 1e-12);
+  std::rotate(pixels.data, pixels.data + 3 * 64, pixels.data + 64 * 64);  // up by three rows
+  const BrightDisk moved = bright_disk(std::as_const(mean).view<double, 2>(), sampling).value();
+  EXPECT_NEAR(moved.centre.row, -3, 1e-12);
+  EXPECT_NEAR(moved.centre.col, 0, 1e-12);
   for (Index r = 0; r < 64; ++r)
     for (Index c = 0; c < 64; ++c) pixels(r, c) = r + c == 0 ? 1 : 0;
   EXPECT_FALSE(bright_disk(std::as_const(mean).view<double, 2>(), sampling).has_value());

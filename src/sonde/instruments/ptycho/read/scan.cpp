@@ -38,6 +38,30 @@ Extent window_of(const Source& source, const DataSettings& data) {
   return {next_fast_size(window.rows), next_fast_size(window.cols)};
 }
 
+/// Of the direct beam that settings name, in whole pixels; what is left of a pixel is told.
+OffCentre off_centre(Scan& scan, const DataSettings& data) {
+  if (data.centre.empty()) return {};
+  const std::vector<double> at = parse_numbers(data.centre, "data.centre");
+  if (scan.zero_frequency != ZeroFrequency::centre)
+    throw Error(ErrorKind::bad_input, "data.centre is for patterns whose zero frequency is in the middle")
+        .hint("zero_frequency = \"center\", or leave data.centre out");
+  const Extent& extent = scan.stored;
+  if (at.size() != 2 || !(at[0] >= 0 && at[0] < static_cast<double>(extent.rows)) ||
+      !(at[1] >= 0 && at[1] < static_cast<double>(extent.cols)))
+    throw Error(ErrorKind::bad_input,
+                fmt::format("data.centre \"{}\": expected ROW,COL on a detector of {} x {} pixels", data.centre,
+                            extent.rows, extent.cols));
+  const auto row = static_cast<Index>(std::lround(at[0])), col = static_cast<Index>(std::lround(at[1]));
+  scan.notes.push_back(
+      fmt::format("the direct beam is at pixel {}, {}: {} rows and {} columns from the middle{}", row, col,
+                  row - extent.rows / 2, col - extent.cols / 2,
+                  at[0] == std::floor(at[0]) && at[1] == std::floor(at[1])
+                      ? ""
+                      : fmt::format("; {:+.2g} and {:+.2g} of a pixel are left", at[0] - static_cast<double>(row),
+                                    at[1] - static_cast<double>(col))));
+  return {row - extent.rows / 2, col - extent.cols / 2};
+}
+
 /// Transposed, then rotated about the mean, both on the specimen: object pixels may be oblong.
 std::vector<Point> turned(std::vector<Point> points, const GeometrySettings& set, const Sampling& sampling) {
   const double oblong = sampling.pixel_row() / sampling.pixel_col();
@@ -135,26 +159,62 @@ Array mean_pattern(const Array& sum, const Scan& scan, Index frames) {
 /// What the mean pattern says of the semiangle, where it is another one.
 std::optional<std::string> compare_disk(const Scan& scan, View<const double, 2> mean, const std::string& file) {
   if (!scan.semiangle || scan.probe_type != ProbeType::electron) return std::nullopt;
-  const std::optional<double> found = bright_disk(mean, scan.sampling);
+  const std::optional<BrightDisk> disk = bright_disk(mean, scan.sampling);
+  if (!disk) return std::nullopt;
+  const double found = disk->radius;
   // The edge of the disk is a pixel or two wide, and specimens scatter from it: a quarter more or less is another
   // angle.
   constexpr double tolerance = 1.25;
-  if (!found || (*found<tolerance* * scan.semiangle&& * found * tolerance> * scan.semiangle)) return std::nullopt;
+  if (found < tolerance * *scan.semiangle && found * tolerance > *scan.semiangle) return std::nullopt;
   const double pixel = std::sqrt(scan.sampling.angle_row() * scan.sampling.angle_col());
   return fmt::format(
       "{}: the bright disk of the mean pattern has a radius of {:.3g} detector pixels, {:.3g} mrad, but the semiangle "
       "is "
       "{:.4g} mrad: {:.3g} times as much. Check semiangle_mrad and the angle of a detector pixel ({:.4g} mrad)",
-      file, *found / pixel, 1000 * *found, 1000 * *scan.semiangle, *scan.semiangle / *found, 1000 * pixel);
+      file, found / pixel, 1000 * found, 1000 * *scan.semiangle, *scan.semiangle / found, 1000 * pixel);
+}
+
+/// Where the disk lies beside the zero frequency: every pattern, and with it the whole object, is then wrong.
+std::optional<std::string> compare_centre(const Scan& scan, View<const double, 2> mean, const std::string& file) {
+  if (scan.probe_type != ProbeType::electron || scan.zero_frequency != ZeroFrequency::centre) return std::nullopt;
+  const std::optional<BrightDisk> disk = bright_disk(mean, scan.sampling);
+  constexpr double off = 0.7;  // pixels; one costs a third of the resolution, half of one little
+  if (!disk || std::hypot(disk->centre.row, disk->centre.col) < off) return std::nullopt;
+  const auto at = [](double away, Index n, Index shift) { return away + static_cast<double>(n / 2 + shift); };
+  return fmt::format(
+      "{}: the bright disk of the mean pattern lies {:.2g} rows and {:.2g} columns beside the zero frequency; "
+      "data.centre = \"{:.1f},{:.1f}\" puts it right, unless the beam was tilted",
+      file, disk->centre.row, disk->centre.col, at(disk->centre.row, scan.stored.rows, scan.off_centre.rows),
+      at(disk->centre.col, scan.stored.cols, scan.off_centre.cols));
+}
+
+std::optional<std::string> compare_neighbours(const Scan& scan, View<const double, 2> mean, const std::string& file) {
+  if (scan.probe_type != ProbeType::electron || scan.zero_frequency != ZeroFrequency::centre) return std::nullopt;
+  std::vector<std::string> words;
+  const std::vector<std::array<Index, 2>> hot = hot_pixels(mean);
+  for (const auto& [row, col] : hot) {
+    if (words.size() == 8) break;
+    const auto stored = [](Index i, Index window, Index n, Index off) {
+      return (i + window / 2) % window - window / 2 + n / 2 + off;
+    };
+    words.push_back(fmt::format("({}, {})", stored(row, scan.window.rows, scan.stored.rows, scan.off_centre.rows),
+                                stored(col, scan.window.cols, scan.stored.cols, scan.off_centre.cols)));
+  }
+  if (hot.empty()) return std::nullopt;
+  if (hot.size() > words.size()) words.push_back(fmt::format("{} more", hot.size() - words.size()));
+  return fmt::format(
+      "{}: {} detector pixels shine alone in the mean pattern, hot ones it seems: {}; data.mask leaves them out", file,
+      hot.size(), join_words(words));
 }
 
 bool is_refitted(const Scan& scan) {
-  return scan.window.rows != scan.stored.rows || scan.window.cols != scan.stored.cols;
+  return scan.window.rows != scan.stored.rows || scan.window.cols != scan.stored.cols || scan.off_centre.rows != 0 ||
+         scan.off_centre.cols != 0;
 }
 
 /// The mask of the window, given that of the stored detector.
 std::vector<std::uint8_t> window_mask(const std::vector<std::uint8_t>& good, const Scan& scan) {
-  return is_refitted(scan) ? fit_mask(good, scan.stored, scan.zero_frequency, scan.window) : good;
+  return is_refitted(scan) ? fit_mask(good, scan.stored, scan.zero_frequency, scan.window, scan.off_centre) : good;
 }
 
 /// Whether a line of a raster whose positions are listed goes down instead of to the right.
@@ -187,6 +247,7 @@ Scan plan_scan(const Source& source, const DataSettings& data, const GeometrySet
   scan.stored = {source.shape[1], source.shape[2]};
   scan.window = window_of(source, data);
   scan.zero_frequency = either(data.zero_frequency, source.zero_frequency).value_or(ZeroFrequency::centre);
+  scan.off_centre = off_centre(scan, data);
   scan.skip = frames_to_skip(source, data);
 
   // A window of another size has the same detector pixels, and object pixels of another size.
@@ -229,7 +290,7 @@ Scan plan_scan(const Source& source, const DataSettings& data, const GeometrySet
   }
 
   scan.good = window_mask(source.good, scan);
-  if (is_refitted(scan)) {
+  if (scan.window.rows != scan.stored.rows || scan.window.cols != scan.stored.cols) {
     const bool padded = scan.window.rows > scan.stored.rows || scan.window.cols > scan.stored.cols;
     scan.notes.push_back(fmt::format("patterns of {} x {} pixels are {} to {} x {}{}", scan.stored.rows,
                                      scan.stored.cols, padded ? "padded" : "cropped", scan.window.rows,
@@ -272,7 +333,7 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
     if (data.clip_negative) clipped += clip_negative(patterns);
     saturated += saturated_pixels(patterns, good);
     add_patterns(patterns, first, scan.skip, all);
-    if (refitted) patterns = fit_detector(patterns, scan.zero_frequency, scan.window);
+    if (refitted) patterns = fit_detector(patterns, scan.zero_frequency, scan.window, scan.off_centre);
     during("reading " + source.file, [&] { loaded.measurement.add(patterns); });
   }
   if (clipped > 0) scan.notes.push_back(fmt::format("{} negative counts became zero", clipped));
@@ -309,15 +370,16 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
         fmt::format("{} frames without a count are left out: {}", loaded.empty.size(), listed_frames(loaded.empty)));
   }
 
-  if (refitted) sum = fit_detector(sum, scan.zero_frequency, scan.window);
+  if (refitted) sum = fit_detector(sum, scan.zero_frequency, scan.window, scan.off_centre);
   Index taking_part = 0;
   for (Index own = 0; own < count; ++own)
     taking_part += std::binary_search(scan.skip.begin(), scan.skip.end(), number(own)) ? 0 : 1;
   loaded.mean = mean_pattern(sum, scan, taking_part);
   const auto bad = std::count(good.begin(), good.end(), std::uint8_t{0});
   if (bad * 100 <= scan.stored.rows * scan.stored.cols)  // a beam stop hides the disk
-    if (auto warning = compare_disk(scan, std::as_const(loaded.mean).view<double, 2>(), source.file))
-      loaded.warnings.push_back(std::move(*warning));
+    for (const auto compare : {compare_disk, compare_centre, compare_neighbours})
+      if (auto warning = compare(scan, std::as_const(loaded.mean).view<double, 2>(), source.file))
+        loaded.warnings.push_back(std::move(*warning));
   return loaded;
 }
 

@@ -9,6 +9,7 @@
 
 #include "sonde/instruments/ptycho/model/measurement.h"
 #include "sonde/instruments/ptycho/optics/sampling.h"
+#include "sonde/instruments/ptycho/read/frames.h"
 #include "sonde/instruments/ptycho/read/settings.h"
 #include "sonde/instruments/ptycho/read/source.h"
 
@@ -21,6 +22,7 @@ struct Scan {
   Extent window;      ///< cropped as asked, then padded to sizes that transform fast
   Sampling sampling;  ///< of the window
   ZeroFrequency zero_frequency = ZeroFrequency::centre;
+  OffCentre off_centre;             ///< of the zero frequency in the file
   std::vector<std::uint8_t> good;   ///< of the window: 1 where measured; empty: everywhere
   std::vector<Point> positions;     ///< place of window index floor(n/2), object pixels, origin as in the file
   std::vector<Index> skip;          ///< ascending, each once

@@ -65,6 +65,11 @@ void DataSettings::describe(Fields& fields) {
              {.help = "keep this many detector pixels around the zero frequency: a coarser object, computed faster",
               .metavar = "N|ROWS,COLS",
               .check = require_extent});
+  fields.add("centre", centre,
+             {.help = "detector pixel of the direct beam, counted from 0,; empty: the middle, "
+                      "index floor(n/2). Lines that then come from outside of the detector are not measured",
+              .metavar = "ROW,COL",
+              .check = [](std::string_view text, std::string_view where) { (void)parse_numbers(text, where); }});
   fields.add(
       "holdout", holdout,
       {.help = "share of the frames that only judge (R_free); unset: 0.03 from 160 frames on", .min = 0, .max = 0.5});
