@@ -39,6 +39,10 @@ class Bounds final : public Constraint<Real> {
     if (potential && settings.amplitude_max)
       throw Error(ErrorKind::bad_input, "the amplitude of a potential is one everywhere, amplitude_max limits nothing")
           .hint("leave it out, or give object type \"complex\"");
+    if (!settings.positivity && settings.shrink == 0 && !settings.amplitude_max && !settings.phase_min &&
+        !settings.phase_max)
+      throw Error(ErrorKind::bad_input, "no bound is given, so that nothing would be kept within any")
+          .hint("give phase_min, phase_max, amplitude_max (complex) or positivity (potential)");
     if (settings.phase_min) low_ = static_cast<Real>(*settings.phase_min);
     if (settings.positivity) low_ = std::max(low_, Real(0));
     if (settings.phase_max) high_ = static_cast<Real>(*settings.phase_max);

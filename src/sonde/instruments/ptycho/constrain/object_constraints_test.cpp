@@ -112,6 +112,7 @@ TEST_F(ObjectConstraints, BoundsThatMeanNothingForTheObjectAreRefused) {
   EXPECT_THAT(refused({{"amplitude_max", Value(1.0)}}, potential), HasSubstr("amplitude_max limits nothing"));
   EXPECT_THAT(refused({{"phase_min", Value(1.0)}, {"phase_max", Value(0.0)}}, potential),
               HasSubstr("no phase is between the bounds"));
+  EXPECT_THAT(refused({}, complex), HasSubstr("no bound is given"));
 }
 
 }  // namespace
