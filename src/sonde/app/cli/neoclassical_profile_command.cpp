@@ -150,10 +150,23 @@ bool say_resolution_at_edge(const nc::Equilibrium& equilibrium, double rho, cons
   return surface.symmetric();
 }
 
+/// Outside of the database its nearest radius stands for all others.
+void say_radii_beyond(const std::vector<double>& rho, const std::vector<double>& known, Context& context) {
+  std::vector<std::string> beyond;
+  for (const double each : rho)
+    if (each < known.front() || each > known.back()) beyond.push_back(fmt::format("{:.4g}", each));
+  if (!beyond.empty())
+    context.say(
+        fmt::format("note      rho = {} lies outside of the database ({:.4g} to {:.4g}): the coefficients of its "
+                    "nearest radius stand there",
+                    join_words(beyond), known.front(), known.back()));
+}
+
 Source open_source(const ProfileOptions& options, Context& context) {
   std::vector<double> rho = parse_numbers(options.rho, "--rho");
   if (is_database(options.input)) {
     const nc::DatabaseFile file = nc::read_database(options.input);
+    say_radii_beyond(rho, file.database.axes.rho, context);
     if (rho.empty()) rho = evenly_spaced(file.database.axes.rho.front(), file.database.axes.rho.back(), 51);
     if (options.compare)
       throw Error(ErrorKind::usage, "--compare is for what is solved from an equilibrium").hint("leave it out");

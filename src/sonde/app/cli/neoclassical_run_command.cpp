@@ -113,7 +113,7 @@ void run_run(const RunOptions& options, Context& context) {
   const Index largest_n_xi = run.solver.adapt_n_xi ? run.solver.search()->most : grid.n_xi;
   const Reservation reserved = context.host_budget().reserve(
       plan.bytes() + plan.workspace_bytes(path.value, largest_n_xi) + plan.fallback_bytes(path.value), "one solve",
-      "take a smaller grid");
+      "take a smaller grid, or solver.krylov_reuse = false");
   if (context.dry_run()) return;
 
   auto solving = context.report().phase("solve");

@@ -74,7 +74,8 @@ void ScanSettings::describe(Fields& fields) {
 }
 
 SolverOptions SolverSettings::solver() const {
-  return {.path = path, .tolerance = tol, .precision = precision.value_or(Precision::f64)};
+  return {
+      .path = path, .tolerance = tol, .precision = precision.value_or(Precision::f64), .krylov_reuse = krylov_reuse};
 }
 
 std::optional<LegendreSearch> SolverSettings::search() const {
@@ -99,6 +100,9 @@ void SolverSettings::describe(Fields& fields) {
   fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});
   fields.add("adapt_n_xi", adapt_n_xi,
              {.help = "find the Legendre modes of each point: relative change that is small enough", .min = 0});
+  fields.add("krylov_reuse", krylov_reuse,
+             {.help = "weak fields at one collisionality share factors; without it each is eliminated alone, with less "
+                      "memory"});
 }
 
 void OutputSettings::describe(Fields& fields) {

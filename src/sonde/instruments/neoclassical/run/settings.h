@@ -54,6 +54,7 @@ struct SolverSettings {
   std::optional<Index> threads, scan_batch_size;
   double tol = 1e-8;
   std::optional<double> adapt_n_xi;
+  bool krylov_reuse = true;
 
   /// `auto` is f64 unless it has been resolved before.
   [[nodiscard]] SolverOptions solver() const;

@@ -134,6 +134,16 @@ TEST(Paths, WeakFieldsAreThoseOfTheirOwnElimination) {
   }
 }
 
+TEST(Paths, WeakFieldsAreEliminatedAloneWhereNothingShallBeShared) {
+  const GridSpec grid{17, 15, 8};
+  const Plan plan = Plan::prepare(testing::w7x(), grid, {.krylov_reuse = false}),
+             direct = Plan::prepare(testing::w7x(), grid, {.path = Path::quasidefinite});
+  const Coefficients made = plan.solve({1e-2, 1e-5}), alone = direct.solve({1e-2, 1e-5});
+  EXPECT_EQ(made.path, Path::quasidefinite);
+  EXPECT_EQ(made.D11, alone.D11);
+  EXPECT_EQ(made.D31, alone.D31);
+}
+
 TEST(Paths, WeakFieldsShareNoNumbers) {
   // Vectors that are there from another field, from a stronger one too, or of another collisionality change no bit.
   const Plan plan = Plan::prepare(testing::w7x(), {17, 15, 6});

@@ -50,7 +50,7 @@ struct Plan::Prepared {
   /// cases on 9x11x6 would take half as long again), nor where the factors of every Legendre index would take more than
   /// 64 MiB (25x25x60: 58), nor on a rational surface, whose factors of E_hat = 0 are singular.
   [[nodiscard]] bool keeps_weak_fields() const {
-    return blocks && !options.path && equation.undamped.empty() && equation.points() >= 250 &&
+    return options.krylov_reuse && blocks && !options.path && equation.undamped.empty() && equation.points() >= 250 &&
            weak_fields_bytes() <= std::size_t{64} << 20U;
   }
   [[nodiscard]] std::size_t weak_fields_bytes() const { return WeakFields::bytes(equation.points(), grid.n_xi); }

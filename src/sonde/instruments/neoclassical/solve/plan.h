@@ -32,6 +32,9 @@ struct SolverOptions {
   /// f32_refine: blocks in float32, the solution refined in float64 to a residual of 1e-11. Cases that this does not
   /// suffice for are solved in float64, which Coefficients tell.
   Precision precision = Precision::f64;
+  /// Weak fields at one collisionality share factors (`krylov`). Without, each is eliminated alone: less memory,
+  /// longer.
+  bool krylov_reuse = true;
 };
 
 /// Floating-point operations that elimination along this path takes at least, so that a rate is never flattered: with

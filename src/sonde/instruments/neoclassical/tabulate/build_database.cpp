@@ -78,11 +78,12 @@ std::string DatabaseBuild::key() const {
   for (const Surface& surface : surfaces_) surfaces.push_back(fingerprint(surface));
   return fmt::format(
       "rho = {}\nequilibrium = {}\nnu_v = {}\nEr_tilde = {}\nE_hat = {}\ngrid = {}x{}x{}\ndiscretisation = {}\n"
-      "path = {}\nadapt_n_xi = {}\nprecision = {}\nprocessor = {}",
+      "path = {}\nkrylov_reuse = {}\nadapt_n_xi = {}\nprecision = {}\nprocessor = {}",
       fmt::join(request_.axes.rho, ","), fmt::join(surfaces, ","), fmt::join(request_.axes.nu_v, ","),
       fmt::join(request_.axes.Er_tilde, ","), fmt::join(fields_, ","), grid.n_theta, grid.n_zeta, grid.n_xi,
       name(grid.discretisation), request_.solver.path ? name(*request_.solver.path) : "auto",
-      request_.adapt ? request_.adapt->tolerance : 0, name(request_.solver.precision), batches_ ? "GPU" : "CPU");
+      request_.solver.krylov_reuse, request_.adapt ? request_.adapt->tolerance : 0, name(request_.solver.precision),
+      batches_ ? "GPU" : "CPU");
 }
 
 std::vector<Case> DatabaseBuild::cases(Index radius) const {
