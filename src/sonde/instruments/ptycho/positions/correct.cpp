@@ -70,9 +70,10 @@ void PositionSettings::describe(Fields& fields) {
   fields.add("step", step, {.help = "gradient and xcorr: share of the found shift that is taken", .min = 0, .max = 2});
   fields.add("max_step_px", max_step, {.help = "largest shift in one correction", .unit = "px", .min = 0});
   fields.add("max_move_px", max_move, {.help = "largest shift in all", .unit = "px", .min = 0});
-  fields.choice("affine", affine, {{"free", ScanDistortion::free}, {"held", ScanDistortion::held}},
-                {.help = "stretch, rotation and shear of the whole scan: free are found with the rest, held stay as the "
-                         "file says"});
+  fields.choice(
+      "affine", affine, {{"free", ScanDistortion::free}, {"held", ScanDistortion::held}},
+      {.help = "stretch, rotation and shear of the whole scan: free are found with the rest, held stay as the "
+               "file says"});
   fields.add("trials", trials, {.help = "annealing: random shifts that are tried", .min = 1, .max = 64});
   fields.add("radius_px", radius,
              {.help = "annealing: radius of the first disk; grid: half its side", .unit = "px", .min = 0});

@@ -19,9 +19,9 @@ struct Row {
   bool quick = false;  ///< looks at no image
 };
 
-// Thresholds are those of specification 6.4 where it gives one. Lines of a spectrum: the median along a line of noise is
-// above 3 times that of the ring for no view of more than twenty pixels. The raster shows at a hundredth of the phase in
-// good results, some mrad right, and in the truth as well.
+// Thresholds are those of specification 6.4 where it gives one. Lines of a spectrum: the median along a line of noise
+// is above 3 times that of the ring for no view of more than twenty pixels. The raster shows at a hundredth of the
+// phase in good results, some mrad right, and in the truth as well.
 constexpr std::array<Row, 15> rows{{
     {"ringing", symptom::ringing, 3,
      "rings of the probe's edge in the object: defocus or semiangle are wrong, or the overlap is too small",
