@@ -21,5 +21,6 @@ function(sonde_embed target)
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${EMBED_FOLDER} -DOUTPUT=${output} "-DWHY_NOT=${EMBED_WHY_NOT}" -P ${SONDE_EMBED_SCRIPT}
     DEPENDS ${EMBED_DEPENDS} ${SONDE_EMBED_SCRIPT}
     COMMENT "Embedding ${EMBED_FOLDER}" VERBATIM)
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON) # megabytes of numbers
   target_sources(${target} PRIVATE ${output})
 endfunction()

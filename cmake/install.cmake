@@ -9,6 +9,24 @@ get_property(libraries GLOBAL PROPERTY sonde_libraries)
 add_custom_target(product)
 install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 add_dependencies(product sonde)
+
+# Modules: below the libraries for the program and for consumers, whose linker writes that folder into what it makes; the
+# Python package has its own beside it and can be moved. Each component that opens them installs them.
+get_property(modules GLOBAL PROPERTY sonde_modules)
+list(TRANSFORM modules PREPEND sonde_module_)
+set(module_dir ${CMAKE_INSTALL_LIBDIR}/sonde)
+if(modules)
+  add_dependencies(product ${modules})
+  foreach(component program engine)
+    install(TARGETS ${modules} LIBRARY DESTINATION ${module_dir} COMPONENT ${component})
+  endforeach()
+  if(SONDE_WITH_PYTHON)
+    install(TARGETS ${modules} LIBRARY DESTINATION ${SONDE_PYTHON_DIR}/sonde COMPONENT python)
+  endif()
+endif()
+file(RELATIVE_PATH from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/sonde)
+set_target_properties(sonde PROPERTIES INSTALL_RPATH "$ORIGIN/${from_program}")
+target_link_options(sonde_lib_engine INTERFACE "$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${module_dir}>")
 if(SONDE_WITH_PYTHON)
   add_dependencies(product sonde_python)
 endif()
@@ -53,6 +71,9 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sondeConfig.cmake.in ${C
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/sondeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/package/sondeConfig.cmake ${CMAKE_BINARY_DIR}/package/sondeConfigVersion.cmake
         DESTINATION ${package_dir} COMPONENT package)
+# What `sonde bench` compares with: it finds them beside itself (engine/bench/case.h).
+file(GLOB sonde_peers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/peers/*.py)
+install(FILES ${sonde_peers} DESTINATION ${CMAKE_INSTALL_DATADIR}/sonde/peers COMPONENT program)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT package)
 
 add_custom_target(uninstall

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # AUTO uses a feature when its packages are there, ON makes their absence an error that names the package, OFF leaves it out.
 set(SONDE_INSTRUMENTS "stem;ptycho;neoclassical" CACHE STRING "Instruments to build, separated by semicolons")
-if(NOT "stem" IN_LIST SONDE_INSTRUMENTS)
-  message(FATAL_ERROR "SONDE_INSTRUMENTS = ${SONDE_INSTRUMENTS}: stem must be among them; the commands `demo`, `view` and `bench` show its data")
-endif()
 set(SONDE_CUDA AUTO CACHE STRING "CUDA kernels: AUTO, ON or OFF")
 set(SONDE_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures with native code; PTX of the first is always added")
 set(SONDE_VIEWER AUTO CACHE STRING "Browser client of `sonde view` (needs Node and npm): AUTO, ON or OFF")
@@ -14,6 +11,9 @@ set(SONDE_THREADS tbb CACHE STRING "parallel_for on tbb or std (std for ThreadSa
 set(SONDE_FFT fftw CACHE STRING "Fourier transforms by fftw (fast; the result is then under the GPL) or kissfft")
 set(SONDE_SANITIZE "" CACHE STRING "empty, \"address,undefined\" or \"thread\"")
 option(SONDE_PRECOMPILE "Precompiled headers" OFF)
+option(SONDE_UNITY "Sources of a folder compiled together" OFF)
+option(SONDE_UNITY_REVERSED "In the opposite order" OFF)
+set(SONDE_UNITY_BATCH 8 CACHE STRING "So many sources at once")
 option(SONDE_TESTS "Build the tests" ON)
 option(SONDE_FUZZ "Build the fuzzers (needs clang)" OFF)
 option(SONDE_BENCHMARKS "Build the micro-benchmarks" OFF)

@@ -43,6 +43,9 @@ if(SONDE_TESTS)
   # A third of a whole build was the optimiser at work on test code.
   target_compile_options(sonde_test_main PUBLIC ${sonde_warnings} $<$<CONFIG:Release>:-O1> ${sonde_not_undefined})
   target_link_libraries(sonde_test_main PUBLIC GTest::gmock fmt::fmt)
+  add_library(sonde_test_devices OBJECT ${CMAKE_SOURCE_DIR}/tests/support/devices.cpp)
+  target_include_directories(sonde_test_devices PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_options(sonde_test_devices PRIVATE ${sonde_warnings})
   if(SONDE_PRECOMPILE)
     # As programs are compiled, not as libraries: precompiled headers are of one kind.
     set_target_properties(sonde_test_main PROPERTIES POSITION_INDEPENDENT_CODE OFF)

@@ -28,11 +28,19 @@ class CMakeBuild(build_ext):
             subprocess.run(["cmake", "-S", SOURCE, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSONDE_PYTHON=ON",
                             "-DSONDE_TESTS=OFF", f"-DPython_EXECUTABLE={sys.executable}",
                             *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True)
+        prefix = str(pathlib.Path(self.build_temp).resolve() / "prefix")
         subprocess.run(["cmake", "--build", build, "--target", "sonde_python"], check=True)
+        # Installed, not copied: what a build tree holds names its own folders.
+        subprocess.run(["cmake", "--install", build, "--prefix", prefix, "--component", "python"], check=True)
         target = pathlib.Path(self.get_ext_fullpath(ext.name))
-        (made,) = (pathlib.Path(build) / "python/sonde").glob("_sonde.*.so")
+        (made,) = pathlib.Path(prefix).rglob("_sonde.*.so")
         target.parent.mkdir(parents=True, exist_ok=True)
-        self.copy_file(str(made), str(target))
+        for file in [made, *made.parent.glob("sonde_*.so")]:  # the module, and the libraries that it opens when it needs them
+            self.copy_file(str(file), str(target.parent / file.name))
+        for stub in made.parent.rglob("*.pyi"):
+            place = target.parent / stub.relative_to(made.parent)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            self.copy_file(str(stub), str(place))
 
 
 # Nothing is left in the sources.
@@ -46,7 +54,7 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.11",
     install_requires=["numpy"],
-    packages=["sonde", "sonde.compat", "sonde.neoclassical"],
+    packages=["sonde", "sonde._verbs", "sonde.compat", "sonde.neoclassical"],
     package_data={"sonde": ["*.pyi", "py.typed"]},
     ext_modules=[Extension("sonde._sonde", sources=[])],
     options={"build": {"build_base": scratch.name}, "egg_info": {"egg_base": scratch.name}},

@@ -15,7 +15,9 @@ import logging
 from typing import Any
 
 from . import IO, _sonde, stem
+from ._calls import checked as _checked
 from .errors import Error
+from ._run import Result, run, verbs
 from .viewer import Viewer, view
 
 if hasattr(_sonde, "NeoclassicalPlan"):  # a build with that instrument
@@ -23,7 +25,7 @@ if hasattr(_sonde, "NeoclassicalPlan"):  # a build with that instrument
 if hasattr(_sonde, "PtychoRun"):
     from . import ptycho
 
-__all__ = ["Error", "IO", "Viewer", "build_info", "devices", "set_thread_count", "stem", "thread_count", "view"]
+__all__ = ["Error", "IO", "Result", "Viewer", "build_info", "devices", "run", "set_thread_count", "stem", "thread_count", "verbs", "view"]
 if hasattr(_sonde, "NeoclassicalPlan"):
     __all__.append("neoclassical")
 if hasattr(_sonde, "PtychoRun"):
@@ -36,21 +38,25 @@ atexit.register(_sonde.log_to, None)  # no thread of the engine calls an interpr
 _sonde.log_to(lambda level, message: getattr(_logger, level)(message))
 
 
+@_checked
 def build_info() -> dict[str, str]:
     """What this build is: version, revision, compiler, build_type, cuda (empty without), licence."""
     return _sonde.build_info()
 
 
+@_checked
 def devices() -> list[dict[str, Any]]:
     """The CPU and every GPU that can be used: device (``"cpu"``, ``"cuda:0"``), name, memory_bytes, compute_units."""
     return _sonde.devices()
 
 
+@_checked
 def thread_count() -> int:
     """How many threads compute."""
     return _sonde.thread_count()
 
 
+@_checked
 def set_thread_count(threads: int = 0) -> None:
     """Sets how many threads compute, for the whole process; 0 takes every core. Call it before other work."""
     _sonde.set_thread_count(threads)

@@ -5,9 +5,30 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from . import _sonde
+from ._calls import checked
+
+#: Of a surface: what makes one of harmonics, and what not every kind of file takes.
+_HARMONICS = ("m", "n", "b_cos", "b_sin", "nfp", "iota", "psi_p", "b_theta", "b_zeta")
+_OF_BOOZER = ("psi_a", "wout", "signgs", "snap")
+
+#: The classes of _keywords.py: the fields of which call, and which of them are no keywords.
+KEYWORDS: dict[str, tuple[str, tuple[str, ...]]] = {
+            "LoadKeywords": ("load", ()), "FolderKeywords": ("load_folder", ()),
+            "ArinaKeywords": ("load", ("det_bin", "scan_bin", "scan_shape", "hot_pixels")),
+            "ArinaFolderKeywords": ("load_folder", ("det_bin", "scan_bin", "scan_shape", "hot_pixels")), "ImageKeywords": ("image", ("detector",)),
+            "SaveImageKeywords": ("save_image", ("detector",)), "SimulateKeywords": ("simulate", ("output",)),
+            "ViewKeywords": ("view", ()), "PtychoSimulateKeywords": ("ptycho_simulate", ("output",)),
+            "GridKeywords": ("neoclassical_grid", ("n_theta", "n_zeta", "n_xi")), "CaseKeywords": ("neoclassical_case", ("nu_hat",)),
+            "ScanKeywords": ("neoclassical_scan", ("rho", "nu_v", "epsi_hat")),
+            "SurfaceKeywords": ("neoclassical_surface", ("path",)),
+            "VmecKeywords": ("neoclassical_surface", ("type", "path", "s", "rho", *_OF_BOOZER, *_HARMONICS)),
+            "BoozerKeywords": ("neoclassical_surface", ("type", "path", "s", "rho", "vmec_radial_option", *_HARMONICS)),
+            "StudyKeywords": ("neoclassical_study", ()),
+            "SolverKeywords": ("neoclassical_solver", ("threads", "device")),
+            "ConversionKeywords": ("neoclassical_conversion", ("from", "to")), "TransportKeywords": ("neoclassical_transport", ())}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -16,7 +37,7 @@ _TYPES = {"text": "str", "whole": "int", "real": "float", "toggle": "bool", "byt
 
 
 def type_text(field: dict[str, Any]) -> str:
-    """"{'zero', 'none'}", "float in kV, 1 to 3000": what stands behind the name in documentation."""
+    """"{'zero', 'none'}", "float in kV, 1 to 3000": what follows the name in documentation."""
     if field["choices"]:
         return "{" + ", ".join(repr(word) for word in field["choices"]) + "}"
     text = _TYPES[field["type"]]
@@ -36,6 +57,27 @@ def parameter_text(field: dict[str, Any]) -> str:
     return f"{field['key']} : {type_text(field)}, default {default}\n    {field['help']}{end}"
 
 
+_ANNOTATIONS = {"text": "Text", "whole": "SupportsIndex", "real": "SupportsFloat", "toggle": "bool", "bytes": "SupportsIndex | str",
+                "list": "Text"}
+
+
+def keywords_text() -> str:
+    """The file _keywords.py: keywords as type checkers read them. `python -m sonde._options > _keywords.py` writes it."""
+    lines = ["# SPDX-License-Identifier: Apache-2.0", '"""Keyword arguments for type checkers. Written by `python -m sonde._options`; do not edit."""', "",
+             "from __future__ import annotations", "", "import os", "from collections.abc import Sequence",
+             "from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict", "", "import numpy.typing as npt", "",
+             "#: Text, and what stands for it: a path, a number, a list with commas.",
+             "Text = str | os.PathLike[str] | SupportsFloat | Sequence[str | SupportsFloat] | npt.NDArray[Any]"]
+    for name, (call, without) in KEYWORDS.items():
+        lines += ["", "", f"class {name}(TypedDict, total=False):", f'    """Keywords of {call}."""', ""]
+        for field in _sonde.fields_of(call):
+            if field["key"] in without:
+                continue
+            words = "Literal[" + ", ".join(f'"{word}"' for word in field["choices"]) + "]"
+            lines.append(f"    {field['key']}: {words if field['choices'] else _ANNOTATIONS[field['type']]} | None")
+    return "\n".join(lines) + "\n"
+
+
 def takes_options_of(call: str, *, without: tuple[str, ...] = ()) -> Callable[[Function], Function]:
     """Documents ``**options`` of a function: the fields of ``call`` in its signature and under Other Parameters."""
     fields = [field for field in _sonde.fields_of(call) if field["key"] not in without]
@@ -50,6 +92,10 @@ def takes_options_of(call: str, *, without: tuple[str, ...] = ()) -> Callable[[F
         lines = ["", "Other Parameters", "----------------"]
         lines += "\n".join(parameter_text(field) for field in fields).split("\n")
         function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + "\n".join(indent + line for line in lines) + "\n"
-        return function
+        return cast(Function, checked(function))
 
     return decorate
+
+
+if __name__ == "__main__":
+    print(keywords_text(), end="")

@@ -26,18 +26,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _sonde, stem
 from ._arrays import as_numpy, small
+from ._calls import checked
+from ._html import table_html
+from ._keywords import PtychoSimulateKeywords
+from ._objects import Handle
 from ._options import parameter_text, takes_options_of
+from ._verbs.ptycho import compare, diagnose, direct, export, init, orient, report, resume, run, sweep
 from .stem import Path, Progress
 
-__all__ = ["Gradient", "Outcome", "Reconstruction", "Simulation", "State", "Step", "electron_wavelength", "forward", "gradient",
-           "interaction_constant", "photon_wavelength", "settings_text", "simulate", "simulate_file", "slice_propagators"]
+__all__ = ["Gradient", "Outcome", "Reconstruction", "Simulation", "State", "Step", "compare", "diagnose", "direct", "electron_wavelength",
+           "export", "forward", "gradient", "init", "interaction_constant", "orient", "photon_wavelength", "report", "resume", "run",
+           "settings_text", "simulate", "simulate_file", "slice_propagators", "sweep"]
 
 Array = npt.NDArray[Any]
 Settings = Mapping[str, Any] | Path
@@ -52,7 +58,7 @@ class Step(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a run ended, or that it goes on."""
+    """How a run ended, or that it continues."""
 
     kind: str  #: "running", "finished" (all iterations are done), "converged" or "diverged"
     because: str
@@ -93,6 +99,7 @@ class Simulation(NamedTuple):
     layer_distance_A: list[float]  #: from each layer to the next: ``spacings_A`` of :func:`slice_propagators`
 
 
+@checked
 def settings_text() -> str:
     """Every table of settings with its keys: name, type, unit, default, meaning and limits."""
     lines = []
@@ -103,7 +110,7 @@ def settings_text() -> str:
     return "\n".join(lines)
 
 
-class Reconstruction:
+class Reconstruction(Handle):
     """A reconstruction step by step, from settings and patterns to object, probe and positions.
 
     Nothing is decoded before :meth:`prepare`, which the first iteration calls. One thread at a time may use it.
@@ -137,16 +144,18 @@ class Reconstruction:
         not fit each other; ``budget`` before any work when memory does not suffice.
     """
 
+    _to_send = "save() writes a checkpoint, and Reconstruction.resume(path) continues from it"
+
     def __init__(self, settings: Settings, data: Any = None, *, positions: npt.ArrayLike | None = None,
                  mask: npt.ArrayLike | None = None, probe: npt.ArrayLike | None = None, set: Sequence[str] = (),
                  memory: str | None = None) -> None:
-        given = dict(settings) if isinstance(settings, Mapping) else os.fspath(settings)
+        given: Mapping[str, object] | str = dict(settings) if isinstance(settings, Mapping) else os.fspath(settings)
         self._begin(_sonde.PtychoRun(given, list(set)), data, positions, mask, probe, memory)
 
     @classmethod
     def resume(cls, path: Path, data: Any = None, *, positions: npt.ArrayLike | None = None, mask: npt.ArrayLike | None = None,
                probe: npt.ArrayLike | None = None, set: Sequence[str] = (), memory: str | None = None) -> Reconstruction:
-        """Goes on from what :meth:`save` or a run with ``output.checkpoint_every`` wrote: the same bits as without the break.
+        """Continues from what :meth:`save` or a run with ``output.checkpoint_every`` wrote: the same bits as without the break.
 
         The settings come from the checkpoint. Patterns that were given as an array are given again, with everything that was beside
         them; a file is read again.
@@ -154,7 +163,7 @@ class Reconstruction:
         Raises
         ------
         sonde.Error
-            ``bad_file`` when it is no checkpoint, or one of another reconstruction; ``usage`` for settings in ``set`` that the
+            ``bad_file`` when it is not a checkpoint, or one of another reconstruction; ``usage`` for settings in ``set`` that the
             checkpoint has fixed, as ``probe.modes``.
         """
         made = cls.__new__(cls)
@@ -165,8 +174,6 @@ class Reconstruction:
                probe: npt.ArrayLike | None, memory: str | None) -> None:
         self._run = run
         given: dict[str, Any] = {}
-        if data is None and not run.reads_file():
-            data = _load_scan(run.settings()["data"], memory)
         if isinstance(data, stem.Dataset):
             data, given = _of_dataset(data)
         elif data is not None:
@@ -199,7 +206,7 @@ class Reconstruction:
         -------
         dict
             ``memory`` (bytes by purpose), ``peak_bytes``, ``frames``, ``window`` (rows, cols), ``object`` (slices, rows, cols),
-            ``origin_px`` (where pixel [0, 0] of the object lies in the frame of the positions), ``step_px``, ``notes``, ``warnings``, and
+            ``origin_px`` (where pixel [0, 0] of the object is in the frame of the positions), ``step_px``, ``notes``, ``warnings``, and
             with a calibration ``wavelength_A`` and ``pixel_size_A`` (rows, columns).
         """
         return self._run.plan()
@@ -273,7 +280,7 @@ class Reconstruction:
 
     @property
     def outcome(self) -> Outcome:
-        """Whether the run goes on, and why not."""
+        """Whether the run continues, and why not."""
         return Outcome(*self._run.outcome())
 
     @property
@@ -312,7 +319,7 @@ class Reconstruction:
         Raises
         ------
         sonde.Error
-            ``bad_input`` for another shape, positions whose window leaves the object, and an object that is a phase alone.
+            ``bad_input`` for another shape, positions whose window leaves the object, and an object that is only a phase.
         """
         now = self.state
 
@@ -330,8 +337,9 @@ class Reconstruction:
         return {name: np.array([np.nan if step[name] is None else step[name] for step in history], np.float64) for name in names}
 
     @property
-    def floor(self) -> float:
-        """R_I of a perfect model of these counts: counting noise alone."""
+    def floor(self) -> float | None:
+        """R_I of a perfect model of these counts: counting noise only. None where the values are not counts and neither the
+        values nor ``data.counts_per_unit`` say how many counts they are."""
         self.prepare()
         return self._run.floor()
 
@@ -366,7 +374,7 @@ class Reconstruction:
     # Files
 
     def save(self, path: Path) -> None:
-        """Writes a checkpoint (HDF5) with all that the next iteration depends on; :meth:`resume` goes on from it."""
+        """Writes a checkpoint (HDF5) with all that the next iteration depends on; :meth:`resume` continues from it."""
         self.prepare()
         self._run.save(os.fspath(path))
 
@@ -374,6 +382,17 @@ class Reconstruction:
         """Writes the result file (HDF5) of ``sonde ptycho run``: object, probe, positions, metrics, settings, provenance."""
         self.prepare()
         self._run.write_result(os.fspath(path))
+
+    def _repr_html_(self) -> str:
+        plan, outcome, history = self.plan, self.outcome, self._run.history()
+        rows = [("patterns", "{} of {} x {}".format(plan["frames"], *plan["window"])),
+                ("object", "{} x {} x {}".format(*plan["object"])), ("state", f"{outcome.kind} after {len(history)} iterations")]
+        if not history:
+            return table_html("sonde.ptycho.Reconstruction", rows)
+        rows.append(("R_I", f"{history[-1]['R_I']:.4f}" + (f", its floor {self.floor:.4f}" if self.floor else "")))
+        return table_html("sonde.ptycho.Reconstruction", rows,
+                          [("phase of the first slice", np.angle(self.object[0][self.field_of_view])),
+                           ("amplitude of the probe", np.abs(self.probe[0]))])
 
     def __repr__(self) -> str:
         plan, outcome = self.plan, self.outcome
@@ -391,17 +410,12 @@ def _step(metrics: dict[str, Any]) -> Step:
     return Step(number, engine, metrics)
 
 
-def _load_scan(data: dict[str, Any], memory: str | None) -> stem.Dataset:
-    """A file that the stem instrument reads, as ``sonde ptycho run`` loads it."""
-    return stem.load(data["file"], scan_shape=data["scan_shape"] or None, det_bin=data["detector_bin"], dataset=data["patterns"] or None,
-                     layout="frame", memory=memory)
-
-
 def _of_dataset(dataset: stem.Dataset) -> tuple[Array, dict[str, Any]]:
-    """Patterns of a data set, and what it knows of the measurement. A bin of the detector widens its pixels."""
+    """Patterns of a data set, and what it contains about the measurement. A bin of the detector widens its pixels."""
     if dataset.layout != "frame":
         _sonde.raise_error("bad_input", f"a data set in layout {dataset.layout!r} has no contiguous patterns",
                            'load it with layout="frame"')
+    dataset._scan.require_values()
     known = {name: entry["value"] for name, entry in dataset.calibration.items()}
     given: dict[str, Any] = {"file": dataset.path, "format": "4D-STEM", "good": dataset.good.view(np.uint8)}
     for name, key, factor in (("high_tension_v", "energy_keV", 1e-3), ("detector_step_mrad", "mrad_per_px", dataset.det_bin),
@@ -418,6 +432,7 @@ def _stack(what: str, waves: npt.ArrayLike) -> Array:
     return made[None] if made.ndim == 2 else made
 
 
+@checked
 def forward(object: npt.ArrayLike, probe: npt.ArrayLike, positions: npt.ArrayLike, *, propagators: npt.ArrayLike | None = None,
             zero_frequency: str = "center", progress: Progress | None = None) -> npt.NDArray[np.float64]:
     """What the detector counts on average: |F[P O]|^2 summed over the modes, F unitary, in double precision.
@@ -446,10 +461,11 @@ def forward(object: npt.ArrayLike, probe: npt.ArrayLike, positions: npt.ArrayLik
         ``bad_input`` for shapes that do not belong together and a window outside of the object.
     """
     waves = [small(what, _stack(what, array), np.complex128) for what, array in (("object", object), ("probe", probe))]
-    return _sonde.ptycho_forward(*waves, small("positions", positions, np.float64), _maybe("propagators", propagators, np.complex128),
-                                 _is_centred(zero_frequency), progress)
+    return _sonde.ptycho_forward(waves[0], waves[1], small("positions", positions, np.float64),
+                                 _maybe("propagators", propagators, np.complex128), _is_centred(zero_frequency), progress)
 
 
+@checked
 def gradient(object: npt.ArrayLike, probe: npt.ArrayLike, positions: npt.ArrayLike, patterns: npt.ArrayLike, *,
              loss: str = "amplitude", mask: npt.ArrayLike | None = None, propagators: npt.ArrayLike | None = None,
              zero_frequency: str = "center", progress: Progress | None = None) -> Gradient:
@@ -480,10 +496,12 @@ def gradient(object: npt.ArrayLike, probe: npt.ArrayLike, positions: npt.ArrayLi
     if any(array.dtype != np.complex64 for array in waves):
         waves = [small("object and probe", array, np.complex128) for array in waves]
     good = None if mask is None else small("the mask", np.asarray(mask) != 0, np.uint8)
-    return Gradient(*_sonde.ptycho_gradient(*waves, small("positions", positions, np.float64), as_numpy(patterns), loss, good,
-                                            _maybe("propagators", propagators, np.complex128), _is_centred(zero_frequency), progress))
+    return Gradient(*_sonde.ptycho_gradient(waves[0], waves[1], small("positions", positions, np.float64), as_numpy(patterns), loss,
+                                            good, _maybe("propagators", propagators, np.complex128), _is_centred(zero_frequency),
+                                            progress))
 
 
+@checked
 def slice_propagators(shape: tuple[int, int], *, wavelength_A: float, pixel_size_A: float | tuple[float, float],
                       spacings_A: Sequence[float], tilt_mrad: tuple[float, float] = (0.0, 0.0),
                       band_limit: bool = True) -> npt.NDArray[np.complex128]:
@@ -513,7 +531,7 @@ def slice_propagators(shape: tuple[int, int], *, wavelength_A: float, pixel_size
 
 
 @takes_options_of("ptycho_simulate", without=("output",))
-def simulate(*, progress: Progress | None = None, **options: Any) -> Simulation:
+def simulate(*, progress: Progress | None = None, **options: Unpack[PtychoSimulateKeywords]) -> Simulation:
     """A scan whose object, probe and positions are known, with Poisson counts. Equal options give equal counts.
 
     Returns
@@ -530,7 +548,7 @@ def simulate(*, progress: Progress | None = None, **options: Any) -> Simulation:
 
 
 @takes_options_of("ptycho_simulate", without=("output",))
-def simulate_file(path: Path, *, progress: Progress | None = None, **options: Any) -> dict[str, Any]:
+def simulate_file(path: Path, *, progress: Progress | None = None, **options: Unpack[PtychoSimulateKeywords]) -> dict[str, Any]:
     """The same into an HDF5 file, line by line, with the truth beside it.
 
     Returns
@@ -541,6 +559,7 @@ def simulate_file(path: Path, *, progress: Progress | None = None, **options: An
     return _sonde.ptycho_simulate_file(os.fspath(path), options, progress)
 
 
+@checked
 def electron_wavelength(energy_keV: float) -> float:
     """Relativistic wavelength of electrons in A (constants of CODATA 2018).
 
@@ -550,11 +569,13 @@ def electron_wavelength(energy_keV: float) -> float:
     return _sonde.ptycho_wavelength(energy_keV, True)
 
 
+@checked
 def photon_wavelength(energy_keV: float) -> float:
     """Wavelength of photons in A."""
     return _sonde.ptycho_wavelength(energy_keV, False)
 
 
+@checked
 def interaction_constant(energy_keV: float) -> float:
     """Phase of an electron wave per projected potential, rad/(V A)."""
     return _sonde.ptycho_interaction_constant(energy_keV)

@@ -8,21 +8,27 @@ ends it. Everything that goes wrong is a :class:`sonde.Error`.
 
 from __future__ import annotations
 
+import math
 import os
+from operator import index
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _sonde
 from ._arrays import as_numpy, small
+from ._calls import checked
+from ._html import table_html
+from ._keywords import FolderKeywords, ImageKeywords, LoadKeywords, SaveImageKeywords, SimulateKeywords
 from ._options import takes_options_of
-from .errors import Error
+from ._objects import Handle
+from .errors import Error, outside
 
-__all__ = ["Centre", "Dataset", "Moments", "Series", "SeriesItem", "VirtualImager", "centre", "convert", "from_array", "from_dlpack", "image",
-           "info", "load", "load_folder", "memory", "moments", "pattern", "simulate", "validate"]
+__all__ = ["Centre", "Dataset", "Moments", "ScanShift", "Series", "SeriesCentre", "SeriesItem", "VirtualImager", "centre", "convert", "from_array",
+           "from_dlpack", "image", "info", "load", "load_folder", "memory", "moments", "pattern", "simulate", "validate"]
 
 Path = str | os.PathLike[str]
 #: ``progress(stage, fraction, detail)``: what is being done, how much of it from 0 to 1, and ``detail`` with done, total,
@@ -41,6 +47,22 @@ class Centre(NamedTuple):
     confidence: float  #: 0 to 1; below 0.5 the result is a guess
     method: str
     notes: list[str]
+
+
+class ScanShift(NamedTuple):
+    """How far the beam of one scan is from the centre of its series."""
+
+    label: str
+    row: float  #: px; NaN where the scan has no centre of its own
+    col: float
+    error: str  #: why it has none, else empty
+
+
+class SeriesCentre(NamedTuple):
+    """The beam of a series."""
+
+    centre: Centre  #: in the mean pattern of all scans
+    shifts: list[ScanShift]  #: in the order of the series
 
 
 class Moments(NamedTuple):
@@ -62,12 +84,16 @@ class SeriesItem(NamedTuple):
     shape: tuple[int, int, int, int]  #: as stored
 
 
-class Dataset:
+class Dataset(Handle):
     """One loaded scan; :func:`load` and :func:`from_array` make it.
 
-    ``array`` and the other windows on its memory keep that memory alive. :meth:`release` gives it back at once, and is refused
+    ``dataset[row, col]`` is one pattern, ``dataset[-1, ::2, 4:9, 4:9]`` parts of some; axes and negative numbers are those of
+    NumPy. In layouts ``"pixel"`` and ``"frame"`` that is a window on the memory, in ``"compressed"`` and ``"file"`` the patterns
+    are decoded. ``array`` and the other windows on its memory keep that memory alive. :meth:`release` gives it back at once, and is refused
     while such arrays are alive; ``with`` blocks release at their end. Several threads may use one data set.
     """
+
+    _to_send = "give the other process dataset.path and the keywords of load(), or dataset.array.copy()"
 
     def __init__(self, scan: _sonde.Dataset) -> None:
         self._scan = scan
@@ -113,22 +139,29 @@ class Dataset:
     @property
     def calibration(self) -> dict[str, dict[str, Any]]:
         """Name with unit -> {"value", "from"}: from the file or the user. What is not known is not there."""
-        return self.provenance["calibration"]
+        return dict(self.provenance["calibration"])
 
     @property
     def choices(self) -> list[dict[str, str]]:
         """Everything that was decided automatically: {"value", "because"}."""
-        return self.provenance["choices"]
+        return list(self.provenance["run"]["choices"])
 
     @property
     def exactness(self) -> dict[str, Any]:
         """What is certain about the numbers: exact, largest, sentinels, saturated, clipped, failed_frames, ..."""
-        return self.provenance["exactness"]
+        return dict(self.provenance["exactness"])
+
+    @property
+    def ledger(self) -> dict[str, Any]:
+        """Where the counts of the frames that were read went: stored + interpolated = kept + masked + hot + clipped + cut,
+        exact for integers. Beside them numbers: frames_read, frames_unread, frames_broken, no_data (values that mean
+        "no data", NaN and infinity included), no_data_pixels, no_data_frames, ..."""
+        return dict(self.provenance["ledger"])
 
     @property
     def bad_pixels(self) -> list[dict[str, Any]]:
         """Pixels found bad in the data, on the stored detector: {"row", "col", "sum", "neighbour_max", "reason"}."""
-        return self.provenance["bad_pixels"]
+        return list(self.provenance["bad_pixels"])
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -152,7 +185,7 @@ class Dataset:
         Raises
         ------
         sonde.Error
-            ``bad_input`` when the layout holds no array, ``not_supported`` when it lies on a GPU (see ``__dlpack__``).
+            ``bad_input`` when the layout holds no array, ``not_supported`` when it is on a GPU (see ``__dlpack__``).
         """
         return self._scan.array()
 
@@ -192,8 +225,54 @@ class Dataset:
         return self._scan.mean_pattern()
 
     def pattern(self, scan_row: int, scan_col: int) -> Image:
-        """The pattern of one position, (rows, cols) of ``dtype``: a copy."""
-        return self._scan.pattern(scan_row, scan_col)
+        """The pattern of one position, (rows, cols) of ``dtype``: a copy. Negative numbers count from the end."""
+        rows, cols = self.shape[:2]
+        if not (-rows <= scan_row < rows and -cols <= scan_col < cols):
+            raise outside(f"scan position {scan_row},{scan_col} is outside the scan of {rows} x {cols}")
+        return self._scan.pattern(scan_row % rows, scan_col % cols)
+
+    def __getitem__(self, key: Any) -> Image:
+        if self.layout in ("pixel", "frame"):
+            try:
+                return np.asarray(self.array[key])
+            except IndexError as error:
+                raise outside(f"{key!r} in a data set of shape {self.shape}: {error}") from None
+        places = list(key) if isinstance(key, tuple) else [key]
+        if Ellipsis in places:
+            at = places.index(Ellipsis)
+            places[at:at + 1] = [slice(None)] * (5 - len(places))
+        places += [slice(None)] * (4 - len(places))
+        if len(places) > 4 or any(not isinstance(place, slice | SupportsIndex) for place in places[:2]):
+            _sonde.raise_error("usage", f"{key!r} in a data set of layout \"{self.layout}\"; expected up to 4 whole numbers and slices",
+                               "patterns are decoded here one by one; load with layout=\"frame\" for other ways of NumPy")
+        rows, cols = (self._numbers(place, axis) for axis, place in enumerate(places[:2]))
+        try:
+            np.broadcast_to(np.uint8(), self.shape[2:])[tuple(places[2:])]  # before anything is decoded
+        except IndexError as error:
+            raise outside(f"{key!r} in a data set of shape {self.shape}: {error}") from None
+        patterns = np.empty((len(rows), len(cols), *self.shape[2:]), self.dtype)
+        for i, row in enumerate(rows):
+            for j, col in enumerate(cols):
+                patterns[i, j] = self._scan.pattern(row, col)
+        # A whole number takes its axis away.
+        scan = tuple(slice(None) if isinstance(place, slice) else 0 for place in places[:2])
+        return np.asarray(patterns[(*scan, *places[2:])])
+
+    def _numbers(self, place: slice | SupportsIndex, axis: int) -> Sequence[int]:
+        """Which scan rows (axis 0) or columns a part of a key means."""
+        count = self.shape[axis]
+        if isinstance(place, slice):
+            return range(count)[place]
+        if not -count <= index(place) < count:
+            raise outside(f"scan {('row', 'column')[axis]} {index(place)} in a data set of shape {self.shape}; "
+                          f"expected {-count} to {count - 1}")
+        return [index(place) % count]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        return True
 
     # Images
 
@@ -210,7 +289,7 @@ class Dataset:
 
     @takes_options_of("image", without=("detector",))
     def image(self, detector: str | Sequence[str] | npt.ArrayLike = "bf", *, progress: Progress | None = None,
-              **options: Any) -> Any:
+              **options: Unpack[ImageKeywords]) -> Any:
         """Virtual images: for every position the sum over the pixels of a detector.
 
         Parameters
@@ -225,7 +304,7 @@ class Dataset:
         -------
         numpy.ndarray or list of numpy.ndarray
             (scan rows, scan cols): exact uint64 for boolean detectors on counts, else float64. A list for several detectors, which
-            are made in one walk over compressed data.
+            are made in one pass over compressed data.
 
         Raises
         ------
@@ -243,14 +322,14 @@ class Dataset:
         return self._scan.image_of_weights(small("the mask", detector, np.float32), progress)
 
     @takes_options_of("image", without=("detector",))
-    def mask(self, detector: str, **options: Any) -> Image:
+    def mask(self, detector: str, **options: Unpack[ImageKeywords]) -> Image:
         """The weights of a detector expression, float32 (rows, cols): 1 inside, 0 outside and where a pixel is bad."""
         return self._scan.mask(detector, options)
 
     # Files and memory
 
     @takes_options_of("save_image", without=("detector",))
-    def save_image(self, path: Path, detector: str = "bf", *, progress: Progress | None = None, **options: Any) -> Image:
+    def save_image(self, path: Path, detector: str = "bf", *, progress: Progress | None = None, **options: Unpack[SaveImageKeywords]) -> Image:
         """Writes one virtual image as ``.tif``, ``.npy``, ``.h5`` or ``.png``, and its record beside it as ``.json``.
 
         ``sonde stem image --from`` repeats the image from the record, bit for bit. Returns what :meth:`image` returns.
@@ -290,8 +369,19 @@ class Dataset:
             return "<sonde.stem.Dataset, released>"
         return f"<sonde.stem.Dataset {self.shape} {self.dtype}, layout {self.layout}, {self.path}>"
 
+    def _repr_html_(self) -> str:
+        if self.released:
+            return table_html("sonde.stem.Dataset", [("state", "released")])
+        sums = self.moments
+        scan, detector = ("{} x {}".format(*self.shape[at:at + 2]) for at in (0, 2))
+        bins = [f"{name} {value}" for name, value in (("scan", self.scan_bin), ("detector", self.det_bin)) if value > 1]
+        rows = [("file", self.path), ("scan", scan), ("detector", detector), ("elements", f"{self.dtype}, layout {self.layout}")]
+        rows += [("bins", ", ".join(bins))] if bins else []
+        return table_html("sonde.stem.Dataset", rows,
+                          [("counts of each position", sums.total), ("mean pattern, logarithmic", np.log1p(self.mean_pattern))])
 
-class VirtualImager:
+
+class VirtualImager(Handle):
     """Virtual images of one data set, each computed from the earlier ones where that is shorter.
 
     A detector that moves by a pixel costs its edge, not its area. All ways give the same integers. The imager keeps its data set,
@@ -307,6 +397,8 @@ class VirtualImager:
     sonde.Error
         ``bad_input`` for a layout without an array.
     """
+
+    _to_send = Dataset._to_send
 
     def __init__(self, dataset: Dataset) -> None:
         self._imager = _sonde.VirtualImager(dataset._scan)
@@ -342,12 +434,14 @@ class VirtualImager:
         self._imager.reset()
 
 
-class Series(Sequence[Dataset]):
+class Series(Handle, Sequence[Dataset]):
     """Scans of one shape along a further axis; :func:`load_folder` makes it.
 
-    ``series[i]`` loads a scan unless it is held. All are held when they fit, else the recently used ones. An item belongs to the
+    ``series[i]`` loads a scan unless it is held, ``series[1:3]`` several. All are held when they fit, else the recently used ones. An item belongs to the
     series: releasing it forgets this reference, releasing the series frees the memory.
     """
+
+    _to_send = "give the other process the paths in series.items and the keywords of load_folder()"
 
     def __init__(self, series: _sonde.Series, progress: Progress | None) -> None:
         self._series = series
@@ -356,8 +450,16 @@ class Series(Sequence[Dataset]):
     def __len__(self) -> int:
         return len(self._series)
 
-    def __getitem__(self, index: int) -> Dataset:  # type: ignore[override]
-        return Dataset(self._series.item(index, self._progress))
+    @overload
+    def __getitem__(self, place: SupportsIndex, /) -> Dataset: ...
+    @overload
+    def __getitem__(self, place: slice, /) -> list[Dataset]: ...
+    def __getitem__(self, place: SupportsIndex | slice, /) -> Dataset | list[Dataset]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(len(self))[place]]
+        if not -len(self) <= index(place) < len(self):
+            raise outside(f"item {index(place)} of a series of {len(self)}")
+        return Dataset(self._series.item(index(place), self._progress))
 
     def __iter__(self) -> Iterator[Dataset]:
         return (self[i] for i in range(len(self)))
@@ -371,6 +473,13 @@ class Series(Sequence[Dataset]):
     def skipped(self) -> list[tuple[str, str]]:
         """(path, reason) of scans that were left out."""
         return self._series.skipped()
+
+    def find_centre(self, method: str = "edge") -> SeriesCentre:
+        """One centre for all scans, in their mean pattern, and how far the beam of each scan is from it. Loads every scan."""
+        found = self._series.find_centre(method, self._progress)
+        centre = Centre(*(found[key] for key in Centre._fields))
+        shifts = [ScanShift(each["scan"], each.get("row", math.nan), each.get("col", math.nan), each.get("error", "")) for each in found["shifts"]]
+        return SeriesCentre(centre, shifts)
 
     @property
     def eager(self) -> tuple[bool, str]:
@@ -406,6 +515,15 @@ class Series(Sequence[Dataset]):
     def __repr__(self) -> str:
         return "<sonde.stem.Series, released>" if self.released else f"<sonde.stem.Series of {len(self)} scans>"
 
+    def _repr_html_(self) -> str:
+        if self.released:
+            return table_html("sonde.stem.Series", [("state", "released")])
+        rows = [(item.label, "{} x {} x {} x {}".format(*item.shape) + (", in memory" if self.held(i) else ""))
+                for i, item in enumerate(self.items)]
+        if len(rows) > 20:
+            rows = rows[:20] + [("...", f"{len(rows) - 20} more")]
+        return table_html(f"sonde.stem.Series of {len(self)} scans", rows)
+
 
 def _leave(held: Dataset | Series, kind: type[BaseException] | None) -> None:
     """The end of a with block. An error on its way out keeps arrays alive in its frames, and is not to be hidden."""
@@ -417,7 +535,7 @@ def _leave(held: Dataset | Series, kind: type[BaseException] | None) -> None:
 
 
 @takes_options_of("load")
-def load(path: Path, *, progress: Progress | None = None, **options: Any) -> Dataset:
+def load(path: Path, *, progress: Progress | None = None, **options: Unpack[LoadKeywords]) -> Dataset:
     """Loads one scan: decodes every frame once, corrects bad pixels, bins, and keeps exact sums.
 
     Parameters
@@ -427,7 +545,7 @@ def load(path: Path, *, progress: Progress | None = None, **options: Any) -> Dat
     progress : callable, optional
         See :data:`Progress`.
     **options
-        The settings of ``sonde stem load``. One that is None is as if it were not given; tuples stand for lists with commas:
+        The settings of ``sonde stem load``. One that is None is as if it were not given; tuples mean lists with commas:
         ``scan_shape=(256, 256)``.
 
     Raises
@@ -440,7 +558,7 @@ def load(path: Path, *, progress: Progress | None = None, **options: Any) -> Dat
 
 
 @takes_options_of("load_folder")
-def load_folder(path: Path | Sequence[Path], *, progress: Progress | None = None, **options: Any) -> Series:
+def load_folder(path: Path | Sequence[Path], *, progress: Progress | None = None, **options: Unpack[FolderKeywords]) -> Series:
     """Opens the scans of a folder (or several folders and files) as a series of one shape. Items load when they are used.
 
     Parameters
@@ -454,7 +572,7 @@ def load_folder(path: Path | Sequence[Path], *, progress: Progress | None = None
 
 
 @takes_options_of("load")
-def from_array(array: Any, *, copy: bool = False, progress: Progress | None = None, **options: Any) -> Dataset:
+def from_array(array: Any, *, copy: bool = False, progress: Progress | None = None, **options: Unpack[LoadKeywords]) -> Dataset:
     """A data set on an array in memory.
 
     Parameters
@@ -468,8 +586,9 @@ def from_array(array: Any, *, copy: bool = False, progress: Progress | None = No
     Raises
     ------
     sonde.Error
-        ``bad_input`` when elements would have to change or be copied and ``copy`` is False, also when a pixel is bad and
-        ``hot_pixels`` is not ``"none"``.
+        ``bad_input`` when elements would have to change or be copied and ``copy`` is False, also when a value is not
+        finite, and when a pixel is bad and ``hot_pixels`` is neither ``"none"`` nor ``"mark"`` (``"auto"`` marks in
+        scans of fewer than 100 frames).
     """
     scan = as_numpy(array)
     if copy:
@@ -479,16 +598,20 @@ def from_array(array: Any, *, copy: bool = False, progress: Progress | None = No
     return Dataset(_sonde.from_array(scan, not copy, options, progress))
 
 
-def from_dlpack(array: Any, **options: Any) -> Dataset:
+@checked
+def from_dlpack(array: Any, *, copy: bool = False, progress: Progress | None = None, **options: Unpack[LoadKeywords]) -> Dataset:
     """:func:`from_array` for any object with ``__dlpack__`` and ``__dlpack_device__``."""
-    return from_array(array, **options)
+    return from_array(array, copy=copy, progress=progress, **options)
 
 
-def image(dataset: Dataset, detector: Any = "bf", **options: Any) -> Any:
+@checked
+def image(dataset: Dataset, detector: str | Sequence[str] | npt.ArrayLike = "bf", *, progress: Progress | None = None,
+          **options: Unpack[ImageKeywords]) -> Any:
     """:meth:`Dataset.image`."""
-    return dataset.image(detector, **options)
+    return dataset.image(detector, progress=progress, **options)
 
 
+@checked
 def centre(pattern: Dataset | npt.ArrayLike, method: str = "edge", *, good: npt.ArrayLike | None = None) -> Centre:
     """The beam in a pattern (rows, cols), or in the mean pattern of a data set. ``good`` is False at bad pixels."""
     if isinstance(pattern, Dataset):
@@ -497,23 +620,26 @@ def centre(pattern: Dataset | npt.ArrayLike, method: str = "edge", *, good: npt.
     return Centre(*_sonde.find_centre(small("the pattern", pattern, np.float64), usable, method))
 
 
+@checked
 def moments(dataset: Dataset) -> Moments:
     """:attr:`Dataset.moments`."""
     return dataset.moments
 
 
+@checked
 def pattern(dataset: Dataset, scan_row: int, scan_col: int) -> Image:
     """:meth:`Dataset.pattern`."""
     return dataset.pattern(scan_row, scan_col)
 
 
+@checked
 def memory(dataset: Dataset | None = None) -> dict[str, Any]:
     """Bytes held by a data set, or, without one, by this process, with what a load may take now."""
     return _sonde.process_memory() if dataset is None else dataset.memory
 
 
 @takes_options_of("load")
-def info(path: Path, **options: Any) -> dict[str, Any]:
+def info(path: Path, **options: Unpack[LoadKeywords]) -> dict[str, Any]:
     """What a scan holds and what loading it would take, without decoding anything.
 
     Returns
@@ -526,7 +652,7 @@ def info(path: Path, **options: Any) -> dict[str, Any]:
 
 @takes_options_of("load_folder")
 def validate(path: Path | Sequence[Path], *, decode: bool = False, progress: Progress | None = None,
-             **options: Any) -> list[dict[str, Any]]:
+             **options: Unpack[FolderKeywords]) -> list[dict[str, Any]]:
     """Checks scans without loading them; with ``decode`` every frame is decoded as well.
 
     Returns
@@ -543,7 +669,7 @@ def validate(path: Path | Sequence[Path], *, decode: bool = False, progress: Pro
 
 
 @takes_options_of("simulate", without=("output",))
-def simulate(path: Path, *, progress: Progress | None = None, **options: Any) -> dict[str, Any]:
+def simulate(path: Path, *, progress: Progress | None = None, **options: Unpack[SimulateKeywords]) -> dict[str, Any]:
     """Writes a scan in the ARINA layout whose every expected count is known, with the truth beside it.
 
     Returns
@@ -555,8 +681,12 @@ def simulate(path: Path, *, progress: Progress | None = None, **options: Any) ->
 
 
 @takes_options_of("load")
-def convert(scan: Dataset | Path, output: Path, *, progress: Progress | None = None, **options: Any) -> list[str]:
-    """Writes a data set, or a file loaded with ``options``, in another format; see :meth:`Dataset.convert`."""
+def convert(scan: Dataset | Path, output: Path, *, progress: Progress | None = None, **options: Unpack[LoadKeywords]) -> list[str]:
+    """Writes a data set, or a file loaded with ``options``, in another format; see :meth:`Dataset.convert`.
+
+    Values of a file stay what they are unless ``options`` ask for a change: bad pixels that its mask does not name are
+    not changed.
+    """
     if isinstance(scan, Dataset):
         if options:
             _sonde.raise_error("usage", f"convert(): a data set is loaded already, but {', '.join(options)} given",
@@ -564,6 +694,8 @@ def convert(scan: Dataset | Path, output: Path, *, progress: Progress | None = N
         return scan.convert(output, progress=progress)
     if options.get("layout") in (None, "auto") and options.get("det_bin") != "auto":
         options["layout"] = "file"  # frames go from file to file
+    if options.get("hot_pixels") in (None, "auto"):
+        options["hot_pixels"] = "none"
     with load(scan, progress=progress, **options) as dataset:
         return dataset.convert(output, progress=progress)
 

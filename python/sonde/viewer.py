@@ -11,12 +11,15 @@ import pathlib
 import sys
 import weakref
 import webbrowser
+from collections.abc import Iterable
 from types import TracebackType
-from typing import Any
+from typing import Any, Unpack
 from urllib.parse import urlsplit, urlunsplit
 
 from . import _sonde
+from ._keywords import ViewKeywords
 from ._options import takes_options_of
+from ._objects import Handle
 from .stem import Dataset, Series, VirtualImager
 
 
@@ -25,13 +28,17 @@ _running: weakref.WeakSet[Viewer] = weakref.WeakSet()
 
 @atexit.register
 def _stop_all() -> None:
-    """Viewers that nobody stopped end before the interpreter does."""
+    """Viewers that were not stopped end before the interpreter does."""
     for viewer in list(_running):
         viewer.stop()
 
 
-class Viewer:
+class Viewer(Handle):
     """A running viewer; :func:`view` makes it. At the end of a notebook's cell it shows itself."""
+
+    _elsewhere = dict.fromkeys(("detector", "channel", "image"), 'detectors are chosen in the page; dataset.image("adf") computes an image') | \
+        dict.fromkeys(("dataset", "data", "series", "item", "position"), "what is shown is given to sonde.view(); the page chooses among it")
+    _to_send = "send its url, or call sonde.view() in the other process"
 
     def __init__(self, server: _sonde.Viewer, embed_in: list[str], height: int) -> None:
         self._server = server
@@ -41,7 +48,10 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Opens the viewer in a browser; it holds the token and is as secret as the data."""
+        """Opens the viewer in one page, once and within ten minutes; every time it is read it is another one.
+
+        What a notebook prints stays in its file: there it opens nothing any more.
+        """
         return self._server.url
 
     @property
@@ -66,12 +76,12 @@ class Viewer:
         self.stop()
 
     def __repr__(self) -> str:
-        return "<sonde.Viewer, stopped>" if self.stopped else f"<sonde.Viewer at {self.url}>"
+        return "<sonde.Viewer, stopped>" if self.stopped else f"<sonde.Viewer at port {self._server.port}>"
 
     def _repr_html_(self) -> str | None:
         if self.stopped or not self._embed_in:
             return None
-        # A strict cookie is only sent to the site of the page around, so the frame names the same host.
+        # The same host as that of the page around: browsers let frames of other sites keep nothing.
         address = urlsplit(self.url)
         host = urlsplit(self._embed_in[0]).hostname
         if host in ("localhost", "127.0.0.1"):
@@ -81,14 +91,14 @@ class Viewer:
 
 
 @takes_options_of("view")
-def view(shown: Dataset | Series | VirtualImager, *, open: bool = False, height: int = 720, **options: Any) -> Viewer:
-    """Shows a data set or a series in a browser, or in the output of a notebook's cell. It is served from threads of its own.
+def view(*shown: Dataset | Series | VirtualImager, open: bool = False, height: int = 720, **options: Unpack[ViewKeywords]) -> Viewer:
+    """Shows data sets and series in a browser, or in the output of a notebook's cell. They are served from threads of its own.
 
     Parameters
     ----------
-    shown : Dataset, Series or VirtualImager
-        Kept until the viewer is stopped. A data set, and that of an imager, is neither loaded again nor copied; items of a series
-        are loaded when they are looked at, and are then those of ``series[i]``.
+    *shown : Dataset, Series or VirtualImager
+        One or several; the page chooses among them. Kept until the viewer is stopped. A data set, and that of an imager, is neither
+        loaded again nor copied; items of a series are loaded when they are looked at, and are then those of ``series[i]``.
     open : bool
         Open a browser.
     height : int
@@ -98,13 +108,21 @@ def view(shown: Dataset | Series | VirtualImager, *, open: bool = False, height:
     """
     if options.get("embed_in") is None:
         options["embed_in"] = jupyter_origins()
-    embed_in = [options["embed_in"]] if isinstance(options["embed_in"], str) else list(options["embed_in"])
-    if isinstance(shown, VirtualImager):
-        shown = shown.dataset
-    if not isinstance(shown, Dataset | Series):
-        _sonde.raise_error("usage", f"view(): a {type(shown).__name__} is neither a Dataset nor a Series",
-                           "load it first: sonde.stem.load(path), sonde.stem.load_folder(path)")
-    held = shown._scan if isinstance(shown, Dataset) else shown._series
+    given = options["embed_in"]
+    embed_in = [given] if isinstance(given, str) else [str(each) for each in given] if isinstance(given, Iterable) else []
+    if not shown:
+        _sonde.raise_error("usage", "view(): nothing to show is given", "sonde.view(dataset), or several data sets and series")
+    held: list[_sonde.Dataset | _sonde.Series] = []
+    for each in shown:
+        if isinstance(each, VirtualImager):
+            each = each.dataset
+        if isinstance(each, Dataset):
+            held.append(each._scan)
+        elif isinstance(each, Series):
+            held.append(each._series)
+        else:
+            _sonde.raise_error("usage", f"view(): an object of type {type(each).__name__} is neither a Dataset nor a Series",
+                               "load it first: sonde.stem.load(path), sonde.stem.load_folder(path), sonde.stem.from_array(array)")
     viewer = Viewer(_sonde.view(held, options), embed_in, height)
     if open:
         webbrowser.open(viewer.url)
@@ -123,6 +141,6 @@ def jupyter_origins() -> list[str]:
     for url in urls or ["http://localhost:8888/"]:
         address = urlsplit(url)
         # People reach a local server by either name.
-        hosts = ["localhost", "127.0.0.1"] if address.hostname in ("localhost", "127.0.0.1") else [address.hostname]
+        hosts = ["localhost", "127.0.0.1"] if address.hostname in ("localhost", "127.0.0.1") else [address.hostname or ""]
         origins += [f"{address.scheme}://{host}" + (f":{address.port}" if address.port else "") for host in hosts]
     return list(dict.fromkeys(origins))

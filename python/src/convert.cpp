@@ -42,13 +42,19 @@ const char* word(FieldType type) {
   return "";
 }
 
+/// Text of files need not be UTF-8: bytes that are not appear as \\xNN.
+py::str decoded(const std::string& text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 }  // namespace
 
 py::object to_python(const Value& value) {
   if (value.is_bool()) return py::bool_(value.as_bool());
   if (value.is_whole()) return py::int_(value.as_whole());
   if (value.is_real()) return py::float_(value.as_real());
-  if (value.is_text()) return py::str(value.as_text());
+  if (value.is_text()) return decoded(value.as_text());
   if (value.is_list()) {
     py::list list;
     for (const Value& item : value.items()) list.append(to_python(item));
@@ -56,7 +62,7 @@ py::object to_python(const Value& value) {
   }
   if (value.is_object()) {
     py::dict dict;
-    for (const auto& [key, member] : value.members()) dict[py::str(key)] = to_python(member);
+    for (const auto& [key, member] : value.members()) dict[decoded(key)] = to_python(member);
     return dict;
   }
   return py::none();
@@ -82,7 +88,7 @@ Value from_python(const py::handle& object, const std::string& what) {
   if (py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object)) return list_of(object, what);
   if (py::hasattr(object, "__fspath__")) return py::cast<std::string>(object.attr("__fspath__")());
   if (py::hasattr(object, "tolist")) return from_python(object.attr("tolist")(), what);
-  throw Error(ErrorKind::usage, fmt::format("{}: a value of type {} is no setting", what, type_name(object)))
+  throw Error(ErrorKind::usage, fmt::format("{}: a value of type {} is not a setting", what, type_name(object)))
       .hint("settings are numbers, texts, True or False, and lists of them");
 }
 
@@ -100,6 +106,8 @@ py::list describe_fields(const Fields& fields) {
     entry["alias"] = field.info.alias;
     entry["choices"] = to_python(Value(field.choices));
     entry["nullable"] = field.nullable;
+    entry["positional"] = field.positional;
+    entry["optional"] = field.info.optional;
     entry["default"] = to_python(field.value());
     entry["heading"] = field.heading;
     all.append(std::move(entry));

@@ -10,7 +10,9 @@
 #include "masks.h"
 #include "scan.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/load/missing_values.h"
 #include "sonde/instruments/stem/results/convert.h"
+#include "sonde/instruments/stem/results/depiction.h"
 #include "sonde/instruments/stem/results/describe.h"
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/results/image_record.h"
@@ -31,7 +33,7 @@ std::vector<Index> extents(const Shape& shape) {
 
 void require_on_host(const Array& array) {
   if (!array.device().is_cpu())
-    throw Error(ErrorKind::not_supported, "the data set lies on " + array.device().name() + ", where NumPy cannot read")
+    throw Error(ErrorKind::not_supported, "the data set is on " + array.device().name() + ", where NumPy cannot read")
         .hint("take it by DLPack (from_dlpack), or load it with device=\"cpu\"");
 }
 
@@ -105,14 +107,14 @@ py::array save_image(Scan& scan, const std::string& path, const py::dict& keywor
   const auto call = options_of<SaveCall>(keywords, "save_image()");
   const Scan::Use use = scan.call();
   const stem::Dataset& dataset = scan.dataset();
-  return to_numpy(Work(progress).run([&] {
-    stem::require_image_name(path);
+  return to_numpy(Work(progress, scan.files()).run([&] {
     stem::require_not_input(path, dataset.acquisition());
+    stem::require_image_name(path);
     std::optional<stem::Centre> found;
     const stem::DetectorGeometry geometry = stem::detector_geometry(dataset, call.detectors, found);
     stem::DetectorImage image = std::move(stem::detector_images(dataset, call.detectors, geometry).front());
-    stem::save_image(path, image.image, stem::scan_scale(dataset.calibration(), dataset.scan_bin()), call.picture,
-                     stem::image_record(dataset, image, call.detectors, call.picture, geometry, found));
+    stem::save_detector_image(path, dataset, image, geometry, call.detectors.centre_method, call.picture,
+                              stem::image_record(dataset, image, call.detectors, call.picture, geometry, found));
     return std::move(image.image);
   }));
 }
@@ -150,7 +152,7 @@ py::array mask_of(Scan& scan, const std::string& expression, const py::dict& key
 
 py::object convert_to(Scan& scan, const std::string& path, const py::object& progress) {
   const Scan::Use use = scan.call();
-  return py::cast(Work(progress).run([&] {
+  return py::cast(Work(progress, scan.files()).run([&] {
     stem::require_conversion_name(path);
     return stem::convert(scan.dataset(), path);
   }));
@@ -186,6 +188,8 @@ void add_dataset(py::module_& module) {
              const Shape shape = scan.dataset().shape();
              return flags_of(scan, scan.dataset().good(), shape[2], shape[3]);
            })
+      .def("require_values",
+           [](Scan& scan) { Work().run([&] { return require_values(scan.dataset(), scan.dataset().good()), 0; }); })
       .def("valid",
            [](Scan& scan) {
              const Shape shape = scan.dataset().shape();

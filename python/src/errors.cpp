@@ -14,23 +14,28 @@ namespace {
 
 namespace py = pybind11;
 
-// Never given back: errors may be thrown until the interpreter is gone.
-py::handle error_type;
+// Makes the exception. Never given back: errors may be thrown until the interpreter is gone.
+py::handle make_error;
 
 py::object as_python(const Error& error) {
   py::list problems;
   for (const Error& problem : error.problems()) problems.append(as_python(problem));
-  return error_type(std::string(name(error.kind())), error.message(), error.hint(),
+  return make_error(std::string(name(error.kind())), error.message(), error.hint(),
                     py::tuple(py::cast(error.activities())), problems, std::string(error.what()));
+}
+
+void raise(const Error& error) {
+  const py::object made = as_python(error);
+  PyErr_SetObject(py::type::of(made).ptr(), made.ptr());
 }
 
 void translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    PyErr_SetObject(error_type.ptr(), as_python(error).ptr());
+    raise(error);
   } catch (const std::bad_alloc&) {
-    PyErr_SetObject(error_type.ptr(), as_python(Error(ErrorKind::budget, "the system gave no more memory")).ptr());
+    raise(Error(ErrorKind::budget, "the system gave no more memory"));
   }
 }
 
@@ -45,7 +50,7 @@ ErrorKind kind_of(const std::string& word) {
 }  // namespace
 
 void add_errors(py::module_& module) {
-  module.def("raise_as", [](const py::object& error_class) { error_type = py::object(error_class).release(); });
+  module.def("raise_as", [](const py::object& made_by) { make_error = py::object(made_by).release(); });
   py::register_exception_translator(translate);
   module.def("exit_status", [](const std::string& kind) { return exit_status(kind_of(kind)); });
   module.def(

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "apart.h"
 #include "convert.h"
 #include "errors.h"
 #include "imager.h"
@@ -30,6 +31,7 @@
 #include "sonde/instruments/stem/results/describe.h"
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
+#include "verbs.h"
 #include "view.h"
 #include "work.h"
 
@@ -81,8 +83,18 @@ py::list fields_of(const std::string& call) {
 
 std::shared_ptr<Scan> load(const std::string& path, const py::dict& keywords, const py::object& progress) {
   const auto call = options_of<LoadCall>(keywords, "load()");
-  return std::make_shared<Scan>(
-      Work(progress).run([&] { return stem::load(path, call.load, call.budget(), call.device()); }));
+  Work work(progress);
+  auto scan =
+      std::make_shared<Scan>(work.run([&] { return stem::load(path, call.load, call.budget(), call.device()); }));
+  scan->read_by(work);
+  return scan;
+}
+
+/// The file that an array or what it is a view of maps (numpy.memmap) is an input like any other.
+void note_mapped_file(const py::array& array, RunFiles& files) {
+  for (py::object from = array; !from.is_none(); from = py::getattr(from, "base", py::none()))
+    if (const py::object file = py::getattr(from, "filename", py::none()); !file.is_none())
+      files.add_input(py::str(file).cast<std::string>());
 }
 
 /// `in_place`: the array's own elements are the data set's, else a load makes new ones from them.
@@ -94,16 +106,22 @@ std::shared_ptr<Scan> from_array(const py::array& array, bool in_place, const py
     throw Error(ErrorKind::bad_input, "array: an array that is used in place stays in host memory")
         .hint("leave device out, or give copy=True");
   Array scan = borrow(array, name);
-  return std::make_shared<Scan>(Work(progress).run([&] {
+  Work work(progress);
+  note_mapped_file(array, *work.files());
+  auto made = std::make_shared<Scan>(work.run([&] {
     if (in_place) return stem::load_in_place(std::move(scan), name, call.load, call.budget());
     return stem::load(stem::open_array(std::move(scan), name), call.load, call.budget(), call.device());
   }));
+  made->read_by(work);
+  return made;
 }
 
 py::object load_folder(const std::vector<std::string>& paths, const py::dict& keywords) {
   const auto call = options_of<SeriesCall>(keywords, "load_folder()");
+  Work work;
   return open_series(
-      Work().run([&] { return stem::Series::open(paths, call.series, call.load, call.budget(), call.device()); }));
+      work.run([&] { return stem::Series::open(paths, call.series, call.load, call.budget(), call.device()); }),
+      work.files());
 }
 
 py::object info(const std::string& path, const py::dict& keywords) {
@@ -205,6 +223,12 @@ void log_to(const py::object& log) {
   log.inc_ref();  // as long as the process
 }
 
+/// Images of scans in memory take microseconds, and look for Ctrl-C.
+bool reads_a_file(const py::args& arguments) {
+  const auto& scan = arguments[0].cast<const Scan&>();
+  return !scan.released() && scan.dataset().layout() == stem::LayoutChoice::file;
+}
+
 }  // namespace
 }  // namespace sonde::python
 
@@ -215,6 +239,7 @@ PYBIND11_MODULE(_sonde, module) {
   add_series(module);
   add_imager(module);
   add_viewer(module);
+  add_verbs(module);
 #ifdef SONDE_WITH_NEOCLASSICAL
   add_neoclassical_surface(module);
   add_neoclassical_plan(module);
@@ -239,4 +264,19 @@ PYBIND11_MODULE(_sonde, module) {
   module.def("log_to", log_to);
   module.def("thread_count", sonde::thread_count);
   module.def("set_thread_count", sonde::set_thread_count);
+
+  run_apart(module, {"load", "from_array", "load_folder", "info", "validate", "simulate", "run_verb"});
+  run_apart(module.attr("Dataset"), {"save_image", "convert"});
+  run_apart(module.attr("Dataset"), {"images", "image_of_weights"}, reads_a_file);
+  run_apart(module.attr("Series"), {"item"});
+#ifdef SONDE_WITH_NEOCLASSICAL
+  run_apart(module, {"neoclassical_convergence", "neoclassical_convert", "neoclassical_load_database",
+                     "neoclassical_build_database", "neoclassical_profiles", "neoclassical_boozer"});
+  run_apart(module.attr("NeoclassicalPlan"), {"solve", "scan"});
+  run_apart(module.attr("NeoclassicalDatabase"), {"save", "profiles"});
+#endif
+#ifdef SONDE_WITH_PTYCHO
+  run_apart(module, {"ptycho_forward", "ptycho_gradient", "ptycho_simulate", "ptycho_simulate_file"});
+  run_apart(module.attr("PtychoRun"), {"open", "prepare", "iterate", "iterate_many", "save", "write_result"});
+#endif
 }

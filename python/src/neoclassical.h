@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "convert.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/instruments/neoclassical/read/equilibrium.h"
 #include "sonde/instruments/neoclassical/run/field_axis.h"
@@ -23,6 +25,8 @@ class FluxSurface {
 
   [[nodiscard]] const neoclassical::Surface& surface() const { return surface_; }
   [[nodiscard]] const neoclassical::Notes& notes() const { return notes_; }
+  /// For one call: the file of the surface is an input of it too.
+  [[nodiscard]] std::shared_ptr<RunFiles> files() const { return std::make_shared<RunFiles>(*files_); }
   /// m and T m^2; 0 where the file does not say it, and of a surface that is no part of an equilibrium.
   struct Lengths {
     double a_b = 0, R0 = 0, psi_a = 0;
@@ -36,6 +40,7 @@ class FluxSurface {
  private:
   neoclassical::Surface surface_;
   neoclassical::Notes notes_;
+  std::shared_ptr<const RunFiles> files_;
   /// Makes scale_ and lengths_ where they are not there. Throws like neoclassical::lengths_at().
   void measure() const;
 

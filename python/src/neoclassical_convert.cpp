@@ -12,16 +12,16 @@ namespace {
 
 namespace nc = neoclassical;
 
-/// The numbers of a result file, or points that are given, as `keywords` say; written to `output` as well.
+/// The numbers of a result file, or points that are given (those of `surface` where it is), as `keywords` say; written
+/// to `output` as well.
 py::dict convert(const std::optional<std::string>& file, const nc::StoredNumbers& given, const py::dict& keywords,
-                 const std::optional<std::string>& output) {
+                 const std::optional<std::string>& output, const FluxSurface* surface) {
   const auto settings = options_of<nc::ConversionSettings>(keywords, "convert()");
-  const nc::Converted made = Work().run([&] {
+  const nc::Converted made = Work(py::none(), surface != nullptr ? surface->files() : nullptr).run([&] {
     if (output) nc::require_result_path(*output);
     nc::Converted of_file{.normalisation = settings.to, .numbers = {}, .rho = {}, .nu_v = {}, .field = {}};
     if (file)
-      of_file =
-          during("converting " + *file, [&] { return converted_file(nc::ResultFile(*file).numbers(), settings); });
+      of_file = nc::converted_result(*file, settings);
     else
       of_file.numbers = converted(given, settings);
     if (output) nc::write_result(*output, contents_of(of_file));

@@ -34,29 +34,37 @@ using Numbers = std::optional<std::vector<double>>;
 
 class Database {
  public:
-  Database(nc::Database database, std::vector<std::string> notes)
-      : database_(std::move(database)), derived_(nc::derived_fields(database_)), notes_(std::move(notes)) {}
+  Database(nc::Database database, std::vector<std::string> notes, std::shared_ptr<const RunFiles> files)
+      : database_(std::move(database)),
+        derived_(nc::derived_fields(database_)),
+        notes_(std::move(notes)),
+        files_(std::move(files)) {}
 
   [[nodiscard]] const nc::Database& database() const { return database_; }
   [[nodiscard]] const nc::DerivedFields& derived() const { return derived_; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   void save(const std::string& path) const {
-    (void)Work().run([&] {
+    (void)Work(py::none(), files()).run([&] {
       nc::write_database(path, database_);
       return true;
     });
   }
 
+  /// For one call: what the database was read or made from is an input of it too.
+  [[nodiscard]] std::shared_ptr<RunFiles> files() const { return std::make_shared<RunFiles>(*files_); }
+
  private:
   nc::Database database_;
   nc::DerivedFields derived_;
   std::vector<std::string> notes_;  ///< what the file lacks, or what a user should know of how it was made
+  std::shared_ptr<const RunFiles> files_;
 };
 
 std::shared_ptr<Database> load(const std::string& path) {
-  nc::DatabaseFile file = Work().run([&] { return nc::read_database(path); });
-  return std::make_shared<Database>(std::move(file.database), std::move(file.missing));
+  Work work;
+  nc::DatabaseFile file = work.run([&] { return nc::read_database(path); });
+  return std::make_shared<Database>(std::move(file.database), std::move(file.missing), work.files());
 }
 
 /// Everything of a database under the names of its files: windows on its own arrays, None where it has none.
@@ -114,7 +122,8 @@ std::shared_ptr<Database> build(const std::string& wout, const std::optional<std
   request.batch_size = settings.scan_batch_size;
   if (in_boozer_angles && !booz)
     throw Error(ErrorKind::usage, "surface_backend \"boozer\" needs booz").hint("sonde.neoclassical.boozer() makes it");
-  return Work(progress).run([&] {
+  Work work(progress);
+  return work.run([&] {
     const nc::Equilibrium equilibrium = open_equilibrium(wout);
     const auto boozer = booz ? std::optional(open_equilibrium(*booz, wout)) : std::nullopt;
     nc::DatabaseBuild making(in_boozer_angles ? *boozer : equilibrium, boozer, request);
@@ -122,7 +131,7 @@ std::shared_ptr<Database> build(const std::string& wout, const std::optional<std
     nc::PartFile kept(part, making.key());
     nc::Database made = making.run(kept, host_budget(memory));
     kept.remove();
-    return std::make_shared<Database>(std::move(made), making.notes());
+    return std::make_shared<Database>(std::move(made), making.notes(), work.files());
   });
 }
 
@@ -175,8 +184,8 @@ py::dict profiles(const Database& database, const std::vector<double>& rho, cons
                   const py::object& progress) {
   const auto settings = options_of<nc::TransportSettings>(keywords, "profiles()");
   if (rho.empty()) throw Error(ErrorKind::bad_input, "rho names no radius");
-  if (output) nc::require_result_path(*output);
-  return named_arrays(Work(progress).run([&] {
+  return named_arrays(Work(progress, database.files()).run([&] {
+    if (output) nc::require_result_path(*output);
     const nc::TableSource source(database.database());
     const std::vector<nc::RadialInput> radii =
         radii_of(rho, Plasma(file, text, standard), source.minor_radius(), E_r, settings.E_par);
@@ -203,8 +212,8 @@ py::dict solved_profiles(const std::string& wout, const std::vector<double>& rho
                                .search = exhaustive ? nc::FieldSearch::exhaustive : nc::FieldSearch::guided};
   const nc::GridSpec on = how.grid.spec();
   if (rho.empty()) throw Error(ErrorKind::bad_input, "rho names no radius");
-  if (output) nc::require_result_path(*output);
-  return named_arrays(Work(progress).run([&] {
+  return named_arrays(Work(progress, compare != nullptr ? compare->files() : nullptr).run([&] {
+    if (output) nc::require_result_path(*output);
     const nc::Equilibrium equilibrium = open_equilibrium(wout);
     nc::TransportOptions options = settings.transport();
     options.search = how.search;

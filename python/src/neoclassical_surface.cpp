@@ -68,12 +68,14 @@ py::dict lengths(const FluxSurface& of) {
 
 FluxSurface::FluxSurface(const py::dict& keywords, const std::string& call) {
   const auto options = options_of<nc::SurfaceOptions>(keywords, call);
-  nc::ReadSurface read = Work().run([&] {
+  Work work;
+  nc::ReadSurface read = work.run([&] {
     const nc::SurfaceType type = nc::surface_type(options);
     if (type == nc::SurfaceType::analytic || type == nc::SurfaceType::dkes) return nc::read_surface(options);
     equilibrium_ = nc::Equilibrium::open(options);
     return equilibrium_->surface(nc::chosen_s(options, *equilibrium_));
   });
+  files_ = work.files();
   surface_ = std::move(read.surface);
   notes_ = std::move(read.notes);
   if (!(surface_.s > 0)) scale_ = nc::field_scale(surface_);

@@ -13,10 +13,10 @@
 #include "ptycho.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/math/wavelength.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/ptycho/model/batch_pass.h"
 #include "sonde/instruments/ptycho/optics/fourier.h"
-#include "sonde/instruments/ptycho/optics/wavelength.h"
 #include "sonde/instruments/ptycho/simulate/forward.h"
 #include "sonde/instruments/ptycho/simulate/simulate.h"
 #include "work.h"
@@ -254,9 +254,9 @@ void add_ptycho_model(py::module_& module) {
   module.def("ptycho_simulate", simulate);
   module.def("ptycho_simulate_file", simulate_file);
   module.def("ptycho_wavelength", [](double energy, bool electrons) {
-    return electrons ? ptycho::electron_wavelength(energy) : ptycho::photon_wavelength(energy);
+    return electrons ? electron_wavelength(energy) : photon_wavelength(energy);
   });
-  module.def("ptycho_interaction_constant", ptycho::interaction_constant);
+  module.def("ptycho_interaction_constant", interaction_constant);
 }
 
 }  // namespace sonde::python

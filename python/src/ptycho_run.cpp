@@ -13,16 +13,18 @@
 #include <vector>
 
 #include "ptycho.h"
+#include "sonde/app/join/join.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/io/checkpoint.h"
 #include "sonde/engine/io/fft_wisdom.h"
-#include "sonde/engine/options/compute_options.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/engine/run/run.h"
 #include "sonde/instruments/ptycho/read/files.h"
 #include "sonde/instruments/ptycho/run/direct_job.h"
 #include "sonde/instruments/ptycho/run/job.h"
 #include "sonde/instruments/ptycho/run/resume.h"
+#include "sonde/instruments/ptycho/verbs/open_measurement.h"
 #include "work.h"
 
 namespace sonde::python {
@@ -62,25 +64,22 @@ class PtychoRun {
 
   [[nodiscard]] py::object settings() const { return to_python(run_.tables().echo()); }
   [[nodiscard]] std::string text() const { return run_.text(); }
-  /// Whether the patterns are in a file that ptychography reads itself; else the stem instrument does.
-  [[nodiscard]] bool reads_file() const { return run_.data.file.empty() || ptycho::is_own_format(run_.data); }
-
-  /// `patterns`: None, or an array (scan rows, scan cols, rows, cols) or (frames, rows, cols) that is borrowed until
-  /// prepare() is over. `given` holds what is known beside: file, format, positions, good, mask, probe, energy_keV,
-  /// mrad_per_px, inv_A_per_px, step_A.
+  /// `patterns`: None, for the file that the settings name, read as `sonde ptycho run` reads it, or an array (scan
+  /// rows, scan cols, rows, cols) or (frames, rows, cols) that is borrowed until prepare() is over. `given` holds what
+  /// is known beside: file, format, positions, good, mask, probe, energy_keV, mrad_per_px, inv_A_per_px, step_A.
   void open(const py::object& patterns, const py::dict& given, const std::optional<std::string>& memory) {
     const Exclusive alone(*this);
-    ComputeOptions compute{.device = "cpu", .memory = {}};
-    if (memory) Fields(compute).assign_text("memory", *memory, "memory");
-    budget_.emplace(Budget::automatic(Device::cpu(), compute.memory_bytes()));
+    common_.compute.device = "cpu";
+    if (memory) Fields(common_.compute).assign_text("memory", *memory, "memory");
+    budget_.emplace(Budget::automatic(Device::cpu(), common_.compute.memory_bytes()));
     if (patterns.is_none())
-      source_ = Work().run([&] { return ptycho::open_source(run_.data); });
+      source_ = Work(py::none(), files_).run([&] { return ptycho::open_measurement(run_.data, use_); });
     else
       source_ = of_array(py::cast<py::array>(patterns));
     if (!patterns.is_none()) take_named_arrays(run_.data, source_);
     describe(given);
     const TierBudgets budgets = TierBudgets::around(Device::cpu(), *budget_, run_.compute.scratch);
-    plan_ = Work().run([&] { return ptycho::plan_job(run_, source_, {.budgets = budgets}); });
+    plan_ = Work(py::none(), files_).run([&] { return ptycho::plan_job(run_, source_, {.budgets = budgets}); });
     require_memory(plan_->memory, plan_->sizes, budgets);
   }
 
@@ -114,7 +113,7 @@ class PtychoRun {
     if (job_) return;
     const Exclusive alone(*this);
     (void)planned();
-    job_ = Work(progress).run([&] {
+    job_ = Work(progress, files_).run([&] {
       if (!from_ && direct_start(run_)) {
         const TierBudgets budgets = TierBudgets::around(Device::cpu(), *budget_, run_.compute.scratch);
         plan_ = begin_directly(run_, source_, {.budgets = budgets});
@@ -130,6 +129,7 @@ class PtychoRun {
     });
     source_.read_patterns = {};  // lets go of the array
     source_.read_frames = {};
+    source_.find_good = {};
     source_.probe.free();
     from_.reset();
     for (const std::string& warning : job_->warnings()) log_warning(warning);
@@ -233,7 +233,7 @@ class PtychoRun {
   void save(const std::string& path) {
     const Exclusive alone(*this);
     ptycho::Reconstruction& reconstruction = prepared();
-    Work().run([&] {
+    Work(py::none(), files_).run([&] {
       CheckpointWriter writer(path, ptycho::checkpoint_kind(), static_cast<Index>(reconstruction.history().size()),
                               run_.text());
       reconstruction.save(writer);
@@ -245,18 +245,21 @@ class PtychoRun {
   void write_result(const std::string& path) {
     const Exclusive alone(*this);
     (void)prepared();
-    ptycho::Result result = job_->result(run_);
-    result.diagnostics["outcome"] = outcome()[0].cast<std::string>();
-    Work().run([&] { return ptycho::write_result(path, result), 0; });
+    const ptycho::Result result = job_->result(run_);
+    Work(py::none(), files_).run([&] { return ptycho::write_result(path, result), 0; });
   }
 
   /// What was chosen, for people, and what is doubtful.
   [[nodiscard]] std::pair<std::vector<std::string>, std::vector<std::string>> remarks() const {
-    return {job_ ? job_->notes() : planned().scan.notes, job_ ? job_->warnings() : planned().warnings};
+    std::vector<std::string> warnings = job_ ? job_->warnings() : planned().warnings;
+    if (job_ && job_->has_estimate())
+      for (std::string& warning : job_->warnings_of_fit()) warnings.push_back(std::move(warning));
+    return {job_ ? job_->notes() : planned().scan.notes, warnings};
   }
-  [[nodiscard]] double floor() {
+  [[nodiscard]] std::optional<double> floor() {
     (void)prepared();
-    return job_->floor();
+    const double known = job_->floor();
+    return known > 0 ? std::optional(known) : std::nullopt;
   }
   [[nodiscard]] double overlap() {
     (void)prepared();
@@ -367,17 +370,24 @@ class PtychoRun {
     return job_->reconstruction();
   }
 
-  /// Runs iterations; after an error the estimate is the best one, which the engine has to be told.
+  /// Runs iterations; after an error the estimate is the best one, which the engine has to know.
   template <class Body>
   void step(const py::object& progress, const Body& body) {
     try {
-      Work(progress).run([&] { return body(), 0; });
+      Work(progress, files_).run([&] { return body(), 0; });
     } catch (...) {
       if (job_->reconstruction().outcome().kind == Outcome::Kind::running) job_->reconstruction().state_changed();
       throw;
     }
   }
 
+  std::shared_ptr<RunFiles> files_ = std::make_shared<RunFiles>();  // all calls are one run
+  // What opens its measurement, as a verb of the program has it.
+  CommonOptions common_;
+  Fields no_fields_;
+  Report report_{"ptycho reconstruction"};
+  Surroundings surroundings_ = join::surroundings();
+  Run use_{common_, no_fields_, report_, surroundings_};
   ptycho::RunFile run_;
   ptycho::Source source_;
   std::optional<Budget> budget_;
@@ -439,7 +449,6 @@ void add_ptycho_run(py::module_& module) {
       .def_static("resumed", &PtychoRun::resumed)
       .def("settings", &PtychoRun::settings)
       .def("text", &PtychoRun::text)
-      .def("reads_file", &PtychoRun::reads_file)
       .def("open", &PtychoRun::open)
       .def("plan", &PtychoRun::plan)
       .def("prepare", &PtychoRun::prepare)

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "convert.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/instruments/stem/load/dataset.h"
+#include "work.h"
 
 namespace sonde::python {
 
 /// A loaded scan as Python's objects share it: the Dataset, and how many arrays on its memory are alive. Counts rise
-/// under the GIL alone, so that release() can be sure of what it sees.
+/// only under the GIL, so that release() can be sure of what it sees.
 class Scan : public std::enable_shared_from_this<Scan> {
  public:
   /// A data set of its own.
@@ -23,6 +25,13 @@ class Scan : public std::enable_shared_from_this<Scan> {
 
   /// Throws Error(bad_input) after release().
   [[nodiscard]] const stem::Dataset& dataset() const;
+  /// The files that it was read from are inputs of later calls too.
+  void read_by(const Work& work) { files_ = work.files(); }
+  void read_by(std::shared_ptr<RunFiles> files) { files_ = std::move(files); }
+  /// For one later call.
+  [[nodiscard]] std::shared_ptr<RunFiles> files() const {
+    return files_ ? std::make_shared<RunFiles>(*files_) : nullptr;
+  }
   [[nodiscard]] bool released() const { return dataset_ == nullptr; }
 
   /// Gives the memory back. Throws Error(bad_input) naming how many arrays and running calls use it. Idempotent.
@@ -60,6 +69,7 @@ class Scan : public std::enable_shared_from_this<Scan> {
 
  private:
   std::shared_ptr<const stem::Dataset> dataset_;
+  std::shared_ptr<RunFiles> files_;
   stem::Dataset* own_ = nullptr;
   std::array<std::atomic<int>, 4> uses_{};  // by Use::Kind
 };

@@ -9,6 +9,7 @@
 #include "scan.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/stem/load/series.h"
+#include "sonde/instruments/stem/results/series_centre.h"
 #include "work.h"
 
 namespace sonde::python {
@@ -16,8 +17,10 @@ namespace {
 
 class ScanSeries {
  public:
-  explicit ScanSeries(stem::Series series)
-      : series_(std::make_shared<stem::Series>(std::move(series))), scans_(static_cast<std::size_t>(series_->size())) {}
+  ScanSeries(stem::Series series, std::shared_ptr<RunFiles> files)
+      : series_(std::make_shared<stem::Series>(std::move(series))),
+        files_(std::move(files)),
+        scans_(static_cast<std::size_t>(series_->size())) {}
   ScanSeries(const ScanSeries&) = delete;
   ScanSeries& operator=(const ScanSeries&) = delete;
   ~ScanSeries() {
@@ -39,15 +42,35 @@ class ScanSeries {
     ++calls_;
     std::shared_ptr<const stem::Dataset> dataset;
     try {
-      dataset = Work(progress).run([&] { return series.item(i); });
+      dataset = Work(progress, files_).run([&] { return series.item(i); });
     } catch (...) {
       --calls_;
       throw;
     }
     --calls_;
     auto scan = known.lock();  // another thread may have asked for the same item meanwhile
-    if (!scan || scan->released()) known = scan = std::make_shared<Scan>(std::move(dataset));
+    if (!scan || scan->released()) {
+      known = scan = std::make_shared<Scan>(std::move(dataset));
+      scan->read_by(files_);
+    }
     return scan;
+  }
+
+  /// {"row", ..., "shifts"} of all scans, which are loaded for it.
+  py::object find_centre(const std::string& method, const py::object& progress) {
+    const std::shared_ptr<stem::Series> held = series_;
+    stem::Series& series = this->series();
+    const stem::CentreMethod chosen = stem::parse_centre_method(method);
+    ++calls_;
+    try {
+      const Value found =
+          Work(progress).run([&] { return stem::find_series_centre(series, chosen, /*disk=*/false).to_value(); });
+      --calls_;
+      return to_python(found);
+    } catch (...) {
+      --calls_;
+      throw;
+    }
   }
 
   void release() {
@@ -80,6 +103,7 @@ class ScanSeries {
 
  private:
   std::shared_ptr<stem::Series> series_;
+  std::shared_ptr<RunFiles> files_;  // of all items: no result of one replaces another
   std::vector<std::weak_ptr<Scan>> scans_;
   int calls_ = 0, viewers_ = 0;  // loads that run, viewers; changed under the GIL
 };
@@ -108,12 +132,15 @@ ViewedSeries::~ViewedSeries() { object_.cast<ScanSeries&>().end_view(); }
 
 bool is_series(const py::handle& object) { return py::isinstance<ScanSeries>(object); }
 
-py::object open_series(stem::Series series) { return py::cast(std::make_unique<ScanSeries>(std::move(series))); }
+py::object open_series(stem::Series series, std::shared_ptr<RunFiles> files) {
+  return py::cast(std::make_unique<ScanSeries>(std::move(series), std::move(files)));
+}
 
 void add_series(py::module_& module) {
   py::class_<ScanSeries>(module, "Series")
       .def("__len__", [](const ScanSeries& all) { return all.series().size(); })
       .def("item", &ScanSeries::item)
+      .def("find_centre", &ScanSeries::find_centre)
       .def("items", items_of)
       .def("skipped", skipped_of)
       .def("held", [](const ScanSeries& all, Index i) { return all.series().held(i); })

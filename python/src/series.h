@@ -5,11 +5,13 @@
 
 #include <memory>
 
+#include "sonde/engine/base/run_files.h"
 #include "sonde/instruments/stem/load/series.h"
 
 namespace sonde::python {
 
-[[nodiscard]] pybind11::object open_series(stem::Series series);
+/// `files`: what opening it has read, to which its items add what they read.
+[[nodiscard]] pybind11::object open_series(stem::Series series, std::shared_ptr<RunFiles> files);
 [[nodiscard]] bool is_series(const pybind11::handle& object);
 
 /// Keeps the series of a Python object and counts as a viewer of it while it lives. Needs the GIL, also to end. Throws

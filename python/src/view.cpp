@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data set or a series, shown to browsers by threads of their own.
+// Data sets and series, shown to browsers by threads of their own.
 #include "view.h"
 
+#include <list>
 #include <memory>
-#include <optional>
 #include <utility>
+#include <vector>
 
 #include "convert.h"
 #include "scan.h"
 #include "series.h"
 #include "sonde/app/serve/server.h"
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/instruments/stem/view/page.h"
 #include "work.h"
@@ -19,29 +21,37 @@ namespace {
 
 class Viewer {
  public:
-  /// Serves a data set or a series from now on, and keeps it. What is computed of a data set stays within a budget of
-  /// its own, what is loaded and computed of a series within the budget of that.
-  Viewer(const py::object& shown, const serve::ServeOptions& options) {
-    if (is_series(shown))
-      series_.emplace(shown);
-    else
-      use_.emplace(shown.cast<std::shared_ptr<Scan>>(), Scan::Use::Kind::viewer);
+  /// Serves data sets and series from now on, and keeps them. What is loaded of a series stays within its budget, what
+  /// is computed within that of a series that is by itself, else within one of the viewer's own.
+  Viewer(const py::list& shown, const serve::ServeOptions& options) {
+    std::vector<std::shared_ptr<stem::Series>> all;
+    for (const py::handle& each : shown) {
+      const auto object = py::reinterpret_borrow<py::object>(each);
+      if (is_series(object))
+        all.push_back(series_.emplace_back(object).series());
+      else
+        all.push_back(std::make_shared<stem::Series>(stem::Series::of(
+            uses_.emplace_back(object.cast<std::shared_ptr<Scan>>(), Scan::Use::Kind::viewer).dataset())));
+    }
     server_ = Work().run([&] {
-      auto server =
-          std::make_unique<serve::Server>(series_ ? stem::make_page(series_->series())
-                                                  : stem::make_page(use_->dataset(), Budget::automatic(Device::cpu())),
-                                          options);
+      const bool one_series = all.size() == 1 && !series_.empty();
+      auto server = std::make_unique<serve::Server>(
+          one_series ? stem::make_page(all.front()) : stem::make_page(std::move(all), Budget::automatic(Device::cpu())),
+          options);
       server->start();
       return server;
     });
-    url_ = server_->url();
     port_ = server_->port();
   }
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
   ~Viewer() { stop(); }
 
-  [[nodiscard]] const std::string& url() const { return url_; }
+  /// A new one each time, good for one page: what a notebook prints is kept in its file.
+  [[nodiscard]] std::string url() const {
+    if (!server_) throw Error(ErrorKind::usage, "the viewer was stopped").hint("sonde.view() starts another one");
+    return server_->url_once();
+  }
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] bool stopped() const { return server_ == nullptr; }
   [[nodiscard]] py::object stats() const { return to_python(server_ ? server_->stats() : Value::object()); }
@@ -52,19 +62,18 @@ class Viewer {
       const py::gil_scoped_release unlocked;  // its threads may want to say something
       server.reset();
     }
-    use_.reset();
-    series_.reset();
+    uses_.clear();
+    series_.clear();
   }
 
  private:
-  std::optional<Scan::Use> use_;
-  std::optional<ViewedSeries> series_;
+  std::list<Scan::Use> uses_;
+  std::list<ViewedSeries> series_;
   std::unique_ptr<serve::Server> server_;
-  std::string url_;
   int port_ = 0;
 };
 
-std::unique_ptr<Viewer> view(const py::object& shown, const py::dict& keywords) {
+std::unique_ptr<Viewer> view(const py::list& shown, const py::dict& keywords) {
   return std::make_unique<Viewer>(shown, options_of<serve::ServeOptions>(keywords, "view()"));
 }
 

@@ -47,6 +47,14 @@ TEST_F(Bench, MachineMeasuresOnceAndKeepsTheNumbers) {
   EXPECT_THAT(machine({"--refresh"}).err, HasSubstr("kept in "));
 }
 
+TEST_F(Bench, MachineShowsItsNumbersWhereTheyCannotBeKept) {
+  std::ofstream(folder_.file("sonde")) << "a file where the folder of caches should be\n";
+  const Ended ended = machine();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("the numbers of this machine are not kept: " + folder_.file("sonde")));
+  EXPECT_NE(parse_json(ended.out, "standard output").find("memory"), nullptr);
+}
+
 TEST_F(Bench, MachineNamesAFolderThatCannotBeWritten) {
   const Ended ended = machine({"--folder", "/nowhere"});
   EXPECT_EQ(ended.status, 5);
@@ -142,7 +150,7 @@ TEST_F(Bench, NeoclassicalLanesAgreeWithTheirReferences) {
         const std::string name(operation.find("name")->as_text());
         // Weak fields of one collisionality share their work, which no point can be charged with.
         const std::string_view of(each.name);
-        const bool shares = (of != "point" && of != "crossover") || name.ends_with("weak E, alone") ||
+        const bool shares = (of != "point" && of != "crossover") || name.ends_with("weak E, by itself") ||
                             name.find(" points, ") != std::string::npos;
         const Value* const rate = operation.find("flops_per_s");
         EXPECT_EQ(rate == nullptr, shares) << name;
@@ -228,7 +236,7 @@ TEST_F(Bench, NeoclassicalSizesThatAreNoGridsAreRefused) {
   machine();
   const Ended ended = testing::run({"bench", "neoclassical-point", "--sizes", "9x11"});
   EXPECT_EQ(ended.status, 2);
-  EXPECT_EQ(ended.err, "error: --sizes: \"9x11\" is no grid\nhint: angles and largest Legendre index, 25x25x60\n");
+  EXPECT_EQ(ended.err, "error: --sizes: \"9x11\" is not a grid\nhint: angles and largest Legendre index, 25x25x60\n");
 }
 #endif
 

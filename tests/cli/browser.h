@@ -4,30 +4,32 @@
 
 namespace sonde::testing {
 
-/// What a browser does, by hand: the token for a cookie, HTTP, the handshake. `page`, `send(command)` and
+/// What a browser does, by hand: the token for a secret, HTTP, the handshake. `page`, `send(command)` and
 /// `texts()` (what comes, frames being put into `frames`) are there for what follows it.
 inline const char* const browser = R"python(
 import base64, hashlib, http.client, json, os, socket, struct, sys, urllib.parse
 url = urllib.parse.urlsplit(sys.argv[1])
 http_ = http.client.HTTPConnection(url.hostname, url.port, timeout=60)
-http_.request('GET', '/?' + url.query)
-answer = http_.getresponse(); answer.read()
-cookie = answer.getheader('Set-Cookie').split(';')[0]
-print('redirect', answer.status, answer.getheader('Location'))
+origin = 'http://%s:%d' % (url.hostname, url.port)
 def get(path, headers={}):
     http_.request('GET', path, headers=headers)
     answer = http_.getresponse()
     return answer.status, answer.read()
-print('without cookie', get('/api/state')[0])
-print('healthz', get('/healthz')[0])
-status, body = get('/', {'Cookie': cookie})
+status, body = get('/?' + url.query)
 print('page', status, b'<html' in body.lower())
+http_.request('POST', '/api/enter', json.dumps({'token': urllib.parse.parse_qs(url.query)['token'][0]}), {'Origin': origin})
+answer = http_.getresponse()
+secret = json.loads(answer.read())['secret']
+print('entered', answer.status, answer.getheader('Set-Cookie'))
+print('without secret', get('/api/state')[0])
+print('with secret', get('/api/state', {'X-Sonde-Secret': secret})[0])
+print('healthz', get('/healthz')[0])
 
 key = base64.b64encode(os.urandom(16)).decode()
 s = socket.create_connection((url.hostname, url.port), timeout=60)
 s.sendall(('GET /ws HTTP/1.1\r\nHost: %s:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nOrigin: http://%s:%d\r\n'
-           'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\nSec-WebSocket-Protocol: sonde.view.v1\r\nCookie: %s\r\n\r\n'
-           % (url.hostname, url.port, url.hostname, url.port, key, cookie)).encode())
+           'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\nSec-WebSocket-Protocol: sonde.view.v1\r\n\r\n'
+           % (url.hostname, url.port, url.hostname, url.port, key)).encode())
 f = s.makefile('rb')
 assert b'101' in f.readline()
 headers = {}
@@ -52,6 +54,7 @@ def texts():
         if kind == 1: yield json.loads(data)
         if kind == 2: frames.append(data)
 frames = []
+send({'secret': secret})
 page = next(t for t in texts())
 print(page['type'], page['protocol'], page['view'], [p['id'] for p in page['panels']])
 )python";

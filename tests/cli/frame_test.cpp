@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for every command: words, exit statuses, and what goes to which stream.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/report/json.h"
 #include "tests/cli/program.h"
+#include "tests/support/python.h"
 
 namespace sonde {
 namespace {
@@ -226,7 +231,7 @@ TEST(ReportFile, AFailedRunIsReportedAsFailed) {
 TEST(ReportFile, ThatCannotBeWrittenFailsTheRun) {
   const Ended ended = run({"devices", "--report", "/nowhere/run.json"});
   EXPECT_EQ(ended.status, 5);
-  EXPECT_THAT(ended.err, HasSubstr("\nwhile: writing the report\n"));
+  EXPECT_THAT(ended.err, HasSubstr("/nowhere/run.json: there is no folder /nowhere"));
 }
 
 TEST(ReportCommands, ShowAndCompareReadWhatReportWrote) {
@@ -253,6 +258,81 @@ TEST(Output, AFullDiskIsAnIoError) {
   const Ended ended = testing::Program({"devices", "--json", "--quiet"}, nullptr, "/dev/full").wait();
   EXPECT_EQ(ended.status, 5);
   EXPECT_EQ(ended.err, "error: standard output: cannot be written: No space left on device\n");
+}
+
+TEST(Output, AReaderThatHasGoneIsNoFault) {
+  // The reader of the pipe is closed before the program starts: the shell's `| head` without its race.
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  const TemporaryFolder folder;
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"help"},
+                                                {"--version"},
+                                                {"devices", "--json", "--quiet", "--report", folder.file("r")}}) {
+    std::vector<char*> argv;
+    std::vector<std::string> all = words;
+    all.insert(all.begin(), SONDE_PROGRAM);
+    for (std::string& word : all) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      const int errors = open(folder.file("err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      dup2(ends[1], STDOUT_FILENO);
+      dup2(errors, STDERR_FILENO);
+      execv(argv.front(), argv.data());
+      _exit(127);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 141) << words.front();  // 128 and SIGPIPE, as of a program that the signal ends
+    EXPECT_THAT(testing::read_bytes(folder.file("err")), IsEmpty()) << words.front();
+  }
+  close(ends[1]);
+  EXPECT_EQ(read_json(folder.file("r")).find("status")->as_text(), "ok");  // the work was done
+}
+
+/// Bytes that a terminal obeys: all below a space but the line end, and DEL.
+std::size_t obeyed(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\n') || byte == 0x7f;
+  }));
+}
+
+TEST(Output, NamesReachTheTerminalInPrintableForm) {
+  const TemporaryFolder folder;
+  const std::string name = folder.file("a\x1b[2J\nerror: forged\xff.npy");
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"stem", "info", name},
+                                                {"stem", "load", name},
+                                                {"report", "show", name},
+                                                {"stem", "load", name, "--json"},
+                                                {"stem", "info", name, "--nonsense\x1b[1m"}}) {
+    const Ended ended = run(words);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("\\x1b["), ::testing::Not(HasSubstr("\nerror: forged"))));
+    EXPECT_EQ(obeyed(ended.err), 0u) << ended.err;
+    EXPECT_EQ(ended.err.find('\xff'), std::string::npos);
+  }
+}
+
+TEST(Output, TextOfAFileReachesTheTerminalInPrintableForm) {
+  const TemporaryFolder folder;
+  testing::python(
+      "import sys, h5py, numpy as np\n"
+      "with h5py.File(sys.argv[1], 'w') as f:\n"
+      "    f['data'] = np.zeros((3, 4, 8, 8), 'u2')\n"
+      "    f['note'] = 'colour \\x1b[31m red \\n forged = line \\x9b1m \\u202eback' + 'x' * 50000\n",
+      folder.file("a.h5"));
+  const Ended ended = run({"stem", "info", folder.file("a.h5"), "--metadata"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(obeyed(ended.err), 0u);
+  EXPECT_EQ(ended.err.find("\xc2\x9b"), std::string::npos);
+  EXPECT_LT(ended.err.size(), 20000u);
+  const Ended data = run({"stem", "info", folder.file("a.h5"), "--metadata", "--json", "--quiet"});
+  EXPECT_EQ(obeyed(data.out), 0u);
+  EXPECT_EQ(data.out.find("\xc2\x9b"), std::string::npos);
+  EXPECT_THAT(data.out, AllOf(HasSubstr("\\u009b"), HasSubstr("\\u202eback")));  // still JSON
+  EXPECT_NO_THROW((void)parse_json(data.out, "standard output"));
 }
 
 TEST(Reference, OnePagePerCommandAndAnIndex) {

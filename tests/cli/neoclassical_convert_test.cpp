@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <numbers>
 #include <string>
 
 #include "sonde/engine/report/json.h"
@@ -34,6 +37,72 @@ TEST_F(Neoclassical, ConversionsComeBack) {
     for (const char* name : {"D11", "D31", "D13", "D33", "nu_hat", "e_hat"})
       EXPECT_NEAR(number_at(back, name) / number_at(psi, name), 1, 1e-12) << name;
   }
+}
+
+TEST_F(Neoclassical, SignsAndSizesAreThoseThatSfincsPrints) {
+  // The regression case monoenergetic_geometryScheme1 of SFINCS version 3: B = 1 + eps_t cos(theta) + eps_h cos(2 theta
+  // - 10 zeta), nuPrime = 1.196132e-3, 27 x 29 x 70. Its tests.py has the four numbers.
+  std::ofstream(file("scheme1.toml")) << R"([surface]
+type = "analytic"
+m = [0, 1, 2]
+n = [0, 0, -1]
+b_cos = [1.0, -0.07053, 0.05067]
+nfp = 10
+iota = 0.4542
+psi_p = 1.0
+b_theta = 0.0
+b_zeta = 3.7481
+[grid]
+n_theta = 27
+n_zeta = 29
+n_xi = 70
+[case]
+nu_hat = 2.668019e-4
+)";
+  ASSERT_EQ(command({"run", file("scheme1.toml"), "-o", file("scheme1.nc")}).status, 0);
+  const Value made = results({"convert", file("scheme1.nc"), "--to", "sfincs", "-o", file("sfincs.nc")});
+  EXPECT_NEAR(number_at(made, "nu_prime"), 1.196132e-3, 1e-8);
+  // SFINCS at this resolution is 3.5 % from the converged D11 and within 1 % of the others.
+  EXPECT_NEAR(number_at(made, "M11") / -0.0919181, 1, 0.05);
+  EXPECT_NEAR(number_at(made, "M12") / -1.08109, 1, 0.02);
+  EXPECT_NEAR(number_at(made, "M21") / -1.07986, 1, 0.02);
+  EXPECT_NEAR(number_at(made, "M22") / 440.285, 1, 0.02);
+}
+
+TEST_F(Neoclassical, LeftHandedAnglesHaveTheSignsThatSfincsPrints) {
+  SONDE_NEED_DATA(data);
+  // monoenergetic_geometryScheme11 of SFINCS: W7-X standard configuration at r/a = 0.5, nuPrime = 1, EStar = 0.2, from
+  // another equilibrium of that configuration, whose harmonics differ by up to 8 % and D11, quadratic in them, by twice
+  // that.
+  ASSERT_EQ(command({"run", (data / "neoclassical/w7x-sc1.bc").string(), "--s", "0.25", "--snap", "--n-theta", "25",
+                     "--n-zeta", "45", "--n-xi", "20", "--nu-hat", "0.1443898", "--epsi-hat", "-0.01156852", "-o",
+                     file("w7x.nc")})
+                .status,
+            0);
+  const Value made = results({"convert", file("w7x.nc"), "--to", "sfincs", "-o", file("sfincs.nc")});
+  EXPECT_NEAR(number_at(made, "nu_prime"), 1, 1e-6);
+  EXPECT_NEAR(number_at(made, "e_star"), 0.2, 1e-6);
+  EXPECT_NEAR(number_at(made, "M11") / -2.84704e-3, 1, 0.16);
+  EXPECT_NEAR(number_at(made, "M12") / -1.07315e-3, 1, 0.16);
+  EXPECT_NEAR(number_at(made, "M21") / -1.07288e-3, 1, 0.16);
+  EXPECT_NEAR(number_at(made, "M22") / 0.885061, 1, 0.01);
+}
+
+TEST_F(Neoclassical, AResultOfSfincsIsRead) {
+  testing::python(
+      "import sys, h5py, numpy as np\n"
+      "f = h5py.File(sys.argv[1] + '/sfincsOutput.h5', 'w')\n"
+      "f['transportMatrix'] = np.array([[-0.0919181, -1.07986], [-1.08109, 440.285]])\n"
+      "f['RHSMode'] = np.int32(3)\n"
+      "for name, value in dict(nuPrime=1.196132e-3, EStar=0, GHat=3.7481, IHat=0, B0OverBBar=1, iota=0.4542).items():\n"
+      "    f[name] = float(value)\n"
+      "f['input.namelist'] = '&general RHSMode = 3 /'\n",
+      folder_.path().string());
+  const Value made = results({"convert", file("sfincsOutput.h5"), "--to", "ntx", "-o", file("ntx.nc")});
+  EXPECT_NEAR(number_at(made, "D11"), 0.0919181 * std::sqrt(std::numbers::pi) * 3.7481 / 8, 1e-9);
+  EXPECT_NEAR(number_at(made, "nu_hat"), 1e-3 / 3.7481, 1e-9);
+  const Value back = results({"convert", file("ntx.nc"), "--to", "sfincs", "-o", file("back.nc")});
+  EXPECT_NEAR(number_at(back, "M12"), -1.08109, 1e-9);
 }
 
 TEST_F(Neoclassical, ConversionSaysWhatItLacks) {

@@ -129,7 +129,7 @@ TEST_F(PtychoCompareWrongInput, IsNamedWithItsStatus) {
   };
   for (const Case& c : {
            Case{{file("nothing.h5")}, 3, "nothing.h5"},
-           Case{{file("plain.h5")}, 3, "plain.h5: no object and probe, so it is no result"},
+           Case{{file("plain.h5")}, 3, "plain.h5: no object and probe, so it is not a result"},
            Case{{"--truth", file("plain.h5")}, 3, "plain.h5: no truth in it"},
            Case{{"--truth", file("nothing.h5")}, 3, "nothing.h5"},
            Case{{"--truth", file("part.h5")}, 3, "part.h5: no /truth/positions_px"},

@@ -89,7 +89,7 @@ TEST(PtychoData, SiemensStarReachesTheStatedErrorAndResolution) {
       << "[quality]\nhalf_data = true\n";
   const Ended ended = run({"ptycho", "run", folder.file("star.toml"), "-o", folder.file("star.h5"), "--json"});
   ASSERT_EQ(ended.status, 0) << ended.err;
-  // The marks of the specification (V8).
+  // What an independent program reached.
   EXPECT_LE(last(folder.file("star.h5"), "R_I"), 0.120);
   EXPECT_LE(last(folder.file("star.h5"), "R_A"), 0.162);
   // Two halves of the data agree beyond what a lens of the same aperture could image, which is the point of
@@ -135,7 +135,7 @@ TEST(PtychoData, SimulatedSetFollowsItsReferenceCurve) {
   ASSERT_EQ(ended.status, 0) << ended.err;
   const auto [least, largest] = reference(v5 / "reference.csv", "1e6,0.05", "100");
   ASSERT_LT(least, 1);
-  // R_I within 1 % of the reference runs (specification 11.1).
+  // R_I within 1 % of the reference runs (docs/ptycho-theory.md#the-reference-set).
   EXPECT_NEAR(last(folder.file("v5.h5"), "R_I"), (least + largest) / 2, 0.01 * largest);
 }
 

@@ -118,7 +118,7 @@ TEST_F(PtychoDiagnose, TheSemiangleCanBeGiven) {
 
 TEST_F(PtychoDiagnose, ResultsOfOtherOriginAreJudgedByWhatTheyHold) {
   reconstruct();
-  change("result.h5", "del f['diagnostics'], f['metrics']['R_I'], f['settings'], f['provenance'], f['timing']");
+  change("result.h5", "del f['diagnostics'], f['metrics']['R_I'], f['settings'], f['provenance'], f['run']");
   const Value found = diagnose();
   EXPECT_EQ(found.find("acquisition"), nullptr);
   for (const char* name : {"missing_overlap", "low_contrast", "outside_aperture", "low_dose", "ringing"})

@@ -101,7 +101,7 @@ TEST_F(PtychoOrientWrongInput, IsNamedWithItsStatus) {
                 "energy_keV and detector_mrad_per_px (or detector_inv_A_per_px) are missing"},
            Case{file("broken.toml"), {}, 3, "unknown table [geometri]"},
            Case{file("run.toml"), {"--set", "geometry.energy=2"}, 2, "energy"},
-           Case{file("run.toml"), {"--rotation-deg", "left"}, 2, "\"left\" is no angle"},
+           Case{file("run.toml"), {"--rotation-deg", "left"}, 2, "\"left\" is not an angle"},
            Case{file("run.toml"), {"--scan", "2"}, 2, "--scan"},
            Case{file("run.toml"), {"--memory", "64k"}, 4, "needs"},
            Case{file("run.toml"), {"--config", file("run.toml")}, 2, "named twice"},

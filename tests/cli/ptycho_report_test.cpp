@@ -71,7 +71,7 @@ TEST_F(PtychoReport, WhatIsNoResultIsRefused) {
   write();
   const Ended ended = run({"ptycho", "report", file("scan.h5")});
   EXPECT_EQ(ended.status, 3);
-  EXPECT_THAT(ended.err, HasSubstr("no result of ptychography"));
+  EXPECT_THAT(ended.err, HasSubstr("not a result of ptychography"));
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ TEST_F(PtychoWrongInput, AFarPositionIsNamedBeforeTheMemoryThatItsObjectNeeds) {
   write("positions[9] = (4000, 4000)");
   const Ended ended = reconstruct(run_file(), {"--memory", "64M"});
   EXPECT_EQ(ended.status, 4);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("warning: frame 9 lies "), HasSubstr("most is for object")));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("warning: frame 9 is "), HasSubstr("most is for object")));
   EXPECT_FALSE(has_result());
 }
 
@@ -138,16 +138,16 @@ TEST_F(PtychoWrongInput, PositionsThatAreKeptAtTheirLimitAreSaidOnce) {
   write("positions[20] += 3");
   const Ended ended = reconstruct(run_file("[positions]\nmethod = \"gradient\"\nstart = 1\nmax_move_px = 0.01\n"));
   EXPECT_EQ(ended.status, 0) << ended.err;
-  const std::string warning = "positions stand at their limit at iteration 1: 0.01 px from where they began";
+  const std::string warning = "positions are at their limit at iteration 1: 0.01 px from where they began";
   EXPECT_THAT(ended.err, HasSubstr(warning));
-  EXPECT_EQ(ended.err.find("stand at their limit"), ended.err.rfind("stand at their limit"));
+  EXPECT_EQ(ended.err.find("are at their limit"), ended.err.rfind("are at their limit"));
 }
 
 TEST_F(PtychoWrongInput, FramesAtOnePlaceAreRefused) {
   write("positions[:] = 12");
   const Ended ended = reconstruct(run_file());
   EXPECT_EQ(ended.status, 3);
-  EXPECT_THAT(ended.err, HasSubstr("all 64 frames lie at one place, (12, 12)"));
+  EXPECT_THAT(ended.err, HasSubstr("all 64 frames are at one place, (12, 12)"));
 }
 
 TEST_F(PtychoWrongInput, ScanAxesThatComeLastAreSuspectedByTheCounts) {
@@ -171,14 +171,14 @@ TEST_F(PtychoWrongInput, ScanAxesThatComeLastAreSuspectedByTheCounts) {
 TEST_F(PtychoWrongInput, TheOtherZeroFrequencyIsSuspected) {
   write();
   EXPECT_THAT(reconstruct(run_file("", "zero_frequency = \"corner\"\n")).err,
-              HasSubstr("most counts lie at the centre of the patterns, but zero_frequency is \"corner\""));
+              HasSubstr("most counts are at the centre of the patterns, but zero_frequency is \"corner\""));
 }
 
 TEST_F(PtychoWrongInput, TheMeasurementIsNeverReplaced) {
   write();
   const Ended ended = run({"ptycho", "run", run_file(), "-o", file("scan.h5")});
   EXPECT_EQ(ended.status, 3);
-  EXPECT_THAT(ended.err, HasSubstr("would replace the measurement"));
+  EXPECT_THAT(ended.err, HasSubstr("the output would replace a file that this run reads"));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -83,7 +84,7 @@ TEST(FailingDisk, IsAnIoErrorThatNamesFileAndPlace) {
   const TemporaryFolder folder;
   const std::string master = make_small_scan(folder), data = folder.file("scan_data_000002.h5");
   // The last frame of the second file: everything before it has been read and decoded.
-  const std::uint64_t offset = read_chunk_index(Hdf5File::open(data).dataset("/entry/data/data")).entries.at(49).offset;
+  const std::uint64_t offset = read_chunk_index(Hdf5File::open(data).dataset("/entry/data/data"))[49].offset;
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"stem", "load", master, "-o", folder.file("a.h5")},
         {"stem", "convert", master, folder.file("a.npy")},
@@ -137,7 +138,7 @@ Ended interrupted(std::vector<std::string> words, int signal, const std::functio
 
 TEST(Interrupt, EndsALoadInTheMiddle) {
   const TemporaryFolder folder;
-  for (const auto& [signal, status] : {std::pair{SIGINT, 130}, {SIGTERM, 143}}) {
+  for (const auto& [signal, status] : {std::pair{SIGINT, 130}, {SIGTERM, 143}, {SIGHUP, 129}}) {
     std::vector<std::string> words = {"stem", "load"};
     const auto scan = long_scan(folder, load_rows);
     words.insert(words.end(), scan.begin(), scan.end());
@@ -147,6 +148,47 @@ TEST(Interrupt, EndsALoadInTheMiddle) {
     EXPECT_EQ(ended.status, status) << ended.err;
     EXPECT_THAT(names_in(folder.path()), ElementsAre("long.raw"));
   }
+}
+
+/// A load that waits for ever for its file, until the second signal: it gets `first`, then `second` again and again.
+Ended interrupted_twice(int first, int second) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> scan = long_scan(folder, 1);
+  std::vector<std::string> words = {"stem", "load"};
+  words.insert(words.end(), scan.begin(), scan.end());
+  const std::string file = fs::canonical(scan.front()).string();
+  const std::pair<const char*, std::string> settings[] = {
+      {"LD_PRELOAD", SONDE_FAILING_READ}, {"SONDE_STUCK_FILE", file}, {"ASAN_OPTIONS", "verify_asan_link_order=0"}};
+  for (const auto& [name, value] : settings) setenv(name, value.c_str(), 1);
+  const Program program(std::move(words));
+  for (const auto& [name, value] : settings) unsetenv(name);
+  const auto wait_a_little = [] { std::this_thread::sleep_for(std::chrono::microseconds(500)); };
+  while (!fs::exists(file + ".reached") && !has_ended(program.id())) wait_a_little();
+  EXPECT_TRUE(fs::exists(file + ".reached")) << "the load has not come to its file";
+  kill(program.id(), first);
+  while (!has_ended(program.id())) {
+    wait_a_little();
+    kill(program.id(), second);
+  }
+  return program.wait();
+}
+
+TEST(SecondInterrupt, EndsAProgramThatDoesNotLook) {
+  for (const auto& [first, second, status] :
+       {std::tuple{SIGINT, SIGINT, 130}, {SIGTERM, SIGTERM, 143}, {SIGINT, SIGTERM, 143}}) {
+    SCOPED_TRACE(status);
+    EXPECT_EQ(interrupted_twice(first, second).status, status);
+  }
+}
+
+TEST(Interrupt, UnderNohupTheEndOfTheTerminalIsNone) {
+  const TemporaryFolder folder;
+  const Program program({"stem", "simulate", folder.file("scan_master.h5"), "--scan-shape", "32,32"},
+                        [] { ::signal(SIGHUP, SIG_IGN); });
+  while (names_in(folder.path()).empty() && !has_ended(program.id()))
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  kill(program.id(), SIGHUP);
+  EXPECT_EQ(program.wait().status, 0);
 }
 
 TEST(Interrupt, OfAConversionLeavesNothingHalfWritten) {

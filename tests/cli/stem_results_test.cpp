@@ -79,7 +79,7 @@ TEST_F(Images, HoldTheSameIntegersFromEveryLayout) {
 }
 
 TEST_F(Images, AreSumsOfTheElementsThatConvertWrites) {
-  done({"stem", "convert", master_, out("all.npy")});
+  done({"stem", "convert", master_, out("all.npy"), "--hot-pixels", "zero"});  // as an image leaves them out
   done({"stem", "image", master_, "-d", "rect(4,6,20,30)", "-o", out("rect.npy")});
   done({"stem", "image", master_, "-d", "com-col", "-o", out("com.npy")});
   EXPECT_EQ(python(R"(
@@ -123,6 +123,27 @@ TEST_F(Images, JsonTellsExactTotals) {
   const Value made = json_of({"stem", "image", master_, "-d", "all"});
   const Value loaded = json_of({"stem", "load", master_});
   EXPECT_EQ(at(at(made, {"images"}).items().at(0), {"total"}).as_whole(), at(loaded, {"total"}).as_whole());
+}
+
+TEST_F(Images, WithoutALoadAreThoseOfALoad) {
+  for (const char* detector : {"bf", "haadf", "rect(3,5,20,31)"}) {
+    SCOPED_TRACE(detector);
+    const Value once = json_of({"stem", "image", master_, "-d", detector, "-o", out("once.npy")});
+    const Value loaded =
+        json_of({"stem", "image", master_, "-d", detector, "--hot-pixels", "zero", "-o", out("loaded.npy")});
+    EXPECT_TRUE(equal(npy("once.npy"), npy("loaded.npy")));
+    const Value record = read_json(out("once.json"));
+    EXPECT_EQ(at(record, {"choices"}).items().at(0).find("value")->as_text(),
+              "way to the images: one pass over the frames");
+    EXPECT_EQ(at(record, {"load", "hot_pixels"}).as_text(), "sampled");
+    EXPECT_EQ(at(record, {"detector", "computed_from"}).as_text(), "bit planes");
+    EXPECT_EQ(at(record, {"input", "hash"}).as_text(), at(read_json(out("loaded.json")), {"input", "hash"}).as_text());
+    for (const char* fate : {"stored", "kept", "masked", "hot", "cut", "frames_read", "masked_no_data"})
+      EXPECT_EQ(at(once, {"ledger", fate}).as_whole(), at(loaded, {"ledger", fate}).as_whole()) << fate;
+    done({"stem", "image", "--from", out("once.json"), "-o", out("again.npy")});
+    EXPECT_TRUE(equal(npy("once.npy"), npy("again.npy")));
+    EXPECT_EQ(read_bytes(out("once.json")), read_bytes(out("again.json")));
+  }
 }
 
 TEST_F(Images, CalibrationGivenByTheUserIsRecordedAsSuch) {
@@ -257,6 +278,23 @@ with h5py.File('a.emd') as f:
             "1 1\nTrue (6, 5, 16, 20)\nTrue nm 1.0000\nTrue nm 1.0000\nTrue A^-1 0.0693\nTrue A^-1 0.0693\n");
 }
 
+TEST_F(Conversion, OfFloatsKeepsWhatIsNotFinite) {
+  python(R"(
+os.chdir(sys.argv[1])
+a = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
+a[0, 1, 2, 3], a[1, 0, 0, 0], a[1, 2, 3, 4] = np.nan, np.inf, -np.inf
+np.save('floats.npy', a)
+)",
+         folder_.path().string());
+  done({"stem", "convert", out("floats.npy"), out("same.npy")});
+  EXPECT_EQ(python(R"(
+os.chdir(sys.argv[1])
+print(np.array_equal(np.load('floats.npy'), np.load('same.npy'), equal_nan=True))
+)",
+                   folder_.path().string()),
+            "True\n");
+}
+
 TEST_F(Conversion, TheSimulatedCountsComeBack) {
   // The truth of the simulation holds the expected total of every pattern; the sum over 120 patterns of about 2600
   // counts deviates by a few times its square root, 559.
@@ -286,7 +324,7 @@ print((a.reshape(s[0] // 3, 3, s[1] // 3, 3, s[2] // 3, 3, s[3] // 3, 3).sum((1,
 // --------------------------------------------------------------------------------------------
 
 TEST_F(OnSmallScan, TheSummaryHoldsTheMomentsOfTheElements) {
-  done({"stem", "convert", master_, out("all.npy")});
+  done({"stem", "convert", master_, out("all.npy"), "--hot-pixels", "zero"});
   done({"stem", "load", master_, "-o", out("summary.h5")});
   EXPECT_EQ(python(R"(
 os.chdir(sys.argv[1])
@@ -314,6 +352,49 @@ TEST_F(OnSmallScan, AFolderBecomesOneImagePerScan) {
               ElementsAre("tilt_10.json", "tilt_10.tif", "tilt_9.json", "tilt_9.tif"));
 }
 
+TEST_F(OnSmallScan, ScansOfOneNameInTwoFoldersHaveImagesOfTheirOwn) {
+  fs::create_directory(out("first"));
+  fs::create_directory(out("second"));
+  for (const char* folder : {"first", "second"})
+    done({"stem", "convert", master_, out(std::string(folder) + "/scan.npy")});
+  done({"stem", "image", out("first/scan.npy"), out("second/scan.npy"), "-d", "all", "-d", "all & all", "-d",
+        "all | all", "-o", out("out/")});
+  std::vector<std::string> images;
+  for (const std::string& name : names_in(folder_.path() / "out"))
+    if (name.ends_with(".tif")) images.push_back(name);
+  EXPECT_EQ(images.size(), 6u);
+}
+
+TEST_F(OnSmallScan, ScansOfASeriesHaveOneCentreAndTheirShiftsAreReported) {
+  // The same scan, and itself two rows lower: the disk is 16 px wide on 32 x 40.
+  python(R"(
+os.chdir(sys.argv[1])
+rows, cols = np.mgrid[:32, :40]
+for i, row in enumerate([14, 16]):
+    disk = np.where(np.hypot(rows - row, cols - 19.5) < 8, 90, 1).astype('u2')
+    np.save('shift%d.npy' % i, np.tile(disk, (5, 3, 1, 1)))
+print('done')
+)",
+         folder_.path().string());
+  const std::vector<std::string> scans = {out("shift0.npy"), out("shift1.npy")};
+  const Value made = json_of({"stem", "image", scans[0], scans[1], "-d", "bf", "-o", out("out/")});
+  EXPECT_NEAR(at(made, {"centre", "row"}).as_real(), 15, 0.1);
+  const auto& shifts = at(made, {"centre", "shifts"}).items();
+  ASSERT_EQ(shifts.size(), 2u);
+  EXPECT_NEAR(at(shifts[1], {"row"}).as_real() - at(shifts[0], {"row"}).as_real(), 2, 1e-6);
+  const Value first = read_json(out("out/shift0.json")), second = read_json(out("out/shift1.json"));
+  EXPECT_EQ(at(first, {"detector", "mask_hash"}).as_text(), at(second, {"detector", "mask_hash"}).as_text());
+  EXPECT_EQ(at(second, {"detector", "centre_found", "series", "scans"}).as_whole(), 2);
+  // The record of one of them repeats its image without the others.
+  done({"stem", "image", "--from", out("out/shift1.json"), "-o", out("again.tif")});
+  EXPECT_EQ(
+      python("os.chdir(sys.argv[1])\nprint(open('again.tif','rb').read() == open('out/shift1.tif','rb').read())\n",
+             folder_.path().string()),
+      "True\n");
+  const Value loaded = json_of({"stem", "load", scans[0], scans[1]});
+  EXPECT_EQ(at(loaded, {"centre", "shifts"}).size(), 2u);
+}
+
 TEST_F(OnSmallScan, AFolderLoadsAsASeriesAndNamesWhatItSkips) {
   stem::SimulateOptions other = small_scan(out("wide_master.h5"));
   other.scan_shape = "4,5";
@@ -322,6 +403,20 @@ TEST_F(OnSmallScan, AFolderLoadsAsASeriesAndNamesWhatItSkips) {
   EXPECT_EQ(at(loaded, {"items"}).size(), 1u);
   ASSERT_EQ(at(loaded, {"skipped"}).size(), 1u);
   EXPECT_THAT(at(loaded, {"skipped"}).items().at(0).as_text(), HasSubstr("wide_master.h5: shape (4, 5, 32, 40)"));
+}
+
+TEST_F(OnSmallScan, ImagesOfASeriesAreOfOneShape) {
+  stem::SimulateOptions other = small_scan(out("wide_master.h5"));
+  other.scan_shape = "4,5";
+  (void)stem::simulate(other);
+  const Value made = json_of({"stem", "image", folder_.path().string(), "--all", "-d", "all", "-o", out("out/")});
+  EXPECT_EQ(at(made, {"images"}).size(), 1u);
+  ASSERT_EQ(at(made, {"skipped"}).size(), 1u);
+  EXPECT_THAT(at(made, {"skipped"}).items().at(0).as_text(), HasSubstr("wide_master.h5: shape (4, 5, 32, 40)"));
+  const testing::Ended named =
+      testing::run({"stem", "image", out("scan_master.h5"), out("wide_master.h5"), "-d", "all", "-o", out("both/")});
+  EXPECT_EQ(named.status, 3);
+  EXPECT_THAT(named.err, HasSubstr("wide_master.h5: shape (4, 5, 32, 40), the series has (12, 10, 32, 40)"));
 }
 
 }  // namespace

@@ -45,6 +45,9 @@ TEST(ImpossibleWishes, AreRefusedWithARemedy) {
                 {"120 frames, but --scan-shape asks for a scan of 11 x 11 = 121", "hint: "}},
            {{"--scan-shape", "7,auto"}, 3, {"120 frames do not divide into 7 rows", "hint: "}},
            {{"--scan-shape", "0,120"}, 2, {"--scan-shape: 0 is not a number of positions"}},
+           {{"--scan-shape", "4294967296,4294967296"},
+            3,
+            {"--scan-shape asks for a scan of 4294967296 x 4294967296 positions, more than 2^63"}},
            {{"--scan-shape", "many"}, 2, {"--scan-shape: \"many\" is not ROWS,COLS", "hint: write for instance"}},
            {{"--det-bin", "33"}, 3, {"detector bin 33 is larger than the detector of 32 x 40", "hint: give --det-bin"}},
            {{"--det-bin", "0"}, 3, {"detector bin 0", "hint: give --det-bin"}},
@@ -138,7 +141,7 @@ TEST(ImpossibleWishes, ResultsNeverReplaceTheScan) {
                                                 {"stem", "image", master, "-o", data}}) {
     const Ended ended = run(words);
     EXPECT_EQ(ended.status, 3) << words[1];
-    EXPECT_THAT(ended.err, HasSubstr("would replace a file of the scan itself"));
+    EXPECT_THAT(ended.err, HasSubstr("an output never replaces an input"));
   }
   EXPECT_EQ(testing::read_bytes(master), before);
   EXPECT_EQ(testing::read_bytes(data), data_before);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -31,12 +32,12 @@ using testing::TemporaryFolder;
 /// A started viewer; its address is read from the first line of --json, which comes when the port is taken.
 class Viewer {
  public:
-  explicit Viewer(std::vector<std::string> arguments) {
+  explicit Viewer(std::vector<std::string> arguments, void (*before)() = nullptr) {
     const std::string pipe = folder_.file("out");
     EXPECT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     arguments.insert(arguments.begin(), "view");
     arguments.insert(arguments.end(), {"--json", "--no-open"});
-    program_.emplace(arguments, nullptr, pipe);
+    program_.emplace(arguments, before, pipe);
     std::ifstream out(pipe);
     std::string line;
     std::getline(out, line);
@@ -46,6 +47,7 @@ class Viewer {
     rest_ = std::move(out);
   }
   [[nodiscard]] const std::string& url() const { return url_; }
+  [[nodiscard]] pid_t id() const { return program_->id(); }
   Ended end(int signal) {
     kill(program_->id(), signal);
     return program_->wait();
@@ -57,6 +59,22 @@ class Viewer {
   std::string url_;
   std::ifstream rest_;  // the program would die of a closed pipe
 };
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which reserve terabytes of addresses themselves
+TEST(View, WorksWithFewerThreadsWhereAddressesAreShort) {
+  const TemporaryFolder folder;
+  const std::string master = make_small_scan(folder);
+  // Stacks of 8 MiB: there is room for some of the server's threads and not for all.
+  Viewer viewer({master, "--threads", "2"}, [] {
+    constexpr rlim_t bytes = rlim_t{300000} << 10;
+    const rlimit limit{bytes, bytes};
+    setrlimit(RLIMIT_AS, &limit);
+    alarm(120);  // a server that does not end would keep the test
+  });
+  const Ended ended = viewer.end(SIGINT);
+  EXPECT_EQ(ended.status, 130) << ended.err;
+}
+#endif
 
 TEST(View, ShowsAScanToABrowser) {
   const TemporaryFolder folder;
@@ -87,7 +105,9 @@ send({'id': 8, 'command': 'set_position', 'row': 99, 'col': 0})
 print(next(t for t in texts() if t.get('id') == 8))
 )python",
                                              viewer.url());
-  EXPECT_THAT(output, HasSubstr("without cookie 40"));
+  EXPECT_THAT(output, HasSubstr("entered 200 None"));
+  EXPECT_THAT(output, HasSubstr("without secret 403"));
+  EXPECT_THAT(output, HasSubstr("with secret 200"));
   EXPECT_THAT(output, HasSubstr("healthz 200"));
   EXPECT_THAT(output, HasSubstr("page 200 True"));
   EXPECT_THAT(output, HasSubstr("page sonde.view.v1 stem ['image', 'pattern', 'spectrum', 'histogram', 'series']"));
@@ -101,6 +121,26 @@ print(next(t for t in texts() if t.get('id') == 8))
   EXPECT_THAT(ended.err, HasSubstr("http://127.0.0.1:"));
 }
 
+// A minute of it by hand: tools/flood_viewer URL --pid PID --end
+TEST(View, AnswersThroughAFloodGivesMemoryBackAndEndsInTheMiddleOfWork) {
+  const TemporaryFolder folder;
+  Viewer viewer({make_small_scan(folder)});
+#ifdef __SANITIZE_ADDRESS__  // which keeps what was freed for a while
+  const char* const memory = ", '--any-memory'";
+#else
+  const char* const memory = "";
+#endif
+  const std::string output =
+      testing::python(std::string("import subprocess, sys\n"
+                                  "url, pid = sys.argv[1].split()\n"
+                                  "sys.exit(subprocess.run([sys.executable, '" SONDE_SOURCE_DIR
+                                  "/tools/flood_viewer', url, '--seconds', '3', '--pid', pid, '--end'") +
+                          memory + "]).returncode)\n",
+                      viewer.url() + " " + std::to_string(viewer.id()));
+  EXPECT_THAT(output, HasSubstr("\"problems\": []"));
+  EXPECT_EQ(viewer.end(SIGINT).status, 130);
+}
+
 TEST(View, ShowsAReport) {
   const TemporaryFolder folder;
   const std::string master = make_small_scan(folder), report = folder.file("run.json");
@@ -109,6 +149,15 @@ TEST(View, ShowsAReport) {
   const std::string output = testing::python(std::string(browser), viewer.url());
   EXPECT_THAT(output, HasSubstr("page sonde.view.v1 report"));
   EXPECT_EQ(viewer.end(SIGTERM).status, 143);
+}
+
+TEST(View, BeyondTheLoopbackTheWarningHasTheSshLineInLinesOfItsOwn) {
+  const TemporaryFolder folder;
+  Viewer viewer({make_small_scan(folder), "--host", "0", "--allow-host", "localhost"});
+  EXPECT_THAT(viewer.url(), HasSubstr("http://localhost:"));
+  const Ended ended = viewer.end(SIGINT);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("warning: listening on 0.0.0.0:"), HasSubstr("\n  hint: leave --host out"),
+                               HasSubstr("\n        ssh -N -L ")));
 }
 
 TEST(View, SavesAStateFromWhichTheCommandLineRepeatsTheImages) {
@@ -189,6 +238,7 @@ TEST(View, WrongInputEndsBeforeAnythingIsServed) {
            {{master, "--port", "-1"}, 2, "-1"},
            {{master, "--port", "web"}, 2, "web"},
            {{master, "--token", "short"}, 2, "token"},
+           {{master, "--host", "0.0.0.0"}, 2, "no browser can ask for this address"},
            {{master, "--host", "no.such.host.invalid"}, 5, "no.such.host.invalid"},
            {{master, "--det-bin", "99"}, 3, "99"},
            {{master, "--memory", "100K"}, 4, "smallest need"},

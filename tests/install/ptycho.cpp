@@ -3,10 +3,10 @@
 #include <cmath>
 #include <cstdio>
 
-#include "sonde/instruments/ptycho/optics/wavelength.h"
+#include "sonde/engine/math/wavelength.h"
 
 int main() {
-  const double wavelength = sonde::ptycho::electron_wavelength(200);
+  const double wavelength = sonde::electron_wavelength(200);
   std::printf("%.8f A\n", wavelength);
   return std::abs(wavelength - 0.02507934) < 1e-8 ? 0 : 1;
 }

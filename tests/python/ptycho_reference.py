@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ptychography written out in NumPy with a loop over every position and every mode, as slow as that is.
 
-Nothing here comes from the library: the formulas are those of the specification (3.7, 3.9, 3.11, 4.4, 4.5), the random order
+Nothing here comes from the library: the formulas are those of docs/ptycho-theory.md (forward model, losses, gd, projections), the random order
 that of Philox4x32-10 (Salmon and others 2011) and of Fisher and Yates.
 """
 

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Virtual images against NumPy's tensordot: integers are equal, sums of floats within their rounding."""
 
+import base64
 import os
+import re
+import struct
 import subprocess
+import zlib
 
 import numpy as np
 import pytest
@@ -106,3 +110,61 @@ def test_the_centre_of_any_pattern():
     assert (found.row, found.col, found.method) == (30, 35, "com")
     with pytest.raises(sonde.Error, match="did you mean"):
         sonde.stem.centre(disk, "edges")
+
+
+@pytest.mark.parametrize("layout", ["pixel", "frame", "compressed", "file"])
+@pytest.mark.parametrize("key", [(0, 0), (-1, -1), (3,), -2, (slice(2, 5), slice(None, None, 3)), (slice(None, None, -4), 1), (Ellipsis, 5, 7),
+                                 (2, Ellipsis), (1, 2, slice(3, 9), -1), (slice(4, 4), 0)])
+def test_data_sets_are_indexed_as_arrays(scan, clean, layout, key):
+    ds = sonde.stem.load(scan, layout=layout)
+    np.testing.assert_array_equal(ds[key], clean[key])
+    assert ds[key].dtype == ds.dtype
+
+
+@pytest.mark.parametrize("layout", ["pixel", "compressed"])
+def test_positions_outside_are_named(scan, layout):
+    ds = sonde.stem.load(scan, layout=layout)
+    for key in ((12, 0), (0, -11)):
+        with pytest.raises(IndexError, match=r"in a data set of shape \(12, 10, 64, 48\)") as caught:
+            ds[key]
+        assert isinstance(caught.value, sonde.Error) and caught.value.kind == "bad_input"
+    assert len(ds) == 12 and sum(1 for _ in ds) == 12
+
+
+def test_negative_positions_count_from_the_end(scan, clean):
+    ds = sonde.stem.load(scan)
+    np.testing.assert_array_equal(ds.pattern(-1, -10), clean[11, 0])
+    with pytest.raises(sonde.Error, match="outside the scan"):
+        ds.pattern(-13, 0)
+
+
+def test_lists_of_positions_need_an_array(scan, clean):
+    np.testing.assert_array_equal(sonde.stem.load(scan)[[1, 3]], clean[[1, 3]])
+    with pytest.raises(sonde.Error, match="expected up to 4 whole numbers and slices") as caught:
+        sonde.stem.load(scan, layout="compressed")[[1, 3]]
+    assert 'layout="frame"' in caught.value.hint
+
+
+def test_a_notebook_shows_a_data_set(scan, clean):
+    ds = sonde.stem.load(scan, det_bin=2)
+    shown = ds._repr_html_()
+    assert "<td style='text-align: left'>12 x 10</td>" in shown and "32 x 24" in shown and "detector 2" in shown
+    # The pictures, decoded by another program's rules: each line of a PNG begins with its filter.
+    totals, pattern = (base64.b64decode(text) for text in re.findall(r"data:image/png;base64,([^']+)'", shown))
+    for data, expected in ((totals, ds.moments.total), (pattern, np.log1p(ds.mean_pattern))):
+        cols, rows = struct.unpack(">II", data[16:24])
+        size, = struct.unpack(">I", data[33:37])
+        lines = np.frombuffer(zlib.decompress(data[41:41 + size]), np.uint8).reshape(rows, cols + 1)
+        assert (rows, cols) == expected.shape and not lines[:, 0].any()
+        span = expected.max() - expected.min()
+        # truncation to one of 256 steps
+        np.testing.assert_allclose(lines[:, 1:], (expected - expected.min()) / span * 255, atol=1)
+    ds.release()
+    assert "released" in ds._repr_html_()
+
+
+def test_names_in_a_notebook_are_escaped(tmp_path):
+    path = tmp_path / "<b>&_master.h5"
+    sonde.stem.simulate(path, scan_shape=(4, 4), detector_shape=(32, 32), disk_radius=4)
+    shown = sonde.stem.load(path)._repr_html_()
+    assert "&lt;b&gt;&amp;_master.h5" in shown and "<b>&" not in shown

@@ -41,7 +41,7 @@ def test_detector_and_scan_bins_are_sums(scan, clean):
 
 
 def test_a_region_and_a_transposed_scan(scan, clean):
-    ds = sonde.stem.load(scan, scan_region=(1, 5, 2, 9))
+    ds = sonde.stem.load(scan, scan_region=(1, 5, 2, 9), hot_pixels="zero")
     np.testing.assert_array_equal(ds.array, clean[1:5, 2:9])
     ds = sonde.stem.load(scan, transpose_detector=True)
     np.testing.assert_array_equal(ds.array, clean.swapaxes(2, 3))
@@ -81,6 +81,44 @@ def test_masks_and_bad_pixels(scan, stored, clean):
     assert ds.exactness["exact"] is True
 
 
+def test_every_count_is_accounted_for(scan, stored, clean):
+    frames, mask = stored
+    bad = mask != 0
+    sentinel = np.iinfo(frames.dtype).max
+    counts = np.where(frames == sentinel, 0, frames).astype(np.uint64)
+    ledger = sonde.stem.load(scan).ledger
+    assert ledger["stored"] == counts.sum()
+    assert ledger["masked"] == counts[..., bad].sum()
+    assert ledger["kept"] == clean.astype(np.uint64).sum()
+    assert ledger["hot"] == ledger["stored"] - ledger["masked"] - ledger["kept"]
+    assert ledger["unexplained"] == ledger["clipped"] == ledger["cut"] == 0
+    assert (ledger["frames_read"], ledger["frames_unread"]) == (120, 0)
+    part = sonde.stem.load(scan, scan_region="0,3,0,4", dtype="u8", hot_pixels="none").ledger
+    assert (part["frames_read"], part["frames_unread"]) == (12, 108)
+    good = np.where(bad, 0, counts)[:3, :4]
+    assert part["clipped"] == np.maximum(good.astype(np.int64) - 255, 0).sum()
+    assert part["stored"] == part["kept"] + part["masked"] + part["clipped"] == counts[:3, :4].sum()
+
+
+def test_values_that_are_not_finite_are_no_data(tmp_path):
+    frames = np.full((3, 4, 5, 6), 0.5, np.float32)
+    frames[0, 1, 2, 3], frames[2, 2, 2, 3], frames[2, 2, 0, 0] = np.nan, np.inf, -np.inf
+    np.save(tmp_path / "scan.npy", frames)
+    ds = sonde.stem.load(tmp_path / "scan.npy")
+    assert ds.ledger["no_data"] == 3 and ds.ledger["no_data_pixels"] == 2 and ds.ledger["no_data_frames"] == 2
+    np.testing.assert_array_equal(ds.image("all"), np.where(np.isfinite(frames), frames, 0).sum(axis=(2, 3)))
+    with pytest.raises(sonde.Error, match="3 values in 2 pixels of 2 frames are not finite"):
+        sonde.stem.from_array(frames)
+
+
+def test_negative_values_load_as_floats(tmp_path):
+    frames = np.arange(-60, 60, dtype=np.int16).reshape(2, 2, 5, 6)
+    np.save(tmp_path / "scan.npy", frames)
+    with pytest.raises(sonde.Error, match="counts are between 0 and 65535"):
+        sonde.stem.load(tmp_path / "scan.npy")
+    np.testing.assert_array_equal(sonde.stem.load(tmp_path / "scan.npy", dtype="f32", layout="frame").array, frames)
+
+
 def test_what_is_known_of_a_scan(scan):
     ds = sonde.stem.load(scan, voltage=80, scan_step=np.float32(0.25))
     assert ds.calibration["high_tension_v"] == {"value": 80e3, "from": "user"}
@@ -115,9 +153,11 @@ def test_validate_lists_every_scan(scan):
     assert sonde.stem.validate([scan, scan.parent])[1]["status"] == "ok"
 
 
-def test_conversions_hold_the_same_elements(scan, clean, tmp_path):
+def test_conversions_hold_the_same_elements(scan, stored, clean, tmp_path):
     assert sonde.stem.convert(scan, tmp_path / "all.npy") == [str(tmp_path / "all.npy")]
-    np.testing.assert_array_equal(np.load(tmp_path / "all.npy"), clean)
+    np.testing.assert_array_equal(np.load(tmp_path / "all.npy"), np.where(stored[1] == 0, stored[0], 0))
+    sonde.stem.convert(scan, tmp_path / "clean.npy", hot_pixels="zero")
+    np.testing.assert_array_equal(np.load(tmp_path / "clean.npy"), clean)
     ds = sonde.stem.load(scan, det_bin=2)
     ds.convert(tmp_path / "copy_master.h5")
     np.testing.assert_array_equal(sonde.stem.load(tmp_path / "copy_master.h5", hot_pixels="none").array, ds.array)

@@ -44,7 +44,7 @@ def expected(scan, to):
     if to == "dkes":
         return scan.D11, scan.D31, scan.D13, scan.D33, nu_hat, epsi_hat * PSI_P
     if to == "sfincs":
-        return (8 * J * B0 * D11 / (root_pi * G**2), 4 * B0 * D13 / (root_pi * G), 4 * B0 * D31 / (root_pi * G),
+        return (-8 * J * B0 * D11 / (root_pi * G**2), -4 * B0 * D13 / (root_pi * G), 4 * B0 * D31 / (root_pi * G),
                 2 * B0 * scan.D33 / (root_pi * J), nu_hat * abs(J) / (DEFLECTION * B0), epsi_hat * G / (IOTA * B0))
     inverse_aspect = RADIUS / MAJOR_RADIUS
     d31 = 1.5 * inverse_aspect * IOTA * B0 / (1.46 * np.sqrt(inverse_aspect))
@@ -131,3 +131,13 @@ def test_errors_of_conversions(plan, scan, tmp_path):
 def _saved(numbers, folder):
     nc.convert(numbers, "ntx", output=folder / "psi.h5")
     return folder / "psi.h5"
+
+
+def test_a_conversion_never_replaces_its_input(plan, tmp_path):
+    first, link = tmp_path / "first.nc", tmp_path / "link.nc"
+    nc.convert(plan.solve(1e-2, er_hat=1e-3), "sfincs", plan=plan, output=first)
+    link.symlink_to(first)
+    before = first.read_bytes()
+    for output in (first, link):
+        assert "an output never replaces an input" in str(error_of("bad_input", nc.convert, first, "dkes", "sfincs", output=output))
+    assert first.read_bytes() == before

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Databases of sonde.neoclassical against h5py, their own points solved alone, and exact relations of transport."""
+"""Databases of sonde.neoclassical against h5py, their own points solved one by one, and exact relations of transport."""
+
+import os
 
 import h5py
 import numpy as np
 import pytest
 
+import sonde
 import sonde.neoclassical as nc
 from test_neoclassical import FIELD, error_of
 
@@ -179,3 +182,17 @@ def test_a_convergence_study_ends_where_the_change_is_small():
     finest = nc.prepare(surface, nc.Grid(*last.grid)).solve(nu_hat=0.1)
     assert last.coefficients.D11 == finest.D11 and first.coefficients.n_xi == 6
     assert 'expected n_xi' in error_of("usage", nc.convergence, surface, nu_hat=1, refine="zeta").message
+
+
+def test_results_never_replace_the_database_that_they_are_of(tmp_path):
+    path = tmp_path / "Dij.h5"
+    write_database(path)
+    os.link(path, tmp_path / "hard.h5")
+    (tmp_path / "soft.h5").symlink_to(path)
+    database, before = nc.Database.load(path), path.read_bytes()
+    for name in ("Dij.h5", "hard.h5", "soft.h5"):
+        for call in (database.save, lambda path: database.profiles(output=path)):
+            with pytest.raises(sonde.Error, match="an output never replaces an input") as caught:
+                call(tmp_path / name)
+            assert caught.value.kind == "bad_input" and path.read_bytes() == before
+            assert (tmp_path / "hard.h5").samefile(path)

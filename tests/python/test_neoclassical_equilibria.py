@@ -146,3 +146,17 @@ def test_an_equilibrium_gives_the_lengths_of_its_stars():
     assert surface.psi_a != 0 and 0 < surface.a_b < surface.R0
     bare = nc.Surface.demo()
     assert (bare.a_b, bare.R0, bare.psi_a) == (None, None, None)
+
+
+def test_a_conversion_never_replaces_the_equilibrium_of_its_points(tmp_path):
+    wout = tmp_path / "wout.nc"
+    shutil.copyfile(DATA / "wout_circular_tokamak.nc", wout)
+    os.link(wout, tmp_path / "hard.nc")
+    (tmp_path / "soft.nc").symlink_to(wout)
+    plan = nc.prepare(nc.Surface.vmec(wout, s=0.25), nc.Grid(9, 1, 8))
+    points, before = plan.solve(1e-2), wout.read_bytes()
+    for name in ("wout.nc", "hard.nc", "soft.nc"):
+        with pytest.raises(sonde.Error, match="an output never replaces an input") as caught:
+            nc.convert(points, "dkes", plan=plan, output=tmp_path / name)
+        assert caught.value.kind == "bad_input" and wout.read_bytes() == before
+        assert (tmp_path / "hard.nc").samefile(wout)

@@ -26,7 +26,7 @@ E, EPS0, M_E, M_P = 1.602176634e-19, 8.8541878128e-12, 9.1093837015e-31, 1.67262
 
 
 def deflection(v, mass):
-    """nu(v) of specification 7 for electrons and protons of equal density and temperature."""
+    """nu(v) of docs/neoclassical-theory.md for electrons and protons of equal density and temperature."""
     log = 32.2 + 1.15 * math.log10((1e3 * T_KEV) ** 2 / N)
     nu = 0
     for other in (M_E, M_P):

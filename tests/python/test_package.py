@@ -6,11 +6,12 @@ import inspect
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
 import sonde
-from sonde import _sonde
+from sonde import _options, _sonde
 
 PACKAGE = pathlib.Path(sonde.__file__).parent
 
@@ -27,6 +28,39 @@ def test_keywords_are_the_flags_of_the_program():
     for keyword in inspect.signature(sonde.stem.load_folder).parameters:
         if keyword not in ("path", "progress"):
             assert "--" + keyword.replace("_", "-") in page or "--[no-]" + keyword.replace("_", "-") in page, keyword
+
+
+LOADED = """
+import sys
+def loaded():
+    with open("/proc/self/maps") as maps:
+        return {line.split()[-1] for line in maps if ".so" in line}
+import numpy  # which brings an algebra of its own
+before = loaded()
+import sonde
+"""
+
+
+def added(script):
+    """The libraries that `script` adds to those of NumPy."""
+    script = LOADED + script + "\nprint(*sorted(loaded() - before), sep='\\n')"
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+
+
+def test_the_import_loads_no_library_for_algebra_messages_or_graphics_processors():
+    libraries = added("")
+    assert "_sonde" in libraries
+    for name in ("blas", "lapack", "libmpi", "open-pal", "cufft", "cublas", "/sonde_", "hdf5"):
+        assert name not in libraries, libraries
+
+
+@pytest.mark.skipif(not hasattr(sonde, "neoclassical"), reason="a build without that instrument")
+def test_a_solution_loads_the_algebra():
+    libraries = added("""
+import sonde.neoclassical as nc
+nc.prepare(nc.Surface.demo(), nc.Grid(5, 7, 6)).solve(nu_hat=1e-2)
+""")
+    assert "/sonde_blas.so" in libraries and "libmpi" not in libraries, libraries
 
 
 @pytest.mark.parametrize("call, function", [("load", sonde.stem.load), ("load_folder", sonde.stem.load_folder),
@@ -94,6 +128,48 @@ def test_types_are_declared():
             if inspect.isfunction(function):
                 tree = ast.parse(inspect.getsource(function)).body[0]
                 assert tree.returns is not None and all(argument.annotation for argument in tree.args.args), name
+
+
+@pytest.fixture(scope="module")
+def types_cache(tmp_path_factory):
+    """What mypy found of NumPy takes it most of its time."""
+    return tmp_path_factory.mktemp("types")
+
+
+def mypy(*words, folder, cache):
+    """The end of mypy without any settings."""
+    return subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, *words], cwd=folder,
+                          env=os.environ | {"MYPYPATH": str(PACKAGE.parent)}, capture_output=True, text=True, check=False)
+
+
+def test_types_of_the_package_are_sound(tmp_path, types_cache):
+    ended = mypy("-p", "sonde", folder=tmp_path, cache=types_cache)
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_types_of_its_sources_are_sound(types_cache):
+    sources = pathlib.Path(__file__).parents[2] / "python"
+    ended = subprocess.run([sys.executable, "-m", "mypy", "--config-file", sources / "pyproject.toml", "--cache-dir", types_cache],
+                           cwd=sources, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_a_wrong_keyword_is_found_before_it_is_run(tmp_path, types_cache):
+    (tmp_path / "right.py").write_text('import sonde\nds = sonde.stem.load("a.h5", det_bin=2, scan_shape=(4, 4), layout="pixel")\n'
+                                       'image = ds.image("bf", radius=4)\nsonde.view(ds, ds, port=0)\n')
+    (tmp_path / "wrong.py").write_text('import sonde\nds = sonde.stem.load("a.h5", det_bim=2)\nimage = ds.image("bf", radus=4)\n'
+                                       'ds = sonde.stem.load("a.h5", layout="pixels")\nsonde.view(ds, prt=2)\n')
+    ended = mypy("right.py", folder=tmp_path, cache=types_cache)
+    assert ended.returncode == 0, ended.stdout
+    ended = mypy("wrong.py", folder=tmp_path, cache=types_cache)
+    assert [line.split(": ")[0] for line in ended.stdout.splitlines() if "error" in line and "wrong.py" in line] == \
+        ["wrong.py:2", "wrong.py:3", "wrong.py:4", "wrong.py:5"], ended.stdout
+    assert 'Unexpected keyword argument "det_bim"' in ended.stdout
+
+
+@pytest.mark.skipif(not (hasattr(sonde, "neoclassical") and hasattr(sonde, "ptycho")), reason="a build without an instrument")
+def test_keywords_for_type_checkers_are_those_of_the_engine():
+    assert (PACKAGE / "_keywords.py").read_text() == _options.keywords_text(), "python -m sonde._options > python/sonde/_keywords.py"
 
 
 def test_warnings_go_to_logging(scan, caplog):

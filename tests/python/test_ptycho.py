@@ -76,6 +76,23 @@ def test_a_reconstruction_step_by_step(made):
     assert "36 patterns of 24 x 20, finished after 5" in repr(run)
 
 
+def test_a_notebook_shows_a_reconstruction(made):
+    run = start(made)
+    assert "36 of 24 x 20" in run._repr_html_() and "<img" not in run._repr_html_()
+    run.run(2)
+    shown = run._repr_html_()
+    assert f"{run.metrics['R_I'][-1]:.4f}, its floor {run.floor:.4f}" in shown and "running after 2 iterations" in shown
+    assert shown.count("data:image/png;base64") == 2
+
+
+def test_values_without_counts_have_no_floor(made):
+    gain = np.random.default_rng(3).uniform(0.9, 1.1, made.frames.shape)
+    run = start(made, (made.frames * gain).astype(np.float32))
+    run.run()
+    assert run.floor is None and "its floor" not in run._repr_html_()
+    assert any("counts_per_unit" in warning for warning in run.warnings)
+
+
 def test_its_estimate_explains_the_patterns(made):
     """forward() of what was found is close to what was counted: both speak of the same arrays."""
     run = start(made, iterations=30)
@@ -254,6 +271,20 @@ def test_the_program_finds_the_same(made, tmp_path):
         np.testing.assert_allclose(python["object"][()], program["object"][()], atol=1e-8)
         np.testing.assert_allclose(python["positions_px"][()], made.positions)
         np.testing.assert_array_equal(python["object"][()], run.object)
+        told = [json.loads(file["diagnostics"][()]) for file in (program, python)]
+        assert set(told[0]) == set(told[1])
+        assert all(told[0][key] == told[1][key] for key in ("outcome", "because", "best_iteration", "warnings"))
+
+
+def test_results_never_replace_what_they_were_made_from(made, tmp_path):
+    run = Reconstruction(run_file(made, tmp_path))
+    run.run(1)
+    (tmp_path / "link.h5").symlink_to("scan.h5")
+    before = (tmp_path / "scan.h5").read_bytes()
+    for name in ("scan.h5", "link.h5"):
+        for write in (run.write_result, run.save):
+            assert "an output never replaces an input" in error_of("bad_input", write, tmp_path / name)
+    assert (tmp_path / "scan.h5").read_bytes() == before
 
 
 def test_a_checkpoint_goes_on_with_the_same_bits(made, tmp_path):
@@ -300,7 +331,7 @@ def test_wrong_settings_are_told_together_and_name_the_nearest(made):
                                               "stop": {"rule": "of"}}, data=made.frames)
     assert 'unknown table [geometri] in settings; did you mean "geometry"?' in text
     assert 'unknown key "defocus" in [probe] of settings; did you mean "defocus_A"?' in text
-    assert '"gdd" is no engine; did you mean "gd"?' in text and 'unknown word "of"; did you mean "off"?' in text
+    assert '"gdd" is not a known engine; did you mean "gd"?' in text and 'unknown word "of"; did you mean "off"?' in text
     assert "stop.rul" in error_of("usage", Reconstruction, settings(), data=made.frames, set=["stop.rul=off"])
     assert "names no engine" in error_of("bad_input", lambda: Reconstruction(
         {"geometry": {"units": "pixel"}}, data=made.frames, positions=made.positions).prepare())
@@ -356,7 +387,7 @@ def test_a_reconstruction_at_work_is_left_alone(made):
 
 
 def test_other_threads_go_on_meanwhile(made):
-    """Two runs in two threads, while a third counts: none of it would go on if a run held Python's lock."""
+    """Two runs in two threads, while a third counts: none of it would continue if a run held Python's lock."""
     runs = [start(made, iterations=40), start(made, iterations=40)]
     threads = [threading.Thread(target=run.run) for run in runs]
     counted = 0

@@ -427,3 +427,123 @@ def test_python_opens_the_same_scan(program, raster, tmp_path, from_npy):
         {"data": {"file": emd(tmp_path, raster), "holdout": 0.0}, "geometry": {"energy_keV": 200, "detector_mrad_per_px": 2.0,
          "scan_step_px": 3.0}, "engine": [{"name": "gd", "batch": 16, "iterations": 3}], "stop": {"rule": "off"}}, probe=raster.start)
     np.testing.assert_allclose([step.metrics["R_I"] for step in run.run()], from_npy, rtol=1e-4)
+
+
+# Units: of positions, of values, of the probe
+
+def plain(folder, made, name="positions", counts=None):
+    """A file of patterns with positions in object pixels."""
+    with h5py.File(folder / "plain.h5", "w") as file:
+        file["data"] = made.frames if counts is None else counts
+        file[name] = made.positions
+    return "plain.h5"
+
+
+ELECTRONS = "energy_keV = 200.0\ndetector_mrad_per_px = 1.0\nsemiangle_mrad = 3.0\n"
+
+
+def first_floor(program):
+    with program.result() as result:
+        return json.loads(result["diagnostics"][()])["R_I_floor"], result["metrics/R_I"][0]
+
+
+def test_a_list_called_px_is_in_pixels(program, made, tmp_path):
+    with_unit = program.run(plain(tmp_path, made), extra=FWHM, geometry=ELECTRONS + "units = 'A'\n",
+                            of_data='positions = "positions"\n[positions]\nunit = "px"\n')
+    accepted(with_unit)
+    expected = program.result()["positions_A"][()]
+    accepted(program.run(plain(tmp_path, made, "positions_px"), extra=FWHM, geometry=ELECTRONS, of_data='positions = "positions_px"\n'),
+             "object pixels, as the name says")
+    np.testing.assert_array_equal(program.result()["positions_A"], expected)
+
+
+def test_a_list_in_a_unit_that_is_not_read_is_reported(program, made, tmp_path):
+    accepted(program.run(plain(tmp_path, made, "positions_nm"), extra=FWHM, geometry=ELECTRONS, of_data='positions = "positions_nm"\n'),
+             "the name ends in _nm", "in A or in object pixels")
+    ended = program.run(plain(tmp_path, made, "positions_PX"), extra=FWHM, geometry=ELECTRONS, of_data='positions = "positions_PX"\n')
+    accepted(ended, "object pixels, as the name says")
+    assert "the name ends in" not in ended.stderr
+
+
+def test_values_that_are_counts_in_another_unit_have_the_floor_of_the_counts(program, made, tmp_path):
+    pixels = 'units = "pixel"\n'
+    accepted(program.run(plain(tmp_path, made), extra="fwhm = 6.0\n", geometry=pixels))
+    floor, error = first_floor(program)
+    scaled = made.frames.astype(np.float32) / np.float32(3000)
+    ended = program.run(plain(tmp_path, made, counts=scaled), extra="fwhm = 6.0\n", geometry=pixels)
+    accepted(ended, "every value is a multiple of 0.000333333")
+    assert first_floor(program) == pytest.approx((floor, error), rel=1e-3)  # single precision of what follows
+    with program.result() as result:  # of counts, not of values
+        acquisition = json.loads(result["diagnostics"][()])["acquisition"]
+    assert acquisition["counts_per_frame"] == pytest.approx(made.frames[:, made.good].sum() / len(made.frames), rel=1e-5)
+    # Analogue values: no unit can be found, and no verdict is passed on the noise.
+    gain = np.random.default_rng(5).uniform(0.9, 1.1, made.frames.shape)
+    ended = program.run(plain(tmp_path, made, counts=scaled * gain), extra="fwhm = 6.0\n", geometry=pixels)
+    accepted(ended, "no counts: the values are fractions without a common unit", "its floor is not known")
+    assert "noise is fitted" not in ended.stderr and first_floor(program)[0] is None
+    assert "counts per pixel: below one" not in ended.stdout + ended.stderr
+    assert "dose         not known: the values are not counts" in program.call("diagnose", "result.h5").stderr
+    ended = program.run(plain(tmp_path, made, counts=scaled * gain), extra="fwhm = 6.0\n", geometry=pixels,
+                        of_data="counts_per_unit = 3000.0\n")
+    accepted(ended)
+    assert first_floor(program)[0] == pytest.approx(floor, rel=0.02)  # gains of +-10 % average out to 1
+
+
+def test_cxi_of_electrons_asks_for_the_probe_type(program, made, tmp_path):
+    # 300 keV, 0.2 mrad per pixel.
+    path = cxi(tmp_path, made, energy=300 * JOULE_PER_KEV, distance=PIXEL_M / 2e-4)
+    refused(program.run(path), "300 keV and 0.2 mrad per detector pixel are those of electrons", "geometry.probe_type")
+    accepted(program.run(path, geometry='probe_type = "electron"\n', extra="fwhm = 20.0\n"))
+    with program.result() as result:
+        # lambda of 300 keV electrons is 0.0196875 A; a pixel is lambda / (n theta).
+        np.testing.assert_allclose(result["object"].attrs["pixel_size_A"], [0.0196875 / (n * 2e-4) for n in (ROWS, COLS)], rtol=1e-5)
+
+
+def exported_npy(folder):
+    return [np.load(folder / f"out_{name}.npy") for name in ("object", "probe", "positions")]
+
+
+def exported_cxi(folder):
+    with h5py.File(folder / "out.cxi") as file:
+        x_y_z, image = file["entry_1/sample_1/geometry_1/translation"][()], file["entry_1/image_1"]
+        positions = np.stack([x_y_z[:, 1] / image["y_pixel_size"][()], x_y_z[:, 0] / image["x_pixel_size"][()]], axis=1)
+        return image["data"][()], file["entry_1/instrument_1/source_1/illumination"][()], positions
+
+
+def exported_ptyr(folder):
+    with h5py.File(folder / "out.ptyr") as file:
+        object_, positions = file["content/obj/S0"], file["content/positions/S0"][()]
+        return object_["data"][()], file["content/probe/S0/data"][()], (positions - object_["_origin"][()]) / object_["_psize"][()]
+
+
+@pytest.mark.parametrize("form, name, read", [("npy", "out", exported_npy), ("cxi", "out.cxi", exported_cxi),
+                                              ("ptyr", "out.ptyr", exported_ptyr)])
+def test_exported_arrays_give_the_patterns(program, made, tmp_path, form, name, read):
+    with h5py.File(tmp_path / "far.h5", "w") as file:  # a scan that does not begin at 0
+        file["data"] = made.frames
+        file["positions_px"] = made.positions + (40.0, -25.0)
+    accepted(program.run("far.h5", extra=FWHM, geometry=ELECTRONS, of_data='positions = "positions_px"\n', iterations=40))
+    accepted(program.call("export", "result.h5", "--to", form, "-o", name))
+    object_, probe, positions = read(tmp_path)
+    assert positions.min() >= 0 and (positions.max(axis=0) < object_.shape[-2:]).all()
+    model = sonde.ptycho.forward(object_, probe, positions)
+    counts = made.frames.astype(float)
+    model[:, ~made.good] = counts[:, ~made.good]
+    with program.result() as result:
+        expected = json.loads(result["diagnostics"][()])["R_I"]
+    # What is reported is of the waves before the last update; afterwards the fit is a little better.
+    assert 0.9 * expected < np.sqrt(((model - counts) ** 2).sum() / (counts**2).sum()) < 1.01 * expected
+
+
+@pytest.mark.parametrize("semiangle, told", [(6.0, False), (6.3, False), (6.6, True), (5.4, True), (7.5, True)])
+def test_a_semiangle_a_tenth_off_is_reported(program, tmp_path, semiangle, told):
+    # A disk of 6 px on a detector of 1 mrad per pixel.
+    y, x = np.mgrid[-16:16, -16:16]
+    disk = 50.0 * np.clip(6.5 - np.hypot(y, x), 0, 1)
+    with h5py.File(tmp_path / "disk.h5", "w") as file:
+        file["data"] = np.random.default_rng(2).poisson(disk, (36, 32, 32)).astype(np.uint16)
+        file["positions"] = [(2.0 * i, 2.0 * k) for i in range(6) for k in range(6)]
+    ended = program.run("disk.h5", geometry=f"energy_keV = 200.0\ndetector_mrad_per_px = 1.0\nsemiangle_mrad = {semiangle}\n",
+                        of_data='[positions]\nunit = "px"\n', iterations=1)
+    accepted(ended)
+    assert ("the bright disk of the mean pattern" in ended.stderr) == told, ended.stderr

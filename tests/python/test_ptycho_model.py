@@ -20,7 +20,7 @@ def made():
 
 @pytest.mark.parametrize("energy, wavelength, sigma", [(30, 0.06979082, 1.543270e-3), (80, 0.04175716, 1.008707e-3),
                                                        (200, 0.02507934, 7.288401e-4), (300, 0.01968749, 6.526161e-4)])
-def test_electrons_of_the_specification(energy, wavelength, sigma):
+def test_electrons_have_the_tabulated_wavelength(energy, wavelength, sigma):
     # The table has that many digits.
     assert sonde.ptycho.electron_wavelength(energy) == pytest.approx(wavelength, abs=6e-9)
     assert sonde.ptycho.interaction_constant(energy) == pytest.approx(sigma, rel=6e-7)
@@ -98,7 +98,7 @@ def test_gradient_is_that_of_the_loss(made, loss):
     if loss != "poisson":  # up to a constant, then
         assert found.loss == pytest.approx(value(), rel=1e-10)
     h = 1e-5
-    # Central differences of step h err by h^2 L''' and by rounding of L over h: the specification asks for 1e-6 of the largest.
+    # Central differences of step h err by h^2 L''' and by rounding of L over h: 1e-6 of the largest is asked for.
     for name, gradient, array in (("o", found.object[0], object_), ("p", found.probe, probe)):
         largest = 2 * np.abs(gradient).max()
         where = tuple(random.choice(np.argwhere(np.abs(gradient) > 0.2 * largest / 2)))
@@ -204,3 +204,10 @@ def test_every_key_has_the_name_that_the_program_knows(tmp_path):
         key = line.lstrip("# ").split(" = ")[0]
         assert f"\n{key} : " in text or key == "name", key
     assert "[geometry]" in sonde.ptycho.Reconstruction.__doc__ and "energy_keV : float in keV" in sonde.ptycho.Reconstruction.__doc__
+
+
+def test_positions_that_are_not_finite_are_refused():
+    with pytest.raises(sonde.Error, match=r"position 1 is \(nan, 8\); expected finite numbers"):
+        sonde.ptycho.forward(np.ones((20, 20), complex), np.ones((8, 8), complex), [[8.0, 8.0], [np.nan, 8.0]])
+    with pytest.raises(sonde.Error, match=r"position 1 is \(1e\+300, 8\) object pixels"):
+        sonde.ptycho.forward(np.ones((20, 20), complex), np.ones((8, 8), complex), [[8.0, 8.0], [1e300, 8.0]])

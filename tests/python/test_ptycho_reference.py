@@ -10,7 +10,7 @@ from ptycho_scan import scan
 
 ITERATIONS = 10
 DEAD = [(3, 4), (12, 11)]
-# The specification asks for 1e-4. Where the formulas are the same to the last term, double precision leaves rounding alone; the modulus
+# The specification asks for 1e-4. Where the formulas are the same to the last term, double precision leaves only rounding; the modulus
 # projection may keep its divisions finite (eps = 1e-10 of the mean counts) in more than one place, which shows in dark pixels.
 DOUBLE, ASKED = 1e-8, 1e-4
 

@@ -76,3 +76,19 @@ def test_seed_names(folder, scan):
     assert ds.shape == (12, 10, 32, 24) and ds.bad_pixels == []
     with sonde.IO.arina_folder(folder, det_bin=2, pattern="tilt") as series:
         assert len(series) == 3
+
+
+def test_one_centre_for_all_scans_and_the_shift_of_each(tmp_path):
+    rows, cols = np.mgrid[:32, :40]
+    for i, (row, col) in enumerate([(14, 18), (16, 18), (15, 21)]):
+        disk = np.where(np.hypot(rows - row, cols - col) < 6.3, 200, 1).astype(np.uint16)
+        np.save(tmp_path / f"{i}.npy", np.tile(disk, (3, 4, 1, 1)))
+    series = sonde.stem.load_folder([tmp_path / f"{i}.npy" for i in range(3)])
+    found = series.find_centre("com")
+    own = [item.find_centre("com") for item in series]
+    assert found.centre.row == pytest.approx(np.mean([each.row for each in own]), abs=1e-9)
+    assert found.centre.col == pytest.approx(np.mean([each.col for each in own]), abs=1e-9)
+    assert [shift.label for shift in found.shifts] == ["0.npy", "1.npy", "2.npy"]
+    for shift, each in zip(found.shifts, own):
+        assert (shift.row, shift.col, shift.error) == (each.row - found.centre.row, each.col - found.centre.col, "")
+    assert "the beam moves by up to " in found.centre.notes[-1]

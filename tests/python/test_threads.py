@@ -24,6 +24,36 @@ def load(**options):
                            **options)
 """
 
+INTERRUPTED_AGAIN = """
+import os, signal, sys, threading, time
+import sonde
+path, = sys.argv[1:]
+with open(path, "wb") as file:
+    file.truncate(4 * 4 * 64 * 64)
+over = threading.Event()
+def handler(*_):
+    if not over.is_set():
+        over.set()
+        raise KeyboardInterrupt
+signal.signal(signal.SIGINT, handler)
+def person():
+    while not os.path.exists(path + ".reached"):
+        time.sleep(0.001)
+    while not over.is_set():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.001)
+thread = threading.Thread(target=person)
+thread.start()
+try:
+    sonde.stem.load(path, raw_shape=(4, 4, 64, 64), raw_dtype="u1", layout="file")
+except KeyboardInterrupt:
+    print("ended")
+thread.join()
+sonde.stem.simulate(path + "_master.h5", scan_shape=(4, 4), detector_shape=(32, 32), disk_radius=4)
+ds = sonde.stem.load(path + "_master.h5")
+print(int(ds.image("all").sum()) == int(ds.array.sum()))
+"""
+
 
 def run(script, tmp_path):
     return subprocess.run([sys.executable, "-c", ENDLESS + script, tmp_path / "holes.raw"], capture_output=True, text=True,
@@ -73,6 +103,14 @@ except sonde.Error as error:
     print(error.kind)
 """, tmp_path)
     assert done.stdout.endswith("interrupted\n") and done.stdout.startswith("handled\n"), done.stderr
+
+
+def test_a_second_ctrl_c_ends_a_call_that_does_not_look(tmp_path):
+    # Reading the file never returns (SONDE_FAILING_READ). Ctrl-C comes again and again until the call is over.
+    path = tmp_path / "stuck.raw"
+    environment = os.environ | {"LD_PRELOAD": os.environ["SONDE_FAILING_READ"], "SONDE_STUCK_FILE": str(path.resolve())}
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_AGAIN, path], capture_output=True, text=True, check=False, env=environment)
+    assert done.stdout == "ended\nTrue\n" and done.returncode == 0, done.stderr
 
 
 def test_an_interrupted_simulation_leaves_nothing(tmp_path):

@@ -9,7 +9,7 @@ import socket
 import struct
 import sys
 import types
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -31,10 +31,17 @@ def get(view, path, **headers):
     return answer, answer.read()
 
 
-def cookie_of(view):
-    answer, _ = get(view, "/?" + urlsplit(view.url).query)
-    assert answer.status == 303
-    return answer.getheader("Set-Cookie").split(";")[0]
+def post(view, path, body, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", view._server.port)
+    connection.request("POST", path, json.dumps(body), {"Origin": f"http://127.0.0.1:{view._server.port}", **headers})
+    answer = connection.getresponse()
+    return answer, json.loads(answer.read())
+
+
+def secret_of(view):
+    answer, body = post(view, "/api/enter", {"code": parse_qs(urlsplit(view.url).query)["code"][0]})
+    assert answer.status == 200 and answer.getheader("Set-Cookie") is None
+    return body["secret"]
 
 
 class Client:
@@ -44,20 +51,21 @@ class Client:
         host = f"127.0.0.1:{view._server.port}"
         self.socket = socket.create_connection(("127.0.0.1", view._server.port))
         key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall((f"GET /ws HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {cookie_of(view)}\r\n"
+        self.socket.sendall((f"GET /ws HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n"
                              "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                              f"Sec-WebSocket-Key: {key}\r\n\r\n").encode())
         self.stream = self.socket.makefile("rb")
         assert b"101" in self.stream.readline()
         while self.stream.readline() != b"\r\n":
             pass
+        self.send(secret=secret_of(view))
 
     def send(self, **command):
         text = json.dumps(command).encode()
         mask = os.urandom(4)
         body = bytes(byte ^ mask[i % 4] for i, byte in enumerate(text))
-        assert len(text) < 126
-        self.socket.sendall(struct.pack(">BB", 0x81, 0x80 | len(text)) + mask + body)
+        head = struct.pack(">BB", 0x81, 0x80 | len(text)) if len(text) < 126 else struct.pack(">BBH", 0x81, 0xFE, len(text))
+        self.socket.sendall(head + mask + body)
 
     def receive(self):
         """The next text as data or frame as (kind, command, array, preview)."""
@@ -108,7 +116,7 @@ def test_the_data_set_is_kept_until_the_viewer_stops(scan_in_memory):
     with pytest.raises(sonde.Error, match="in use by 1 viewer"):
         ds.release()
     answer, _ = get(view, "/healthz")
-    assert answer.status == 200 and repr(view) == f"<sonde.Viewer at {view.url}>"
+    assert answer.status == 200 and repr(view) == f"<sonde.Viewer at port {view._server.port}>"
     view.stop()
     view.stop()
     assert view.stopped and repr(view) == "<sonde.Viewer, stopped>"
@@ -120,9 +128,8 @@ def test_the_data_set_is_kept_until_the_viewer_stops(scan_in_memory):
 def test_several_viewers_of_loaded_scans(scan):
     ds = sonde.stem.load(scan)
     with sonde.view(ds) as first, sonde.view(ds) as second:
-        assert first.url != second.url
         for view in (first, second):
-            _, state = get(view, "/api/state", Cookie=cookie_of(view))
+            _, state = get(view, "/api/state", **{"X-Sonde-Secret": secret_of(view)})
             assert json.loads(state)["state"]["datasets"][0]["label"] == "scan"
 
 
@@ -167,18 +174,62 @@ def test_the_data_set_of_an_imager_is_shown(scan_in_memory):
         client.close()
 
 
+def test_several_are_shown(scan, scan_in_memory, folder):
+    counts, ds = scan_in_memory
+    other, series = sonde.stem.load(scan), sonde.stem.load_folder(folder, layout="pixel")
+    with sonde.view(ds, other, series) as view:
+        client = Client(view)
+        first, second, third = client.receive()["state"]["datasets"]
+        assert first["scan"] == [6, 5] and second["scan"] == [12, 10] and [item["label"] for item in third["items"]] == ["tilt1", "tilt2"]
+        client.send(id=1, command="set_position", row=4, col=3)
+        np.testing.assert_array_equal(client.frame(1, 1), counts[4, 3])
+        for held in (ds, other, series):
+            with pytest.raises(sonde.Error, match="in use by 1 viewer"):
+                held.release()
+        client.close()
+    for held in (ds, other, series):
+        held.release()
+    with pytest.raises(sonde.Error, match="nothing to show is given"):
+        sonde.view()
+
+
+def test_unknown_attributes_of_a_viewer_are_errors(scan_in_memory):
+    with sonde.view(scan_in_memory[1]) as view:
+        with pytest.raises(AttributeError, match='Viewer: no attribute "detector"') as caught:
+            view.detector = "adf"
+        assert isinstance(caught.value, sonde.Error) and 'dataset.image("adf")' in caught.value.hint
+        with pytest.raises(sonde.Error, match='no attribute "sotp"; did you mean "stop"?'):
+            view.sotp = 1
+        with pytest.raises(sonde.Error, match="Viewer.url: cannot be set"):
+            view.url = ""
+
+
 def test_what_cannot_be_shown_is_named():
-    with pytest.raises(sonde.Error, match="a str is neither a Dataset nor a Series") as refused:
+    with pytest.raises(sonde.Error, match="an object of type str is neither a Dataset nor a Series") as refused:
         sonde.view("scan_master.h5")
     assert refused.value.kind == "usage" and "sonde.stem.load" in refused.value.hint
 
 
-def test_without_the_token_nothing_is_shown(scan_in_memory):
+def test_without_the_secret_nothing_is_shown(scan_in_memory):
     with sonde.view(scan_in_memory[1]) as view:
-        assert get(view, "/")[0].status == 403
-        assert get(view, "/?token=guessed")[0].status == 403
-        assert "frame-ancestors 'none'" in get(view, "/", Cookie=cookie_of(view))[0].getheader("Content-Security-Policy")
+        page = get(view, "/")[0]
+        assert page.status == 200 and "frame-ancestors 'none'" in page.getheader("Content-Security-Policy")
+        assert get(view, "/api/state")[0].status == 403
+        assert get(view, "/api/state", **{"X-Sonde-Secret": "guessed"})[0].status == 403
+        assert post(view, "/api/enter", {"code": "guessed"})[0].status == 403
         assert view._repr_html_() is None
+
+
+def test_what_a_notebook_keeps_opens_nothing(scan_in_memory):
+    with sonde.view(scan_in_memory[1]) as view:
+        url = view.url
+        assert url != view.url and "token" not in url + repr(view)
+        code = parse_qs(urlsplit(url).query)["code"][0]
+        assert post(view, "/api/enter", {"code": code})[0].status == 200
+        answer, body = post(view, "/api/enter", {"code": code})
+        assert answer.status == 403 and "opens one page, once" in body["message"]
+    with pytest.raises(sonde.Error, match="the viewer was stopped"):
+        view.url
 
 
 def test_a_notebook_frames_it(scan_in_memory, monkeypatch, tmp_path):
@@ -188,10 +239,10 @@ def test_a_notebook_frames_it(scan_in_memory, monkeypatch, tmp_path):
     (tmp_path / "jpserver-7.json").write_text('{"url": "http://localhost:8899/", "token": "x"}')
     assert viewer.jupyter_origins() == ["http://localhost:8899", "http://127.0.0.1:8899"]
     with sonde.view(scan_in_memory[1]) as view:
-        policy = get(view, "/", Cookie=cookie_of(view))[0].getheader("Content-Security-Policy")
+        policy = get(view, "/")[0].getheader("Content-Security-Policy")
         assert "frame-ancestors http://localhost:8899 http://127.0.0.1:8899" in policy
         shown = view._repr_html_()
-        assert f'<iframe src="http://localhost:{view._server.port}/?token=' in shown and 'height="720"' in shown
+        assert f'<iframe src="http://localhost:{view._server.port}/?code=' in shown and 'height="720"' in shown
     assert view._repr_html_() is None
 
 

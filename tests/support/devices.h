@@ -5,26 +5,32 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "sonde/engine/device/device.h"
+#include "tests/support/test_devices.h"
 
 namespace sonde::testing {
-
-/// Always "cpu" and "cuda", so that the table of tests is the same everywhere; an absent one is a counted skip.
-inline std::vector<std::string> test_devices() { return {"cpu", "cuda"}; }
 
 class EachDevice : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (GetParam() == "cuda" && Device::all().size() < 2) GTEST_SKIP() << "no GPU: " << Device::why_no_gpu();
   }
-  [[nodiscard]] static Device device() { return Device::parse(GetParam()).value; }
+  /// To the program, the stand-in is the first GPU.
+  [[nodiscard]] static Device device() { return Device::parse(GetParam() == "cuda-host" ? "cuda" : GetParam()).value; }
 };
+
+/// "cuda_host": names of tests have no dashes.
+inline std::string name_of_device(const ::testing::TestParamInfo<std::string>& each) {
+  std::string name = each.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
 
 }  // namespace sonde::testing
 
 #define INSTANTIATE_EACH_DEVICE(fixture)                                                     \
   INSTANTIATE_TEST_SUITE_P(, fixture, ::testing::ValuesIn(::sonde::testing::test_devices()), \
-                           [](const auto& each) { return each.param; })
+                           ::sonde::testing::name_of_device)

@@ -64,6 +64,14 @@ class Checks(unittest.TestCase):
         self.assertIn("docs/verification.md: no test is called Load.Gone", result.stdout)
         self.assertIn("documentation: 1 findings", result.stdout)
 
+    def test_a_test_in_two_rows_is_named(self):
+        self.write("src/a_test.cpp", "TEST(Load, EveryBin) {\nTEST(Load, Bins) {\n")
+        self.write("docs/verification.md", "| 1 | sums | unit | `Load.(EveryBin\\|Bins)` |\n| 2 | bins | unit | `Load.Every` |\n")
+        result = self.run_tool("check_docs")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("Load.EveryBin is in the rows Load.(EveryBin|Bins) and Load.Every\n", result.stdout)
+        self.assertIn("documentation: 1 findings", result.stdout)
+
     def test_a_source_without_its_licence_line_is_named(self):
         self.write("src/a.h", "// SPDX-License-Identifier: Apache-2.0\n#pragma once\n")
         self.write("src/b.h", "#pragma once\n")

@@ -53,6 +53,24 @@ class CheckLayers(unittest.TestCase):
         self.plant("instruments/stem/image/mask.h", '"sonde/instruments/ptycho/probe.h"')
         self.refuses("instruments/stem may not include instruments/ptycho")
 
+    def test_a_folder_in_a_room_belongs_to_the_room(self):
+        self.plant("instruments/stem/read/mrc/mrc.h", '"sonde/instruments/stem/load/load_options.h"')
+        self.refuses("instruments/stem/read may not include instruments/stem/load")
+
+    def test_a_call_of_the_file_system_that_throws_is_refused(self):
+        path = self.copy / "src/sonde/instruments/stem/image/throwing.cpp"
+        self.addCleanup(path.unlink)
+        path.write_text("bool a() { return std::filesystem::exists(f(1, {2})); }\n")
+        self.refuses("image/throwing.cpp:1: std::filesystem::exists may throw")
+        path.write_text("void a() {\n  for (const auto& e : fs::directory_iterator(path)) use(e);\n}\n")
+        self.refuses("image/throwing.cpp:2: std::filesystem::directory_iterator may throw")
+
+    def test_a_call_of_the_file_system_with_an_error_code_is_not(self):
+        path = self.copy / "src/sonde/instruments/stem/image/asking.cpp"
+        self.addCleanup(path.unlink)
+        path.write_text("std::error_code ignored;\nbool a() { return fs::exists(f(1, {2}), ignored) && fs::path(b).has_stem(); }\n")
+        self.assertEqual(self.check().returncode, 0)
+
     def test_rooms_on_one_line_may_not_include_each_other(self):
         self.plant("engine/panel/page.h", '"sonde/engine/base/index.h"')
         self.plant("engine/figure/chart.h", '"sonde/engine/panel/page.h"')

@@ -10,8 +10,7 @@ async function picture(browser: Browser, url: string, output: string, scheme: "d
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: scheme });
   const page = await context.newPage();
   await page.goto(url);
-  const button = (name: string) => page.getByRole("button", { name, exact: true });
-  await button("The pattern of the region").click();
+  await page.getByRole("button", { name: "The pattern of the region" }).click();
   await act(page);
   // Whatever was asked for has been answered and painted.
   await page.waitForLoadState("networkidle");
@@ -37,6 +36,10 @@ try {
       await page.getByRole("button", { name: "Add a detector" }).click();
       await page.keyboard.press(key);
     }
+  });
+  await picture(browser, server.url, resolve(folder, "viewer-deflection.png"), "light", async (page) => {
+    await page.getByRole("button", { name: "All four" }).click();
+    await page.locator(".channels").getByRole("button", { name: "CoM row" }).click();
   });
   await picture(browser, server.url, resolve(folder, "viewer-profile.png"), "light", async (page) => {
     await page.keyboard.press("n");

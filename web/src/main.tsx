@@ -7,6 +7,7 @@ import { Store } from "./model/store";
 import { Actions } from "./panels/actions";
 import { ViewerContext, type Viewer } from "./panels/context";
 import { Connection, type Socket } from "./protocol/connection";
+import { enter, exchangeHere, forget, keeperOf, NO_ADDRESS } from "./protocol/entry";
 import { Shell } from "./shell/shell";
 
 declare global {
@@ -17,17 +18,22 @@ declare global {
 }
 
 const store = new Store();
-const serverIsThere = () => fetch("/healthz").then(
-  ({ ok }) => ok,
-  () => false,
-);
-const session = new Session(store, (run) => requestAnimationFrame(run), serverIsThere);
+const keeper = keeperOf(window);
+const session = new Session(store, (run, ms) => void setTimeout(run, ms), () => forget(keeper));
 // ?draw=canvas and ?draw=webgl are for comparison.
 const asked = new URLSearchParams(location.search).get("draw");
 const drawing = asked === "canvas" || asked === "webgl" ? asked : "auto";
 const viewer: Viewer = { store, actions: new Actions(session), stages: new Map(), drawing };
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-session.start(new Connection(() => new WebSocket(`${scheme}//${location.host}/ws`) as unknown as Socket, session));
+void enter(location.search, keeper, exchangeHere).then(
+  ({ secret, problem, search }) => {
+    // What let the page in must not stay in the address, where it is read, copied and remembered.
+    history.replaceState(history.state, "", `/${search}`);
+    if (secret === null) session.notLetIn(problem ?? NO_ADDRESS);
+    else session.start(new Connection(() => new WebSocket(`${scheme}//${location.host}/ws`) as unknown as Socket, session, secret));
+  },
+  () => session.notLetIn("The server does not answer. Load the page again when it does."),
+);
 window.__sonde = { delays, store, session, renderer: () => viewer.stages.get("image")?.renderer.name };
 
 const root = document.getElementById("page");

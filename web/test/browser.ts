@@ -27,6 +27,9 @@ const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javas
 // The server's own policy, so that what it would forbid fails here too.
 export const POLICY = "default-src 'self'; connect-src 'self'; img-src 'self' blob:; worker-src 'self'; frame-ancestors 'none'";
 
+/** What a page gets for its token or code. */
+export const SECRET = "of this page";
+
 type Send = (message: string | ArrayBuffer) => void;
 /** What stands behind /ws: says something when a page comes, and answers it. */
 export type Backend = (send: Send) => { start(): void; receive(text: string): void };
@@ -40,6 +43,7 @@ export async function openSimulated(page: Page, dist: string, what: Simulation, 
 export async function openPage(page: Page, dist: string, backend: Backend, query = ""): Promise<void> {
   await page.route("http://viewer.test/**", async (route) => {
     const { pathname } = new URL(route.request().url());
+    if (pathname === "/api/enter") return route.fulfill({ contentType: "application/json", body: JSON.stringify({ secret: SECRET }) });
     const file = join(dist, pathname === "/" ? "index.html" : pathname);
     if (!existsSync(file)) return route.fulfill({ status: 404 });
     const headers = { "content-security-policy": POLICY };
@@ -47,8 +51,11 @@ export async function openPage(page: Page, dist: string, backend: Backend, query
   });
   await page.routeWebSocket("ws://viewer.test/ws", (socket) => {
     const server = backend((message) => socket.send(typeof message === "string" ? message : Buffer.from(message)));
-    socket.onMessage((text) => server.receive(String(text)));
-    server.start();
+    // The first message shows the secret.
+    socket.onMessage((text) => {
+      if (String(text) === JSON.stringify({ secret: SECRET })) server.start();
+      else server.receive(String(text));
+    });
   });
-  await page.goto(`http://viewer.test/${query}`);
+  await page.goto(`http://viewer.test/?token=one${query.replace("?", "&")}`);
 }

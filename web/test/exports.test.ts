@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { colourTable } from "../src/display/colour_maps";
 import { readPng, readTiff, readZip } from "./files";
 import { Live } from "./live";
 import { imageByCommand, readNpy, run, simulate } from "./sonde";
@@ -62,6 +63,27 @@ describe("numbers", () => {
     }
   });
 
+  it("of first moments are the moments, though deflections from the beam in mrad are shown", async () => {
+    await live.open([scan]);
+    for (const [axis, word] of ["com-row", "com-col"].entries()) {
+      const { values: moments } = imageByCommand(scan, word, live.path);
+      await live.useExpression(word);
+      const { row, col } = await live.request("find_centre");
+      const { pixel_mrad: mrad } = (await live.state("dataset")) as { pixel_mrad: number };
+      const shown = moments.map((value) => Math.fround((value - Number([row, col][axis])) * mrad));
+      // One rounding to 32 bits, after arithmetic that may round differently in the last of 64.
+      const apart = async () => {
+        const values = (await live.values()) ?? [];
+        return values.length === shown.length ? Math.max(...values.map((value, i) => Math.abs(value - shown[i]))) : Infinity;
+      };
+      await expect.poll(apart).toBeLessThan(2e-7);
+      await live.page.locator("[data-panel=image] .lines").focus();
+      expect(readNpy(await save("image", "npy")).values).toEqual(moments);
+      expect(numbers(new TextDecoder().decode(await save("image", "csv"))).flat()).toEqual(moments);
+      expect(readTiff(await save("image", "tiff"))[0].values).toEqual(moments.map(Math.fround));
+    }
+  });
+
   it("of a line profile are those received, each with its distance", async () => {
     await live.open([scan]);
     const { values, reply } = await profile();
@@ -90,7 +112,7 @@ describe("pictures", () => {
   it("of the screen have the colours of the screen", async () => {
     await live.open([scan]);
     await live.page.keyboard.press("e");
-    await live.page.getByRole("checkbox", { name: "Scale bar" }).uncheck();
+    for (const part of ["Scale bar", "Colour bar"]) await live.page.getByRole("checkbox", { name: part }).uncheck();
     const [download] = await Promise.all([live.page.waitForEvent("download"), live.page.getByRole("button", { name: "Save file" }).click()]);
     const picture = readPng(readFileSync(await download.path()));
     // 48 x 40 positions, so the picture is higher than wide in that proportion, within a pixel of rounding.
@@ -107,6 +129,31 @@ describe("pictures", () => {
     expect(new Set(pairs.map(({ grey }) => grey)).size).toBeGreaterThan(20);
   });
 
+  it("of the screen have a colour bar for each image, from the low to the high end of its range", async () => {
+    await live.open([scan]);
+    await live.useExpression("com-row");
+    await live.page.keyboard.press("Escape");
+    await live.page.locator("[data-panel=image] .lines").focus();
+    await expect.poll(async () => ((await live.state("good")) as Record<number, { expr: string }>)[0]?.expr).toBe("com-row");
+    await live.page.keyboard.press("e");
+    await live.page.getByRole("checkbox", { name: "Scale bar" }).uncheck();
+    const [download] = await Promise.all([live.page.waitForEvent("download"), live.page.getByRole("button", { name: "Save file" }).click()]);
+    const { rows, cols, channels, values } = readPng(readFileSync(await download.path()));
+    // The image is in the proportion of the scan; the bar begins 10 pixels to the right of it and is 14 wide.
+    const image = Math.round((rows * 40) / 48);
+    expect(cols).toBeGreaterThan(image + 24);
+    const at = (y: number, x: number) => Array.from(values.slice((y * cols + x) * channels, (y * cols + x) * channels + 3));
+    const table = colourTable("RdBu");
+    const colour = (i: number) => Array.from(table.slice(4 * i, 4 * i + 3));
+    const near = (a: number[], b: number[]) => Math.max(...a.map((value, i) => Math.abs(value - b[i]))) <= 4;
+    const [top, bottom] = [20, rows - 3];
+    expect([near(at(bottom, image + 17), colour(0)), near(at(top, image + 17), colour(254)), near(at((16 + rows) >> 1, image + 17), colour(128))]).toEqual([true, true, true]);
+    // Beside it there are letters on white.
+    const beside = Array.from({ length: rows }, (_, y) => Array.from({ length: cols - image - 31 }, (__, x) => at(y, image + 31 + x))).flat();
+    expect(beside.some(([r]) => r < 80)).toBe(true);
+    expect(beside.filter(([r, g, b]) => r === 255 && g === 255 && b === 255).length).toBeGreaterThan(beside.length / 2);
+  });
+
   it("of a series are one for each item, in order, with one range of grey for all", async () => {
     await live.open([live.file("series")]);
     const expected = [2, 3].map((seed) => imageByCommand(live.file(`series/tilt${seed}_master.h5`), "circle(32,32,9)", live.path).values);
@@ -120,7 +167,8 @@ describe("pictures", () => {
     files.forEach(([, bytes], item) => {
       const picture = readPng(bytes);
       const times = picture.rows / SCAN[0];
-      expect([Number.isInteger(times), picture.cols]).toEqual([true, SCAN[1] * times]);
+      // The image, and a colour bar to the right of it.
+      expect([Number.isInteger(times), picture.cols > SCAN[1] * times]).toEqual([true, true]);
       // The same value has the same grey in every picture.
       expected[item].forEach((value, i) => {
         const [row, col] = [Math.floor(i / SCAN[1]), i % SCAN[1]].map((at) => Math.floor((at + 0.5) * times));
@@ -153,8 +201,22 @@ describe("the page to take away", () => {
     expect(sizes.length).toBe(shapes.length);
     sizes.forEach(([rows, cols], i) => {
       expect(Number.isInteger(rows / shapes[i][0])).toBe(true);
-      expect(cols / shapes[i][1]).toBe(rows / shapes[i][0]);
+      // A colour bar stands to the right of the image.
+      expect(cols).toBeGreaterThan((shapes[i][1] * rows) / shapes[i][0]);
     });
+    // Patterns span decades: all of the disk, a twentieth of the pixels, and much of the halo are far from black.
+    const bright = await alone.locator("img").evaluateAll((images) =>
+      images.map((image) => {
+        const { naturalHeight: rows } = image as HTMLImageElement;
+        const canvas = document.createElement("canvas");
+        [canvas.width, canvas.height] = [rows, rows];
+        const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+        context.drawImage(image as HTMLImageElement, 0, 0);
+        const { data } = context.getImageData(0, 0, rows, rows);
+        return Array.from({ length: rows * rows }, (_, i) => Number(data[4 * i] + data[4 * i + 1] + data[4 * i + 2] > 150)).reduce((a, b) => a + b, 0) / (rows * rows);
+      }),
+    );
+    for (const part of bright.slice(1)) expect(part).toBeGreaterThan(0.2);
     expect(await alone.locator("figcaption").first().innerText()).toBe("adf");
     const state = JSON.parse((await alone.locator("#state").textContent()) ?? "") as object;
     expect(JSON.stringify(state)).toContain('"adf"');

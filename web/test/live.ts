@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 
 import type { Detector } from "../src/model/view";
-import { toParams } from "../src/tools/shape";
+import { shortExpression, toParams } from "../src/tools/shape";
 import { launch, PATIENCE_MS } from "./browser";
 import { temporaryFolder, ViewServer, type Folder } from "./sonde";
 
@@ -130,12 +130,12 @@ export class Live {
     await field.press("Enter");
   }
 
-  /** What the page knows the active detector as: as it was typed, else as the program put a shape into words. */
+  /** What the page knows the active detector as: as it was typed, else as the program put a shape into words, shortened. */
   private async activeWords(): Promise<string> {
     const channel = (await this.view("active")) as number;
     const detector = ((await this.view("detectors")) as Detector[]).find((one) => one.channel === channel);
     const replies = (await this.state("channels")) as Record<number, { expr?: string }>;
-    return detector?.expr ?? replies[channel]?.expr ?? "";
+    return detector?.expr ?? shortExpression(replies[channel]?.expr ?? "");
   }
 
   /** The active detector in the words of the command line, as the program understands it. */

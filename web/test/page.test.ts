@@ -91,6 +91,41 @@ describe("pointer", () => {
   });
 });
 
+it("draws an image once for a frame, and not again while nothing of it changes", async () => {
+  await shown.open({}, { query: "?draw=canvas" });
+  await expect.poll(async () => distinct(await colours("image"))).toBeGreaterThan(20);
+  const drawn = await shown.page.evaluate(async () => {
+    type Frame = { values: Float32Array };
+    type Store = { frame(kind: number, dataset: number): { value: Frame }; view: { detectors: { value: { channel: number; shape: unknown; expr: null }[] } } };
+    type Sonde = { store: Store; session: { frame(frame: Frame): void } };
+    const { store, session } = (window as unknown as { __sonde: Sonde }).__sonde;
+    const base = document.querySelector("[data-panel=image] canvas");
+    let count = 0;
+    const { putImageData } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.putImageData = function (this: CanvasRenderingContext2D, image: ImageData, x: number, y: number) {
+      count += Number(this.canvas === base);
+      putImageData.call(this, image, x, y, 0, 0, image.width, image.height);
+    };
+    // Two frames later all that was asked for has been drawn.
+    const afterFrames = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    await afterFrames();
+    const counts: number[] = [];
+    const after = async (act: () => void) => {
+      count = 0;
+      act();
+      await afterFrames();
+      counts.push(count);
+    };
+    const frame = store.frame(2, 0).value;
+    const brighter = (by: number) => ({ ...frame, id: 0, values: frame.values.map((value, i) => value + by * (i % 7)) });
+    await after(() => [1, 2, 3].forEach((by) => session.frame(brighter(by))));
+    const { detectors } = store.view;
+    await after(() => (detectors.value = [{ channel: 0, expr: null, shape: { kind: "circle", row: 20, col: 20, r: 9 } }]));
+    return counts;
+  });
+  expect(drawn).toEqual([1, 0]);
+});
+
 describe("keyboard alone", () => {
   it("does what the help says", async () => {
     await shown.open({ items: 3 });

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
+import type { DisplayName } from "../src/model/view";
 import { launch, openSimulated, PATIENCE_MS } from "./browser";
 import { simulation, type Simulation } from "./simulated_server";
 
@@ -13,6 +14,7 @@ export interface Opening {
   viewport?: { width: number; height: number };
   query?: string;
   touch?: boolean;
+  scheme?: "dark" | "light";
 }
 
 /** A number of screen pixels from the panel's upper left corner. */
@@ -43,8 +45,8 @@ export class SimulatedPage {
     });
   }
 
-  async open(change: Partial<Simulation> = {}, { viewport = { width: 1280, height: 800 }, query = "", touch = false }: Opening = {}): Promise<void> {
-    const context = await this.browser.newContext({ viewport, hasTouch: touch });
+  async open(change: Partial<Simulation> = {}, { viewport = { width: 1280, height: 800 }, query = "", touch = false, scheme = "dark" }: Opening = {}): Promise<void> {
+    const context = await this.browser.newContext({ viewport, hasTouch: touch, colorScheme: scheme });
     context.setDefaultTimeout(PATIENCE_MS);
     this.page = await context.newPage();
     this.problems = [];
@@ -62,7 +64,7 @@ export class SimulatedPage {
   }
 
   /** Sets fields of the panel's display settings, as its controls do. */
-  display(panel: PanelId, change: object): Promise<void> {
+  display(panel: DisplayName, change: object): Promise<void> {
     return this.page.evaluate(
       ([name, settings]) => {
         type Display = { value: Record<string, object> };

@@ -13,6 +13,8 @@ export interface Simulation {
   items: number;
   /** Items whose files are damaged. */
   broken: number[];
+  /** Items that are there, but whose images cannot be made. */
+  beamless: number[];
   datasets: number;
   /** Height and width of a scan pixel in nm. */
   step: [number, number];
@@ -32,6 +34,7 @@ export function simulation(change: Partial<Simulation> = {}): Simulation {
     detector: [96, 96],
     items: 1,
     broken: [],
+    beamless: [],
     datasets: 1,
     step: [0.05, 0.05],
     loading: false,
@@ -59,6 +62,7 @@ export class SimulatedServer {
   private spectrum: { channel: number; on: boolean } = { channel: 0, on: false };
   private cursor = { row: 0, col: 0 };
   private compared: number[] = [];
+  private made = new Set<string>();
 
   constructor(
     private readonly what: Simulation,
@@ -125,6 +129,11 @@ export class SimulatedServer {
         this.sendAll(id);
         return {};
       case "set_item":
+        this.sendPattern(id);
+        if (this.what.beamless.includes(this.item)) {
+          this.send(JSON.stringify({ type: "error", id, command, kind: "bad_input", message: "no disk was found in the mean pattern", hint: "give the centre" }));
+          return null;
+        }
         this.sendAll(id);
         return {};
       case "set_position":
@@ -192,11 +201,45 @@ export class SimulatedServer {
       this.send(JSON.stringify({ type: "error", id, command: "set_detector", kind: "usage", message: 'nonsense: unknown name "nonsense"', hint: "known names are circle, annulus, bf" }));
       return null;
     }
+    if (!isMoment(args) && this.area(args) === 0) {
+      this.send(JSON.stringify({ type: "error", id, command: "set_detector", kind: "bad_input", message: `the detector ${String(args.shape)}(...) covers no good pixel`, hint: "coordinates are pixels after binning" }));
+      return null;
+    }
     this.detectors.set(channel, args);
+    const key = JSON.stringify([this.dataset, this.item, args]);
+    const cached = this.made.has(key);
+    this.made.add(key);
     let area = 0;
     this.each(() => (area = this.sendImage(id, channel)));
     if (this.spectrum.on && this.spectrum.channel === channel) this.sendSpectrum(id);
-    return { channel, expr: args.expr ?? `${String(args.shape)}(...)`, area, path: "incremental", because: "few pixels changed", mask_hash: "0", compute_us: 310 };
+    if (args.mask) {
+      // The words are those of one half of the detector, whatever they are.
+      const [rows, cols] = this.what.detector;
+      this.sendFrame(FrameKind.mask, id, rows, cols, Float32Array.from({ length: rows * cols }, (_, q) => Number(q % cols < cols / 2)), channel);
+    }
+    const expr = args.expr ?? `${String(args.shape)}(${(args.params as number[]).flat().join()})`;
+    return { channel, expr, area, path: "incremental", because: "few pixels changed", mask_hash: "0", compute_us: cached ? 0 : 310, cached };
+  }
+
+  /** Deflection of the beam at a scan position, in pixels: rows wave along rows, columns along columns. */
+  deflection(i: number): [row: number, col: number] {
+    const cols = this.what.scan[1];
+    return [2 * Math.sin((2 * Math.PI * Math.floor(i / cols)) / 32), 1.5 * Math.cos((2 * Math.PI * (i % cols)) / 40)];
+  }
+
+  private moment(word: string): Float32Array {
+    const mrad = 1.5;
+    return Float32Array.from(this.maps[0], (_, i) => {
+      const [row, col] = this.deflection(i);
+      if (word === "com-angle") return Math.atan2(row, col);
+      return mrad * (word === "com-row" ? row : word === "com-col" ? col : Math.hypot(row, col));
+    });
+  }
+
+  private area(args: Args): number {
+    const shape = args.shape ? shapeFrom(String(args.shape), args.params) : this.preset(String(args.expr));
+    const cols = this.what.detector[1];
+    return this.parts[0].reduce((sum, _, q) => sum + Number(contains(shape, Math.floor(q / cols), q % cols)), 0);
   }
 
   private datasets(): Dataset[] {
@@ -289,6 +332,11 @@ export class SimulatedServer {
 
   private sendImage(id: number, channel: number): number {
     const [rows, cols] = this.what.scan;
+    const args = this.detectors.get(channel);
+    if (args && isMoment(args)) {
+      this.sendFrame(FrameKind.image, id, rows, cols, this.moment(String(args.expr)), channel);
+      return this.parts[0].length;
+    }
     const { values, area } = this.image(channel);
     this.sendFrame(FrameKind.image, id, rows, cols, Uint32Array.from(values), channel);
     return area;
@@ -326,6 +374,8 @@ export class SimulatedServer {
     return { abf: ring(0.5, 1), adf: ring(1, 2), haadf: ring(2, 4) }[name] ?? ring(0, 1);
   }
 }
+
+const isMoment = ({ expr }: Args) => String(expr).startsWith("com-");
 
 function shapeFrom(kind: string, params: unknown): Shape {
   const p = params as number[];

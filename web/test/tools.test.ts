@@ -164,7 +164,7 @@ describe("the expression", () => {
     await live.page.keyboard.press("Escape");
     expect(await field.inputValue()).toBe("circle(31,30,8)");
     await live.page.keyboard.press("Enter");
-    await live.page.getByRole("button", { name: "bright field", exact: true }).click();
+    await live.page.getByRole("button", { name: "BF: bright field", exact: true }).click();
     await expect.poll(() => field.inputValue()).toBe("bf");
   });
 });

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Literal
 
 from .. import neoclassical, thread_count
+from .._calls import checked
 
 __all__ = ["GridSpec", "MonoenergeticCase", "solve_monoenergetic", "solve_monoenergetic_scan"]
 
@@ -28,7 +30,7 @@ class GridSpec:
     n_theta: int = 25
     n_zeta: int = 25
     n_xi: int = 60
-    discretisation: str = "collocation"
+    discretisation: Literal["skew", "collocation"] = "collocation"
 
     def grid(self) -> neoclassical.Grid:
         """The same for :func:`sonde.neoclassical.prepare`."""
@@ -44,11 +46,13 @@ class MonoenergeticCase:
     er_hat: float | None = None
 
 
+@checked
 def solve_monoenergetic(surface: neoclassical.Surface, grid: GridSpec, case: MonoenergeticCase) -> neoclassical.Coefficients:
     """:func:`sonde.neoclassical.prepare` and :meth:`sonde.neoclassical.Plan.solve` at once."""
     return solve_monoenergetic_scan(surface, grid, [case])[0]
 
 
+@checked
 def solve_monoenergetic_scan(surface: neoclassical.Surface, grid: GridSpec,
                              cases: Iterable[MonoenergeticCase]) -> list[neoclassical.Coefficients]:
     """Any cases of one surface, which is prepared once, several at a time; a case that fails raises."""

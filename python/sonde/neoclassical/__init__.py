@@ -15,7 +15,7 @@ that works leaves other Python threads running, and Ctrl-C ends it. Everything t
 (2, 2)
 >>> points = nc.convert(result, "sfincs", plan=plan)
 >>> print(f"{points['M11']:.10g} {points['nu_prime']:.10g}")
-0.01354152413 0.01246968281
+-0.01354152413 0.01246968281
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ from ._database import Database, build_database
 from ._plan import Coefficients, Field, Grid, Modes, Plan, Scan, prepare
 from ._profiles import Profiles, profiles
 from ._surface import Harmonics, Surface
+from .._verbs.neoclassical import plot, run, scan
+
+# The names of the verbs.
+database, profile = build_database, profiles
 
 __all__ = ["BoozerTransform", "Coefficients", "Database", "Field", "Grid", "Harmonics", "Modes", "Plan", "Profiles", "Scan", "Study",
-           "StudyStep", "Surface", "boozer", "build_database", "convergence", "convert", "prepare",
-           "profiles"]
+           "StudyStep", "Surface", "boozer", "build_database", "convergence", "convert", "database", "plot", "prepare", "profile",
+           "profiles", "run", "scan"]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _sonde
+from .._calls import checked
 from ..stem import Path
 from ._surface import Array
 
@@ -26,6 +27,7 @@ class BoozerTransform(NamedTuple):
     notes: list[str]
 
 
+@checked
 def boozer(wout: Path, output: Path, *, s: npt.ArrayLike | None = None, mboz: int | None = None, nboz: int | None = None) -> BoozerTransform:
     """Transforms a VMEC equilibrium to Boozer angles and writes what BOOZ_XFORM writes.
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 
 from .. import _sonde
+from .._keywords import StudyKeywords
 from .._options import takes_options_of
 from ._plan import Coefficients, Grid
 from ._surface import Surface
@@ -31,8 +32,8 @@ class Study(NamedTuple):
 
 @takes_options_of("neoclassical_study")
 def convergence(surface: Surface, grid: Grid | None = None, *, nu_hat: float, epsi_hat: float | None = None,
-                er_hat: float | None = None, er_tilde: float | None = None, path: str | None = None, **options: Any) -> Study:
-    """Refines the grid until the coefficients stand still.
+                er_hat: float | None = None, er_tilde: float | None = None, path: str | None = None, **options: Unpack[StudyKeywords]) -> Study:
+    """Refines the grid until the coefficients no longer change.
 
     A small residual, or exact Onsager symmetry, says nothing of convergence; this does.
 

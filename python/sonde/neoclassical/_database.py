@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _sonde
+from .._keywords import SolverKeywords, TransportKeywords
+from .._objects import Handle
 from .._options import takes_options_of
 from ..stem import Path, Progress
 from ._plan import Grid
@@ -19,11 +21,13 @@ from ._profiles import Profiles, given_plasma, profiles_of
 from ._surface import Array
 
 
-class Database:
+class Database(Handle):
     """Coefficients over radius, collisionality and electric field, in the label s; [rho][nu_v][Er_tilde].
 
     Made by :func:`build_database` or :meth:`load`. Its arrays are not copied: they may not be written.
     """
+
+    _to_send = "save() writes a file, and Database.load(path) reads it"
 
     def __init__(self, made: _sonde.NeoclassicalDatabase) -> None:
         self._database = made
@@ -50,55 +54,59 @@ class Database:
         """
         self._database.save(os.fspath(path))
 
+    def _array(self, name: str) -> Array:
+        array: Array = self._arrays[name]
+        return array
+
     @property
     def rho(self) -> Array:
         """Radii sqrt(s)."""
-        return self._arrays["rho"]
+        return self._array("rho")
 
     @property
     def nu_v(self) -> Array:
         """Collisionalities nu/v, 1/m."""
-        return self._arrays["nu_v"]
+        return self._array("nu_v")
 
     @property
     def Er_tilde(self) -> Array:
         """Electric fields of all radii."""
-        return self._arrays["Er_tilde"]
+        return self._array("Er_tilde")
 
     @property
     def Er(self) -> Array:
         """E_r/v of each [rho][Er_tilde], T."""
-        return self._arrays["Er"]
+        return self._array("Er")
 
     @property
     def Es(self) -> Array:
         """epsi_hat of each [rho][Er_tilde]: what they are to the solver."""
-        return self._arrays["Es"]
+        return self._array("Es")
 
     @property
     def D11(self) -> Array:
         """[rho][nu_v][Er_tilde], per s."""
-        return self._arrays["D11"]
+        return self._array("D11")
 
     @property
     def D31(self) -> Array:
         """[rho][nu_v][Er_tilde], per s."""
-        return self._arrays["D31"]
+        return self._array("D31")
 
     @property
     def D13(self) -> Array:
         """[rho][nu_v][Er_tilde], per s."""
-        return self._arrays["D13"]
+        return self._array("D13")
 
     @property
     def D33(self) -> Array:
         """[rho][nu_v][Er_tilde], m; not multiplied by nu."""
-        return self._arrays["D33"]
+        return self._array("D33")
 
     @property
     def D33_spitzer(self) -> Array:
         """[rho][nu_v][Er_tilde], m: of a uniform field."""
-        return self._arrays["D33_spitzer"]
+        return self._array("D33_spitzer")
 
     @property
     def geometry(self) -> dict[str, Array | None]:
@@ -133,7 +141,7 @@ class Database:
 
     @takes_options_of("neoclassical_transport")
     def profiles(self, plasma: Path | Mapping[str, Any] | None = None, *, rho: npt.ArrayLike | None = None, E_r: float | None = None,
-                 output: Path | None = None, progress: Progress | None = None, **options: Any) -> Profiles:
+                 output: Path | None = None, progress: Progress | None = None, **options: Unpack[TransportKeywords]) -> Profiles:
         """Fluxes, ambipolar electric field and bootstrap current over the radius.
 
         Parameters
@@ -174,7 +182,7 @@ class Database:
 @takes_options_of("neoclassical_solver", without=("threads", "device"))
 def build_database(wout: Path, booz: Path | None = None, *, rho: npt.ArrayLike | None = None, nu_v: npt.ArrayLike | None = None,
                    er_tilde: npt.ArrayLike | None = None, grid: Grid | None = None, surface_backend: str = "vmec",
-                   part: Path | None = None, device: str = "cpu", memory: str | None = None, progress: Progress | None = None, **options: Any) -> Database:
+                   part: Path | None = None, device: str = "cpu", memory: str | None = None, progress: Progress | None = None, **options: Unpack[SolverKeywords]) -> Database:
     """Coefficients over radius, collisionality and electric field from a VMEC equilibrium.
 
     Parameters
@@ -190,7 +198,7 @@ def build_database(wout: Path, booz: Path | None = None, *, rho: npt.ArrayLike |
     surface_backend : {'vmec', 'boozer'}
         Solve in the angles of VMEC, or in those of ``booz``.
     part : path, optional
-        A file that keeps finished points: after an interruption the same call goes on with them. Gone when all is done.
+        A file that keeps finished points: after an interruption the same call continues with them. Gone when all is done.
     device : str
         "cpu"; "cuda", "cuda:1" or "auto" as of :meth:`Plan.scan`. Points of a GPU and of the CPU are not mixed in ``part``.
     memory : str, optional
@@ -214,5 +222,5 @@ def build_database(wout: Path, booz: Path | None = None, *, rho: npt.ArrayLike |
     with tempfile.TemporaryDirectory(prefix="sonde-") as scratch:
         kept = os.path.join(scratch, "points.part") if part is None else os.fspath(part)
         return Database(_sonde.neoclassical_build_database(
-            os.fspath(wout), None if booz is None else os.fspath(booz), surface_backend == "boozer", *axes, (grid or Grid())._given,
-            options, kept, device, memory, progress))
+            os.fspath(wout), None if booz is None else os.fspath(booz), surface_backend == "boozer", axes[0], axes[1], axes[2],
+            (grid or Grid())._given, options, kept, device, memory, progress))

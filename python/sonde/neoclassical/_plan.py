@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _sonde
+from .._keywords import CaseKeywords, GridKeywords, ScanKeywords, SolverKeywords
+from .._objects import Checked, Handle
 from .._options import takes_options_of
 from ..stem import Progress
 from ._surface import Array, Surface
@@ -91,7 +93,7 @@ class Scan:
                 f"{f', {failed} without an answer' if failed else ''}>")
 
 
-class Grid:
+class Grid(Checked):
     """Points of both angles (odd) and the largest Legendre index: ``Grid(25, 25, 60)`` has 61 blocks of 625 unknowns.
 
     Raises
@@ -101,29 +103,29 @@ class Grid:
     """
 
     @takes_options_of("neoclassical_grid")
-    def __init__(self, n_theta: int | None = None, n_zeta: int | None = None, n_xi: int | None = None, **options: Any) -> None:
-        self._given = {"n_theta": n_theta, "n_zeta": n_zeta, "n_xi": n_xi, **options}
+    def __init__(self, n_theta: int | None = None, n_zeta: int | None = None, n_xi: int | None = None, **options: Unpack[GridKeywords]) -> None:
+        self._given: dict[str, object] = {"n_theta": n_theta, "n_zeta": n_zeta, "n_xi": n_xi, **options}
         self._resolved = _sonde.neoclassical_grid(self._given)
 
     @property
     def n_theta(self) -> int:
         """Poloidal angles."""
-        return self._resolved["n_theta"]
+        return int(self._resolved["n_theta"])
 
     @property
     def n_zeta(self) -> int:
         """Toroidal angles of one field period."""
-        return self._resolved["n_zeta"]
+        return int(self._resolved["n_zeta"])
 
     @property
     def n_xi(self) -> int:
         """Largest Legendre index."""
-        return self._resolved["n_xi"]
+        return int(self._resolved["n_xi"])
 
     @property
     def discretisation(self) -> str:
         """``"skew"`` or ``"collocation"``."""
-        return self._resolved["discretisation"]
+        return str(self._resolved["discretisation"])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Grid) and self._resolved == other._resolved
@@ -135,8 +137,10 @@ class Grid:
         return f"Grid({self.n_theta}, {self.n_zeta}, {self.n_xi}, discretisation={self.discretisation!r})"
 
 
-class Plan:
+class Plan(Handle):
     """One surface on one grid, prepared for any number of cases; made by :func:`prepare`. Several threads may use it at once."""
+
+    _to_send = "give the other process what prepare() was given"
 
     def __init__(self, surface: Surface, grid: Grid, options: Mapping[str, Any]) -> None:
         self._plan = _sonde.NeoclassicalPlan(surface._surface, grid._given, dict(options))
@@ -164,7 +168,7 @@ class Plan:
         return self._plan.bytes()
 
     @takes_options_of("neoclassical_case")
-    def solve(self, nu_hat: float | None = None, **options: Any) -> Coefficients:
+    def solve(self, nu_hat: float | None = None, **options: Unpack[CaseKeywords]) -> Coefficients:
         """The coefficients at one collisionality and one electric field (none: 0).
 
         Returns
@@ -180,7 +184,7 @@ class Plan:
         return Coefficients(**self._plan.solve({"nu_hat": nu_hat, **options}, False)[0])
 
     @takes_options_of("neoclassical_case")
-    def modes(self, nu_hat: float | None = None, **options: Any) -> Modes:
+    def modes(self, nu_hat: float | None = None, **options: Unpack[CaseKeywords]) -> Modes:
         """As :meth:`solve`, and the first Legendre coefficients of the solutions.
 
         Returns
@@ -191,16 +195,16 @@ class Plan:
         return Modes(Coefficients(**made), f1, f3)
 
     @takes_options_of("neoclassical_case")
-    def path(self, nu_hat: float | None = None, **options: Any) -> tuple[str, str]:
+    def path(self, nu_hat: float | None = None, **options: Unpack[CaseKeywords]) -> tuple[str, str]:
         """The elimination that :meth:`solve` takes, and why."""
         return self._plan.path({"nu_hat": nu_hat, **options})
 
     @takes_options_of("neoclassical_scan", without=("rho",))
     def scan(self, nu_v: npt.ArrayLike, epsi_hat: npt.ArrayLike | None = None, *, device: str = "cpu", memory: str | None = None,
-             progress: Progress | None = None, **options: Any) -> Scan:
+             progress: Progress | None = None, **options: Unpack[ScanKeywords]) -> Scan:
         """Every collisionality with every field, several points at a time.
 
-        Numbers do not depend on how many threads there are. A point that fails is NaN and tells so in ``status``.
+        Numbers do not depend on how many threads there are. A point that fails is NaN and says so in ``status``.
 
         Parameters
         ----------
@@ -227,7 +231,7 @@ class Plan:
             ``bad_input`` and ``usage`` before any work; ``budget`` when not even one point fits; ``device`` without that GPU,
             ``not_supported`` for points that no GPU solves.
         """
-        given = {"nu_v": nu_v if np.size(nu_v) else None, "epsi_hat": epsi_hat, **options}
+        given: dict[str, object] = {"nu_v": nu_v if np.size(nu_v) else None, "epsi_hat": epsi_hat, **options}
         return Scan(**self._plan.scan(given, device, memory, progress))
 
     def __repr__(self) -> str:
@@ -236,7 +240,7 @@ class Plan:
 
 
 @takes_options_of("neoclassical_solver", without=("threads", "device"))
-def prepare(surface: Surface, grid: Grid | None = None, **options: Any) -> Plan:
+def prepare(surface: Surface, grid: Grid | None = None, **options: Unpack[SolverKeywords]) -> Plan:
     """All that one surface on one grid needs before collisionality and electric field are known.
 
     Parameters

@@ -6,12 +6,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _sonde
+from .._keywords import TransportKeywords
 from .._options import takes_options_of
 from ..stem import Path, Progress
 from ._plan import Grid
@@ -101,7 +102,7 @@ def profiles_of(made: dict[str, Any]) -> Profiles:
 def profiles(wout: Path, plasma: Path | Mapping[str, Any] | None = None, *, rho: npt.ArrayLike | None = None,
              E_r: float | None = None, grid: Grid | None = None, search: str = "guided", tol: float = 1e-8,
              precision: str = "f64", adapt_n_xi: float | None = None, compare: Database | None = None,
-             output: Path | None = None, progress: Progress | None = None, **options: Any) -> Profiles:
+             output: Path | None = None, progress: Progress | None = None, **options: Unpack[TransportKeywords]) -> Profiles:
     """Fluxes, ambipolar electric field and bootstrap current of an equilibrium, without a database: coefficients are solved at
     every energy of every species.
 
@@ -127,7 +128,7 @@ def profiles(wout: Path, plasma: Path | Mapping[str, Any] | None = None, *, rho:
     adapt_n_xi : float, optional
         Find the Legendre modes of each point: relative change that is small enough.
     compare : Database, optional
-        A database of the equilibrium: ``interpolation_error`` of the result tells what interpolating it costs.
+        A database of the equilibrium: ``interpolation_error`` of the result says what interpolating it costs.
     output : path, optional
         A file to write as well (.h5, .nc, .npz).
     progress : callable, optional

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _sonde
+from .._keywords import BoozerKeywords, SurfaceKeywords, VmecKeywords
+from .._objects import Handle
 from .._options import takes_options_of
 from ..stem import Path
 
@@ -25,7 +27,7 @@ class Harmonics(NamedTuple):
     sine: Array | None  #: None for stellarator symmetry
 
 
-class Surface:
+class Surface(Handle):
     """One flux surface: what the drift-kinetic equation needs to know of the magnetic field.
 
     Made by :meth:`open`, which sees what kind of file it is, or by the constructor of one kind. Of a file of several surfaces one is
@@ -38,6 +40,8 @@ class Surface:
         cover; ``usage`` for unknown keywords.
     """
 
+    _to_send = "give the other process what Surface.open() was given"
+
     def __init__(self, made: _sonde.NeoclassicalSurface) -> None:
         self._surface = made
         self._about = made.describe()
@@ -48,12 +52,12 @@ class Surface:
 
     @classmethod
     @takes_options_of("neoclassical_surface", without=("path",))
-    def open(cls, path: Path, **options: Any) -> Surface:
+    def open(cls, path: Path, **options: Unpack[SurfaceKeywords]) -> Surface:
         """Of any file that is known by its content, or ``"analytic-demo"``."""
         return cls._read("open", path=os.fspath(path), **options)
 
     @classmethod
-    def vmec(cls, path: Path, *, s: float | None = None, rho: float | None = None, **options: Any) -> Surface:
+    def vmec(cls, path: Path, *, s: float | None = None, rho: float | None = None, **options: Unpack[VmecKeywords]) -> Surface:
         """Of a VMEC ``wout`` file, in its own angles. Coefficients are per s.
 
         Parameters
@@ -68,7 +72,8 @@ class Surface:
         return cls._read("vmec", type="vmec", path=os.fspath(path), s=s, rho=rho, **options)
 
     @classmethod
-    def boozmn(cls, path: Path, *, s: float | None = None, rho: float | None = None, **options: Any) -> Surface:
+    def boozmn(cls, path: Path, *, s: float | None = None, rho: float | None = None,
+               **options: Unpack[BoozerKeywords]) -> Surface:
         """Of a ``boozmn`` file of BOOZ_XFORM. Coefficients are per s.
 
         Parameters
@@ -83,7 +88,8 @@ class Surface:
         return cls._read("boozmn", type="boozmn", path=os.fspath(path), s=s, rho=rho, **options)
 
     @classmethod
-    def bc(cls, path: Path, *, s: float | None = None, rho: float | None = None, **options: Any) -> Surface:
+    def bc(cls, path: Path, *, s: float | None = None, rho: float | None = None,
+           **options: Unpack[BoozerKeywords]) -> Surface:
         """Of a ``.bc`` text file of Boozer harmonics; as :meth:`boozmn`."""
         return cls._read("bc", type="bc", path=os.fspath(path), s=s, rho=rho, **options)
 
@@ -123,37 +129,37 @@ class Surface:
     @property
     def source(self) -> str:
         """The file, or the name of a built-in surface."""
-        return self._about["source"]
+        return str(self._about["source"])
 
     @property
     def angles(self) -> str:
         """``"boozer"`` or ``"vmec"``."""
-        return self._about["angles"]
+        return str(self._about["angles"])
 
     @property
     def nfp(self) -> int:
         """Field periods."""
-        return self._about["nfp"]
+        return int(self._about["nfp"])
 
     @property
     def iota(self) -> float:
         """Rotational transform."""
-        return self._about["iota"]
+        return float(self._about["iota"])
 
     @property
     def psi_scale(self) -> float:
         """dpsi/dr of the label that coefficients are per; 1 where that is psi itself."""
-        return self._about["psi_scale"]
+        return float(self._about["psi_scale"])
 
     @property
     def s(self) -> float:
         """Normalised toroidal flux of a surface of an equilibrium, else 0."""
-        return self._about["s"]
+        return float(self._about["s"])
 
     @property
     def B0(self) -> float:
         """The (0, 0) harmonic of |B| in the angles in use, T."""
-        return self._about["B0"]
+        return float(self._about["B0"])
 
     @property
     def a_b(self) -> float | None:
@@ -167,18 +173,18 @@ class Surface:
 
     @property
     def psi_a(self) -> float | None:
-        """Toroidal flux of the edge of its equilibrium over 2 pi, T m^2; None of a surface that is no part of one."""
+        """Toroidal flux of the edge of its equilibrium over 2 pi, T m^2; None of a surface that is not part of one."""
         return self._surface.lengths()["psi_a"]
 
     @property
     def symmetric(self) -> bool:
         """Whether the field is stellarator symmetric."""
-        return self._about["symmetric"]
+        return bool(self._about["symmetric"])
 
     @property
     def radial_label(self) -> str:
         """What coefficients are per: ``"s"`` or ``"r"``."""
-        return self._about["radial_label"]
+        return str(self._about["radial_label"])
 
     @property
     def units(self) -> dict[str, str]:

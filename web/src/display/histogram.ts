@@ -46,10 +46,12 @@ export function percentile(of: Histogram, percent: number): number {
   return of.high;
 }
 
-/** Both ends at once; 0 and 1 for no values at all. */
+/** Both ends at once; 0 and 1 for no values at all. Where nearly all values are the same, as in a pattern of a few
+ *  counts, those that differ are seen: the ends are then the smallest and the largest. */
 export function percentileRange(of: Histogram, lowPercent: number, highPercent: number): Range {
   if (of.finite === 0) return { low: 0, high: 1 };
-  return { low: percentile(of, lowPercent), high: percentile(of, highPercent) };
+  const [low, high] = [percentile(of, lowPercent), percentile(of, highPercent)];
+  return high > low ? { low, high } : { low: of.low, high: of.high };
 }
 
 /** Heights in [0, 1] of `columns` bars over the values [from, to], logarithmic so that rare values are seen. */

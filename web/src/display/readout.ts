@@ -4,19 +4,37 @@ import type { Centre } from "../protocol/messages";
 import type { Calibration } from "./scale_bar";
 
 const THIN_SPACE = "\u2009";
+const MINUS = "\u2212";
 
 function grouped(digits: string): string {
   return digits.replace(/\B(?=(\d{3})+(?!\d))/g, THIN_SPACE);
+}
+
+/** With the sign that is as wide as a plus; the other one, in an exponent, is left. */
+function signed(digits: string): string {
+  return digits.replace(/^-/, MINUS);
 }
 
 /** Whole numbers with every digit, others with at most six. */
 export function formatNumber(value: number | bigint): string {
   if (typeof value === "bigint") return grouped(value.toString());
   if (Number.isNaN(value)) return "no value";
-  if (Number.isSafeInteger(value)) return (value < 0 ? "\u2212" : "") + grouped(String(Math.abs(value)));
+  if (Number.isSafeInteger(value)) return (value < 0 ? MINUS : "") + grouped(String(Math.abs(value)));
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e6 || size < 1e-3)) return value.toExponential(4);
-  return String(Number(value.toPrecision(6)));
+  if (size !== 0 && (size >= 1e6 || size < 1e-3)) return signed(value.toExponential(4));
+  return signed(String(Number(value.toPrecision(6))));
+}
+
+/** A number beside an axis that covers `span`: as many digits as separate hundredths of it. */
+export function axisNumber(value: number, span: number): string {
+  const size = Math.abs(value);
+  const place = span > 0 ? Math.floor(Math.log10(span)) : 0;
+  if (size !== 0 && (size >= 1e7 || span < 1e-3)) {
+    const digits = Math.min(15, Math.max(1, Math.floor(Math.log10(size)) - place + 2));
+    return signed(value.toExponential(digits).replace(/\.?0+e/, "e"));
+  }
+  const digits = span > 0 ? Math.min(6, Math.max(0, 2 - place)) : 3;
+  return signed(String(Number(value.toFixed(digits))));
 }
 
 /** The received number at a place, exact: beyond 2^53 as a BigInt. Undefined outside. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { colourTable } from "./colour_maps";
-import { areaMean, fitted } from "./reduce";
+import { areaMean, areaMeanAngle, fitted } from "./reduce";
 import { place, WHOLE } from "./viewport";
 
 const stripes = (rows: number, cols: number) => Float32Array.from({ length: rows * cols }, (_, i) => (i % cols) % 2);
@@ -56,5 +56,15 @@ describe("fitted", () => {
   it("leaves an image alone that has room", () => {
     const before = cell(50, 50, 100);
     expect(fitted(before)).toBe(before);
+  });
+});
+
+describe("areaMeanAngle", () => {
+  it("is the direction between two, across pi as well", () => {
+    const angles = Float32Array.from([3, -3, 0.25, 0.75]);
+    const [seam, plain] = areaMeanAngle(angles, 1, 4, 1, 2);
+    // 3 and -3 lie 0.28 apart on either side of pi.
+    expect(Math.abs(seam)).toBeCloseTo(Math.PI, 6);
+    expect(plain).toBeCloseTo(0.5, 6);
   });
 });

@@ -41,6 +41,13 @@ export function areaMean(values: Float32Array, rows: number, cols: number, outRo
   return out;
 }
 
+/** The same for angles: the direction of the mean of their unit vectors. */
+export function areaMeanAngle(angles: Float32Array, rows: number, cols: number, outRows: number, outCols: number): Float32Array {
+  const across = areaMean(angles.map(Math.cos), rows, cols, outRows, outCols);
+  const down = areaMean(angles.map(Math.sin), rows, cols, outRows, outCols);
+  return down.map((y, i) => Math.atan2(y, across[i]));
+}
+
 const made = new WeakMap<Float32Array, { rows: number; cols: number; values: Float32Array }>();
 
 /** The cell with at least a screen pixel for every pixel that is drawn: where the screen is coarser than the data, the
@@ -53,7 +60,7 @@ export function fitted(cell: Cell): Cell {
   const reduced = layers.map((layer) => {
     let known = made.get(layer.values);
     if (known?.rows !== rows || known.cols !== cols) {
-      known = { rows, cols, values: areaMean(layer.values, layer.rows, layer.cols, rows, cols) };
+      known = { rows, cols, values: (layer.cyclic ? areaMeanAngle : areaMean)(layer.values, layer.rows, layer.cols, rows, cols) };
       made.set(layer.values, known);
     }
     return { ...layer, ...known };

@@ -9,6 +9,8 @@ export interface Layer {
   cols: number;
   mapping: Mapping;
   colours: ColourTable;
+  /** Values are angles in rad: means of them are taken on the circle. */
+  cyclic?: boolean;
 }
 
 /** One image, or up to three as the red, green and blue of one. All layers have the same size. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 
-import { formatNumber, frequencyText, radiusText, scanCoordinates, valueOf } from "./readout";
+import { axisNumber, formatNumber, frequencyText, radiusText, scanCoordinates, valueOf } from "./readout";
 import { grid, panBy, place, toData, toScreen, WHOLE, zoomAbout } from "./viewport";
 import { decodeFrame } from "../protocol/frame";
 import { encodeFrame } from "../../test/encode_frame";
@@ -59,6 +59,11 @@ describe("read-out", () => {
     expect(formatNumber(4294967295)).toBe("4\u2009294\u2009967\u2009295");
     expect(formatNumber(12345678901234567890n)).toBe("12\u2009345\u2009678\u2009901\u2009234\u2009567\u2009890");
     expect([formatNumber(0.1234567), formatNumber(NaN), formatNumber(-3)]).toEqual(["0.123457", "no value", "\u22123"]);
+    expect([formatNumber(-0.25), formatNumber(-1.5e-7)]).toEqual(["\u22120.25", "\u22121.5000e-7"]);
+  });
+  it("gives neighbours on an axis different digits", () => {
+    expect([123450, 123500].map((tick) => axisNumber(tick, 200))).toEqual(["123450", "123500"]);
+    expect([-0.02, 0, 0.02].map((tick) => axisNumber(tick, 0.05))).toEqual(["\u22120.02", "0", "0.02"]);
   });
   it("takes the received number, beyond 2^53 too", () => {
     const exact = 2n ** 53n + 1n;

@@ -90,10 +90,12 @@ export function panBy(view: Zoom, at: Placement, dx: number, dy: number): Zoom {
   });
 }
 
-/** `count` boxes in a grid inside `box`, as large as images of this aspect (width / height) can be, `gap` apart. */
-export function grid(box: Box, count: number, aspect: number, gap: number): Box[] {
-  let best = { columns: 1, size: 0 };
-  for (let columns = 1; columns <= count; ++columns) {
+/** `count` boxes in a grid inside `box`, as large as images of this aspect (width / height) can be, `gap` apart. A line
+ *  holds a multiple of `together`. */
+export function grid(box: Box, count: number, aspect: number, gap: number, together = 1): Box[] {
+  const step = Math.max(1, Math.min(together, count));
+  let best = { columns: step, size: 0 };
+  for (let columns = step; columns <= count; columns += step) {
     const lines = Math.ceil(count / columns);
     const width = (box.width - gap * (columns - 1)) / columns;
     const height = (box.height - gap * (lines - 1)) / lines;

@@ -50,6 +50,7 @@ export function ExportDialog() {
   const [what, setWhat] = useState<What>("image");
   const [format, setFormat] = useState("screen");
   const [scaleBar, setScaleBar] = useState(true);
+  const [colourBar, setColourBar] = useState(true);
   const [lines, setLines] = useState(false);
   const [busy, setBusy] = useState(false);
   const formats = FORMATS[what];
@@ -72,7 +73,7 @@ export function ExportDialog() {
     attempt(async () => {
       if (chosen === "screen") {
         const stage = stages.get(what as "image" | "pattern" | "spectrum");
-        if (stage) save(`${what}.png`, await pictureFile(stage, { scaleBar, lines }));
+        if (stage) save(`${what}.png`, await pictureFile(stage, { scaleBar, lines, colourBar }));
         return;
       }
       // The diffraction panel shows one of two patterns.
@@ -100,6 +101,7 @@ export function ExportDialog() {
       {chosen === "screen" && (
         <div class="line">
           <Check label="Scale bar" checked={scaleBar} onChange={setScaleBar} />
+          <Check label="Colour bar" checked={colourBar} onChange={setColourBar} />
           <Check label="Lines and names" checked={lines} onChange={setLines} />
         </div>
       )}

@@ -1,42 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
-/** From the hand to the eye: the time between an input event and the paint of the image that it asked for. The page
- *  measures itself and shows its numbers as window.__sonde. */
+/** From the hand to the eye: the time between the arrival of an input event in the browser and the end of the animation
+ *  frame that shows the image that it asked for. The page measures itself and shows its numbers as window.__sonde. */
 const KEPT = 2000;
 
+/** The parts of that time, one after the other: until the page has the event; until its command leaves (the one before it
+ *  is under way); until its image is received; until the next animation frame begins; until that has drawn; until it was
+ *  handed on. */
+export const STAGES = ["reach", "wait", "answer", "frame", "draw", "hand on"] as const;
+export type Stage = (typeof STAGES)[number];
+
+export interface Percentiles {
+  p50: number;
+  p95: number;
+  longest: number;
+}
+
+export interface Summary extends Percentiles {
+  paints: number;
+  paintsPerSecond: number;
+  delays: number;
+  stages: Record<Stage, Percentiles>;
+}
+
+/** What a command has behind it: when the event arrived, and the ends of the stages. */
+type Way = number[];
+
 export class Delays {
-  private inputs = new Map<string, number>();
-  private underWay = new Map<number, number>();
-  private arrived: number[] = [];
+  private inputs = new Map<string, Way>();
+  private underWay = new Map<number, Way>();
+  private arrived: Way[] = [];
+  private shown: Way[] = [];
+  private arrivedAt: number | null = null;
   private paints: number[] = [];
-  private waited: number[] = [];
+  private waited: Way[] = [];
 
   constructor(private readonly now: () => number) {}
+
+  /** Runs what an input event asks for; it arrived in the browser at its timeStamp, before the page had time for it. */
+  during<T>(event: { timeStamp: number }, act: () => T): T {
+    this.arrivedAt = event.timeStamp;
+    try {
+      return act();
+    } finally {
+      this.arrivedAt = null;
+    }
+  }
 
   /** A hand moved what the commands of this key are about. */
   input(key: string): void {
     // The first movement that a command stands for counts, not the last: the honest, longer time.
-    if (!this.inputs.has(key)) this.inputs.set(key, this.now());
+    if (this.inputs.has(key)) return;
+    const now = this.now();
+    this.inputs.set(key, [this.arrivedAt ?? now, now]);
   }
 
   sent(key: string, id: number): void {
-    const at = this.inputs.get(key);
+    const way = this.inputs.get(key);
     this.inputs.delete(key);
-    if (at !== undefined) this.underWay.set(id, at);
+    if (way) this.underWay.set(id, [...way, this.now()]);
   }
 
   received(id: number): void {
-    const at = this.underWay.get(id);
+    const way = this.underWay.get(id);
     this.underWay.delete(id);
-    if (at !== undefined) this.arrived.push(at);
+    if (way) this.arrived.push([...way, this.now()]);
   }
 
-  /** Everything that had arrived is on the screen. */
+  /** An animation frame that began at `begun` has drawn everything that has arrived. */
+  presented(begun: number): void {
+    this.shown.push(...this.ended(this.arrived.map((way) => [...way, Math.max(begun, way[way.length - 1])])));
+    this.arrived = [];
+  }
+
+  /** That frame was handed on. */
   painted(): void {
-    const now = this.now();
-    this.keep(this.paints, now);
-    for (const at of this.arrived.splice(0)) this.keep(this.waited, now - at);
+    this.keep(this.paints, this.now());
+    for (const way of this.ended(this.shown)) this.keep(this.waited, way);
+    this.shown = [];
     // Commands that never get a frame, for instance failed ones.
     if (this.underWay.size > KEPT) this.underWay.clear();
+  }
+
+  private ended(ways: Way[]): Way[] {
+    const now = this.now();
+    return ways.map((way) => [...way, now]);
   }
 
   reset(): void {
@@ -44,22 +91,25 @@ export class Delays {
     this.waited = [];
   }
 
-  /** Paints per second between the first and the last, percentiles of the delay in milliseconds. */
-  summary(): { paints: number; paintsPerSecond: number; delays: number; p50: number; p95: number; longest: number } {
-    const sorted = [...this.waited].sort((a, b) => a - b);
-    const percentile = (p: number) => (sorted.length > 0 ? sorted[Math.round(p * (sorted.length - 1))] : NaN);
+  /** Paints per second between the first and the last; of the delay, and of its parts, percentiles in milliseconds. */
+  summary(): Summary {
+    const percentiles = (values: number[]) => {
+      const sorted = values.sort((a, b) => a - b);
+      const at = (p: number) => (sorted.length > 0 ? sorted[Math.round(p * (sorted.length - 1))] : NaN);
+      return { p50: at(0.5), p95: at(0.95), longest: at(1) };
+    };
     const span = this.paints.length > 1 ? this.paints[this.paints.length - 1] - this.paints[0] : NaN;
+    const stages = STAGES.map((name, i) => [name, percentiles(this.waited.map((way) => way[i + 1] - way[i]))] as const);
     return {
       paints: this.paints.length,
       paintsPerSecond: (1000 * (this.paints.length - 1)) / span,
-      delays: sorted.length,
-      p50: percentile(0.5),
-      p95: percentile(0.95),
-      longest: percentile(1),
+      delays: this.waited.length,
+      ...percentiles(this.waited.map((way) => way[STAGES.length] - way[0])),
+      stages: Object.fromEntries(stages) as Summary["stages"],
     };
   }
 
-  private keep(list: number[], value: number): void {
+  private keep<T>(list: T[], value: T): void {
     list.push(value);
     if (list.length > KEPT) list.shift();
   }

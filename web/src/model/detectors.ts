@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Centre } from "../protocol/messages";
+import type { Centre, Dataset } from "../protocol/messages";
 import type { Shape } from "../tools/shape";
-import { MOST_CHANNELS, type Detector } from "./view";
+import { MOST_CHANNELS, type Detector, type View } from "./view";
 
 /** Named annuli about the beam, radii in units of the bright-field radius: the program's own. */
 export const PRESETS = [
@@ -11,11 +11,45 @@ export const PRESETS = [
   { name: "haadf", label: "HAADF", help: "high-angle annular dark field", key: "h", rIn: 2, rOut: 4 },
 ] as const;
 
-/** Signed images: first moments of the pattern instead of a sum over a mask. */
-export const MOMENTS = ["com-row", "com-col"] as const;
+/** First moments of the pattern instead of a sum over a mask, shown as the deflection from the centre of the beam. */
+export const MOMENTS = [
+  { name: "com-row", label: "CoM row", text: "CoM row", help: "deflection of the centre of mass along the rows" },
+  { name: "com-col", label: "CoM column", text: "CoM col", help: "deflection of the centre of mass along the columns" },
+  { name: "com-magnitude", label: "|CoM|", text: "|CoM|", help: "length of the deflection of the centre of mass" },
+  { name: "com-angle", label: "CoM angle", text: "angle", help: "direction of the deflection of the centre of mass, from the columns towards the rows" },
+] as const;
+export type MomentName = (typeof MOMENTS)[number]["name"];
 
-export function isMoment(detector: Detector): boolean {
-  return detector.expr === "com-row" || detector.expr === "com-col";
+/** Which moment a detector is; null for a mask. The program takes the word in any case. */
+export function momentOf({ expr }: Detector): MomentName | null {
+  const word = expr?.trim().toLowerCase();
+  return MOMENTS.find(({ name }) => name === word)?.name ?? null;
+}
+
+/** What kind of numbers an image holds, and with it the colours that it is shown in. */
+export type Quantity = "image" | "deflection" | "magnitude" | "angle";
+
+export function quantityOf(detector: Detector): Quantity {
+  switch (momentOf(detector)) {
+    case "com-row":
+    case "com-col":
+      return "deflection";
+    case "com-magnitude":
+      return "magnitude";
+    case "com-angle":
+      return "angle";
+    default:
+      return "image";
+  }
+}
+
+/** What the numbers of a detector's image count. */
+export function unitOf(detector: Detector, dataset: Dataset | null): string {
+  const quantity = quantityOf(detector);
+  if (quantity === "angle") return "rad";
+  if (quantity !== "image") return dataset?.pixel_mrad ? "mrad" : "px";
+  // Values of scans that hold no whole numbers have a unit that the file does not tell.
+  return dataset?.dtype?.startsWith("f") ? "" : "counts";
 }
 
 /** The shape to draw and to take with the hand: a preset's annulus while the beam's centre and radius are known. */
@@ -42,15 +76,39 @@ export function nameOf(detector: Detector): string {
   if (detector.shape) return KIND_NAMES[detector.shape.kind];
   const preset = PRESETS.find(({ name }) => name === detector.expr);
   if (preset) return preset.label;
-  if (detector.expr === "com-row") return "CoM row";
-  if (detector.expr === "com-col") return "CoM column";
-  return detector.expr ?? "";
+  const moment = MOMENTS.find(({ name }) => name === momentOf(detector));
+  return moment ? moment.label : (detector.expr ?? "");
+}
+
+/** Whether only the program knows which pixels the words of a detector mean. */
+export function isWorded(detector: Detector): boolean {
+  return detector.expr !== null && !momentOf(detector) && !PRESETS.some(({ name }) => name === detector.expr);
+}
+
+/** A mask of which nothing is painted yet: there is nothing to ask the program for. */
+export function isEmptyMask({ shape }: Detector): boolean {
+  return shape?.kind === "brush" && shape.runs.length === 0;
 }
 
 export function freeChannel(detectors: Detector[]): number | null {
   for (let channel = 0; channel < MOST_CHANNELS; ++channel)
     if (!detectors.some((detector) => detector.channel === channel)) return channel;
   return null;
+}
+
+/** Of the first three detectors where their images are the red, green and blue of one: light enough for dark figures. */
+export const RGB = [
+  { name: "red", colour: "#ff6b6b" },
+  { name: "green", colour: "#4ade80" },
+  { name: "blue", colour: "#7c9cff" },
+] as const;
+/** Of those that have no part in it. */
+const LEFT_OUT = "#b4bcc6";
+
+/** The colour that a detector has in lists and on the pattern: of its part in the picture where it has one. */
+export function colourOf(channel: number, { detectors, arrangement }: Pick<View, "detectors" | "arrangement">): string {
+  if (arrangement !== "rgb") return CHANNEL_COLOURS[channel];
+  return RGB[detectors.findIndex((one) => one.channel === channel)]?.colour ?? LEFT_OUT;
 }
 
 /** Told apart by number as well as by colour (Okabe and Ito's eight, which also the colour-blind tell apart). */

@@ -20,7 +20,7 @@ const series = (errors: (string | undefined)[], change: Partial<Dataset> = {}): 
 /** A session whose commands are kept, in a page that shows these data sets. */
 function opened(datasets: Dataset[]) {
   const store = new Store();
-  const session = new Session(store, (run) => run());
+  const session = new Session(store, () => {});
   const sent: string[] = [];
   const connection = { connect: () => {}, send: (command: string) => sent.push(command) };
   session.start(connection as unknown as Connection);
@@ -70,5 +70,52 @@ describe("an item that cannot be shown", () => {
   it("keeps nothing from a page that is loaded anew", () => {
     const { sent } = opened([series(["a.h5: not found", undefined])]);
     expect(sent).toContain("set_detector");
+  });
+});
+
+describe("a detector that is refused", () => {
+  const bf = { channel: 0, expr: "bf", shape: null };
+  /** A page that has the image of bf, and asks for nonsense. */
+  function refused(held: boolean) {
+    const { store, session, sent } = opened([series([undefined])]);
+    // Ids count what was sent.
+    const id = sent.indexOf("set_detector") + 1;
+    session.frame({ id, kind: FrameKind.image, dataset: 0, item: 0, channel: 0 } as Frame);
+    session.reply({ type: "reply", id, command: "set_detector", channel: 0 });
+    store.held.value = held;
+    store.view.detectors.value = [{ ...bf, expr: "nonsense" }];
+    session.sendDetector(0);
+    session.failure({ type: "error", id: sent.length, command: "set_detector", kind: "usage", message: "no" });
+    return { store, session };
+  }
+  it("gives way to the one that is shown, and is told without a banner", () => {
+    const { store } = refused(false);
+    expect(store.view.detectors.value).toEqual([bf]);
+    expect(store.failed.value).toEqual({ 0: { expr: "nonsense", message: "no", hint: undefined } });
+    expect(store.note.value).toBeNull();
+  });
+  it("stays under the hand that holds it, which may still bring it back", () => {
+    const { store, session } = refused(true);
+    expect(store.view.detectors.value).toEqual([{ ...bf, expr: "nonsense" }]);
+    store.held.value = false;
+    session.settleFailed();
+    expect(store.view.detectors.value).toEqual([bf]);
+  });
+  it("is asked for again when the centre is given that it lacked", () => {
+    const { store, session, sent } = opened([series([undefined])]);
+    session.failure({ type: "error", id: sent.indexOf("set_detector") + 1, command: "set_detector", kind: "bad_input", message: "no disk" });
+    expect(store.failed.value).toHaveProperty("0");
+    const before = sent.length;
+    session.sendCentre(7, 8, 3);
+    session.reply({ type: "reply", id: sent.length, command: "set_centre" });
+    expect(sent.slice(before)).toEqual(["set_centre", "set_detector"]);
+  });
+  it("asks for nothing of a mask that is empty", () => {
+    const { store, session, sent } = opened([series([undefined])]);
+    session.frame({ id: sent.indexOf("set_detector") + 1, kind: FrameKind.image, dataset: 0, item: 0, channel: 0 } as Frame);
+    const before = sent.length;
+    store.view.detectors.value = [{ channel: 0, expr: null, shape: { kind: "brush", runs: [] } }];
+    session.sendDetector(0);
+    expect(sent.length).toBe(before);
   });
 });

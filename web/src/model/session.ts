@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { batch } from "@preact/signals";
 
-import type { Listener, Connection } from "../protocol/connection";
+import { NOT_KNOWN, type Connection, type Listener } from "../protocol/connection";
 import { FrameKind, type Frame } from "../protocol/frame";
 import { Latest } from "../protocol/latest";
 import type { Dataset, Failure, Memory, PageMessage, Reply, RunSettings, RunState, ServerEvent } from "../protocol/messages";
 import { toParams, type Shape } from "../tools/shape";
 import { delays } from "../measure/delays";
+import { ADVICE, placeOfPage } from "./advice";
+import { isEmptyMask, isWorded } from "./detectors";
 import type { ChannelReply, ProfileReply, SpectrumReply, Store } from "./store";
+import type { Detector } from "./view";
 
 type Args = Record<string, unknown>;
 
@@ -20,22 +23,31 @@ interface Waiting {
 export class Session implements Listener {
   private connection: Connection | null = null;
   private waiting = new Map<number, Waiting>();
-  private channelOf = new Map<number, number>();
+  /** The detectors that were asked for, by the ids of their commands. */
+  private asked = new Map<number, Detector>();
   private files = new Map<number, { reply?: Reply; frame?: Frame; resolve(file: ServedFile): void; reject(problem: Error): void }>();
   readonly latest: Latest;
 
   constructor(
     readonly store: Store,
-    nextFrame: (run: () => void) => void,
-    /** Whether a server answers at all, though not to this page. */
-    private readonly serverIsThere: () => Promise<boolean> = () => Promise.resolve(false),
+    later: (run: () => void, ms: number) => void,
+    /** Called when the server does not know this page. */
+    private readonly notKnown: () => void = () => {},
   ) {
-    this.latest = new Latest(nextFrame);
+    this.latest = new Latest(later);
   }
 
   start(connection: Connection): void {
     this.connection = connection;
     connection.connect();
+  }
+
+  /** Nothing let this page in, so there is no connection to make. */
+  notLetIn(problem: string): void {
+    batch(() => {
+      this.store.gone.value = ADVICE[placeOfPage()].outside ?? problem;
+      this.store.status.value = { status: "lost", attempt: 0 };
+    });
   }
 
   // Commands that follow a hand: only the newest counts.
@@ -46,10 +58,22 @@ export class Session implements Listener {
 
   sendDetector(channel: number): void {
     this.wish(`detector/${channel}`, "set_detector", () => {
-      const detector = this.store.view.detectors.peek().find((one) => one.channel === channel);
+      const detector = this.detectorOf(channel);
       if (!detector) return { channel, expr: null };
-      return detector.shape ? { channel, shape: detector.shape.kind, params: toParams(detector.shape) } : { channel, expr: detector.expr };
+      if (isEmptyMask(detector)) return null;
+      return detector.shape ? { channel, shape: detector.shape.kind, params: toParams(detector.shape) } : { channel, expr: detector.expr, ...(isWorded(detector) && { mask: true }) };
     }, channel);
+  }
+
+  private detectorOf(channel: number): Detector | undefined {
+    return this.store.view.detectors.peek().find((one) => one.channel === channel);
+  }
+
+  /** Detectors that failed give way to those that are shown; not under a hand, which may still bring them back. */
+  settleFailed(): void {
+    const { failed, good, held, view } = this.store;
+    if (held.peek() || Object.keys(failed.peek()).length === 0) return;
+    view.detectors.value = view.detectors.peek().map((one) => (one.channel in failed.peek() ? (good.peek()[one.channel] ?? one) : one));
   }
 
   sendRegion(): void {
@@ -140,7 +164,8 @@ export class Session implements Listener {
       if (!now) return null;
       const id = this.sendOrSay(command, now);
       if (id === null) return null;
-      if (channel !== undefined) this.channelOf.set(id, channel);
+      const detector = channel === undefined ? undefined : this.detectorOf(channel);
+      if (detector) this.asked.set(id, detector);
       delays.sent(key, id);
       // A channel that is removed has no frame to wait for.
       return command === "set_detector" && now.expr === null && !("shape" in now) ? null : id;
@@ -157,13 +182,16 @@ export class Session implements Listener {
     for (const { reject } of [...this.waiting.values(), ...this.files.values()]) reject(new Error("the connection was lost"));
     this.waiting.clear();
     this.files.clear();
-    // One attempt may fail because the server is just starting.
-    if (attempt > 1) void this.explain();
+    this.asked.clear();
   }
 
-  private async explain(): Promise<void> {
-    if (!(await this.serverIsThere()) || this.store.status.peek().status === "open") return;
-    this.store.gone.value = "A server answers, but it does not know this page. Open the address that it printed when it started.";
+  refused(code: number, reason: string): void {
+    if (code === NOT_KNOWN) {
+      this.notKnown();
+      this.store.gone.value = ADVICE[placeOfPage()].stranger;
+    } else {
+      this.store.gone.value = `The server takes no more pages: ${reason}. Close one of them.`;
+    }
   }
 
   page(page: PageMessage): void {
@@ -187,7 +215,11 @@ export class Session implements Listener {
     if (file) this.takeFile(reply.id, { ...file, reply });
     switch (reply.command) {
       case "set_detector":
-        this.takeChannel(reply.id, reply as ChannelReply);
+        this.takeChannel(reply.id, reply as ChannelReply & { channel?: number });
+        break;
+      case "set_item":
+      case "set_dataset":
+        this.store.failedItem.value = null;
         break;
       case "line_profile":
         this.store.profileReply.value = reply as ProfileReply;
@@ -197,6 +229,10 @@ export class Session implements Listener {
         this.latest.done(reply.id);
         break;
       case "set_centre":
+        this.latest.done(reply.id);
+        // Words may speak of the centre: their pixels are others now. What failed may have lacked one.
+        for (const one of this.store.view.detectors.peek()) if (isWorded(one) || one.channel in this.store.failed.peek()) this.sendDetector(one.channel);
+        break;
       case "set_scan_roi":
         this.latest.done(reply.id);
         break;
@@ -210,9 +246,21 @@ export class Session implements Listener {
     const waiting = this.waiting.get(id) ?? this.files.get(id);
     this.waiting.delete(id);
     this.files.delete(id);
-    if (failure.command === "set_detector") this.takeChannel(id, { error: message, hint });
     if (waiting) waiting.reject(problem);
+    else if (failure.command === "set_detector" && this.refuse(id, message, hint)) return;
     else this.store.note.value = { text: message, hint, serious: true };
+    if (failure.command === "set_item" || failure.command === "set_dataset") this.store.failedItem.value = message;
+  }
+
+  /** A detector that the program does not take. It is said on its image and beside its words. */
+  private refuse(id: number, message: string, hint?: string): boolean {
+    const detector = this.asked.get(id);
+    this.asked.delete(id);
+    if (!detector) return false;
+    const { failed } = this.store;
+    failed.value = { ...failed.peek(), [detector.channel]: { expr: detector.expr, message, hint } };
+    this.settleFailed();
+    return true;
   }
 
   event(event: ServerEvent): void {
@@ -253,7 +301,7 @@ export class Session implements Listener {
           store.gone.value = `The run has ended. This is what it showed last; its result lies in ${store.page.value.title ?? "its file"}.`;
           break;
         }
-        store.gone.value = "The server has ended. Start `sonde view` again and open its new address; with the same --port and --token this page goes on by itself.";
+        store.gone.value = ADVICE[placeOfPage()].ended;
         break;
     }
   }
@@ -265,8 +313,12 @@ export class Session implements Listener {
       return;
     }
     delays.received(frame.id);
-    if (frame.kind === FrameKind.profile) this.store.profile.value = frame;
-    else this.store.frame(frame.kind, frame.dataset, frame.channel).value = frame;
+    const detector = frame.kind === FrameKind.image ? this.asked.get(frame.id) : undefined;
+    batch(() => {
+      if (detector) this.store.good.value = { ...this.store.good.peek(), [detector.channel]: detector };
+      if (frame.kind === FrameKind.profile) this.store.profile.value = frame;
+      else this.store.frame(frame.kind, frame.dataset, frame.channel).value = frame;
+    });
     if (frame.id !== 0) this.latest.done(frame.id);
   }
 
@@ -284,9 +336,17 @@ export class Session implements Listener {
   }
 
   private takeChannel(id: number, reply: ChannelReply & { channel?: number }): void {
-    const channel = reply.channel ?? this.channelOf.get(id);
-    this.channelOf.delete(id);
-    if (channel !== undefined) this.store.channels.value = { ...this.store.channels.peek(), [channel]: reply };
+    const detector = this.asked.get(id);
+    // Its frames may come after the reply: it is forgotten with the next one.
+    for (const earlier of this.asked.keys()) if (earlier < id) this.asked.delete(earlier);
+    const channel = reply.channel ?? detector?.channel;
+    if (channel === undefined) return;
+    const { channels, good, failed } = this.store;
+    batch(() => {
+      channels.value = { ...channels.peek(), [channel]: reply };
+      if (detector) good.value = { ...good.peek(), [channel]: detector };
+      if (channel in failed.peek()) failed.value = without(failed.peek(), channel);
+    });
   }
 
   private takeDatasets(datasets: Dataset[]): void {
@@ -305,6 +365,10 @@ export interface ServedFile {
   name: string;
   type: string;
   bytes: Uint8Array<ArrayBuffer>;
+}
+
+function without<T>(all: Record<number, T>, key: number): Record<number, T> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => name !== String(key)));
 }
 
 function regionArgs(region: Shape | null): Args {

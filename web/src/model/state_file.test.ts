@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 
-import { freeChannel, nameOf, shapeOf } from "./detectors";
+import { freeChannel, momentOf, nameOf, quantityOf, shapeOf, unitOf } from "./detectors";
 import { fromStateFile, renumbered, toStateFile } from "./state_file";
 import { Store } from "./store";
 import { initialView, type View } from "./view";
@@ -62,6 +62,11 @@ describe("state file", () => {
     expect(unusual()).toMatchObject(rest);
     expect(renumbered(initialView(), [1, 0])).toEqual(initialView());
   });
+  it("takes the colours of panels from a file that knows no other kinds of images", () => {
+    const { image, pattern, spectrum } = unusual().display;
+    const view = fromStateFile({ version: 1, view: { display: { image, pattern, spectrum } } });
+    expect(view.display).toEqual({ ...initialView().display, pattern });
+  });
   it("keeps the initial value of what an older file lacks", () => {
     expect(fromStateFile({ version: 1, view: { item: 2 } })).toEqual({ ...initialView(), item: 2 });
   });
@@ -87,5 +92,13 @@ describe("detectors", () => {
     expect(nameOf({ channel: 0, expr: "circle(1,2,3)", shape: null })).toBe("circle(1,2,3)");
     expect(freeChannel([{ channel: 0, expr: "bf", shape: null }, { channel: 2, expr: "adf", shape: null }])).toBe(1);
     expect(freeChannel(Array.from({ length: 8 }, (_, channel) => ({ channel, expr: "bf", shape: null })))).toBeNull();
+  });
+  it("know moments in any case, and what they are measured in", () => {
+    const of = (expr: string) => ({ channel: 0, expr, shape: null });
+    expect([" COM-Row ", "com-angle", "bf"].map((expr) => momentOf(of(expr)))).toEqual(["com-row", "com-angle", null]);
+    expect(["com-col", "com-magnitude", "com-angle", "haadf"].map((expr) => quantityOf(of(expr)))).toEqual(["deflection", "magnitude", "angle", "image"]);
+    const calibrated = { id: 0, label: "", pixel_mrad: 1.5, dtype: "u8" };
+    expect(["com-row", "com-angle", "bf"].map((expr) => unitOf(of(expr), calibrated))).toEqual(["mrad", "rad", "counts"]);
+    expect(["com-row", "bf"].map((expr) => unitOf(of(expr), { id: 0, label: "", dtype: "f32" }))).toEqual(["px", ""]);
   });
 });

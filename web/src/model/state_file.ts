@@ -3,7 +3,7 @@ import { COLOUR_MAPS } from "../display/colour_maps";
 import { GAMMA_RANGE, STRETCHES } from "../display/stretch";
 import { MOST_ZOOM } from "../display/viewport";
 import type { Shape } from "../tools/shape";
-import { initialView, MOST_CHANNELS, PANELS, type Detector, type DisplaySettings, type View } from "./view";
+import { DISPLAYS, initialView, MOST_CHANNELS, PANELS, type Detector, type DisplaySettings, type View } from "./view";
 
 /** What `save_state` keeps of this page. */
 export interface StateFile {
@@ -99,7 +99,7 @@ const fields: Record<keyof View, Test> = {
   spectrumWindow: oneOf("none", "hann"),
   angleUnit: oneOf("mrad", "1/A"),
   profile: orNull(object({ panel: oneOf(...PANELS), p0: isPoint, p1: isPoint, width: within(1, 1e6) })),
-  display: perPanel(object(display)),
+  display: object(Object.fromEntries(DISPLAYS.map((name) => [name, object(display)]))),
   zoom: perPanel(zoom),
   fps: within(0.1, 120),
   loop: isFlag,
@@ -118,6 +118,8 @@ export function fromStateFile(value: unknown): View {
   const given = file.view as unknown as Record<string, unknown>;
   for (const [name, test] of Object.entries(fields)) {
     if (!(name in given)) continue;
+    // States from before there were several kinds of images hold the settings of the panels only.
+    if (name === "display" && typeof given.display === "object") given.display = { ...view.display, ...given.display };
     if (!test(given[name])) throw new Error(`the state's "${name}" makes no sense: ${JSON.stringify(given[name]).slice(0, 80)}`);
     (view as unknown as Record<string, unknown>)[name] = structuredClone(given[name]);
   }

@@ -13,13 +13,23 @@ export interface ChannelReply {
   path?: string;
   because?: string;
   compute_us?: number;
-  error?: string;
+  /** Nothing was computed: the image was made before. */
+  cached?: boolean;
+}
+
+/** Why a detector that was asked for is not shown; the one before stays. */
+export interface FailedDetector {
+  /** The words in which it was asked for; none of a shape. */
+  expr: string | null;
+  message: string;
   hint?: string;
 }
 
 export interface ProfileReply {
   length?: number;
   unit?: string;
+  /** Of the values along the line. */
+  value_unit?: string;
   step?: number;
   fwhm?: number | null;
 }
@@ -55,6 +65,13 @@ export class Store {
   readonly run = signal<RunState | null>(null);
   readonly settings = signal<RunSettings | null>(null);
   readonly channels = signal<Record<number, ChannelReply>>({});
+  /** The detectors that the images are of, by channel: the last ones that the program took. */
+  readonly good = signal<Record<number, Detector>>({});
+  readonly failed = signal<Record<number, FailedDetector>>({});
+  /** Why the item that was chosen last is not shown, where its images could not be made. */
+  readonly failedItem = signal<string | null>(null);
+  /** Whether a hand holds something on a panel. */
+  readonly held = signal(false);
   readonly profile = signal<Frame | null>(null);
   readonly profileReply = signal<ProfileReply | null>(null);
   readonly spectrumReply = signal<SpectrumReply | null>(null);

@@ -7,6 +7,11 @@ import type { Point, Shape } from "../tools/shape";
 export type PanelName = "image" | "pattern" | "spectrum";
 export const PANELS: readonly PanelName[] = ["image", "pattern", "spectrum"];
 
+/** What has colours of its own: a panel, or a kind of images in the real-space panel whose numbers are of another sort
+ *  and size than sums over a detector. */
+export type DisplayName = PanelName | "deflection" | "magnitude" | "angle" | "difference" | "ratio";
+export const DISPLAYS: readonly DisplayName[] = [...PANELS, "deflection", "magnitude", "angle", "difference", "ratio"];
+
 export interface DisplaySettings {
   stretch: Stretch;
   gamma: number;
@@ -62,7 +67,7 @@ export interface View {
   /** What the diffraction panel is measured in, where both are known. */
   angleUnit: "mrad" | "1/A";
   profile: ProfileLine | null;
-  display: Record<PanelName, DisplaySettings>;
+  display: Record<DisplayName, DisplaySettings>;
   zoom: Record<PanelName, Zoom>;
   fps: number;
   loop: boolean;
@@ -71,6 +76,9 @@ export interface View {
 }
 
 export const MOST_CHANNELS = 8;
+
+/** The whole circle: the range of angles is no matter of contrast. */
+export const CIRCLE = { low: -Math.PI, high: Math.PI } as const;
 
 const plain: DisplaySettings = {
   stretch: "linear",
@@ -85,6 +93,9 @@ const plain: DisplaySettings = {
   symmetric: false,
   smooth: false,
 };
+
+/** Positive and negative in two colours that part at zero. */
+const signed: DisplaySettings = { ...plain, map: "RdBu", symmetric: true };
 
 export function initialView(): View {
   return {
@@ -113,6 +124,11 @@ export function initialView(): View {
       // A pattern spans decades, and its few brightest pixels matter.
       pattern: { ...plain, stretch: "log", map: "inferno", lowPercent: 0, highPercent: 99.9 },
       spectrum: { ...plain, stretch: "log", map: "gray", lowPercent: 5, highPercent: 99.9 },
+      deflection: { ...signed },
+      magnitude: { ...plain, lowPercent: 0 },
+      angle: { ...plain, map: "phase", contrast: "fixed", ...CIRCLE },
+      difference: { ...signed },
+      ratio: { ...plain },
     },
     zoom: { image: WHOLE, pattern: WHOLE, spectrum: WHOLE },
     fps: 10,

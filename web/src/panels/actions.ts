@@ -3,9 +3,9 @@ import { batch } from "@preact/signals";
 
 import { formatBytes } from "../display/readout";
 import { WHOLE } from "../display/viewport";
-import { freeChannel, shapeOf } from "../model/detectors";
+import { freeChannel, MOMENTS, momentOf, shapeOf } from "../model/detectors";
 import type { Session } from "../model/session";
-import type { DisplaySettings, PanelName, ProfileLine } from "../model/view";
+import type { Detector, DisplayName, DisplaySettings, PanelName, ProfileLine } from "../model/view";
 import type { Dataset } from "../protocol/messages";
 import { converted, grown, hollowed, middle, moved, type Shape, type ShapeKind } from "../tools/shape";
 
@@ -138,6 +138,28 @@ export class Actions {
     this.afterActivation();
   }
 
+  /** The deflection of the beam as row, column, magnitude and angle beside each other: what is missing of them is added
+   *  while there are channels. */
+  showMoments(): void {
+    const added: Detector[] = [];
+    const all = () => [...this.view.detectors.peek(), ...added];
+    for (const { name } of MOMENTS) {
+      const channel = all().some((one) => momentOf(one) === name) ? null : freeChannel(all());
+      if (channel !== null) added.push({ channel, expr: name, shape: null });
+    }
+    batch(() => {
+      this.view.detectors.value = all();
+      this.view.arrangement.value = "grid";
+    });
+    for (const { channel } of added) this.session.sendDetector(channel);
+  }
+
+  /** What was refused is let go of: the detector before it, which is shown, is what was wanted. */
+  dismissFailure(channel: number): void {
+    const { [channel]: _, ...rest } = this.store.failed.peek();
+    this.store.failed.value = rest;
+  }
+
   removeDetector(channel: number): void {
     const rest = this.view.detectors.peek().filter((one) => one.channel !== channel);
     if (rest.length === 0) return;
@@ -146,6 +168,7 @@ export class Actions {
       this.view.detectors.value = rest;
       if (wasActive) this.view.active.value = rest[0].channel;
     });
+    this.dismissFailure(channel);
     this.session.sendDetector(channel);
     if (wasActive) this.afterActivation();
   }
@@ -184,9 +207,9 @@ export class Actions {
 
   // Display
 
-  display(panel: PanelName, change: Partial<DisplaySettings>): void {
+  display(name: DisplayName, change: Partial<DisplaySettings>): void {
     const all = this.view.display.peek();
-    this.view.display.value = { ...all, [panel]: { ...all[panel], ...change } };
+    this.view.display.value = { ...all, [name]: { ...all[name], ...change } };
   }
 
   resetZoom(panel: PanelName): void {

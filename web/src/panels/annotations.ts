@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { CHANNEL_COLOURS, shapeOf } from "../model/detectors";
+import { colourOf, isWorded, shapeOf } from "../model/detectors";
+import { FrameKind, type Frame } from "../protocol/frame";
+import { runsOf, type Run } from "../tools/brush";
 import { calibrationOf } from "./contents";
 import type { Overlay } from "./overlay";
 import type { Stage } from "./stage";
@@ -11,11 +13,21 @@ export function drawAnnotations(overlay: Overlay, stage: Stage, options: { tools
     overlay.within(at, () => {
       if (options.lines ?? true) drawLines(overlay, stage, cell, options.tools);
       if (calibration && (options.scaleBar ?? true)) overlay.scaleBar(at, calibration);
-      const { label, preview } = stage.contents[cell];
+      const { label, preview, stale } = stage.contents[cell];
       const text = [label, preview ? "preview, still loading" : ""].filter(Boolean).join(", ");
+      if (stale) overlay.veil(at, stale);
       if (text && (options.lines ?? true)) overlay.label(at, text);
     });
   });
+}
+
+const runsOfMasks = new WeakMap<Frame, Run[]>();
+
+/** The pixels of a mask that count at all. */
+function runsOfMask(frame: Frame): Run[] {
+  let runs = runsOfMasks.get(frame);
+  if (!runs) runsOfMasks.set(frame, (runs = runsOf(frame.values as Float32Array, frame.rows, frame.cols)));
+  return runs;
 }
 
 function drawLines(overlay: Overlay, { store, panel, placements, hover }: Stage, cell: number, tools: boolean): void {
@@ -30,15 +42,20 @@ function drawLines(overlay: Overlay, { store, panel, placements, hover }: Stage,
   }
   if (panel === "pattern") {
     const active = view.active.peek();
-    for (const detector of view.detectors.peek()) {
+    const shown = { detectors: view.detectors.peek(), arrangement: view.arrangement.peek() };
+    for (const detector of shown.detectors) {
       const shape = shapeOf(detector, centre);
       const chosen = detector.channel === active;
       if (shape)
-        overlay.shape(at, shape, CHANNEL_COLOURS[detector.channel], {
+        overlay.shape(at, shape, colourOf(detector.channel, shown), {
           name: String(detector.channel + 1),
           handles: tools && chosen && tool === "move",
           thick: chosen,
         });
+      else if (isWorded(detector)) {
+        const mask = store.dataset.peek() && store.frame(FrameKind.mask, store.dataset.peek()?.id ?? 0, detector.channel).peek();
+        if (mask) overlay.shape(at, { kind: "brush", runs: runsOfMask(mask) }, colourOf(detector.channel, shown), { name: String(detector.channel + 1), thick: chosen });
+      }
     }
     if (centre && tool === "centre") {
       overlay.crosshair(at, centre, "#ffd866");
@@ -47,8 +64,10 @@ function drawLines(overlay: Overlay, { store, panel, placements, hover }: Stage,
   }
   const peak = store.spectrumReply.peek()?.peak;
   if (panel === "spectrum" && peak) overlay.ring(at, peak, 9, "#ffd866");
+  const over = hover.peek();
+  const brush = tools && panel === "pattern" && tool === "move" && store.activeDetector.peek()?.shape?.kind === "brush";
+  if (brush && over?.cell === cell) overlay.brush(at, over, view.brushRadius.peek());
   const profile = view.profile.peek();
   if (profile?.panel === panel) overlay.line(at, profile.p0, profile.p1, profile.width);
-  const over = hover.peek();
   if (tools && over && over.cell !== cell) overlay.hair(at, over);
 }

@@ -16,6 +16,11 @@ interface ButtonProps {
   onClick(): void;
 }
 
+/** The words that are seen come first in the name, so that those who speak to the page are understood. */
+export function accessibleName(label: string, text: string | undefined): string {
+  return !text || label.toLowerCase().includes(text.toLowerCase()) ? label : `${text}: ${label}`;
+}
+
 /** A button with a name for everybody: as a tool tip, and for those who do not see the icon. */
 export function Button({ label, icon, text, pressed, filled, disabled, keys, quiet, onClick }: ButtonProps) {
   return (
@@ -23,7 +28,7 @@ export function Button({ label, icon, text, pressed, filled, disabled, keys, qui
       type="button"
       class={quiet ? "quiet" : undefined}
       title={keys ? `${label} (${keys})` : label}
-      aria-label={label}
+      aria-label={accessibleName(label, text)}
       aria-pressed={pressed}
       aria-keyshortcuts={keys}
       disabled={disabled}
@@ -43,7 +48,7 @@ export function CarefulButton({ label, text, question, onClick }: { label: strin
       type="button"
       class={asked ? "careful" : undefined}
       title={label}
-      aria-label={asked ? `${question} ${label}` : label}
+      aria-label={accessibleName(label, asked ? question : text)}
       onBlur={() => setAsked(false)}
       onKeyDown={(event) => event.key === "Escape" && setAsked(false)}
       onClick={() => {
@@ -68,7 +73,8 @@ export function Group({ label, children }: { label: string; children: ComponentC
 interface NumberProps {
   label: string;
   value: number | undefined;
-  digits?: number;
+  /** After the point; "all" of a number that was rounded before. */
+  digits?: number | "all";
   least?: number;
   most?: number;
   step?: number;
@@ -80,7 +86,7 @@ interface NumberProps {
 /** A number to type. What is typed counts when it is entered or left, so that half a number changes nothing. */
 export function NumberField({ label, value, digits = 2, least, most, step, unit, bare, onChange }: NumberProps) {
   const [typed, setTyped] = useState<string | null>(null);
-  const text = value === undefined ? "" : String(Number(value.toFixed(digits)));
+  const text = value === undefined ? "" : digits === "all" ? String(value) : String(Number(value.toFixed(digits)));
   const commit = () => {
     const number = typed === null || typed.trim() === "" ? NaN : Number(typed);
     setTyped(null);

@@ -2,9 +2,10 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { formatNumber } from "../display/readout";
-import { CHANNEL_COLOURS, nameOf, PRESETS, shapeOf } from "../model/detectors";
+import { colourOf, isEmptyMask, MOMENTS, momentOf, nameOf, PRESETS, shapeOf } from "../model/detectors";
+import type { ChannelReply } from "../model/store";
 import { MOST_CHANNELS } from "../model/view";
-import type { Shape, ShapeKind } from "../tools/shape";
+import { shortExpression, type Shape, type ShapeKind } from "../tools/shape";
 import { Button, Group, Section } from "./controls";
 import { useViewer } from "./context";
 import type { IconName } from "./icons";
@@ -24,14 +25,18 @@ const KINDS: { kind: ShapeKind & IconName; label: string }[] = [
 /** Detectors: which there are, and the active one as preset, shape, numbers or words. */
 export function DetectorSection() {
   const { store, actions } = useViewer();
-  const { detectors, active, detector, channels, centre } = useLegible(() => ({
+  const { detectors, active, detector, channels, failed, arrangement, centre } = useLegible(() => ({
     detectors: store.view.detectors.value,
     active: store.view.active.value,
     detector: store.activeDetector.value,
     channels: store.channels.value,
+    failed: store.failed.value,
+    arrangement: store.view.arrangement.value,
     centre: store.centre.value,
   }));
   const reply = channels[active];
+  const failure = failed[active];
+  const empty = detector !== null && isEmptyMask(detector);
   const shape = detector && shapeOf(detector, centre);
   // What is shown may be a moment old.
   const reshape = (change: Partial<Shape>) => actions.setDetector({ shape: { ...(actions.activeShape() ?? shape), ...change } as Shape });
@@ -40,12 +45,13 @@ export function DetectorSection() {
       <ul class="channels" aria-label="Detectors">
         {detectors.map((one) => (
           <li key={one.channel} class={one.channel === active ? "chosen" : undefined}>
-            <button type="button" class="channel" aria-pressed={one.channel === active} aria-label={`Detector ${one.channel + 1}, ${nameOf(one)}`} onClick={() => actions.activate(one.channel)}>
-              <span class="swatch" style={{ background: CHANNEL_COLOURS[one.channel] }}>
+            <button type="button" class="channel" aria-pressed={one.channel === active} title={nameOf(one)} onClick={() => actions.activate(one.channel)}>
+              <span class="unseen">Detector </span>
+              <span class="swatch" style={{ background: colourOf(one.channel, { detectors, arrangement }) }}>
                 {one.channel + 1}
               </span>
               <span class="name">{nameOf(one)}</span>
-              <span class="area">{areaText(channels[one.channel]?.area)}</span>
+              <span class="area">{isEmptyMask(one) ? "empty" : areaText(channels[one.channel]?.area)}</span>
             </button>
             {detectors.length > 1 && <Button quiet label={`Remove detector ${one.channel + 1}`} icon="close" onClick={() => actions.removeDetector(one.channel)} />}
           </li>
@@ -66,32 +72,41 @@ export function DetectorSection() {
           ))}
         </Group>
       </div>
-      <div class="line">
+      <div class="line moments">
         <Group label="First moments">
-          <Button label="Centre of mass, rows" text="CoM row" pressed={detector?.expr === "com-row"} onClick={() => actions.setDetector({ expr: "com-row" })} />
-          <Button label="Centre of mass, columns" text="CoM col" pressed={detector?.expr === "com-col"} onClick={() => actions.setDetector({ expr: "com-col" })} />
+          {MOMENTS.map(({ name, text, help }) => (
+            <Button key={name} label={help} text={text} pressed={detector !== null && momentOf(detector) === name} onClick={() => actions.setDetector({ expr: name })} />
+          ))}
         </Group>
+        <Button label="the centre of mass as row, column, length and direction, beside each other" text="All four" onClick={() => actions.showMoments()} />
       </div>
       {shape && <ShapeNumbers shape={shape} perPixel={store.dataset.value?.pixel_mrad} onChange={reshape} />}
-      <Expression text={detector?.expr ?? reply?.expr ?? ""} />
-      {reply?.error ? (
+      <Expression text={failure?.expr ?? detector?.expr ?? (empty ? "" : shortExpression(reply?.expr ?? ""))} onLeave={() => actions.dismissFailure(active)} />
+      {failure ? (
         <p class="problem" role="alert">
-          {reply.error}
-          {reply.hint && <span class="hint"> {reply.hint}</span>}
+          {failure.message}
+          {failure.hint && <span class="hint"> {failure.hint}</span>}
         </p>
       ) : (
-        reply?.path && <p class="hint" title={reply.because}>{`${reply.path}${reply.compute_us !== undefined ? `, ${(reply.compute_us / 1000).toFixed(2)} ms` : ""}`}</p>
+        reply?.path && !empty && <p class="hint" title={reply.because}>{`${reply.path}${timeText(reply)}`}</p>
       )}
     </Section>
   );
+}
+
+/** An image that was made before took no time now. */
+function timeText({ cached, compute_us }: ChannelReply): string {
+  if (cached) return ", cached";
+  return compute_us === undefined ? "" : `, ${(compute_us / 1000).toFixed(2)} ms`;
 }
 
 function areaText(area: number | undefined): string {
   return area === undefined ? "" : `${formatNumber(area)} px`;
 }
 
-/** The detector in words. What is being typed is never replaced: Enter sets it; Escape, or leaving the field, lets go of it. */
-function Expression({ text }: { text: string }) {
+/** The detector in words. What is being typed is never replaced: Enter sets it, where it is another one; Escape, or leaving
+ *  the field, lets go of it. */
+function Expression({ text, onLeave }: { text: string; onLeave(): void }) {
   const { actions } = useViewer();
   const field = useRef<HTMLInputElement>(null);
   const typing = useRef(false);
@@ -113,8 +128,12 @@ function Expression({ text }: { text: string }) {
         onBlur={show}
         onKeyDown={(event) => {
           const expr = event.currentTarget.value.trim();
-          if (event.key === "Escape") show();
-          if (event.key !== "Enter" || expr === "") return;
+          if (event.key === "Escape") {
+            show();
+            onLeave();
+          }
+          // Its digits are rounded: entered as it stands it would be another detector.
+          if (event.key !== "Enter" || expr === "" || expr === text) return;
           typing.current = false;
           actions.setDetector({ expr });
         }}

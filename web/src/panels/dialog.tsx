@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { Button } from "./controls";
 import { useViewer } from "./context";
@@ -10,7 +10,8 @@ export function Dialog({ title, children }: { title: string; children: Component
   const { store } = useViewer();
   const element = useRef<HTMLDialogElement>(null);
   const close = () => (store.dialog.value = "none");
-  useEffect(() => element.current?.showModal(), []);
+  // At once, so that the next key finds it open.
+  useLayoutEffect(() => element.current?.showModal(), []);
   return (
     <dialog
       ref={element}

@@ -2,11 +2,16 @@
 import { panBy, toData, zoomAbout, type Place, type Placement } from "../display/viewport";
 import { shapeOf } from "../model/detectors";
 import type { PanelName } from "../model/view";
+import { delays } from "../measure/delays";
 import { painted } from "../tools/brush";
 import { carried, dragged, grip, withCorner } from "../tools/handles";
 import type { Point, Shape } from "../tools/shape";
 import type { Actions } from "./actions";
 import type { Stage } from "./stage";
+
+/** Of events that are not held back for an animation frame, one is followed in so many milliseconds: a mouse of 125 Hz with
+ *  each, one of 1000 Hz with every sixth. */
+const SHORTEST_STEP = 6;
 
 /** How far from a handle a finger or a mouse may be, in CSS pixels: targets are 24 pixels wide. */
 const REACH = 12;
@@ -18,15 +23,29 @@ export class Gestures {
   private drag: Drag | null = null;
   private pointers = new Map<number, { x: number; y: number }>();
   private placement: Placement | null = null;
+  /** A finger that may be about to scroll the page: what it does once it is seen not to. */
+  private undecided: { x: number; y: number; begin(): Drag } | null = null;
+  /** The last place of the pointer that a drag followed, and when. */
+  private followed = { x: NaN, y: NaN, at: 0 };
 
   constructor(
     private readonly stage: Stage,
     private readonly actions: Actions,
   ) {
     const { lines } = stage;
-    lines.addEventListener("pointerdown", (event) => this.down(event));
-    lines.addEventListener("pointermove", (event) => this.move(event));
-    for (const end of ["pointerup", "pointercancel"] as const) lines.addEventListener(end, (event) => this.up(event));
+    lines.addEventListener("touchstart", (event) => this.claim(event), { passive: false });
+    lines.addEventListener("pointerdown", (event) => delays.during(event, () => this.down(event)));
+    lines.addEventListener("pointermove", (event) => delays.during(event, () => this.move(event)));
+    // Where the browser has it (not over plain HTTP from another machine), it comes before the animation frame that
+    // pointermove waits for. A page whose types are older does not know its name.
+    lines.addEventListener("pointerrawupdate" as "pointermove", (event) => {
+      if (this.drag && event.pointerType !== "touch" && this.pointers.size === 1 && event.timeStamp - this.followed.at >= SHORTEST_STEP) delays.during(event, () => this.follow(event));
+    });
+    lines.addEventListener("pointerup", (event) => this.up(event));
+    lines.addEventListener("pointercancel", (event) => {
+      this.undecided = null;
+      this.up(event);
+    });
     lines.addEventListener("pointerleave", () => (stage.hover.value = null));
     lines.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     lines.addEventListener("dblclick", () => actions.resetZoom(stage.panel));
@@ -46,11 +65,44 @@ export class Gestures {
     this.pointers.set(event.pointerId, { x, y });
     this.stage.lines.setPointerCapture(event.pointerId);
     this.store.focus.value = this.panel;
+    this.store.held.value = true;
+    this.followed = { x: NaN, y: NaN, at: 0 };
     if (!found) return;
     this.placement = found.placement;
+    this.undecided = null;
     if (this.pointers.size > 1) this.drag = null;
     else if (event.button !== 0 || this.store.tool.peek()[this.panel] === "pan") this.drag = this.panning(x, y);
+    else if (event.pointerType === "touch" && this.scrolls() && !this.takes(found)) this.undecided = { x, y, begin: () => this.begin(found, event) };
     else this.drag = this.begin(found, event);
+  }
+
+  /** Whether fingers scroll the page from here, where nothing under them is taken. */
+  private scrolls(): boolean {
+    return getComputedStyle(this.stage.lines).touchAction !== "none";
+  }
+
+  /** Keeps the page from scrolling under a finger that takes something, and under two that zoom. */
+  private claim(event: TouchEvent): void {
+    if (!event.cancelable || !this.scrolls()) return;
+    const { left, top } = this.stage.lines.getBoundingClientRect();
+    const [{ clientX, clientY }] = event.targetTouches;
+    const found = this.stage.at(clientX - left, clientY - top);
+    if (event.targetTouches.length > 1 || (found && this.takes(found))) event.preventDefault();
+  }
+
+  /** Whether there is something at this place that a hand would move. Tools that draw take everything. */
+  private takes(place: Place & { placement: Placement }): boolean {
+    const tool = this.store.tool.peek()[this.panel];
+    if (tool !== "move") return true;
+    // A finger is wider than a pointer.
+    const reach = 2 * REACH * this.stage.reach(place.placement);
+    if (this.panel === "image") {
+      const { row, col } = this.store.view.cursor.peek();
+      return Math.hypot(row - place.row, col - place.col) <= reach;
+    }
+    if (this.panel !== "pattern") return false;
+    const shapes = this.store.view.detectors.peek().map((detector) => shapeOf(detector, this.store.centre.peek()));
+    return shapes.some((shape) => shape?.kind === "brush" || (shape && grip(shape, place.row, place.col, reach) !== null));
   }
 
   private move(event: PointerEvent): void {
@@ -58,16 +110,36 @@ export class Gestures {
     if (this.pointers.size === 2 && this.pointers.has(event.pointerId)) return this.pinch(event.pointerId, x, y);
     const found = this.stage.at(x, y);
     this.stage.hover.value = found ? { cell: found.cell, row: found.row, col: found.col } : null;
-    if (this.drag && this.placement) {
-      const ratio = this.stage.pixelRatio;
-      this.drag(toData(this.placement, x * ratio, y * ratio), event);
-    }
+    // Up and down is the browser's, which ends the pointer when it scrolls; what moves across is a drag.
+    if (this.undecided && Math.abs(x - this.undecided.x) > Math.max(REACH, Math.abs(y - this.undecided.y))) this.decide();
+    if (x !== this.followed.x || y !== this.followed.y) this.follow(event);
     if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, { x, y });
   }
 
+  private decide(): void {
+    this.drag = this.undecided?.begin() ?? null;
+    this.undecided = null;
+  }
+
+  private follow(event: PointerEvent): void {
+    if (!this.drag || !this.placement) return;
+    const { offsetX: x, offsetY: y } = event;
+    this.followed = { x, y, at: event.timeStamp };
+    const ratio = this.stage.pixelRatio;
+    this.drag(toData(this.placement, x * ratio, y * ratio), event);
+  }
+
   private up(event: PointerEvent): void {
+    // It was lifted where it came down: a tap.
+    if (this.undecided && Math.hypot(event.offsetX - this.undecided.x, event.offsetY - this.undecided.y) <= REACH) this.decide();
+    this.undecided = null;
+    // Where it was lifted: the last moves may have come closer together than they are followed.
+    if (event.type === "pointerup") this.follow(event);
     this.pointers.delete(event.pointerId);
     this.drag = null;
+    if (this.pointers.size > 0) return;
+    this.store.held.value = false;
+    this.actions.session.settleFailed();
   }
 
   private wheel(event: WheelEvent): void {

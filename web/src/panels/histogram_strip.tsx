@@ -3,14 +3,15 @@ import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 import { bars, histogram as count, percentile } from "../display/histogram";
-import { colourTable } from "../display/colour_maps";
 import { position, type Range } from "../display/stretch";
 import { formatNumber } from "../display/readout";
+import type { Store } from "../model/store";
 import type { Stage } from "./stage";
 import { NumberField } from "./controls";
 import { requestPaint } from "./painter";
+import { displayName, stretchOf, tablesOf } from "./contents";
 import { useViewer } from "./context";
-import { useLegible } from "./legible";
+import { legible, useLegible } from "./legible";
 
 const HEIGHT = 44;
 const EMPTY = count(new Float32Array(0));
@@ -19,16 +20,16 @@ const EMPTY = count(new Float32Array(0));
 export function HistogramStrip({ stage }: { stage: Stage }) {
   const { store, actions } = useViewer();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { panel } = stage;
-  const settings = store.view.display.value[panel];
-  const read = useLegible(() => ({ range: stage.range.value, counts: countsOf(stage) }), [stage]);
+  const name = displayName(store, stage.panel);
+  const settings = store.view.display.value[name];
+  const read = useLegible(() => ({ range: stage.range.value, counts: countsOf(stage), unit: stage.shown?.unit ?? "" }), [stage]);
   // A range that is set by hand follows the hand.
   const range = settings.contrast === "fixed" ? stage.range.value : read.range;
   const counts = read.counts;
   const span = shownSpan(counts, range);
   const fix = (change: Partial<Range>) => {
     const next = { ...stage.range.peek(), ...change };
-    actions.display(panel, { contrast: "fixed", symmetric: false, low: Math.min(next.low, next.high), high: Math.max(next.low, next.high) });
+    actions.display(name, { contrast: "fixed", symmetric: false, low: Math.min(next.low, next.high), high: Math.max(next.low, next.high) });
   };
 
   useEffect(() => {
@@ -36,7 +37,7 @@ export function HistogramStrip({ stage }: { stage: Stage }) {
     if (!element) return;
     // Asking the page for a size or a colour makes it lay itself out anew: only when one may have changed.
     let colour = "";
-    const paint = () => draw(element, colour, stage, store.view.display.peek()[panel]);
+    const paint = () => draw(element, colour, stage, store);
     const measure = () => {
       const width = Math.max(1, element.clientWidth);
       if (element.width !== width) element.width = width;
@@ -47,12 +48,15 @@ export function HistogramStrip({ stage }: { stage: Stage }) {
     observer.observe(element);
     const scheme = matchMedia("(prefers-color-scheme: light)");
     scheme.addEventListener("change", measure);
+    // Bars that follow every image of a drag cannot be read, and would take its time.
+    const values = legible(() => [stage.range.value, countsOf(stage)]);
     const stop = effect(() => {
-      void [stage.range.value, countsOf(stage), store.view.display.value[panel]];
+      void [values.shown.value, store.view.display.value];
       requestPaint(paint);
     });
     return () => {
       stop();
+      values.stop();
       observer.disconnect();
       scheme.removeEventListener("change", measure);
     };
@@ -83,8 +87,8 @@ export function HistogramStrip({ stage }: { stage: Stage }) {
 
   return (
     <div class="histogram">
-      <NumberField bare label="Lowest value shown" value={round(range.low)} digits={6} onChange={(low) => fix({ low })} />
-      <div class="bars" onPointerDown={down} onPointerMove={move} onPointerUp={() => (taken.current = null)} onDblClick={() => actions.display(panel, { contrast: "auto" })}>
+      <NumberField bare label="Lowest value shown" value={round(range.low)} digits="all" onChange={(low) => fix({ low })} />
+      <div class="bars" onPointerDown={down} onPointerMove={move} onPointerUp={() => (taken.current = null)} onDblClick={() => actions.display(name, { contrast: "auto" })}>
         <canvas ref={canvas} height={HEIGHT} aria-hidden="true" />
         {(["low", "high"] as const).map((end) => (
           <div
@@ -102,7 +106,8 @@ export function HistogramStrip({ stage }: { stage: Stage }) {
           />
         ))}
       </div>
-      <NumberField bare label="Highest value shown" value={round(range.high)} digits={6} onChange={(high) => fix({ high })} />
+      <NumberField bare label="Highest value shown" value={round(range.high)} digits="all" onChange={(high) => fix({ high })} />
+      <span class="unit">{read.unit}</span>
       <span class="unseen">{settings.contrast === "auto" ? "automatic range" : "fixed range"}</span>
     </div>
   );
@@ -120,13 +125,15 @@ function round(value: number): number {
 /** The values along the strip: a few hot pixels must not squeeze all others into one bar. */
 function shownSpan(of: typeof EMPTY, range: Range): Range {
   if (of.finite === 0) return range;
-  const usual = percentile(of, 99.95);
-  const high = Math.max(range.high, Math.min(of.high, usual + 0.25 * (usual - of.low)));
-  const low = Math.min(range.low, of.low);
+  const [least, most] = [percentile(of, 0.05), percentile(of, 99.95)];
+  const high = Math.max(range.high, Math.min(of.high, most + 0.25 * (most - least)));
+  const low = Math.min(range.low, Math.max(of.low, least - 0.25 * (most - least)));
   return high > low ? { low, high } : { low: low - 0.5, high: high + 0.5 };
 }
 
-function draw(canvas: HTMLCanvasElement, colour: string, stage: Stage, settings: { stretch: "linear" | "log" | "power"; gamma: number; map: Parameters<typeof colourTable>[0]; reversed: boolean }): void {
+function draw(canvas: HTMLCanvasElement, colour: string, stage: Stage, store: Store): void {
+  const display = stage.shown?.display ?? stage.panel;
+  const settings = store.view.display.peek()[display];
   const range = stage.range.peek();
   const counts = countsOf(stage);
   const { width } = canvas;
@@ -140,12 +147,16 @@ function draw(canvas: HTMLCanvasElement, colour: string, stage: Stage, settings:
   context.beginPath();
   heights.forEach((height, i) => context.rect(2 * i, (1 - height) * (HEIGHT - bar - 2), 2, height * (HEIGHT - bar - 2)));
   context.fill();
-  const table = new Uint32Array(colourTable(settings.map, settings.reversed).buffer);
+  // Of red, green and blue the first: the histogram counts its values.
+  const [colourTable] = stage.shown ? tablesOf(stage.shown, settings) : [];
+  if (!colourTable) return;
+  const table = new Uint32Array(colourTable.buffer, colourTable.byteOffset, 256);
+  const mapping = { ...range, stretch: stretchOf(display, settings), gamma: settings.gamma };
   const pixels = context.createImageData(width, bar);
   const colours = new Uint32Array(pixels.data.buffer);
   for (let x = 0; x < width; ++x) {
     const value = span.low + ((x + 0.5) / width) * (span.high - span.low);
-    const colour = table[Math.round(255 * position(value, { ...range, stretch: settings.stretch, gamma: settings.gamma }))];
+    const colour = table[Math.round(255 * position(value, mapping))];
     for (let y = 0; y < bar; ++y) colours[y * width + x] = colour;
   }
   context.putImageData(pixels, 0, HEIGHT - bar);

@@ -83,6 +83,9 @@ export function ImagePanel({ name, title, children }: Props) {
         <canvas ref={base} aria-hidden="true" />
         <canvas ref={lines} class="lines" tabIndex={0} role="application" aria-label={`${title}. ${HELP[name]}`} />
         {stage && <Waiting stage={stage} />}
+        <p class="unseen" role="status">
+          {stage?.earlier.value}
+        </p>
       </div>
       {stage && (
         <footer>
@@ -107,7 +110,7 @@ function Waiting({ stage }: { stage: Stage }) {
   });
   if (there.value) return null;
   const dataset = store.dataset.value;
-  const channel = stage.panel === "image" ? store.channels.value[store.view.active.value] : undefined;
+  const failed = stage.panel === "image" ? store.failed.value[store.view.active.value] : undefined;
   const broken = store.problem.value;
   if (broken)
     return (
@@ -117,6 +120,6 @@ function Waiting({ stage }: { stage: Stage }) {
       </div>
     );
   if (dataset?.waiting) return <p class="waiting">{`Waiting for the first scan in ${dataset.source ?? dataset.label}`}</p>;
-  if (channel?.error) return <p class="waiting problem">{channel.error}</p>;
+  if (failed) return <p class="waiting problem">{failed.message}</p>;
   return <p class="waiting">{dataset?.loading ? "Loading" : store.status.value.status === "open" ? "" : "Waiting for the server"}</p>;
 }

@@ -34,6 +34,25 @@ it("shows a quick row of changes ten times a second, and always the last one", (
   stop();
 });
 
+it("shows what keeps changing at the same moment, so that the page is laid out once for all of it", () => {
+  const [first, second] = [signal(0), signal(0)];
+  const sources = [first, second].map((source) => legible(() => source.value));
+  vi.advanceTimersByTime(1000);
+  const times: number[][] = [[], []];
+  const unsubscribe = sources.map(({ shown }, i) => shown.subscribe(() => times[i].push(Date.now())));
+  // The second begins to change when the first is between two moments.
+  for (let ms = 1; ms <= 500; ++ms) {
+    vi.advanceTimersByTime(1);
+    first.value = ms;
+    if (ms > 50) second.value = ms;
+  }
+  const [ofFirst, ofSecond] = times.map((all) => all.slice(2));
+  expect(ofSecond.length).toBeGreaterThan(2);
+  expect(ofFirst).toEqual(expect.arrayContaining(ofSecond));
+  unsubscribe.forEach((end) => end());
+  sources.forEach(({ stop }) => stop());
+});
+
 it("says nothing more once it is stopped", () => {
   const source = signal(0);
   const { shown, stop } = legible(() => source.value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect } from "preact/hooks";
 
+import { ADVICE, placeOfPage } from "../model/advice";
 import { Button } from "./controls";
 import { useViewer } from "./context";
 
@@ -14,7 +15,7 @@ export function Notices() {
     const timer = setTimeout(() => (store.note.value = null), 6000);
     return () => clearTimeout(timer);
   }, [note]);
-  const gone = status === "lost" ? (store.gone.value ?? `The server does not answer; trying again (${attempt}).`) : null;
+  const gone = status === "lost" ? (store.gone.value ?? `${ADVICE[placeOfPage()].silent} (${attempt}).`) : null;
   // A run ends as it should; a server that people work with does not.
   const serious = store.run.value === null;
   return (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { scaleBar, type Calibration } from "../display/scale_bar";
 import { toScreen, type Place, type Placement } from "../display/viewport";
+import { maskRim, type Run } from "../tools/brush";
 import { handles } from "../tools/handles";
 import type { Point, Shape } from "../tools/shape";
 
@@ -30,6 +31,7 @@ export class Overlay {
   }
 
   shape(at: Placement, shape: Shape, colour: string, options: { name?: string; handles?: boolean; thick?: boolean } = {}): void {
+    if (shape.kind === "brush" && shape.runs.length === 0) return;
     const path = outline(at, shape);
     if (shape.kind === "brush") {
       this.context.save();
@@ -38,7 +40,8 @@ export class Overlay {
       this.context.fill(path);
       this.context.restore();
     }
-    this.stroke(path, colour, options.thick ? 2 : 1.5);
+    // A painted mask has no lines inside of it: only its rim is drawn.
+    this.stroke(shape.kind === "brush" ? rimOf(at, shape.runs) : path, colour, options.thick ? 2 : 1.5);
     if (options.handles) for (const { at: place } of handles(shape)) this.handle(at, place, colour);
     if (options.name) {
       const [row, col] = labelPlace(shape);
@@ -101,6 +104,28 @@ export class Overlay {
     this.handle(at, p1, colour);
   }
 
+  /** What a brush would paint here: its radius is in data pixels. */
+  brush(at: Placement, { row, col }: Place, radius: number): void {
+    const { x, y } = toScreen(at, row, col);
+    const path = new Path2D();
+    path.ellipse(x, y, radius * at.scale, radius * at.rowScale, 0, 0, 2 * Math.PI);
+    this.stroke(path, LIGHT, 1);
+  }
+
+  /** An image that is not of what was asked for: darkened, with words across its middle. */
+  veil(at: Placement, words: string[]): void {
+    const { context, unit } = this;
+    const { left, right, top, bottom } = visible(at);
+    context.fillStyle = "rgba(8, 10, 13, 0.6)";
+    context.fillRect(left, top, right - left, bottom - top);
+    context.font = this.font();
+    const lines = words.flatMap((text) => wrapped(text, right - left - 24 * unit, (part) => context.measureText(part).width));
+    context.textAlign = "center";
+    context.fillStyle = LIGHT;
+    lines.forEach((line, i) => context.fillText(line, (left + right) / 2, (top + bottom) / 2 + (i - (lines.length - 1) / 2) * 17 * unit + 4 * unit));
+    context.textAlign = "start";
+  }
+
   ring(at: Placement, { row, col }: Place, radius: number, colour = LIGHT): void {
     const { x, y } = toScreen(at, row, col);
     const path = new Path2D();
@@ -127,7 +152,7 @@ export class Overlay {
     const image = visible(at);
     const left = image.left + 12 * unit;
     const bottom = image.bottom - 12 * unit;
-    context.font = `600 ${12 * unit}px system-ui, sans-serif`;
+    context.font = this.font();
     const width = Math.max(bar.pixels, context.measureText(bar.label).width);
     context.fillStyle = "rgba(0, 0, 0, 0.55)";
     context.beginPath();
@@ -143,12 +168,19 @@ export class Overlay {
   label(at: Placement, text: string): void {
     const { unit } = this;
     const image = visible(at);
-    this.text(text, image.left + 8 * unit, image.top + 18 * unit, LIGHT, true);
+    this.context.font = this.font();
+    const room = image.right - image.left - 16 * unit;
+    const short = shortened(text, room, (part) => this.context.measureText(part).width);
+    this.text(short, image.left + 8 * unit, image.top + 18 * unit, LIGHT, true);
+  }
+
+  private font(): string {
+    return `600 ${12 * this.unit}px system-ui, sans-serif`;
   }
 
   private text(text: string, x: number, y: number, colour: string, boxed = false): void {
     const { context, unit } = this;
-    context.font = `600 ${12 * unit}px system-ui, sans-serif`;
+    context.font = this.font();
     if (boxed) {
       context.fillStyle = "rgba(0, 0, 0, 0.55)";
       context.beginPath();
@@ -174,6 +206,25 @@ export class Overlay {
     context.lineWidth = width * unit;
     context.stroke(path);
   }
+}
+
+/** As much of a text as fits. */
+function shortened(text: string, width: number, measure: (text: string) => number): string {
+  if (measure(text) <= width) return text;
+  let length = text.length - 1;
+  while (length > 1 && measure(`${text.slice(0, length)}\u2026`) > width) --length;
+  return `${text.slice(0, length)}\u2026`;
+}
+
+/** Words in lines that are at most so wide; a single word may be wider. */
+function wrapped(text: string, width: number, measure: (text: string) => number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length > 0 ? `${lines[lines.length - 1]} ${word}` : word;
+    if (lines.length > 0 && measure(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** The part of the cell that the image covers. */
@@ -203,6 +254,20 @@ function labelPlace(shape: Shape): Point {
     case "brush":
       return [(shape.runs[0]?.[0] ?? 0) - 0.5, (shape.runs[0]?.[2] ?? 0) - 0.5];
   }
+}
+
+/** The rim of a mask's pixels as it is, along their edges. */
+function rimOf(at: Placement, runs: readonly Run[]): Path2D {
+  const path = new Path2D();
+  for (const loop of maskRim(runs)) {
+    loop.forEach(([row, col], i) => {
+      const { x, y } = toScreen(at, row, col);
+      if (i === 0) path.moveTo(x, y);
+      else path.lineTo(x, y);
+    });
+    path.closePath();
+  }
+  return path;
 }
 
 function outline(at: Placement, shape: Shape): Path2D {

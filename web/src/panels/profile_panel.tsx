@@ -2,6 +2,7 @@
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
+import { axisNumber } from "../display/readout";
 import { scaleBarLength } from "../display/scale_bar";
 import type { ProfileLine } from "../model/view";
 import { toFloat } from "../protocol/frame";
@@ -20,8 +21,8 @@ export function ProfilePanel() {
     if (!element) return;
     const draw = () => {
       const frame = store.profile.value;
-      const { length, unit } = store.profileReply.value ?? {};
-      plot(element, frame ? toFloat(frame.values) : new Float32Array(0), length ?? frame?.cols ?? 1, unit ?? "px");
+      const { length, unit, value_unit } = store.profileReply.value ?? {};
+      plot(element, frame ? toFloat(frame.values) : new Float32Array(0), length ?? frame?.cols ?? 1, unit ?? "px", value_unit ?? "");
     };
     const stop = effect(draw);
     const observer = new ResizeObserver(draw);
@@ -54,10 +55,12 @@ export function ProfilePanel() {
 function LineEnds({ line, onChange }: { line: ProfileLine; onChange(change: Partial<ProfileLine>): void }) {
   const end = (name: "p0" | "p1", label: string) => {
     const [row, col] = line[name];
-    return [
-      <NumberField key={`${name} row`} label={`${label} row`} value={row} step={1} onChange={(now) => onChange({ [name]: [now, col] })} />,
-      <NumberField key={`${name} col`} label="col" value={col} step={1} onChange={(now) => onChange({ [name]: [row, now] })} />,
-    ];
+    return (
+      <span class="pair">
+        <NumberField label={`${label} row`} value={row} step={1} onChange={(now) => onChange({ [name]: [now, col] })} />
+        <NumberField label="col" value={col} step={1} onChange={(now) => onChange({ [name]: [row, now] })} />
+      </span>
+    );
   };
   return (
     <>
@@ -74,7 +77,7 @@ function ticks(low: number, high: number, count: number): number[] {
   return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
 }
 
-function plot(canvas: HTMLCanvasElement, values: Float32Array, length: number, unit: string): void {
+function plot(canvas: HTMLCanvasElement, values: Float32Array, length: number, unit: string, valueUnit: string): void {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   canvas.width = Math.max(1, Math.round(width * ratio));
@@ -88,25 +91,27 @@ function plot(canvas: HTMLCanvasElement, values: Float32Array, length: number, u
   const low = finite.reduce((a, b) => Math.min(a, b), Infinity);
   const high = finite.reduce((a, b) => Math.max(a, b), -Infinity);
   const span = high > low ? high - low : 1;
-  const box = { left: 62, top: 10, right: width - 14, bottom: height - 30 };
+  const labels = ticks(low, high, 5).map((tick) => ({ tick, label: axisNumber(tick, span) }));
+  const widest = Math.max(0, ...labels.map(({ label }) => context.measureText(label).width));
+  const box = { left: Math.max(62, Math.ceil(widest) + 12), top: valueUnit ? 22 : 10, right: width - 14, bottom: height - 30 };
   const x = (at: number) => box.left + (at / length) * (box.right - box.left);
   const y = (value: number) => box.bottom - ((value - low) / span) * (box.bottom - box.top);
   context.strokeStyle = style.getPropertyValue("--line");
   context.fillStyle = style.getPropertyValue("--muted");
   context.lineWidth = 1;
-  const short = (value: number) => (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(1) : String(Number(value.toPrecision(4))));
   context.textAlign = "right";
-  for (const tick of ticks(low, high, 5)) {
+  for (const { tick, label } of labels) {
     context.beginPath();
     context.moveTo(box.left, y(tick));
     context.lineTo(box.right, y(tick));
     context.stroke();
-    context.fillText(short(tick), box.left - 6, y(tick) + 4);
+    context.fillText(label, box.left - 6, y(tick) + 4);
   }
   context.textAlign = "center";
-  for (const tick of ticks(0, length, 6)) context.fillText(short(tick), x(tick), box.bottom + 15);
+  for (const tick of ticks(0, length, 6)) context.fillText(axisNumber(tick, length), x(tick), box.bottom + 15);
   context.textAlign = "right";
   context.fillText(unit, box.right, box.bottom + 28);
+  context.fillText(valueUnit, box.left - 6, box.top - 9);
   context.strokeStyle = style.getPropertyValue("--accent");
   context.lineWidth = 1.5;
   context.beginPath();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { CHANNEL_COLOURS, nameOf } from "../model/detectors";
+import { nameOf, RGB } from "../model/detectors";
 import type { View } from "../model/view";
 import type { Shape, ShapeKind } from "../tools/shape";
 import { Button, Check, Group, NumberField, Section, Select } from "./controls";
+import { displayName } from "./contents";
 import { useViewer } from "./context";
 import { describePlace } from "./actions";
 import type { IconName } from "./icons";
@@ -15,7 +16,9 @@ export function CentreSection() {
   const centre = store.centre.value;
   const { angleUnit } = store.view;
   const set = (change: object) => {
-    const { row, col, radius } = { row: 0, col: 0, radius: 1, ...centre, ...change };
+    // Where none was found: the middle of the detector.
+    const [rows, cols] = dataset?.detector ?? [1, 1];
+    const { row, col, radius } = { row: (rows - 1) / 2, col: (cols - 1) / 2, radius: Math.min(rows, cols) / 8, ...centre, ...change };
     actions.setCentre(row, col, radius);
   };
   return (
@@ -80,7 +83,8 @@ export function ArrangementSection() {
   const { store, actions } = useViewer();
   const { arrangement, linked, display, detectors } = store.view;
   const panel = store.focus.value;
-  const settings = display.value[panel];
+  const name = displayName(store, panel);
+  const settings = display.value[name];
   const titles = { image: "real space", pattern: "diffraction", spectrum: "FFT" };
   return (
     <Section title="Images and contrast">
@@ -96,15 +100,15 @@ export function ArrangementSection() {
         <p class="hint">
           {detectors.value.slice(0, 3).map((one, i) => (
             <span key={one.channel}>
-              {["red", "green", "blue"][i]}: <b style={{ color: CHANNEL_COLOURS[one.channel] }}>{one.channel + 1}</b> {nameOf(one)}{" "}
+              {RGB[i].name}: <b class="swatch" style={{ background: RGB[i].colour }}>{one.channel + 1}</b> {nameOf(one)}{" "}
             </span>
           ))}
         </p>
       )}
       <div class="numbers">
-        <NumberField label="from" unit="%" value={settings.lowPercent} least={0} most={100} step={0.5} onChange={(lowPercent) => actions.display(panel, { lowPercent, contrast: "auto" })} />
-        <NumberField label="to" unit="%" value={settings.highPercent} least={0} most={100} step={0.5} onChange={(highPercent) => actions.display(panel, { highPercent, contrast: "auto" })} />
-        <Button label={`Automatic contrast of ${titles[panel]}`} text="Auto" keys="Alt+A" pressed={settings.contrast === "auto"} onClick={() => actions.display(panel, { contrast: "auto" })} />
+        <NumberField label="from" unit="%" value={settings.lowPercent} least={0} most={100} step={0.5} onChange={(lowPercent) => actions.display(name, { lowPercent, contrast: "auto" })} />
+        <NumberField label="to" unit="%" value={settings.highPercent} least={0} most={100} step={0.5} onChange={(highPercent) => actions.display(name, { highPercent, contrast: "auto" })} />
+        <Button label={`Automatic contrast of ${titles[panel]}`} text="Auto" keys="Alt+A" pressed={settings.contrast === "auto"} onClick={() => actions.display(name, { contrast: "auto" })} />
       </div>
       <p class="hint">{`contrast of ${titles[panel]}, in percentiles`}</p>
       <Check label="Same contrast for images of one detector" checked={linked.value} onChange={(on) => (linked.value = on)} />

@@ -7,9 +7,11 @@ import { fitted } from "../display/reduce";
 import type { Cell, Drawing, Renderer } from "../display/renderer";
 import type { Range } from "../display/stretch";
 import { contains, grid, place, toData, type Place, type Placement } from "../display/viewport";
+import { isWorded } from "../model/detectors";
 import type { Store } from "../model/store";
 import type { PanelName } from "../model/view";
-import { contentsOf, layersOf, pixelAspectOf, rangesOf, type Content } from "./contents";
+import { besideEachOther, contentsOf, displayName, layersOf, pixelAspectOf, rangesOf, type Content } from "./contents";
+import { FrameKind } from "../protocol/frame";
 import { drawAnnotations } from "./annotations";
 import { Overlay } from "./overlay";
 import { requestPaint } from "./painter";
@@ -22,18 +24,26 @@ export class Stage {
   ranges: Range[][] = [];
   placements: Placement[] = [];
   readonly hover: Signal<(Place & { cell: number }) | null> = signal(null);
-  /** The cell that the histogram is about: that of the active detector, else the first. */
+  /** The cell that the histogram is about: the comparison, else that of the active detector, else the first. */
   shown: Content | undefined;
   /** Its range. */
   readonly range: Signal<Range> = signal({ low: 0, high: 1 });
+  /** What earlier pictures show and why they are there, for those who do not see the words on them. */
+  readonly earlier: Signal<string> = signal("");
   renderer: Renderer;
   private overlay: Overlay;
   private ratio = 1;
   private pixelAspect = 1;
+  private together = 1;
+  /** What collect() reads has changed. */
+  private changed = false;
+  /** What collect() last found, part by part. */
+  private found: unknown[] = [];
   private stale = true;
   private linesStale = true;
   /** Where the images lie and what is written on them, as the lines were drawn for. */
   private layout = "";
+  private unwatch: (() => void) | null = null;
   private readonly stop: () => void;
   private readonly observer: ResizeObserver;
   private readonly draw = () => this.paint();
@@ -57,18 +67,14 @@ export class Stage {
       this.renderer = this.createGl() ?? this.renderer;
       this.repaint();
     });
-    // Images are drawn anew only when they change, not for every movement of a line above them.
-    const stopImages = effect(() => {
-      this.collect();
-      this.repaint();
-    });
+    this.watch();
     const stopLines = effect(() => {
       this.watchLines();
       this.linesStale = true;
       requestPaint(this.draw);
     });
     this.stop = () => {
-      stopImages();
+      this.unwatch?.();
       stopLines();
     };
   }
@@ -117,56 +123,94 @@ export class Stage {
     requestPaint(this.draw);
   }
 
+  /** Collects now, and in the next frame to be drawn when anything has changed that was read: images may come faster than
+   *  frames, and those that none shows cost nothing. */
+  private watch(): void {
+    this.unwatch?.();
+    let collected = false;
+    this.unwatch = effect(() => {
+      // Called again it reads nothing, and so is not called any more until it is made anew.
+      if (collected) {
+        this.changed = true;
+        requestPaint(this.draw);
+      } else {
+        collected = true;
+        this.collect();
+      }
+    });
+  }
+
   private collect(): void {
     const { store, panel } = this;
-    const settings = store.view.display.value[panel];
-    this.contents = contentsOf(store, panel);
-    this.pixelAspect = pixelAspectOf(store, panel, this.contents[0]);
-    this.ranges = rangesOf(this.contents, settings, store.view.linked.value);
-    const active = this.contents.findIndex(({ group }) => group === `image/${store.view.active.value}`);
-    const index = Math.max(0, active);
-    this.shown = this.contents[index];
-    const range = this.ranges[index]?.[0];
+    const name = displayName(store, panel);
+    const contents = contentsOf(store, panel);
+    const pixelAspect = pixelAspectOf(store, panel, contents[0]);
+    const together = besideEachOther(store, panel);
+    const settings = store.view.display.value;
+    const ranges = rangesOf(contents, settings, store.view.linked.value);
+    const active = store.view.active.value;
+    const cells = contents.flatMap(({ pictures, label, display, channel, preview, stale }) => [...pictures, label, display, channel, preview, stale?.join()]);
+    const found = [name, active, settings, store.view.zoom.value, pixelAspect, together, ...cells, ...ranges.flat().flatMap(({ low, high }) => [low, high])];
+    // A detector that moves changes the image only when there is one of its new place.
+    if (found.length === this.found.length && found.every((part, i) => part === this.found[i])) return;
+    this.found = found;
+    this.contents = contents;
+    this.pixelAspect = pixelAspect;
+    this.together = together;
+    this.ranges = ranges;
+    this.stale = true;
+    const ofActive = (kind: boolean) => contents.findIndex(({ display, channel }) => (!kind || display === name) && channel === active);
+    const index = Math.max(0, ofActive(true) >= 0 ? ofActive(true) : ofActive(false));
+    this.shown = contents[index];
+    const range = ranges[index]?.[0];
     // Also without an image: read-out and histogram follow the range, and what they told of the last one must go.
     const { low, high } = range ?? this.range.peek();
     this.range.value = { low, high };
-    void store.view.zoom.value;
+    this.earlier.value = contents.flatMap(({ label, stale }) => (stale ? [[label, ...stale].filter(Boolean).join(", ")] : [])).join("; ");
   }
 
   /** Reads everything that the lines show. */
   private watchLines(): void {
     const { store } = this;
     void [store.view.cursor.value, store.view.region.value, store.view.profile.value, store.tool.value];
-    void [store.view.detectors.value, store.view.active.value, store.centre.value, store.spectrumReply.value];
+    void [store.view.detectors.value, store.view.active.value, store.view.arrangement.value, store.centre.value, store.spectrumReply.value];
+    void store.view.brushRadius.value;
+    const dataset = store.dataset.value;
+    if (this.panel === "pattern" && dataset)
+      for (const one of store.view.detectors.value) if (isWorded(one)) void store.frame(FrameKind.mask, dataset.id, one.channel).value;
     void [this.hover.value, store.dataset.value, store.view.angleUnit.value];
   }
 
   private paint(): void {
+    if (this.changed) this.watch();
+    this.changed = false;
     if (this.stale) this.paintImages();
     this.stale = false;
-    // While a detector is dragged the image changes, but nothing above it.
-    const layout = JSON.stringify([this.placements, this.contents.map(({ label, preview }) => [label, preview])]);
-    if (!this.linesStale && layout === this.layout) return;
+    if (!this.linesStale) return;
     this.linesStale = false;
-    this.layout = layout;
     this.overlay.clear();
     drawAnnotations(this.overlay, this, { tools: true });
   }
 
   private paintImages(): void {
     const { store, panel, base } = this;
-    const settings = store.view.display.peek()[panel];
+    const settings = store.view.display.peek();
     const first = this.contents[0]?.pictures[0];
     const whole = { x: 0, y: 0, width: base.width, height: base.height };
-    const boxes = first ? grid(whole, this.contents.length, first.cols / (first.rows * this.pixelAspect), GAP * this.ratio) : [];
+    const boxes = first ? grid(whole, this.contents.length, first.cols / (first.rows * this.pixelAspect), GAP * this.ratio, this.together) : [];
     const zoom = store.view.zoom.peek()[panel];
     this.placements = this.contents.map(({ pictures: [{ rows, cols }] }, i) => place(rows, cols, boxes[i], zoom, this.pixelAspect));
     const cells: Cell[] = this.contents.map((content, i) => fitted({
-      layers: layersOf(content, this.ranges[i], settings),
+      layers: layersOf(content, this.ranges[i], settings[content.display]),
       at: this.placements[i],
-      smooth: settings.smooth,
+      // Between -pi and pi lies pi, not 0.
+      smooth: settings[content.display].smooth && content.display !== "angle",
     }));
     this.renderer.draw(cells, background());
+    // While a detector is dragged the image changes, but nothing above it.
+    const layout = JSON.stringify([this.placements, this.contents.map(({ label, preview, stale }) => [label, preview, stale])]);
+    this.linesStale ||= layout !== this.layout;
+    this.layout = layout;
   }
 }
 

@@ -10,14 +10,14 @@ const PAGE = JSON.stringify({ type: "page", protocol: "sonde.view.v1", client: 1
 class FakeSocket implements Socket {
   binaryType = "";
   sent: string[] = [];
-  onopen = null;
+  onopen: (() => void) | null = null;
   onmessage: ((event: { data: unknown }) => void) | null = null;
-  onclose: (() => void) | null = null;
+  onclose: ((event: { code: number; reason: string }) => void) | null = null;
   send(text: string) {
     this.sent.push(text);
   }
-  close() {
-    this.onclose?.();
+  close(code = 1006, reason = "") {
+    this.onclose?.({ code, reason });
   }
   receive(data: unknown) {
     this.onmessage?.({ data });
@@ -27,9 +27,10 @@ class FakeSocket implements Socket {
 function connected() {
   const sockets: FakeSocket[] = [];
   const waiting: { run: () => void; ms: number }[] = [];
-  const seen = { status: [] as string[], frames: [] as Frame[], problems: [] as string[], pages: 0 };
+  const seen = { status: [] as string[], frames: [] as Frame[], problems: [] as string[], refused: [] as [number, string][], pages: 0 };
   const listener: Listener = {
     status: (status) => seen.status.push(status),
+    refused: (code, reason) => seen.refused.push([code, reason]),
     page: () => ++seen.pages,
     reply: () => {},
     failure: () => {},
@@ -43,6 +44,7 @@ function connected() {
       return sockets[sockets.length - 1];
     },
     listener,
+    "the secret",
     (run, ms) => waiting.push({ run, ms }),
   );
   connection.connect();
@@ -58,6 +60,22 @@ describe("Connection", () => {
     sockets[0].receive(PAGE);
     expect(connection.send("set_position", { row: 3, col: 5 })).toBe(1);
     expect(JSON.parse(sockets[0].sent[0])).toEqual({ id: 1, command: "set_position", row: 3, col: 5 });
+  });
+
+  it("shows its secret before anything else", () => {
+    const { sockets } = connected();
+    sockets[0].onopen?.();
+    sockets[0].receive(PAGE);
+    expect(sockets[0].sent).toEqual(['{"secret":"the secret"}']);
+  });
+
+  it("tells why the server does not let it in, and tries again", () => {
+    const { sockets, waiting, seen } = connected();
+    sockets[0].close(1008, "no secret of this server");
+    expect(seen.refused).toEqual([[1008, "no secret of this server"]]);
+    waiting[0].run();
+    sockets[1].close(1006);
+    expect(seen.refused.length).toBe(1);
   });
 
   it("refuses what the server would close the connection for", () => {

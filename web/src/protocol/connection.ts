@@ -7,7 +7,7 @@ export interface Socket {
   binaryType: string;
   onopen: ((event: never) => void) | null;
   onmessage: ((event: { data: unknown }) => void) | null;
-  onclose: ((event: never) => void) | null;
+  onclose: ((event: { code: number; reason: string }) => void) | null;
   send(text: string): void;
   close(): void;
 }
@@ -16,6 +16,8 @@ export type ConnectionStatus = "connecting" | "open" | "lost" | "closed";
 
 export interface Listener {
   status(status: ConnectionStatus, attempt: number): void;
+  /** The server ends the connection because of who asks: close code and words of RFC 6455. */
+  refused(code: number, reason: string): void;
   page(page: PageMessage): void;
   reply(reply: Reply): void;
   failure(failure: Failure): void;
@@ -29,6 +31,10 @@ export interface Listener {
 export function retryDelay(attempt: number): number {
   return Math.min(5000, 250 * 2 ** (attempt - 1));
 }
+
+/** Close codes: the secret is not known; as many pages as there may be are open. */
+export const NOT_KNOWN = 1008;
+export const TOO_MANY = 1013;
 
 /** What the server takes as one message, in bytes. */
 const LONGEST_COMMAND = 64 * 1024;
@@ -45,6 +51,7 @@ export class Connection {
   constructor(
     private readonly open: () => Socket,
     private readonly listener: Listener,
+    private readonly secret: string,
     private readonly later: (run: () => void, ms: number) => void = (run, ms) => void setTimeout(run, ms),
   ) {}
 
@@ -54,11 +61,14 @@ export class Connection {
     const socket = this.open();
     this.socket = socket;
     socket.binaryType = "arraybuffer";
+    socket.onopen = () => socket.send(JSON.stringify({ secret: this.secret }));
     socket.onmessage = ({ data }) => {
       if (this.socket === socket) this.receive(data);
     };
-    socket.onclose = () => {
-      if (this.socket === socket) this.lose();
+    socket.onclose = ({ code, reason }) => {
+      if (this.socket !== socket) return;
+      if (code === NOT_KNOWN || code === TOO_MANY) this.listener.refused(code, reason);
+      this.lose();
     };
   }
 

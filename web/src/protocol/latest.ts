@@ -1,24 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Keeps a fast hand from flooding the server: of each key one command is under way and at most one is sent per
- *  animation frame; while it waits, only the newest wish is kept. */
+/** How long an answer is waited for before the newest wish is sent all the same: the server then gives up the older one. */
+export const PATIENCE = 2000;
+
+interface UnderWay {
+  id: number;
+  at: number;
+}
+
+/** Keeps a fast hand from flooding the server: of each key one command is under way; while it is, only the newest wish is
+ *  kept. A wish is sent as soon as the answer before is there, not with the next animation frame: that would cost a whole
+ *  one. */
 export class Latest {
   private wishes = new Map<string, () => number | null>();
-  private underWay = new Map<string, number>();
-  private sentInFrame = new Set<string>();
-  private scheduled = false;
+  private underWay = new Map<string, UnderWay>();
 
-  constructor(private readonly nextFrame: (run: () => void) => void) {}
+  constructor(
+    private readonly later: (run: () => void, ms: number) => void,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
 
   /** `send` sends the command as it then is and returns its id, or null when it could not. */
   wish(key: string, send: () => number | null): void {
+    const waits = this.wishes.has(key);
     this.wishes.set(key, send);
     this.flush();
+    const before = this.underWay.get(key);
+    // One look per command under way; it may have been answered by then.
+    if (!waits && before && this.wishes.has(key)) this.later(() => this.flush(), before.at + PATIENCE - this.now());
   }
 
   /** The command with this id has its frame, or failed. The server carries out commands in order, and a newer frame may
    *  have taken the place of an older one on its way: so the commands before it are done as well. */
   done(id: number): void {
-    for (const [key, sent] of this.underWay) if (sent <= id) this.underWay.delete(key);
+    for (const [key, sent] of this.underWay) if (sent.id <= id) this.underWay.delete(key);
     this.flush();
   }
 
@@ -34,19 +48,11 @@ export class Latest {
 
   private flush(): void {
     for (const [key, send] of this.wishes) {
-      if (this.underWay.has(key) || this.sentInFrame.has(key)) continue;
+      const before = this.underWay.get(key);
+      if (before && this.now() - before.at < PATIENCE) continue;
       this.wishes.delete(key);
-      this.sentInFrame.add(key);
       const id = send();
-      if (id !== null) this.underWay.set(key, id);
-    }
-    if (this.sentInFrame.size > 0 && !this.scheduled) {
-      this.scheduled = true;
-      this.nextFrame(() => {
-        this.scheduled = false;
-        this.sentInFrame.clear();
-        this.flush();
-      });
+      if (id !== null) this.underWay.set(key, { id, at: this.now() });
     }
   }
 }

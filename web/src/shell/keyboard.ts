@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import { delays } from "../measure/delays";
 import { PRESETS } from "../model/detectors";
 import type { Actions } from "../panels/actions";
+import { displayName } from "../panels/contents";
 
 export interface Stroke {
   key: string;
@@ -22,7 +24,8 @@ interface Binding {
 
 const far = ({ shift }: Stroke) => (shift ? 10 : 1);
 const inPattern = ({ store }: Actions) => store.focus.peek() === "pattern";
-const auto = (actions: Actions) => actions.display(actions.store.focus.peek(), { contrast: "auto" });
+const focused = ({ store }: Actions) => displayName(store, store.focus.peek());
+const auto = (actions: Actions) => actions.display(focused(actions), { contrast: "auto" });
 
 /** The only list of keys: what they do, and what the help says of them. */
 export const BINDINGS: Binding[] = [
@@ -50,9 +53,9 @@ export const BINDINGS: Binding[] = [
     shown: "L",
     help: "logarithmic or linear scale",
     run: (actions) => {
-      const panel = actions.store.focus.peek();
-      const { stretch } = actions.store.view.display.peek()[panel];
-      actions.display(panel, { stretch: stretch === "log" ? "linear" : "log" });
+      const name = focused(actions);
+      const { stretch } = actions.store.view.display.peek()[name];
+      actions.display(name, { stretch: stretch === "log" ? "linear" : "log" });
     },
   },
   { keys: ["a"], shown: "A", help: "automatic contrast (in the diffraction panel Alt+A)", run: auto },
@@ -87,12 +90,18 @@ function takesKey(target: EventTarget | null, key: string): boolean {
 
 export function listen(actions: Actions): () => void {
   const down = (event: KeyboardEvent) => {
+    // A dialog closes by itself once it has the focus, but keys may come before it is there.
+    const { dialog } = actions.store;
+    if (event.key === "Escape" && dialog.peek() !== "none") {
+      dialog.value = "none";
+      return event.preventDefault();
+    }
     if (event.ctrlKey || event.metaKey || takesKey(event.target, event.key)) return;
     const stroke = { key: event.key, shift: event.shiftKey, alt: event.altKey };
     const binding = bindingFor(stroke, actions);
     if (!binding) return;
     event.preventDefault();
-    binding.run(actions, stroke);
+    delays.during(event, () => binding.run(actions, stroke));
   };
   window.addEventListener("keydown", down);
   return () => window.removeEventListener("keydown", down);

@@ -17,7 +17,7 @@ export function Shell() {
       {view === "stem" && <StemPage />}
       {view === "report" && <ReportPage />}
       {view === "ptycho" && <PtychoPage />}
-      {view === undefined && <p class="waiting">Waiting for the server</p>}
+      {view === undefined && store.gone.value === null && <p class="waiting">Waiting for the server</p>}
       {view !== undefined && !["stem", "report", "ptycho"].includes(view) && <p class="waiting problem">{`This page cannot show a view of type "${view}".`}</p>}
     </>
   );

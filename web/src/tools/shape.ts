@@ -37,6 +37,13 @@ export function toParams(shape: Shape): unknown[] {
   }
 }
 
+/** An expression for people to read: numbers with at most three digits after the point, long masks cut. What is computed
+ *  and stored keeps all digits. */
+export function shortExpression(text: string, longest = 400): string {
+  const short = text.replace(/(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?/gi, (number) => String(Number(Number(number).toFixed(3))));
+  return short.length > longest ? `${short.slice(0, longest - 1)}\u2026` : short;
+}
+
 /** Whether a place belongs to the shape, by the program's rules: half-open distances, polygons even-odd. */
 export function contains(shape: Shape, row: number, col: number): boolean {
   switch (shape.kind) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 
-import { painted, runsOf } from "./brush";
+import { maskRim, painted, runsOf, type Run } from "./brush";
 import { carried, dragged, grip, handles, withCorner } from "./handles";
-import { contains, converted, grown, hollowed, middle, toParams, type Shape, type ShapeKind } from "./shape";
+import { contains, converted, grown, hollowed, middle, shortExpression, toParams, type Shape, type ShapeKind } from "./shape";
 
 const circle: Shape = { kind: "circle", row: 10, col: 20, r: 5 };
 const ring: Shape = { kind: "annulus", row: 10, col: 20, rIn: 3, rOut: 8 };
@@ -118,4 +118,46 @@ describe("brush", () => {
   it("splits rows into runs", () => {
     expect(runsOf([1, 1, 0, 1, 0, 0], 2, 3)).toEqual([[0, 0, 2], [1, 0, 1]]);
   });
+});
+
+describe("the rim of a mask", () => {
+  const rim = (runs: Run[]) => maskRim(runs).map((loop) => loop.map((corner) => corner.join()).sort()).sort();
+  it("of a rectangle of any rows is its four corners, with nothing between its rows", () => {
+    const runs: Run[] = [[2, 3, 7], [3, 3, 7], [4, 3, 7]];
+    expect(rim(runs)).toEqual([["1.5,2.5", "1.5,6.5", "4.5,2.5", "4.5,6.5"]]);
+  });
+  it("does not tell how a row is cut into runs", () => {
+    expect(rim([[2, 3, 5], [2, 4, 7], [3, 6, 7], [3, 3, 6]])).toEqual(rim([[2, 3, 7], [3, 3, 7]]));
+  });
+  it("goes around a hole as well", () => {
+    const loops = maskRim([[0, 0, 3], [1, 0, 1], [1, 2, 3], [2, 0, 3]]);
+    expect(loops.map((loop) => loop.length)).toEqual([4, 4]);
+  });
+  it("has as many unit edges as pixels have neighbours that are not painted", () => {
+    // A disc with a bite, and a pixel that touches it at a corner.
+    const size = { rows: 24, cols: 24 };
+    let runs = painted([], size, [11, 11], [11, 12], 7, false);
+    runs = painted(runs, size, [11, 18], [11, 18], 3, true);
+    const mask = (r: number, c: number) => runs.some(([row, c0, c1]) => row === r && c >= c0 && c < c1);
+    let edges = 0;
+    for (let r = 0; r < 24; ++r)
+      for (let c = 0; c < 24; ++c)
+        if (mask(r, c)) edges += [[r - 1, c], [r + 1, c], [r, c - 1], [r, c + 1]].filter(([y, x]) => !mask(y, x)).length;
+    const length = maskRim(runs).reduce(
+      (sum, loop) => sum + loop.reduce((part, [r, c], i) => part + Math.abs(r - loop[(i + 1) % loop.length][0]) + Math.abs(c - loop[(i + 1) % loop.length][1]), 0),
+      0,
+    );
+    expect(length).toBe(edges);
+  });
+  it("of nothing is nothing", () => expect(maskRim([])).toEqual([]));
+});
+
+describe("an expression for people", () => {
+  it.each([
+    ["circle(31.499999999999996,31.00000000000004,9.5)", "circle(31.5,31,9.5)"],
+    ["segment(1,2,3,4,0,4,-0.7853981633974483)", "segment(1,2,3,4,0,4,-0.785)"],
+    ["annulus(auto,auto,1.5rho,3rho) & !rect(0,0,96,192)", "annulus(auto,auto,1.5rho,3rho) & !rect(0,0,96,192)"],
+    ["file(mask_v1.23456.npy)", "file(mask_v1.23456.npy)"],
+  ])("%s reads %s", (text, short) => expect(shortExpression(text)).toBe(short));
+  it("is cut where it is longer than anybody reads", () => expect(shortExpression(`runs(${"1,2,3,".repeat(200)})`)).toHaveLength(400));
 });

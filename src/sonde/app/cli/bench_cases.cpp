@@ -10,19 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "sonde/app/serve/reader.h"
+#include "sonde/app/serve/server.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/bench/fft_case.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/device/pinned.h"
-#include "sonde/instruments/stem/bench/cases.h"
-#ifdef SONDE_WITH_NEOCLASSICAL
-#include "sonde/instruments/neoclassical/bench/cases.h"
-#endif
-#ifdef SONDE_WITH_PTYCHO
-#include "sonde/app/serve/reader.h"
-#include "sonde/app/serve/server.h"
-#include "sonde/instruments/ptycho/bench/cases.h"
-#endif
+#include "sonde/engine/run/instrument.h"
 
 namespace sonde::cli {
 namespace {
@@ -58,11 +52,10 @@ PreparedCase prepare_copy(const BenchPoint& point) {
   return prepared;
 }
 
-#ifdef SONDE_WITH_PTYCHO
 /// A page in its server, and a client on the same machine that reads all of it.
-class Shown final : public ptycho::Onlooker {
+class RemoteOnlooker final : public Onlooker {
  public:
-  explicit Shown(panel::Page page) : server_(std::move(page), serve::ServeOptions{.port = 0}) {
+  explicit RemoteOnlooker(panel::Page page) : server_(std::move(page), serve::ServeOptions{.port = 0}) {
     server_.start();
     reader_.emplace(server_.url());
   }
@@ -72,7 +65,6 @@ class Shown final : public ptycho::Onlooker {
   serve::Server server_;
   std::optional<serve::Reader> reader_;  // gone before its server
 };
-#endif
 
 }  // namespace
 
@@ -87,15 +79,10 @@ BenchCase copy_bench_case() {
 const std::vector<BenchCase>& bench_cases() {
   static const std::vector<BenchCase> cases = [] {
     std::vector<BenchCase> all = {copy_bench_case(), fft_bench_case()};
-    for (BenchCase& each : stem::bench_cases()) all.push_back(std::move(each));
-#ifdef SONDE_WITH_PTYCHO
-    for (BenchCase& each :
-         ptycho::bench_cases([](panel::Page page) { return std::make_unique<Shown>(std::move(page)); }))
-      all.push_back(std::move(each));
-#endif
-#ifdef SONDE_WITH_NEOCLASSICAL
-    for (BenchCase& each : neoclassical::bench_cases()) all.push_back(std::move(each));
-#endif
+    for (const Instrument* instrument : instruments())
+      for (BenchCase& each :
+           instrument->bench_cases([](panel::Page page) { return std::make_unique<RemoteOnlooker>(std::move(page)); }))
+        all.push_back(std::move(each));
     return all;
   }();
   return cases;

@@ -124,28 +124,33 @@ Value absent_devices(const BenchCase& bench_case, const std::string& text) {
   return absent;
 }
 
-Value machine_limits(Context& context) {
+Value machine_limits(Run& run) {
   if (auto machine = cached_machine()) return *machine;
   log_note("measuring this machine once, for the fractions (`sonde machine` shows the numbers)");
-  auto phase = context.report().phase("machine");
+  auto phase = run.report().phase("machine");
   Value machine = measure_machine();
-  try {
-    cache_machine(machine);
-  } catch (const Error& error) {  // the numbers hold for this run all the same
-    log_warning(error.message());
-  }
+  (void)keep_machine(machine);
   return machine;
 }
 
-void write_files(const std::string& stem, const Value& result, const Chart& chart, Context& context) {
+const OutputRole measured_role = side_output("the file of what was measured", FileMark::json);
+
+/// Where the files of a case go: with several cases, or without a name, each case adds its own.
+std::string stem_of(const BenchCase& bench_case, const BenchOptions& options) {
+  const std::string stem = options.output ? *options.output : "sonde-bench";
+  const bool alone = options.output && bench_case.name == options.bench_case;
+  return alone ? stem : stem + "-" + bench_case.name;
+}
+
+void write_files(const std::string& stem, const Value& result, const Chart& chart, Run& run) {
   const Value::List& points = result.find("points")->items();
   const bool anything = std::any_of(points.begin(), points.end(),
                                     [](const Value& point) { return point.find("operations")->size() > 0; });
   const ChartFiles files = anything ? write_chart(stem + "-chart", chart) : ChartFiles{};
-  AtomicFile file(stem + ".json");
+  AtomicFile file(stem + ".json", measured_role);
   file.write(to_json(result) + "\n");
   file.commit();
-  context.say("written: " + stem + ".json" + (files.pictures.empty() ? "" : ", " + join_words(files.pictures, ", ")));
+  run.say("written: " + stem + ".json" + (files.pictures.empty() ? "" : ", " + join_words(files.pictures, ", ")));
 }
 
 Value build() {
@@ -157,7 +162,8 @@ Value build() {
   return made;
 }
 
-/// Cases that compare with a program only the user has: without it one of several is left out, and one alone refused.
+/// Cases that compare with a program only the user has: without it one of several is left out, and a single one
+/// refused.
 std::vector<const BenchCase*> those_with_programs(std::vector<const BenchCase*> chosen, const BenchOptions& options) {
   if (options.monkes && ::access(options.monkes->c_str(), X_OK) != 0)
     throw Error(ErrorKind::bad_file, fmt::format("--monkes {}: {}", *options.monkes, std::strerror(errno)))
@@ -174,7 +180,7 @@ std::vector<const BenchCase*> those_with_programs(std::vector<const BenchCase*> 
   return chosen;
 }
 
-void run_case(const BenchCase& bench_case, const BenchOptions& options, const Value& machine, Context& context) {
+void run_case(const BenchCase& bench_case, const BenchOptions& options, const Value& machine, Run& run) {
   const std::vector<std::string> sizes = options.sizes.empty() ? bench_case.sizes : split(options.sizes, ',');
   Sampling sampling{.most = options.samples, .relative = bench_case.relative, .most_s = options.seconds};
   sampling.least = std::min(sampling.least, sampling.most);
@@ -190,7 +196,7 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
   if (points.empty())
     throw Error(ErrorKind::device, fmt::format("case {} runs on none of the devices", bench_case.name));
 
-  auto phase = context.report().phase(bench_case.name);
+  auto phase = run.report().phase(bench_case.name);
   Value measured = Value::list();
   Trace trace;
   {
@@ -204,6 +210,7 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
     set_thread_count(threads);
   }
   Value result;
+  result["schema"] = "sonde.bench/1";
   result["case"] = bench_case.name;
   result["summary"] = bench_case.summary;
   result["machine"] = *machine.find("identity");
@@ -213,58 +220,58 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
   result["crossovers"] = crossovers(measured, bench_case.same_work);
   result["targets"] = judge_targets(bench_case.targets, measured, bench_case.sizes);
   result["absent_devices"] = absent_devices(bench_case, options.devices);
-  context.say(fmt::format("{}: {}\n{}", bench_case.name, bench_case.summary, bench_text(measured)));
+  run.say(fmt::format("{}: {}\n{}", bench_case.name, bench_case.summary, bench_text(measured)));
   for (const Value& each : result.find("speedups")->items())
-    context.say(fmt::format("{}, {}: {} workers are {:.2f} times as fast as one, efficiency {:.2f}",
-                            text_at(each, "size"), text_at(each, "operation"), number_at(each, "workers"),
-                            number_at(each, "speedup"), number_at(each, "efficiency")));
+    run.say(fmt::format("{}, {}: {} workers are {:.2f} times as fast as one, efficiency {:.2f}", text_at(each, "size"),
+                        text_at(each, "operation"), number_at(each, "workers"), number_at(each, "speedup"),
+                        number_at(each, "efficiency")));
   for (const Value& crossing : result.find("crossovers")->items())
-    context.say(fmt::format("between {} and {} the fastest changes from {} to {}",
-                            crossing.find("between")->items()[0].as_text(),
-                            crossing.find("between")->items()[1].as_text(), crossing.find("from")->as_text(),
-                            crossing.find("to")->as_text()));
-  if (result.find("targets")->size() > 0) context.say(targets_text(*result.find("targets")));
+    run.say(fmt::format("between {} and {} the fastest changes from {} to {}",
+                        crossing.find("between")->items()[0].as_text(), crossing.find("between")->items()[1].as_text(),
+                        crossing.find("from")->as_text(), crossing.find("to")->as_text()));
+  if (result.find("targets")->size() > 0) run.say(targets_text(*result.find("targets")));
   for (const Value& absent : result.find("absent_devices")->items())
-    context.say(fmt::format("no device {}: {}; from which size on it is faster than the CPU is not known",
-                            text_at(absent, "device"), text_at(absent, "because")));
+    run.say(fmt::format("no device {}: {}; from which size on it is faster than the CPU is not known",
+                        text_at(absent, "device"), text_at(absent, "because")));
   if (options.files) {
-    const std::string stem = options.output ? *options.output : "sonde-bench";
-    // With several cases, or without a name, each case adds its own.
-    const bool alone = options.output && bench_case.name == options.bench_case;
-    write_files(alone ? stem : stem + "-" + bench_case.name, result, bench_chart(bench_case, measured, machine),
-                context);
-    if (bench_case.keep) context.say("kept:    " + bench_case.keep(measured));
+    write_files(stem_of(bench_case, options), result, bench_chart(bench_case, measured, machine), run);
+    if (bench_case.keep) run.say("kept:    " + bench_case.keep(measured));
   }
   if (options.trace_dir) {
     const std::string path = *options.trace_dir + "/" + bench_case.name + ".trace.json";
     trace.write(path);
-    context.say("written: " + path);
+    run.say("written: " + path);
   }
-  context.results()["cases"].push_back(std::move(result));
+  run.results()["cases"].push_back(std::move(result));
 }
 
-void run_bench(const BenchOptions& options, Context& context) {
+void run_bench(const BenchOptions& options, Run& run) {
   if (options.bench_case.empty()) {
-    context.results()["cases"] = Value::list();
+    run.results()["cases"] = Value::list();
     for (const BenchCase& each : bench_cases()) {
       Value row;
       row["case"] = each.name;
       row["summary"] = each.summary;
       row["sizes"] = each.sizes;
-      context.results()["cases"].push_back(std::move(row));
-      context.say(fmt::format("{:<20} {} (sizes {})", each.name, each.summary, join_words(each.sizes, ", ")));
+      run.results()["cases"].push_back(std::move(row));
+      run.say(fmt::format("{:<20} {} (sizes {})", each.name, each.summary, join_words(each.sizes, ", ")));
     }
     return;
   }
   const std::vector<const BenchCase*> chosen = those_with_programs(chosen_cases(options.bench_case), options);
   (void)worker_counts(options.workers);  // before anything is measured
-  const Value machine = machine_limits(context);
-  for (const BenchCase* each : chosen) run_case(*each, options, machine, context);
+  for (const BenchCase* each : chosen) {
+    if (!options.files) break;
+    require_place(stem_of(*each, options) + ".json", measured_role);
+    require_chart(stem_of(*each, options) + "-chart");
+  }
+  const Value machine = machine_limits(run);
+  for (const BenchCase* each : chosen) run_case(*each, options, machine, run);
 }
 
 }  // namespace
 
-Command bench_command() {
+Verb bench_command() {
   return {
       .name = "bench",
       .summary = "Measure how fast this program is on this machine",

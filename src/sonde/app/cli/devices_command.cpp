@@ -24,8 +24,8 @@ std::vector<std::string> abilities(const DeviceFlags& can) {
   return names;
 }
 
-void run_devices(const NoOptions&, Context& context) {
-  Value& results = context.results();
+void run_devices(const NoOptions&, Run& run) {
+  Value& results = run.results();
   results["devices"] = Value::list();
   for (const Device& device : Device::all()) {
     const DeviceInfo& info = device.info();
@@ -40,19 +40,19 @@ void run_devices(const NoOptions&, Context& context) {
     entry["driver"] = info.driver;
     entry["can"] = can;
     results["devices"].push_back(std::move(entry));
-    context.say(fmt::format(
-        "{:<8} {}\n         {} {}, {} of {} free{}{}", device.name(), info.name, info.compute_units,
-        device.is_cpu() ? "cores" : "multiprocessors", format_bytes(static_cast<double>(free_bytes)),
-        format_bytes(static_cast<double>(info.memory_bytes)), info.driver.empty() ? "" : ", driver " + info.driver,
-        can.empty() ? "" : "\n         " + join_words(can, ", ")));
+    run.say(fmt::format("{:<8} {}\n         {} {}, {} of {} free{}{}", device.name(), info.name, info.compute_units,
+                        device.is_cpu() ? "cores" : "multiprocessors", format_bytes(static_cast<double>(free_bytes)),
+                        format_bytes(static_cast<double>(info.memory_bytes)),
+                        info.driver.empty() ? "" : ", driver " + info.driver,
+                        can.empty() ? "" : "\n         " + join_words(can, ", ")));
   }
   results["why_no_gpu"] = Device::why_no_gpu();
-  if (!Device::why_no_gpu().empty()) context.say("no GPU: " + Device::why_no_gpu());
+  if (!Device::why_no_gpu().empty()) run.say("no GPU: " + Device::why_no_gpu());
 }
 
 }  // namespace
 
-Command devices_command() {
+Verb devices_command() {
   return {.name = "devices",
           .summary = "List the processors that can compute, and say why a GPU is not among them",
           .examples = {{"sonde devices --json", "The same as data"}},

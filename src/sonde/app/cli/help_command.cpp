@@ -13,34 +13,24 @@
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/options/help.h"
+#include "sonde/engine/run/start.h"
 
 namespace sonde::cli {
 namespace {
 
-/// The settings of a command beside the struct that holds them.
-struct Described {
-  explicit Described(const Command& command) : invocation(command.invoke()) {
-    invocation->describe(fields);
-    common.describe(fields);
-  }
-  std::unique_ptr<Invocation> invocation;
-  CommonOptions common;
-  Fields fields;
-};
-
-std::string usage(const Command& command, const Fields& fields) {
+std::string usage(const Verb& command, const Fields& fields) {
   const std::string arguments = usage_arguments(fields);
   return fmt::format("sonde {}{}{} [settings]", command.name, arguments.empty() ? "" : " ", arguments);
 }
 
-std::string page_name(const Command& command) {
+std::string page_name(const Verb& command) {
   std::string name = "sonde " + command.name + ".md";
   std::replace(name.begin(), name.end(), ' ', '-');
   return name;
 }
 
 void write_page(const std::filesystem::path& path, const std::string& text) {
-  AtomicFile file(path.string());
+  AtomicFile file(path.string(), side_output("the page", FileMark::text));
   file.write(text);
   file.commit();
 }
@@ -52,9 +42,9 @@ void write_reference(const std::string& folder) {
   std::string index = "# Commands\n\nWritten by `sonde help --markdown` from the program's own descriptions.\n\n";
   index += "| command | what it does |\n|---|---|\n";
   std::string files;
-  for (const Command& command : commands()) {
+  for (const Verb& command : verbs()) {
     write_page(std::filesystem::path(folder) / page_name(command), command_page(command));
-    for (const Page& page : command.pages) {
+    for (const ReferencePage& page : command.pages) {
       write_page(std::filesystem::path(folder) / (page.name + ".md"), page.text());
       files +=
           fmt::format("| [{}]({}.md) | [`sonde {}`]({}) |\n", page.title, page.name, command.name, page_name(command));
@@ -81,21 +71,21 @@ struct HelpOptions {
   }
 };
 
-void run_help(const HelpOptions& options, Context& context) {
+void run_help(const HelpOptions& options, Run& run) {
   if (options.markdown) {
     write_reference(*options.markdown);
-    std::size_t pages = commands().size() + 1;
-    for (const Command& command : commands()) pages += command.pages.size();
-    context.say(fmt::format("{}: {} pages", *options.markdown, pages));
+    std::size_t pages = verbs().size() + 1;
+    for (const Verb& command : verbs()) pages += command.pages.size();
+    run.say(fmt::format("{}: {} pages", *options.markdown, pages));
     return;
   }
   if (options.command.empty()) {
     print_output(overview());
     return;
   }
-  // A group alone ("stem") shows its members.
+  // A group by itself ("stem") shows its members.
   std::string members;
-  for (const Command& command : commands())
+  for (const Verb& command : verbs())
     if (options.command.size() == 1 && command.name.starts_with(options.command.front() + " "))
       members += (members.empty() ? "" : "\n") + command_help(command);
   print_output(members.empty() ? command_help(find_command(options.command)) : members);
@@ -108,27 +98,27 @@ std::string overview() {
       fmt::format("sonde {}: five instruments on one engine\n\nusage: sonde COMMAND [arguments] [settings]\n\n",
                   build_info().version);
   std::size_t width = 0;
-  for (const Command& command : commands()) width = std::max(width, command.name.size());
-  for (const Command& command : commands()) text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
-  return text + "\n`sonde help COMMAND` explains one; `sonde --version` tells the version.\n";
+  for (const Verb& command : verbs()) width = std::max(width, command.name.size());
+  for (const Verb& command : verbs()) text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
+  return text + "\n`sonde help COMMAND` explains one; `sonde --version` prints the version.\n";
 }
 
 std::string group_overview(const std::string& group) {
   std::size_t width = 0;
-  for (const Command& command : commands()) {
+  for (const Verb& command : verbs()) {
     if (command.name == group) return "";
     if (command.name.starts_with(group + " ")) width = std::max(width, command.name.size());
   }
   if (width == 0) return "";
   std::string text = fmt::format("usage: sonde {} COMMAND [arguments] [settings]\n\n", group);
-  for (const Command& command : commands())
+  for (const Verb& command : verbs())
     if (command.name.starts_with(group + " "))
       text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
   return text + fmt::format("\n`sonde {} COMMAND --help` explains one.\n", group);
 }
 
-std::string command_help(const Command& command) {
-  const Described described(command);
+std::string command_help(const Verb& command) {
+  const Prepared described(command);
   std::string text =
       fmt::format("sonde {}: {}\n\nusage: {}\n", command.name, command.summary, usage(command, described.fields));
   if (!command.details.empty()) text += "\n" + command.details + "\n";
@@ -139,12 +129,12 @@ std::string command_help(const Command& command) {
   return text;
 }
 
-std::string command_page(const Command& command) {
-  const Described described(command);
+std::string command_page(const Verb& command) {
+  const Prepared described(command);
   std::string text = fmt::format("# sonde {}\n\n{}.\n\n```\n{}\n```\n", command.name, command.summary,
                                  usage(command, described.fields));
   if (!command.details.empty()) text += "\n" + command.details + "\n";
-  for (const Page& page : command.pages)
+  for (const ReferencePage& page : command.pages)
     text += fmt::format("\n{}: [{}.md]({}.md).\n", page.title, page.name, page.name);
   if (!command.examples.empty()) text += "\n## Examples\n";
   for (const Example& example : command.examples)
@@ -152,7 +142,7 @@ std::string command_page(const Command& command) {
   return text + "\n## Settings\n\n" + help_markdown(described.fields);
 }
 
-Command help_command() {
+Verb help_command() {
   return {.name = "help",
           .summary = "Explain a command, or list all of them",
           .examples = {{"sonde help report compare", "Explain one command"}},

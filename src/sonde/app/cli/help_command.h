@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sonde/app/cli/command.h"
+#include "sonde/engine/run/verb.h"
 
 namespace sonde::cli {
 
@@ -15,9 +15,9 @@ namespace sonde::cli {
 [[nodiscard]] std::string group_overview(const std::string& group);
 
 /// Everything about one command: usage, details, settings, examples.
-[[nodiscard]] std::string command_help(const Command& command);
+[[nodiscard]] std::string command_help(const Verb& command);
 
 /// The same as a page of the reference.
-[[nodiscard]] std::string command_page(const Command& command);
+[[nodiscard]] std::string command_page(const Verb& command);
 
 }  // namespace sonde::cli

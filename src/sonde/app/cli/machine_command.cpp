@@ -21,29 +21,32 @@ struct MachineCommandOptions {
   }
 };
 
-void run_machine(const MachineCommandOptions& options, Context& context) {
+void run_machine(const MachineCommandOptions& options, Run& run) {
   std::optional<Value> machine;
   if (!options.refresh) machine = cached_machine();
   const bool cached = machine.has_value();
+  bool kept = false;
   if (!cached) {
-    auto phase = context.report().phase("measure");
+    auto phase = run.report().phase("measure");
     machine = measure_machine({.seconds_each = options.seconds,
                                .array_bytes = options.array.value,
                                .file_bytes = options.file.value,
                                .folder = options.folder});
     phase.end();
-    cache_machine(*machine);
+    kept = keep_machine(*machine);
   }
-  context.report().add_choice("numbers", cached ? "cached" : "measured",
-                              cached ? "--refresh measures again" : "kept in " + machine_cache_path());
-  context.results() = *machine;
-  context.say(machine_text(*machine));
-  context.say((cached ? "cached in " : "kept in ") + machine_cache_path());
+  run.report().add_choice("numbers", cached ? "cached" : "measured",
+                          cached ? "--refresh measures again"
+                          : kept ? "kept in " + machine_cache_path()
+                                 : "not kept: the cache cannot be written");
+  run.results() = *machine;
+  run.say(machine_text(*machine));
+  if (cached || kept) run.say((cached ? "cached in " : "kept in ") + machine_cache_path());
 }
 
 }  // namespace
 
-Command machine_command() {
+Verb machine_command() {
   return {
       .name = "machine",
       .summary = "Measure the limits of this machine, once",
@@ -51,7 +54,7 @@ Command machine_command() {
           "Bandwidths of memory, disk and GPU links, the multiply-add peak and the rate of Fourier transforms on one\n"
           "thread. Reports and benchmarks give their rates as fractions of these numbers, which are kept in the "
           "user's\n"
-          "cache folder ($XDG_CACHE_HOME) and hold for this machine alone. Memory counts bytes read plus bytes\n"
+          "cache folder ($XDG_CACHE_HOME) and hold only for this machine. Memory counts bytes read plus bytes\n"
           "written; each number is the fastest of several runs. Let the machine rest meanwhile.",
       .examples = {{"sonde machine", "Show the numbers, measure them when they are not there"},
                    {"sonde machine --refresh --folder /data", "Measure again, with the disk below /data"}},

@@ -3,20 +3,21 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "sonde/app/cli/help_command.h"
 #include "sonde/app/cli/parse.h"
 #include "sonde/app/cli/terminal.h"
+#include "sonde/app/join/join.h"
 #include "sonde/engine/base/as_error.h"
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/version.h"
-#include "sonde/engine/device/parallel.h"
 #include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/engine/run/start.h"
 
 namespace sonde::cli {
 namespace {
@@ -37,17 +38,17 @@ std::string plan_lines(const std::string& name, const Value& value) {
   return text;
 }
 
-void show_plan(const Parsed& parsed, const Report& report) {
+void show_plan(const Prepared& prepared, const Report& report) {
   const Value all = report.to_value();
   Value plan;
   plan["options"] = *all.find("options");
   plan["choices"] = *all.find("choices");
-  if (parsed.common->json) {
+  if (prepared.common->json) {
     print_output(to_json(plan) + "\n");
     return;
   }
-  std::string text = fmt::format("sonde {} would run with\n", parsed.command->name);
-  for (const Field& field : parsed.fields.all()) {
+  std::string text = fmt::format("sonde {} would run with\n", prepared.verb->name);
+  for (const Field& field : prepared.fields.all()) {
     if (field.info.flag_only) continue;
     const char* origin = field.origin == Origin::file ? " (file)" : field.origin == Origin::caller ? " (given)" : "";
     text += fmt::format("  {:<20} {}{}\n", field.key, to_json(field.value(), -1), origin);
@@ -59,60 +60,16 @@ void show_plan(const Parsed& parsed, const Report& report) {
   terminal().print(text);
 }
 
-/// While it lives, warnings and notes go to the report too. They come from any thread.
-class Listener {
- public:
-  explicit Listener(Report& report) : report_(report) {
-    shown_ = set_log_sink([this](LogLevel level, const std::string& message) {
-      if (level != LogLevel::debug) {
-        const std::lock_guard lock(mutex_);
-        report_.add_message(level == LogLevel::warning ? "warning" : "note", message);
-      }
-      if (shown_) shown_(level, message);
-    });
-  }
-  ~Listener() { set_log_sink(shown_); }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-
- private:
-  Report& report_;
-  std::mutex mutex_;
-  LogSink shown_;
-};
-
-void run(Parsed& parsed) {
-  const CommonOptions& common = *parsed.common;
-  attach_terminal(common.quiet);
-  set_thread_count(static_cast<int>(common.threads));
-  Report report(parsed.command->name);
-  report.set_options(parsed.fields.echo());
-  const Listener listener(report);
-  Context context(common, parsed.fields, report);
-  try {
-    if (parsed.fields.is_set("device")) context.device();  // a device that is not there is an error of any command
-    if (!common.dry_run || parsed.command->plans) parsed.invocation->run(context);
-    if (common.dry_run && !context.silent())
-      show_plan(parsed, report);
-    else if (common.json && !common.dry_run && !context.silent())
-      print_output(to_json(report.results()) + "\n");
-  } catch (...) {
-    if (common.json && !common.dry_run && !context.silent() && context.prints_results_of_failure())
-      print_output(to_json(report.results()) + "\n");
-    if (common.report && !context.silent()) {
-      report.set_failed(as_error(std::current_exception()).message());
-      try {
-        report.write(*common.report);
-      } catch (const Error& error) {
-        terminal().print(fmt::format("warning: {}", error.message()));
-      }
-    }
-    throw;
-  }
-  if (common.report && !common.dry_run && !context.silent()) {
-    context.machine();
-    report.write(*common.report);
-  }
+void run(Prepared& prepared) {
+  attach_terminal(prepared.common->quiet);
+  Door door{.surroundings = join::surroundings()};
+  door.surroundings.say = [](const std::string& text) { terminal().print(text); };
+  door.surroundings.print = print_output;
+  door.surroundings.be_silent = [] { attach_terminal(/*quiet=*/true); };
+  door.take_plan = [&](const Report& report) { show_plan(prepared, report); };
+  if (prepared.common->json)
+    door.take_results = [](const Report& report) { print_output(to_json(report.results()) + "\n"); };
+  sonde::start(prepared, door);
 }
 
 /// "sonde ptycho --help".
@@ -123,6 +80,8 @@ bool asks_for_group(const std::vector<std::string>& words) {
 int start(const std::vector<std::string>& words) {
   install_signal_handlers();
   attach_terminal(false);
+  const auto files = std::make_shared<RunFiles>();
+  const InRun joined(files.get());
   try {
     if (words.empty()) {
       terminal().print(overview());
@@ -137,16 +96,19 @@ int start(const std::vector<std::string>& words) {
     } else {
       Parsed parsed = parse(words);
       if (parsed.wants_help)
-        print_output(command_help(*parsed.command));
+        print_output(command_help(*parsed.prepared.verb));
       else
-        run(parsed);
+        run(parsed.prepared);
     }
     return 0;
+  } catch (const OutputClosed&) {
+    end_all_ranks(OutputClosed::status);
+    return OutputClosed::status;
   } catch (...) {
     const Error error = as_error(std::current_exception());
     terminal().print(error.what());
-    end_all_ranks(exit_status(error.kind()));  // the others may be waiting for this one
-    return exit_status(error.kind());
+    end_all_ranks(status_of(error));  // the others may be waiting for this one
+    return status_of(error);
   }
 }
 

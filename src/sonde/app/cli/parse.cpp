@@ -9,18 +9,15 @@
 #include <deque>
 #include <optional>
 
+#include "sonde/app/cli/commands.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/options/help.h"
-#include "sonde/engine/options/toml.h"
 
 namespace sonde::cli {
 namespace {
 
-/// A positional argument of this name is a TOML file of settings, as --config names one.
-constexpr std::string_view settings_key = "settings";
-
-std::string usage_line(const Command& command, const Fields& fields) {
+std::string usage_line(const Verb& command, const Fields& fields) {
   const std::string arguments = usage_arguments(fields);
   return fmt::format("sonde {}{}{} [settings]", command.name, arguments.empty() ? "" : " ", arguments);
 }
@@ -73,7 +70,7 @@ Error split_error(const CLI::ParseError& error, const std::string& usage) {
   return Error(ErrorKind::usage, text).hint("usage: " + usage);
 }
 
-void refuse_unknown_flags(const std::vector<std::string>& words, const Command& command, const Fields& fields) {
+void refuse_unknown_flags(const std::vector<std::string>& words, const Verb& command, const Fields& fields) {
   Problems problems;
   for (const std::string& word : words) {
     if (word.size() < 2 || !word.starts_with('-')) continue;
@@ -115,19 +112,19 @@ void assign_given(const Given& given, Fields& fields) {
 
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
-  for (const Command& command : commands()) names.push_back(command.name);
+  for (const Verb& command : verbs()) names.push_back(command.name);
   return names;
 }
 
 }  // namespace
 
-const Command& find_command(const std::vector<std::string>& words) {
+const Verb& find_command(const std::vector<std::string>& words) {
   std::string wanted;
-  const Command* found = nullptr;
+  const Verb* found = nullptr;
   for (const std::string& word : words) {  // the longest name wins: "stem load" before "stem"
     if (word.starts_with('-')) break;
     wanted += (wanted.empty() ? "" : " ") + word;
-    for (const Command& command : commands())
+    for (const Verb& command : verbs())
       if (command.name == wanted) found = &command;
   }
   if (found != nullptr) return *found;
@@ -138,7 +135,7 @@ const Command& find_command(const std::vector<std::string>& words) {
 
   const std::string& group = words.front();
   std::vector<std::string> members;
-  for (const Command& command : commands())
+  for (const Verb& command : verbs())
     if (command.name.starts_with(group + " ")) members.push_back(command.name);
   if (members.empty()) {
     std::vector<std::string> first_words;
@@ -156,14 +153,9 @@ const Command& find_command(const std::vector<std::string>& words) {
 }
 
 Parsed parse(const std::vector<std::string>& words) {
-  Parsed parsed;
-  const Command& command = find_command(words);
-  parsed.command = &command;
-  parsed.invocation = command.invoke();
-  parsed.common = std::make_unique<CommonOptions>();
-  parsed.invocation->describe(parsed.fields);
-  parsed.common->describe(parsed.fields);
-  Fields& fields = parsed.fields;
+  const Verb& command = find_command(words);
+  Parsed parsed{Prepared(command)};
+  Fields& fields = parsed.prepared.fields;
 
   std::vector<std::string> arguments(words.begin() + static_cast<std::ptrdiff_t>(split(command.name, ' ').size()),
                                      words.end());
@@ -195,17 +187,11 @@ Parsed parse(const std::vector<std::string>& words) {
   Problems problems;
   std::optional<std::string> settings;
   for (const Given& given : all_given) {
-    if (given.field->key == "config") {
-      problems.collect([&] { assign_given(given, fields); });
-      if (!command.own_config) settings = parsed.common->config;
-    }
+    if (given.field->key == "config") problems.collect([&] { assign_given(given, fields); });
+    if (given.field->positional && given.field->key == settings_key && !given.texts.empty())
+      settings = given.texts.front();
   }
-  for (const Given& given : all_given) {
-    if (!given.field->positional || given.field->key != settings_key || given.texts.empty()) continue;
-    if (settings) problems.add(Error(ErrorKind::usage, "settings are named twice: as the argument and with --config"));
-    settings = given.texts.front();
-  }
-  if (settings) problems.collect([&] { read_toml(*settings, fields, command.name, command_names()); });
+  problems.collect([&] { read_settings(parsed.prepared, settings, command_names()); });
   for (const Given& given : all_given) {
     if (given.field->positional && !given.field->info.optional && given.texts.empty())
       problems.add(Error(ErrorKind::usage, fmt::format("{} is missing", given.field->key))

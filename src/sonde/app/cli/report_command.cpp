@@ -10,10 +10,10 @@ struct ShowOptions {
   void describe(Fields& fields) { fields.positional("file", file, {.help = "report that --report wrote"}); }
 };
 
-void run_show(const ShowOptions& options, Context& context) {
+void run_show(const ShowOptions& options, Run& run) {
   Value report = read_report(options.file);
-  context.say(report_text(report));
-  context.results() = std::move(report);
+  run.say(report_text(report));
+  run.results() = std::move(report);
 }
 
 struct CompareOptions {
@@ -27,22 +27,22 @@ struct CompareOptions {
   }
 };
 
-void run_compare(const CompareOptions& options, Context& context) {
+void run_compare(const CompareOptions& options, Run& run) {
   const Comparison comparison = compare_reports(read_report(options.before), read_report(options.after), options.floor);
-  context.say(comparison_text(comparison));
-  context.results() = comparison_value(comparison);
+  run.say(comparison_text(comparison));
+  run.results() = comparison_value(comparison);
 }
 
 }  // namespace
 
-Command report_show_command() {
+Verb report_show_command() {
   return {.name = "report show",
           .summary = "Print a report as tables",
           .examples = {{"sonde report show run.json", "Phases, memory, choices, checks and results of one run"}},
           .invoke = invocation<ShowOptions, run_show>};
 }
 
-Command report_compare_command() {
+Verb report_compare_command() {
   return {.name = "report compare",
           .summary = "Tell what changed between two runs from what is noise",
           .details =

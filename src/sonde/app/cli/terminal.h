@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/report/progress.h"
 
 namespace sonde::cli {
@@ -33,10 +34,21 @@ class Terminal {
 /// Notes and warnings go to the terminal, progress becomes a bar; `quiet` leaves only warnings.
 void attach_terminal(bool quiet);
 
-/// Writes to standard output. Throws Error(io) when nobody takes it (disk full, closed pipe).
+/// The reader of standard output has gone (`sonde help | head`): no fault, so nothing is said. The program ends with
+/// `status`, as one that SIGPIPE ends does for a shell.
+struct OutputClosed {
+  static constexpr int status = 141;
+};
+
+/// Writes to standard output, with control characters made visible. Throws OutputClosed when its reader has gone,
+/// Error(io) when it cannot be written for another reason (disk full).
 void print_output(const std::string& text);
 
-/// SIGINT and SIGTERM ask the work to stop; a second SIGINT ends the program at once.
+/// With what the program ends on this error: exit_status() of its kind, and 129 where SIGHUP ended the work.
+[[nodiscard]] int status_of(const Error& error);
+
+/// SIGINT, SIGTERM and SIGHUP ask the work to stop, a second one ends the program at once (listen_for_interrupts);
+/// limits of file size are errors of the write, a closed pipe is OutputClosed.
 void install_signal_handlers();
 
 }  // namespace sonde::cli

@@ -3,8 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/terminal.h"
@@ -13,18 +15,23 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/panel/report_page.h"
 #include "sonde/engine/report/json.h"
-#include "sonde/instruments/stem/load/series.h"
-#include "sonde/instruments/stem/view/page.h"
+#include "sonde/engine/run/instrument.h"
 
 namespace sonde::cli {
 namespace {
+
+/// Of the first instrument of this build that shows files; nullptr when none does.
+std::unique_ptr<Viewing> viewing_of_files() {
+  for (const Instrument* instrument : instruments())
+    if (instrument->viewing != nullptr) return instrument->viewing();
+  return nullptr;
+}
 
 struct ViewCommandOptions {
   std::vector<std::string> input;
   bool open = true;
   serve::ServeOptions serve;
-  stem::LoadOptions load;
-  stem::SeriesOptions series;
+  std::unique_ptr<Viewing> viewing = viewing_of_files();
   void describe(Fields& fields) {
     fields.positional("input", input,
                       {.help = "scans, folders of *_master.h5 (each a series), or one report of a command (.json)"});
@@ -32,8 +39,7 @@ struct ViewCommandOptions {
     fields.heading("Server");
     serve.describe(fields);
     fields.heading("");
-    load.describe(fields);
-    series.describe(fields);
+    if (viewing) viewing->describe(fields);
   }
 };
 
@@ -58,58 +64,62 @@ bool is_report(const std::string& path) {
 }
 
 /// A report has no settings of scans; what is given must not be silently without effect.
-panel::Page page_of_report(const ViewCommandOptions& options, const Context& context) {
+panel::Page page_of_report(const ViewCommandOptions& options, const Run& run) {
   if (options.input.size() > 1)
-    throw Error(ErrorKind::usage, "a report is viewed alone").hint("start another `sonde view` for the scans");
-  ViewCommandOptions scan_options;
+    throw Error(ErrorKind::usage, "a report is viewed by itself").hint("start another `sonde view` for the scans");
   Fields fields;
-  scan_options.load.describe(fields);
-  scan_options.series.describe(fields);
+  if (options.viewing) options.viewing->describe(fields);
   for (const Field& field : fields.all())
-    if (const std::string flag = context.given_flag(field.key); !flag.empty())
+    if (const std::string flag = run.given_flag(field.key); !flag.empty())
       throw Error(ErrorKind::usage, fmt::format("{} is a setting of scans, but {} is a report", flag, options.input[0]))
           .hint(fmt::format("leave {} out", flag));
   return panel::report_page(read_report(options.input.front()));
 }
 
-panel::Page page_of(const ViewCommandOptions& options, Context& context) {
-  for (const std::string& path : options.input)
-    if (is_report(path)) return page_of_report(options, context);
-  return stem::make_page(options.input, {.load = options.load, .series = options.series}, context.budget(),
-                         context.device());
+Viewing& viewing_in(const ViewCommandOptions& options) {
+  if (!options.viewing)
+    throw Error(ErrorKind::not_supported, fmt::format("{}: this build shows only reports", options.input.front()))
+        .hint("build sonde with the instrument stem");
+  return *options.viewing;
 }
 
-void plan_view(const ViewCommandOptions& options, Context& context) {
-  for (const std::string& path : options.input)
-    if (is_report(path)) return (void)page_of_report(options, context);
-  for (const std::string& path : stem::find_scans(options.input, options.series))
-    context.report().add_choice("load " + path,
-                                Value(stem::preview_load(path, options.load, context.budget()).estimate.because),
-                                "the estimate before decoding");
+bool asks_for_report(const std::vector<std::string>& files) {
+  return std::any_of(files.begin(), files.end(), is_report);
 }
 
-void run_view(const ViewCommandOptions& options, Context& context) {
+panel::Page page_of(const ViewCommandOptions& options, Run& run) {
+  if (asks_for_report(options.input)) return page_of_report(options, run);
+  return viewing_in(options).page(options.input, run);
+}
+
+void plan_view(const ViewCommandOptions& options, Run& run) {
+  if (asks_for_report(options.input)) return (void)page_of_report(options, run);
+  viewing_in(options).plan(options.input, run);
+}
+
+void run_view(const ViewCommandOptions& options, Run& run) {
   options.serve.check();  // before any work
-  if (context.dry_run()) return plan_view(options, context);
-  serve::Server server(page_of(options, context), options.serve);
+  if (run.dry_run()) return plan_view(options, run);
+  serve::Server server(page_of(options, run), options.serve);
   server.start();
   const std::string url = server.url();
-  if (context.json()) {
+  if (run.json()) {
     // Now, not at the end: whoever started the program reads where the page is. No report keeps the secret.
     Value where;
     where["url"] = url;
     print_output(to_json(where, -1) + "\n");
   }
-  context.say(url);
-  const bool opened = options.open && open_browser(url);
-  if (options.open && !opened) context.say("open this address in a browser on this machine");
-  context.say("Ctrl-C ends the viewer");
+  run.say(url);
+  // With a code that works once: the words of a program can be read in the list of processes.
+  const bool opened = options.open && open_browser(server.url_once());
+  if (options.open && !opened) run.say("open this address in a browser on this machine");
+  run.say("Ctrl-C ends the viewer");
   server.run();
 }
 
 }  // namespace
 
-Command view_command() {
+Verb view_command() {
   return {.name = "view",
           .summary = "Look at scans, series and reports in the browser",
           .details =

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
 
 namespace sonde::serve {
 namespace {
@@ -56,6 +57,26 @@ TEST(Access, TheHostThatIsListenedOnIsAllowedToo) {
   EXPECT_FALSE(Access("0.0.0.0", 8000, token, {}).host_allowed("0.0.0.0:8000")) << "no browser needs that name";
 }
 
+TEST(Access, AnAddressInAnotherSpellingIsWhatBrowsersMakeOfIt) {
+  for (const auto& [given, written] :
+       {std::pair("3232235781", "192.168.1.5"), std::pair("0xc0a80105", "192.168.1.5"), std::pair("127.1", "127.0.0.1"),
+        std::pair("0:0:0:0:0:0:0:1", "::1"), std::pair("[FE80::01]", "fe80::1"),
+        std::pair("Microscope.example", "microscope.example")})
+    EXPECT_EQ(as_browsers_write(given), written);
+  const Access access("3232235781", 8000, token, {});
+  EXPECT_TRUE(access.host_allowed("192.168.1.5:8000"));
+  EXPECT_EQ(access.url(), "http://192.168.1.5:8000/?token=" + token);
+  EXPECT_EQ(Access("127.1", 8000, token, {}).warning(), "");
+}
+
+TEST(Access, EveryAddressHasManySpellings) {
+  for (const char* host :
+       {"0.0.0.0", "0", "0.0", "0x0", "::", "[::]", "0:0:0:0:0:0:0:0", "::0", "::ffff:0.0.0.0", "", "[]"})
+    EXPECT_TRUE(is_wildcard(host)) << host;
+  for (const char* host : {"127.0.0.1", "::1", "localhost", "0.example", "10.0.0.0", "1"})
+    EXPECT_FALSE(is_wildcard(host)) << host;
+}
+
 TEST(Access, APortThatBrowsersLeaveOut) { EXPECT_TRUE(Access("localhost", 80, token, {}).host_allowed("localhost")); }
 
 TEST(Access, OnlyThePageItselfIsAnOrigin) {
@@ -69,20 +90,63 @@ TEST(Access, OnlyThePageItselfIsAnOrigin) {
   EXPECT_FALSE(access.origin_allowed("http://evil.example:8000", "evil.example:8000")) << "equal, but no host of ours";
 }
 
-TEST(Access, TheCookieIsFoundAmongThoseOfOtherPorts) {
-  const Access access = loopback();
-  EXPECT_TRUE(access.cookie_valid("sonde_8000=" + token));
-  EXPECT_TRUE(access.cookie_valid("_xsrf=2|a; sonde_8001=" + std::string(32, 'f') + "; sonde_8000=" + token + "; b=c"));
-  EXPECT_TRUE(access.cookie_valid("sonde_8000=old; sonde_8000=" + token)) << "a forged one beside it does no harm";
-  for (const std::string& header :
-       {std::string(), std::string("sonde_8000"), std::string("sonde_8000="), "sonde_8001=" + token, token,
-        "sonde_8000=" + token + "0", "sonde_8000=\"" + token + "\"", "xsonde_8000=" + token, "SONDE_8000=" + token})
-    EXPECT_FALSE(access.cookie_valid(header)) << header;
+TEST(Access, FurtherNamesMayBeAllowedWithTheirOwnPort) {
+  const Access access("0.0.0.0", 8000, token, {}, {"Microscope.example", "localhost:9000", "fe80::1"});
+  for (const char* host : {"microscope.example:8000", "localhost:9000", "localhost:8000", "[fe80::1]:8000"})
+    EXPECT_TRUE(access.host_allowed(host)) << host;
+  for (const char* host : {"microscope.example", "microscope.example:9000", "127.0.0.1:9000", "0.0.0.0:8000"})
+    EXPECT_FALSE(access.host_allowed(host)) << host;
+  EXPECT_TRUE(access.origin_allowed("http://microscope.example:8000", "microscope.example:8000"));
+  EXPECT_FALSE(access.origin_allowed("http://localhost:8000", "microscope.example:8000"));
+  EXPECT_EQ(access.url(), "http://microscope.example:8000/?token=" + token) << "what a browser can ask for";
 }
 
-TEST(Access, TheCookieIsOutOfReachOfScriptsAndForeignPages) {
-  const std::string cookie = loopback().cookie();
-  EXPECT_EQ(cookie, "sonde_8000=" + token + "; Path=/; HttpOnly; SameSite=Strict");
+TEST(Access, ASecretIsOnesOwnAndOnlyTheTokenMakesIt) {
+  const Access access = loopback();
+  const std::string one = access.make_secret(), other = access.make_secret();
+  EXPECT_NE(one, other);
+  EXPECT_TRUE(access.secret_valid(one));
+  EXPECT_TRUE(access.secret_valid(other));
+  EXPECT_TRUE(loopback().secret_valid(one)) << "of a server that was started again with the same token";
+  EXPECT_FALSE(Access("127.0.0.1", 8000, make_token(), {}).secret_valid(one)) << "of another one";
+  EXPECT_EQ(one.find(token), std::string::npos);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    std::string changed = one;
+    changed[i] = changed[i] == '0' ? '1' : '0';
+    EXPECT_FALSE(access.secret_valid(changed)) << "digit " << i;
+  }
+  for (const std::string& wrong : {std::string(), token, one.substr(1), one.substr(0, 32), one + "0",
+                                   one.substr(0, 32) + other.substr(32), std::string(one.size(), '0')})
+    EXPECT_FALSE(access.secret_valid(wrong)) << wrong;
+}
+
+TEST(Codes, OpenOnce) {
+  Codes codes;
+  const std::string one = codes.make(), other = codes.make();
+  EXPECT_FALSE(codes.use(token));
+  EXPECT_FALSE(codes.use(""));
+  EXPECT_TRUE(codes.use(other));
+  EXPECT_FALSE(codes.use(other)) << "whoever reads it afterwards";
+  EXPECT_TRUE(codes.use(one));
+}
+
+TEST(Codes, AreForgottenAfterTenMinutes) {
+  auto now = std::chrono::steady_clock::now();
+  Codes codes([&] { return now; });
+  const std::string early = codes.make();
+  now += std::chrono::minutes(9);
+  const std::string late = codes.make();
+  now += std::chrono::minutes(1);
+  EXPECT_FALSE(codes.use(early));
+  EXPECT_TRUE(codes.use(late));
+}
+
+TEST(Codes, AreFew) {
+  Codes codes;
+  const std::string first = codes.make(), second = codes.make();
+  for (int i = 0; i < 63; ++i) (void)codes.make();
+  EXPECT_FALSE(codes.use(first));
+  EXPECT_TRUE(codes.use(second));
 }
 
 TEST(Access, NothingForeignIsLoadedAndNobodyFramesThePage) {
@@ -99,6 +163,7 @@ TEST(Access, TheAddressOpensThePage) {
   EXPECT_EQ(loopback().url(), "http://127.0.0.1:8000/?token=" + token);
   EXPECT_EQ(Access("::1", 8000, token, {}).url(), "http://[::1]:8000/?token=" + token);
   EXPECT_EQ(Access("0.0.0.0", 8000, token, {}).url(), "http://127.0.0.1:8000/?token=" + token);
+  EXPECT_EQ(loopback().url_with_code("c0de"), "http://127.0.0.1:8000/?code=c0de");
 }
 
 TEST(Access, BeyondTheLoopbackTheSshLineIsTold) {

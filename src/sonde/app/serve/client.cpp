@@ -14,6 +14,8 @@
 namespace sonde::serve {
 namespace {
 
+constexpr std::size_t most_waiting = 64;  // commands
+
 // Every page can be asked for its counts.
 const panel::Action stats_action{.name = "stats", .help = "counts of commands and frames"};
 
@@ -61,8 +63,13 @@ Value ClientOutlet::counts() const {
   return counts;
 }
 
-Client::Client(std::uint32_t number, const panel::Page& page, Turn turn, std::function<void()> wake)
-    : number_(number), page_(page), turn_(std::move(turn)), outlet_(std::make_shared<ClientOutlet>(std::move(wake))) {}
+Client::Client(std::uint32_t number, const panel::Page& page, Turn turn, std::function<void()> wake,
+               std::chrono::milliseconds patience)
+    : number_(number),
+      page_(page),
+      turn_(std::move(turn)),
+      outlet_(std::make_shared<ClientOutlet>(std::move(wake))),
+      queue_(most_waiting, patience) {}
 
 void Client::open() {
   turn_([self = shared_from_this()] {
@@ -112,9 +119,11 @@ void Client::receive(std::string_view text) {
 }
 
 void Client::run_next() {
-  auto command = queue_.pop();
-  if (!command || closed_) return;
+  const auto begun = queue_.pop();
+  if (!begun || closed_) return;
+  const panel::Command* const command = &begun->command;
   ++outlet_->commands;
+  const CancelScope scope(begun->cancel.get());
   try {
     if (page_.find_action(command->name) == nullptr)
       outlet_->reply(*command, Value::object());  // stats of a page that has none of its own
@@ -126,21 +135,31 @@ void Client::run_next() {
     const Error error = current_error();
     if (error.kind() == ErrorKind::internal)
       log_warning(fmt::format("client {}: {}: {}", number_, command->name, error.message()));
-    outlet_->error(command->id, command->name, error);
+    if (error.kind() == ErrorKind::interrupted && begun->cancel->requested()) {  // as if it had never begun
+      --outlet_->commands;
+      ++outlet_->replaced;
+    } else {
+      outlet_->error(command->id, command->name, error);
+    }
   }
+  queue_.end();
 }
 
 void Client::export_file(Value request, std::function<void(panel::File)> done,
                          std::function<void(const Error&)> failed) {
   turn_([self = shared_from_this(), request = std::move(request), done = std::move(done), failed = std::move(failed)] {
     panel::File file;
+    const auto cancel = self->queue_.begin();
+    const CancelScope scope(cancel.get());
     try {
       if (self->closed_) throw Error(ErrorKind::bad_input, fmt::format("client {} has gone", self->number_));
       if (self->session_ == nullptr) throw Error(ErrorKind::not_supported, "this page has no files");
       file = self->session_->export_file(request);
     } catch (...) {
+      self->queue_.end();
       return failed(current_error());
     }
+    self->queue_.end();
     done(std::move(file));
   });
 }
@@ -148,6 +167,7 @@ void Client::export_file(Value request, std::function<void(panel::File)> done,
 void Client::close() {
   if (closed_.exchange(true)) return;
   outlet_->outbox.close();
+  queue_.close();
   turn_([self = shared_from_this()] { self->session_.reset(); });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,8 +27,8 @@ class ClientOutlet final : public panel::Outlet {
   void error(std::uint32_t id, std::string_view command, const Error& error);
   void text(std::string text);
 
-  /// {"commands": carried out, "replaced": never carried out for a newer one, "frames": sent, "dropped": frames never
-  /// sent for a newer one}.
+  /// {"commands": carried out, "replaced": never carried out, or given up, for a newer one, "frames": sent, "dropped":
+  /// frames never sent for a newer one}.
   [[nodiscard]] Value counts() const;
 
   Outbox outbox;
@@ -39,11 +40,12 @@ class ClientOutlet final : public panel::Outlet {
 
 /// One client: its session, the commands that wait for it, and the way back. Knows no network: `turn` runs what it is
 /// given later, one after the other, where computing may take its time; `wake` is called when the outbox has something.
-/// Receive, export and close are thread-safe and never block.
+/// Receive, export, cancel and close are thread-safe and never block.
 class Client : public std::enable_shared_from_this<Client> {
  public:
   using Turn = std::function<void(std::function<void()>)>;
-  Client(std::uint32_t number, const panel::Page& page, Turn turn, std::function<void()> wake);
+  Client(std::uint32_t number, const panel::Page& page, Turn turn, std::function<void()> wake,
+         std::chrono::milliseconds patience);
 
   /// Describes the page and begins the session.
   void open();
@@ -52,7 +54,9 @@ class Client : public std::enable_shared_from_this<Client> {
   void receive(std::string_view text);
   /// Makes a file in its turn; exactly one of the two is called, there.
   void export_file(Value request, std::function<void(panel::File)> done, std::function<void(const Error&)> failed);
-  /// Ends the session after the command that is being carried out; those that wait are forgotten.
+  /// Cancels the command that is being carried out; those that wait are forgotten.
+  void cancel() { queue_.close(); }
+  /// The same, and ends the session after it.
   void close();
 
   [[nodiscard]] std::uint32_t number() const { return number_; }

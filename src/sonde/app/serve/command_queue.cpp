@@ -24,6 +24,7 @@ std::string key_of(const panel::Command& command, const panel::Action& action) {
 CommandQueue::Outcome CommandQueue::push(panel::Command command, const panel::Action& action) {
   std::string key = key_of(command, action);
   const std::lock_guard lock(mutex_);
+  if (cancel_ != nullptr && !key.empty() && key == begun_key_) cancel_->request_at(begun_at_ + patience_);
   bool passes = false;
   for (auto each = waiting_.rbegin(); each != waiting_.rend() && !key.empty(); ++each) {
     if (each->key == key) {
@@ -42,12 +43,37 @@ CommandQueue::Outcome CommandQueue::push(panel::Command command, const panel::Ac
   return Outcome::queued;
 }
 
-std::optional<panel::Command> CommandQueue::pop() {
+std::shared_ptr<Cancel> CommandQueue::start(std::string key) {
+  cancel_ = std::make_shared<Cancel>();
+  if (closed_) cancel_->request();
+  begun_key_ = std::move(key);
+  begun_at_ = std::chrono::steady_clock::now();
+  return cancel_;
+}
+
+std::optional<CommandQueue::Begun> CommandQueue::pop() {
   const std::lock_guard lock(mutex_);
   if (waiting_.empty()) return std::nullopt;
-  std::optional<panel::Command> next = std::move(waiting_.front().command);
+  Waiting next = std::move(waiting_.front());
   waiting_.pop_front();
-  return next;
+  return Begun{std::move(next.command), start(std::move(next.key))};
+}
+
+std::shared_ptr<const Cancel> CommandQueue::begin() {
+  const std::lock_guard lock(mutex_);
+  return start("");
+}
+
+void CommandQueue::end() {
+  const std::lock_guard lock(mutex_);
+  cancel_.reset();
+}
+
+void CommandQueue::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  waiting_.clear();
+  if (cancel_ != nullptr) cancel_->request();
 }
 
 std::size_t CommandQueue::size() const {

@@ -27,7 +27,7 @@ panel::Command command(std::uint32_t id, const panel::Action& action, Value chan
 
 std::vector<std::uint32_t> drain(CommandQueue& queue) {
   std::vector<std::uint32_t> ids;
-  while (auto next = queue.pop()) ids.push_back(next->id);
+  while (auto next = queue.pop()) ids.push_back(next->command.id);
   return ids;
 }
 
@@ -53,11 +53,11 @@ TEST(CommandQueue, TwoNamesThatAreSentInTurnsAlternate) {
   CommandQueue queue;
   (void)queue.push(command(1, position), position);
   (void)queue.push(command(2, item), item);
-  EXPECT_EQ(queue.pop()->id, 1U);
+  EXPECT_EQ(queue.pop()->command.id, 1U);
   (void)queue.push(command(3, position), position);
   (void)queue.push(command(4, item), item);
-  EXPECT_EQ(queue.pop()->id, 4U) << "the second name is not starved by the first";
-  EXPECT_EQ(queue.pop()->id, 3U);
+  EXPECT_EQ(queue.pop()->command.id, 4U) << "the second name is not starved by the first";
+  EXPECT_EQ(queue.pop()->command.id, 3U);
 }
 
 TEST(CommandQueue, OthersAreAllCarriedOutInOrder) {
@@ -83,6 +83,49 @@ TEST(CommandQueue, IsBounded) {
   EXPECT_THAT(drain(queue), ElementsAre(1, 6, 3));
 }
 
+constexpr std::chrono::milliseconds none{0};
+
+TEST(CommandQueue, WhatIsBeingCarriedOutGivesWayToANewerOneOfItsKind) {
+  CommandQueue queue(64, none);
+  (void)queue.push(command(1, detector, 0), detector);
+  const auto first = queue.pop();
+  (void)queue.push(command(2, detector, 1), detector);
+  (void)queue.push(command(3, position), position);
+  EXPECT_FALSE(first->cancel->requested()) << "others wait";
+  (void)queue.push(command(4, detector, 0), detector);
+  EXPECT_TRUE(first->cancel->requested());
+  queue.end();
+  EXPECT_FALSE(queue.pop()->cancel->requested());
+}
+
+TEST(CommandQueue, ItIsFinishedWhereThatTakesNoPatience) {
+  CommandQueue queue(64, std::chrono::hours(1));
+  (void)queue.push(command(1, detector, 0), detector);
+  const auto first = queue.pop();
+  (void)queue.push(command(2, detector, 0), detector);
+  EXPECT_FALSE(first->cancel->requested()) << "a drag shows an image for each command that is quick";
+}
+
+TEST(CommandQueue, WhatIsAlwaysCarriedOutGivesWayToNothing) {
+  CommandQueue queue(64, none);
+  (void)queue.push(command(1, load), load);
+  const auto first = queue.pop();
+  (void)queue.push(command(2, load), load);
+  EXPECT_FALSE(first->cancel->requested());
+}
+
+TEST(CommandQueue, ClosingCancelsAndForgets) {
+  CommandQueue queue;
+  (void)queue.push(command(1, load), load);
+  (void)queue.push(command(2, load), load);
+  const auto first = queue.pop();
+  queue.close();
+  EXPECT_TRUE(first->cancel->requested());
+  queue.end();
+  EXPECT_FALSE(queue.pop());
+  EXPECT_TRUE(queue.begin()->requested()) << "an export that comes too late";
+}
+
 // Every command is either popped once or was replaced, and the last of each channel is popped.
 TEST(CommandQueue, NothingIsLostBetweenThreads) {
   CommandQueue queue;
@@ -101,7 +144,7 @@ TEST(CommandQueue, NothingIsLostBetweenThreads) {
       });
     threads.emplace_back([&] {
       while (running > 0)
-        if (auto next = queue.pop()) popped.push_back(next->id);
+        if (auto next = queue.pop()) popped.push_back(next->command.id);
     });
   }
   for (std::uint32_t id : drain(queue)) popped.push_back(id);

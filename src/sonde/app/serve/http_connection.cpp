@@ -11,6 +11,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
+#include <functional>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -75,9 +76,8 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
                          .target = view(head.target()),
                          .host = view(head[http::field::host]),
                          .origin = view(head[http::field::origin]),
-                         .cookie = view(head[http::field::cookie]),
+                         .secret = view(head[secret_header]),
                          .if_none_match = view(head[http::field::if_none_match]),
-                         .fetch_site = view(head["Sec-Fetch-Site"]),
                          .upgrade = beast::websocket::is_upgrade(head)},
                         service_.access, service_.assets);
     if (found.trusted) service_.connections.trust(this);
@@ -89,35 +89,58 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
         return become_websocket();
       case Next::state:
         return tell_state();
+      case Next::enter:
+        return read_body([this] { enter(); });
       case Next::export_file:
-        return read_body();
+        return read_body([this] { export_file(); });
     }
   }
 
-  void read_body() {
+  void read_body(std::function<void()> then) {
     stream_.expires_after(service_.limits.handshake);
-    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
-      error ? self->refuse(error) : self->export_file();
-    });
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this(), then = std::move(then)](error_code error, std::size_t) {
+                       error ? self->refuse(error) : then();
+                     });
+  }
+
+  /// {"token": ...} or {"code": ...} for {"secret": ...}.
+  void enter() {
+    Value body;
+    try {
+      body = parse_json(parser_->get().body(), "body");
+    } catch (const Error&) {  // like a body that holds neither
+    }
+    const std::string token = text_at(body, "token"), code = text_at(body, "code");
+    if (service_.access.token_valid(token) || service_.codes.use(code)) {
+      Value entered;
+      entered["secret"] = service_.access.make_secret();
+      return answer(json_answer(200, entered));
+    }
+    Answer refused =
+        token.empty()
+            ? error_answer(
+                  {ErrorKind::bad_input, "This address was used before, or is too old: it opens one page, once."})
+            : error_answer({ErrorKind::bad_input,
+                            "This token is not the one of the running sonde: use the address that it printed last."});
+    refused.status = 403;
+    refused.reason = Reason::token;
+    refused.refusal = token.empty() ? "a wrong code" : "a wrong token";
+    answer(std::move(refused));
   }
 
   void become_websocket() {
     if (buffer_.size() > 0)
       return answer_and_close(text_answer(400, "Data before the answer.\n"), Reason::early_data,
                               "data before the handshake");
-    const auto client = service_.clients.reserve();
-    if (!client)
-      return answer_and_close(
-          text_answer(503, fmt::format("{} windows show this page already: close one.\n", service_.limits.clients)),
-          Reason::too_many_clients, "too many clients");
     std::ostringstream head;
     head << parser_->get();
     tcp::socket socket = stream_.release_socket();
     error_code error;
     const bool v6 = socket.local_endpoint(error).address().is_v6();
     const int number = error ? -1 : socket.release(error);
-    if (error) return service_.clients.release(*client);  // it has gone meanwhile
-    serve_websocket(service_, {number, v6}, head.str(), *client);
+    if (error) return;  // it has gone meanwhile
+    serve_websocket(service_, {number, v6}, head.str());
   }
 
   void tell_state() {
@@ -139,13 +162,13 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
       const Value body = parse_json(parser_->get().body(), "body");
       Value request = Value::object();
       std::shared_ptr<Client> client;
-      if (!body.is_object()) throw Error(ErrorKind::bad_input, "the body is no object");
+      if (!body.is_object()) throw Error(ErrorKind::bad_input, "the body is not an object");
       for (const auto& [key, value] : body.members())
         if (key != "client")
           request[key] = value;
         else if (value.is_whole() && value.as_whole() > 0)
           client = service_.clients.find(static_cast<std::uint32_t>(value.as_whole()));
-      if (client == nullptr) throw Error(ErrorKind::bad_input, "\"client\" is no number of a client that is connected");
+      if (client == nullptr) throw Error(ErrorKind::bad_input, "\"client\" is not the number of a connected client");
       client->export_file(
           std::move(request),
           [self = shared_from_this()](panel::File file) { self->answer_later(file_answer(std::move(file))); },
@@ -206,8 +229,8 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
       service_.refusals.note(Reason::slow_request, "ended a connection: its request did not arrive in time");
     if (error.category() == make_error_code(http::error::bad_method).category() &&
         error != http::error::end_of_stream && error != http::error::partial_message)
-      answer_and_close(text_answer(400, "This is no HTTP.\n"), Reason::no_http,
-                       "a request that is no HTTP: " + error.message());
+      answer_and_close(text_answer(400, "This is not HTTP.\n"), Reason::no_http,
+                       "a request that is not HTTP: " + error.message());
   }
 
   /// Closing while data waits to be read would throw away the answer that is on its way: it is read first, for a while.
@@ -241,7 +264,7 @@ void serve_http(Service& service, Descriptor descriptor) {
     case Connections::Admission::admitted:
       break;
     case Connections::Admission::in_place_of_another:
-      service.refusals.note(Reason::crowd, "ended the oldest connection without a cookie: too many are open");
+      service.refusals.note(Reason::crowd, "ended the oldest connection without a secret: too many are open");
       break;
     case Connections::Admission::refused:
       service.refusals.note(Reason::crowd, "refused a connection: too many are open");

@@ -34,6 +34,22 @@ TEST(ServeOptions, ATokenThatCouldBeGuessedIsRefused) {
   ServeOptions{.token = "0123456789abcdef"}.check();
 }
 
+TEST(ServeOptions, EveryAddressNeedsAName) {
+  for (const char* host : {"0.0.0.0", "::", "[::]", "0", "0.0", "::0"}) {
+    EXPECT_THAT(error_of(ErrorKind::usage, [&] { ServeOptions{.host = host}.check(); }),
+                ::testing::AllOf(HasSubstr(std::string("--host ") + host + ": no browser can ask for this address"),
+                                 HasSubstr("--allow-host NAME"), HasSubstr("ssh -N -L")));
+    ServeOptions{.host = host, .allow_host = {"microscope.example"}}.check();
+  }
+  EXPECT_THAT(error_of(ErrorKind::usage, [] { ServeOptions{.host = ""}.check(); }),
+              HasSubstr("--host \"\": no browser can ask for this address"));
+  for (const char* name : {"", "0.0.0.0", "0", "http://microscope", "a/b", "a b", "a\r\nb", "*"})
+    EXPECT_THAT(error_of(ErrorKind::usage, [&] { ServeOptions{.allow_host = {name}}.check(); }),
+                HasSubstr("is not a name that a browser asks for"))
+        << name;
+  ServeOptions{.allow_host = {"microscope", "localhost:9000", "[fe80::1]:9000"}}.check();
+}
+
 TEST(ServeOptions, AnOriginIsASchemeAHostAndAPort) {
   const auto refused = [](const std::string& origin) {
     return error_of(ErrorKind::usage, [&] { ServeOptions{.embed_in = {origin}}.check(); });

@@ -40,6 +40,7 @@ void Outbox::push_frame(panel::Frame frame) {
         return each.message.frame && same_slot(*each.message.frame, frame);
       });
   if (older == waiting_.end()) return push({"", std::move(frame)}, "");
+  frame_bytes_ += frame.payload.size() - older->message.frame->payload.size();
   older->message.frame = std::move(frame);
   ++dropped_;
 }
@@ -52,6 +53,8 @@ void Outbox::push(Message message, std::string event) {
       return overflow(fmt::format("{} of messages wait for it", format_bytes(static_cast<double>(text_bytes_))));
     ++texts_;
     text_bytes_ += message.text.size();
+  } else if (waiting_.size() > texts_ && frame_bytes_ + message.frame->payload.size() > limits_.frame_bytes) {
+    return overflow(fmt::format("{} of frames wait for it", format_bytes(static_cast<double>(frame_bytes_))));
   } else if (is_file(*message.frame)) {
     if (files_ >= limits_.files) return overflow(fmt::format("{} files wait for it", files_));
     ++files_;
@@ -59,6 +62,7 @@ void Outbox::push(Message message, std::string event) {
     if (frames_ >= limits_.frames) return overflow(fmt::format("{} different frames wait for it", frames_));
     ++frames_;
   }
+  if (message.frame) frame_bytes_ += message.frame->payload.size();
   waiting_.push_back({std::move(message), std::move(event)});
 }
 
@@ -72,6 +76,7 @@ std::optional<Outbox::Message> Outbox::pop() {
     text_bytes_ -= next.text.size();
   } else {
     --(is_file(*next.frame) ? files_ : frames_);
+    frame_bytes_ -= next.frame->payload.size();
   }
   return next;
 }
@@ -79,14 +84,17 @@ std::optional<Outbox::Message> Outbox::pop() {
 void Outbox::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
+  forget();
+}
+
+void Outbox::forget() {
   waiting_.clear();
-  text_bytes_ = texts_ = frames_ = files_ = 0;
+  text_bytes_ = texts_ = frames_ = files_ = frame_bytes_ = 0;
 }
 
 void Outbox::overflow(std::string reason) {
   overflow_ = std::move(reason);
-  waiting_.clear();  // nobody will read it; its memory is wanted back
-  text_bytes_ = texts_ = frames_ = files_ = 0;
+  forget();  // nobody will read it; its memory is wanted back
 }
 
 std::string Outbox::overflow() const {

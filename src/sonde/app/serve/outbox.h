@@ -21,9 +21,10 @@ namespace sonde::serve {
 class Outbox {
  public:
   struct Limits {
-    std::size_t text_bytes = std::size_t{8} << 20;  ///< one message alone may be longer
+    std::size_t text_bytes = std::size_t{8} << 20;  ///< a single message may be longer
     std::size_t texts = 1024;
-    std::size_t frames = 256;  ///< of different kind, channel or data set
+    std::size_t frames = 256;                          ///< of different kind, channel or data set
+    std::size_t frame_bytes = std::size_t{128} << 20;  ///< of all frames and files; a single one may be larger
     std::size_t files = 16;
   };
   struct Message {
@@ -55,12 +56,13 @@ class Outbox {
   };
   [[nodiscard]] bool closed() const { return closed_ || !overflow_.empty(); }
   void push(Message message, std::string event);
+  void forget();
   void overflow(std::string reason);
 
   const Limits limits_;
   mutable std::mutex mutex_;
   std::list<Waiting> waiting_;
-  std::size_t text_bytes_ = 0, texts_ = 0, frames_ = 0, files_ = 0;
+  std::size_t text_bytes_ = 0, texts_ = 0, frames_ = 0, files_ = 0, frame_bytes_ = 0;
   std::uint64_t dropped_ = 0;
   bool closed_ = false;
   std::string overflow_;

@@ -66,6 +66,27 @@ TEST(Outbox, FilesAreAllKept) {
   EXPECT_THAT(drain(outbox), ElementsAre("8:1", "8:2"));
 }
 
+TEST(Outbox, FramesThatWaitAreBoundedInBytes) {
+  const std::vector<std::byte> bytes(600);
+  const auto with_payload = [&](std::uint32_t request, std::uint16_t channel, std::size_t size) {
+    Frame made = frame(FrameKind::image, request, channel);
+    made.payload = std::span(bytes).first(size);
+    return made;
+  };
+  Outbox outbox({.frame_bytes = 500});
+  outbox.push_text("a");
+  outbox.push_frame(with_payload(1, 0, 600));
+  EXPECT_EQ(outbox.overflow(), "") << "a single one may be larger";
+  outbox.push_frame(with_payload(2, 0, 300));
+  outbox.push_frame(with_payload(3, 1, 200));
+  EXPECT_EQ(outbox.overflow(), "");
+  EXPECT_THAT(drain(outbox), ElementsAre("a", "2:2", "2:3"));
+  outbox.push_frame(with_payload(4, 0, 400));
+  outbox.push_frame(with_payload(5, 1, 101));
+  EXPECT_THAT(outbox.overflow(), HasSubstr("400 B of frames wait"));
+  EXPECT_EQ(outbox.size(), 0U) << "their memory is wanted back";
+}
+
 TEST(Outbox, OnlyTheNewestEventOfANameWaits) {
   Outbox outbox;
   outbox.push_event("progress", "10 %");

@@ -23,7 +23,7 @@ enum class Reason {
   // requests
   host,
   origin,
-  cookie,
+  secret,
   token,
   path,
   head_too_long,
@@ -48,7 +48,7 @@ enum class Reason {
 };
 
 /// Writes to the log what was refused and why. Of one reason at most one line in ten seconds, so that nobody can fill
-/// the log; those that are left out are counted, and told with the next line or by flush(). Thread-safe.
+/// the log; those that are left out are counted, and reported with the next line or by flush(). Thread-safe.
 class Refusals {
  public:
   Refusals() = default;
@@ -57,7 +57,7 @@ class Refusals {
 
   /// `text` is the line.
   void note(Reason reason, const std::string& text);
-  /// Tells of those that were left out where the ten seconds are over, or of `all`.
+  /// Reports those that were left out where the ten seconds are over, or of `all`.
   void flush(bool all);
   [[nodiscard]] std::uint64_t count() const;
 

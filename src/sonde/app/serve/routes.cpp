@@ -12,8 +12,6 @@
 namespace sonde::serve {
 namespace {
 
-constexpr const char* html = "text/html; charset=utf-8";
-
 Answer refused(unsigned status, std::string text, Reason reason, std::string in_words) {
   Answer answer = text_answer(status, std::move(text));
   answer.reason = reason;
@@ -21,55 +19,27 @@ Answer refused(unsigned status, std::string text, Reason reason, std::string in_
   return answer;
 }
 
-/// What stands after "name=" in a query, or nothing.
-std::string_view query_value(std::string_view query, std::string_view name) {
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view each = query.substr(0, end);
-    if (each.starts_with(name) && each.substr(name.size()).starts_with('=')) return each.substr(name.size() + 1);
-    query.remove_prefix(std::min(end + 1, query.size()));
-  }
-  return {};
-}
-
 /// For the log: without the query, where a token may stand.
 std::string what(const Request& request) {
   return printable(request.method) + " " + printable(request.target.substr(0, request.target.find('?')));
 }
 
-Answer no_cookie(const Request& request) {
-  if (request.method == "GET" && request.target == "/" &&
-      (request.fetch_site == "cross-site" || request.fetch_site == "same-site"))
-    // A link on a foreign page (a notebook) led here: browsers keep a strict cookie back, also after a redirect. Asked
-    // again by this page itself they send it, and when there is none the answer is the one below.
-    return text_answer(200,
-                       "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url=/\">"
-                       "<title>sonde</title>",
-                       html);
+Answer no_secret(const Request& request) {
   return refused(403,
-                 "This page needs the address with the token that sonde printed when it was started.\n"
-                 "Open that once in this browser; afterwards the address without it works too.\n",
-                 Reason::cookie, what(request) + ": no cookie of this server");
+                 "This needs the secret of a page that was opened with the address that sonde printed when it was "
+                 "started.\n",
+                 Reason::secret, what(request) + (request.secret.empty() ? ": no secret" : ": a wrong secret"));
 }
 
 Answer asset_answer(const Asset& asset, std::string_view known_tag) {
   Answer answer;
   answer.media_type = asset.media_type;
   answer.headers = {{"ETag", std::string(asset.tag)},
-                    {"Cache-Control", asset.lasting ? "private, max-age=31536000, immutable" : "no-cache"}};
+                    {"Cache-Control", asset.lasting ? "public, max-age=31536000, immutable" : "no-cache"}};
   if (known_tag == asset.tag)
     answer.status = 304;
   else
     answer.body = asset.bytes;
-  return answer;
-}
-
-Answer exchange(std::string_view token, const Access& access) {
-  if (!access.token_valid(token))
-    return refused(403, "This token is not the one of the running sonde: use the address that it printed last.\n",
-                   Reason::token, "a wrong token");
-  Answer answer = text_answer(303, "");
-  answer.headers.insert(answer.headers.end(), {{"Location", "/"}, {"Set-Cookie", access.cookie()}});
   return answer;
 }
 
@@ -133,22 +103,20 @@ Route route(const Request& request, const Access& access, std::span<const Asset>
   if ((request.upgrade || post || !request.origin.empty()) && !access.origin_allowed(request.origin, request.host))
     return {Next::answer, refused(403, "Only the page itself may ask for this.\n", Reason::origin,
                                   fmt::format("{}: from the origin \"{}\"", what(request), printable(request.origin)))};
-  const std::size_t mark = std::min(request.target.find('?'), request.target.size());
-  const std::string_view path = request.target.substr(0, mark);
-  const std::string_view query = request.target.substr(std::min(mark + 1, request.target.size()));
+  const std::string_view path = request.target.substr(0, request.target.find('?'));
   const bool get = request.method == "GET";
   if (get && path == "/healthz") return {Next::answer, text_answer(200, "ok\n")};
-  if (get && path == "/" && !query_value(query, "token").empty())
-    return {Next::answer, exchange(query_value(query, "token"), access)};
-  if (!access.cookie_valid(request.cookie)) return {Next::answer, no_cookie(request)};
-
-  if (get && path == "/ws" && request.upgrade) return {Next::websocket, {}, true};
-  if (get && path == "/api/state") return {Next::state, {}, true};
-  if (post && path == "/api/export") return {Next::export_file, {}, true};
+  if (get && path == "/ws" && request.upgrade) return {Next::websocket};
+  if (post && path == "/api/enter") return {Next::enter};
+  const bool state = get && path == "/api/state", file = post && path == "/api/export";
+  if (state || file) {
+    if (!access.secret_valid(request.secret)) return {Next::answer, no_secret(request)};
+    return {state ? Next::state : Next::export_file, {}, true};
+  }
   const std::string_view wanted = path == "/" ? "/index.html" : path;
   for (const Asset& asset : assets)
-    if (get && asset.path == wanted) return {Next::answer, asset_answer(asset, request.if_none_match), true};
-  return {Next::answer, refused(404, "There is nothing here.\n", Reason::path, what(request) + ": no such path"), true};
+    if (get && asset.path == wanted) return {Next::answer, asset_answer(asset, request.if_none_match)};
+  return {Next::answer, refused(404, "There is nothing here.\n", Reason::path, what(request) + ": no such path")};
 }
 
 }  // namespace sonde::serve

@@ -20,9 +20,8 @@ namespace sonde::serve {
 
 /// The parts of an HTTP request that decide about its answer; empty where there was none.
 struct Request {
-  std::string_view method{}, target{}, host{}, origin{}, cookie{};
+  std::string_view method{}, target{}, host{}, origin{}, secret{};
   std::string_view if_none_match{};  ///< tag of the content that the browser has
-  std::string_view fetch_site{};     ///< Sec-Fetch-Site: who made the browser ask
   bool upgrade = false;              ///< wants to become a WebSocket
 };
 
@@ -50,18 +49,23 @@ struct Answer {
 
 enum class Next {
   answer,       ///< it is there
-  websocket,    ///< let it become a WebSocket
+  enter,        ///< read the body, exchange what is in it for a secret
+  websocket,    ///< let it become a WebSocket, whose first message holds the secret
   state,        ///< describe the page
   export_file,  ///< read the body, make a file
 };
 struct Route {
   Next next = Next::answer;
   Answer answer{};
-  bool trusted = false;  ///< it came with the cookie
+  bool trusted = false;  ///< it came with the secret
 };
 
-/// Where a request goes, by rules in this order: Host, Origin (of WebSockets, POST and whoever sends one), token or
-/// cookie, then an exact list of paths. Nothing of a path is looked up anywhere but in the table of assets.
+/// The header in which a page sends its secret.
+inline constexpr const char* secret_header = "X-Sonde-Secret";
+
+/// Where a request goes, by rules in this order: Host, Origin (of WebSockets, POST and whoever sends one), an exact
+/// list of paths, and the secret for those that lead to data. Nothing of a path is looked up anywhere but in the table
+/// of assets.
 [[nodiscard]] Route route(const Request& request, const Access& access, std::span<const Asset> assets);
 
 }  // namespace sonde::serve

@@ -14,20 +14,19 @@ using ::testing::Not;
 using ::testing::Pair;
 
 const std::string token = "0123456789abcdef0123456789abcdef";
-const std::string cookie = "sonde_8000=" + token;
 const std::string page = "<p>page</p>", script = "run()";
 
 const Asset assets[] = {
     {"/index.html", "text/html; charset=utf-8", "\"aa\"", false, std::as_bytes(std::span(page))},
     {"/assets/index-DkX2b9aQ.js", "text/javascript; charset=utf-8", "\"bb\"", true, std::as_bytes(std::span(script))}};
 
-Route routed(Request request) {
-  static const Access access("127.0.0.1", 8000, token, {});
-  return route(request, access, assets);
-}
+const Access access("127.0.0.1", 8000, token, {});
+const std::string secret = access.make_secret();
+
+Route routed(const Request& request) { return route(request, access, assets); }
 
 Request get(std::string_view target) {
-  return {.method = "GET", .target = target, .host = "localhost:8000", .cookie = cookie};
+  return {.method = "GET", .target = target, .host = "localhost:8000", .secret = secret};
 }
 
 Request post(std::string_view target) {
@@ -41,50 +40,53 @@ std::string body(const Answer& answer) {
   return {reinterpret_cast<const char*>(answer.body.data()), answer.body.size()};
 }
 
-TEST(Routes, TheTokenIsExchangedForACookie) {
-  const std::string target = "/?token=" + token;
-  Request request = get(target);
-  request.cookie = "";
-  const Answer answer = routed(request).answer;
-  EXPECT_EQ(answer.status, 303U);
-  EXPECT_THAT(answer.headers, ::testing::Contains(Pair("Location", "/")));
-  EXPECT_THAT(answer.headers, ::testing::Contains(Pair("Set-Cookie", HasSubstr(cookie))));
-  EXPECT_THAT(answer.headers, ::testing::Contains(Pair("Cache-Control", "no-store")));
-}
-
-TEST(Routes, AWrongTokenIsRefusedAlsoWithACookie) {
-  for (const char* target : {"/?token=0123456789abcdef0123456789abcdee", "/?token=0", "/?x=1&token=0"}) {
-    const Answer answer = routed(get(target)).answer;
-    EXPECT_EQ(answer.status, 403U) << target;
-    EXPECT_EQ(answer.refusal, "a wrong token");
-    EXPECT_THAT(answer.headers, Not(::testing::Contains(Pair("Set-Cookie", ::testing::_))));
-  }
-}
-
-TEST(Routes, WithoutTheCookieNothingIsShown) {
-  for (const char* target : {"/", "/index.html", "/api/state", "/assets/index-DkX2b9aQ.js", "/ws", "/nothing",
-                             "/?token=", "/index.html?token=0123456789abcdef0123456789abcdef"}) {
+TEST(Routes, ThePageHasNoDataAndIsForAnybody) {
+  for (const char* target : {"/", "/index.html", "/assets/index-DkX2b9aQ.js", "/?token=guessed", "/?code=used"}) {
     Request request = get(target);
-    request.cookie = "sonde_8000=00000000000000000000000000000000";
+    request.secret = "";
     const Route found = routed(request);
-    EXPECT_EQ(found.next, Next::answer) << target;
-    EXPECT_EQ(found.answer.status, 403U) << target;
-    EXPECT_THAT(body(found.answer), HasSubstr("token")) << target;
-    EXPECT_THAT(found.answer.refusal, HasSubstr("no cookie")) << target;
-    EXPECT_THAT(found.answer.refusal, Not(HasSubstr("0123456789abcdef"))) << "no token in the log";
+    EXPECT_EQ(found.answer.status, 200U) << target;
+    EXPECT_FALSE(found.trusted) << target;
+    EXPECT_THAT(found.answer.headers, Not(::testing::Contains(Pair("Set-Cookie", ::testing::_)))) << target;
   }
 }
 
-TEST(Routes, ALinkFromAnotherPageAsksOnceMore) {
-  Request request = get("/");
-  request.cookie = "";
-  request.fetch_site = "cross-site";
-  const Answer again = routed(request).answer;
-  EXPECT_EQ(again.status, 200U);
-  EXPECT_THAT(body(again), HasSubstr("url=/"));
-  EXPECT_THAT(body(again), Not(HasSubstr(page)));
-  request.fetch_site = "same-origin";
-  EXPECT_EQ(routed(request).answer.status, 403U) << "but not for ever";
+TEST(Routes, WhatLeadsToDataNeedsTheSecret) {
+  const std::string other = Access("127.0.0.1", 8001, make_token(), {}).make_secret();
+  for (const std::string& wrong : {std::string(), token, other, secret + "0"})
+    for (Request request : {get("/api/state"), post("/api/export")}) {
+      request.secret = wrong;
+      const Route found = routed(request);
+      EXPECT_EQ(found.next, Next::answer);
+      EXPECT_EQ(found.answer.status, 403U) << wrong;
+      EXPECT_EQ(found.answer.reason, Reason::secret);
+      EXPECT_THAT(found.answer.refusal, HasSubstr(wrong.empty() ? "no secret" : "a wrong secret"));
+      EXPECT_THAT(found.answer.refusal, Not(HasSubstr("0123456789abcdef"))) << "no token in the log";
+      EXPECT_FALSE(found.trusted);
+    }
+  EXPECT_TRUE(routed(get("/api/state")).trusted);
+  EXPECT_TRUE(routed(post("/api/export")).trusted);
+}
+
+TEST(Routes, AWebSocketShowsItsSecretLater) {
+  Request request = get("/ws");
+  request.secret = "";
+  request.upgrade = true;
+  request.origin = "http://localhost:8000";
+  EXPECT_EQ(routed(request).next, Next::websocket);
+  EXPECT_FALSE(routed(request).trusted);
+}
+
+TEST(Routes, OnlyThePageItselfEnters) {
+  Request request = post("/api/enter");
+  request.secret = "";
+  EXPECT_EQ(routed(request).next, Next::enter);
+  EXPECT_FALSE(routed(request).trusted);
+  for (const char* origin : {"", "null", "http://evil.example", "http://localhost:8888", "http://127.0.0.1:8000"}) {
+    request.origin = origin;
+    EXPECT_EQ(routed(request).answer.status, 403U) << origin;
+  }
+  EXPECT_EQ(routed(get("/api/enter")).answer.status, 404U);
 }
 
 TEST(Routes, TheClientIsCachedByItsNames) {
@@ -178,9 +180,9 @@ TEST(Routes, OtherMethodsFindNothing) {
   EXPECT_EQ(routed(post("/api/state")).answer.status, 404U);
 }
 
-TEST(Routes, HealthNeedsNoCookieAndTellsNothing) {
+TEST(Routes, HealthNeedsNoSecretAndTellsNothing) {
   Request request = get("/healthz");
-  request.cookie = "";
+  request.secret = "";
   EXPECT_EQ(body(routed(request).answer), "ok\n");
 }
 

@@ -3,7 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -11,10 +14,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <condition_variable>
+#include <fstream>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -34,11 +38,9 @@ using boost::system::error_code;
 
 // Two: while one copies a large frame into the kernel, the other answers.
 constexpr int network_threads = 2;
-// Commands of this many clients are carried out at once; each uses all cores by itself.
-constexpr int compute_threads = 4;
 // What the kernel holds back of a slow reader's frames cannot be replaced by newer ones any more, so it is little.
 constexpr int send_buffer_bytes = 256 * 1024;
-// How soon the log tells of refusals that were left out of it.
+// How soon the log reports refusals that were left out of it.
 constexpr std::chrono::seconds flush_every(10);
 
 /// A program that is started meanwhile (the browser) would keep the port and the connections open after our end.
@@ -56,7 +58,7 @@ tcp::acceptor listen(asio::io_context& network, const ServeOptions& options) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   tcp::resolver resolver(network);
   const auto found = resolver.resolve(host, std::to_string(options.port), tcp::resolver::passive, error);
-  if (error || found.empty()) throw failed("no such address").hint("--host 127.0.0.1 is this machine alone");
+  if (error || found.empty()) throw failed("no such address").hint("--host 127.0.0.1 is this machine only");
   const tcp::endpoint endpoint = found.begin()->endpoint();
   tcp::acceptor acceptor(asio::make_strand(network));
   acceptor.open(endpoint.protocol(), error);
@@ -69,17 +71,70 @@ tcp::acceptor listen(asio::io_context& network, const ServeOptions& options) {
   return acceptor;
 }
 
+/// Starts threads that run `body`: fewer than are wanted where a limit of addresses or processes leaves no room for
+/// more.
+template <class Body>
+std::vector<std::jthread> start_threads(std::size_t wanted, Body body) {
+  std::vector<std::jthread> threads;
+  try {
+    while (threads.size() < wanted) threads.emplace_back(body);
+  } catch (const std::system_error& error) {
+    if (threads.empty())
+      throw Error(ErrorKind::budget, fmt::format("the system gave no thread to the server: {}", error.what()))
+          .hint("raise the limit of the address space (ulimit -v) or of processes (ulimit -u)");
+  }
+  return threads;
+}
+
+/// Of `wanted` threads those for which a limited address space has room twice, so that the threads of others (network,
+/// loading, loops) have some too: each takes its stack and an arena of malloc.
+std::size_t with_room(std::size_t wanted) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const std::size_t used = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  constexpr std::size_t each = std::size_t{128} << 20;
+  return std::clamp<std::size_t>((std::max<std::size_t>(limit.rlim_cur, used) - used) / (2 * each), 1, wanted);
+}
+
+/// Threads that carry commands out. (asio::thread_pool waits for ever when it cannot start all of its threads.)
+class Compute {
+ public:
+  explicit Compute(std::size_t threads) : threads_(start_threads(with_room(threads), [this] { context_.run(); })) {}
+  ~Compute() {
+    context_.stop();
+    threads_.clear();
+  }
+  [[nodiscard]] auto strand() { return asio::make_strand(context_); }
+  /// Waits for what was posted.
+  void join() {
+    work_.reset();
+    threads_.clear();
+  }
+
+ private:
+  asio::io_context context_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  std::vector<std::jthread> threads_;
+};
+
 }  // namespace
 
 struct Server::State {
   State(panel::Page page, const ServeOptions& options, const Limits& limits)
-      : acceptor(listen(network, options)), pause(acceptor.get_executor()), tick(acceptor.get_executor()) {
-    service.emplace(std::move(page),
-                    Access(options.host, acceptor.local_endpoint().port(),
-                           options.token == "auto" ? make_token() : options.token, options.embed_in),
-                    viewer_assets(), network, limits);
+      // As many as there may be clients: none waits for a command of another. Each uses all cores by itself.
+      : compute(limits.clients),
+        acceptor(listen(network, options)),
+        pause(acceptor.get_executor()),
+        tick(acceptor.get_executor()) {
+    service.emplace(
+        std::move(page),
+        Access(options.host, acceptor.local_endpoint().port(), options.token == "auto" ? make_token() : options.token,
+               options.embed_in, options.allow_host),
+        viewer_assets(), network, limits);
     service->new_turn = [this]() -> Client::Turn {
-      return [strand = asio::make_strand(compute)](std::function<void()> task) { asio::post(strand, std::move(task)); };
+      return [strand = compute.strand()](std::function<void()> task) { asio::post(strand, std::move(task)); };
     };
   }
 
@@ -123,15 +178,14 @@ struct Server::State {
       accept();
       flush_later();
     });
-    for (int i = 0; i < network_threads; ++i)
-      threads.emplace_back([this] {
-        for (;;) try {
-            network.run();
-            return;
-          } catch (const std::exception& error) {  // memory for one answer: the others go on
-            log_warning(fmt::format("the server goes on after an error: {}", error.what()));
-          }
-      });
+    threads = start_threads(network_threads, [this] {
+      for (;;) try {
+          network.run();
+          return;
+        } catch (const std::exception& error) {  // memory for one answer: the others go on
+          log_warning(fmt::format("the server continues after an error: {}", error.what()));
+        }
+    });
   }
 
   void stop() {
@@ -150,6 +204,7 @@ struct Server::State {
       tick.cancel();
     });
     for (const auto& connection : service->connections.close()) connection->stop();
+    service->clients.cancel();
     work.reset();
     threads.clear();  // each connection ends within its farewell, then there is nothing left to do
     error_code ignored;
@@ -164,7 +219,7 @@ struct Server::State {
   }
 
   std::optional<Service> service;  // first, because connections that are left when `network` ends still know it
-  asio::thread_pool compute{compute_threads};
+  Compute compute;
   asio::io_context network{network_threads};
   asio::executor_work_guard<asio::io_context::executor_type> work{network.get_executor()};
   tcp::acceptor acceptor;
@@ -188,6 +243,8 @@ Server::Server(panel::Page page, const ServeOptions& options, const Limits& limi
 Server::~Server() { state_->stop(); }
 
 std::string Server::url() const { return state_->service->access.url(); }
+
+std::string Server::url_once() { return state_->service->access.url_with_code(state_->service->codes.make()); }
 
 std::uint16_t Server::port() const { return state_->service->access.port(); }
 

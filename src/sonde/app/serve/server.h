@@ -16,7 +16,7 @@ namespace sonde::serve {
 /// of its own speak with the network, others carry out commands. All members are thread-safe.
 ///
 ///   Server server(std::move(page), {.port = 8000});   // from now on the port is taken
-///   open_browser(server.url());
+///   open_browser(server.url_once());
 ///   server.run();                                     // until Ctrl-C
 ///
 /// A program that has other work (a notebook) calls start() instead, and stop() or the destructor in the end.
@@ -33,6 +33,9 @@ class Server {
 
   /// "http://127.0.0.1:8000/?token=...": opens the page, and is as secret as the page.
   [[nodiscard]] std::string url() const;
+  /// "http://127.0.0.1:8000/?code=...": opens one page, once and within ten minutes. For places that others can read,
+  /// such as the list of processes and the file of a notebook.
+  [[nodiscard]] std::string url_once();
   [[nodiscard]] std::uint16_t port() const;
 
   /// Begins to serve and returns at once. Does nothing when it was called before.
@@ -40,8 +43,8 @@ class Server {
   /// Serves until stop() is called from another thread (returns) or until an interrupt, which stops the server and is
   /// thrown on: Error(interrupted) or Error(terminated).
   void run();
-  /// Tells every client that the server ends, closes all connections and waits for the commands that are being carried
-  /// out. A stopped server stays stopped; another may be made on the same port at once.
+  /// Notifies every client that the server ends, closes all connections, cancels the commands that are being carried
+  /// out and waits for their end. A stopped server stays stopped; another may be made on the same port at once.
   void stop();
 
   /// {"clients", "commands", "replaced", "frames", "dropped", "refused"}: clients now, all else since the start.

@@ -22,28 +22,74 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST(ServerHttp, TheAddressOpensThePage) {
+TEST(ServerHttp, ThePageIsForAnybodyAndHoldsNothing) {
   const TestServer test;
-  const TestAnswer exchange = test.ask("GET /?token=" + test.token + " HTTP/1.1\r\nHost: " + test.host + "\r\n\r\n");
-  EXPECT_EQ(exchange.status, 303);
-  EXPECT_EQ(exchange.header("Location"), "/");
-  EXPECT_THAT(exchange.header("Set-Cookie"), StartsWith(test.cookie + ";"));
-  const TestAnswer page = test.ask("GET / HTTP/1.1\r\nHost: " + test.host + "\r\nCookie: " + test.cookie + "\r\n\r\n");
-  EXPECT_EQ(page.status, 200);
-  EXPECT_THAT(page.body, StartsWith("<!doctype html>"));
-  EXPECT_THAT(page.header("Content-Security-Policy"), HasSubstr("frame-ancestors 'none'"));
-  EXPECT_EQ(page.header("Referrer-Policy"), "no-referrer");
-  EXPECT_EQ(page.header("X-Content-Type-Options"), "nosniff");
-  const std::string tag = page.header("ETag");
+  for (const std::string& target : {std::string("/"), "/?token=" + test.token, std::string("/?token=guessed")}) {
+    const TestAnswer page = test.ask("GET " + target + " HTTP/1.1\r\nHost: " + test.host + "\r\n\r\n");
+    EXPECT_EQ(page.status, 200) << target;
+    EXPECT_EQ(page.header("Set-Cookie"), "");
+    EXPECT_THAT(page.body, StartsWith("<!doctype html>"));
+    EXPECT_EQ(page.body.find(test.token), std::string::npos);
+    EXPECT_THAT(page.header("Content-Security-Policy"), HasSubstr("frame-ancestors 'none'"));
+    EXPECT_EQ(page.header("Referrer-Policy"), "no-referrer");
+    EXPECT_EQ(page.header("X-Content-Type-Options"), "nosniff");
+  }
+  const std::string tag = test.ask(test.request("GET /")).header("ETag");
   const TestAnswer known = test.ask(test.request("GET /", "If-None-Match: " + tag));
   EXPECT_EQ(known.status, 304);
+}
+
+TEST(ServerHttp, TheTokenIsExchangedForASecret) {
+  const TestServer test;
+  const TestAnswer entered = test.enter("token", test.token);
+  EXPECT_EQ(entered.status, 200);
+  EXPECT_EQ(entered.header("Cache-Control"), "no-store");
+  EXPECT_EQ(entered.header("Set-Cookie"), "");
+  const std::string secret = text_at(parse_json(entered.body, "answer"), "secret");
+  EXPECT_EQ(secret.size(), 96U);
+  EXPECT_NE(secret, test.secret) << "each page has its own";
+  EXPECT_EQ(test.ask(test.request("GET /api/state", "X-Sonde-Secret: " + secret)).status, 200);
+  for (const std::string& body : {std::string(R"({"token": "guessed"})"), std::string("{}"), std::string("[]"),
+                                  std::string("x"), std::string(R"({"token": 7})"), std::string(R"({"code": ""})"),
+                                  R"({"secret": ")" + secret + "\"}", R"({"code": ")" + test.token + "\"}"})
+    EXPECT_EQ(test.ask(test.request("POST /api/enter", "", body)).status, 403) << body;
+  EXPECT_TRUE(test.log.gets("a wrong token"));
+}
+
+TEST(ServerHttp, TheTokenIsNoSecret) {
+  const TestServer test;
+  for (const std::string& header :
+       {"X-Sonde-Secret: " + test.token, "Cookie: sonde_1=" + test.token + "\r\nX-Sonde-Secret:",
+        "Authorization: Bearer " + test.secret + "\r\nX-Sonde-Secret:"})
+    EXPECT_EQ(test.ask("GET /api/state HTTP/1.1\r\nHost: " + test.host + "\r\n" + header + "\r\n\r\n").status, 403)
+        << header;
+  EXPECT_EQ(test.ask("GET /api/state?token=" + test.token + " HTTP/1.1\r\nHost: " + test.host + "\r\n\r\n").status,
+            403);
+}
+
+TEST(ServerHttp, ACodeOpensOnePage) {
+  TestServer test;
+  const std::string url = test.server.url_once();
+  EXPECT_THAT(url, HasSubstr("/?code="));
+  EXPECT_EQ(url.find(test.token), std::string::npos);
+  const std::string code = url.substr(url.find('=') + 1);
+  const TestAnswer entered = test.enter("code", code);
+  EXPECT_EQ(entered.status, 200);
+  const std::string secret = text_at(parse_json(entered.body, "answer"), "secret");
+  EXPECT_EQ(test.ask(test.request("GET /api/state", "X-Sonde-Secret: " + secret)).status, 200);
+  const TestAnswer again = test.enter("code", code);
+  EXPECT_EQ(again.status, 403) << "it was read from a notebook's file";
+  EXPECT_THAT(text_at(parse_json(again.body, "error"), "message"), HasSubstr("opens one page, once"));
+  EXPECT_EQ(test.enter("token", code).status, 403);
+  EXPECT_TRUE(test.log.gets("a wrong code"));
 }
 
 TEST(ServerHttp, EveryServerHasItsOwnToken) {
   const TestServer one, other;
   EXPECT_NE(one.token, other.token);
   EXPECT_EQ(one.token.size(), 32U);
-  EXPECT_EQ(one.ask("GET / HTTP/1.1\r\nHost: " + one.host + "\r\nCookie: " + other.cookie + "\r\n\r\n").status, 403);
+  EXPECT_EQ(one.ask(one.request("GET /api/state", "X-Sonde-Secret: " + other.secret)).status, 403) << "of another port";
+  EXPECT_EQ(one.enter("token", other.token).status, 403);
 }
 
 TEST(ServerHttp, AGivenTokenIsUsed) {
@@ -114,29 +160,34 @@ constexpr const char* upgrade =
 
 INSTANTIATE_TEST_SUITE_P(
     , ServerRefuses,
-    ::testing::Values(
-        Attack{"RebindingHost", "GET /", "Host: evil.example", 403, "host \"evil.example\""},
-        Attack{"HostWithAnotherPort", "GET /", "Host: localhost:1", 403, "host \"localhost:1\""},
-        Attack{"NoHost", "GET /", "Host:", 403, "host \"\""},
-        Attack{"TwoHosts", "GET /", "X: y\r\nHost: evil.example", 400, "two Host headers"},
-        Attack{"ForeignOrigin", "GET /api/state", "Origin: http://evil.example", 403, "origin \"http://evil.example\""},
-        Attack{"CrossSitePost", "POST /api/export", "Origin: http://evil.example", 403, "origin"},
-        Attack{"PostOfNoOrigin", "POST /api/export", "Origin:", 403, "origin \"\""},
-        Attack{"SandboxedPost", "POST /api/export", "Origin: null", 403, "origin \"null\""},
-        Attack{"NoCookie", "GET /", "Cookie: a=b", 403, "no cookie"},
-        Attack{"WrongCookie", "GET /api/state", "Cookie: sonde_1=00000000000000000000000000000000", 403, "no cookie"},
-        Attack{"WrongToken", "GET /?token=00000000000000000000000000000000", "", 403, "wrong token"},
-        Attack{"PathTraversal", "GET /../../../../etc/passwd", "", 404, "no such path"},
-        Attack{"EncodedTraversal", "GET /assets/%2e%2e%2f%2e%2e%2fetc/passwd", "", 404, "no such path"},
-        Attack{"AbsoluteTarget", "GET http://localhost/etc/passwd", "", 404, "no such path"},
-        Attack{"UnknownPath", "GET /admin", "", 404, "no such path"},
-        Attack{"OtherMethod", "DELETE /", "", 404, "no such path"},
-        Attack{"SocketWithoutUpgrade", "GET /ws", "", 404, "no such path"}),
+    ::testing::Values(Attack{"RebindingHost", "GET /", "Host: evil.example", 403, "host \"evil.example\""},
+                      Attack{"HostWithAnotherPort", "GET /", "Host: localhost:1", 403, "host \"localhost:1\""},
+                      Attack{"NoHost", "GET /", "Host:", 403, "host \"\""},
+                      Attack{"TwoHosts", "GET /", "X: y\r\nHost: evil.example", 400, "two Host headers"},
+                      Attack{"ForeignOrigin", "GET /api/state", "Origin: http://evil.example", 403,
+                             "origin \"http://evil.example\""},
+                      Attack{"CrossSitePost", "POST /api/export", "Origin: http://evil.example", 403, "origin"},
+                      Attack{"PostOfNoOrigin", "POST /api/export", "Origin:", 403, "origin \"\""},
+                      Attack{"SandboxedPost", "POST /api/export", "Origin: null", 403, "origin \"null\""},
+                      Attack{"NoSecret", "GET /api/state", "X-Sonde-Secret:", 403, "no secret"},
+                      Attack{"WrongSecret", "GET /api/state", "X-Sonde-Secret: 00000000000000000000000000000000", 403,
+                             "a wrong secret"},
+                      Attack{"ExportWithoutSecret", "POST /api/export", "X-Sonde-Secret:", 403, "no secret"},
+                      Attack{"EntryFromAnotherPort", "POST /api/enter", "Origin: http://localhost:1", 403,
+                             "origin \"http://localhost:1\""},
+                      Attack{"EntryWithoutToken", "POST /api/enter", "Content-Length: 0", 403, "a wrong code"},
+                      Attack{"PathTraversal", "GET /../../../../etc/passwd", "", 404, "no such path"},
+                      Attack{"EncodedTraversal", "GET /assets/%2e%2e%2f%2e%2e%2fetc/passwd", "", 404, "no such path"},
+                      Attack{"AbsoluteTarget", "GET http://localhost/etc/passwd", "", 404, "no such path"},
+                      Attack{"UnknownPath", "GET /admin", "", 404, "no such path"},
+                      Attack{"OtherMethod", "DELETE /", "", 404, "no such path"},
+                      Attack{"SocketWithoutUpgrade", "GET /ws", "", 404, "no such path"}),
     [](const auto& each) { return each.param.name; });
 
 TEST(ServerHttp, AForeignPageOpensNoWebSocket) {
   const TestServer test;
-  for (const char* other : {"Origin: http://evil.example", "Origin:", "Cookie: a=b", "Host: evil.example"})
+  for (const char* other :
+       {"Origin: http://evil.example", "Origin:", "Origin: http://localhost:1", "Host: evil.example"})
     EXPECT_EQ(test.ask(test.request("GET /ws", std::string(other) + "\r\n" + upgrade)).status, 403) << other;
   EXPECT_EQ(test.ask(test.request("GET /ws", upgrade)).status, 101);
 }
@@ -161,7 +212,7 @@ TEST(ServerHttp, WhatIsNoHttpIsRefused) {
     EXPECT_EQ(read_answer(connection).status, 400);
     EXPECT_TRUE(connection.is_closed_by_server());
   }
-  EXPECT_TRUE(test.log.gets("no HTTP"));
+  EXPECT_TRUE(test.log.gets("not HTTP"));
 }
 
 TEST(ServerHttp, ABodyThatNobodyWantsIsNoSecondRequest) {
@@ -222,14 +273,14 @@ TEST(ServerHttp, RefusalsDoNotFillTheLog) {
 
 TEST(ServerHttp, NoReasonHidesBehindAnother) {
   const TestServer test;
-  for (const char* header : {"Host: evil.example", "Origin: http://evil.example", "Cookie: a=b"})
-    EXPECT_EQ(test.ask(test.request("GET /", header)).status, 403) << header;
-  EXPECT_EQ(test.ask(test.request("GET /?token=0")).status, 403);
+  for (const char* header : {"Host: evil.example", "Origin: http://evil.example", "X-Sonde-Secret: a"})
+    EXPECT_EQ(test.ask(test.request("GET /api/state", header)).status, 403) << header;
+  EXPECT_EQ(test.enter("token", "0").status, 403);
   TestWebSocket binary = test.open(), words = test.open(), longest = test.open();
   binary.connection.send(TestWebSocket::encode(0x82, "SND1"));
   words.send("set_position 3 5");
   longest.send(std::string(70'000, ' '));
-  for (const char* logged : {"host \"evil.example\"", "origin \"http://evil.example\"", "no cookie", "wrong token",
+  for (const char* logged : {"host \"evil.example\"", "origin \"http://evil.example\"", "a wrong secret", "wrong token",
                              "a binary message", "command", "more than 65536 bytes"})
     EXPECT_TRUE(test.log.gets(logged)) << logged << " in " << ::testing::PrintToString(test.log.lines());
 }
@@ -315,7 +366,7 @@ TEST(Server, StopEndsARunningOne) {
 
 TEST(Server, BeyondTheLoopbackItWarns) {
   const TestLog log;
-  const Server server({}, {.host = "0.0.0.0"});
+  const Server server({}, {.host = "0.0.0.0", .allow_host = {"localhost"}});
   EXPECT_TRUE(log.gets("ssh -N -L"));
 }
 

@@ -22,7 +22,7 @@ void wait_until_received(TestWebSocket& client, std::uint32_t id) {
 
 TEST(ServerWebSocket, TellsThePageFirst) {
   const TestServer test;
-  TestWebSocket client(test.server.port(), test.cookie);
+  TestWebSocket client(test.server.port(), test.secret);
   ASSERT_TRUE(client.is_open()) << client.head;
   EXPECT_EQ(client.head.find("permessage-deflate"), std::string::npos);
   const Value page = client.receive_json();
@@ -30,7 +30,7 @@ TEST(ServerWebSocket, TellsThePageFirst) {
   EXPECT_EQ(text_at(page, "protocol"), "sonde.view.v1");
   EXPECT_EQ(number_at(page, "client"), 1);
   EXPECT_EQ(text_at(page, "state"), "the state");
-  EXPECT_EQ(page.find("actions")->size(), 4U);
+  EXPECT_EQ(page.find("actions")->size(), 5U);
 }
 
 TEST(ServerWebSocket, ACommandIsAnsweredWithItsId) {
@@ -70,7 +70,7 @@ TEST(ServerWebSocket, ErrorsAreAnswers) {
   client.send(R"([1])");
   EXPECT_EQ(text_at(client.receive_answer(0), "kind"), "bad_input");
   client.send(R"({"id": 4, "command": "each"})");
-  EXPECT_EQ(text_at(client.receive_answer(4), "type"), "reply") << "it goes on after each of them";
+  EXPECT_EQ(text_at(client.receive_answer(4), "type"), "reply") << "it continues after each of them";
 }
 
 TEST(ServerWebSocket, AFloodEndsWithTheAnswerToTheLast) {
@@ -162,12 +162,48 @@ TEST(ServerWebSocket, ClientsAreCounted) {
   TestServer test;
   std::vector<TestWebSocket> clients;
   for (int i = 0; i < 16; ++i) clients.push_back(test.open());
-  TestWebSocket refused(test.server.port(), test.cookie);
-  EXPECT_THAT(refused.head, ::testing::StartsWith("HTTP/1.1 503"));
+  TestWebSocket refused(test.server.port(), test.secret);
+  EXPECT_EQ(refused.receive_close(), 1013U) << "try again later";
   EXPECT_TRUE(test.log.gets("too many clients"));
   clients.pop_back();
   test.stage.wait_for_ended(1);
   const TestWebSocket next = test.open();
+}
+
+TEST(ServerWebSocket, WithoutTheSecretNothingIsSaid) {
+  const TestServer other, test;  // the log is that of the last
+  for (const std::string& secret : {std::string("guessed"), test.token, other.secret, test.secret + "0"}) {
+    TestWebSocket socket(test.server.port(), secret);
+    ASSERT_TRUE(socket.is_open());
+    EXPECT_EQ(socket.receive_close(), 1008U) << "against the rules";
+  }
+  for (const char* first : {R"({"id": 1, "command": "each"})", "{}", "[]", "x"}) {
+    TestWebSocket socket(test.server.port(), "");
+    socket.send(first);
+    const TestWebSocket::Message answer = socket.receive();
+    EXPECT_EQ(answer.opcode, TestWebSocket::close) << first;
+  }
+  EXPECT_TRUE(test.log.gets("without the secret of this server"));
+  EXPECT_EQ(number_at(test.server.stats(), "clients"), 0);
+}
+
+TEST(ServerWebSocket, TheFirstMessageIsShort) {
+  const TestServer test;
+  TestWebSocket socket(test.server.port(), std::string(2000, 'x'));
+  EXPECT_EQ(socket.receive_close(), 1009U);
+}
+
+TEST(ServerWebSocket, WhoShowsNoSecretIsCutOffAndTakesNoPlace) {
+  Limits limits;
+  limits.handshake = std::chrono::milliseconds(300);
+  limits.clients = 2;
+  const TestServer test(limits);
+  std::vector<TestWebSocket> silent;
+  for (int i = 0; i < 4; ++i) silent.emplace_back(test.server.port(), "");
+  const TestWebSocket one = test.open(), other = test.open();
+  for (TestWebSocket& each : silent) EXPECT_TRUE(each.connection.is_closed_by_server());
+  EXPECT_TRUE(test.log.gets("no secret came in time"));
+  EXPECT_EQ(number_at(test.server.stats(), "clients"), 2);
 }
 
 struct Malformed {
@@ -274,6 +310,44 @@ TEST(ServerWebSocket, WhatASessionSendsAfterItsClientLeftIsDropped) {
   EXPECT_EQ(test.stage.payloads, 0);
 }
 
+TEST(ServerWebSocket, WorkOfAClientThatLeftIsCancelled) {
+  TestServer test;
+  {
+    TestWebSocket client = test.open();
+    client.send(R"({"id": 1, "command": "work"})");
+    test.stage.wait_for_work(1);
+  }
+  test.stage.wait_for_ended(1);
+}
+
+TEST(ServerWebSocket, WorkThatTakesTooLongGivesWayToANewerCommand) {
+  Limits limits;
+  limits.patience = std::chrono::milliseconds(0);
+  TestServer test(limits);
+  TestWebSocket client = test.open();
+  client.send(R"({"id": 1, "command": "work", "channel": 1})");
+  test.stage.wait_for_work(1);
+  client.send(R"({"id": 2, "command": "each"})");
+  client.send(R"({"id": 3, "command": "work", "channel": 1})");
+  EXPECT_EQ(number_at(client.receive_answer(2), "id"), 2) << "what waited behind it";
+  test.stage.wait_for_work(2);
+  const Value stats = test.server.stats();
+  EXPECT_EQ(number_at(stats, "replaced"), 1) << "it has no answer, like one that was never begun";
+  EXPECT_EQ(number_at(stats, "commands"), 2);
+}
+
+TEST(ServerWebSocket, TheEndCancelsWhatIsBeingDone) {
+  TestServer test;
+  std::vector<TestWebSocket> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(test.open());  // while the others work
+    clients.back().send(R"({"id": 1, "command": "work"})");
+    test.stage.wait_for_work(i + 1);
+  }
+  test.server.stop();
+  test.stage.wait_for_ended(6);
+}
+
 TEST(ServerWebSocket, TheEndIsTold) {
   TestServer test;
   TestWebSocket client = test.open();
@@ -304,7 +378,7 @@ TEST(ServerWebSocket, TheEndWaitsForWhatIsBeingDone) {
 
 TEST(ServerWebSocket, TheEndWaitsForNobodyWhoDoesNotListen) {
   Limits limits;
-  limits.farewell = std::chrono::milliseconds(50);
+  limits.last_word = std::chrono::milliseconds(50);
   TestServer test(limits);
   TestWebSocket client = test.open(4096);
   client.send(R"({"id": 1, "command": "each", "frames": 1, "bytes": 16000000})");

@@ -95,6 +95,12 @@ void Clients::release(std::uint32_t number) {
   clients_.erase(found);
 }
 
+void Clients::cancel() const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [number, client] : clients_)
+    if (client != nullptr) client->cancel();
+}
+
 Value Clients::counts() const {
   const std::lock_guard lock(mutex_);
   Value counts;

@@ -34,7 +34,7 @@ class Connection {
   virtual void abort() = 0;
 };
 
-/// The connections that are open. When there is no room the oldest that has not shown the cookie makes way, so that
+/// The connections that are open. When there is no room the oldest that has not shown a secret makes way, so that
 /// strangers who only connect cannot shut out who belongs here. Thread-safe.
 class Connections {
  public:
@@ -72,6 +72,8 @@ class Clients {
   /// nullptr when there is none of this number.
   [[nodiscard]] std::shared_ptr<Client> find(std::uint32_t number) const;
   void release(std::uint32_t number);
+  /// Cancels the commands of all.
+  void cancel() const;
   /// {"clients", "commands", "replaced", "frames", "dropped"} of all clients that ever were.
   [[nodiscard]] Value counts() const;
 
@@ -90,6 +92,7 @@ struct Service {
 
   const panel::Page page;
   const Access access;
+  Codes codes;
   const std::span<const Asset> assets;
   const Limits limits;
   boost::asio::io_context& network;

@@ -129,15 +129,17 @@ class TestWebSocket {
     bool ended = false;  ///< the connection was closed instead
   };
 
-  TestWebSocket(std::uint16_t port, const std::string& cookie, int receive_buffer = 0)
+  /// Sends `secret` as the first message; nothing when it is empty.
+  TestWebSocket(std::uint16_t port, const std::string& secret, int receive_buffer = 0)
       : connection(port, receive_buffer) {
     const std::string host = "localhost:" + std::to_string(port);
     // Key and answer are the example of RFC 6455, section 1.3.
-    connection.send("GET /ws HTTP/1.1\r\nHost: " + host + "\r\nOrigin: http://" + host + "\r\nCookie: " + cookie +
+    connection.send("GET /ws HTTP/1.1\r\nHost: " + host + "\r\nOrigin: http://" + host +
                     "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                     "Sec-WebSocket-Extensions: permessage-deflate\r\n"
                     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
     head = connection.read_through("\r\n\r\n");
+    if (!secret.empty()) send("{\"secret\": \"" + secret + "\"}");
   }
   [[nodiscard]] bool is_open() const {
     return head.starts_with("HTTP/1.1 101") && head.find("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") != std::string::npos;

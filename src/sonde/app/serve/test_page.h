@@ -7,12 +7,14 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sonde/app/serve/server.h"
 #include "sonde/app/serve/test_client.h"
 #include "sonde/app/serve/test_log.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 
 namespace sonde::serve {
 
@@ -42,6 +44,16 @@ class Stage {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ended_ >= sessions; });
   }
+  void work_begins() {
+    const std::lock_guard lock(mutex_);
+    ++working_;
+    changed_.notify_all();
+  }
+  /// Returns when so many commands `work` have begun.
+  void wait_for_work(int commands) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return working_ >= commands; });
+  }
   /// Payloads of frames that are alive, and how many ever were at once.
   std::atomic<int> payloads{0}, most_payloads{0};
 
@@ -49,7 +61,7 @@ class Stage {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool open_ = true;
-  int ended_ = 0;
+  int ended_ = 0, working_ = 0;
 };
 
 /// A payload that is counted while it lives.
@@ -85,6 +97,13 @@ class TestSession final : public panel::Session {
     const auto argument = [&](const char* name) {
       return static_cast<std::uint32_t>(number_at(command.arguments, name));
     };
+    if (command.name == "work") {
+      stage_.work_begins();
+      for (;;) {  // as a loop over frames without an end does
+        check_interrupt();
+        std::this_thread::yield();
+      }
+    }
     stage_.wait();
     if (command.name == "fail") throw Error(ErrorKind::bad_input, "no channel 9").hint("channels are 0 to 7");
     if (command.name == "crash") throw std::runtime_error("a bug");
@@ -110,12 +129,16 @@ class TestSession final : public panel::Session {
   const std::shared_ptr<panel::Outlet> outlet_;
 };
 
-/// Actions: `set` (the newest of each channel), `each` (all of them), `fail`, `crash`. `set` and `each` take `texts`
-/// and `frames` (how many to send) of `bytes`, and wait on the stage first.
+/// Actions: `set` (the newest of each channel), `each` (all of them), `fail`, `crash`, and `work`, which ends only when
+/// it is cancelled. `set` and `each` take `texts` and `frames` (how many to send) of `bytes`, and wait on the stage
+/// first.
 inline panel::Page test_page(Stage& stage) {
   panel::Page page{.title = "test", .view = "stem"};
-  page.actions = {
-      {.name = "set", .distinct = {"channel"}}, {.name = "each", .latest = false}, {.name = "fail"}, {.name = "crash"}};
+  page.actions = {{.name = "set", .distinct = {"channel"}},
+                  {.name = "each", .latest = false},
+                  {.name = "fail"},
+                  {.name = "crash"},
+                  {.name = "work", .distinct = {"channel"}}};
   page.state = [] { return Value("the state"); };
   page.open = [&stage](std::shared_ptr<panel::Outlet> outlet) {
     return std::make_unique<TestSession>(stage, std::move(outlet));
@@ -128,23 +151,27 @@ struct TestServer {
   TestLog log;
   Stage stage;
   Server server;
-  std::string token, cookie, host;
+  std::string token, host, secret;
 
   explicit TestServer(const Limits& limits = {}, const ServeOptions& options = {})
       : server(test_page(stage), options, limits),
         token(server.url().substr(server.url().find('=') + 1)),
-        cookie("sonde_" + std::to_string(server.port()) + "=" + token),
         host("localhost:" + std::to_string(server.port())) {
     server.start();
+    secret = text_at(parse_json(enter("token", token).body, "answer"), "secret");
   }
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;
   ~TestServer() { stage.pass(); }
 
   [[nodiscard]] TestConnection connect() const { return TestConnection(server.port()); }
+  /// Exchanges a token or a code.
+  [[nodiscard]] TestAnswer enter(const std::string& kind, const std::string& text) const {
+    return ask(request("POST /api/enter", "", "{\"" + kind + "\": \"" + text + "\"}"));
+  }
   /// A client that has read the page message.
   [[nodiscard]] TestWebSocket open(int receive_buffer = 0) const {
-    TestWebSocket socket(server.port(), cookie, receive_buffer);
+    TestWebSocket socket(server.port(), secret, receive_buffer);
     EXPECT_TRUE(socket.is_open()) << socket.head;
     EXPECT_EQ(text_at(socket.receive_json(), "type"), "page");
     return socket;
@@ -153,7 +180,7 @@ struct TestServer {
   [[nodiscard]] std::string request(const std::string& line, const std::string& other = "",
                                     const std::string& body = "") const {
     std::string text = line + " HTTP/1.1\r\n";
-    for (const std::string& header : {"Host: " + host, "Origin: http://" + host, "Cookie: " + cookie})
+    for (const std::string& header : {"Host: " + host, "Origin: http://" + host, "X-Sonde-Secret: " + secret})
       if (!other.starts_with(header.substr(0, header.find(':') + 1))) text += header + "\r\n";
     if (!other.empty()) text += other + "\r\n";
     if (!body.empty()) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";

@@ -19,6 +19,7 @@
 
 #include "sonde/app/serve/command.h"
 #include "sonde/app/serve/routes.h"
+#include "sonde/engine/report/json.h"
 
 namespace sonde::serve {
 namespace {
@@ -31,13 +32,13 @@ using asio::ip::tcp;
 using beast::error_code;
 
 constexpr const char* subprotocol = "sonde.view.v1";
+constexpr std::size_t longest_secret_bytes = 1024;  // of the message that holds it
 
 /// Everything here runs in the strand of the socket, but wake(), stop() and abort().
 class WebsocketConnection final : public Connection, public std::enable_shared_from_this<WebsocketConnection> {
  public:
-  WebsocketConnection(Service& service, Descriptor descriptor, std::uint32_t client)
+  WebsocketConnection(Service& service, Descriptor descriptor)
       : service_(service),
-        number_(client),
         socket_(
             tcp::socket(asio::make_strand(service.network), descriptor.v6 ? tcp::v6() : tcp::v4(), descriptor.number)),
         deadline_(socket_.get_executor()) {}
@@ -52,10 +53,6 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
     http::request_parser<http::empty_body> parser;
     parser.put(asio::buffer(request), error);
     request_ = parser.release();
-    client_ = std::make_shared<Client>(number_, service_.page, service_.new_turn(), [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->wake();
-    });
-    service_.clients.add(client_);
   }
   void start() {
     asio::dispatch(socket_.get_executor(), [self = shared_from_this()] { self->accept(); });
@@ -63,10 +60,10 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
 
   void stop() override {
     asio::post(socket_.get_executor(), [self = shared_from_this()] {
-      if (self->ended_ || !self->open_) return self->end();
+      if (self->ended_ || self->client_ == nullptr) return self->end();
       self->stopping_ = true;
       self->client_->outlet().event("closing", Value::object());
-      self->end_after(self->service_.limits.farewell);
+      self->end_after(self->service_.limits.last_word);
       self->flush();
     });
   }
@@ -84,7 +81,7 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
       if (http::token_list(request_[http::field::sec_websocket_protocol]).exists(subprotocol))
         response.set(http::field::sec_websocket_protocol, subprotocol);
     }));
-    socket_.read_message_max(longest_command_bytes);
+    socket_.read_message_max(longest_secret_bytes);
     socket_.auto_fragment(false);  // a frame leaves as it lies in memory, uncopied
     socket_.async_accept(request_, [self = shared_from_this()](error_code error) {
       if (error) {
@@ -92,11 +89,38 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
           self->refused(Reason::handshake, "a handshake against the protocol (" + error.message() + ")");
         return self->end();
       }
-      self->open_ = true;
-      self->client_->open();
+      self->end_after(self->service_.limits.handshake, "no secret came in time");
       self->read();
-      self->flush();
     });
+  }
+
+  /// The first message. Who has no secret takes none of the places of clients.
+  void enter(std::string_view text) {
+    Value message;
+    try {
+      message = parse_json(text, "secret");
+    } catch (const Error&) {  // like one without a secret
+    }
+    if (!service_.access.secret_valid(text_at(message, "secret")))
+      return refuse(Reason::secret, "a WebSocket without the secret of this server",
+                    {websocket::close_code::policy_error, "no secret of this server"});
+    const auto number = service_.clients.reserve();
+    if (!number)
+      return refuse(Reason::too_many_clients, "too many clients",
+                    {websocket::close_code::try_again_later,
+                     fmt::format("{} windows show this page already", service_.limits.clients)});
+    deadline_.cancel();
+    number_ = *number;
+    client_ = std::make_shared<Client>(
+        number_, service_.page, service_.new_turn(),
+        [weak = weak_from_this()] {
+          if (const auto self = weak.lock()) self->wake();
+        },
+        service_.limits.patience);
+    service_.clients.add(client_);
+    service_.connections.trust(this);
+    socket_.read_message_max(longest_command_bytes);
+    client_->open();
   }
 
   void read() {
@@ -109,12 +133,16 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
     if (ended_ || closing_) return;
     if (socket_.got_binary())
       return refuse(Reason::binary_message, "a binary message", websocket::close_code::unknown_data);
-    try {
-      const auto data = in_.cdata();
-      client_->receive({static_cast<const char*>(data.data()), data.size()});
-    } catch (const Error& error) {
-      return refuse(Reason::bad_json, printable(error.message()), websocket::close_code::bad_payload);
-    }
+    const std::string_view text(static_cast<const char*>(in_.cdata().data()), in_.cdata().size());
+    if (client_ == nullptr) {
+      enter(text);
+    } else
+      try {
+        client_->receive(text);
+      } catch (const Error& error) {
+        return refuse(Reason::bad_json, printable(error.message()), websocket::close_code::bad_payload);
+      }
+    if (ended_ || closing_) return;
     in_.clear();
     read();
   }
@@ -130,26 +158,29 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
   }
 
   void refused(Reason reason, const std::string& what) {
-    service_.refusals.note(reason, fmt::format("ended client {}: {}", number_, what));
+    service_.refusals.note(reason, client_ == nullptr ? fmt::format("ended a connection: {}", what)
+                                                      : fmt::format("ended client {}: {}", number_, what));
   }
 
-  void refuse(Reason reason, const std::string& what, websocket::close_code code) {
+  void refuse(Reason reason, const std::string& what, const websocket::close_reason& why) {
     refused(reason, what);
-    close(code);
+    close(why);
   }
 
   /// The closing handshake; whoever does not take part is cut off.
-  void close(websocket::close_code code) {
+  void close(const websocket::close_reason& why) {
     if (ended_ || closing_) return;
     closing_ = true;
-    end_after(service_.limits.farewell);
-    socket_.async_close(code, [self = shared_from_this()](error_code) { self->end(); });
+    if (!stopping_) end_after(service_.limits.farewell);  // else the last word is being waited for already
+    socket_.async_close(why, [self = shared_from_this()](error_code) { self->end(); });
   }
 
-  void end_after(std::chrono::milliseconds time) {
+  void end_after(std::chrono::milliseconds time, const char* late = nullptr) {
     deadline_.expires_after(time);
-    deadline_.async_wait([self = shared_from_this()](error_code error) {
-      if (!error) self->end();
+    deadline_.async_wait([self = shared_from_this(), late](error_code error) {
+      if (error) return;
+      if (late != nullptr) self->refused(Reason::handshake, late);
+      self->end();
     });
   }
 
@@ -157,8 +188,10 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
     if (ended_) return;
     ended_ = true;
     deadline_.cancel();
-    service_.clients.release(number_);
-    client_->close();
+    if (client_ != nullptr) {
+      service_.clients.release(number_);
+      client_->close();
+    }
     beast::get_lowest_layer(socket_).close();
   }
 
@@ -170,8 +203,9 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
   /// Sends the next message, one at a time: what waits longer may be replaced meanwhile.
   void flush() {
     woken_ = false;
-    if (!open_ || ended_ || closing_ || writing_) {
-      if (!ended_ && open_) end_when_overflowed();
+    if (client_ == nullptr || ended_) return;
+    if (closing_ || writing_) {
+      end_when_overflowed();
       return;
     }
     if (end_when_overflowed()) return;
@@ -210,24 +244,24 @@ class WebsocketConnection final : public Connection, public std::enable_shared_f
   }
 
   Service& service_;
-  const std::uint32_t number_;
+  std::uint32_t number_ = 0;  // of the client, once it is one
   websocket::stream<beast::tcp_stream> socket_;
   asio::steady_timer deadline_;
   http::request<http::empty_body> request_;
-  std::shared_ptr<Client> client_;
+  std::shared_ptr<Client> client_;  // nullptr until the secret has come
   beast::flat_buffer in_;
   std::optional<Outbox::Message> sending_;
   panel::FrameHeader header_{};
-  bool open_ = false, writing_ = false, stopping_ = false, closing_ = false, ended_ = false;
+  bool writing_ = false, stopping_ = false, closing_ = false, ended_ = false;
   std::atomic<bool> woken_{false};
 };
 
 }  // namespace
 
-void serve_websocket(Service& service, Descriptor descriptor, const std::string& request, std::uint32_t client) {
-  const auto connection = std::make_shared<WebsocketConnection>(service, descriptor, client);
+void serve_websocket(Service& service, Descriptor descriptor, const std::string& request) {
+  const auto connection = std::make_shared<WebsocketConnection>(service, descriptor);
   connection->prepare(request);
-  if (service.connections.add(connection, true) != Connections::Admission::refused) connection->start();
+  if (service.connections.add(connection, false) != Connections::Admission::refused) connection->start();
 }
 
 }  // namespace sonde::serve

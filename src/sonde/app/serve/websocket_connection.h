@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "sonde/app/serve/http_connection.h"
@@ -9,8 +8,8 @@
 
 namespace sonde::serve {
 
-/// Answers a request to become a WebSocket (`request`: its whole head as it was sent) and then serves the client whose
-/// number was reserved, until either side ends it.
-void serve_websocket(Service& service, Descriptor descriptor, const std::string& request, std::uint32_t client);
+/// Answers a request to become a WebSocket (`request`: its whole head as it was sent). Its first message has to hold
+/// the secret of the page, {"secret": "..."}; then it is served as a client until either side ends it.
+void serve_websocket(Service& service, Descriptor descriptor, const std::string& request);
 
 }  // namespace sonde::serve

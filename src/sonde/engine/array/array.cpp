@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/saturate.h"
 #include "sonde/engine/device/pool.h"
 
 namespace sonde {
@@ -17,9 +18,17 @@ std::array<Index, Shape::max_rank> contiguous_strides(const Shape& shape) {
   Index step = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
     strides[static_cast<std::size_t>(i)] = step;
-    step *= shape[i];
+    step = saturating_product(step, shape[i]);  // an array without elements may have any other extents
   }
   return strides;
+}
+
+std::size_t bytes_of(const Shape& shape, DType dtype) {
+  const Index bytes = saturating_product(shape.count(), static_cast<Index>(size_bytes(dtype)));
+  if (bytes == saturated)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("shape {} of {} takes more than 2^63 bytes", shape.text(), name(dtype)));
+  return static_cast<std::size_t>(bytes);
 }
 
 /// Copies a strided host array into contiguous bytes, innermost dimension by innermost dimension.
@@ -50,7 +59,7 @@ Array::Array(Device device, Shape shape, DType dtype)
       shape_(shape),
       strides_(contiguous_strides(shape)),
       dtype_(dtype),
-      allocated_bytes_(static_cast<std::size_t>(shape.count()) * size_bytes(dtype)) {
+      allocated_bytes_(bytes_of(shape, dtype)) {
   const std::size_t bytes = allocated_bytes_;
   data_ = {Pool::of(device).allocate(bytes),
            [device, bytes](void* block) { Pool::of(device).deallocate(block, bytes); }};

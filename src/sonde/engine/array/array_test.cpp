@@ -26,6 +26,17 @@ TEST(Shape, OverflowIsAnError) {
   EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)shape.count(); }), HasSubstr("more than 2^63"));
 }
 
+TEST(Shape, WithoutElementsMayHaveAnyOtherExtents) {
+  const Shape shape = {0, Index{1} << 40, Index{1} << 40};
+  EXPECT_EQ(shape.count(), 0);
+  EXPECT_EQ(Array(Device::cpu(), shape, DType::f64).allocated_bytes(), 0u);
+}
+
+TEST(Shape, BytesBeyond63BitsAreAnError) {
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { Array(Device::cpu(), Shape{Index{1} << 61}, DType::f64); }),
+              HasSubstr("shape (2305843009213693952,) of f64 takes more than 2^63 bytes"));
+}
+
 TEST(View, IndexesThroughStrides) {
   std::vector<int> elements = {0, 1, 2, 3, 4, 5};
   const View<int, 2> view(elements.data(), 2, 3);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sonde/engine/base/error.h"
 
 namespace sonde {
@@ -18,6 +20,7 @@ void Shape::append(Index extent) {
 }
 
 Index Shape::count() const {
+  if (std::find(extents_.begin(), extents_.begin() + rank_, 0) != extents_.begin() + rank_) return 0;
   Index product = 1;
   for (int i = 0; i < rank_; ++i)
     if (__builtin_mul_overflow(product, (*this)[i], &product))

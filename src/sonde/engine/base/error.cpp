@@ -3,16 +3,32 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string_view>
+
+#include "sonde/engine/base/printable.h"
 
 namespace sonde {
 namespace {
 
+/// In printable form. Our own further lines are indented by two spaces and stay lines; a line end in a name does not.
+std::string shown(const std::string& text) {
+  constexpr std::string_view further = "\n  ";
+  std::string made;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = text.find(further, begin);
+    made += printable(std::string_view(text).substr(begin, end - begin));
+    if (end == std::string::npos) return made;
+    made += further;
+    begin = end + further.size();
+  }
+}
+
 /// A line for each problem, those of several in one below it.
 void append(std::string& text, const std::vector<Error>& problems, const std::string& indent) {
   for (const Error& problem : problems) {
-    text += "\n" + indent + "- " + problem.message();
+    text += "\n" + indent + "- " + shown(problem.message());
     append(text, problem.problems(), indent + "  ");
-    if (!problem.hint().empty()) text += "\n" + indent + "  hint: " + problem.hint();
+    if (!problem.hint().empty()) text += "\n" + indent + "  hint: " + shown(problem.hint());
   }
 }
 
@@ -103,10 +119,10 @@ void Error::add_activity(std::string activity) {
 }
 
 void Error::compose() {
-  text_ = "error: " + message_;
+  text_ = "error: " + shown(message_);
   append(text_, problems_, "  ");
-  for (const std::string& activity : activities_) text_ += "\nwhile: " + activity;
-  if (!hint_.empty()) text_ += "\nhint: " + hint_;
+  for (const std::string& activity : activities_) text_ += "\nwhile: " + shown(activity);
+  if (!hint_.empty()) text_ += "\nhint: " + shown(hint_);
 }
 
 void Problems::throw_if_any(const std::string& summary) const {

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <new>
 #include <stdexcept>
+#include <thread>
 
 #include "sonde/engine/base/as_error.h"
 #include "sonde/engine/base/interrupt.h"
@@ -99,6 +101,32 @@ TEST(Interrupt, TerminationWaitsNoLongerThanItMay) {
     for (;;) check_interrupt();
   });
   clear_interrupt();
+}
+
+TEST(Interrupt, WorkOfOneThreadIsCancelledAlone) {
+  Cancel cancel;
+  const CancelScope outer(&cancel);
+  EXPECT_NO_THROW(check_interrupt());
+  cancel.request();
+  EXPECT_THAT(testing::error_of(ErrorKind::interrupted, [] { check_interrupt(); }), ::testing::HasSubstr("cancelled"));
+  EXPECT_FALSE(interrupt_requested()) << "the program goes on";
+  std::jthread([] { EXPECT_NO_THROW(check_interrupt()) << "another thread"; }).join();
+  {
+    const CancelScope inner(nullptr);
+    EXPECT_NO_THROW(check_interrupt());
+  }
+  EXPECT_ANY_THROW(check_interrupt());
+}
+
+TEST(Interrupt, WorkMayBeCancelledFromATimeOn) {
+  Cancel cancel;
+  const auto now = std::chrono::steady_clock::now();
+  cancel.request_at(now + std::chrono::hours(1));
+  EXPECT_FALSE(cancel.requested());
+  cancel.request_at(now);
+  EXPECT_TRUE(cancel.requested());
+  cancel.request_at(now + std::chrono::hours(1));
+  EXPECT_TRUE(cancel.requested()) << "the earliest time counts";
 }
 
 TEST(Interrupt, ComesAtTheLookThatATestChooses) {

@@ -105,7 +105,7 @@ TEST(SmallFloat, EveryStoredNumberIsReadExactlyAndStoredAgain) {
 }
 
 TEST(SmallFloat, NoNanBecomesANumber) {
-  // A payload in the lower bits alone would be cut off to an infinity.
+  // A payload only in the lower bits would be cut off to an infinity.
   for (const std::uint32_t payload : {1u, 0x1FFFu, 0x400000u, 0x7FFFFFu, 0x2000u})
     for (const std::uint32_t sign : {0u, 0x80000000u}) {
       const float value = std::bit_cast<float>(sign | 0x7F800000u | payload);

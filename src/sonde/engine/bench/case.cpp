@@ -13,8 +13,10 @@
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/process.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/bench/number_of.h"
 #include "sonde/engine/memory/host_memory.h"
 #include "sonde/engine/report/json.h"
 
@@ -90,11 +92,6 @@ std::string text_of(const Value& object, const char* key) {
   return value != nullptr && value->is_text() ? value->as_text() : "";
 }
 
-double number_of(const Value& object, const char* key) {
-  const Value* value = object.find(key);
-  return value != nullptr && value->is_number() ? value->as_real() : 0;
-}
-
 double median_of(const Value& operation) {
   const Value* steady = operation.find("steady_s");
   return steady == nullptr ? 0 : number_of(*steady, "median");
@@ -106,7 +103,7 @@ Index whole_size(const std::string& size, const char* what) {
   Index number = 0;
   const auto [end, status] = std::from_chars(size.data(), size.data() + size.size(), number);
   if (status != std::errc() || end != size.data() + size.size() || number < 1)
-    throw Error(ErrorKind::usage, fmt::format("--sizes: \"{}\" is no number of {}", size, what))
+    throw Error(ErrorKind::usage, fmt::format("--sizes: \"{}\" is not a number of {}", size, what))
         .hint("give positive whole numbers, separated by commas");
   return number;
 }
@@ -182,11 +179,20 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
   return value;
 }
 
+std::string peers_folder(const std::string& program) {
+  namespace fs = std::filesystem;
+  if (const char* named = std::getenv("SONDE_PEERS"); named != nullptr && *named != '\0') return named;
+  const fs::path binaries = fs::path(program).parent_path();
+  if (const fs::path installed = (binaries.parent_path() / "share/sonde/peers"); is_folder(installed))
+    return installed.string();
+  for (fs::path above = binaries; above.has_relative_path(); above = above.parent_path())
+    if (is_folder(above / "bench/peers")) return (above / "bench/peers").string();
+  return "bench/peers";
+}
+
 Peer python_peer(const std::string& name, const std::string& script, const std::vector<std::string>& arguments) {
-  const char* folder = std::getenv("SONDE_PEERS");
-  Peer peer{
-      name,
-      {"/usr/bin/python3", (std::filesystem::path(folder != nullptr ? folder : "bench/peers") / script).string()}};
+  const std::string folder = peers_folder(canonical_path("/proc/self/exe").string());
+  Peer peer{name, {"/usr/bin/python3", (std::filesystem::path(folder) / script).string()}};
   peer.command.insert(peer.command.end(), arguments.begin(), arguments.end());
   return peer;
 }

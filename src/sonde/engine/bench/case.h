@@ -43,8 +43,11 @@ struct Peer {
   std::vector<std::string> command;  ///< words, found on PATH
 };
 
-/// A script of bench/peers/ run by Debian's Python; SONDE_PEERS names the folder, else bench/peers below the current
-/// one.
+/// Where the scripts of bench/peers are: $SONDE_PEERS, share/sonde/peers of the prefix that `program` was installed
+/// into, or the source tree that it was built in.
+[[nodiscard]] std::string peers_folder(const std::string& program);
+
+/// A script of peers_folder() of this program, run by Debian's Python.
 [[nodiscard]] Peer python_peer(const std::string& name, const std::string& script,
                                const std::vector<std::string>& arguments);
 

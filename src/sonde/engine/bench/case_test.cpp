@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -193,6 +194,21 @@ TEST(BenchText, ShowsEveryOperation) {
   EXPECT_THAT(text, HasSubstr("from disk"));
   EXPECT_THAT(text, HasSubstr("GB/s"));
   EXPECT_THAT(text, HasSubstr("not there: not run, `sonde-no-such-program` could not be run, or failed"));
+}
+
+TEST(Peers, AreFoundInThePrefixAndInTheSourceTree) {
+  const testing::TemporaryFolder folder;
+  const char* named = std::getenv("SONDE_PEERS");
+  const std::string before = named != nullptr ? named : "";
+  unsetenv("SONDE_PEERS");
+  std::filesystem::create_directories(folder.file("prefix/share/sonde/peers"));
+  EXPECT_EQ(peers_folder(folder.file("prefix/bin/sonde")), folder.file("prefix/share/sonde/peers"));
+  std::filesystem::create_directories(folder.file("source/bench/peers"));
+  EXPECT_EQ(peers_folder(folder.file("source/build/ci/sonde")), folder.file("source/bench/peers"));
+  EXPECT_EQ(peers_folder(folder.file("elsewhere/sonde")), "bench/peers");
+  setenv("SONDE_PEERS", "/mine", 1);
+  EXPECT_EQ(peers_folder(folder.file("prefix/bin/sonde")), "/mine");
+  before.empty() ? unsetenv("SONDE_PEERS") : setenv("SONDE_PEERS", before.c_str(), 1);
 }
 
 }  // namespace

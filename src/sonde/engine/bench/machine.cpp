@@ -15,9 +15,12 @@
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/bench/machine_kernels.h"
 #include "sonde/engine/bench/measure.h"
+#include "sonde/engine/bench/number_of.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/device/pinned.h"
 #include "sonde/engine/device/pool.h"
@@ -156,7 +159,7 @@ Value fft_rates(const MachineOptions& options) {
 }
 
 Value disk_rates(const MachineOptions& options) {
-  const std::string folder = options.folder.empty() ? std::filesystem::temp_directory_path().string() : options.folder;
+  const std::string folder = options.folder.empty() ? temporary_folder().string() : options.folder;
   constexpr std::size_t piece = 8u << 20;
   const std::size_t pieces = std::max<std::size_t>(1, options.file_bytes / piece);
   std::vector<std::byte> block(piece);
@@ -201,11 +204,6 @@ Value link_rates(Device device, const MachineOptions& options) {
   rates["to_host_pinned_bytes_per_s"] = rate(pinned.data(), on_device.data());
   rates["to_host_pageable_bytes_per_s"] = rate(pageable.data(), on_device.data());
   return rates;
-}
-
-double number_of(const Value& object, const char* key) {
-  const Value* value = object.find(key);
-  return value != nullptr && value->is_number() ? value->as_real() : 0;
 }
 
 /// The row of the smallest thread count that is at least `threads`, else the last; nullptr without rows.
@@ -261,9 +259,14 @@ Value measure_machine(const MachineOptions& options) {
 std::string machine_cache_path() { return cache_path("machine.json"); }
 
 std::optional<Value> cached_machine(const std::string& path) {
-  if (path.empty() || !std::filesystem::exists(path)) return std::nullopt;
+  const std::optional<std::string> text = read_cache(path);
+  if (!text) return std::nullopt;
   try {
-    Value machine = read_json(path);
+    const Value kept = parse_json(*text, path);
+    if (!kept.is_object()) return std::nullopt;
+    Value machine = Value::object();
+    for (const Value::Member& member : kept.members())
+      if (member.key != "schema") machine[member.key] = member.value;
     const Value* identity = machine.find("identity");
     if (identity != nullptr && *identity == machine_identity()) return machine;
   } catch (const Error&) {  // a cache that cannot be read is no cache
@@ -271,7 +274,22 @@ std::optional<Value> cached_machine(const std::string& path) {
   return std::nullopt;
 }
 
-void cache_machine(const Value& machine, const std::string& path) { write_cache(path, to_json(machine) + "\n"); }
+void cache_machine(const Value& machine, const std::string& path) {
+  Value kept;
+  kept["schema"] = "sonde.machine/1";  // first: by it a later measurement knows what it may replace
+  for (const Value::Member& member : machine.members()) kept[member.key] = member.value;
+  write_cache(path, to_json(kept) + "\n");
+}
+
+bool keep_machine(const Value& machine) {
+  try {
+    cache_machine(machine);
+    return true;
+  } catch (const Error& error) {
+    log_note(fmt::format("the numbers of this machine are not kept: {}", error.message()));
+    return false;
+  }
+}
 
 MachineRates machine_rates(const Value& machine, int threads) {
   MachineRates rates;

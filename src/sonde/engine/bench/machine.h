@@ -41,6 +41,10 @@ struct MachineOptions {
 /// Writes atomically, making the folder. Throws Error(io).
 void cache_machine(const Value& machine, const std::string& path = machine_cache_path());
 
+/// The same; where the cache cannot be written, a note says so and the numbers hold for this run. Whether they were
+/// kept.
+bool keep_machine(const Value& machine);
+
 /// The limits for work on `threads` threads (the measured count at or above, else the largest). Memory is the largest
 /// of copy, triad and read: no operation on memory is faster.
 [[nodiscard]] MachineRates machine_rates(const Value& machine, int threads);

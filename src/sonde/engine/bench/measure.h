@@ -32,7 +32,7 @@ struct Measured {
 [[nodiscard]] std::vector<Measured> measure_in_turns(const std::vector<std::function<double()>>& operations,
                                                      const Sampling& sampling = {});
 
-/// One operation alone.
+/// A single operation.
 [[nodiscard]] Measured measure(const std::function<void()>& operation, const Sampling& sampling = {});
 
 /// The densest point of the values: the half-sample mode (Bickel & Fruehwirth 2006). Where a machine has two speeds

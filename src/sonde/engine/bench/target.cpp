@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "sonde/engine/bench/number_of.h"
 #include "sonde/engine/report/spread.h"
 
 namespace sonde {
@@ -15,11 +16,6 @@ namespace {
 
 std::string in_words(const Target::Time& time, int workers) {
   return fmt::format("{} on {} thread{}", time.operation, workers, workers == 1 ? "" : "s");
-}
-
-double number_of(const Value& object, const char* key) {
-  const Value* value = object.find(key);
-  return value != nullptr && value->is_number() ? value->as_real() : 0;
 }
 
 /// The measured time of an operation of the CPU.

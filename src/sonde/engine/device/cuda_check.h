@@ -4,7 +4,9 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <string>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/stream.h"
@@ -17,14 +19,30 @@ inline void check(cudaError_t status, const char* activity) {
               std::string("CUDA: ") + activity + ": " + cudaGetErrorString(status));
 }
 
-/// The queue of a GPU's stream for a kernel launch. A launch goes to the device that the calling thread has chosen,
-/// which in a new thread is the first one: this chooses the stream's.
+/// The queue of a GPU's stream for a launch or a library's call. Either goes to the device that the calling thread has
+/// chosen, which in a new thread is the first one: this chooses the stream's.
 inline cudaStream_t launch_on(const Stream& stream) {
   check(cudaSetDevice(stream.device().info().ordinal), "choosing the device");
   return static_cast<cudaStream_t>(stream.handle());
 }
 
-/// After every kernel launch.
-inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
+/// Thread blocks and their dynamic shared memory.
+struct LaunchShape {
+  dim3 blocks, threads;
+  std::size_t shared_bytes = 0;
+};
+
+/// Queues kernel(arguments...) to the stream; `name` stands in messages. A function, where CUDA has <<<...>>>: so these
+/// files are C++ to every compiler.
+template <class... Parameters, class... Arguments>
+void launch_kernel(const Stream& stream, const char* name, const LaunchShape& shape, void (*kernel)(Parameters...),
+                   Arguments&&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = shape.blocks;
+  config.blockDim = shape.threads;
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = launch_on(stream);
+  check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), name);
+}
 
 }  // namespace sonde::cuda

@@ -15,7 +15,7 @@ namespace sonde {
 /// depends on the work, so the first runs measure it: a few as they are, a few as a graph, and the faster way stays.
 /// Every run does the work once, also while measuring. On the CPU the work is simply called.
 ///
-/// Work that is recorded allocates nothing, waits for nothing, and queues to its stream alone, or to others that it
+/// Work that is recorded allocates nothing, waits for nothing, and queues only to its stream, or to others that it
 /// ties to that stream with events. What a user changes between runs lies in memory that the work reads.
 class Graph {
  public:

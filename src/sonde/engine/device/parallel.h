@@ -28,7 +28,9 @@ void run_parallel(Index count, Index grain, LoopBody body, void* context);
 
 /// Calls body(first, last, worker) on pieces [k grain, (k+1) grain) of [0, count). The pieces do not depend on the
 /// number of threads, so sums kept per piece are reproducible. The only way to use several cores for computing. May
-/// nest. The first exception of a body reaches the caller; pieces not yet started are then left out.
+/// nest. The first exception of a body reaches the caller; pieces not yet started are then left out. So are those of
+/// work that is cancelled (CancelScope): then the loop throws Error(interrupted), and what it was writing is
+/// unfinished.
 template <class Body>
 void parallel_for(Index count, Index grain, Body&& body) {
   using Plain = std::remove_reference_t<Body>;

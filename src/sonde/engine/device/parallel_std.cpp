@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/device/parallel.h"
 
@@ -34,8 +36,10 @@ void detail::run_parallel(Index count, Index grain, LoopBody body, void* context
   const Index pieces = (count + grain - 1) / grain;
   if (current_worker != nullptr) {
     Worker worker = *current_worker;
-    for (Index piece = 0; piece < pieces; ++piece)
+    for (Index piece = 0; piece < pieces; ++piece) {
+      CancelScope::check();
       body(context, piece * grain, std::min(count, (piece + 1) * grain), worker);
+    }
     return;
   }
 
@@ -43,11 +47,16 @@ void detail::run_parallel(Index count, Index grain, LoopBody body, void* context
   std::atomic<bool> failed{false};
   std::exception_ptr failure;
   std::mutex mutex;
+  const Cancel* const cancel = CancelScope::current();  // of this thread; the pieces run on others too
+  RunFiles* const files = run_files();
   const auto work = [&](int index) {
+    const InRun joined(files);
     Worker worker{index};
+    const CancelScope scope(cancel);
     current_worker = &worker;
     for (Index piece = next++; piece < pieces && !failed; piece = next++) {
       try {
+        CancelScope::check();
         body(context, piece * grain, std::min(count, (piece + 1) * grain), worker);
       } catch (...) {
         const std::lock_guard lock(mutex);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/device/parallel.h"
 
@@ -46,15 +48,31 @@ void detail::run_parallel(Index count, Index grain, LoopBody body, void* context
   if (count <= 0) return;
   grain = std::max<Index>(1, grain);
   const Index pieces = (count + grain - 1) / grain;
+  if (threads().count == 1) {
+    // An arena of one thread has two places all the same: of two callers, a reader ahead of the work for instance, the
+    // second would get an index beyond worker_limit().
+    Worker alone;
+    for (Index piece = 0; piece < pieces; ++piece) {
+      CancelScope::check();
+      body(context, piece * grain, std::min(count, (piece + 1) * grain), alone);
+    }
+    return;
+  }
+  const Cancel* const cancel = CancelScope::current();  // of this thread; the pieces run on others too
+  RunFiles* const files = run_files();
   threads().arena->execute([&] {
     // Isolated: a worker that waits for this loop must not start a piece of an outer loop, whose scratch has its index.
     tbb::this_task_arena::isolate([&] {
       tbb::parallel_for(
           tbb::blocked_range<Index>(0, pieces, 1),
           [&](const tbb::blocked_range<Index>& range) {
+            const InRun joined(files);
             Worker worker{tbb::this_task_arena::current_thread_index()};
-            for (Index piece = range.begin(); piece < range.end(); ++piece)
+            const CancelScope scope(cancel);
+            for (Index piece = range.begin(); piece < range.end(); ++piece) {
+              CancelScope::check();
               body(context, piece * grain, std::min(count, (piece + 1) * grain), worker);
+            }
           },
           tbb::simple_partitioner());
     });

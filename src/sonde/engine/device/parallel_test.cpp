@@ -6,7 +6,11 @@
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 
 namespace sonde {
 namespace {
@@ -44,6 +48,22 @@ TEST_P(ParallelFor, TheFirstExceptionReachesTheCaller) {
                std::runtime_error);
 }
 
+TEST_P(ParallelFor, CancelledWorkStopsBetweenPieces) {
+  const Threads threads(GetParam());
+  Cancel cancel;
+  const CancelScope scope(&cancel);
+  std::atomic<Index> pieces{0};
+  const auto loop = [&] {
+    parallel_for(1000, 1, [&](Index, Index, Worker&) {
+      parallel_for(10, 1, [&](Index, Index, Worker&) {});  // a loop inside hears of it too
+      if (++pieces == 10) cancel.request();
+    });
+  };
+  EXPECT_THROW(loop(), Error);
+  // Each thread may have begun one more.
+  EXPECT_LE(pieces, 10 + GetParam());
+}
+
 TEST_P(ParallelFor, NestedLoopsKeepScratchApart) {
   const Threads threads(GetParam());
   PerWorker<Index> scratch([] { return Index{0}; });
@@ -55,6 +75,26 @@ TEST_P(ParallelFor, NestedLoopsKeepScratchApart) {
   });
   EXPECT_EQ(total, 128);
   EXPECT_EQ(clashes, 0);
+}
+
+TEST_P(ParallelFor, CallersAtTheSameTimeHaveIndicesBelowTheLimit) {
+  const Threads threads(GetParam());
+  std::atomic<int> largest{0};
+  const auto call = [&] {
+    for (int loop = 0; loop < 200; ++loop)
+      parallel_for(50, 1, [&](Index first, Index, Worker& worker) {
+        volatile double work = 1;
+        for (int i = 0; i < 200; ++i) work = work + static_cast<double>(first);
+        int before = largest;
+        while (before < worker.index && !largest.compare_exchange_weak(before, worker.index)) {
+        }
+      });
+  };
+  {
+    const std::jthread reader(call), other(call);
+    call();
+  }
+  EXPECT_LT(largest, worker_limit());
 }
 
 TEST_P(ParallelFor, NothingToDoCallsNothing) {

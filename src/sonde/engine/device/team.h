@@ -128,7 +128,7 @@ class SerialBlock {
     for (std::uint32_t w = 0; w < warps_; ++w) body(warp, order_ == StepOrder::forwards ? w : warps_ - 1 - w, warps_);
   }
   /// body(i, partial) for every i in [0, n) adds to its partial sums, integers or floating-point numbers; all threads
-  /// get the sums. On a GPU the order of additions depends on n and the block's size alone.
+  /// get the sums. On a GPU the order of additions depends only on n and the block's size.
   template <int Count, class Sum, class Body>
   void sums(Index n, Sum (&result)[Count], Body&& body) const {
     for (Sum& each_sum : result) each_sum = 0;

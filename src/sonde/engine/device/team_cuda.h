@@ -14,8 +14,12 @@
 namespace sonde::cuda {
 
 inline constexpr unsigned warp_threads = 32, all_lanes = 0xffffffffu;
-inline constexpr unsigned most_threads = 512;         // per block: leaves 128 registers to each thread
+inline constexpr unsigned most_threads = 512;  // per block: leaves 128 registers to each thread
+#ifdef SONDE_MOST_BLOCKS                       // the tests on the CPU have a few, so that bodies loop there
+inline constexpr Index most_blocks = SONDE_MOST_BLOCKS;
+#else
 inline constexpr Index most_blocks = Index{1} << 20;  // bodies loop over what is beyond
+#endif
 
 class Warp {
  public:
@@ -113,15 +117,15 @@ __global__ void __launch_bounds__(most_threads) run_blocks(const Body body) {
 template <class Body>
 void launch(Stream& stream, const LaunchSize& size, const Body& body, const char* name) {
   if (size.blocks == 0) return;
-  const cudaStream_t queue = launch_on(stream);
   constexpr std::size_t always_allowed_bytes = 48 << 10;
-  if (size.scratch_bytes > always_allowed_bytes)
+  if (size.scratch_bytes > always_allowed_bytes) {
+    (void)launch_on(stream);  // the permission is the device's
     check(cudaFuncSetAttribute(run_blocks<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(size.scratch_bytes)),
           name);
+  }
   const auto blocks = static_cast<unsigned>(size.blocks < most_blocks ? size.blocks : most_blocks);
-  run_blocks<<<blocks, size.warps * warp_threads, size.scratch_bytes, queue>>>(body);
-  check_launch(name);
+  launch_kernel(stream, name, {blocks, size.warps * warp_threads, size.scratch_bytes}, run_blocks<Body>, body);
 }
 
 }  // namespace sonde::cuda

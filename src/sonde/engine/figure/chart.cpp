@@ -4,17 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/process.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/figure/chart_parts.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/file.h"
+#include "sonde/engine/io/mark.h"
 #include "sonde/engine/report/json.h"
 
 namespace sonde {
@@ -40,29 +45,60 @@ Value map_value(const HeightMap& map) {
   return value;
 }
 
-void write_text(const fs::path& path, const std::string& text) {
-  AtomicFile file(path.string());
+void write_text(const std::string& path, const std::string& text, const OutputRole& role) {
+  AtomicFile file(path, role);
   file.write(text);
   file.commit();
 }
 
-/// Throws Error(io) when a file of this name is there and does not hold, near its beginning, what a chart's does.
-void require_ours(const std::string& path, std::string_view beginning) {
-  if (!fs::exists(path)) return;
-  std::string first(200, '\0');
-  std::ifstream(path).read(first.data(), static_cast<std::streamsize>(first.size()));
-  if (first.find(beginning) == std::string::npos)
-    throw Error(ErrorKind::io, fmt::format("{}: a file of another kind is here, which the chart would replace", path))
-        .hint("give the chart another name");
+const OutputRole data_role = side_output("the data of the chart", FileMark::json);
+const OutputRole script_role = side_output("the script of the chart", FileMark::text);
+
+/// The names of a chart.
+struct Names {
+  std::string name;                  // without ending and folder
+  std::vector<std::string> endings;  // of the pictures
+  std::vector<std::string> pictures;
+  std::string data, script;
+  OutputRole picture_role;
+
+  explicit Names(const std::string& path) {
+    const fs::path whole(path);
+    const std::string ending = whole.extension().string();
+    const bool one = std::find(chart_endings().begin(), chart_endings().end(), ending) != chart_endings().end();
+    name = (one ? whole.stem() : whole.filename()).string();
+    endings = one ? std::vector{ending} : std::vector<std::string>{".png", ".pdf"};
+    // In the form in which the caller gave the folder.
+    const auto beside = [&](const std::string& file) { return (whole.parent_path() / file).string(); };
+    for (const std::string& each : endings) pictures.push_back(beside(name + each));
+    data = beside(name + ".chart.json");
+    script = beside(name + ".gp");
+    // A picture that was named with its ending is a result.
+    picture_role = one ? OutputRole{.what = "the chart"} : side_output("the chart", FileMark::picture);
+  }
+};
+
+/// What gnuplot drew, with the mark of sonde, in the place that it was drawn for.
+void take_picture(const fs::path& drawn, const std::string& path, const OutputRole& role) {
+  const InRun apart(nullptr);  // what gnuplot wrote is no input
+  constexpr std::size_t most_bytes = std::size_t{256} << 20;
+  const std::string picture = marked_picture(read_text(drawn.string(), most_bytes));
+  AtomicFile file(path, role);
+  file.write(picture);
+  file.commit();
 }
 
-/// A folder beside the pictures, so that they can be renamed into place; removed at the end.
+/// A folder among the temporary files, where gnuplot draws; removed at the end. Not beside the pictures: a run that is
+/// killed would leave it there for ever.
 class WorkFolder {
  public:
-  explicit WorkFolder(const fs::path& beside) {
-    std::string pattern = (beside / ".sonde-chart-XXXXXX").string();
+  WorkFolder() {
+    const fs::path parent = temporary_folder();
+    std::string pattern = (parent / "sonde-chart-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr)
-      throw Error(ErrorKind::io, fmt::format("{}: no folder can be made there", beside.string()));
+      throw Error(ErrorKind::io,
+                  fmt::format("{}: no temporary folder can be made: {}", parent.string(), std::strerror(errno)))
+          .hint("set TMPDIR to a folder that you may write to");
     path_ = pattern;
   }
   ~WorkFolder() {
@@ -149,42 +185,38 @@ std::vector<std::string> ChartFiles::all() const {
   return files;
 }
 
-ChartFiles write_chart(const std::string& path, const Chart& chart) {
-  const fs::path whole(path), folder = whole.has_parent_path() ? whole.parent_path() : fs::path(".");
-  const std::string ending = whole.extension().string();
-  const bool one = std::find(chart_endings().begin(), chart_endings().end(), ending) != chart_endings().end();
-  const std::string name = (one ? whole.stem() : whole.filename()).string();
-  const std::vector<std::string> endings = one ? std::vector{ending} : std::vector<std::string>{".png", ".pdf"};
-  const std::string script = chart_script(chart, name, endings);
-  ChartFiles files;
-  // In the form in which the caller gave the folder.
-  const auto beside = [&](const std::string& file) { return (whole.parent_path() / file).string(); };
-  files.data = beside(name + ".chart.json");
-  files.script = beside(name + ".gp");
-  require_ours(files.data, chart_data_schema);
-  require_ours(files.script, chart_script_beginning);
-  write_text(files.data, to_json(chart_value(chart)) + "\n");
-  write_text(files.script, script);
+void require_chart(const std::string& path) {
+  const Names names(path);
+  for (const std::string& picture : names.pictures) require_place(picture, names.picture_role);
+  require_place(names.data, data_role);
+  require_place(names.script, script_role);
+}
 
-  const WorkFolder work(folder);
+ChartFiles write_chart(const std::string& path, const Chart& chart) {
+  const Names names(path);
+  require_chart(path);  // all of them, before the first is written
+  const std::string script = chart_script(chart, names.name, names.endings);
+  ChartFiles files;
+  files.data = names.data;
+  files.script = names.script;
+  write_text(files.data, to_json(chart_value(chart)) + "\n", data_role);
+  write_text(files.script, script, script_role);
+
   if (!program_output({"gnuplot", "--version"})) {
     log_note(
         fmt::format("{} is not drawn: gnuplot is not installed (package gnuplot-nox); later `gnuplot {}.gp` "
                     "draws it",
-                    name + endings.front(), name));
+                    names.name + names.endings.front(), names.name));
     return files;
   }
-  const auto drawn = program_end({"gnuplot", fs::absolute(files.script).string()}, work.path().string());
+  const WorkFolder work;
+  const auto drawn = program_end({"gnuplot", absolute_path(files.script).string()}, work.path().string());
   if (!drawn || !drawn->well)
     throw Error(ErrorKind::internal, fmt::format("gnuplot does not understand {}: {}", files.script,
                                                  drawn ? trim(drawn->text) : "it cannot be started"));
-  for (const std::string& each : endings) {
-    const std::string picture = beside(name + each);
-    std::error_code failed;
-    fs::rename(work.path() / (name + each), picture, failed);
-    if (failed) throw Error(ErrorKind::io, fmt::format("{}: cannot be written: {}", picture, failed.message()));
-    files.pictures.push_back(picture);
-  }
+  for (std::size_t i = 0; i < names.pictures.size(); ++i)
+    take_picture(work.path() / (names.name + names.endings[i]), names.pictures[i], names.picture_role);
+  files.pictures = names.pictures;
   return files;
 }
 

@@ -91,9 +91,13 @@ struct ChartFiles {
 [[nodiscard]] std::string chart_script(const Chart& chart, const std::string& name,
                                        const std::vector<std::string>& endings = {".png", ".pdf"});
 
+/// require_place() for everything that write_chart(path) writes: before the work that leads to it.
+void require_chart(const std::string& path);
+
 /// Writes the picture `path`, or, when it has none of the endings, FILE.png and FILE.pdf; and data and script beside
-/// it, each complete or not at all. Throws Error(io), also when data or script would take the place of a file that is
-/// none of a chart's, and Error(bad_input) for a chart without facets or series whose parts differ in length.
+/// it, each complete or not at all. Only a picture that was named with its ending replaces a file of others. Throws
+/// Error(io), and Error(bad_input) for such files, for inputs of the run, and for a chart without facets or series
+/// whose parts differ in length.
 ChartFiles write_chart(const std::string& path, const Chart& chart);
 
 }  // namespace sonde

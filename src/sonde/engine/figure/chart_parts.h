@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-// Tol's bright scheme: told apart by people with any colour vision, and in print.
+// Tol's bright scheme: distinguished by people with any colour vision, and in print.
 inline constexpr std::string_view chart_palette[] = {"#4477AA", "#EE6677", "#228833", "#CCBB44",
                                                      "#66CCEE", "#AA3377", "#888888"};
 

@@ -253,10 +253,10 @@ std::vector<double> axis_marks(double low, double high, bool log, int most) {
 std::string chart_svg(const Chart& chart) {
   check_chart(chart);
   for (const Facet& facet : chart.facets) {
-    if (facet.map) throw Error(ErrorKind::not_supported, "a chart with a map is drawn by write_chart alone");
+    if (facet.map) throw Error(ErrorKind::not_supported, "a chart with a map is drawn only by write_chart");
     for (const Series& series : facet.series)
       if (series.mark == Mark::bars)
-        throw Error(ErrorKind::not_supported, "a chart of bars is drawn by write_chart alone");
+        throw Error(ErrorKind::not_supported, "a chart of bars is drawn only by write_chart");
   }
   const auto count = static_cast<Index>(chart.facets.size());
   const Index columns = std::min(count, chart.columns > 0 ? chart.columns : Index{3});

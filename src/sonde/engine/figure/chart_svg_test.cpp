@@ -41,8 +41,8 @@ TEST(ChartSvg, IsWellFormedAndNamesWhatItShows) {
 }
 
 TEST(ChartSvg, EqualRatiosAreEqualDistancesOnALogarithmicAxis) {
-  // Two decades below 1 is twice one decade below; the missing value breaks the line, so that the last point stands
-  // alone.
+  // Two decades below 1 is twice one decade below; the missing value breaks the line, so that the last point is
+  // isolated.
   EXPECT_EQ(read(chart_svg(decay()),
                  "d = [e.get('d') for e in t.iter(n + 'path')][0]\n"
                  "p = [tuple(map(float, q.split())) for q in d.replace('M', 'L').split('L')[1:]]\n"

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/process.h"
@@ -122,8 +124,8 @@ TEST(Chart, FilesThatAreNoChartsStayAsTheyAre) {
   for (const char* taken : {"run.chart.json", "run.gp"}) {
     const testing::TemporaryFolder folder;
     testing::write_bytes(folder.file(taken), {'m', 'i', 'n', 'e'});
-    EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { (void)write_chart(folder.file("run"), example()); }),
-                HasSubstr(std::string(taken) + ": a file of another kind is here"));
+    EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)write_chart(folder.file("run"), example()); }),
+                HasSubstr(std::string(taken) + ": a file that sonde did not write as the "));
     EXPECT_EQ(testing::read_bytes(folder.file(taken)).size(), 4U);
   }
 }
@@ -167,6 +169,27 @@ TEST(Chart, AMapHasItsValuesAndLines) {
   wrong.facets[0].map->z.pop_back();
   EXPECT_EQ(testing::error_of(ErrorKind::bad_input, [&] { (void)chart_script(wrong, "b"); }),
             "error: a map of 3 values on 2 x 2 places");
+}
+
+TEST(Chart, IsDrawnInAFolderAmongTheTemporaryFiles) {
+  const testing::TemporaryFolder folder;
+  // In the place of gnuplot: says where it works, and fails.
+  std::ofstream(folder.file("gnuplot")) << "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\npwd > " << folder.file("where")
+                                        << "\nexit 1\n";
+  std::filesystem::permissions(folder.file("gnuplot"), std::filesystem::perms::owner_all);
+  std::filesystem::create_directory(folder.file("temporary"));
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", (folder.path().string() + ":" + path).c_str(), 1);
+  setenv("TMPDIR", folder.file("temporary").c_str(), 1);
+  EXPECT_THAT(testing::error_of(ErrorKind::internal, [&] { write_chart(folder.file("a.png"), example()); }),
+              HasSubstr("gnuplot does not understand"));
+  unsetenv("TMPDIR");
+  setenv("PATH", path.c_str(), 1);
+  std::string where;
+  std::ifstream told(folder.file("where"));
+  std::getline(told, where);
+  EXPECT_THAT(where, HasSubstr("/temporary/sonde-chart-"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.file("temporary")));
 }
 
 TEST(Chart, WithoutGnuplotScriptAndDataAreWritten) {

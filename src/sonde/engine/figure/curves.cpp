@@ -18,7 +18,7 @@
 namespace sonde {
 namespace {
 
-constexpr Colour ink{40, 40, 40}, grid{222, 222, 222};
+constexpr Colour axis_ink{40, 40, 40}, grid_grey{222, 222, 222};
 /// Of "#rrggbb".
 Colour colour_of(std::string_view hex) {
   const auto part = [&](std::size_t at) {
@@ -65,15 +65,16 @@ void draw_ticks(Canvas& canvas, const Frame& frame, double letters) {
   };
   each(frame.x, [&](double value) {
     const Point foot = frame.at(value, frame.y.low);
-    canvas.line(foot, {frame.top, foot.col}, 1, grid);
+    canvas.line(foot, {frame.top, foot.col}, 1, grid_grey);
     const std::string text = fmt::format("{:.6g}", value);
-    canvas.text(text, {frame.bottom + 1.7 * letters, foot.col - text_width(text, letters) / 2}, letters, ink);
+    canvas.text(text, {frame.bottom + 1.7 * letters, foot.col - text_width(text, letters) / 2}, letters, axis_ink);
   });
   each(frame.y, [&](double value) {
     const Point foot = frame.at(frame.x.low, value);
-    canvas.line(foot, {foot.row, frame.right}, 1, grid);
+    canvas.line(foot, {foot.row, frame.right}, 1, grid_grey);
     const std::string text = fmt::format("{:.6g}", value);
-    canvas.text(text, {foot.row + letters / 2, frame.left - 0.6 * letters - text_width(text, letters)}, letters, ink);
+    canvas.text(text, {foot.row + letters / 2, frame.left - 0.6 * letters - text_width(text, letters)}, letters,
+                axis_ink);
   });
 }
 
@@ -92,7 +93,7 @@ void draw_references(Canvas& canvas, const Frame& frame, const Facet& facet, dou
     const double x = line.upright ? line.value : frame.x.low, y = line.upright ? frame.y.low : line.value;
     if (!frame.holds(x, y)) continue;
     const Point foot = frame.at(x, y);
-    canvas.line(foot, line.upright ? Point{frame.top, foot.col} : Point{foot.row, frame.right}, 1, ink);
+    canvas.line(foot, line.upright ? Point{frame.top, foot.col} : Point{foot.row, frame.right}, 1, axis_ink);
     const double width = text_width(line.label, letters);
     // Beside the line, on the side that has room for it.
     const double left =
@@ -101,7 +102,7 @@ void draw_references(Canvas& canvas, const Frame& frame, const Facet& facet, dou
     if (!line.label.empty())
       canvas.fill(std::lround(base - 1.2 * letters), std::lround(left), std::lround(1.5 * letters), std::lround(width),
                   {255, 255, 255});
-    canvas.text(line.label, {base, left}, letters, ink);
+    canvas.text(line.label, {base, left}, letters, axis_ink);
   }
 }
 
@@ -112,7 +113,7 @@ void draw_legend(Canvas& canvas, const Frame& frame, const Facet& facet, double 
     const std::string& name = facet.series[s].name;
     if (name.empty()) continue;
     const double left = right - text_width(name, letters), row = frame.top - 1.4 * letters;
-    canvas.text(name, {row + letters / 2, left}, letters, ink);
+    canvas.text(name, {row + letters / 2, left}, letters, axis_ink);
     canvas.line({row, left - 2.6 * letters}, {row, left - 0.6 * letters}, 2,
                 colour_of(chart_palette[s % std::size(chart_palette)]));
     right = left - 4.2 * letters;
@@ -143,13 +144,13 @@ Array render_facet(const Facet& facet, Index rows, Index cols) {
   Array picture = blank_image(rows, cols);
   Canvas canvas(picture);
   draw_ticks(canvas, frame, letters);
-  canvas.line({frame.bottom, frame.left}, {frame.bottom, frame.right}, 1.5, ink);
-  canvas.line({frame.bottom, frame.left}, {frame.top, frame.left}, 1.5, ink);
+  canvas.line({frame.bottom, frame.left}, {frame.bottom, frame.right}, 1.5, axis_ink);
+  canvas.line({frame.bottom, frame.left}, {frame.top, frame.left}, 1.5, axis_ink);
   const std::string across = axis_title(facet.x), up = axis_title(facet.y);
   canvas.text(across,
               {static_cast<double>(rows) - 0.9 * letters, (frame.left + frame.right - text_width(across, letters)) / 2},
-              letters, ink);
-  canvas.text(up, {frame.top - 0.9 * letters, 0.8 * letters}, letters, ink);
+              letters, axis_ink);
+  canvas.text(up, {frame.top - 0.9 * letters, 0.8 * letters}, letters, axis_ink);
   for (std::size_t s = 0; s < facet.series.size(); ++s)
     draw_series(canvas, frame, facet.series[s], colour_of(chart_palette[s % std::size(chart_palette)]));
   draw_references(canvas, frame, facet, letters);

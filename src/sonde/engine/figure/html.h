@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of pages that stand alone: nothing in them is fetched from anywhere.
+// Pieces of self-contained pages: nothing in them is fetched from anywhere.
 #pragma once
 
 #include <cstddef>

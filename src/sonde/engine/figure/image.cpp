@@ -14,7 +14,7 @@
 namespace sonde {
 namespace {
 
-constexpr Colour ink{34, 34, 34};
+constexpr Colour letter_ink{34, 34, 34};
 constexpr Colour not_finite{178, 90, 90};
 constexpr Index comfortable_pixels = 512;  // small images are enlarged to about this
 
@@ -78,6 +78,8 @@ ValueRange range_of(std::vector<double> values, double low_percentile, double hi
 
 ValueRange shown_range(const std::vector<double>& values, const ImageStyle& style) {
   ValueRange range = range_of(values, style.low_percentile, style.high_percentile);
+  // Where nearly all values are the same, as in a pattern of a few counts, those that differ are seen.
+  if (!(range.high > range.low)) range = range_of(values, 0, 100);
   if (style.low) range.low = *style.low;
   if (style.high) range.high = *style.high;
   if (style.symmetric) {
@@ -153,11 +155,12 @@ void draw_scale_bar(Canvas& canvas, double zoom, double pixel_size, const std::s
 /// An end of a range, with as many digits as tell a few hundredths of the range: 0.60 of 0.75, 1.016 of 0.02.
 std::string end_text(double value, const ValueRange& range, const std::string& unit) {
   const double size = std::abs(value), share = 0.6 * (range.high - range.low);
+  const auto decade = [](double number) { return static_cast<int>(std::floor(std::log10(number))); };
   std::string text;
   if (size != 0 && (size >= 1e6 || size < 1e-3))
-    text = fmt::format("{:.1e}", value);
+    text = fmt::format("{:.{}e}", value, share > 0 ? std::clamp(decade(size) - decade(share) + 1, 1, 9) : 1);
   else if (share > 0)
-    text = fmt::format("{:.{}f}", value, std::clamp(1 - static_cast<int>(std::floor(std::log10(share))), 0, 4));
+    text = fmt::format("{:.{}f}", value, std::clamp(1 - decade(share), 0, 9));
   else
     text = fmt::format("{:.3g}", value);
   return unit.empty() ? text : text + " " + unit;
@@ -180,8 +183,8 @@ Array with_colour_bar(Array picture, const ValueRange& range, const ImageStyle& 
   }
   const Index text_begin = cols + gap + width + gap / 2;
   const auto text_col = static_cast<double>(text_begin);
-  canvas.text(high, {height + 1, text_col}, height, ink);
-  canvas.text(low, {static_cast<double>(rows) - 2, text_col}, height, ink);
+  canvas.text(high, {height + 1, text_col}, height, letter_ink);
+  canvas.text(low, {static_cast<double>(rows) - 2, text_col}, height, letter_ink);
   return framed;
 }
 
@@ -219,12 +222,13 @@ void add_scale_bar(Array& picture, double pixel_size, const std::string& unit) {
   draw_scale_bar(canvas, 1, pixel_size, unit);
 }
 
-void write_image(const std::string& path, const Array& image, const ImageStyle& style, std::string_view description) {
-  write_png(path, render_image(image, style), description);
+void write_image(const std::string& path, const Array& image, const ImageStyle& style, std::string_view description,
+                 const OutputRole& role) {
+  write_png(path, render_image(image, style), description, role);
 }
 
 Array montage(const std::vector<Panel>& panels, Index columns, std::string_view title) {
-  if (panels.empty()) throw Error(ErrorKind::bad_input, "a montage of no panels");
+  if (panels.empty()) throw Error(ErrorKind::bad_input, "a montage of 0 panels; expected 1 or more");
   const auto count = static_cast<Index>(panels.size());
   if (columns <= 0) columns = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(count))));
   columns = std::min(columns, count);
@@ -249,13 +253,14 @@ Array montage(const std::vector<Panel>& panels, Index columns, std::string_view 
 
   Array sheet = blank_image(total_rows, total_cols);
   Canvas canvas(sheet);
-  if (!title.empty()) canvas.text(title, {2.6 * letters, static_cast<double>(gap)}, 1.35 * letters, ink);
+  if (!title.empty()) canvas.text(title, {2.6 * letters, static_cast<double>(gap)}, 1.35 * letters, letter_ink);
   Index top = heading + gap / 2;
   for (Index i = 0; i < panel_rows; ++i) {
     Index left = gap;
     for (Index k = 0; k < columns && i * columns + k < count; ++k) {
       const Panel& panel = panels[static_cast<std::size_t>(i * columns + k)];
-      canvas.text(panel.label, {static_cast<double>(top) + 1.5 * letters, static_cast<double>(left)}, letters, ink);
+      canvas.text(panel.label, {static_cast<double>(top) + 1.5 * letters, static_cast<double>(left)}, letters,
+                  letter_ink);
       canvas.paste(panel.picture, top + label, left);
       left += widths[static_cast<std::size_t>(k)] + gap;
     }

@@ -9,6 +9,7 @@
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/figure/colour.h"
+#include "sonde/engine/io/atomic_file.h"
 
 namespace sonde {
 
@@ -60,7 +61,7 @@ void add_scale_bar(Array& picture, double pixel_size, const std::string& unit);
 
 /// render_image into a PNG file, atomically.
 void write_image(const std::string& path, const Array& image, const ImageStyle& style = {},
-                 std::string_view description = {});
+                 std::string_view description = {}, const OutputRole& role = {});
 
 /// A rendered picture with the label that stands above it.
 struct Panel {

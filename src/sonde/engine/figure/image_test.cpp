@@ -220,6 +220,21 @@ TEST(ColourBar, RoundsTheEndsOfItsRange) {
   EXPECT_GT(drawn(0, 0.60, "rad").shape()[1], drawn(0, 0.60, "").shape()[1]);
 }
 
+TEST(ColourBar, TellsTheEndsOfANarrowRangeApart) {
+  const auto drawn = [](double low, double high) {
+    ImageStyle style = plain;
+    style.colour_bar = true;
+    style.low = low;
+    style.high = high;
+    return render_image(Array::zeros(Device::cpu(), {64, 64}, DType::u8), style);
+  };
+  const auto same = [](const Array& a, const Array& b) {
+    return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.allocated_bytes()) == 0;
+  };
+  EXPECT_FALSE(same(drawn(1e7, 1.02e7), drawn(1e7, 1.04e7)));
+  EXPECT_FALSE(same(drawn(4.37668, 4.37672), drawn(4.37668, 4.37674)));
+}
+
 TEST(Montage, HoldsEveryPanelAtItsPlace) {
   std::vector<Panel> panels;
   ImageStyle style = plain;
@@ -238,7 +253,8 @@ TEST(Montage, HoldsEveryPanelAtItsPlace) {
 }
 
 TEST(Montage, OfNothingIsRefused) {
-  EXPECT_EQ(testing::error_of(ErrorKind::bad_input, [] { (void)montage({}); }), "error: a montage of no panels");
+  EXPECT_EQ(testing::error_of(ErrorKind::bad_input, [] { (void)montage({}); }),
+            "error: a montage of 0 panels; expected 1 or more");
 }
 
 TEST(WriteImage, MakesAPngFile) {

@@ -6,8 +6,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
+#include <memory>
 #include <utility>
 
+#include "sonde/engine/base/run_files.h"
+#include "sonde/engine/io/file.h"
 #include "tests/support/child.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -154,6 +158,113 @@ TEST(AtomicFile, RenameThatFailsRemovesThePartialFile) {
   std::filesystem::create_directory(folder.file("image.npy"));
   EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { file.commit(); }), HasSubstr("renaming "));
   EXPECT_EQ(entries(folder), 1);
+}
+
+TEST(AtomicFile, NeverTakesThePlaceOfAnInput) {
+  const TemporaryFolder folder;
+  testing::write_bytes(folder.file("scan.npy"), {1, 2, 3});
+  std::filesystem::create_hard_link(folder.file("scan.npy"), folder.file("hard.npy"));
+  const auto run = std::make_shared<RunFiles>();
+  const InRun joined(run.get());
+  const File read(folder.file("scan.npy"));
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { const AtomicFile file(folder.file("hard.npy")); }),
+              HasSubstr("hard.npy: the output would replace " + folder.file("scan.npy")));
+  EXPECT_EQ(entries(folder), 2);
+}
+
+TEST(AtomicFile, WhatItMadeMayBeReadAndMadeAgain) {
+  const TemporaryFolder folder;
+  const auto run = std::make_shared<RunFiles>();
+  const InRun joined(run.get());
+  for (const char* text : {"first", "second"}) {
+    AtomicFile file(folder.file("a"));
+    file.write(text);
+    file.commit();
+    EXPECT_EQ(read_text(folder.file("a")), text);
+  }
+}
+
+TEST(AtomicFile, ASideOutputReplacesItsOwnKindOnly) {
+  const TemporaryFolder folder;
+  const OutputRole report = side_output("the report", FileMark::json);
+  const std::string path = folder.file("a.json");
+  testing::write_bytes(path, {'n', 'o', 't', 'e', 's'});
+  const std::string text = testing::error_of(ErrorKind::bad_input, [&] { const AtomicFile file(path, report); });
+  EXPECT_THAT(text, AllOf(HasSubstr(path + ": a file that sonde did not write as the report is here"),
+                          HasSubstr("hint: move it away, or give the report another name")));
+  EXPECT_EQ(text_of(path), "notes");
+  std::filesystem::remove(path);
+  for (int i = 0; i < 2; ++i) {
+    AtomicFile file(path, report);
+    file.write("{\"schema\": \"sonde.report/1\"}");
+    file.commit();
+  }
+}
+
+/// What a process that is killed in the middle of writing leaves behind.
+void die_writing(const std::string& path) {
+  const pid_t child = fork();
+  if (child == 0) {
+    AtomicFile file(path);
+    file.write("half");
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(AtomicFile, RemovesWhatAKilledWriterHasLeft) {
+  const TemporaryFolder folder;
+  die_writing(folder.file("image.npy"));
+  ASSERT_EQ(entries(folder), 1);
+  AtomicFile file(folder.file("image.npy"));
+  file.write("whole");
+  file.commit();
+  EXPECT_EQ(entries(folder), 1);
+  EXPECT_EQ(text_of(folder.file("image.npy")), "whole");
+}
+
+TEST(AtomicFile, LeavesTheFilesOfWritersThatLive) {
+  const TemporaryFolder folder;
+  AtomicFile first(folder.file("image.npy"));
+  first.write("first");
+  AtomicFile second(folder.file("image.npy"));
+  second.write("second");
+  die_writing(folder.file("image.npy"));
+  EXPECT_EQ(entries(folder), 3);
+  const AtomicFile other(folder.file("image.npy"));  // in the place of the one that was left
+  EXPECT_EQ(entries(folder), 3);
+  first.commit();
+  second.commit();
+  EXPECT_EQ(text_of(folder.file("image.npy")), "second");
+}
+
+TEST(AtomicFile, AClosedFileThatAnotherWriterRemovedFailsInCommit) {
+  const TemporaryFolder folder;
+  AtomicFile closed(folder.file("image.npy"));
+  closed.write("closed");
+  closed.close();  // its lock is given back: it looks like one that was left
+  AtomicFile other(folder.file("image.npy"));
+  other.write("other");
+  other.commit();
+  EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { closed.commit(); }), HasSubstr("image.npy"));
+  EXPECT_EQ(text_of(folder.file("image.npy")), "other");
+}
+
+TEST(AtomicFile, LongNamesHavePartialNamesToo) {
+  const TemporaryFolder folder;
+  const std::string name(251, 'n');
+  AtomicFile file(folder.file(name + ".npy"));
+  file.commit();
+  EXPECT_TRUE(std::filesystem::exists(folder.file(name + ".npy")));
+}
+
+TEST(AtomicFile, NamesThatAreTooLongAreAnErrorBeforeTheWork) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file(std::string(300, 'n'));
+  EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { require_place(path); }),
+              HasSubstr(path + ": looking for it failed: File name too long"));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/io/file.h"
@@ -74,6 +75,7 @@ bool ends_in_seal(const File& file) {
 
 /// Before HDF5 looks into the file: what a flipped bit makes of it is anything.
 Hdf5File checked(const std::string& path) {
+  note_continued(path);
   const bool sealed = ends_in_seal(File(path));
   Hdf5File file = Hdf5File::open(path);
   // Those of earlier versions have none.
@@ -83,9 +85,11 @@ Hdf5File checked(const std::string& path) {
 
 }  // namespace
 
+OutputRole checkpoint_role() { return {.what = "the checkpoint", .replaces = FileMark::hdf5, .continues = true}; }
+
 CheckpointWriter::CheckpointWriter(std::string path, const CheckpointKind& kind, Index iteration,
                                    const std::string& options)
-    : file_(std::move(path)) {
+    : file_(std::move(path), checkpoint_role()) {
   file_.group(group);
   file_.attribute(group, "kind", kind.name);
   file_.attribute(group, "schema", kind.schema);
@@ -126,7 +130,7 @@ CheckpointReader::CheckpointReader(const std::string& path, const CheckpointKind
     throw Error(ErrorKind::bad_file,
                 fmt::format("{}: has schema {} and was written by sonde {}; schemas up to {} are read", path, schema_,
                             word(file_, "version"), kind.schema))
-        .hint("go on with the version that wrote it, or a newer one");
+        .hint("continue with the version that wrote it, or a newer one");
   iteration_ = whole_number(file_, "iteration");
 }
 
@@ -157,7 +161,7 @@ Array CheckpointReader::array(const std::string& name, DType dtype, const Shape&
 
 std::string CheckpointReader::text(const std::string& name) const {
   const std::optional<std::string> value = file_.dataset(place(name)).value().text();
-  if (!value) throw Error(ErrorKind::bad_file, fmt::format("{}: {} of the checkpoint is no text", path(), name));
+  if (!value) throw Error(ErrorKind::bad_file, fmt::format("{}: {} of the checkpoint is not a text", path(), name));
   return *value;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/array/array.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/math/random.h"
@@ -26,6 +27,9 @@ struct CheckpointKind {
   std::string name;  ///< "ptycho"
   std::int64_t schema = 1;
 };
+
+/// What a checkpoint is to the run that writes it: it may replace the one that the run continues.
+[[nodiscard]] OutputRole checkpoint_role();
 
 /// Writes a checkpoint that appears under its name, in place of an older one, only when finish() has succeeded, and
 /// outlives a power failure from then on. Throws Error(io).
@@ -47,9 +51,10 @@ class CheckpointWriter {
   Hdf5Writer file_;
 };
 
-/// Reads a checkpoint. Everything that does not fit is an Error(bad_file) that names the file: no HDF5, cut off,
-/// changed by so much as a bit (all of it is read once), no checkpoint, one of something else, a schema newer than
-/// `kind.schema`, a name that is not there, another type or shape.
+/// Reads a checkpoint, which the run then continues (base/run_files.h). Everything that does not fit is an
+/// Error(bad_file) that names the file: no HDF5, cut off, changed by so much as a bit (all of it is read once), no
+/// checkpoint, one of something else, a schema newer than `kind.schema`, a name that is not there, another type or
+/// shape.
 class CheckpointReader {
  public:
   CheckpointReader(const std::string& path, const CheckpointKind& kind);

@@ -1,90 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/engine/io/chunk_index.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <array>
 
-#include "sonde/engine/base/error.h"
-#include "sonde/engine/io/file.h"
+#include "sonde/engine/io/hdf5/fault.h"
 
 namespace sonde {
-namespace {
 
-std::string name_of(const Hdf5Dataset& dataset) { return dataset.file_path() + ", " + dataset.path(); }
-
-void require_chunked(const Hdf5Dataset& dataset) {
-  if (dataset.info().layout != Hdf5DatasetInfo::Layout::chunked)
-    throw Error(ErrorKind::bad_input, name_of(dataset) + ": the data set is not chunked");
+ChunkIndex::ChunkIndex(Shape shape, Shape chunk, std::vector<PlacedChunk> stored)
+    : chunk_(chunk), stored_(static_cast<Index>(stored.size())) {
+  for (int i = 0; i < shape.rank(); ++i) grid_.append(shape[i] / chunk[i] + (shape[i] % chunk[i] != 0 ? 1 : 0));
+  const auto before = [](const PlacedChunk& a, const PlacedChunk& b) { return a.number < b.number; };
+  if (!std::is_sorted(stored.begin(), stored.end(), before)) std::sort(stored.begin(), stored.end(), before);
+  const auto twice = std::adjacent_find(
+      stored.begin(), stored.end(), [](const PlacedChunk& a, const PlacedChunk& b) { return a.number == b.number; });
+  if (twice != stored.end()) hdf5::damaged(fmt::format("chunk {} appears twice", twice->number));
+  // A file may declare any number of chunks; only those that it stores cost memory.
+  constexpr Index few = 4096, most_per_stored = 4;
+  if (count() / most_per_stored > stored_ + few) {
+    placed_ = std::move(stored);
+    return;
+  }
+  all_.resize(static_cast<std::size_t>(count()));
+  for (const PlacedChunk& each : stored) all_[static_cast<std::size_t>(each.number)] = each.entry;
 }
 
-}  // namespace
-
-ChunkIndex empty_chunk_index(const Shape& shape, const Shape& chunk) {
-  ChunkIndex index;
-  index.chunk = chunk;
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (chunk[i] <= 0) throw Error(ErrorKind::bad_file, fmt::format("chunks of shape {}", chunk.text()));
-    index.grid.append(shape[i] / chunk[i] + (shape[i] % chunk[i] != 0 ? 1 : 0));
-  }
-  constexpr Index most = Index{1} << 28;  // an index of 4 GiB
-  const Index chunks = index.grid.count();
-  if (chunks > most)
-    throw Error(ErrorKind::not_supported, fmt::format("{} chunks, at most {} are indexed", chunks, most))
-        .hint("rewrite the data set with larger chunks, for instance with h5repack -l CHUNK=...");
-  index.entries.resize(static_cast<std::size_t>(chunks));
-  return index;
+ChunkEntry ChunkIndex::operator[](Index number) const {
+  if (!all_.empty()) return all_[static_cast<std::size_t>(number)];
+  const auto found = std::lower_bound(placed_.begin(), placed_.end(), number,
+                                      [](const PlacedChunk& each, Index wanted) { return each.number < wanted; });
+  return found != placed_.end() && found->number == number ? found->entry : ChunkEntry{};
 }
 
 Shape ChunkIndex::first_element(Index number) const {
   std::array<Index, Shape::max_rank> position{};
-  for (int i = grid.rank() - 1; i >= 0; --i) {
-    position[static_cast<std::size_t>(i)] = number % grid[i] * chunk[i];
-    number /= grid[i];
+  for (int i = grid_.rank() - 1; i >= 0; --i) {
+    position[static_cast<std::size_t>(i)] = number % grid_[i] * chunk_[i];
+    number /= grid_[i];
   }
   Shape first;
-  for (int i = 0; i < grid.rank(); ++i) first.append(position[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < grid_.rank(); ++i) first.append(position[static_cast<std::size_t>(i)]);
   return first;
 }
 
 std::vector<Index> ChunkIndex::outside(std::uint64_t file_bytes) const {
   std::vector<Index> numbers;
-  if (!has_offsets) return numbers;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const ChunkEntry& entry = entries[i];
-    if (entry.absent()) continue;
-    if (entry.offset > file_bytes || entry.stored_bytes > file_bytes - entry.offset)
-      numbers.push_back(static_cast<Index>(i));
-  }
-  return numbers;
-}
-
-ChunkIndex ask_chunk_sizes(const Hdf5Dataset& dataset) {
-  require_chunked(dataset);
-  ChunkIndex index = empty_chunk_index(dataset.info().shape, dataset.info().chunk);
-  index.has_offsets = false;
-  index.because = "the HDF5 library, chunk by chunk";
-  for (std::size_t i = 0; i < index.entries.size(); ++i)
-    index.entries[i].stored_bytes =
-        static_cast<std::uint32_t>(dataset.chunk_bytes(index.first_element(static_cast<Index>(i))));
-  return index;
-}
-
-ChunkIndex read_chunk_index(const Hdf5Dataset& dataset) {
-  require_chunked(dataset);
-  const File file(dataset.file_path());
-  const ReadAt read_at = [&](std::uint64_t offset, std::span<std::byte> bytes) {
-    file.read_at(offset, bytes);
-    return true;
-  };
-  const ChunkedLayout layout = {dataset.info().shape, dataset.info().chunk, dataset.info().element_bytes,
-                                dataset.info().header_address};
-  return during(fmt::format("indexing {}", name_of(dataset)), [&] {
-    if (auto index = walk_chunk_tree(read_at, file.size(), layout)) return std::move(*index);
-    ChunkIndex index = ask_chunk_sizes(dataset);
-    index.because = "the file has an index of a newer kind, read through the HDF5 library";
-    return index;
+  for_each_stored([&](Index number, const ChunkEntry& entry) {
+    if (entry.offset > file_bytes || entry.stored_bytes > file_bytes - entry.offset) numbers.push_back(number);
   });
+  return numbers;
 }
 
 }  // namespace sonde

@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "sonde/engine/array/shape.h"
 #include "sonde/engine/base/index.h"
-#include "sonde/engine/io/hdf5.h"
 
-// Where the chunks of a chunked HDF5 data set lie in its file, so that they can be fetched with pread and decoded by
-// our own codecs. The library answers this question with one walk of its tree per chunk; here the tree of version 1
-// (what detectors and h5py's default write) is read once, O(chunks). Layouts of version 4 (libver='latest') are left
-// to the library.
+// Where the chunks of a chunked HDF5 data set are in its file, so that they can be fetched with pread and decoded by
+// our own codecs. All kinds of index are read, each once, O(stored chunks).
 
 namespace sonde {
+
+class Hdf5Dataset;
 
 /// One stored chunk.
 struct ChunkEntry {
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
-  std::uint64_t offset = nowhere;  ///< byte in the file; nowhere: never written, or known to the library alone
+  std::uint64_t offset = nowhere;  ///< byte in the file; nowhere: never written
   std::uint32_t stored_bytes = 0;  ///< 0: never written (its elements have the fill value)
   std::uint32_t filter_mask = 0;   ///< bit k set: filter k of the pipeline was skipped
 
@@ -31,45 +25,48 @@ struct ChunkEntry {
   friend bool operator==(const ChunkEntry&, const ChunkEntry&) = default;
 };
 
-/// All chunks of a data set in C order over the grid of chunks.
-struct ChunkIndex {
-  Shape chunk;  ///< elements of one chunk
-  Shape grid;   ///< chunks along each dimension, the last ones perhaps incomplete
-  std::vector<ChunkEntry> entries;
-  bool has_offsets = true;  ///< false: bytes come from Hdf5Dataset::read_chunk, filter masks too
-  std::string because;      ///< which way the index was made, and why
+/// A stored chunk and its number in C order over the grid of chunks.
+struct PlacedChunk {
+  Index number = 0;
+  ChunkEntry entry;
+};
 
+/// All chunks of a data set in C order over the grid of chunks. Its memory follows the chunks that are stored, whatever
+/// shape is declared.
+class ChunkIndex {
+ public:
+  ChunkIndex() = default;
+  /// Throws Error(bad_file) when a chunk appears twice.
+  ChunkIndex(Shape shape, Shape chunk, std::vector<PlacedChunk> stored);
+
+  [[nodiscard]] const Shape& chunk() const { return chunk_; }  ///< elements of one chunk
+  [[nodiscard]] const Shape& grid() const { return grid_; }  ///< chunks along each dimension, the last perhaps partial
+  [[nodiscard]] Index count() const { return grid_.count(); }  ///< stored or not
+  [[nodiscard]] Index stored() const { return stored_; }
+
+  /// The entry of chunk `number`; an absent one when it was never written.
+  [[nodiscard]] ChunkEntry operator[](Index number) const;
   /// Position of the first element of chunk `number`.
   [[nodiscard]] Shape first_element(Index number) const;
-  /// The chunks whose bytes do not lie inside a file of this size.
+  /// Calls visit(number, entry) for every stored chunk in order.
+  template <class Visit>
+  void for_each_stored(Visit&& visit) const {
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (!all_[i].absent()) visit(static_cast<Index>(i), all_[i]);
+    for (const PlacedChunk& each : placed_) visit(each.number, each.entry);
+  }
+  /// The chunks whose bytes are not inside a file of this size.
   [[nodiscard]] std::vector<Index> outside(std::uint64_t file_bytes) const;
+
+ private:
+  Shape chunk_, grid_;
+  Index stored_ = 0;
+  std::vector<ChunkEntry> all_;      // one for each number, when most are stored
+  std::vector<PlacedChunk> placed_;  // otherwise: the stored ones in order
 };
 
-/// All chunks of such a data set, none of them written yet. Throws Error(not_supported) above 2^28 chunks.
-[[nodiscard]] ChunkIndex empty_chunk_index(const Shape& shape, const Shape& chunk);
-
-/// Reads exactly bytes.size() bytes at `offset` of a file; false when they are not all there.
-using ReadAt = std::function<bool(std::uint64_t offset, std::span<std::byte> bytes)>;
-
-/// What the walk has to know of a data set.
-struct ChunkedLayout {
-  Shape shape, chunk;
-  std::size_t element_bytes = 0;
-  std::uint64_t header_address = 0;  ///< of the object header, relative to the file's base address
-};
-
-/// Walks the version-1 tree of a data set. Nothing when the file uses another kind of index (a newer layout, addresses
-/// that are not 8 bytes). Throws Error(bad_file) when the structure contradicts itself; never reads outside [0,
-/// file_bytes), never visits a node twice without noticing, and needs memory only for the chunks of the layout.
-/// Source: HDF5 File Format Specification 3.0, sections II.A, III.A.1, IV.A.
-[[nodiscard]] std::optional<ChunkIndex> walk_chunk_tree(const ReadAt& read_at, std::uint64_t file_bytes,
-                                                        const ChunkedLayout& layout);
-
-/// The index by the library alone: stored sizes of all chunks, no offsets. Costs about 0.3 us per chunk.
-[[nodiscard]] ChunkIndex ask_chunk_sizes(const Hdf5Dataset& dataset);
-
-/// The index of a chunked data set by the fastest way that the file allows. Throws Error(bad_input) when it is not
-/// chunked, Error(bad_file) naming file and data set when its tree is broken.
+/// The index of a chunked data set. Throws Error(bad_input) when it is not chunked, Error(bad_file) naming the file
+/// when its index is damaged.
 [[nodiscard]] ChunkIndex read_chunk_index(const Hdf5Dataset& dataset);
 
 }  // namespace sonde

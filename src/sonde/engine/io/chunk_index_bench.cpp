@@ -34,28 +34,12 @@ class ChunkFile {
   std::string path_;
 };
 
-void walk(benchmark::State& state) {
-  const ChunkFile file(state.range(0));
-  const Hdf5Dataset dataset = file.dataset();
-  for (auto _ : state) benchmark::DoNotOptimize(read_chunk_index(dataset));
-  state.SetItemsProcessed(state.iterations() * state.range(0));
-}
-BENCHMARK(walk)->Arg(1000)->Arg(10000)->Arg(65536)->Unit(benchmark::kMillisecond);
-
 void open_and_walk(benchmark::State& state) {
   const ChunkFile file(state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(read_chunk_index(file.dataset()));
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-BENCHMARK(open_and_walk)->Arg(10000)->Unit(benchmark::kMillisecond);
-
-void ask_the_library(benchmark::State& state) {
-  const ChunkFile file(state.range(0));
-  const Hdf5Dataset dataset = file.dataset();
-  for (auto _ : state) benchmark::DoNotOptimize(ask_chunk_sizes(dataset));
-  state.SetItemsProcessed(state.iterations() * state.range(0));
-}
-BENCHMARK(ask_the_library)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond);
+BENCHMARK(open_and_walk)->Arg(1000)->Arg(10000)->Arg(65536)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace sonde

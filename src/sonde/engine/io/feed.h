@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "sonde/engine/base/run_files.h"
+
 namespace sonde {
 
 /// Blocks that a thread of its own reads ahead while earlier ones are used, in order. With N blocks the reader is at
@@ -25,7 +27,7 @@ namespace sonde {
 template <class Block>
 class Feed {
  public:
-  /// Fills one block, on the reader's thread. Returns false, leaving the block alone, when there is no more.
+  /// Fills one block, on the reader's thread. Returns false, with the block unchanged, when there is no more.
   using Fill = std::function<bool(Block&)>;
 
   /// A filled block in use; its destructor hands it back to the reader. Empty at the end of the feed. It may be handed
@@ -57,7 +59,7 @@ class Feed {
   Feed(std::vector<Block> blocks, Fill fill) : blocks_(std::move(blocks)), fill_(std::move(fill)) {
     assert(blocks_.size() >= 2);
     for (Block& block : blocks_) empty_.push_back(&block);
-    reader_ = std::jthread([this] { read(); });
+    reader_ = std::jthread(in_this_run([this] { read(); }));
   }
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
 #include "sonde/engine/device/device.h"
-#include "sonde/engine/io/file.h"
 #include "sonde/engine/math/fft.h"
 
 namespace sonde {
@@ -19,13 +19,10 @@ std::string first_line() {
 
 /// The wisdom in a file that is meant for this processor.
 std::optional<std::string> kept_wisdom(const std::string& path) {
-  if (path.empty()) return std::nullopt;
-  try {
-    const std::string text = read_text(path), mine = first_line();
-    if (text.starts_with(mine)) return text.substr(mine.size());
-  } catch (const Error&) {  // a cache that cannot be read is no cache
-  }
-  return std::nullopt;
+  const std::optional<std::string> text = read_cache(path);
+  const std::string mine = first_line();
+  if (!text || !text->starts_with(mine)) return std::nullopt;
+  return text->substr(mine.size());
 }
 
 }  // namespace
@@ -40,7 +37,9 @@ void save_fft_wisdom(const std::string& path) {
   if (path.empty() || wisdom.empty() || kept_wisdom(path) == wisdom) return;
   try {
     write_cache(path, first_line() + wisdom);
-  } catch (const Error&) {  // the next run measures again
+  } catch (const Error& error) {
+    log_note(fmt::format("what Fourier plans have learnt is not kept, and the next run measures again: {}",
+                         error.message()));
   }
 }
 

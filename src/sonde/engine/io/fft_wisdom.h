@@ -15,7 +15,7 @@ namespace sonde {
 bool load_fft_wisdom(const std::string& path = cache_path("fft-wisdom"));
 
 /// Keeps what is known now for later runs, atomically. Nothing is written when the file says the same already, or when
-/// it cannot be written: it is only a cache.
+/// it cannot be written, which is a note: it is only a cache.
 void save_fft_wisdom(const std::string& path = cache_path("fft-wisdom"));
 
 }  // namespace sonde

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 
 namespace sonde {
@@ -42,6 +43,14 @@ File::File(std::string path) : path_(std::move(path)) {
   const int error = ::fstat(descriptor_, &status) == 0 ? 0 : errno;
   if (error == 0 && S_ISREG(status.st_mode)) {
     size_ = static_cast<std::uint64_t>(status.st_size);
+    if (RunFiles* files = run_files()) {
+      try {
+        files->add_input(path_, {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)});
+      } catch (...) {
+        ::close(descriptor_);
+        throw;
+      }
+    }
     return;
   }
   ::close(descriptor_);

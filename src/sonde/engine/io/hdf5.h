@@ -15,13 +15,20 @@
 #include "sonde/engine/array/dtype.h"
 #include "sonde/engine/array/shape.h"
 #include "sonde/engine/base/index.h"
-#include "sonde/engine/io/hdf5_handle.h"
 
-// Reading HDF5. Every call takes one process-wide lock (the library has one anyway), so all of it is thread-safe and
-// none of it is parallel: data worth speed are read as raw chunks through chunk_index.h. The library's own printing of
-// errors is off; its innermost message becomes part of our Error.
+// Reading HDF5 by a reader of our own (engine/io/hdf5): no library, no lock, and no file of any content crashes it,
+// runs for ever or takes memory for sizes that it only declares: what contradicts itself is Error(bad_file, "FILE:
+// damaged: ..."). All of it is thread-safe; boxes of chunked data sets are decoded on all cores.
 
 namespace sonde {
+
+class ChunkIndex;
+struct ChunkEntry;
+
+namespace hdf5 {
+class Dataset;
+class OpenFile;
+}  // namespace hdf5
 
 /// A small value of a file: an attribute or a small data set. Integers keep their sign, enumerations (so also h5py's
 /// booleans) count as their integers.
@@ -69,7 +76,8 @@ struct Hdf5VirtualPart {
 struct Hdf5DatasetInfo {
   enum class Layout { compact, contiguous, chunked, virtual_parts };
   Shape shape;
-  std::optional<DType> dtype;     ///< empty for types that arrays cannot hold (texts, opaque bytes, records)
+  std::optional<DType> dtype;     ///< what read() makes of it; empty for texts, opaque bytes, records
+  bool plain = false;             ///< stored as dtype, up to the order of bytes
   std::size_t element_bytes = 0;  ///< as stored
   bool big_endian = false;
   std::string type_text;  ///< "u16", "u32 big endian", "text", "opaque, 3 bytes", ...
@@ -78,11 +86,10 @@ struct Hdf5DatasetInfo {
   std::vector<Hdf5Filter> filters;
   std::vector<std::byte> fill;               ///< one element in native byte order; empty without dtype
   std::optional<std::uint64_t> data_offset;  ///< contiguous: byte offset in the file, once allocated
-  std::uint64_t stored_bytes = 0;            ///< bytes allocated in the file
-  std::uint64_t header_address = 0;          ///< of the object header, relative to the file's base address
+  bool whole_edges = true;  ///< false: chunks that reach beyond the shape did not go through the filters
 };
 
-/// An open data set. Lives as long as it likes: the library keeps its file open.
+/// An open data set, which keeps its file open.
 class Hdf5Dataset {
  public:
   [[nodiscard]] const Hdf5DatasetInfo& info() const { return info_; }
@@ -90,7 +97,7 @@ class Hdf5Dataset {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// All elements, or the box of `count` elements from `first`, as a host array of the data set's type in native byte
-  /// order. Filters run inside the library: Error(not_supported) naming the filter when it has no such plugin.
+  /// order. Filters are undone here: Error(not_supported) naming a filter that is not known.
   [[nodiscard]] Array read() const;
   [[nodiscard]] Array read(const Shape& first, const Shape& count) const;
   /// The same, into count.count() elements of memory.
@@ -108,22 +115,33 @@ class Hdf5Dataset {
   std::uint32_t read_chunk(const Shape& offset, std::span<std::byte> bytes) const;
 
   [[nodiscard]] std::optional<Hdf5Value> attribute(const std::string& name) const;
+  /// The parts of a virtual data set, as boxes. Throws Error(not_supported) for parts without limits.
   [[nodiscard]] std::vector<Hdf5VirtualPart> virtual_parts() const;
+  /// Throws Error(bad_file) when a virtual data set has a source that is absent or that leads back to it.
+  void require_sources() const;
+  /// Bytes of the files that a virtual data set names, each once.
+  [[nodiscard]] std::uint64_t source_bytes() const;
 
   /// Lets go of the file; info() and the names stay, nothing can be read any more. A scan may have a thousand files.
-  void close() noexcept { handle_.close(); }
+  void close() noexcept { opened_.reset(); }
 
  private:
   friend class Hdf5File;
-  Hdf5Handle handle_;
+  friend ChunkIndex read_chunk_index(const Hdf5Dataset& dataset);
+  [[nodiscard]] const hdf5::Dataset& opened() const;
+  [[nodiscard]] ChunkEntry chunk_at(const Shape& offset) const;
+
+  std::shared_ptr<const hdf5::Dataset> opened_;
   std::string file_path_, path_;
   Hdf5DatasetInfo info_;
 };
 
-/// A file opened for reading only. Paths inside are absolute ("/entry/data").
+/// A file opened for reading only. What leads out of it, to a file that is absent or no HDF5 file, is absent. Paths
+/// inside are absolute ("/entry/data").
 class Hdf5File {
  public:
-  /// Throws Error(bad_file) when the file is missing, is not HDF5 or is cut off, Error(io) when it may not be read.
+  /// Throws Error(bad_file) when the file is missing, is no regular file, is not HDF5 or is cut off, Error(io) when it
+  /// may not be read.
   static Hdf5File open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -150,8 +168,8 @@ class Hdf5File {
   [[nodiscard]] std::map<std::string, Hdf5Value> small_values(Index most = 100) const;
 
  private:
-  Hdf5Handle handle_;
   std::string path_;
+  std::shared_ptr<const hdf5::OpenFile> opened_;
 };
 
 }  // namespace sonde

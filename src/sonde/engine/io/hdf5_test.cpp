@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/engine/io/hdf5.h"
 
+#include <blosc.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <lz4.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zstd.h>
 
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <vector>
 
+#include "sonde/engine/io/chunk_index.h"
+#include "sonde/engine/io/hdf5/fault.h"
+#include "sonde/engine/io/hdf5/filters.h"
+#include "sonde/engine/io/hdf5_writer.h"
 #include "tests/support/data.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -225,7 +237,7 @@ TEST_F(Hdf5Reading, ChunksAreReadAsTheyAreStored) {
 
 TEST_F(Hdf5Reading, AbsentDatasetsAreNamed) {
   EXPECT_THAT(error_of(ErrorKind::bad_file, [] { (void)open().dataset("/nowhere"); }),
-              HasSubstr("all.h5, /nowhere: no such data set (HDF5: "));
+              HasSubstr("all.h5, /nowhere: no such data set (there is no nowhere)"));
 }
 
 TEST(Hdf5Opening, MissingFilesAreNamed) {
@@ -250,7 +262,7 @@ TEST(Hdf5Opening, CutFilesSayHowFarTheyGo) {
   bytes.resize(bytes.size() - 100);
   testing::write_bytes(folder.file("cut.h5"), bytes);
   const std::string text = error_of(ErrorKind::bad_file, [&] { Hdf5File::open(folder.file("cut.h5")); });
-  EXPECT_THAT(text, HasSubstr("truncated file: eof = 17642"));
+  EXPECT_THAT(text, HasSubstr("cut.h5: damaged: the file is cut off: it has 17642 bytes, expected 17742"));
   EXPECT_THAT(text, HasSubstr("hint: the file may be incomplete"));
 }
 
@@ -276,6 +288,244 @@ TEST(Hdf5Opening, FilesWithoutPermissionAreInputOutputErrors) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Hdf5Opening, NamedPipesAreRefusedBeforeTheyBlock) {
+  const testing::TemporaryFolder folder;
+  ASSERT_EQ(mkfifo(folder.file("pipe.h5").c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe.h5", folder.file("link.h5"));
+  for (const char* name : {"pipe.h5", "link.h5"})
+    EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { Hdf5File::open(folder.file(name)); }),
+                HasSubstr(std::string(name) + ": is not a regular file"));
+  Hdf5Writer writer(folder.file("x.h5"));
+  writer.external_link("/out", "pipe.h5", "/data");
+  writer.finish();
+  const Hdf5File file = Hdf5File::open(folder.file("x.h5"));
+  EXPECT_FALSE(file.exists("/out"));
+  EXPECT_THAT(
+      error_of(ErrorKind::bad_file, [&] { (void)file.dataset("/out"); }),
+      ::testing::AllOf(HasSubstr("x.h5, /out: no such data set ("), HasSubstr("pipe.h5: is not a regular file")));
+}
+
+/// Virtual data sets without an end.
+class VirtualCircles : public ::testing::Test {
+ protected:
+  VirtualCircles() {
+    testing::python(R"(
+import os, sys, h5py, numpy as np
+os.chdir(sys.argv[1])
+def virtual(name, source):
+    with h5py.File(name, 'w', libver='latest') as f:
+        layout = h5py.VirtualLayout((4, 3), 'u4')
+        layout[...] = h5py.VirtualSource(source, 'd', (4, 3))
+        f.create_virtual_dataset('d', layout)
+virtual('self.h5', '.')
+virtual('a.h5', 'b.h5')
+virtual('b.h5', 'a.h5')
+)",
+                    folder_.path().string());
+  }
+  std::string failure(const std::string& name) {
+    return error_of(ErrorKind::bad_file, [&] { (void)Hdf5File::open(folder_.file(name)).dataset("/d").read(); });
+  }
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(VirtualCircles, ADatasetThatIsItsOwnSourceIsDamaged) {
+  EXPECT_THAT(failure("self.h5"), HasSubstr("self.h5: damaged: the virtual data set has itself as its source: "));
+}
+
+TEST_F(VirtualCircles, FilesThatNameEachOtherAreDamagedAndNotZeros) {
+  const std::string text = failure("a.h5");
+  EXPECT_THAT(text, HasSubstr("damaged: the virtual data set has itself as its source: "));
+  EXPECT_THAT(text, HasSubstr("a.h5, /d -> "));
+  EXPECT_THAT(text, HasSubstr("b.h5, d -> "));
+}
+
+TEST_F(VirtualCircles, AreFoundWithoutReading) {
+  EXPECT_THAT(
+      error_of(ErrorKind::bad_file, [&] { Hdf5File::open(folder_.file("self.h5")).dataset("/d").require_sources(); }),
+      HasSubstr("damaged: the virtual data set has itself as its source"));
+}
+
+TEST(Hdf5Filters, AnUnknownOneIsNamedWithARemedy) {
+  const testing::TemporaryFolder folder;
+  Hdf5Writer writer(folder.file("x.h5"));
+  writer.declare("/d",
+                 {.shape = {2, 4}, .dtype = DType::u8, .chunk = {2, 4}, .filters = {{307, "", true, {}}}, .fill = {}});
+  writer.write_chunk("/d", {0, 0}, std::vector<std::byte>(8));
+  writer.finish();
+  const std::string text =
+      error_of(ErrorKind::not_supported, [&] { (void)Hdf5File::open(folder.file("x.h5")).dataset("/d").read(); });
+  EXPECT_THAT(text, HasSubstr("x.h5, /d: the elements are packed by filter 307 (bzip2), which is not read"));
+  EXPECT_THAT(text, HasSubstr("h5repack -f NONE"));
+}
+
+/// Chunks packed by the codecs' own libraries, as the plugins of the HDF Group lay them out.
+class PackedChunks : public ::testing::Test {
+ protected:
+  void expect_read(int filter, const std::vector<std::byte>& chunk) {
+    const testing::TemporaryFolder folder;
+    Hdf5Writer writer(folder.file("x.h5"));
+    writer.declare(
+        "/d",
+        {.shape = {50, 40}, .dtype = DType::u16, .chunk = {50, 40}, .filters = {{filter, "", true, {}}}, .fill = {}});
+    writer.write_chunk("/d", {0, 0}, chunk);
+    writer.finish();
+    const Array array = Hdf5File::open(folder.file("x.h5")).dataset("/d").read();
+    EXPECT_EQ(std::memcmp(array.data(), elements_.data(), bytes()), 0);
+  }
+  [[nodiscard]] std::size_t bytes() const { return elements_.size() * sizeof(std::uint16_t); }
+  PackedChunks() {
+    for (std::size_t i = 0; i < elements_.size(); ++i) elements_[i] = static_cast<std::uint16_t>(i * i % 97);
+  }
+  std::vector<std::uint16_t> elements_ = std::vector<std::uint16_t>(2000);
+};
+
+TEST_F(PackedChunks, OfZstdAreRead) {
+  std::vector<std::byte> chunk(ZSTD_compressBound(bytes()));
+  chunk.resize(ZSTD_compress(chunk.data(), chunk.size(), elements_.data(), bytes(), 3));
+  expect_read(32015, chunk);
+}
+
+TEST_F(PackedChunks, OfBloscAreRead) {
+  std::vector<std::byte> chunk(bytes() + BLOSC_MAX_OVERHEAD);
+  const int made =
+      blosc_compress_ctx(5, BLOSC_SHUFFLE, 2, bytes(), elements_.data(), chunk.data(), chunk.size(), "lz4", 0, 1);
+  ASSERT_GT(made, 0);
+  chunk.resize(static_cast<std::size_t>(made));
+  expect_read(32001, chunk);
+}
+
+TEST_F(PackedChunks, OfLz4AreReadBlockByBlock) {
+  constexpr std::size_t block = 1024;
+  std::vector<std::byte> chunk;
+  const auto big_endian = [&](std::uint64_t value, int count) {
+    for (int i = count - 1; i >= 0; --i) chunk.push_back(static_cast<std::byte>(value >> (8 * i)));
+  };
+  big_endian(bytes(), 8);
+  big_endian(block, 4);
+  const char* from = reinterpret_cast<const char*>(elements_.data());
+  for (std::size_t at = 0; at < bytes(); at += block) {
+    const std::size_t now = std::min(block, bytes() - at);
+    std::vector<char> packed(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(now))));
+    const int made =
+        LZ4_compress_default(from + at, packed.data(), static_cast<int>(now), static_cast<int>(packed.size()));
+    big_endian(static_cast<std::uint64_t>(made), 4);
+    for (int i = 0; i < made; ++i) chunk.push_back(static_cast<std::byte>(packed[static_cast<std::size_t>(i)]));
+  }
+  expect_read(32004, chunk);
+}
+
+TEST(Hdf5Filters, AWrongChecksumIsDamage) {
+  const testing::TemporaryFolder folder;
+  testing::python(R"(
+import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], 'w') as f:
+    d = f.create_dataset('d', data=np.arange(8, dtype='u2'), chunks=(8,), fletcher32=True)
+    mask, chunk = d.id.read_direct_chunk((0,))
+    d.id.write_direct_chunk((0,), chunk[:3] + b'\x77' + chunk[4:], mask)
+)",
+                  folder.file("x.h5"));
+  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)Hdf5File::open(folder.file("x.h5")).dataset("/d").read(); }),
+              HasSubstr("x.h5: damaged: /d: the checksum of a chunk is wrong"));
+}
+
+TEST(Hdf5Damage, AChunkThatDeclaresMoreThanTheFileHoldsIsRefusedBeforeItIsAllocated) {
+  const testing::TemporaryFolder folder;
+  testing::python(R"(
+import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], 'w') as f:
+    d = f.create_dataset('d', (2**20, 2**10), 'u4', chunks=(2**10, 2**19 // 2**10), compression='gzip')
+    d.id.write_direct_chunk((0, 0), b'x' * 10)
+)",
+                  folder.file("x.h5"));
+  EXPECT_THAT(error_of(ErrorKind::bad_file,
+                       [&] {
+                         (void)Hdf5File::open(folder.file("x.h5")).dataset("/d").read({0, 0}, {1, 1});
+                       }),
+              HasSubstr("x.h5: damaged: /d: 10 bytes for a chunk of 2097152"));
+}
+
+TEST(Hdf5Damage, AChunkFarLargerThanItsDatasetIsNotAllocated) {
+  const testing::TemporaryFolder folder;
+  testing::python(R"(
+import sys, h5py
+with h5py.File(sys.argv[1], 'w') as f:
+    f.create_dataset('d', (50,), 'f8', chunks=(2**28,), maxshape=(None,), fillvalue=1.0)
+)",
+                  folder.file("x.h5"));
+  const Hdf5File file = Hdf5File::open(folder.file("x.h5"));
+  EXPECT_FALSE(file.value("/d").has_value());
+  EXPECT_THAT(error_of(ErrorKind::not_supported, [&] { (void)file.dataset("/d").read(); }),
+              HasSubstr("x.h5: /d: chunks of 2147483648 bytes for 400 bytes of elements"));
+}
+
+TEST(Hdf5Damage, MoreElementsThanTheFiltersCanHoldInTheFileAreNotAllocated) {
+  const testing::TemporaryFolder folder;
+  testing::python(R"(
+import sys, h5py
+with h5py.File(sys.argv[1], 'w') as f:  # 40 MB in a file of a few kB, of which gzip makes a thousandth at best
+    f.create_dataset('d', (5000000,), 'f8', chunks=(100000,), compression='gzip')
+)",
+                  folder.file("x.h5"));
+  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)Hdf5File::open(folder.file("x.h5")).dataset("/d").read(); }),
+              HasSubstr("cannot hold them"));
+}
+
+TEST(Hdf5Damage, StructuresOfASparseFileCostWhatItStores) {
+  const testing::TemporaryFolder folder;
+  testing::python(R"(
+import os, struct, sys, h5py
+with h5py.File(sys.argv[1], 'w', libver='earliest') as f:
+    f['d'] = 1
+with open(sys.argv[1], 'r+b') as f:
+    at = f.read().index(b'HEAP')  # the names of the root group
+    f.seek(at + 8)
+    f.write(struct.pack('<Q', 20 << 30))
+os.truncate(sys.argv[1], 21 << 30)
+)",
+                  folder.file("x.h5"));
+  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)Hdf5File::open(folder.file("x.h5")).datasets(); }),
+              HasSubstr("x.h5: damaged: its structures are larger than the file"));
+}
+
+TEST(Hdf5Damage, ChunksOfASparseFileThatHasNoIndexAreNotListedWithoutEnd) {
+  const testing::TemporaryFolder folder;
+  testing::python(R"(
+import sys, h5py
+with h5py.File(sys.argv[1], 'w', libver='latest') as f:  # 16 million chunks of one byte, none of them written
+    p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    p.set_chunk((1, 1)); p.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY); p.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    h5py.h5d.create(f.id, b'd', h5py.h5t.NATIVE_UINT8, h5py.h5s.create_simple((4096, 4096)), p)
+)",
+                  folder.file("x.h5"));
+  EXPECT_THAT(
+      error_of(ErrorKind::bad_file, [&] { (void)read_chunk_index(Hdf5File::open(folder.file("x.h5")).dataset("/d")); }),
+      HasSubstr("x.h5: damaged: /d: its structures are larger than the file"));
+}
+
+TEST(Hdf5Damage, PartsThatCoverEachOtherThousandsOfTimesAreRefused) {
+  const testing::TemporaryFolder folder;
+  testing::python(R"(
+import sys, h5py
+with h5py.File(sys.argv[1], 'w', libver='latest') as f:
+    f.create_dataset('source', (1024, 1024), 'u2')  # never written: costs the file nothing
+    space, p = h5py.h5s.create_simple((1024, 1024)), h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    for _ in range(2000): p.set_virtual(space, b'.', b'source', space)
+    h5py.h5d.create(f.id, b'd', h5py.h5t.STD_U16LE, space, p)
+)",
+                  folder.file("x.h5"));
+  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)Hdf5File::open(folder.file("x.h5")).dataset("/d").read(); }),
+              HasSubstr("x.h5: damaged: /d: the virtual data set refers to its sources again and again"));
+}
+
+TEST(Hdf5Filters, FieldsThatOverlapAreNoRecordOfTheNBitFilter) {
+  // One element: a record of 8 bytes with two fields, each of which is all of it.
+  const std::vector<unsigned> settings = {13, 0, 1, 3, 8, 2, 0, 4, 8, 0, 4, 8};
+  const std::vector<std::byte> packed(16);
+  std::vector<std::byte> elements(8);
+  EXPECT_THROW((void)hdf5::undo_nbit(settings, packed, elements), hdf5::Fault);
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ Hdf5Handle creation_properties(const std::string& file, const Hdf5Declaration& d
 
 }  // namespace
 
-Hdf5Writer::Hdf5Writer(std::string path) : file_(std::move(path)) {
+Hdf5Writer::Hdf5Writer(std::string path, const OutputRole& role) : file_(std::move(path), role) {
   const Session session;
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_file_locking(access.id(), false, true);

@@ -12,6 +12,7 @@
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/hdf5.h"
+#include "sonde/engine/io/hdf5_handle.h"
 
 namespace sonde {
 
@@ -30,7 +31,7 @@ struct Hdf5Declaration {
 /// take the same lock as reading; one thread at a time per writer.
 class Hdf5Writer {
  public:
-  explicit Hdf5Writer(std::string path);
+  explicit Hdf5Writer(std::string path, const OutputRole& role = {});
   Hdf5Writer(Hdf5Writer&&) = default;
   ~Hdf5Writer();
 

@@ -93,10 +93,10 @@ TEST(Hdf5Writer, ChunksKeepTheirBytesAndTheFilterItsClientData) {
   EXPECT_THAT(dataset.info().filters[0].client_data, ::testing::ElementsAre(0u, 3u, 2u, 0u, 2u));
   EXPECT_EQ(dataset.info().fill, bytes_of({0xff, 0xff}));
   const ChunkIndex index = read_chunk_index(dataset);
-  EXPECT_EQ(index.entries[0].stored_bytes, 5u);
-  EXPECT_TRUE(index.entries[1].absent());
-  EXPECT_EQ(index.entries[2].stored_bytes, 1u);
-  EXPECT_EQ(index.entries[2].filter_mask, 1u);
+  EXPECT_EQ(index[0].stored_bytes, 5u);
+  EXPECT_TRUE(index[1].absent());
+  EXPECT_EQ(index[2].stored_bytes, 1u);
+  EXPECT_EQ(index[2].filter_mask, 1u);
 }
 
 TEST(Hdf5Writer, ClientDataSurviveAPluginThatWasLoadedBefore) {

@@ -21,7 +21,7 @@ struct Classic {
   netcdf::Header header;
 };
 
-netcdf::Header read_header(const File& file) {
+netcdf::Header read_netcdf_header(const File& file) {
   constexpr std::uint64_t first_bytes = std::uint64_t{1} << 16;  // holds all but the largest headers
   for (std::uint64_t size = std::min(file.size(), first_bytes);; size = std::min(file.size(), 8 * size)) {
     std::vector<std::byte> bytes(size);
@@ -99,7 +99,7 @@ NetcdfFile NetcdfFile::open(const std::string& path) {
   std::vector<std::byte> first(std::min<std::uint64_t>(file.size(), 4));
   file.read_at(0, first);
   if (netcdf::is_classic(first)) {
-    netcdf::Header header = read_header(file);
+    netcdf::Header header = read_netcdf_header(file);
     return NetcdfFile(std::make_shared<const Contents>(Contents{path, Classic{std::move(file), std::move(header)}}));
   }
   if (first.size() < 4 || first[1] != std::byte{'H'} || first[2] != std::byte{'D'} || first[3] != std::byte{'F'})

@@ -181,7 +181,7 @@ void write_netcdf4(const std::string& path, const NetcdfContents& contents) {
   }
   for (const auto& [name, size] : contents.dimensions()) {
     const bool has_values = std::any_of(contents.variables().begin(), contents.variables().end(),
-                                        [&](const auto& variable) { return variable.name == name; });
+                                        [&wanted = name](const auto& variable) { return variable.name == wanted; });
     if (has_values) continue;
     writer.array(place(name), Array::zeros(Device::cpu(), {size}, DType::f32));
     mark_scale(name, fmt::format("This is a netCDF dimension but not a netCDF variable.{:10}", size));

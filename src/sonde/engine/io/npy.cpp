@@ -158,15 +158,19 @@ StoredArray parse_header(std::span<const std::byte> text, const Preamble& preamb
   return stored;
 }
 
-StoredArray read_header(const File& file) {
+StoredArray read_header(const File& file, std::uint64_t offset, std::uint64_t bytes, const std::string& name) {
   std::array<std::byte, most_preamble_bytes> start{};
-  const std::size_t start_bytes = std::min<std::uint64_t>(start.size(), file.size());
-  file.read_at(0, std::span(start).first(start_bytes));
-  const Preamble preamble = parse_preamble(std::span(start).first(start_bytes), file.path());
+  const std::size_t start_bytes = std::min<std::uint64_t>(start.size(), bytes);
+  file.read_at(offset, std::span(start).first(start_bytes));
+  const Preamble preamble = parse_preamble(std::span(start).first(start_bytes), name);
+  if (preamble.text_bytes > bytes - std::min<std::uint64_t>(preamble.text_offset, bytes))
+    throw Error(ErrorKind::bad_file, name + ": ends inside its NPY header");
   std::vector<std::byte> text(preamble.text_bytes);
-  file.read_at(preamble.text_offset, text);
-  return parse_header(text, preamble, file.size(), file.path());
+  file.read_at(offset + preamble.text_offset, text);
+  return parse_header(text, preamble, bytes, name);
 }
+
+StoredArray read_header(const File& file) { return read_header(file, 0, file.size(), file.path()); }
 
 /// The elements with the last index fastest.
 Array in_c_order(const Array& stored) {
@@ -255,11 +259,14 @@ std::uint64_t NpyHeader::data_bytes() const {
   return static_cast<std::uint64_t>(shape.count()) * static_cast<std::uint64_t>(size_bytes(dtype));
 }
 
-NpyHeader read_npy_header(const File& file) {
-  const StoredArray stored = read_header(file);
+NpyHeader read_npy_header(const File& file) { return read_npy_header(file, 0, file.size(), file.path()); }
+
+NpyHeader read_npy_header(const File& file, std::uint64_t offset, std::uint64_t bytes, const std::string& name) {
+  StoredArray stored = read_header(file, offset, bytes, name);
   if (stored.fortran_order)
-    throw Error(ErrorKind::not_supported, file.path() + ": the array is stored in Fortran order")
+    throw Error(ErrorKind::not_supported, name + ": the array is stored in Fortran order")
         .hint("store it in C order: numpy.save(path, numpy.ascontiguousarray(array))");
+  stored.header.data_offset += offset;
   return stored.header;
 }
 
@@ -301,7 +308,7 @@ NumpyType parse_numpy_type(std::string_view text, const std::string& name) {
                                                                                 {"c16", DType::c128}}};
   const char order = text.empty() ? '\0' : text[0];
   if (order != '<' && order != '>' && order != '|' && order != '=')
-    throw Error(ErrorKind::bad_file, fmt::format("{}: \"{}\" is no NumPy element type", name, text));
+    throw Error(ErrorKind::bad_file, fmt::format("{}: \"{}\" is not a NumPy element type", name, text));
   for (const auto& [code, dtype] : known)
     if (text.substr(1) == code) return {dtype, order == '>' && word_bytes(dtype) > 1};
   throw Error(ErrorKind::not_supported, fmt::format("{}: elements of NumPy type \"{}\" are not read", name, text))
@@ -341,7 +348,7 @@ std::optional<std::string> parse_npy_text(std::span<const std::byte> bytes, cons
   for (std::size_t i = 0; i < letters; ++i) {
     const auto letter = load_little<std::uint32_t>(&data[4 * i]);
     if (letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000))
-      throw Error(ErrorKind::bad_file, fmt::format("{}: {:#x} is no character", name, letter));
+      throw Error(ErrorKind::bad_file, fmt::format("{}: {:#x} is not a character", name, letter));
     append_utf8(text, letter);
   }
   while (!text.empty() && text.back() == '\0') text.pop_back();  // NumPy pads with them

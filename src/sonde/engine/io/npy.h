@@ -29,6 +29,10 @@ struct NpyHeader {
 /// Checks that the whole data lie inside the file. Throws Error(bad_file) naming the path, Error(not_supported) for
 /// types that are valid but not read here.
 [[nodiscard]] NpyHeader read_npy_header(const File& file);
+/// The same of an NPY that is `bytes` long from `offset` on in another file (an archive); `name` stands in messages.
+/// The header's data_offset is that in the file.
+[[nodiscard]] NpyHeader read_npy_header(const File& file, std::uint64_t offset, std::uint64_t bytes,
+                                        const std::string& name);
 
 /// The array of a file, in host memory and native byte order. Throws like read_npy_header and File.
 [[nodiscard]] Array read_npy(const std::string& path);

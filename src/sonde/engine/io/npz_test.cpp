@@ -96,7 +96,7 @@ std::string error_of_archive(const std::vector<std::uint8_t>& bytes) {
 TEST(Npz, CutArchivesAreErrors) {
   auto bytes = archive(ZipMethod::stored);
   bytes.resize(bytes.size() - 30);
-  EXPECT_THAT(error_of_archive(bytes), HasSubstr("a.npz: is no valid ZIP archive: it has no end record"));
+  EXPECT_THAT(error_of_archive(bytes), HasSubstr("a.npz: not a valid ZIP archive: it has no end record"));
   bytes.resize(10);
   EXPECT_THAT(error_of_archive(bytes), HasSubstr("it is too short"));
 }
@@ -167,7 +167,7 @@ TEST(Npz, ATextThatIsCutOffOrNoneIsNamed) {
   surrogate[surrogate.size() - 3] = static_cast<char>(0xd8);
   EXPECT_THAT(
       testing::error_of(ErrorKind::bad_file, [&] { (void)parse_npy_text(std::as_bytes(std::span(surrogate)), "x"); }),
-      HasSubstr("is no character"));
+      HasSubstr("is not a character"));
 }
 
 }  // namespace

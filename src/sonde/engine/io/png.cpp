@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <png.h>
 
+#include <array>
 #include <csetjmp>
 #include <cstring>
 
@@ -18,7 +19,7 @@ namespace sonde {
 namespace {
 
 /// What the callbacks of libpng share.
-struct Session {
+struct PngSession {
   std::jmp_buf on_error;
   char message[200] = "";
   std::vector<std::byte>* to = nullptr;  // writing
@@ -26,7 +27,7 @@ struct Session {
 };
 
 [[noreturn]] void fail(png_structp png, png_const_charp message) {
-  auto* session = static_cast<Session*>(png_get_error_ptr(png));
+  auto* session = static_cast<PngSession*>(png_get_error_ptr(png));
   std::strncpy(session->message, message, sizeof session->message - 1);
   std::longjmp(session->on_error, 1);
 }
@@ -34,13 +35,13 @@ struct Session {
 void ignore_warning(png_structp, png_const_charp) {}
 
 void append(png_structp png, png_bytep bytes, std::size_t count) {
-  auto* to = static_cast<Session*>(png_get_io_ptr(png))->to;
+  auto* to = static_cast<PngSession*>(png_get_io_ptr(png))->to;
   const auto* begin = reinterpret_cast<const std::byte*>(bytes);
   to->insert(to->end(), begin, begin + count);
 }
 
 void take(png_structp png, png_bytep bytes, std::size_t count) {
-  auto& from = static_cast<Session*>(png_get_io_ptr(png))->from;
+  auto& from = static_cast<PngSession*>(png_get_io_ptr(png))->from;
   if (count > from.size()) png_error(png, "the file ends early");
   std::memcpy(bytes, from.data(), count);
   from = from.subspan(count);
@@ -72,13 +73,13 @@ Layout layout_of(const Array& image) {
   return layout;
 }
 
-bool write_all(png_structp png, png_infop info, Session& session, const Layout& layout, const std::byte* elements,
-               png_text* text) {
+bool write_all(png_structp png, png_infop info, PngSession& session, const Layout& layout, const std::byte* elements,
+               std::span<png_text> texts) {
   if (setjmp(session.on_error) != 0) return false;
   png_set_write_fn(png, &session, append, nullptr);
   png_set_IHDR(png, info, layout.cols, layout.rows, layout.bits, layout.colour, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  if (text != nullptr) png_set_text(png, info, text, 1);
+  png_set_text(png, info, texts.data(), static_cast<int>(texts.size()));
   png_write_info(png, info);
   if (layout.bits == 16) png_set_swap(png);  // PNG is big-endian
   for (png_uint_32 row = 0; row < layout.rows; ++row)
@@ -88,7 +89,7 @@ bool write_all(png_structp png, png_infop info, Session& session, const Layout& 
 }
 
 /// Reads up to the first row of pixels and prepares plain 8 or 16 bit rows.
-bool read_layout(png_structp png, png_infop info, Session& session, Layout& layout) {
+bool read_layout(png_structp png, png_infop info, PngSession& session, Layout& layout) {
   if (setjmp(session.on_error) != 0) return false;
   png_set_read_fn(png, &session, take);
   png_read_info(png, info);
@@ -100,7 +101,7 @@ bool read_layout(png_structp png, png_infop info, Session& session, Layout& layo
   return true;
 }
 
-bool read_rows(png_structp png, Session& session, png_bytepp rows) {
+bool read_rows(png_structp png, PngSession& session, png_bytepp rows) {
   if (setjmp(session.on_error) != 0) return false;
   png_read_image(png, rows);
   png_read_end(png, nullptr);
@@ -111,7 +112,7 @@ bool read_rows(png_structp png, Session& session, png_bytepp rows) {
 struct Reader {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  explicit Reader(Session& session)
+  explicit Reader(PngSession& session)
       : png(png_create_read_struct(PNG_LIBPNG_VER_STRING, &session, fail, ignore_warning)) {
     info = png_create_info_struct(png);
   }
@@ -122,7 +123,7 @@ struct Reader {
 struct Writer {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  explicit Writer(Session& session)
+  explicit Writer(PngSession& session)
       : png(png_create_write_struct(PNG_LIBPNG_VER_STRING, &session, fail, ignore_warning)) {
     info = png_create_info_struct(png);
   }
@@ -137,36 +138,39 @@ std::vector<std::byte> encode_png(const Array& image, std::string_view descripti
   const Layout layout = layout_of(image);
   if (!image.contiguous()) return encode_png(image.clone(), description);
   std::vector<std::byte> bytes;
-  Session session;
+  PngSession session;
   session.to = &bytes;
-  std::string content(description);
-  std::string key = "Description", empty;
-  png_text text{};
-  text.compression = PNG_ITXT_COMPRESSION_NONE;
-  text.key = key.data();
-  text.text = content.data();
-  text.itxt_length = content.size();
-  text.lang = empty.data();
-  text.lang_key = empty.data();
+  std::string software_key = "Software", software(mark_software), key = "Description", content(description), empty;
+  std::array<png_text, 2> texts{};
+  texts[0].compression = PNG_TEXT_COMPRESSION_NONE;
+  texts[0].key = software_key.data();
+  texts[0].text = software.data();
+  texts[0].text_length = software.size();
+  texts[1].compression = PNG_ITXT_COMPRESSION_NONE;
+  texts[1].key = key.data();
+  texts[1].text = content.data();
+  texts[1].itxt_length = content.size();
+  texts[1].lang = empty.data();
+  texts[1].lang_key = empty.data();
   const Writer writer(session);
   if (!write_all(writer.png, writer.info, session, layout, static_cast<const std::byte*>(image.data()),
-                 description.empty() ? nullptr : &text))
+                 std::span(texts).first(description.empty() ? 1 : 2)))
     throw Error(ErrorKind::internal, fmt::format("writing a PNG image failed: {}", session.message));
   return bytes;
 }
 
-void write_png(const std::string& path, const Array& image, std::string_view description) {
+void write_png(const std::string& path, const Array& image, std::string_view description, const OutputRole& role) {
   const std::vector<std::byte> bytes = encode_png(image, description);
-  AtomicFile file(path);
+  AtomicFile file(path, role);
   file.write(bytes);
   file.commit();
 }
 
 Array decode_png(std::span<const std::byte> bytes, const std::string& name) {
   const auto broken = [&](const char* message) {
-    return Error(ErrorKind::bad_file, fmt::format("{}: is no valid PNG image: {}", name, message));
+    return Error(ErrorKind::bad_file, fmt::format("{}: not a valid PNG image: {}", name, message));
   };
-  Session session;
+  PngSession session;
   session.from = bytes;
   Layout layout;
   const Reader reader(session);

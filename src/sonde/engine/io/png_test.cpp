@@ -105,7 +105,7 @@ TEST(Png, ShortAndForeignFilesAreErrors) {
   auto bytes = encode_png(ramp<std::uint8_t>({50, 70}, 3));
   bytes.resize(bytes.size() / 2);
   EXPECT_THAT(testing::error_of(ErrorKind::bad_file, [&] { (void)decode_png(bytes, "a.png"); }),
-              HasSubstr("a.png: is no valid PNG image: the file ends early"));
+              HasSubstr("a.png: not a valid PNG image: the file ends early"));
   const std::vector<std::byte> zeros(100);
   EXPECT_THAT(testing::error_of(ErrorKind::bad_file, [&] { (void)decode_png(zeros, "a.png"); }),
               HasSubstr("Not a PNG file"));
@@ -128,7 +128,7 @@ TEST(Png, SizesThatCannotBeTrueAreNotAllocated) {
   const auto value = static_cast<std::uint32_t>(std::stoul(crc));
   for (std::size_t i = 0; i < 4; ++i) bytes[29 + i] = static_cast<std::byte>(value >> (24 - 8 * i));
   EXPECT_THAT(testing::error_of(ErrorKind::bad_file, [&] { (void)decode_png(bytes, "a.png"); }),
-              HasSubstr("is no valid PNG image"));
+              HasSubstr("not a valid PNG image"));
 }
 
 TEST(Png, OtherArraysAreRefused) {

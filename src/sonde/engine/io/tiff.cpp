@@ -111,7 +111,10 @@ void write_tiff(const std::string& path, const Array& images, const TiffTags& ta
     if (!tiff) throw failed();
     for (Index page = 0; page < pages; ++page) {
       set_page_tags(tiff.get(), images, tags);
-      if (page == 0) TIFFSetField(tiff.get(), TIFFTAG_IMAGEDESCRIPTION, description.c_str());
+      if (page == 0) {
+        TIFFSetField(tiff.get(), TIFFTAG_IMAGEDESCRIPTION, description.c_str());
+        TIFFSetField(tiff.get(), TIFFTAG_SOFTWARE, std::string(mark_software).c_str());
+      }
       // libtiff takes void*, but only a byte-swapping write would change the elements.
       auto* elements = const_cast<std::byte*>(static_cast<const std::byte*>(images.data())) +
                        static_cast<std::size_t>(page) * page_bytes;
@@ -128,7 +131,7 @@ Array read_tiff(const std::string& path) {
   const std::uint64_t file_bytes = File(path).size();  // and errors that name the reason
   Complaint complaint;
   const auto broken = [&](const std::string& why) {
-    return Error(ErrorKind::bad_file, fmt::format("{}: is no valid TIFF image: {}", path, why));
+    return Error(ErrorKind::bad_file, fmt::format("{}: not a valid TIFF image: {}", path, why));
   };
   const auto unsupported = [&](const std::string& what) {
     return Error(ErrorKind::not_supported, fmt::format("{}: {}", path, what))

@@ -119,7 +119,7 @@ TEST(Tiff, ShortAndForeignFilesAreErrors) {
   bytes.resize(600);
   testing::write_bytes(folder.file("short.tif"), bytes);
   EXPECT_THAT(testing::error_of(ErrorKind::bad_file, [&] { (void)read_tiff(folder.file("short.tif")); }),
-              HasSubstr("short.tif: is no valid TIFF image: "));
+              HasSubstr("short.tif: not a valid TIFF image: "));
   testing::write_bytes(folder.file("text.tif"), {'n', 'o', ' ', 't', 'i', 'f', 'f', '.', '.'});
   EXPECT_THAT(testing::error_of(ErrorKind::bad_file, [&] { (void)read_tiff(folder.file("text.tif")); }),
               HasSubstr("Not a TIFF"));

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 
 #include "sonde/engine/array/dtype.h"
 #include "sonde/engine/array/shape.h"
+#include "sonde/engine/io/chunked_frames.h"
 
 namespace sonde {
 
@@ -49,36 +49,25 @@ class ZarrArray {
   /// Reads the metadata. Throws like parse_zarr_metadata and File, and when `folder` is a group or Zarr v3; needs at
   /// least two dimensions.
   explicit ZarrArray(const std::string& folder);
-  ZarrArray(ZarrArray&&) noexcept;
-  ~ZarrArray();
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] const ZarrMetadata& metadata() const { return metadata_; }
-  [[nodiscard]] Index frames() const;
+  [[nodiscard]] Index frames() const { return frames_.frames(); }
 
-  /// Decoded bytes of the chunks that a walk over the frames in order is in the middle of at any time. A cache of this
-  /// size makes it decode every chunk once; 0 when a chunk holds a single frame.
-  [[nodiscard]] std::size_t useful_cache_bytes() const;
-  /// From now on decoded chunks that hold more frames than were asked for are kept up to this size, the oldest dropped
-  /// first. Nothing is kept until this is called.
-  void set_cache_bytes(std::size_t bytes) const;
+  /// As of ChunkedFrames.
+  [[nodiscard]] std::size_t useful_cache_bytes() const { return frames_.useful_cache_bytes(); }
+  void set_cache_bytes(std::size_t bytes) const { frames_.set_cache_bytes(bytes); }
 
   /// Frames [first, last), dense, native byte order; reads and decodes the chunks on all workers of parallel_for.
   /// Throws Error(bad_file) naming the chunk's file.
   void read_frames(Index first, Index last, std::span<std::byte> elements) const;
 
  private:
-  struct Cache;
-  using Chunk = std::shared_ptr<const std::vector<std::byte>>;
-  struct Slab;
   [[nodiscard]] std::string chunk_path(Index chunk) const;
-  [[nodiscard]] Chunk chunk(Index chunk, bool keep) const;
-  void copy_chunk(Index chunk, const Slab& slab) const;
 
   std::string folder_;
   ZarrMetadata metadata_;
-  Shape grid_;  // chunks per dimension
-  std::unique_ptr<Cache> cache_;
+  ChunkedFrames frames_;
 };
 
 /// The arrays below a folder, as relative paths with '/', sorted; "" when the folder is an array itself. Does not

@@ -25,7 +25,7 @@ class Keys {
     } catch (const json::exception& failure) {
       throw Error(ErrorKind::bad_file, fmt::format("{}: is not JSON: {}", name, failure.what()));
     }
-    if (!root_.is_object()) throw Error(ErrorKind::bad_file, name + ": is no JSON object");
+    if (!root_.is_object()) throw Error(ErrorKind::bad_file, name + ": not a JSON object");
   }
 
   [[nodiscard]] const json* find(const char* key) const {
@@ -193,7 +193,7 @@ ZarrMetadata parse_zarr_metadata(std::string_view text, const std::string& name)
 
 std::map<std::string, std::string> parse_zarr_attributes(std::string_view text, const std::string& name) {
   const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!root.is_object()) throw Error(ErrorKind::bad_file, name + ": is no JSON object");
+  if (!root.is_object()) throw Error(ErrorKind::bad_file, name + ": not a JSON object");
   std::map<std::string, std::string> attributes;
   for (const auto& [key, value] : root.items())
     if (value.is_primitive()) attributes[key] = value.is_string() ? value.get<std::string>() : value.dump();

@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::TemporaryFolder;
 
-/// Writes Zarr v2 as its specification says, with NumPy and zlib alone. Element (i, j, k, l) is its C index.
+/// Writes Zarr v2 as its specification says, with only NumPy and zlib. Element (i, j, k, l) is its C index.
 constexpr const char* independent_writer =
     "import sys, os, json, zlib, gzip, itertools, numpy as np\n"
     "def write(name, shape, chunks, dtype, codec, separator, skip=None, fill=0):\n"
@@ -100,15 +100,35 @@ TEST_F(ZarrFromPython, AbsentChunksHoldTheFillValue) {
   EXPECT_EQ(frames<std::int32_t>("holes", 0, 12), expected);
 }
 
-TEST_F(ZarrFromPython, KeptChunksGiveTheSameFrames) {
+TEST_F(ZarrFromPython, KeptChunksAndFramesGiveTheSameFrames) {
   const ZarrArray kept(folder_->file("edges")), not_kept(folder_->file("edges"));
-  kept.set_cache_bytes(kept.useful_cache_bytes());
-  for (Index frame = 0; frame < 12; ++frame) {
-    std::vector<std::byte> a(60), b(60);
-    kept.read_frames(frame, frame + 1, a);
-    not_kept.read_frames(frame, frame + 1, b);
-    EXPECT_EQ(a, b);
+  for (const std::size_t limit :
+       {kept.useful_cache_bytes(), kept.useful_cache_bytes() - 1, std::size_t{250}, std::size_t{60}}) {
+    SCOPED_TRACE(limit);
+    kept.set_cache_bytes(limit);
+    for (const Index frame : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 3, 4, 0, 11, 1, 2}) {
+      std::vector<std::byte> a(60), b(60);
+      kept.read_frames(frame, frame + 1, a);
+      not_kept.read_frames(frame, frame + 1, b);
+      EXPECT_EQ(a, b) << frame;
+    }
   }
+}
+
+TEST_F(ZarrFromPython, ASmallerCacheIsFilledWithTheNextFrames) {
+  const TemporaryFolder copy;
+  std::filesystem::copy(folder_->file("edges"), copy.file("edges"), std::filesystem::copy_options::recursive);
+  const ZarrArray array(copy.file("edges"));
+  array.set_cache_bytes(4 * 60);  // four frames
+  std::vector<std::byte> elements(60);
+  array.read_frames(0, 1, elements);
+  std::filesystem::remove_all(copy.file("edges/0"));
+  for (Index frame = 1; frame < 4; ++frame) {
+    array.read_frames(frame, frame + 1, elements);
+    EXPECT_EQ(elements[0], static_cast<std::byte>(30 * frame)) << frame;
+  }
+  array.read_frames(4, 5, elements);
+  EXPECT_EQ(elements[0], std::byte{0}) << "the fill value of chunks that have no file";
 }
 
 TEST_F(ZarrFromPython, ACacheOfTheUsefulSizeDecodesEveryChunkOnce) {
@@ -178,7 +198,7 @@ TEST(ZarrMetadata, NamesTheKeyThatIsWrong) {
   EXPECT_THAT(error_of_metadata(bad, "[2, 3]", "[2, 0]"), HasSubstr("key \"chunks\""));
   EXPECT_THAT(error_of_metadata(bad, "[2, 3]", "[2]"), HasSubstr("expected 2 integers like \"shape\""));
   EXPECT_THAT(error_of_metadata(bad, "\"dtype\"", "\"type\""), HasSubstr("has no key \"dtype\""));
-  EXPECT_THAT(error_of_metadata(bad, "\"<u2\"", "\"u2\""), HasSubstr("\"u2\" is no NumPy element type"));
+  EXPECT_THAT(error_of_metadata(bad, "\"<u2\"", "\"u2\""), HasSubstr("\"u2\" is not a NumPy element type"));
   EXPECT_THAT(error_of_metadata(bad, "\"C\"", "7"), HasSubstr("key \"order\": expected \"C\""));
   EXPECT_THAT(error_of_metadata(bad, "\"fill_value\": 0", "\"fill_value\": 65536"), HasSubstr("key \"fill_value\""));
   EXPECT_THAT(error_of_metadata(bad, "\"compressor\": null", "\"compressor\": {\"id\": 3}"),

@@ -19,7 +19,7 @@ constexpr std::uint32_t local_signature = 0x04034b50, entry_signature = 0x02014b
 constexpr std::size_t end_bytes = 22, end64_bytes = 56, locator64_bytes = 20, entry_bytes = 46, local_bytes = 30;
 
 Error broken(const File& file, std::string_view why) {
-  return Error(ErrorKind::bad_file, fmt::format("{}: is no valid ZIP archive: {}", file.path(), why))
+  return Error(ErrorKind::bad_file, fmt::format("{}: not a valid ZIP archive: {}", file.path(), why))
       .hint("the copy may be incomplete");
 }
 
@@ -50,7 +50,7 @@ Directory find_directory(const File& file) {
                    load_little<std::uint64_t>(end64 + 32)};
     }
     if (directory.offset > end_offset || directory.bytes > end_offset - directory.offset)
-      throw broken(file, "its directory lies outside the file");
+      throw broken(file, "its directory is outside the file");
     return directory;
   }
   throw broken(file, "it has no end record");

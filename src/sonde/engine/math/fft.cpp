@@ -48,8 +48,7 @@ Fft2d<Real>::~Fft2d() = default;
 
 template <class Real>
 std::size_t Fft2d<Real>::bytes() const {
-  // Tables of roots for both directions and both extents; the libraries do not tell.
-  const auto tables = static_cast<std::size_t>(4 * (key_.rows + key_.cols)) * sizeof(Complex);
+  const auto tables = fft_table_bytes<Real>(key_.rows + key_.cols);
   if constexpr (built_with_cuda)
     if (plans_->cuda) return tables + plans_->cuda->workspace_bytes();
   return tables;

@@ -14,7 +14,7 @@ namespace sonde {
 
 /// How much time preparing may take to find a fast plan on the CPU: quick decides by rules (milliseconds), measured
 /// tries plans (seconds for large shapes; worth it for thousands of transforms). What is computed differs by rounding
-/// only. A quick plan depends on its key alone. A measured one is that of the first measurement of its key in this
+/// only. A quick plan depends only on its key. A measured one is that of the first measurement of its key in this
 /// process, or of an earlier one that was made known (Fft2d::wisdom(), import_fft_wisdom()); a later measurement may
 /// choose another. Plans of other keys change neither. A GPU's library knows its plans.
 enum class FftEffort { quick, measured };
@@ -42,7 +42,8 @@ class Fft2d {
  public:
   using Complex = std::complex<Real>;
 
-  /// Plans take turns at being prepared by themselves; on the CPU those of equal key and wisdom share their tables.
+  /// Plans take turns at being prepared by themselves; on the CPU those of equal key and wisdom share their tables,
+  /// which FFTW's part of the engine keeps for a while when the last of them ends (PlanCache, 32 MiB for each type).
   /// `wisdom` is that of an equal plan, whose rounding this one gets; texts of other libraries count for nothing.
   /// Throws Error(bad_input) for extents below 1, and for 2^31 or more rows or columns.
   static Fft2d prepare(const FftKey& key, const std::string& wisdom = {});
@@ -57,7 +58,7 @@ class Fft2d {
   /// whose plans depend on nothing else. A checkpoint keeps it, so that a resumed run has the same bits.
   [[nodiscard]] std::string wisdom() const;
 
-  /// One transform of rows * cols elements in place, on the calling thread alone: for the bodies of parallel_for, with
+  /// One transform of rows * cols elements in place, on the calling thread only: for the bodies of parallel_for, with
   /// data of each worker that stay in its cache. On the CPU only. `data` lies on a 16-byte boundary, better on 64;
   /// an odd number of float elements may lie anywhere, as the second of several one after the other does.
   void transform(Complex* data, FftDirection direction) const;
@@ -90,6 +91,9 @@ bool import_fft_wisdom(const std::string& text);
 
 /// Measured plans are measured anew from now on.
 void forget_fft_wisdom();
+
+/// How many plans this process has made on the CPU; those that were kept from before are not made again.
+[[nodiscard]] Index fft_plans_made();
 
 /// Which library transforms on the CPU: "fftw" or "kissfft".
 [[nodiscard]] const char* fft_library();

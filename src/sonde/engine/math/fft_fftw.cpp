@@ -9,10 +9,12 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/device/pool.h"
 #include "sonde/engine/math/fft_plans.h"
+#include "sonde/engine/math/room.h"
+#include "sonde/engine/memory/plan_cache.h"
 
 namespace sonde {
 namespace {
@@ -27,7 +29,15 @@ struct Fftw<double> {
   static Plan plan(int rows, int cols, std::complex<double>* data, int sign, unsigned flags) {
     return fftw_plan_dft_2d(rows, cols, raw(data), raw(data), sign, flags);
   }
+  static Plan real_plan(int length, double* real, std::complex<double>* half, unsigned flags) {
+    return fftw_plan_dft_r2c_1d(length, real, raw(half), flags);
+  }
+  static Plan real_plan(int length, std::complex<double>* half, double* real, unsigned flags) {
+    return fftw_plan_dft_c2r_1d(length, raw(half), real, flags);
+  }
   static void run(Plan plan, std::complex<double>* data) { fftw_execute_dft(plan, raw(data), raw(data)); }
+  static void run(Plan plan, double* from, std::complex<double>* to) { fftw_execute_dft_r2c(plan, from, raw(to)); }
+  static void run(Plan plan, std::complex<double>* from, double* to) { fftw_execute_dft_c2r(plan, raw(from), to); }
   static void destroy(Plan plan) { fftw_destroy_plan(plan); }
   static constexpr const char* name = "f64";
   static void forget() { fftw_forget_wisdom(); }
@@ -41,36 +51,21 @@ struct Fftw<float> {
   static Plan plan(int rows, int cols, std::complex<float>* data, int sign, unsigned flags) {
     return fftwf_plan_dft_2d(rows, cols, raw(data), raw(data), sign, flags);
   }
+  static Plan real_plan(int length, float* real, std::complex<float>* half, unsigned flags) {
+    return fftwf_plan_dft_r2c_1d(length, real, raw(half), flags);
+  }
+  static Plan real_plan(int length, std::complex<float>* half, float* real, unsigned flags) {
+    return fftwf_plan_dft_c2r_1d(length, raw(half), real, flags);
+  }
   static void run(Plan plan, std::complex<float>* data) { fftwf_execute_dft(plan, raw(data), raw(data)); }
+  static void run(Plan plan, float* from, std::complex<float>* to) { fftwf_execute_dft_r2c(plan, from, raw(to)); }
+  static void run(Plan plan, std::complex<float>* from, float* to) { fftwf_execute_dft_c2r(plan, raw(from), to); }
   static void destroy(Plan plan) { fftwf_destroy_plan(plan); }
   static constexpr const char* name = "f32";
   static void forget() { fftwf_forget_wisdom(); }
   static char* wisdom() { return fftwf_export_wisdom_to_string(); }
   static bool import_wisdom(const char* text) { return fftwf_import_wisdom_from_string(text) != 0; }
 };
-
-/// Where planning measures: on a 64-byte boundary, like the data of those who care for speed.
-template <class Real>
-class Scratch {
- public:
-  explicit Scratch(Index count) : bytes_(static_cast<std::size_t>(count) * sizeof(std::complex<Real>)) {
-    data_ = Pool::of(Device::cpu()).allocate(bytes_);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { Pool::of(Device::cpu()).deallocate(data_, bytes_); }
-  [[nodiscard]] std::complex<Real>* data() const { return static_cast<std::complex<Real>*>(data_); }
-
- private:
-  std::size_t bytes_;
-  void* data_;
-};
-
-/// "f32 64 x 96": what a measured plan depends on.
-template <class Real>
-std::string title_of(const FftKey& key) {
-  return fmt::format("{} {} x {}", Fftw<Real>::name, key.rows, key.cols);
-}
 
 /// What FFTW knows at present.
 template <class Real>
@@ -81,34 +76,47 @@ std::string present_wisdom() {
   return copy;
 }
 
+/// What plans depend on: the element type and shape ("f32 64 x 96", "f32 real 64"), the effort and, of measured ones,
+/// what was measured.
+struct PlansKey {
+  std::string title;
+  FftEffort effort;
+  std::string wisdom;
+  friend bool operator==(const PlansKey&, const PlansKey&) = default;
+};
+
+/// Both directions of one shape.
 template <class Real>
 struct PlansOfShape {
   typename Fftw<Real>::Plan forward{}, inverse{};
   std::string wisdom;  // of measured ones
+  std::size_t table_bytes = 0;
 
   PlansOfShape() = default;
   PlansOfShape(const PlansOfShape&) = delete;
   PlansOfShape& operator=(const PlansOfShape&) = delete;
   ~PlansOfShape();
+  [[nodiscard]] std::size_t bytes() const { return table_bytes; }
 };
 
 /// FFTW's planner keeps state of its own and lets one thread in at a time; executing plans does not. What it learns
 /// from one shape changes the plans of others, measured or not, so it begins every plan with nothing but what is known
-/// of that shape.
+/// of that shape. Plans that nobody has any more are kept for the next one who asks: to plan 64 x 64 anew takes as long
+/// as four of its transforms (EPYC), and 50 the first time.
 struct Planner {
-  std::mutex mutex;
-  std::map<std::string, std::string> known;  // title_of(): FFTW's text of what was measured
-  // Those that somebody has: by title, effort and text.
-  std::map<std::string, std::weak_ptr<PlansOfShape<float>>> singles;
-  std::map<std::string, std::weak_ptr<PlansOfShape<double>>> doubles;
+  static constexpr std::size_t kept_bytes = 32u << 20;
+
+  std::recursive_mutex mutex;                // plans that leave the cache end while another one is made
+  std::map<std::string, std::string> known;  // title: FFTW's text of what was measured
+  PlanCache<PlansKey, PlansOfShape<float>> singles{kept_bytes};
+  PlanCache<PlansKey, PlansOfShape<double>> doubles{kept_bytes};
 
   template <class Real>
-  std::weak_ptr<PlansOfShape<Real>>& there(const std::string& title, FftEffort effort, const std::string& wisdom) {
-    const std::string name = fmt::format("{} {} {}", title, static_cast<int>(effort), wisdom);
+  auto& kept() {
     if constexpr (sizeof(Real) == sizeof(float))
-      return singles[name];
+      return singles;
     else
-      return doubles[name];
+      return doubles;
   }
 };
 
@@ -124,7 +132,7 @@ PlansOfShape<Real>::~PlansOfShape() {
   if (inverse != nullptr) Fftw<Real>::destroy(inverse);
 }
 
-/// FFTW begins with `wisdom` alone; whether it understands it. The planner is locked.
+/// FFTW begins only with `wisdom`; whether it understands it. The planner is locked.
 template <class Real>
 bool begin_with(const std::string& wisdom) {
   Fftw<Real>::forget();
@@ -132,33 +140,68 @@ bool begin_with(const std::string& wisdom) {
 }
 
 template <class Real>
-std::shared_ptr<PlansOfShape<Real>> plans_of(const FftKey& key, const std::string& wisdom) {
-  const Scratch<Real> scratch(key.rows * key.cols);
-  // Where transforms follow each other (a batch, the modes of a probe), the next one lies on a 16-byte boundary again
-  // only when the elements of one are a multiple of 16 bytes: FFTW_UNALIGNED for float transforms of odd size.
-  const bool aligned = static_cast<std::size_t>(key.rows * key.cols) * sizeof(std::complex<Real>) % 16 == 0;
+using SharedPlans = std::shared_ptr<const PlansOfShape<Real>>;
+
+/// The plans of `key`, whose wisdom may be foreign. plan(PlansOfShape&, flags) asks FFTW for both directions.
+template <class Real, class Plan>
+SharedPlans<Real> plans_of(PlansKey key, std::size_t table_bytes, Plan&& plan) {
   const bool measured = key.effort == FftEffort::measured;
-  const unsigned flags = (measured ? FFTW_MEASURE : FFTW_ESTIMATE) | (aligned ? 0u : FFTW_UNALIGNED);
-  const auto rows = static_cast<int>(key.rows), cols = static_cast<int>(key.cols);
-  const std::string title = title_of<Real>(key);
-  auto made = std::make_shared<PlansOfShape<Real>>();  // before the lock, which its end asks for
   const std::lock_guard lock(planner().mutex);
   if (measured) {
-    const auto known = planner().known.find(title);
-    for (const std::string& text : {wisdom, known == planner().known.end() ? std::string() : known->second})
-      if (made->wisdom.empty() && begin_with<Real>(text)) made->wisdom = text;
+    const auto known = planner().known.find(key.title);
+    const std::string of_process = known == planner().known.end() ? "" : known->second;
+    if (!begin_with<Real>(key.wisdom)) key.wisdom = begin_with<Real>(of_process) ? of_process : "";
+  } else {
+    key.wisdom.clear();
   }
-  if (auto there = planner().there<Real>(title, key.effort, made->wisdom).lock()) return there;
-  (void)begin_with<Real>(made->wisdom);
-  made->forward = Fftw<Real>::plan(rows, cols, scratch.data(), FFTW_FORWARD, flags);
-  made->inverse = Fftw<Real>::plan(rows, cols, scratch.data(), FFTW_BACKWARD, flags);
-  if (measured) {
-    made->wisdom = present_wisdom<Real>();
-    planner().known.try_emplace(title, made->wisdom);
+  const auto make = [&] {
+    auto made = std::make_shared<PlansOfShape<Real>>();
+    (void)begin_with<Real>(key.wisdom);
+    plan(*made, measured ? FFTW_MEASURE : FFTW_ESTIMATE);
+    made->table_bytes = table_bytes;
+    if (measured) {
+      made->wisdom = present_wisdom<Real>();
+      planner().known.try_emplace(key.title, made->wisdom);
+    }
+    Fftw<Real>::forget();
+    if (made->forward == nullptr || made->inverse == nullptr)
+      throw Error(ErrorKind::internal, fmt::format("FFTW made no plan for {}", key.title));
+    return SharedPlans<Real>(std::move(made));
+  };
+  const bool measures = measured && key.wisdom.empty();
+  SharedPlans<Real> plans = measures ? make() : planner().kept<Real>().get(key, make);
+  if (measures) {
+    key.wisdom = plans->wisdom;
+    plans = planner().kept<Real>().get(key, [&] { return plans; });
   }
-  Fftw<Real>::forget();
-  planner().there<Real>(title, key.effort, made->wisdom) = made;
-  return made;
+  return plans;
+}
+
+/// Where plans are made, with the flags for data of transforms that follow each other: the next one is located on a
+/// 16-byte boundary again only when the elements of one are a multiple of 16 bytes.
+template <class Real>
+SharedPlans<Real> plans_of(const FftKey& key, const std::string& wisdom) {
+  const Room<std::complex<Real>> room(key.rows * key.cols);
+  const bool aligned = static_cast<std::size_t>(key.rows * key.cols) * sizeof(std::complex<Real>) % 16 == 0;
+  const auto rows = static_cast<int>(key.rows), cols = static_cast<int>(key.cols);
+  return plans_of<Real>({fmt::format("{} {} x {}", Fftw<Real>::name, rows, cols), key.effort, wisdom},
+                        fft_table_bytes<Real>(key.rows + key.cols), [&](PlansOfShape<Real>& made, unsigned flags) {
+                          flags |= aligned ? 0u : FFTW_UNALIGNED;
+                          made.forward = Fftw<Real>::plan(rows, cols, room.data(), FFTW_FORWARD, flags);
+                          made.inverse = Fftw<Real>::plan(rows, cols, room.data(), FFTW_BACKWARD, flags);
+                        });
+}
+
+template <class Real>
+SharedPlans<Real> real_plans_of(Index length, FftEffort effort, const std::string& wisdom) {
+  const Room<Real> real(length);
+  const Room<std::complex<Real>> half(length / 2 + 1);
+  return plans_of<Real>({fmt::format("{} real {}", Fftw<Real>::name, length), effort, wisdom},
+                        fft_table_bytes<Real>(length), [&](PlansOfShape<Real>& made, unsigned flags) {
+                          const auto n = static_cast<int>(length);
+                          made.forward = Fftw<Real>::real_plan(n, real.data(), half.data(), flags);
+                          made.inverse = Fftw<Real>::real_plan(n, half.data(), real.data(), flags);
+                        });
 }
 
 }  // namespace
@@ -166,16 +209,12 @@ std::shared_ptr<PlansOfShape<Real>> plans_of(const FftKey& key, const std::strin
 /// Plans of one transform in place; a batch is many of them, each on one thread.
 template <class Real>
 struct cpu::FftPlans<Real>::Tables {
-  std::shared_ptr<PlansOfShape<Real>> plans;
+  SharedPlans<Real> plans;
 };
 
 template <class Real>
 cpu::FftPlans<Real>::FftPlans(const FftKey& key, const std::string& wisdom)
-    : tables_(std::make_unique<Tables>(Tables{plans_of<Real>(key, wisdom)})) {
-  if (tables_->plans->forward == nullptr || tables_->plans->inverse == nullptr)
-    throw Error(ErrorKind::internal, fmt::format("FFTW made no plan for {} x {}", key.rows, key.cols));
-}
-
+    : tables_(std::make_unique<Tables>(Tables{plans_of<Real>(key, wisdom)})) {}
 template <class Real>
 cpu::FftPlans<Real>::~FftPlans() = default;
 
@@ -190,8 +229,38 @@ void cpu::FftPlans<Real>::run(std::complex<Real>* data, FftDirection direction) 
   Fftw<Real>::run(direction == FftDirection::forward ? plans.forward : plans.inverse, data);
 }
 
+template <class Real>
+struct cpu::RealFftPlans<Real>::Tables {
+  SharedPlans<Real> plans;
+};
+
+template <class Real>
+cpu::RealFftPlans<Real>::RealFftPlans(Index length, FftEffort effort, const std::string& wisdom)
+    : tables_(std::make_unique<Tables>(Tables{real_plans_of<Real>(length, effort, wisdom)})) {}
+template <class Real>
+cpu::RealFftPlans<Real>::~RealFftPlans() = default;
+
+template <class Real>
+const std::string& cpu::RealFftPlans<Real>::wisdom() const {
+  return tables_->plans->wisdom;
+}
+
+template <class Real>
+void cpu::RealFftPlans<Real>::forward(Real* in, std::complex<Real>* out) const {
+  Fftw<Real>::run(tables_->plans->forward, in, out);
+}
+
+template <class Real>
+void cpu::RealFftPlans<Real>::inverse(std::complex<Real>* in, Real* out) const {
+  Fftw<Real>::run(tables_->plans->inverse, in, out);
+}
+
 template class cpu::FftPlans<float>;
 template class cpu::FftPlans<double>;
+template class cpu::RealFftPlans<float>;
+template class cpu::RealFftPlans<double>;
+
+Index fft_plans_made() { return planner().singles.prepared() + planner().doubles.prepared(); }
 
 const char* fft_library() { return "fftw"; }
 

@@ -7,8 +7,19 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sonde/engine/math/fft.h"
+
+namespace sonde {
+
+/// Tables of roots for both directions of so many elements along all axes, roughly: libraries do not say.
+template <class Real>
+[[nodiscard]] std::size_t fft_table_bytes(Index elements) {
+  return static_cast<std::size_t>(4 * elements) * sizeof(std::complex<Real>);
+}
+
+}  // namespace sonde
 
 namespace sonde::cpu {
 
@@ -29,19 +40,38 @@ class FftPlans {
   std::unique_ptr<Tables> tables_;
 };
 
+/// Both directions of one line of real numbers, from one array to another: `length` numbers to length / 2 + 1 complex
+/// ones and back, on 16-byte boundaries. What is read may be overwritten. Thread-safe.
+template <class Real>
+class RealFftPlans {
+ public:
+  RealFftPlans(Index length, FftEffort effort, const std::string& wisdom);
+  RealFftPlans(const RealFftPlans&) = delete;
+  RealFftPlans& operator=(const RealFftPlans&) = delete;
+  ~RealFftPlans();
+  [[nodiscard]] const std::string& wisdom() const;
+  void forward(Real* in, std::complex<Real>* out) const;
+  void inverse(std::complex<Real>* in, Real* out) const;
+
+ private:
+  struct Tables;
+  std::unique_ptr<Tables> tables_;
+};
+
 }  // namespace sonde::cpu
 
 namespace sonde::cuda {
 
-template <class Real>
-class FftPlans {
+/// A plan of cuFFT and its workspace, which comes from the device's Pool, like all memory.
+class CufftPlan {
  public:
-  explicit FftPlans(const FftKey& key);
-  FftPlans(const FftPlans&) = delete;
-  FftPlans& operator=(const FftPlans&) = delete;
-  ~FftPlans();
-  /// The whole batch.
-  void run(Stream& stream, const std::complex<Real>* in, std::complex<Real>* out, FftDirection direction) const;
+  /// `kind` is a cufftType.
+  CufftPlan(Device device, const std::vector<Index>& extents, int kind, Index batch);
+  CufftPlan(const CufftPlan&) = delete;
+  CufftPlan& operator=(const CufftPlan&) = delete;
+  ~CufftPlan();
+  /// What cuFFT's functions take, set to the stream.
+  [[nodiscard]] int handle(Stream& stream) const;
   [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
 
  private:
@@ -49,6 +79,31 @@ class FftPlans {
   int handle_ = 0;
   void* workspace_ = nullptr;
   std::size_t workspace_bytes_ = 0;
+};
+
+template <class Real>
+class FftPlans {
+ public:
+  explicit FftPlans(const FftKey& key);
+  /// The whole batch.
+  void run(Stream& stream, const std::complex<Real>* in, std::complex<Real>* out, FftDirection direction) const;
+  [[nodiscard]] std::size_t workspace_bytes() const { return plan_.workspace_bytes(); }
+
+ private:
+  CufftPlan plan_;
+};
+
+/// Contiguous batches of real lines; the inverse overwrites what it reads.
+template <class Real>
+class RealFftPlans {
+ public:
+  RealFftPlans(Device device, Index length, Index batch);
+  void forward(Stream& stream, const Real* in, std::complex<Real>* out) const;
+  void inverse(Stream& stream, std::complex<Real>* in, Real* out) const;
+  [[nodiscard]] std::size_t workspace_bytes() const { return forward_.workspace_bytes() + inverse_.workspace_bytes(); }
+
+ private:
+  CufftPlan forward_, inverse_;
 };
 
 }  // namespace sonde::cuda

@@ -238,12 +238,12 @@ TEST(FftWisdom, APlanMadeFromItHasTheSameBits) {
   EXPECT_EQ(transformed(from_own), transformed(first));
   EXPECT_EQ(from_own.wisdom(), own) << "the plan was measured again";
   forget_fft_wisdom();
-  ASSERT_EQ(import_fft_wisdom(all), std::string(fft_library()) == "fftw");
+  ASSERT_TRUE(import_fft_wisdom(all));  // of kissfft nothing, which is all it knows
   EXPECT_EQ(fft_wisdom(), all);
   EXPECT_EQ(transformed(Fft2d<float>::prepare(key)), transformed(first));
 }
 
-// FFTW alone takes what it has learnt from one shape for others, and for those that it was not to measure.
+// Only FFTW takes what it has learnt from one shape for others, and for those that it was not to measure.
 TEST(FftWisdom, PlansDependOnNothingThatWasPreparedBefore) {
   const std::vector<std::pair<Index, Index>> shapes{{24, 20}, {32, 32}, {60, 72}};
   const auto all_transformed = [&](FftEffort effort) {

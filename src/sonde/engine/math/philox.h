@@ -7,8 +7,8 @@
 namespace sonde {
 
 /// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011): 128 random
-/// bits that depend on nothing but a counter and a key. No state, so any element of any stream is computed alone, in
-/// any order, on any thread. Passes BigCrush; equal to the authors' published test vectors.
+/// bits that depend on nothing but a counter and a key. No state, so any element of any stream is computed by itself,
+/// in any order, on any thread. Passes BigCrush; equal to the authors' published test vectors.
 [[nodiscard]] constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
                                                             std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {

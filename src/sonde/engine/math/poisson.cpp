@@ -74,8 +74,8 @@ void draw_poisson(RandomStream random, std::span<const double> rates, std::span<
     }
     if (!number || smallest < 0 || largest > largest_rate)
       throw Error(ErrorKind::bad_input,
-                  fmt::format("rates must lie between 0 and {}, got {} to {}{}", largest_rate, smallest, largest,
-                              number ? "" : " and values that are no numbers"));
+                  fmt::format("rates must be between 0 and {}, got {} to {}{}", largest_rate, smallest, largest,
+                              number ? "" : " and values that are not numbers"));
     const auto element = static_cast<std::uint32_t>(first);
     if (size == group && largest <= cpu::largest_inverted_rate) {
       cpu::invert_poisson(random, element, part.data(), counts.data() + first);

@@ -65,7 +65,7 @@ TEST(Poisson, StreamsAndSeedsDiffer) {
 TEST(Poisson, ImpossibleRatesAreErrors) {
   for (const double rate : {-1.0, 2e9, std::nan("")})
     EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)draw(rate, 10); }),
-                HasSubstr("rates must lie between 0 and"));
+                HasSubstr("rates must be between 0 and"));
 }
 
 TEST(Poisson, SizesMustAgree) {

@@ -20,7 +20,7 @@ struct RandomStream {
   std::uint64_t stream = 0;
 };
 
-/// values[i] is drawn from element i of the stream alone: uniform between 0 and 1, both excluded, or normal with mean 0
+/// values[i] is drawn only from element i of the stream: uniform between 0 and 1, both excluded, or normal with mean 0
 /// and variance 1 (Box and Muller 1958; |value| <= 8.6, which 2^-53 of all exceed).
 void draw_uniform(RandomStream random, std::span<double> values);
 void draw_normal(RandomStream random, std::span<double> values);

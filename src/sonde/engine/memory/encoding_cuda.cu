@@ -11,8 +11,8 @@ namespace {
 constexpr int block_threads = 256;
 constexpr Index most_blocks = 4096;  // each thread takes several elements of a larger array
 
-int blocks_for(Index count) {
-  return static_cast<int>(std::min(most_blocks, (count + block_threads - 1) / block_threads));
+unsigned blocks_for(Index count) {
+  return static_cast<unsigned>(std::min(most_blocks, (count + block_threads - 1) / block_threads));
 }
 
 template <Encoding encoding>
@@ -34,15 +34,13 @@ __global__ void __launch_bounds__(block_threads) from_halves(Index count, const 
 void encode_halves(Stream& stream, Encoding encoding, Index count, const float* from, std::uint16_t* to) {
   if (count == 0) return;
   const auto kernel = encoding == Encoding::bf16 ? to_halves<Encoding::bf16> : to_halves<Encoding::fp16>;
-  kernel<<<blocks_for(count), block_threads, 0, launch_on(stream)>>>(count, from, to);
-  check_launch("storing 16-bit numbers");
+  launch_kernel(stream, "storing 16-bit numbers", {blocks_for(count), block_threads}, kernel, count, from, to);
 }
 
 void decode_halves(Stream& stream, Encoding encoding, Index count, const std::uint16_t* from, float* to) {
   if (count == 0) return;
   const auto kernel = encoding == Encoding::bf16 ? from_halves<Encoding::bf16> : from_halves<Encoding::fp16>;
-  kernel<<<blocks_for(count), block_threads, 0, launch_on(stream)>>>(count, from, to);
-  check_launch("reading 16-bit numbers");
+  launch_kernel(stream, "reading 16-bit numbers", {blocks_for(count), block_threads}, kernel, count, from, to);
 }
 
 }  // namespace sonde::cuda

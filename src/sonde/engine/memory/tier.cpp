@@ -14,7 +14,7 @@
 namespace sonde {
 namespace {
 
-std::string bytes_text(std::size_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+std::string size_text(std::size_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 }  // namespace
 
@@ -55,14 +55,14 @@ Choice<Tier> choose_tier(const TierBudgets& budgets, std::size_t bytes, const st
     const Budget& budget = budgets.of(tier);
     if (bytes <= budget.available_bytes()) {
       const std::string reason =
-          left.empty() ? fmt::format("fits into {}", bytes_text(budget.available_bytes())) : join_words(left) + " left";
-      return {tier, fmt::format("needs {}, {}", bytes_text(bytes), reason)};
+          left.empty() ? fmt::format("fits into {}", size_text(budget.available_bytes())) : join_words(left) + " left";
+      return {tier, fmt::format("needs {}, {}", size_text(bytes), reason)};
     }
-    left.push_back(fmt::format("{} has {}", name(tier), bytes_text(budget.available_bytes())));
+    left.push_back(fmt::format("{} has {}", name(tier), size_text(budget.available_bytes())));
     for (const Budget::Holder& holder : budget.holders())
-      if (held.size() < 3) held.push_back(fmt::format("{} {}", holder.what, bytes_text(holder.bytes)));
+      if (held.size() < 3) held.push_back(fmt::format("{} {}", holder.what, size_text(holder.bytes)));
   }
-  std::string message = fmt::format("{} needs {}, but {} left", what, bytes_text(bytes), join_words(left));
+  std::string message = fmt::format("{} needs {}, but {} left", what, size_text(bytes), join_words(left));
   if (!held.empty()) message += fmt::format("; held by {}", join_words(held));
   throw Error(ErrorKind::budget, message).hint(remedy);
 }

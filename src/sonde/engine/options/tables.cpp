@@ -44,8 +44,8 @@ std::vector<std::string> Tables::names() const {
 Index Tables::append(std::string_view list, const std::string& kind, std::string_view where) {
   Table& table = require(list);
   if (std::find(table.kinds.begin(), table.kinds.end(), kind) == table.kinds.end()) {
-    Error error(ErrorKind::usage,
-                fmt::format("{}: \"{}\" is no {}{}", where, kind, table.name, did_you_mean(kind, table.kinds)));
+    Error error(ErrorKind::usage, fmt::format("{}: \"{}\" is not a known {}{}", where, kind, table.name,
+                                              did_you_mean(kind, table.kinds)));
     if (!table.kinds.empty()) error.hint("known: " + join_words(table.kinds));
     throw error;
   }
@@ -86,14 +86,15 @@ void Tables::assign_text(std::string_view setting) {
   const std::size_t equals = setting.find('=');
   const std::vector<std::string> path = split(trim(setting.substr(0, equals)), '.');
   if (equals == std::string_view::npos || path.size() < 2 || path.size() > 3)
-    throw refuse("is no setting").hint("write TABLE.KEY=VALUE, or TABLE.0.KEY=VALUE for the first of a list");
+    throw refuse("is not a setting").hint("write TABLE.KEY=VALUE, or TABLE.0.KEY=VALUE for the first of a list");
   const Table* found = find(path[0]);
   if (found == nullptr) throw refuse(fmt::format("unknown table [{}]{}", path[0], did_you_mean(path[0], names())));
   Table& table = require(path[0]);
 
   std::size_t item = 0;
   if (table.list != (path.size() == 3))
-    throw refuse(table.list ? fmt::format("[[{}]] is a list", table.name) : fmt::format("[{}] is no list", table.name))
+    throw refuse(table.list ? fmt::format("[[{}]] is a list", table.name)
+                            : fmt::format("[{}] is not a list", table.name))
         .hint(fmt::format("write {}.{}KEY=VALUE", table.name, table.list ? "0." : ""));
   if (table.list) {
     const std::string& number = path[1];

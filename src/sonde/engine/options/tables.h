@@ -62,7 +62,7 @@ class Tables {
   void assign_text(std::string_view setting);
 
   /// Sets everything of an object of the form that echo() gives: an object per table, a list of objects with a `name`
-  /// for a list (one object alone is a list of one). Null leaves a setting as it is. Throws Error(usage) with all
+  /// for a list (a single object is a list of one). Null leaves a setting as it is. Throws Error(usage) with all
   /// problems; `where` is what was given, "Reconstruction()".
   void assign_all(const Value& tables, std::string_view where, Origin origin = Origin::caller);
 

@@ -51,9 +51,9 @@ TEST(Tables, UnknownTablesAndKeysNameLineAndNearest) {
 }
 
 TEST(Tables, UnknownKindsNameLineAndNearest) {
-  EXPECT_EQ(
-      refused("[[engine]]\nname = \"fats\"\n"),
-      "error: name in run.toml line 2: \"fats\" is no engine; did you mean \"fast\"?\nhint: known: fast and slow");
+  EXPECT_EQ(refused("[[engine]]\nname = \"fats\"\n"),
+            "error: name in run.toml line 2: \"fats\" is not a known engine; did you mean \"fast\"?\nhint: known: fast "
+            "and slow");
 }
 
 TEST(Tables, KeysOfAnotherKindAreUnknown) {
@@ -74,7 +74,7 @@ TEST(Tables, OneTableAndListsAreToldApart) {
 
 TEST(Tables, SettingsOutsideOfTablesAreErrors) {
   EXPECT_EQ(refused("iterations = 5\n"),
-            "error: \"iterations\" in run.toml line 1 stands in no table\nhint: the tables are geometry and engine");
+            "error: \"iterations\" in run.toml line 1 is not in a table\nhint: the tables are geometry and engine");
 }
 
 TEST(Tables, WrongValuesNameTableAndLine) {
@@ -83,7 +83,7 @@ TEST(Tables, WrongValuesNameTableAndLine) {
   EXPECT_EQ(refused("[geometry]\nenergy_keV = 0\n"),
             "error: energy_keV in [geometry] of run.toml line 2: 0 is below the smallest allowed value, 1 keV");
   EXPECT_EQ(refused("[geometry]\nshape = 1979-05-27\n"),
-            "error: shape in [geometry] of run.toml line 2: a value of this kind is no setting");
+            "error: shape in [geometry] of run.toml line 2: a value of this kind is not a setting");
 }
 
 TEST(Tables, EveryProblemIsReported) {
@@ -91,7 +91,7 @@ TEST(Tables, EveryProblemIsReported) {
   EXPECT_THAT(text, HasSubstr("3 settings in run.toml cannot be used"));
   EXPECT_THAT(text, HasSubstr("[geometri]"));
   EXPECT_THAT(text, HasSubstr("energy_keV"));
-  EXPECT_THAT(text, HasSubstr("\"x\" is no engine"));
+  EXPECT_THAT(text, HasSubstr("\"x\" is not a known engine"));
 }
 
 TEST(Tables, OneSettingIsChangedByItsPath) {
@@ -110,14 +110,14 @@ TEST(Tables, PathsThatLeadNowhereSayWhy) {
   };
   EXPECT_EQ(
       error("iterations=5"),
-      "error: \"iterations=5\": is no setting\nhint: write TABLE.KEY=VALUE, or TABLE.0.KEY=VALUE for the first of "
+      "error: \"iterations=5\": is not a setting\nhint: write TABLE.KEY=VALUE, or TABLE.0.KEY=VALUE for the first of "
       "a list");
   EXPECT_EQ(error("enigne.0.iterations=5"),
             "error: \"enigne.0.iterations=5\": unknown table [enigne]; did you mean \"engine\"?");
   EXPECT_EQ(error("engine.iterations=5"),
             "error: \"engine.iterations=5\": [[engine]] is a list\nhint: write engine.0.KEY=VALUE");
   EXPECT_EQ(error("geometry.0.shape=5"),
-            "error: \"geometry.0.shape=5\": [geometry] is no list\nhint: write "
+            "error: \"geometry.0.shape=5\": [geometry] is not a list\nhint: write "
             "geometry.KEY=VALUE");
   EXPECT_EQ(error("engine.1.iterations=5"),
             "error: \"engine.1.iterations=5\": there are 1 tables [[engine]], counted from 0");
@@ -143,7 +143,7 @@ TEST(Tables, ObjectsSetWhatFilesSet) {
   given["geometry"]["shape"].push_back(64);
   given["geometry"]["shape"].push_back(32);
   given["geometry"]["step"] = Value();  // as if it were not there
-  given["engine"]["name"] = "slow";     // one alone is a list of one
+  given["engine"]["name"] = "slow";     // a single one is a list of one
   given["engine"]["iterations"] = 7;
   tables.assign_all(given, "here");
   EXPECT_EQ(tables.echo(), read.tables.echo());

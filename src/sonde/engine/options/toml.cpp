@@ -10,13 +10,14 @@
 #include <toml++/toml.h>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/file.h"
 
 namespace sonde {
 namespace {
 
-/// Dates and times have no use in a setting and are told apart from texts by the error.
+/// Dates and times have no use in a setting and are distinguished from texts by the error.
 std::optional<Value> value_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return Value(text->get());
   if (const auto* whole = node.as_integer()) return Value(whole->get());
@@ -100,7 +101,7 @@ class Reader {
             .hint(field->positional ? "give it as an argument" : "give " + field->flag() + " as a flag");
       const std::optional<Value> value = value_of(node);
       if (field != nullptr && !value)
-        throw Error(ErrorKind::usage, fmt::format("{} in {}: a value of this kind is no setting", key, place));
+        throw Error(ErrorKind::usage, fmt::format("{} in {}: a value of this kind is not a setting", key, place));
       fields_.assign(key, value.value_or(Value()), place, Origin::file);
     });
   }
@@ -141,7 +142,7 @@ class TablesReader {
       if (one || several)
         throw Error(ErrorKind::usage,
                     fmt::format("unknown table [{}] in {}{}", word, place, did_you_mean(word, tables_.names())));
-      throw Error(ErrorKind::usage, fmt::format("\"{}\" in {} stands in no table", word, place))
+      throw Error(ErrorKind::usage, fmt::format("\"{}\" in {} is not in a table", word, place))
           .hint("the tables are " + join_words(tables_.names()));
     }
     const std::string written = known->list ? fmt::format("[[{}]]", word) : fmt::format("[{}]", word);
@@ -171,7 +172,8 @@ class TablesReader {
         const std::string place = fmt::format("[{}] of {}", word, place_of(name_, value.source()));
         const std::optional<Value> plain = value_of(value);
         if (!plain)
-          throw Error(ErrorKind::usage, fmt::format("{} in {}: a value of this kind is no setting", name.str(), place));
+          throw Error(ErrorKind::usage,
+                      fmt::format("{} in {}: a value of this kind is not a setting", name.str(), place));
         tables_.assign(word, at, name.str(), *plain, place, Origin::file);
       });
     }
@@ -238,7 +240,7 @@ void read_toml(const std::string& path, Tables& tables) { parse_toml(read_text(p
 
 std::string path_from_file(const std::string& path, const std::string& file) {
   if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
-  return std::filesystem::absolute(std::filesystem::path(file).parent_path() / path).lexically_normal().string();
+  return absolute_path(std::filesystem::path(file).parent_path() / path).string();
 }
 
 std::string to_toml(const Value& tables) {

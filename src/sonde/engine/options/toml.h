@@ -11,9 +11,9 @@
 namespace sonde {
 
 /// Reads a configuration file into the fields (origin `file`). Keys are those of the fields; keys below a table header
-/// such as [stem.load] belong to that command alone and are read only when `command` is "stem load", so that one file
+/// such as [stem.load] belong only to that command and are read only when `command` is "stem load", so that one file
 /// can serve several commands. `commands` are all that exist ("stem load", ...): a table of none of them is an error
-/// too; empty: tables of others are left alone. Throws Error(bad_file) when the file cannot be read, and with file and
+/// too; empty: tables of others are not read. Throws Error(bad_file) when the file cannot be read, and with file and
 /// line for bad syntax, unknown keys and tables (naming the nearest) and values that do not fit; all bad keys are
 /// reported together.
 void read_toml(const std::string& path, Fields& fields, std::string_view command = "",

@@ -53,7 +53,8 @@ TEST(Toml, UnknownKeysNameFileLineAndNearest) {
 
 TEST(Toml, WrongTypesNameFileAndLine) {
   EXPECT_EQ(refused("\nframes = \"many\"\n"), "error: frames in run.toml line 2: expected a whole number, found text");
-  EXPECT_EQ(refused("frames = 1979-05-27\n"), "error: frames in run.toml line 1: a value of this kind is no setting");
+  EXPECT_EQ(refused("frames = 1979-05-27\n"),
+            "error: frames in run.toml line 1: a value of this kind is not a setting");
   EXPECT_EQ(refused("[frames]\nmany = 1\n"), "error: frames in run.toml line 1: expected a value, found a table");
 }
 

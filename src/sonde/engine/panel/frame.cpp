@@ -12,6 +12,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/multiversion.h"
 #include "sonde/engine/io/byte_order.h"
+#include "sonde/engine/panel/payload.h"
 
 namespace sonde::panel {
 namespace {
@@ -134,8 +135,9 @@ Frame frame_of(FrameKind kind, Index rows, Index cols, std::size_t count, const 
     throw Error(ErrorKind::bad_input, fmt::format("a frame of {} x {} cannot hold {} values", rows, cols, count));
   if (count > std::numeric_limits<std::uint32_t>::max() / sizeof(To))
     throw Error(ErrorKind::bad_input, fmt::format("a frame of {} x {} is larger than 4 GiB", rows, cols));
-  const auto elements = std::make_shared_for_overwrite<To[]>(count);
-  fill(elements.get());
+  const std::shared_ptr<void> memory = new_payload(count * sizeof(To));
+  auto* const elements = static_cast<To*>(memory.get());
+  fill(elements);
   return {.kind = kind,
           .rows = static_cast<std::uint32_t>(rows),
           .cols = static_cast<std::uint32_t>(cols),
@@ -143,8 +145,8 @@ Frame frame_of(FrameKind kind, Index rows, Index cols, std::size_t count, const 
           .low = extent.low,
           .high = extent.high,
           .sum = extent.sum,
-          .owner = elements,
-          .payload = std::as_bytes(std::span(elements.get(), count))};
+          .owner = memory,
+          .payload = std::as_bytes(std::span(elements, count))};
 }
 
 template <class To>
@@ -196,7 +198,7 @@ Frame decode_header(std::span<const std::byte, frame_header_bytes> header) {
   if (get<std::uint32_t>(header, at_magic) != magic)
     throw Error(ErrorKind::bad_input, "a binary message does not begin with SND1");
   if (const auto found = get<std::uint16_t>(header, at_version); found != version)
-    throw Error(ErrorKind::bad_input, fmt::format("a frame of version {}; this program knows {}", found, version));
+    throw Error(ErrorKind::bad_input, fmt::format("a frame of version {}; this program supports {}", found, version));
   Frame frame;
   frame.kind = static_cast<FrameKind>(get<std::uint16_t>(header, at_kind));
   frame.request = get<std::uint32_t>(header, at_request);

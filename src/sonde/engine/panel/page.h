@@ -15,7 +15,7 @@
 namespace sonde::panel {
 
 /// One area of a page. `type` is what the client knows how to draw ("image", "pattern", "spectrum", "histogram",
-/// "series", "chart", "table", "facts"); `options` is for that type alone.
+/// "series", "chart", "table", "facts"); `options` is for that type only.
 struct Panel {
   std::string id{}, type{}, title{};
   Value options = Value::object();
@@ -81,7 +81,7 @@ struct Page {
   /// Begins to serve one client. The outlet may be used from any thread until the session ends.
   std::function<std::unique_ptr<Session>(std::shared_ptr<Outlet>)> open{};
 
-  /// {"title", "view", "panels": [...], "actions": [...], "state": ...}: what a client is told first.
+  /// {"title", "view", "panels": [...], "actions": [...], "state": ...}: what a client receives first.
   [[nodiscard]] Value describe() const;
   /// nullptr when the page has no such action.
   [[nodiscard]] const Action* find_action(std::string_view name) const;

@@ -124,14 +124,14 @@ class Naps {
 
 Bytes receive(const messages::Waiting& waiting, int tag) {
   Bytes bytes(waiting.bytes);
-  messages::receive(bytes, waiting.peer, tag);
+  messages::mpi().receive(bytes, waiting.peer, tag);
   return bytes;
 }
 
 void send(Kind kind, std::span<const std::byte> what) {
   Bytes bytes{static_cast<std::byte>(kind)};
   bytes.insert(bytes.end(), what.begin(), what.end());
-  messages::send(bytes, 0, to_desk);
+  messages::mpi().send(bytes, 0, to_desk);
 }
 
 /// What rank 0 knows: who works, and whether anybody has failed.
@@ -163,7 +163,7 @@ class OpenDesk {
     for (int working = ranks_ - 1; working > 0;) {
       if (closed.stop_requested() || interrupt_requested()) return;
       if (failed()) tell_to_stop();
-      const std::optional<messages::Waiting> waiting = messages::waiting(to_desk);
+      const std::optional<messages::Waiting> waiting = messages::mpi().waiting(to_desk);
       if (!waiting) {
         naps.sleep();
         continue;
@@ -192,13 +192,13 @@ class OpenDesk {
         } catch (...) {
           fail(as_error(std::current_exception()));
         }
-        messages::send(std::as_bytes(std::span(piece)), rank, from_desk);
+        messages::mpi().send(std::as_bytes(std::span(piece)), rank, from_desk);
         return false;
       }
       case Kind::found:
         try {
           receive(rank, what);
-        } catch (const Stopped&) {  // its rank will be told
+        } catch (const Stopped&) {  // its rank will be notified
         } catch (...) {
           fail(as_error(std::current_exception()));
         }
@@ -215,7 +215,7 @@ class OpenDesk {
     if (!std::exchange(told_, true)) tell_all({}, stop);
   }
   void tell_all(std::span<const std::byte> what, int tag) const {
-    for (int rank = 1; rank < ranks_; ++rank) messages::send(what, rank, tag);
+    for (int rank = 1; rank < ranks_; ++rank) messages::mpi().send(what, rank, tag);
   }
 
   const Desk& desk_;
@@ -249,7 +249,7 @@ void work_at_the_desk(const Ranks& ranks, const Desk& desk, const Work& work) {
 Bytes answer_of_desk(bool asked_to_stop) {
   Naps naps;
   for (;;) {
-    if (const auto waiting = messages::waiting(from_desk)) return receive(*waiting, from_desk);
+    if (const auto waiting = messages::mpi().waiting(from_desk)) return receive(*waiting, from_desk);
     if (asked_to_stop) check_interrupt();
     naps.sleep();
   }
@@ -258,7 +258,7 @@ Bytes answer_of_desk(bool asked_to_stop) {
 bool work_elsewhere(const Work& work) {
   const Deliver deliver = [](std::span<const std::byte> found) {
     send(Kind::found, found);
-    if (messages::waiting(stop)) throw Stopped();
+    if (messages::mpi().waiting(stop)) throw Stopped();
   };
   std::optional<Error> failure;
   try {
@@ -276,7 +276,7 @@ bool work_elsewhere(const Work& work) {
   }
   send(failure ? Kind::failed : Kind::done, failure ? packed(*failure) : Bytes());
   if (answer_of_desk(false).front() == std::byte{0}) return true;
-  messages::receive({}, 0, stop);
+  messages::mpi().receive({}, 0, stop);
   return false;
 }
 
@@ -306,7 +306,7 @@ bool all_succeed(const Ranks& ranks, const std::function<void()>& body) {
   if (first == sizes.end()) return true;
   const int failed = static_cast<int>(first - sizes.begin());
   bytes.resize(static_cast<std::size_t>(*first));
-  messages::broadcast(bytes, failed);
+  messages::mpi().broadcast(bytes, failed);
   if (ranks.rank() != 0) return false;
   if (failure) throw Error(*failure);
   throw unpacked(bytes, failed);

@@ -14,7 +14,7 @@ namespace sonde {
 /// What one rank does before it asks for more: numbers that the caller understands.
 using Piece = std::vector<std::int64_t>;
 
-/// What rank 0 does for all while they work. Called there alone, by one thread at a time. What it throws counts like
+/// What rank 0 does for all while they work. Called only there, by one thread at a time. What it throws counts like
 /// an error of the work.
 struct Desk {
   std::function<Piece(int rank)> next;  ///< what `rank` is to do now; empty when nothing is left

@@ -55,7 +55,7 @@ TEST(HandOut, EveryPieceIsDoneOnceAndItsResultComesToTheDesk) {
   Sums sums;
   EXPECT_TRUE(hand_out(ranks, sums.desk(), add_up));
   if (ranks.rank() != 0) {
-    EXPECT_EQ(sums.found, 0) << "the desk is on rank 0 alone";
+    EXPECT_EQ(sums.found, 0) << "only rank 0 has the desk";
     return;
   }
   EXPECT_EQ(sums.found, pieces);
@@ -162,7 +162,7 @@ TEST(AllSucceed, TheErrorOfTheLowestIsThrownByTheFirst) {
     const auto all = [&] {
       succeeded = all_succeed(ranks, [&] {
         if (ranks.rank() >= lowest)
-          throw Error(ErrorKind::budget, "no room for rank " + std::to_string(ranks.rank())).hint("less");
+          throw Error(ErrorKind::budget, "no space for rank " + std::to_string(ranks.rank())).hint("less");
       });
     };
     if (ranks.rank() != 0) {
@@ -170,7 +170,7 @@ TEST(AllSucceed, TheErrorOfTheLowestIsThrownByTheFirst) {
       EXPECT_FALSE(succeeded);
     } else {
       const std::string text = testing::error_of(ErrorKind::budget, all);
-      EXPECT_THAT(text, HasSubstr("no room for rank " + std::to_string(lowest)));
+      EXPECT_THAT(text, HasSubstr("no space for rank " + std::to_string(lowest)));
       EXPECT_THAT(text, HasSubstr("hint: less"));
     }
   }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that sees mpi.h. MPI's own handler of errors ends all ranks, so no answer is looked at.
+// sonde_mpi.so: the only file that sees mpi.h. MPI's own handler of errors ends all ranks, so no answer is looked at.
 #define OMPI_SKIP_MPICXX  // the C++ bindings, which MPI has given up
 #include <mpi.h>
 
 #include <algorithm>
 
+#include "sonde/engine/base/module.h"
 #include "sonde/engine/ranks/messages.h"
-#include "sonde/engine/ranks/ranks.h"
 
-namespace sonde {
-namespace messages {
+namespace sonde::messages {
 namespace {
 
 constexpr std::size_t most = std::size_t{1} << 30;  // elements of a call: MPI counts with int
@@ -42,8 +41,6 @@ void combine_all(T* values, std::size_t count, MPI_Datatype type, MPI_Op by) {
                   MPI_COMM_WORLD);
 }
 
-}  // namespace
-
 Place start() {
   static const Session session;
   Place place;
@@ -61,9 +58,9 @@ int on_this_machine() {
   return size;
 }
 
-void sum(float* values, std::size_t count) { combine_all(values, count, MPI_FLOAT, MPI_SUM); }
-void sum(double* values, std::size_t count) { combine_all(values, count, MPI_DOUBLE, MPI_SUM); }
-void sum(std::int64_t* values, std::size_t count) { combine_all(values, count, MPI_INT64_T, MPI_SUM); }
+void sum_f32(float* values, std::size_t count) { combine_all(values, count, MPI_FLOAT, MPI_SUM); }
+void sum_f64(double* values, std::size_t count) { combine_all(values, count, MPI_DOUBLE, MPI_SUM); }
+void sum_i64(std::int64_t* values, std::size_t count) { combine_all(values, count, MPI_INT64_T, MPI_SUM); }
 void largest(double* values, std::size_t count) { combine_all(values, count, MPI_DOUBLE, MPI_MAX); }
 
 void broadcast(std::span<std::byte> bytes, int root) {
@@ -106,23 +103,30 @@ void receive(std::span<std::byte> bytes, int peer, int tag) {
   MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-}  // namespace messages
-
-void end_all_ranks(int status) {
-  if (!messages::running()) return;
+void end_all(int status) {
+  if (!running()) return;
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size > 1) MPI_Abort(MPI_COMM_WORLD, status);
 }
 
-const char* mpi_library() {
-#ifdef OMPI_MAJOR_VERSION
-#define SONDE_TEXT(x) #x
-#define SONDE_VERSION(a, b, c) SONDE_TEXT(a) "." SONDE_TEXT(b) "." SONDE_TEXT(c)
-  return "Open MPI " SONDE_VERSION(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
-#else
-  return "MPI";
-#endif
-}
+constexpr Functions functions = {
+    .start = start,
+    .on_this_machine = on_this_machine,
+    .sum_f32 = sum_f32,
+    .sum_f64 = sum_f64,
+    .sum_i64 = sum_i64,
+    .largest = largest,
+    .broadcast = broadcast,
+    .exchange = exchange,
+    .barrier = barrier,
+    .waiting = waiting,
+    .send = send,
+    .receive = receive,
+    .end_all = end_all,
+};
 
-}  // namespace sonde
+}  // namespace
+}  // namespace sonde::messages
+
+SONDE_MODULE(sonde::messages::functions);

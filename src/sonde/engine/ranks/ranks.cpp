@@ -40,6 +40,10 @@ void copy_own(const Exchange<T>& one, int rank) {
   std::copy(one.send.begin(), one.send.end(), one.receive.begin());
 }
 
+void sum(float* values, std::size_t count) { messages::mpi().sum_f32(values, count); }
+void sum(double* values, std::size_t count) { messages::mpi().sum_f64(values, count); }
+void sum(std::int64_t* values, std::size_t count) { messages::mpi().sum_i64(values, count); }
+
 }  // namespace
 
 Ranks Ranks::world() {
@@ -48,23 +52,23 @@ Ranks Ranks::world() {
     throw Error(ErrorKind::not_supported,
                 fmt::format("{} processes were started together, but this program was built without MPI", started()))
         .hint("install libopenmpi-dev and configure with -DSONDE_MPI=ON, or start one process");
-  const messages::Place place = messages::start();
+  const messages::Place place = messages::mpi().start();
   return {place.rank, place.size};
 }
 
-int Ranks::on_this_machine() const { return size_ == 1 ? 1 : messages::on_this_machine(); }
+int Ranks::on_this_machine() const { return size_ == 1 ? 1 : messages::mpi().on_this_machine(); }
 
 template <class T>
 void Ranks::all_reduce(std::span<T> values) const {
   if (size_ == 1) return;
   // The sum of complex numbers is that of their parts.
   using Real = typename RealOf<T>::type;
-  messages::sum(reinterpret_cast<Real*>(values.data()), values.size() * (sizeof(T) / sizeof(Real)));
+  sum(reinterpret_cast<Real*>(values.data()), values.size() * (sizeof(T) / sizeof(Real)));
 }
 
 template <class T>
 void Ranks::broadcast(std::span<T> values, int root) const {
-  if (size_ > 1) messages::broadcast(std::as_writable_bytes(values), root);
+  if (size_ > 1) messages::mpi().broadcast(std::as_writable_bytes(values), root);
 }
 
 template <class T>
@@ -92,7 +96,7 @@ std::vector<T> Ranks::gather(std::span<const T> values, int root) const {
         queue.push_back({rank, 0, {}, std::as_writable_bytes(part)});
     }
   }
-  messages::exchange(queue);
+  messages::mpi().exchange(queue);
   return all;
 }
 
@@ -107,15 +111,15 @@ void Ranks::exchange(std::span<const Exchange<T>> exchanges) const {
     else
       queue.push_back({one.peer, one.tag, std::as_bytes(one.send), std::as_writable_bytes(one.receive)});
   }
-  if (!queue.empty()) messages::exchange(queue);
+  if (!queue.empty()) messages::mpi().exchange(queue);
 }
 
 void Ranks::largest(std::span<double> values) const {
-  if (size_ > 1) messages::largest(values.data(), values.size());
+  if (size_ > 1) messages::mpi().largest(values.data(), values.size());
 }
 
 void Ranks::barrier() const {
-  if (size_ > 1) messages::barrier();
+  if (size_ > 1) messages::mpi().barrier();
 }
 
 #define SONDE_RANKS_OF(T)                                               \

@@ -27,11 +27,11 @@ struct Exchange {
 /// int64. When MPI itself fails it ends all ranks, because the others would wait for ever.
 class Ranks {
  public:
-  /// All processes that `mpirun` (or a batch system) started; one when the program was started alone. The first call
-  /// starts MPI, the end of the program ends it. Throws Error(not_supported) when several were started but the program
-  /// was built without MPI: each would do the whole work.
+  /// All processes that `mpirun` (or a batch system) started; one when the program was started by itself. The first
+  /// call starts MPI, the end of the program ends it. Throws Error(not_supported) when several were started but the
+  /// program was built without MPI: each would do the whole work.
   static Ranks world();
-  /// This process alone.
+  /// Only this process.
   static Ranks alone() { return Ranks(0, 1); }
 
   [[nodiscard]] int rank() const { return rank_; }

@@ -16,7 +16,7 @@ enum class Verdict { faster, slower, same, unknown, only_before, only_after };
 struct PhaseChange {
   std::string phase;  ///< "decode / transpose": the names from the outside in
   double before_s = 0, after_s = 0;
-  double noise = 0;  ///< relative change that chance alone explains
+  double noise = 0;  ///< relative change that chance explains
   Verdict verdict = Verdict::unknown;
 };
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/printable.h"
 #include "sonde/engine/io/file.h"
 
 namespace sonde {
@@ -60,10 +61,34 @@ Value value_of(const Json& json) {
   }
 }
 
+/// How many bytes at `i` are a character that terminals obey and JSON leaves as it is: DEL, the control characters of
+/// C1 and those that turn the direction of writing (base/printable.h). Its code point, or 0.
+char32_t obeyed_at(std::string_view text, std::size_t i, std::size_t& bytes) {
+  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+  bytes = byte(i) == 0x7f ? 1 : byte(i) == 0xc2 ? 2 : byte(i) == 0xe2 ? 3 : 0;
+  if (bytes < 2) return bytes == 1 ? 0x7f : 0;
+  const char32_t code = bytes == 2 ? (byte(i) & 0x1fu) << 6 | (byte(i + 1) & 0x3fu)
+                                   : (byte(i) & 0x0fu) << 12 | (byte(i + 1) & 0x3fu) << 6 | (byte(i + 2) & 0x3fu);
+  return is_control(code) ? code : 0;
+}
+
 }  // namespace
 
 std::string to_json(const Value& value, int indent) {
-  return json_of(value).dump(indent, ' ', false, Json::error_handler_t::replace);
+  const std::string text = json_of(value).dump(indent, ' ', false, Json::error_handler_t::replace);
+  std::string escaped;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {  // they occur in texts only
+    std::size_t bytes = 0;
+    const char32_t code = obeyed_at(text, i, bytes);
+    if (code == 0) continue;
+    escaped.append(text, done, i - done);
+    escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(code));
+    i += bytes - 1;
+    done = i + 1;
+  }
+  if (done == 0) return text;
+  return escaped.append(text, done);
 }
 
 Value parse_json(std::string_view text, const std::string& name) {

@@ -43,7 +43,7 @@ class ProgressScope {
   std::shared_ptr<const ProgressSink> outer_;
 };
 
-/// One stage of counted work. Tells the sink at most ten times a second, and once at its end. Thread-safe.
+/// One stage of counted work. Reports to the sink at most ten times a second, and once at its end. Thread-safe.
 class ProgressMeter {
  public:
   ProgressMeter(std::string stage, Index total, std::string unit);

@@ -10,7 +10,7 @@
 namespace sonde {
 namespace {
 
-/// Collects what is told while it lives.
+/// Collects what is reported while it exists.
 struct Told {
   Told() {
     set_progress_sink([this](const Progress& progress) { words.push_back(progress); });

@@ -15,6 +15,7 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/memory/host_memory.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/engine/report/report_role.h"
 #include "sonde/engine/report/spread.h"
 
 namespace sonde {
@@ -224,7 +225,7 @@ Value Report::to_value() const {
 
 void Report::write(const std::string& path) const {
   during("writing the report", [&] {
-    AtomicFile file(path);
+    AtomicFile file(path, report_role());
     file.write(to_json(to_value()) + "\n");
     file.commit();
   });

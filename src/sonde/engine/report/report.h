@@ -100,6 +100,7 @@ class Report {
 
   /// What the command found: any members.
   [[nodiscard]] Value& results() { return results_; }
+  [[nodiscard]] const Value& results() const { return results_; }
   [[nodiscard]] bool all_checks_pass() const;
 
   /// The report as it stands, with the peak memory until now.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/engine/report/trace.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
-#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/report/json.h"
 
@@ -25,17 +23,16 @@ void Trace::add(const std::string& name, double start_s, const Value& about) {
 
 Value Trace::to_value() const {
   Value trace;
+  trace["otherData"]["schema"] = "sonde.trace/1";  // first: by it a later trace knows what it may replace
   trace["traceEvents"] = events_;
   trace["displayTimeUnit"] = "ms";
   return trace;
 }
 
 void Trace::write(const std::string& path) const {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code failed;
-  if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-  if (failed) throw Error(ErrorKind::io, fmt::format("{}: cannot be made: {}", folder.string(), failed.message()));
-  AtomicFile file(path);
+  if (const std::filesystem::path folder = std::filesystem::path(path).parent_path(); !folder.empty())
+    make_folders(folder);
+  AtomicFile file(path, side_output("the trace", FileMark::json));
   file.write(to_json(to_value(), -1) + "\n");
   file.commit();
 }

@@ -96,7 +96,7 @@ void visit(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(frames * pixels * 2));
 }
 
-// One block of 8 KiB that stays in the first-level cache: the transposition alone.
+// One block of 8 KiB that stays in the first-level cache: only the transposition.
 void transpose(benchmark::State& state, const std::string& name, std::size_t element_bytes) {
   const BitshuffleKernels* kernels = kernels_named(name);
   if (kernels == nullptr) return state.SkipWithError("this processor does not run these kernels");

@@ -22,14 +22,14 @@ std::uint64_t big_endian(std::span<const std::byte> bytes) {
 // The number of elements in a block as the chunk's header says it.
 std::size_t read_header(std::span<const std::byte> chunk, const BitshuffleFormat& format, std::size_t logical_bytes) {
   if (chunk.size() < chunk_header_bytes)
-    fail(fmt::format("the chunk has {} bytes, its header alone takes {}", chunk.size(), chunk_header_bytes));
+    fail(fmt::format("the chunk has {} bytes, its header takes {}", chunk.size(), chunk_header_bytes));
   const std::uint64_t decoded_bytes = big_endian(chunk.first(8));
   const std::size_t block_bytes = big_endian(chunk.subspan(8, 4));
   if (decoded_bytes != logical_bytes)
     fail(fmt::format("byte 0: the chunk says that it holds {} bytes, expected {}", decoded_bytes, logical_bytes));
   if (block_bytes == 0) return default_block_elements(format.element_bytes);
   if (block_bytes % format.element_bytes != 0 || block_bytes / format.element_bytes % 8 != 0)
-    fail(fmt::format("byte 8: blocks of {} bytes are no multiple of eight elements of {} bytes", block_bytes,
+    fail(fmt::format("byte 8: blocks of {} bytes are not a multiple of eight elements of {} bytes", block_bytes,
                      format.element_bytes));
   return block_bytes / format.element_bytes;
 }
@@ -57,6 +57,7 @@ class ChunkWalk {
     const BlockDivision division(logical_bytes_ / format_.element_bytes, framed ? start_framed() : start_plain());
     std::span<std::byte> scratch;
     if (framed) scratch = reserve(division);
+    state_.zeros.clear();  // a block that is not compressed has none
     std::size_t first = 0;
     for (std::size_t block = 0; block < division.blocks(); ++block) {
       const std::size_t elements = division.elements_of(block);
@@ -110,6 +111,7 @@ class ChunkWalk {
 
   // The planes of a block of which `stored` are the bytes, the last that were taken.
   const std::byte* unpack(std::size_t block, std::span<const std::byte> stored, std::span<std::byte> planes) {
+    state_.zeros.clear();
     const std::size_t start = offset_ - stored.size() - block_header_bytes;
     const std::int64_t decoded = decompress(stored, chunk_.size() - offset_, planes);
     const char* codec = format_.codec == BitshuffleCodec::lz4 ? "LZ4" : "zstd";
@@ -128,7 +130,7 @@ class ChunkWalk {
       std::memset(copy.data() + block.size(), 0, lz4_padding_bytes);
       block = copy.first(block.size());
     }
-    return state_.kernels->decompress_lz4(block.data(), block.size(), planes.data(), planes.size());
+    return state_.kernels->decompress_lz4(block.data(), block.size(), planes.data(), planes.size(), state_.zeros);
   }
 
   template <class OnTail>
@@ -157,7 +159,8 @@ void decode_bitshuffle(std::span<const std::byte> chunk, const BitshuffleFormat&
   ChunkWalk(chunk, format, out.size(), {}, scratch.state())
       .run(
           [&](const std::byte* planes, std::size_t elements, std::size_t first) {
-            elements_from_planes(kernels, planes, elements, element_bytes, out.data() + first * element_bytes);
+            elements_from_planes(kernels, planes, elements, element_bytes, out.data() + first * element_bytes,
+                                 scratch.state().zeros);
           },
           [&](std::span<const std::byte> tail, std::size_t first) {
             std::memcpy(out.data() + first * element_bytes, tail.data(), tail.size());
@@ -176,8 +179,10 @@ void detail::visit_bit_planes(std::span<const std::byte> chunk, const Bitshuffle
       .run(
           [&](const std::byte* planes, std::size_t elements, std::size_t first) {
             BitPlanes block{planes, elements / 8, first, elements, 0};
+            const std::uint64_t zero = scratch.state().zeros.pieces(block.plane_bytes);
             for (std::size_t p = 0; p < 8 * format.element_bytes; ++p)
-              if (!kernels.all_zero(block.plane(p), block.plane_bytes)) block.nonzero |= std::uint64_t{1} << p;
+              if ((zero >> p & 1) == 0 && !kernels.all_zero(block.plane(p), block.plane_bytes))
+                block.nonzero |= std::uint64_t{1} << p;
             visitor.on_block(visitor.context, block);
           },
           [&](std::span<const std::byte> tail, std::size_t first) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "sonde/engine/device/device.h"
 
@@ -14,9 +15,13 @@ constexpr std::size_t strip_groups = 64;
 
 // How many low bytes of the elements have a set bit anywhere in the block, rounded up to 1, 2 or 4.
 std::size_t live_bytes(const BitshuffleKernels& kernels, const std::byte* planes, std::size_t groups,
-                       std::size_t element_bytes) {
+                       std::size_t element_bytes, const ZeroRuns& zeros) {
   std::size_t live = element_bytes;
-  while (live > 1 && kernels.all_zero(planes + 4 * live * groups, 4 * live * groups)) live /= 2;
+  const auto upper_half_is_zero = [&] {
+    const std::size_t half = 4 * live * groups;
+    return zeros.cover(half, 2 * half) || kernels.all_zero(planes + half, half);
+  };
+  while (live > 1 && upper_half_is_zero()) live /= 2;
   return live;
 }
 
@@ -46,11 +51,17 @@ std::vector<const BitshuffleKernels*> usable_bitshuffle_kernels() {
 }
 
 void elements_from_planes(const BitshuffleKernels& kernels, const std::byte* planes, std::size_t elements,
-                          std::size_t element_bytes, std::byte* out) {
+                          std::size_t element_bytes, std::byte* out, const ZeroRuns& zeros) {
   const std::size_t groups = elements / 8;
+  if (zeros.cover(0, elements * element_bytes)) {
+    std::memset(out, 0, elements * element_bytes);
+    return;
+  }
   if (element_bytes == 1) return kernels.bytes_from_planes(planes, groups, groups, out);
-  if (element_bytes == 2) return kernels.u16_from_planes(planes, groups, live_bytes(kernels, planes, groups, 2), out);
-  if (element_bytes == 4) return kernels.u32_from_planes(planes, groups, live_bytes(kernels, planes, groups, 4), out);
+  if (element_bytes == 2)
+    return kernels.u16_from_planes(planes, groups, live_bytes(kernels, planes, groups, 2, zeros), out);
+  if (element_bytes == 4)
+    return kernels.u32_from_planes(planes, groups, live_bytes(kernels, planes, groups, 4, zeros), out);
   std::array<std::byte, 8 * strip_groups> strip;
   for (std::size_t done = 0; done < groups; done += strip_groups) {
     const std::size_t now = std::min(strip_groups, groups - done);

@@ -38,9 +38,10 @@ const BitshuffleKernels& best_bitshuffle_kernels();
 /// All that this processor runs, slowest first.
 std::vector<const BitshuffleKernels*> usable_bitshuffle_kernels();
 
-/// Elements of any size, by the byte kernels of a table: `elements` is a multiple of 8.
+/// Elements of any size, by the byte kernels of a table: `elements` is a multiple of 8. Planes in the runs of zeros are
+/// not looked at.
 void elements_from_planes(const BitshuffleKernels& kernels, const std::byte* planes, std::size_t elements,
-                          std::size_t element_bytes, std::byte* out);
+                          std::size_t element_bytes, std::byte* out, const ZeroRuns& zeros = {});
 void planes_from_elements(const BitshuffleKernels& kernels, const std::byte* in, std::size_t elements,
                           std::size_t element_bytes, std::byte* planes);
 

@@ -39,13 +39,13 @@ void planes_from_bytes(const std::byte* bytes, std::size_t groups, std::size_t s
 }
 
 // Widens in strips that stay in the first-level cache.
-constexpr std::size_t strip_groups = 64;
+constexpr std::size_t portable_strip_groups = 64;
 
 template <std::size_t width>
 void widened_from_planes(const std::byte* planes, std::size_t groups, std::size_t live_bytes, std::byte* elements) {
-  std::array<std::array<std::byte, 8 * strip_groups>, width> strips{};
-  for (std::size_t done = 0; done < groups; done += strip_groups) {
-    const std::size_t now = std::min(strip_groups, groups - done);
+  std::array<std::array<std::byte, 8 * portable_strip_groups>, width> strips{};
+  for (std::size_t done = 0; done < groups; done += portable_strip_groups) {
+    const std::size_t now = std::min(portable_strip_groups, groups - done);
     for (std::size_t k = 0; k < live_bytes; ++k)
       bytes_from_planes(planes + 8 * k * groups + done, groups, now, strips[k].data());
     std::byte* out = elements + 8 * done * width;

@@ -29,7 +29,7 @@ void check_format(const BitshuffleFormat& format, std::size_t bytes) {
     throw Error(ErrorKind::bad_input, fmt::format("bitshuffle: codec {}, known are 0 (none), 2 (lz4) and 3 (zstd)",
                                                   static_cast<std::uint32_t>(format.codec)));
   if (bytes % format.element_bytes != 0)
-    throw Error(ErrorKind::bad_input, fmt::format("bitshuffle: {} bytes are no whole number of elements of {} bytes",
+    throw Error(ErrorKind::bad_input, fmt::format("bitshuffle: {} bytes are not a whole number of elements of {} bytes",
                                                   bytes, format.element_bytes));
 }
 

@@ -41,6 +41,7 @@ struct BitshuffleScratch::State {
 
   const BitshuffleKernels* kernels;
   GrowingBytes planes;      // one decompressed block
+  ZeroRuns zeros;           // of it
   GrowingBytes compressed;  // one compressed block: all when encoding, the last of a chunk when decoding
 
   struct Free {

@@ -25,10 +25,13 @@ Bytes padded(const void* bytes, std::size_t size) {
 void check(DecompressLz4* decompress, const Bytes& block, std::size_t to_bytes, bool must_accept) {
   const std::size_t size = block.size() - lz4_padding_bytes;
   Bytes own(to_bytes + lz4_padding_bytes), reference(to_bytes + lz4_padding_bytes);
-  const std::int64_t written = decompress(block.data(), size, own.data(), to_bytes);
+  ZeroRuns zeros, none;
+  const std::int64_t written = decompress(block.data(), size, own.data(), to_bytes, zeros);
   if (written < 0 && must_accept) std::abort();
   if (written < 0) return;
-  if (decompress_lz4_block(block.data(), size, reference.data(), to_bytes) != written) std::abort();
+  if (decompress_lz4_block(block.data(), size, reference.data(), to_bytes, none) != written) std::abort();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(written); ++i)
+    if (zeros.cover(i, i + 1) && reference[i] != std::byte{0}) std::abort();
   if (std::memcmp(own.data(), reference.data(), static_cast<std::size_t>(written)) != 0) std::abort();
 }
 

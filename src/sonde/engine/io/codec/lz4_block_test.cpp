@@ -59,13 +59,19 @@ class Lz4Block : public ::testing::TestWithParam<const char*> {
     if (decompress == nullptr) GTEST_SKIP() << "this processor does not run the " << GetParam() << " kernels";
   }
 
-  // The decoded bytes, or nothing for what is no block; checks that the padding alone is touched beyond them.
+  // The decoded bytes, or nothing for what is not a block; checks that only the padding is touched beyond them.
   [[nodiscard]] Bytes decoded(Bytes block, std::size_t to_bytes) const {
     const std::size_t size = block.size();
     block.resize(size + lz4_padding_bytes);
     Bytes out(to_bytes + lz4_padding_bytes);
-    const std::int64_t written = decompress(block.data(), size, out.data(), to_bytes);
+    ZeroRuns zeros;
+    const std::int64_t written = decompress(block.data(), size, out.data(), to_bytes, zeros);
     out.resize(written < 0 ? 0 : static_cast<std::size_t>(written));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (zeros.cover(i, i + 1)) {
+        EXPECT_EQ(out[i], std::byte{0}) << "byte " << i << " is said to be zero";
+      }
+    }
     return out;
   }
   DecompressLz4* decompress = nullptr;
@@ -161,7 +167,49 @@ TEST(Lz4BlockAvx512, RefusesOffsetsOfZero) {
   Bytes block = Block().sequence(40, 0, 8).end().bytes, out(60 + lz4_padding_bytes);
   const std::size_t size = block.size();
   block.resize(size + lz4_padding_bytes);
-  EXPECT_EQ(kernels.decompress_lz4(block.data(), size, out.data(), 60), -1);
+  ZeroRuns zeros;
+  EXPECT_EQ(kernels.decompress_lz4(block.data(), size, out.data(), 60, zeros), -1);
+}
+
+TEST(Lz4BlockAvx512, TellsRunsOfZeros) {
+  const BitshuffleKernels& kernels = *usable_bitshuffle_kernels().back();
+  if (kernels.name != std::string("avx512")) GTEST_SKIP() << "this processor does not run the avx512 kernels";
+  // 40 bytes of noise, 1000 of zeros, noise, 500 equal bytes that are no zeros, and zeros behind them.
+  std::mt19937 random(4);
+  Bytes content(40);
+  for (std::byte& each : content) each = static_cast<std::byte>(1 + random() % 255);
+  content.resize(1040);
+  for (int i = 0; i < 20; ++i) content.push_back(static_cast<std::byte>(1 + random() % 255));
+  content.resize(1560, std::byte{7});
+  content.resize(1960);
+  content.resize(2000, std::byte{9});
+  Bytes block(4000 + lz4_padding_bytes);
+  const int size = LZ4_compress_default(reinterpret_cast<const char*>(content.data()),
+                                        reinterpret_cast<char*>(block.data()), 2000, 4000);
+  Bytes out(2000 + lz4_padding_bytes);
+  ZeroRuns zeros;
+  ASSERT_EQ(kernels.decompress_lz4(block.data(), static_cast<std::size_t>(size), out.data(), 2000, zeros), 2000);
+  out.resize(2000);
+  EXPECT_EQ(out, content);
+  // A run begins a few bytes behind the first zero, which the repeat needs.
+  EXPECT_TRUE(zeros.cover(50, 1040));
+  EXPECT_TRUE(zeros.cover(1570, 1960));
+  EXPECT_FALSE(zeros.cover(39, 41));
+  EXPECT_FALSE(zeros.cover(1100, 1101));
+  EXPECT_EQ(zeros.pieces(100), 0b111'000000'1111111110u);  // bytes 100 to 999 and 1600 to 1899
+}
+
+TEST(ZeroRuns, PiecesThatLieInARunAreCounted) {
+  ZeroRuns zeros;
+  EXPECT_EQ(zeros.pieces(8), 0u);
+  zeros.add(7, 33);
+  EXPECT_EQ(zeros.pieces(8), 0b1110u);
+  EXPECT_EQ(zeros.pieces(7), 0b1110u);  // [7, 28)
+  EXPECT_EQ(zeros.pieces(100), 0u);
+  zeros.add(64, 4096);
+  EXPECT_EQ(zeros.pieces(64), ~std::uint64_t{1});
+  for (std::size_t i = 0; i < 20; ++i) zeros.add(1000000 + 10 * i, 1000005 + 10 * i);  // only some are kept
+  EXPECT_FALSE(zeros.cover(1000190, 1000195));
 }
 
 }  // namespace

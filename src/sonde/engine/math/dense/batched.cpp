@@ -44,7 +44,7 @@ BatchedAlgebra::BatchedAlgebra(Device device) : stream_(device), products_(std::
 BatchedAlgebra::~BatchedAlgebra() {
   try {
     stream_.synchronise();
-  } catch (...) {  // whoever waited for the results was told
+  } catch (...) {  // those who waited for the results have the exception
   }
 }
 

@@ -1,22 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one file that calls OpenBLAS. LAPACK counts columns first: a matrix by rows is to it the transposed one, and a
-// lower triangle an upper one.
+// The one file that calls OpenBLAS, through a module that is opened at the first call. LAPACK counts columns first: a
+// matrix by rows is to it the transposed one, and a lower triangle an upper one.
 #include "sonde/engine/math/dense/blas.h"
 
-#include <cblas.h>
-#include <lapacke.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <atomic>
 #include <cassert>
 #include <cmath>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/module.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/engine/math/dense/blas_functions.h"
 
 namespace sonde::dense {
 namespace {
 
-/// OpenBLAS on several threads is slower than on one for matrices of some hundred rows, and its threads would compete
-/// with the workers.
-void use_one_thread() {
-  static const bool done = (openblas_set_num_threads(1), true);
-  (void)done;
+/// While one lives OpenBLAS reads that it may use one thread. It starts its threads when it is loaded, and where the
+/// address space does not suffice for their stacks it waits for them at the end of the process, for ever.
+class OneThreadAtLoad {
+ public:
+  OneThreadAtLoad() {
+    if (const char* value = std::getenv(variable)) before_ = value;
+    setenv(variable, "1", 1);
+  }
+  OneThreadAtLoad(const OneThreadAtLoad&) = delete;
+  OneThreadAtLoad& operator=(const OneThreadAtLoad&) = delete;
+  ~OneThreadAtLoad() {  // other libraries of a Python session, and children, read it too
+    if (before_)
+      setenv(variable, before_->c_str(), 1);
+    else
+      unsetenv(variable);
+  }
+
+ private:
+  static constexpr const char* variable = "OPENBLAS_NUM_THREADS";
+  std::optional<std::string> before_;
+};
+
+const BlasFunctions& open_blas() {
+  const OneThreadAtLoad at_load;
+  const auto& functions =
+      functions_of<BlasFunctions>({.name = "blas", .library = "OpenBLAS", .package = "libopenblas0 and liblapacke"});
+  // Another part of the process may have loaded it before. On several threads it is slower than on one for matrices of
+  // some hundred rows, and its threads would compete with the workers.
+  functions.set_threads(1);
+  return functions;
+}
+
+bool addresses_are_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/// OpenBLAS waits for ever where it gets no buffer for a caller: where that can happen, all are made at the first call.
+void make_buffers(const BlasFunctions& functions) {
+  static std::atomic<int> made = 0;
+  static std::mutex mutex;
+  const int callers = thread_count();
+  if (made >= callers) return;
+  const std::lock_guard lock(mutex);
+  if (made >= callers) return;
+  made = functions.make_buffers(callers);
+  if (made >= callers) return;
+  throw Error(ErrorKind::budget, fmt::format("OpenBLAS: the address space holds the buffers (128 MiB each) of {} "
+                                             "of {} threads",
+                                             made.load(), callers))
+      .hint(made > 0 ? fmt::format("use {} thread{}, or raise the limit of the address space (ulimit -v)", made.load(),
+                                   made > 1 ? "s" : "")
+                     : "raise the limit of the address space (ulimit -v)");
+}
+
+const BlasFunctions& blas() {
+  static const BlasFunctions& opened = open_blas();
+  static const bool limited = addresses_are_limited();
+  if (limited) make_buffers(opened);
+  return opened;
 }
 
 template <class T>
@@ -41,7 +106,6 @@ CBLAS_TRANSPOSE transposition(Form form) { return form == Form::plain ? CblasNoT
 /// Runs the routine of the element type.
 template <class T, class Single, class Double, class... Arguments>
 auto call(Single single, Double full, Arguments... arguments) {
-  use_one_thread();
   if constexpr (std::is_same_v<T, float>)
     return single(arguments...);
   else
@@ -55,7 +119,7 @@ void multiply_matrices(T alpha, ConstMatrix<T> a, Form form_a, ConstMatrix<T> b,
   assert((form_b == Form::plain ? rows(b) : columns(b)) == inner);
   assert((form_b == Form::plain ? columns(b) : rows(b)) == columns(c));
   if (c.count() == 0) return;
-  call<T>(cblas_sgemm, cblas_dgemm, CblasRowMajor, transposition(form_a), transposition(form_b), rows(c), columns(c),
+  call<T>(blas().sgemm, blas().dgemm, CblasRowMajor, transposition(form_a), transposition(form_b), rows(c), columns(c),
           inner, alpha, a.data, step(a), b.data, step(b), beta, c.data, step(c));
 }
 
@@ -100,7 +164,7 @@ void multiply_own(T alpha, ConstMatrix<T> a, Form form, T beta, Matrix<T> c) {
   if (c.count() == 0) return;
   if (form == Form::transposed && c.extent[0] <= small && inner <= small)
     return multiply_transposed_by_halves(alpha, a, beta, c);
-  call<T>(cblas_ssyrk, cblas_dsyrk, CblasRowMajor, CblasLower, transposition(form), rows(c), inner, alpha, a.data,
+  call<T>(blas().ssyrk, blas().dsyrk, CblasRowMajor, CblasLower, transposition(form), rows(c), inner, alpha, a.data,
           step(a), beta, c.data, step(c));
 }
 
@@ -113,7 +177,7 @@ void multiply_vector(ConstMatrix<T> a, Form form, std::span<const T> x, T beta, 
     for (T& value : y) value *= beta;
     return;
   }
-  call<T>(cblas_sgemv, cblas_dgemv, CblasRowMajor, transposition(form), rows(a), columns(a), T{1}, a.data, step(a),
+  call<T>(blas().sgemv, blas().dgemv, CblasRowMajor, transposition(form), rows(a), columns(a), T{1}, a.data, step(a),
           x.data(), 1, beta, y.data(), 1);
 }
 
@@ -121,7 +185,7 @@ template <class T>
 void multiply_vector_symmetric(ConstMatrix<T> a, std::span<const T> x, std::span<T> y) {
   assert(rows(a) == columns(a) && static_cast<Index>(x.size()) == a.extent[0] && x.size() == y.size());
   if (y.empty()) return;
-  call<T>(cblas_ssymv, cblas_dsymv, CblasRowMajor, CblasLower, rows(a), T{1}, a.data, step(a), x.data(), 1, T{0},
+  call<T>(blas().ssymv, blas().dsymv, CblasRowMajor, CblasLower, rows(a), T{1}, a.data, step(a), x.data(), 1, T{0},
           y.data(), 1);
 }
 
@@ -130,7 +194,7 @@ void solve_vector(ConstMatrix<T> lower, Form form, std::span<T> x) {
   assert(rows(lower) == columns(lower) && static_cast<Index>(x.size()) == lower.extent[0]);
   if (x.empty()) return;
   const bool by_columns = lower.stride[0] == 1 && lower.stride[1] > 1;
-  call<T>(cblas_strsv, cblas_dtrsv, by_columns ? CblasColMajor : CblasRowMajor, CblasLower, transposition(form),
+  call<T>(blas().strsv, blas().dtrsv, by_columns ? CblasColMajor : CblasRowMajor, CblasLower, transposition(form),
           CblasNonUnit, rows(lower), lower.data, by_columns ? static_cast<int>(lower.stride[1]) : step(lower), x.data(),
           1);
 }
@@ -139,7 +203,7 @@ template <class T>
 void solve_matrix(ConstMatrix<T> lower, Matrix<T> b) {
   assert(rows(lower) == columns(lower) && rows(lower) == rows(b));
   if (b.count() == 0) return;
-  call<T>(cblas_strsm, cblas_dtrsm, CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, rows(b),
+  call<T>(blas().strsm, blas().dtrsm, CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, rows(b),
           columns(b), T{1}, lower.data, step(lower), b.data, step(b));
 }
 
@@ -147,23 +211,23 @@ template <class T>
 bool cholesky(Matrix<T> a) {
   assert(rows(a) == columns(a));
   if (a.count() == 0) return true;
-  return call<T>(LAPACKE_spotrf_work, LAPACKE_dpotrf_work, LAPACK_COL_MAJOR, 'U', rows(a), a.data, step(a)) == 0;
+  return call<T>(blas().spotrf, blas().dpotrf, LAPACK_COL_MAJOR, 'U', rows(a), a.data, step(a)) == 0;
 }
 
 template <class T>
 bool lu(Matrix<T> a, std::span<int> pivots) {
   assert(rows(a) == columns(a) && static_cast<Index>(pivots.size()) == a.extent[0]);
   if (a.count() == 0) return true;
-  return call<T>(LAPACKE_sgetrf_work, LAPACKE_dgetrf_work, LAPACK_COL_MAJOR, rows(a), columns(a), a.data, step(a),
-                 pivots.data()) == 0;
+  return call<T>(blas().sgetrf, blas().dgetrf, LAPACK_COL_MAJOR, rows(a), columns(a), a.data, step(a), pivots.data()) ==
+         0;
 }
 
 template <class T>
 void solve_rows(ConstMatrix<T> factors, std::span<const int> pivots, Matrix<T> right_sides) {
   assert(columns(right_sides) == rows(factors));
   if (right_sides.count() == 0) return;
-  call<T>(LAPACKE_sgetrs_work, LAPACKE_dgetrs_work, LAPACK_COL_MAJOR, 'T', rows(factors), rows(right_sides),
-          factors.data, step(factors), pivots.data(), right_sides.data, step(right_sides));
+  call<T>(blas().sgetrs, blas().dgetrs, LAPACK_COL_MAJOR, 'T', rows(factors), rows(right_sides), factors.data,
+          step(factors), pivots.data(), right_sides.data, step(right_sides));
 }
 
 }  // namespace
@@ -220,10 +284,9 @@ double reciprocal_condition(ConstMatrix<double> factors, double norm, std::span<
   assert(static_cast<Index>(work.size()) >= 4 * factors.extent[0]);
   assert(static_cast<Index>(counts.size()) >= factors.extent[0]);
   if (factors.count() == 0) return 1;
-  use_one_thread();
   double reciprocal = 0;
-  LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', rows(factors), factors.data, step(factors), norm, &reciprocal, work.data(),
-                      counts.data());
+  blas().dgecon(LAPACK_COL_MAJOR, '1', rows(factors), factors.data, step(factors), norm, &reciprocal, work.data(),
+                counts.data());
   return reciprocal;
 }
 

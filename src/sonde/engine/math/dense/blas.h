@@ -8,8 +8,9 @@
 
 /// Dense matrices, row after row: View<T, 2> whose columns are neighbours (stride[1] == 1; rows may be apart). T is
 /// float or double. On OpenBLAS with one thread per call, so that callers run one problem per worker of parallel_for:
-/// the first call sets that for the whole process. Nothing here allocates. Matrices without rows or columns are
-/// allowed. Extents are asserted.
+/// the first call loads the library (10 ms; Error(not_supported) where it is not installed, Error(budget) where the
+/// address space does not suffice) and sets that for the whole process. Nothing else here allocates. Matrices without
+/// rows or columns are allowed. Extents are asserted.
 namespace sonde::dense {
 
 template <class T>
@@ -47,7 +48,7 @@ void solve_triangular(ConstMatrix<float> lower, Form form, std::span<float> x);
 void solve_triangular(ConstMatrix<double> lower, Matrix<double> b);
 void solve_triangular(ConstMatrix<float> lower, Matrix<float> b);
 
-/// a = R R^T by the library: R takes the lower triangle's place, the upper one is left alone. False where a is not
+/// a = R R^T by the library: R takes the lower triangle's place, the upper one is unchanged. False where a is not
 /// positive definite.
 [[nodiscard]] bool factorise_cholesky(Matrix<double> a);
 [[nodiscard]] bool factorise_cholesky(Matrix<float> a);

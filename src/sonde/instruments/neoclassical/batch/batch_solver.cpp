@@ -166,12 +166,12 @@ class Run {
 }  // namespace
 
 std::string why_not_batched(const Plan& plan, double epsi_hat) {
-  if (plan.options().precision != Precision::f64) return "precision = \"f32-refine\" is refined on the CPU alone";
+  if (plan.options().precision != Precision::f64) return "precision = \"f32-refine\" is refined only on the CPU";
   if (plan.path(epsi_hat).value != Path::dense) return "";
-  if (plan.options().path) return "path = \"dense\" is of the CPU alone";
+  if (plan.options().path) return "path = \"dense\" runs only on the CPU";
   return plan.grid().discretisation == Discretisation::collocation
-             ? "discretisation = \"collocation\" needs the dense path, which is of the CPU alone"
-             : "an electric field without stellarator symmetry needs the dense path, which is of the CPU alone";
+             ? "discretisation = \"collocation\" needs the dense path, which runs only on the CPU"
+             : "an electric field without stellarator symmetry needs the dense path, which runs only on the CPU";
 }
 
 struct BatchSolver::State {
@@ -226,7 +226,7 @@ std::vector<BatchSolver::Answer> BatchSolver::solve(std::span<const Case> cases)
     try {
       // Kernels have no functions to leave out.
       if (!equation.left_out(cases[i]).empty())
-        throw Error(ErrorKind::not_converged, "a rational surface without a field is solved on the CPU alone");
+        throw Error(ErrorKind::not_converged, "a rational surface without a field is solved only on the CPU");
       if (failed[i] >= 0) throw not_positive_definite(equation, failed[i], cases[i]);
       answers.emplace_back(assemble(equation, cases[i], s.path, s.plan.grid().n_xi, response(0), response(1),
                                     s.plan.options().tolerance));

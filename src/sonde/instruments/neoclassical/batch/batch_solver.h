@@ -19,7 +19,7 @@ namespace sonde::neoclassical {
 
 /// Many cases of one surface at a time, along one path: Plan::solve() in float64, without the digits beyond double and
 /// the other path that follow there where this does not suffice. Residuals are checked against the tolerance of the
-/// plan; the numbers differ from those of Plan::solve() by rounding alone. A case's numbers depend on the case, the
+/// plan; the numbers differ from those of Plan::solve() only by rounding. A case's numbers depend on the case, the
 /// device and the number of cases solved together. Memory is taken at construction; only coefficients come back to the
 /// host. On the CPU the kernels are played by one thread: for tests. One thread uses it.
 class BatchSolver {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: the Cholesky paths of neoclassical/solve (elimination.h) for many cases at once, with operations
-// on batches alone.
+// only on batches.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class BatchedElimination {
   BatchedElimination& operator=(const BatchedElimination&) = delete;
   virtual ~BatchedElimination() = default;
 
-  /// Delta_k from k = n_xi >= 2 down to 0, of which those of k <= 2 are kept. `failed` is told the Legendre index of a
+  /// Delta_k from k = n_xi >= 2 down to 0, of which those of k <= 2 are kept. `failed` receives the Legendre index of a
   /// block that is not positive definite, for each problem.
   virtual void eliminate(const BatchCases& at, Index n_xi, View<Index, 1> failed) = 0;
   /// x = Delta_k^-1 b, k = 0, 1, 2.

@@ -18,8 +18,8 @@ struct Block {
   Batch k;
 };
 
-struct Matrices {
-  Matrices(const BatchShape& shape, BatchMemory& memory) {
+struct QuasidefiniteMatrices {
+  QuasidefiniteMatrices(const BatchShape& shape, BatchMemory& memory) {
     const Index size = shape.largest(), width = dense::inverse_columns(size);
     const auto square = [&] { return memory.matrices(size, size); };
     const auto cholesky = [&] { return BatchedCholesky{square(), memory.matrices(size, width)}; };
@@ -171,7 +171,7 @@ class QuasidefiniteBatch final : public BatchedElimination {
 
   const BatchOperators& operators_;
   dense::BatchedAlgebra& algebra_;
-  Matrices m_;
+  QuasidefiniteMatrices m_;
 };
 
 }  // namespace
@@ -180,6 +180,8 @@ std::unique_ptr<BatchedElimination> quasidefinite_batch(const BatchOperators& op
   return std::make_unique<QuasidefiniteBatch>(operators, memory);
 }
 
-void count_quasidefinite_batch(const BatchShape& shape, BatchMemory& memory) { (void)Matrices(shape, memory); }
+void count_quasidefinite_batch(const BatchShape& shape, BatchMemory& memory) {
+  (void)QuasidefiniteMatrices(shape, memory);
+}
 
 }  // namespace sonde::neoclassical

@@ -13,7 +13,7 @@
 namespace sonde::neoclassical {
 
 /// What a device must solve as the CPU does before it is given work: machines have been seen where one GPU of several
-/// computes wrongly, and tells nobody.
+/// computes wrongly, without any sign of it.
 struct SmokeSolve {
   /// The largest relative difference of a coefficient from the CPU's; infinite where there is none.
   double difference = 0;

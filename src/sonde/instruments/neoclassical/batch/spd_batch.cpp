@@ -11,8 +11,8 @@ using dense::Batch;
 using dense::BatchedCholesky;
 using dense::Form;
 
-struct Matrices {
-  Matrices(const BatchShape& shape, BatchMemory& memory) {
+struct SpdMatrices {
+  SpdMatrices(const BatchShape& shape, BatchMemory& memory) {
     const Index size = shape.largest(), width = dense::inverse_columns(size);
     for (Batch* each : {&top, &y}) *each = memory.matrices(size, size);
     for (BatchedCholesky& each : levels) each = {memory.matrices(size, size), memory.matrices(size, width)};
@@ -68,7 +68,7 @@ class SpdBatch final : public BatchedElimination {
 
   const BatchOperators& operators_;
   dense::BatchedAlgebra& algebra_;
-  Matrices m_;
+  SpdMatrices m_;
 };
 
 }  // namespace
@@ -77,6 +77,6 @@ std::unique_ptr<BatchedElimination> spd_batch(const BatchOperators& operators, B
   return std::make_unique<SpdBatch>(operators, memory);
 }
 
-void count_spd_batch(const BatchShape& shape, BatchMemory& memory) { (void)Matrices(shape, memory); }
+void count_spd_batch(const BatchShape& shape, BatchMemory& memory) { (void)SpdMatrices(shape, memory); }
 
 }  // namespace sonde::neoclassical

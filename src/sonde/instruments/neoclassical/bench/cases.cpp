@@ -29,8 +29,9 @@ BenchCase with_lanes(BenchCase made) {
 }
 
 BenchCase crossover() {
-  BenchCase made = on_cpu("crossover", "Every path and lane that can, over the points of each angle, 16 Legendre modes",
-                          {"7", "11", "15", "19", "23"}, prepare_crossover);
+  BenchCase made = on_cpu(
+      "crossover", "Every elimination and compute path that can, over the points of each angle, 16 Legendre modes",
+      {"7", "11", "15", "19", "23"}, prepare_crossover);
   made.devices.push_back(DeviceKind::cuda);
   made.keep = keep_crossovers;
   return made;

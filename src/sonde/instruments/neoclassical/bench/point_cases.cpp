@@ -47,7 +47,7 @@ Operation solve_of(const GridSpec& grid, double epsi_hat, const SolverOptions& o
 /// A weak field along the path that is chosen, with its factors and vectors made each time.
 Operation weak_field(const GridSpec& grid, double epsi_hat, std::string label) {
   const auto solve = std::make_shared<Solve>(grid, epsi_hat, SolverOptions{});
-  return {.name = fmt::format("{}weak E, alone", label),
+  return {.name = fmt::format("{}weak E, by itself", label),
           .run =
               [=] {
                 solve->workspace = solve->plan.workspace();

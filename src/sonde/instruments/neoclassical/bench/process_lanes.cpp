@@ -15,6 +15,7 @@
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/process.h"
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/ranks/ranks.h"
@@ -27,10 +28,10 @@ namespace {
 class ScanOfPrograms {
  public:
   ScanOfPrograms(const GridSpec& grid, std::vector<double> nu_hat, std::vector<double> epsi_hat)
-      : folder_(std::filesystem::temp_directory_path() / fmt::format("sonde-bench-{}-{}", ::getpid(), made_++)),
+      : folder_(temporary_folder() / fmt::format("sonde-bench-{}-{}", ::getpid(), made_++)),
         nu_hat_(std::move(nu_hat)),
         epsi_hat_(std::move(epsi_hat)) {
-    std::filesystem::create_directories(folder_);
+    make_folders(folder_);
     const AnalyticSurface surface = bench_harmonics();
     const auto list = [](const auto& values) { return fmt::format("[{}]", fmt::join(values, ", ")); };
     std::vector<Index> m, n;
@@ -57,7 +58,7 @@ class ScanOfPrograms {
   [[nodiscard]] std::vector<std::string> command(const char* lane, std::size_t first, std::size_t stride) const {
     std::vector<double> rows;
     for (std::size_t i = first; i < nu_hat_.size(); i += stride) rows.push_back(nu_hat_[i]);
-    return {std::filesystem::read_symlink("/proc/self/exe").string(),
+    return {canonical_path("/proc/self/exe").string(),
             "neoclassical",
             "scan",
             (folder_ / "run.toml").string(),

@@ -15,7 +15,7 @@ namespace sonde::neoclassical {
 /// The scan of bench_surface() over all pairs of these, by programs that are started for it and end with its file:
 ///   "processes"  so many of `sonde neoclassical scan`, each with its share of the collisionalities
 ///   "MPI"        the same number of ranks of one, where mpirun is found
-/// Starting them counts. `difference` is told the coefficients, [nu][field].
+/// Starting them counts. `difference` receives the coefficients, [nu][field].
 [[nodiscard]] std::vector<Operation> process_lanes(
     const GridSpec& grid, std::vector<double> nu_hat, std::vector<double> epsi_hat, int workers,
     const std::function<double(std::span<const Coefficients>)>& difference);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sonde/engine/base/paths.h"
 #include "sonde/instruments/neoclassical/bench/prepare.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/transport/profiles.h"
@@ -39,8 +40,8 @@ Database made_database() {
 }
 
 std::string database_file() {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "sonde-bench" / "neoclassical";
-  std::filesystem::create_directories(folder);
+  const std::filesystem::path folder = temporary_folder() / "sonde-bench" / "neoclassical";
+  make_folders(folder);
   return folder / "database.h5";
 }
 

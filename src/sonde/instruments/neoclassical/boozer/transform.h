@@ -26,14 +26,14 @@ struct BoozerResolution {
 /// 2 (2 nboz + 1) points of one field period, J the Jacobian of the angles. Sums are products of matrices:
 /// 20 mboz nboz N operations per surface (five tables, half the grid) for symmetric fields, four times that for others;
 /// surfaces in parallel.
-/// Per surface it tells max |B(theta_B, zeta_B) - B| / B_00 and the largest relative departure of
+/// Per surface it reports max |B(theta_B, zeta_B) - B| / B_00 and the largest relative departure of
 /// sqrt(g_B) B^2 / (G + iota I) from its mean; above 1e-4 a note says so.
 /// Throws Error(bad_input) for radii and resolutions that make no sense; ends between surfaces when asked to stop.
 [[nodiscard]] BoozerFile boozer_transform(const Wout& wout, std::vector<double> s, BoozerResolution resolution,
                                           Notes& notes);
 
 /// The surfaces of the half mesh nearest to `s`, each once, increasing: what a boozmn file can hold. Surfaces that were
-/// moved by more than 1e-7 are told. Throws Error(bad_input) outside of 0 < s <= 1.
+/// moved by more than 1e-7 are reported. Throws Error(bad_input) outside of 0 < s <= 1.
 [[nodiscard]] std::vector<double> on_half_mesh(const Wout& wout, const std::vector<double>& s, Notes& notes);
 
 }  // namespace sonde::neoclassical

@@ -34,13 +34,17 @@ struct SfincsFactors {
   explicit SfincsFactors(const ConversionGeometry& geometry) {
     const double g = divisor("G", geometry.G), j = divisor("G + iota I", geometry.G + geometry.iota * geometry.I),
                  b0 = divisor("B0", geometry.B0);
-    d11 = 8 * j * b0 / (root_pi * g * g);
+    // Turning zeta changes the signs of G, j, iota and psi. D31 and E_hat are per psi, so that of G, D31 and of iota,
+    // E_hat over G only those of j and of EStar remain.
+    const double turn = std::copysign(1.0, geometry.signgs);
+    d11 = -8 * turn * j * b0 / (root_pi * g * g);
+    d13 = -4 * b0 / (root_pi * g);
     d31 = 4 * b0 / (root_pi * g);
-    d33 = 2 * b0 / (root_pi * j);
+    d33 = 2 * turn * b0 / (root_pi * j);
     nu = sfincs_deflection() * b0 / std::abs(j);
-    field = geometry.iota * b0 / g;
+    field = turn * geometry.iota * b0 / g;
   }
-  double d11 = 0, d31 = 0, d33 = 0, nu = 0, field = 0;
+  double d11 = 0, d13 = 0, d31 = 0, d33 = 0, nu = 0, field = 0;
 };
 
 struct StarFactors {
@@ -79,13 +83,17 @@ double sfincs_deflection() {
 
 SfincsPoint to_sfincs(const PsiPoint& point, const ConversionGeometry& geometry) {
   const SfincsFactors factor(geometry);
-  return {factor.d11 * point.d.D11, factor.d31 * point.d.D13, factor.d31 * point.d.D31,
+  return {factor.d11 * point.d.D11, factor.d13 * point.d.D13, factor.d31 * point.d.D31,
           factor.d33 * point.d.D33, point.nu_hat / factor.nu, point.e_hat / divisor("iota", factor.field)};
 }
 
 PsiPoint from_sfincs(const SfincsPoint& point, const ConversionGeometry& geometry) {
+  if (point.M11 * point.M22 > 0)
+    throw Error(ErrorKind::bad_input, fmt::format("M11 = {:.6g} and M22 = {:.6g} have one sign; those of SFINCS differ",
+                                                  point.M11, point.M22))
+        .hint("convert the original result again: earlier builds of sonde wrote the first row without its minus");
   const SfincsFactors factor(geometry);
-  return {{point.M11 / factor.d11, point.M21 / factor.d31, point.M12 / factor.d31, point.M22 / factor.d33},
+  return {{point.M11 / factor.d11, point.M21 / factor.d31, point.M12 / factor.d13, point.M22 / factor.d33},
           point.nu_prime * factor.nu,
           point.e_star * factor.field};
 }

@@ -23,13 +23,14 @@ struct PsiPoint {
 
 /// What the conversions need to know of the surface. Fields in T, lengths in m.
 struct ConversionGeometry {
-  double B0 = 1;     ///< the (0,0) harmonic that the coefficients are normalised with
-  double G = 0;      ///< B_zeta, T m
-  double I = 0;      ///< B_theta, T m
-  double iota = 0;   ///< rotational transform
-  double psi_p = 0;  ///< dpsi/dr, T m
-  double r = 0;      ///< minor radius of the surface: only for the D31* of the benchmark
-  double R0 = 0;     ///< major radius: only for the benchmark
+  double B0 = 1;      ///< the (0,0) harmonic that the coefficients are normalised with
+  double G = 0;       ///< B_zeta, T m
+  double I = 0;       ///< B_theta, T m
+  double iota = 0;    ///< rotational transform
+  double psi_p = 0;   ///< dpsi/dr, T m
+  double r = 0;       ///< minor radius of the surface: only for the D31* of the benchmark
+  double R0 = 0;      ///< major radius: only for the benchmark
+  double signgs = 1;  ///< sign of the Jacobian of (r, theta, zeta), as in VMEC: only for SFINCS, whose angles have +1
 };
 
 /// DKES: per metre of r. nu_hat is its CMUL, er_hat = E_r/v its EFIELD.
@@ -40,12 +41,15 @@ struct DkesPoint {
 [[nodiscard]] DkesPoint to_dkes(const PsiPoint& point, const ConversionGeometry& geometry);
 [[nodiscard]] PsiPoint from_dkes(const DkesPoint& point, const ConversionGeometry& geometry);
 
-/// SFINCS with RHSMode = 3: its transport matrix, nuPrime and EStar.
+/// SFINCS with RHSMode = 3 [L14]: its transport matrix with its signs, nuPrime and
+/// EStar. The first row is the particle flux and carries a minus, so that M11 M22 < 0. In the left-handed angles of
+/// VMEC zeta is turned: G, G + iota I, iota and psi change sign, hence M11, M22 and EStar.
 struct SfincsPoint {
   double M11 = 0, M12 = 0, M21 = 0, M22 = 0;
   double nu_prime = 0, e_star = 0;
 };
 [[nodiscard]] SfincsPoint to_sfincs(const PsiPoint& point, const ConversionGeometry& geometry);
+/// Throws Error(bad_input) also for M11 M22 > 0, which SFINCS never prints.
 [[nodiscard]] PsiPoint from_sfincs(const SfincsPoint& point, const ConversionGeometry& geometry);
 /// nu_hat |G + iota I| / (nuPrime B0): the collision operator of SFINCS at x = 1, (3 sqrt(pi)/4)(erf 1 - Ch(1)) =
 /// 0.836. Without it D33 is wrong by a fifth.

@@ -23,8 +23,9 @@ double number(double low, double high, bool both) {
 }
 
 ConversionGeometry any_geometry() {
-  return {number(0.1, 10, false), number(1, 100, true),  number(0, 0.1, true), number(0.1, 2, true),
-          number(0.1, 5, true),   number(0.1, 1, false), number(2, 20, false)};
+  return {
+      number(0.1, 10, false), number(1, 100, true),  number(0, 0.1, true), number(0.1, 2, true),
+      number(0.1, 5, true),   number(0.1, 1, false), number(2, 20, false), *rc::gen::arbitrary<bool>() ? -1.0 : 1.0};
 }
 
 PsiPoint any_point() {
@@ -86,9 +87,9 @@ TEST(Conversions, TheRowsAndColumnsOfSfincsAreOurIndices) {
   const ConversionGeometry geometry{2, 10, 0.5, 0.8, 1, 0.4, 5};
   const SfincsPoint sfincs = to_sfincs({{1, 2, 3, 4}, 0.01, 0.02}, geometry);
   const double root_pi = std::sqrt(std::numbers::pi);
-  EXPECT_DOUBLE_EQ(sfincs.M11, 8 * 10.4 * 2 / (root_pi * 100));
+  EXPECT_DOUBLE_EQ(sfincs.M11, -8 * 10.4 * 2 / (root_pi * 100));
   EXPECT_DOUBLE_EQ(sfincs.M21, 2 * 4 * 2 / (root_pi * 10));
-  EXPECT_DOUBLE_EQ(sfincs.M12, 3 * 4 * 2 / (root_pi * 10));
+  EXPECT_DOUBLE_EQ(sfincs.M12, -3 * 4 * 2 / (root_pi * 10));
   EXPECT_DOUBLE_EQ(sfincs.M22, 4 * 2 * 2 / (root_pi * 10.4));
   EXPECT_DOUBLE_EQ(sfincs.e_star, 0.02 * 10 / (0.8 * 2));
 }
@@ -100,8 +101,31 @@ TEST(Conversions, ADatabaseIsConvertedByTheSameNumbers) {
   const Dij per_s{1, 1, 1, 1};
   const SfincsPoint sfincs = to_sfincs({relabelled(per_s, 0.3), 0.01, 0}, geometry);
   const double root_pi = std::sqrt(std::numbers::pi);
-  EXPECT_NEAR(sfincs.M11, 8 * 10.4 * 2 * 0.09 / (root_pi * 100), 1e-15);
+  EXPECT_NEAR(sfincs.M11, -8 * 10.4 * 2 * 0.09 / (root_pi * 100), 1e-15);
   EXPECT_NEAR(sfincs.M21, 4 * 2 * 0.3 / (root_pi * 10), 1e-15);
+}
+
+TEST(Conversions, LeftHandedAnglesAreTurnedForSfincs) {
+  // The same surface described with zeta and with -zeta: psi, G, iota change sign, D11 and D33 do not, D31 and D13 are
+  // per psi and do. SFINCS has one answer for both.
+  const ConversionGeometry right{2, 10, 0.5, 0.8, 1, 0.4, 5, 1}, left{2, -10, 0.5, -0.8, -1, 0.4, 5, -1};
+  const SfincsPoint a = to_sfincs({{1, 2, -2.5, 4}, 0.01, 0.02}, right),
+                    b = to_sfincs({{1, -2, 2.5, 4}, 0.01, -0.02}, left);
+  EXPECT_DOUBLE_EQ(a.M11, b.M11);
+  EXPECT_DOUBLE_EQ(a.M12, b.M12);
+  EXPECT_DOUBLE_EQ(a.M21, b.M21);
+  EXPECT_DOUBLE_EQ(a.M22, b.M22);
+  EXPECT_DOUBLE_EQ(a.nu_prime, b.nu_prime);
+  EXPECT_DOUBLE_EQ(a.e_star, b.e_star);
+}
+
+TEST(Conversions, AMatrixThatSfincsNeverPrintsIsRefused) {
+  const ConversionGeometry geometry{2, 10, 0.5, 0.8, 1, 0.2, 5};
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [&] {
+                         (void)from_sfincs({0.09, 1, 1, 440, 1e-3, 0}, geometry);
+                       }),
+              HasSubstr("M11 = 0.09 and M22 = 440 have one sign"));
 }
 
 TEST(Conversions, WhatIsDividedByMustNotVanish) {

@@ -16,7 +16,7 @@ namespace {
 const std::vector<double>& numbers(const StoredNumbers& stored, const std::string& name) {
   const auto found = stored.find(name);
   if (found == stored.end())
-    throw Error(ErrorKind::bad_input, fmt::format("no quantity {}, so it is no result of this kind", name));
+    throw Error(ErrorKind::bad_input, fmt::format("no quantity {}, so it is not a result of this kind", name));
   return found->second;
 }
 
@@ -53,6 +53,7 @@ ConversionGeometry geometry_of(const StoredNumbers& stored, const ConversionSett
     geometry.I = mean(numbers(stored, "b_sub_theta"));
     geometry.psi_p = label_slope(stored);
     const double s = number(stored, "s");
+    geometry.signgs = mean(numbers(stored, "jacobian")) < 0 ? -1 : 1;
     if (stored.contains("a_b")) geometry.r = number(stored, "a_b") * std::sqrt(s);
     if (settings.minor_radius) geometry.r = *settings.minor_radius * std::sqrt(s);
     if (stored.contains("R0")) geometry.R0 = number(stored, "R0");
@@ -62,6 +63,7 @@ ConversionGeometry geometry_of(const StoredNumbers& stored, const ConversionSett
     geometry.psi_p = number(stored, "psi_p");
     geometry.r = number(stored, "r");
     geometry.R0 = number(stored, "R0");
+    if (stored.contains("signgs")) geometry.signgs = number(stored, "signgs");
     if (settings.minor_radius)
       throw Error(ErrorKind::bad_input, "minor_radius says no radius of a surface whose s is not stored")
           .hint("radius (--radius), that of the surface");
@@ -216,7 +218,7 @@ StoredNumbers converted(const StoredNumbers& stored, const ConversionSettings& s
   for (const auto& [name, value] :
        {std::pair{"B0", geometry.B0}, std::pair{"iota", geometry.iota}, std::pair{"G", geometry.G},
         std::pair{"I", geometry.I}, std::pair{"psi_p", geometry.psi_p}, std::pair{"r", geometry.r},
-        std::pair{"R0", geometry.R0}})
+        std::pair{"R0", geometry.R0}, std::pair{"signgs", geometry.signgs}})
     made[name] = {value};
   return made;
 }

@@ -44,11 +44,11 @@ struct ConversionSettings {
 void require_same_flux(double given, double own);
 
 /// The points of one surface, stored as `settings.from`, under the names of `settings.to`. Each of the six quantities
-/// holds as many numbers as there are points. The surface is told by what a run stores (B0, iota, s, psi_scale and, on
-/// its grid, b_sub_theta, b_sub_zeta, b_sup_zeta and jacobian; a_b and R0 where it has them) or by what this function
-/// adds: B0, iota, G, I, psi_p, r and R0, so that what was converted can be converted back. As `ntx` a run's own
-/// coefficients are understood as well, which are per s or per r. Throws Error(bad_input) naming the quantity that is
-/// not there, has another length, or would be divided by and is 0.
+/// holds as many numbers as there are points. The surface is described by what a run stores (B0, iota, s, psi_scale
+/// and, on its grid, b_sub_theta, b_sub_zeta, b_sup_zeta and jacobian; a_b and R0 where it has them) or by what this
+/// function adds: B0, iota, G, I, psi_p, r, R0 and signgs, so that what was converted can be converted back. As `ntx` a
+/// run's own coefficients are understood as well, which are per s or per r. Throws Error(bad_input) naming the quantity
+/// that is not there, has another length, or would be divided by and is 0.
 [[nodiscard]] StoredNumbers converted(const StoredNumbers& stored, const ConversionSettings& settings);
 
 }  // namespace sonde::neoclassical

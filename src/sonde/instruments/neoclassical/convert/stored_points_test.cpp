@@ -87,11 +87,12 @@ TEST(StoredPoints, HaveTheNamesOfSfincs) {
   const StoredNumbers made = converted(per_s(), {.from = N::ntx, .to = N::sfincs});
   const double root_pi = std::sqrt(std::numbers::pi), j = 10.45;
   EXPECT_NEAR(made.at("M11")[0], 8 * j * 2 * 1.5 * 0.09 / (root_pi * 100), tolerance);
-  EXPECT_NEAR(made.at("M12")[0], -4 * 2 * 0.7 * 0.3 / (root_pi * 10), tolerance);  // D13
-  EXPECT_NEAR(made.at("M21")[0], 4 * 2 * 0.7 * 0.3 / (root_pi * 10), tolerance);   // D31
-  EXPECT_NEAR(made.at("M22")[0] / (2 * 2 * 400 / (root_pi * j)), 1, tolerance);
+  // The angles are left-handed (sqrt(g) < 0): SFINCS has -J, and with it other signs of M11, M22 and EStar.
+  EXPECT_NEAR(made.at("M12")[0], 4 * 2 * 0.7 * 0.3 / (root_pi * 10), tolerance);  // D13
+  EXPECT_NEAR(made.at("M21")[0], 4 * 2 * 0.7 * 0.3 / (root_pi * 10), tolerance);  // D31
+  EXPECT_NEAR(made.at("M22")[0] / (2 * 2 * 400 / (root_pi * -j)), 1, tolerance);
   EXPECT_NEAR(made.at("nu_prime")[0], 1e-3 * j / (0.836027680488 * 2), 1e-14);
-  EXPECT_NEAR(made.at("e_star")[0], -0.2 * 10 / (0.9 * 2), tolerance);
+  EXPECT_NEAR(made.at("e_star")[0], 0.2 * 10 / (0.9 * 2), tolerance);
 }
 
 TEST(StoredPoints, ComeBack) {

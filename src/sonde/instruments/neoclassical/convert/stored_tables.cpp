@@ -10,13 +10,20 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/convert/conversions.h"
+#include "sonde/instruments/neoclassical/convert/sfincs_output.h"
 
 namespace sonde::neoclassical {
 namespace {
 
-/// What tells of a surface, and its units, as converted() adds it.
-constexpr std::array<std::pair<const char*, const char*>, 7> of_surfaces = {
-    {{"B0", "T"}, {"iota", "1"}, {"G", "T m"}, {"I", "T m"}, {"psi_p", "T m"}, {"r", "m"}, {"R0", "m"}}};
+/// What describes a surface, and its units, as converted() adds it.
+constexpr std::array<std::pair<const char*, const char*>, 8> of_surfaces = {{{"B0", "T"},
+                                                                             {"iota", "1"},
+                                                                             {"G", "T m"},
+                                                                             {"I", "T m"},
+                                                                             {"psi_p", "T m"},
+                                                                             {"r", "m"},
+                                                                             {"R0", "m"},
+                                                                             {"signgs", "1"}}};
 
 /// How the six of stored_names() lie over the axes.
 enum class Over { all, collisionality, field };
@@ -63,7 +70,7 @@ class Tables {
   [[nodiscard]] const std::vector<double>& line(const std::string& name) const {
     const auto found = stored_.find(name);
     if (found == stored_.end())
-      throw Error(ErrorKind::bad_input, fmt::format("no quantity {}, so these are no tables of this kind", name));
+      throw Error(ErrorKind::bad_input, fmt::format("no quantity {}, so these are not tables of this kind", name));
     if (found->second.empty()) throw Error(ErrorKind::bad_input, fmt::format("{} holds no number", name));
     return found->second;
   }
@@ -97,7 +104,8 @@ class Tables {
     StoredNumbers made;
     const std::array<std::string, 6> names = stored_names(settings_.from);
     for (std::size_t k = 0; k < names.size(); ++k) made[names[k]] = spread(names[k], over(k), radius);
-    for (const auto& [name, unit] : of_surfaces) made[name] = {of_radius(name, radius)};
+    for (const auto& [name, unit] : of_surfaces)
+      if (has(name)) made[name] = {of_radius(name, radius)};
     return made;
   }
 
@@ -105,7 +113,7 @@ class Tables {
   [[nodiscard]] double psi_a(const ConversionGeometry& geometry) const {
     double own = 0;
     if (has("psi_a")) own = table("psi_a", 1).front();
-    // dr_tilde/dr = 2 |psi_a| / (a_b^2 B_00). Without G the sign is not known, which matters where it counts alone.
+    // dr_tilde/dr = 2 |psi_a| / (a_b^2 B_00). Without G the sign is not known, which matters where only it counts.
     if (is_database() && geometry.G != 0)
       own = std::copysign(line("dr_tildedr").front() * minor_radius() * minor_radius() * line("B00").front() / 2,
                           geometry.G + geometry.iota * geometry.I);
@@ -125,6 +133,8 @@ class Tables {
     made.G = of_radius_or("G", radius, 0);
     made.I = of_radius_or("I", radius, 0);
     made.R0 = settings_.major_radius.value_or(of_radius_or(is_database() ? "R00" : "R0", radius, 0));
+    // Equilibria have the angles of VMEC unless the file says otherwise, which databases of other programs do not.
+    made.signgs = of_radius_or("signgs", radius, std::isnan(rho[radius]) ? 1 : -1);
     made.r = given_radius(radius).value_or(std::isnan(rho[radius]) ? 0 : minor_radius() * rho[radius]);
     return made;
   }
@@ -160,6 +170,7 @@ class Tables {
     made["psi_p"] = {surface.psi_p};
     made["r"] = {surface.r};
     made["R0"] = {surface.R0};
+    made["signgs"] = {surface.signgs};
     return made;
   }
 
@@ -197,6 +208,12 @@ Shape Converted::shape(const std::string& name) const {
 
 Converted converted_file(const StoredNumbers& stored, const ConversionSettings& settings) {
   Converted made{.normalisation = settings.to, .numbers = {}, .rho = {}, .nu_v = {}, .field = {}};
+  if (const std::optional<StoredNumbers> point = point_of_sfincs_output(stored)) {
+    ConversionSettings of_sfincs = settings;
+    of_sfincs.from = Normalisation::sfincs;  // the file says so
+    made.numbers = converted(*point, of_sfincs);
+    return made;
+  }
   if (!stored.contains("nu_v")) {
     made.numbers = converted(stored, settings);
     return made;

@@ -22,10 +22,10 @@ struct Converted {
 };
 
 /// The numbers of a file: points as converted() takes them; the tables of a scan or of a database in the label that
-/// they are in (`settings.from` is then ntx); or tables that this function made, in any normalisation. A database says
-/// |psi_a|, whose sign is that of G + iota I. Points without an answer stay NaN. Throws like converted(), also for
-/// tables of another size than their axes, for `radius` with several surfaces, and for a `psi_a` that the file
-/// contradicts by more than 1 %.
+/// they are in (`settings.from` is then ntx); a sfincsOutput.h5 (`settings.from` is then sfincs); or tables that this
+/// function made, in any normalisation. A database says |psi_a|, whose sign is that of G + iota I. Points without an
+/// answer stay NaN. Throws like converted(), also for tables of another size than their axes, for `radius` with several
+/// surfaces, and for a `psi_a` that the file contradicts by more than 1 %.
 [[nodiscard]] Converted converted_file(const StoredNumbers& stored, const ConversionSettings& settings);
 
 /// All of it as a file: every quantity with its units, those of points and tables with their normalisation too.

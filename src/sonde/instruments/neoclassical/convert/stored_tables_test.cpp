@@ -73,11 +73,12 @@ StoredNumbers as_stored(const Converted& made) {
 TEST(StoredTables, OfAScanAreThePointsOfEveryRadius) {
   const Converted made = converted_file(a_scan(), {.from = N::ntx, .to = N::sfincs});
   const double root_pi = std::sqrt(std::numbers::pi), j = -11 + 0.8 * 0.4;
+  // An equilibrium's angles are left-handed: -J in -8 J B0 D11, and -EStar.
   const std::size_t last = 11;  // rho = 0.8, nu_v = 0.1, the third field
   EXPECT_NEAR(made.numbers.at("M11")[last], 8 * j * 2.1 * 12 * 0.09 / (root_pi * 121), tolerance);
   EXPECT_NEAR(made.numbers.at("M21")[last], 4 * 2.1 * (-11.5 * -0.3) / (root_pi * -11), tolerance);
   EXPECT_NEAR(made.numbers.at("nu_prime")[3], 0.1 * std::abs(j) / (0.836027680488 * 2.1), 1e-12);
-  EXPECT_NEAR(made.numbers.at("e_star")[5], 0.08 / -0.3 * -11 / (0.8 * 2.1), tolerance);
+  EXPECT_NEAR(made.numbers.at("e_star")[5], -0.08 / -0.3 * -11 / (0.8 * 2.1), tolerance);
   EXPECT_EQ(made.shape("M11"), (Shape{2, 2, 3}));
   EXPECT_EQ(made.shape("nu_prime"), (Shape{2, 2}));
   EXPECT_EQ(made.shape("e_star"), (Shape{2, 3}));

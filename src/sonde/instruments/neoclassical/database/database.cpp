@@ -65,7 +65,8 @@ void require_valid(const Database& database) {
   // Files of the older layout have none of these.
   for (const auto& [name, values] :
        {std::pair{"R00", &geometry.R00}, std::pair{"G", &geometry.G}, std::pair{"I", &geometry.I},
-        std::pair{"iota", &geometry.iota}, std::pair{"B0_solver", &geometry.B0_solver}})
+        std::pair{"iota", &geometry.iota}, std::pair{"B0_solver", &geometry.B0_solver},
+        std::pair{"signgs", &geometry.signgs}})
     if (!values->empty()) require_radial(axes, name, *values);
   for (Index r = 0; r < axes.radii(); ++r)
     if (!(database.b2_ratio(r) > 0))

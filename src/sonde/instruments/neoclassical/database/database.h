@@ -15,6 +15,7 @@ struct RadialGeometry {
   std::vector<double> G, I;       ///< covariant components B_zeta, B_theta, T m
   std::vector<double> iota;       ///< rotational transform
   std::vector<double> B0_solver;  ///< the (0,0) harmonic that the coefficients are normalised with; empty: not known
+  std::vector<double> signgs{};   ///< sign of the Jacobian of (s, theta, zeta); empty: not known, -1 as in VMEC
 };
 
 /// Monoenergetic coefficients over radius, collisionality and electric field, in the label s: psi is s everywhere,
@@ -32,7 +33,7 @@ struct Database {
   bool symmetric = true;
   RadialGeometry geometry;
   std::vector<double> D11, D31, D13, D33, D33_spitzer;
-  /// Quality of each point, as the solver tells it; empty when nobody wrote it down.
+  /// Quality of each point, as the solver reports it; empty when it was not written.
   std::vector<double> onsager_residual, residual, n_xi_used;
   /// Where single precision was asked: 1 for points that were solved in it and refined, 0 for those that it did not
   /// suffice for.

@@ -171,6 +171,7 @@ void write_database(const std::string& path, const Database& database) {
   put("Fac_DKES_TO_D31star", derived.dkes_to_d31_star, radial);
   writer.value("/Fac_DKES_TO_D33star", derived.dkes_to_d33_star);
   if (!geometry.B0_solver.empty()) put("B0_solver", geometry.B0_solver, radial);
+  if (!geometry.signgs.empty()) put("signgs", geometry.signgs, radial);
   for (const auto& [name, values] :
        {std::pair{"onsager_residual", &database.onsager_residual}, std::pair{"residual", &database.residual},
         std::pair{"n_xi_used", &database.n_xi_used}, std::pair{"precision_code", &database.precision_code}})
@@ -185,7 +186,7 @@ void write_database(const std::string& path, const Database& database) {
   if (!database.symmetric) {
     writer.attribute("/", "stellarator_symmetric", std::int64_t{0});
     comment +=
-        "; no stellarator symmetry: even and odd parts were not separated, and D13 = -D31 holds at Er_tilde = 0 alone, "
+        "; no stellarator symmetry: even and odd parts were not separated, and D13 = -D31 holds only at Er_tilde = 0, "
         "so that onsager_residual of other points says nothing";
   }
   writer.text_attribute("/", "comment", comment);
@@ -222,6 +223,7 @@ DatabaseFile read_database(const std::string& path) {
     *values = reader.optional_values(name, radial);
   // These are our own additions: their absence is no lack.
   if (reader.has("B0_solver")) geometry.B0_solver = reader.values("B0_solver", radial);
+  if (reader.has("signgs")) geometry.signgs = reader.values("signgs", radial);
   for (const auto& [name, values] :
        {std::pair{"onsager_residual", &database.onsager_residual}, std::pair{"residual", &database.residual},
         std::pair{"n_xi_used", &database.n_xi_used}, std::pair{"precision_code", &database.precision_code}})

@@ -14,9 +14,9 @@ namespace sonde::neoclassical {
 /// Of the tables in a database's file: five of coefficients and three of their quality, and three of the fields.
 [[nodiscard]] std::size_t database_bytes(const Axes& axes);
 
-/// Writes version 2 of the layout, with B0_solver and the quality of the points beside it (other readers ignore them).
-/// The file appears under its name when it is complete. Throws like require_valid(), Error(bad_input) when the geometry
-/// is not complete or a D11 is not above zero (readers take its logarithm), Error(io).
+/// Writes version 2 of the layout, with B0_solver, signgs and the quality of the points beside it (other readers ignore
+/// them). The file appears under its name when it is complete. Throws like require_valid(), Error(bad_input) when the
+/// geometry is not complete or a D11 is not above zero (readers take its logarithm), Error(io).
 void write_database(const std::string& path, const Database& database);
 
 struct DatabaseFile {

@@ -64,7 +64,7 @@ TEST(DatabaseFile, HasTheLayoutOfThePublishedFile) {
   const TemporaryFolder folder;
   std::filesystem::copy_file(data / published, folder.file("theirs.h5"));
   write_database(folder.file("ours.h5"), read_database(folder.file("theirs.h5")).database);
-  // Names, shapes, types, attributes and values, told by the reader that other programs use.
+  // Names, shapes, types, attributes and values, as the reader reports them that other programs use.
   EXPECT_EQ(sonde::testing::python(R"(
 import h5py, numpy as np, sys
 ours, theirs = (h5py.File(sys.argv[1] + name) for name in ('/ours.h5', '/theirs.h5'))

@@ -19,7 +19,9 @@
 #include <tuple>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/file.h"
 
 namespace sonde::neoclassical {
@@ -120,7 +122,7 @@ Error other_settings(const std::string& path, const std::string& there, const st
     const std::string name = line.substr(0, line.find(" = "));
     const auto found = old.find(name);
     if (found == old.end())
-      differing.push_back(fmt::format("{} is not told there", name));
+      differing.push_back(fmt::format("{} is not in it", name));
     else if (found->second != now.at(name))
       differing.push_back(
           fmt::format("{} is {} there and {} now", name, shortened(found->second), shortened(now.at(name))));
@@ -130,7 +132,7 @@ Error other_settings(const std::string& path, const std::string& there, const st
   return Error(ErrorKind::bad_input,
                fmt::format("{}: holds points of other settings: {}", path, fmt::join(differing, "; ")))
       .hint(
-          "the settings of before go on with them; another name of the output, or moving that file away, begins anew");
+          "the earlier settings continue with them; another name of the output, or moving that file away, begins anew");
 }
 
 Error io_error(const std::string& path, const char* what) {
@@ -152,7 +154,11 @@ void write_all(int descriptor, const std::string& path, std::span<const std::byt
 
 }  // namespace
 
+OutputRole PartFile::role() { return {.what = "the file of finished points", .continues = true}; }
+
 PartFile::PartFile(std::string path, const std::string& key) : path_(std::move(path)) {
+  require_place(path_, role());
+  note_continued(path_);
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw io_error(path_, "opening");
   try {

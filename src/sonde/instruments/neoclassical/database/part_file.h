@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/base/index.h"
+#include "sonde/engine/io/atomic_file.h"
 
 namespace sonde::neoclassical {
 
@@ -26,6 +27,8 @@ struct FinishedPoint {
 /// record cut in two is not. One process at a time may have it open. append() is thread-safe.
 class PartFile {
  public:
+  /// What it is to the run that writes it: the run may continue an earlier one.
+  [[nodiscard]] static OutputRole role();
   /// Opens or makes the file. `key` says everything the points depend on (axes, hash of the geometry, grid, options) in
   /// lines "name = value". A file of another key is left as it is: Error(bad_input) names what differs. Throws
   /// Error(io) when it cannot be written or another process has it, Error(bad_file) when a file of that name is

@@ -15,7 +15,7 @@ namespace {
 using sonde::testing::error_of;
 using ::testing::HasSubstr;
 
-// The sum written out. Angles are multiples of 2 pi / n, taken on the circle: rounding alone, a few ulp of 20.
+// The sum written out. Angles are multiples of 2 pi / n, taken on the circle: only rounding, a few ulp of 20.
 constexpr double rounding = 1e-13;
 
 TEST(Series, ValuesAndDerivativesAreThoseOfTheSum) {

@@ -29,6 +29,13 @@ double Surface::mean_b_zeta() const {
   return boozer != nullptr ? boozer->b_zeta : std::get<GeneralField>(field).b_sub_zeta.cosine_of({0, 0});
 }
 
+double Surface::signgs() const {
+  const auto* boozer = std::get_if<BoozerField>(&field);
+  const double jacobian =
+      boozer != nullptr ? boozer->jacobian_b2 : std::get<GeneralField>(field).jacobian.cosine_of({0, 0});
+  return jacobian < 0 ? -1 : 1;
+}
+
 bool Surface::symmetric() const {
   const auto* general = std::get_if<GeneralField>(&field);
   return b.symmetric() && (general == nullptr || (general->jacobian.symmetric() && general->b_sub_theta.symmetric() &&
@@ -39,7 +46,7 @@ bool Surface::symmetric() const {
 std::optional<std::string> asymmetry_note(const Surface& surface) {
   if (surface.symmetric()) return std::nullopt;
   return "no stellarator symmetry: even and odd parts are not separated, which takes longer, and D13 = -D31 holds "
-         "without a field alone: with one, onsager_residual says nothing";
+         "only without a field: with one, onsager_residual says nothing";
 }
 
 void require_valid(const Surface& surface) {

@@ -9,8 +9,8 @@
 
 namespace sonde::neoclassical {
 
-/// The magnetic field of a surface in Boozer angles, where B alone says everything: B_theta and B_zeta are constant and
-/// sqrt(g) B^2 is, too. T m, and the units of the radial label.
+/// The magnetic field of a surface in Boozer angles, where B itself says everything: B_theta and B_zeta are constant
+/// and sqrt(g) B^2 is, too. T m, and the units of the radial label.
 struct BoozerField {
   double b_theta = 0;      ///< I: covariant component, the toroidal current within
   double b_zeta = 0;       ///< G: covariant component, the poloidal current outside
@@ -43,6 +43,8 @@ struct Surface {
   [[nodiscard]] double mean_b_theta() const;
   [[nodiscard]] double mean_b_zeta() const;
   [[nodiscard]] bool symmetric() const;
+  /// Sign of the Jacobian of (label, theta, zeta), as signgs of VMEC: -1 for left-handed angles.
+  [[nodiscard]] double signgs() const;
 };
 
 /// What a user should know of coefficients of a surface without stellarator symmetry; nothing of others.

@@ -116,7 +116,7 @@ void conserve(const SampledSurface& s, DriftKinetic& made) {
   const SparseRows d_zeta = directional_derivative(s.grid, zeros(n), ones);
 
   made.streaming = scaled(skew_part(directional_derivative(s.grid, along_theta, along_zeta)), root);
-  made.mirror = zeros(n);  // -div(b sqrt g) / W, by the matrices: only then does L_1 leave the constant alone
+  made.mirror = zeros(n);  // -div(b sqrt g) / W, by the matrices: only then does L_1 not change the constant
   d_theta.add_product(-1, along_theta, made.mirror);
   d_zeta.add_product(-1, along_zeta, made.mirror);
   for (std::size_t p = 0; p < n; ++p) made.mirror[p] /= root[p] * root[p];

@@ -55,7 +55,7 @@ struct DriftKinetic {
   std::vector<double> null_vector, drift_of_null;
   /// skew: on a rational surface the functions W^(1/2) cos and sin (m theta + n N_fp zeta) of its modes are constant
   /// along the field lines, so that at k = 0 neither streaming nor collisions act on them and f_0 has no part of them
-  /// that anything but E_hat determines. In straight angles alone. All cosines, then all sines, orthonormal and
+  /// that anything but E_hat determines. Only in straight angles. All cosines, then all sines, orthonormal and
   /// orthogonal to v.
   std::vector<std::vector<double>> undamped;
   double undamped_share = 0;               ///< the length of their part of s_1 at k = 0 over the length of that

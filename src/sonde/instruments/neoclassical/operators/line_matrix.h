@@ -8,7 +8,7 @@
 
 namespace sonde::neoclassical {
 
-/// A matrix on the grid of angles whose rows meet their own lines of the grid alone, as derivatives along theta and
+/// A matrix on the grid of angles whose rows meet only their own lines of the grid, as derivatives along theta and
 /// zeta do, stored so that a product runs along neighbours in zeta: a quarter of the time of SparseRows, whose columns
 /// have to be fetched one by one.
 class LineMatrix {

@@ -10,7 +10,7 @@
 namespace sonde::neoclassical {
 
 /// Even and odd functions under (theta, zeta) -> -(theta, zeta), in an orthonormal basis of pairs of grid points: with
-/// odd counts of angles the origin alone is its own image. Even function 0 is the origin, even function 1 + i and odd
+/// odd counts of angles only the origin is its own image. Even function 0 is the origin, even function 1 + i and odd
 /// function i are (delta_p + delta_-p) / sqrt 2 and (delta_p - delta_-p) / sqrt 2 of pair i.
 class ParityBasis {
  public:

@@ -82,7 +82,7 @@ Field product(const Field& block, std::size_t rows, const Field& x) {
 
 TEST(ParityBlocks, AreTheOperatorBetweenEvenAndOddFunctions) {
   // The operator on the grid, applied to an even and to an odd function, against the blocks; a surface whose drift does
-  // not leave v alone, so that the projection counts.
+  // change v, so that the projection counts.
   const DriftKinetic equation = drift_kinetic(sample(testing::vmec_like(), 7, 5), Discretisation::skew);
   const ParityBasis basis(equation.grid);
   const ParityBlocks blocks = parity_blocks(equation, basis);

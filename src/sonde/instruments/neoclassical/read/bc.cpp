@@ -65,7 +65,7 @@ class BcParser {
   int integer(std::size_t i, const char* what, int least, int most) const {
     const auto value = i < words_.size() ? fortran_integer(words_[i], most) : std::nullopt;
     if (!value || *value < least)
-      throw lines_.error(fmt::format("{} is no whole number of {} to {}", what, least, most));
+      throw lines_.error(fmt::format("{} is not a whole number of {} to {}", what, least, most));
     return *value;
   }
 
@@ -93,7 +93,7 @@ class BcParser {
     file_.iota.push_back(number(1, "iota"));
     file_.b_zeta.push_back(mu0 * number(2, "curr_pol") * file_.periods / (2 * pi));
     file_.b_theta.push_back(mu0 * number(3, "curr_tor") / (2 * pi));
-    file_.pressure.push_back(0);  // the file has its slope alone
+    file_.pressure.push_back(0);  // the file has only its slope
     rows.jacobian = number(5, "sqrtg(0,0)");
     if (rows.jacobian == 0) throw lines_.error("sqrtg(0,0) is 0");
     const int sign = rows.jacobian > 0 ? 1 : -1;

@@ -90,12 +90,12 @@ double radius_for(const BoozerFile& file, double s, const BoozerChoice& choice, 
   }
   if (!segment_around(file.s, s))
     throw Error(ErrorKind::bad_input,
-                fmt::format("{}: s = {:.6g} lies in a gap of jlist of {} and more; its surfaces have s = {}", file.path,
+                fmt::format("{}: s = {:.6g} is in a gap of jlist of {} and more; its surfaces have s = {}", file.path,
                             s, widest_gap, radii_text(file)))
         .hint("snap (--snap) takes the nearest one");
   if (s < file.s.front() || s > file.s.back())
     notes.push_back(
-        fmt::format("s = {:.6g} lies beyond the surfaces ({:.6g} to {:.6g}): the cubic of the end cell is "
+        fmt::format("s = {:.6g} is beyond the surfaces ({:.6g} to {:.6g}): the cubic of the end cell is "
                     "continued",
                     s, file.s.front(), file.s.back()));
   return s;

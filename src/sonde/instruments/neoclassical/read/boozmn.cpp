@@ -28,12 +28,6 @@ std::optional<double> read_flux(const NetcdfFile& file, Index ns) {
   return flux / (2 * std::numbers::pi);
 }
 
-std::vector<double> half_mesh(const NetcdfFile& file, const std::string& variable, Index ns) {
-  std::vector<double> values = finite_numbers(file, variable, {ns});
-  values.erase(values.begin());  // entry 0 is unused
-  return values;
-}
-
 std::vector<double> read_radii(const NetcdfFile& file, Index ns) {
   const Shape shape = file.shape("jlist");
   const std::vector<double> list = file.numbers("jlist");
@@ -66,7 +60,7 @@ std::vector<std::int32_t> jlist_of(const BoozerFile& file) {
     if (file.ns < 3 || std::abs(j - std::round(j)) > rounding || j < 1.5 || j > static_cast<double>(file.ns) + rounding)
       throw Error(
           ErrorKind::not_supported,
-          fmt::format("{}: the surface s = {:.6g} lies on no half mesh of {} surfaces, which a boozmn file needs",
+          fmt::format("{}: the surface s = {:.6g} is not on a half mesh of {} surfaces, which a boozmn file needs",
                       file.path, s, file.ns));
     list.push_back(static_cast<std::int32_t>(std::lround(j)));
   }

@@ -137,7 +137,7 @@ TEST(Boozmn, WhatMakesNoSenseIsNamed) {
   BoozerFile file = small();
   file.s[1] = 0.02;
   EXPECT_THAT(error_of(ErrorKind::not_supported, [&] { write_boozmn(folder.file("b.nc"), file); }),
-              HasSubstr("s = 0.02 lies on no half mesh of 41 surfaces"));
+              HasSubstr("s = 0.02 is not on a half mesh of 41 surfaces"));
 
   const auto refused = [&](const std::string& name, Array values) {
     NetcdfContents contents;
@@ -167,7 +167,7 @@ TEST(Boozmn, WhatMakesNoSenseIsNamed) {
   EXPECT_THAT(refused("iota_b", Array::from<double>({0, 1}, {2})),
               HasSubstr("iota_b has the shape (2,), expected (3,)"));
   EXPECT_THAT(refused("ixm_b", Array::from<double>({1, 1}, {2})), HasSubstr("no mode (0,0)"));
-  EXPECT_THAT(refused("ixn_b", Array::from<double>({0, 1}, {2})), HasSubstr("no multiple of the 2 field periods"));
+  EXPECT_THAT(refused("ixn_b", Array::from<double>({0, 1}, {2})), HasSubstr("not a multiple of the 2 field periods"));
 }
 
 TEST(Boozmn, BothVariantsOfOtherProgramsAreRead) {

@@ -17,7 +17,7 @@
 namespace sonde::neoclassical {
 namespace {
 
-constexpr int most_mode = 10000;
+constexpr int most_dkes_mode = 10000;
 
 /// What both forms collect.
 class Collected {
@@ -34,7 +34,7 @@ class Collected {
   }
   void set_periods(double value) {
     if (periods_) throw error("the number of field periods is given twice");
-    if (!(value >= 1 && value <= most_mode) || value != std::floor(value))
+    if (!(value >= 1 && value <= most_dkes_mode) || value != std::floor(value))
       throw error(fmt::format("the number of field periods is {}", value));
     periods_ = static_cast<int>(value);
   }
@@ -86,7 +86,7 @@ class Namelist {
     if (at_end()) return std::nullopt;
     Assignment assignment;
     auto target = read_target();
-    if (!target) throw collected_.error(fmt::format("\"{}\" is no assignment", excerpt()));
+    if (!target) throw collected_.error(fmt::format("\"{}\" is not an assignment", excerpt()));
     assignment.key = std::move(target->key);
     assignment.subscripts = std::move(target->subscripts);
     for (skip_separators(); !at_end() && !target_follows(); skip_separators())
@@ -190,7 +190,7 @@ void add_harmonic(const Namelist::Assignment& assignment, int n_sign, Collected&
     return collected.error(fmt::format("borbi({}) has no two whole subscripts n, m", subscripts));
   };
   if (words.size() != 2) throw wrong();
-  const auto n = fortran_integer(words[0], most_mode), m = fortran_integer(words[1], most_mode);
+  const auto n = fortran_integer(words[0], most_dkes_mode), m = fortran_integer(words[1], most_dkes_mode);
   if (!n || !m) throw wrong();
   collected.add(*m, n_sign * *n, only_number(assignment, fmt::format("borbi({},{})", *n, *m), collected));
 }
@@ -280,8 +280,8 @@ AnalyticSurface parse_table(std::string_view text, const std::string& name) {
     const auto number = fortran_number(words.back());
     if (!number) throw lines.error(fmt::format("\"{}\" is not a finite number", words.back()));
     if (words.size() == 3) {
-      const auto m = fortran_integer(words[0], most_mode), n = fortran_integer(words[1], most_mode);
-      if (!m || !n) throw lines.error("m and n are no whole numbers");
+      const auto m = fortran_integer(words[0], most_dkes_mode), n = fortran_integer(words[1], most_dkes_mode);
+      if (!m || !n) throw lines.error("m and n are not whole numbers");
       collected.add(*m, *n, *number);
       continue;
     }

@@ -12,7 +12,7 @@ namespace sonde::neoclassical {
 /// The namelist `datain` of DKES: nzperiod, chip, psip, btheta, bzeta and borbi(n, m) = B_mn with the phase
 /// m theta + n nzperiod zeta; iota = -chip / psip. Or the namelist `dkes_indata` of STELLOPT's DKES, made from a VMEC
 /// equilibrium in its left-handed angles: the phase is m theta - n nzperiod zeta, iota = chip / psip. Other keys are
-/// left alone, with a note. Throws Error(bad_file) naming file and key for what is missing, given twice, no number, or
+/// not used, with a note. Throws Error(bad_file) naming file and key for what is missing, given twice, no number, or
 /// of signs that contradict each other; Error(not_supported) for borbi of 1/|B| (ibbi = 2) or by the list nvalsb.
 [[nodiscard]] AnalyticSurface parse_dkes(std::string_view text, const std::string& name, Notes& notes);
 

@@ -76,7 +76,7 @@ TEST(ParseDkes, ErrorsNameTheKey) {
   EXPECT_THAT(refused(namelist + "borbi(2,2) = nan"), HasSubstr("borbi(2,2) = \"nan\" is not a finite number"));
   EXPECT_THAT(refused(without("nzperiod=  5,") + "nzperiod = 2.5"), HasSubstr("number of field periods is 2.5"));
   EXPECT_THAT(refused(namelist + "borbi 3"), HasSubstr("borbi(-1,1) has 3 values"));
-  EXPECT_THAT(refused("&datain 3 = 4"), HasSubstr("\"3 = 4\" is no assignment"));
+  EXPECT_THAT(refused("&datain 3 = 4"), HasSubstr("\"3 = 4\" is not an assignment"));
   EXPECT_THAT(refused("&other"), HasSubstr("there is no namelist datain"));
 }
 
@@ -146,7 +146,7 @@ TEST(ParseTable, ErrorsNameTheLine) {
   };
   EXPECT_THAT(refuse("nfp 5\niotta 1"), HasSubstr("t.txt, line 2: unknown key iotta; did you mean \"iota\"?"));
   EXPECT_THAT(refuse("1 2 x"), HasSubstr("line 1: \"x\" is not a finite number"));
-  EXPECT_THAT(refuse("1.5 2 3"), HasSubstr("line 1: m and n are no whole numbers"));
+  EXPECT_THAT(refuse("1.5 2 3"), HasSubstr("line 1: m and n are not whole numbers"));
   EXPECT_THAT(refuse("1 2 3 4"), HasSubstr("line 1: expected"));
   EXPECT_THAT(refuse("nfp 5\niota 1\nchip 1\npsip 1\nbtheta 1\nbzeta 1\n0 0 1"), HasSubstr("both iota and chip"));
   EXPECT_THAT(refuse("nfp 5\niota 1\npsip 1\nbtheta 1\nbzeta 1\n1 0 1"), HasSubstr("m = 0, n = 0 is missing"));

@@ -15,14 +15,15 @@ Error about(const NetcdfFile& file, const std::string& variable, const std::stri
   return Error(ErrorKind::bad_file, fmt::format("{}: {} {}", file.path(), variable, what));
 }
 
-constexpr int most_mode = 100000;
+constexpr int most_quotient = 100000;
 
 int mode_number(const NetcdfFile& file, const std::string& variable, double value, int divisor) {
   const double quotient = value / divisor;
-  if (!(std::abs(quotient) <= most_mode) || quotient != std::floor(quotient))
+  if (!(std::abs(quotient) <= most_quotient) || quotient != std::floor(quotient))
     throw about(file, variable,
-                divisor == 1 ? fmt::format("holds {}, expected whole numbers", value)
-                             : fmt::format("holds {}, which is no multiple of the {} field periods", value, divisor));
+                divisor == 1
+                    ? fmt::format("holds {}, expected whole numbers", value)
+                    : fmt::format("holds {}, which is not a multiple of the {} field periods", value, divisor));
   return static_cast<int>(quotient);
 }
 
@@ -34,6 +35,12 @@ void require_readable(const std::string& path) {
   } catch (const Error& error) {
     throw Error(ErrorKind::bad_file, error.message()).hint(error.hint());
   }
+}
+
+std::vector<double> half_mesh(const NetcdfFile& file, const std::string& variable, Index surfaces) {
+  std::vector<double> values = finite_numbers(file, variable, {surfaces});
+  values.erase(values.begin());
+  return values;
 }
 
 std::vector<double> finite_numbers(const NetcdfFile& file, const std::string& variable, const Shape& shape) {

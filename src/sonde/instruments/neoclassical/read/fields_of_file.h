@@ -17,6 +17,8 @@ void require_readable(const std::string& path);
 /// The numbers of a variable; throws Error(bad_file) naming it and its first element that is not finite.
 [[nodiscard]] std::vector<double> finite_numbers(const NetcdfFile& file, const std::string& variable,
                                                  const Shape& shape);
+/// Values between neighbouring surfaces: entry 0 of the file is unused.
+[[nodiscard]] std::vector<double> half_mesh(const NetcdfFile& file, const std::string& variable, Index surfaces);
 [[nodiscard]] double finite_number(const NetcdfFile& file, const std::string& variable);
 /// A whole number from `least` to `most`.
 [[nodiscard]] int bounded_integer(const NetcdfFile& file, const std::string& variable, int least, int most);

@@ -14,13 +14,7 @@
 namespace sonde::neoclassical {
 namespace {
 
-constexpr int most_surfaces = 1000000;
-
-std::vector<double> half_mesh(const NetcdfFile& file, const std::string& variable, Index ns) {
-  std::vector<double> values = finite_numbers(file, variable, {ns});
-  values.erase(values.begin());  // row 0 is padding
-  return values;
-}
+constexpr int most_wout_surfaces = 1000000;
 
 /// Against files whose s is not the flux (VMEC's APHI), for which psi_a s would be a wrong flux.
 void require_flux_label(const NetcdfFile& file, const std::vector<double>& flux) {
@@ -74,7 +68,7 @@ Wout read_wout(const std::string& path) {
   Wout wout;
   wout.path = path;
   wout.periods = bounded_integer(file, "nfp", 1, 10000);
-  wout.ns = bounded_integer(file, "ns", 3, most_surfaces);
+  wout.ns = bounded_integer(file, "ns", 3, most_wout_surfaces);
   wout.mpol = bounded_integer(file, "mpol", 1, 10000);
   wout.ntor = bounded_integer(file, "ntor", 0, 10000);
   wout.sign_jacobian = bounded_integer(file, "signgs", -1, 1);
@@ -143,7 +137,7 @@ Surface surface_at(const Wout& wout, double s, double min_bmn, Notes& notes) {
   const RadialRule rule = radial_rule(wout.s, s);
   if (rule.continued)
     notes.push_back(
-        fmt::format("s = {:.6g} lies beyond the half mesh ({:.6g} to {:.6g}): the cubic of the end cell is "
+        fmt::format("s = {:.6g} is beyond the half mesh ({:.6g} to {:.6g}): the cubic of the end cell is "
                     "continued",
                     s, wout.s.front(), wout.s.back()));
   Surface surface;

@@ -38,7 +38,7 @@ struct Wout {
 [[nodiscard]] Wout read_wout(const std::string& path);
 
 /// The surface at 0 < s <= 1 with psi replaced by s, in VMEC's angles. Harmonics with |B_mn| < min_bmn B_00 are left
-/// out of all six tables together. `notes` tells what a user should know. Throws Error(bad_input) for s outside.
+/// out of all six tables together. `notes` is what a user should know. Throws Error(bad_input) for s outside.
 [[nodiscard]] Surface surface_at(const Wout& wout, double s, double min_bmn, Notes& notes);
 
 /// iota, I, G and B_00 in VMEC's angles; without R_00.

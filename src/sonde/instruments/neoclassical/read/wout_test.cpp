@@ -102,7 +102,7 @@ TEST(Wout, WhatMakesNoSenseIsNamed) {
   EXPECT_THAT(refused([](Values& v) {
                 v["xn_nyq"] = {0, 0, 4};
               }),
-              HasSubstr("xn_nyq holds 4, which is no multiple of the 3 field periods"));
+              HasSubstr("xn_nyq holds 4, which is not a multiple of the 3 field periods"));
   EXPECT_THAT(refused([](Values& v) { v["xm_nyq"] = {2, 1, 1}; }), HasSubstr("no mode (0,0)"));
   EXPECT_THAT(refused([](Values& v) { v["lasym__logical__"] = {1}; }), HasSubstr("there is no variable bmns"));
   EXPECT_THAT(refused([](Values& v) { v["ns"] = {6}; }), HasSubstr("phi has the shape (5,), expected (6,)"));

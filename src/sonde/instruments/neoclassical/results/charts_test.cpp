@@ -115,7 +115,7 @@ TEST(CoefficientChart, ZeroStandsAtTheLowerEdge) {
   EXPECT_THAT(named(chart.facets[0], "0, at the lower edge")->x, ElementsAre(1e-3));
 }
 
-// Without stellarator symmetry D13 = -D31 holds at E = 0 alone.
+// Without stellarator symmetry D13 = -D31 holds only at E = 0.
 TEST(CoefficientChart, AsksForNoSymmetryThatThereIsNot) {
   CoefficientTables of = tables();
   of.onsager_residual = {0, 0.5, 0, 0.5, 0, 0.5};
@@ -215,7 +215,7 @@ TEST(TransportChart, DrawsTheCorrectedFluxesAndSaysSo) {
   EXPECT_THAT(corrected.facets[1].series[0].y, ElementsAre(3));
 }
 
-// A radius with roots of every class, one with a doubtful root alone and hence without a field.
+// A radius with roots of every class, one with only a doubtful root and hence without a field.
 TEST(TransportChart, IsTheSameFromTheFile) {
   using Class = AmbipolarRoot::Class;
   const std::vector<Species> species = {{.name = "e"}, {.name = "D"}};

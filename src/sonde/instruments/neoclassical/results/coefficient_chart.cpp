@@ -150,10 +150,11 @@ Facet panel(const CoefficientCurves& curves, const Drawn& drawn, const std::vect
 
 /// |D13 + D31| / |D31|, of the points where it has to vanish.
 Facet onsager_panel(const CoefficientCurves& curves, const Drawn& drawn) {
-  Facet facet{.title = curves.symmetric ? "Onsager symmetry" : "Onsager symmetry: at E = 0 alone, for want of symmetry",
-              .x = drawn.x,
-              .y = {.title = "|D13 + D31| / |D31|", .log = true},
-              .references = {{.value = onsager_limit, .label = "above: D31 is not resolved"}}};
+  Facet facet{
+      .title = curves.symmetric ? "Onsager symmetry" : "Onsager symmetry: only at E = 0, without stellarator symmetry",
+      .x = drawn.x,
+      .y = {.title = "|D13 + D31| / |D31|", .log = true},
+      .references = {{.value = onsager_limit, .label = "above: D31 is not resolved"}}};
   const std::size_t fields = curves.fields.size();
   const std::vector<std::string> colours = colours_of(curves.fields);
   for (std::size_t f = 0; f < fields; ++f) {

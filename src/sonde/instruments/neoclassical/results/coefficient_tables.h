@@ -37,7 +37,7 @@ struct CoefficientCurves {
   std::string D11_unit{}, D31_unit{};
   /// What makes the dimensionless coefficients of the benchmark, psi being the label of these; unset: not known.
   std::optional<ConversionGeometry> geometry{};
-  bool symmetric = true;  ///< stellarator symmetric; without it D13 = -D31 holds at E = 0 alone
+  bool symmetric = true;  ///< stellarator symmetric; without it D13 = -D31 holds only at E = 0
 };
 
 /// One of the radii. Throws Error(bad_input) when there is none of that number or a table is not of the axes' size.

@@ -159,7 +159,8 @@ ResultFile::ResultFile(const std::string& path) : path_(path) {
 const std::vector<double>& ResultFile::numbers(const std::string& name) const {
   const auto found = numbers_.find(name);
   if (found == numbers_.end())
-    throw Error(ErrorKind::bad_file, fmt::format("{}: no quantity {}, so it is no result of this kind", path_, name));
+    throw Error(ErrorKind::bad_file,
+                fmt::format("{}: no quantity {}, so it is not a result of this kind", path_, name));
   return found->second;
 }
 

@@ -27,7 +27,7 @@ void write_numbers(const std::string& path, const std::map<std::string, std::vec
 /// A result read back from any of the three.
 class ResultFile {
  public:
-  /// The format is told by the content. Throws Error(bad_file) when it is none of them or damaged.
+  /// The content determines the format. Throws Error(bad_file) when it is none of them or damaged.
   explicit ResultFile(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -79,7 +79,7 @@ TEST(ScanResult, IsStoredOnItsAxes) {
   result.field = {FieldKind::er_hat, {0, 1e-3}};
   result.epsi_hat = {{0, 1e-3}};
   result.iota = {surface.iota};
-  result.B0 = result.G = {1};
+  result.B0 = result.G = result.signgs = {1};
   result.I = {0.05};
   result.psi_scale = {1};
   result.points = scan(plan, grid_of_cases(result.nu_v, result.epsi_hat[0]), plenty);
@@ -115,7 +115,7 @@ TEST(ScanResult, TellsWhatEachPointWasSolvedIn) {
   result.field = {FieldKind::er_hat, {0}};
   result.epsi_hat = {{0}};
   result.iota = {surface.iota};
-  result.B0 = result.psi_scale = result.G = result.I = {1};
+  result.B0 = result.psi_scale = result.G = result.I = result.signgs = {1};
   result.precision = Precision::f32_refine;
   result.points = scan(plan, grid_of_cases(result.nu_v, result.epsi_hat[0]), plenty);
   EXPECT_EQ(result.fell_back(), 1);

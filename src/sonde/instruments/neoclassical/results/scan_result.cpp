@@ -99,6 +99,7 @@ NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const
   axis("B0", "rho", scan.B0, "T");
   axis("G", "rho", scan.G, "T m");
   axis("I", "rho", scan.I, "T m");
+  axis("signgs", "rho", scan.signgs, "1");
   contents.add("psi_scale", {"rho"}, Array::from(scan.psi_scale, Shape{radii}));
   if (!scan.R0.empty()) axis("R0", "rho", scan.R0, "m");
   if (scan.a_b > 0) contents.add("a_b", scan.a_b).attributes.emplace_back("units", std::string("m"));

@@ -18,6 +18,7 @@ struct ScanResult {
   std::vector<std::vector<double>> epsi_hat;  ///< of each radius: what the fields are to the solver
   std::vector<double> iota, B0, psi_scale;    ///< of each radius
   std::vector<double> G, I;                   ///< of each radius: B_zeta and B_theta, T m
+  std::vector<double> signgs{};               ///< of each radius: sign of the Jacobian of (label, theta, zeta)
   std::vector<double> R0;                     ///< R_00 of each radius, m; empty when the file does not say it
   double a_b = 0, psi_a = 0;                  ///< minor radius, m, and edge flux / 2 pi, T m^2; 0: not known
   int periods = 1;                            ///< N_fp
@@ -47,11 +48,11 @@ struct ScanResult {
   [[nodiscard]] Index in_batches() const;
 };
 
-/// Axes rho, nu_v and field (named by the text field_name), epsi_hat (rho, field); iota, B0, G, I, psi_scale and, where
-/// they are known, R0 (rho) and the scalars a_b and psi_a; nfp, stellarator_symmetric; D11 D31 D13 D33 D33_spitzer,
-/// which carry `units` and `radial_label`, residual, onsager_residual, path_code, precision_code, iterations,
-/// n_xi_used, status and seconds on (rho, nu_v, field), where Legendre modes were searched for with the estimate
-/// error_of_n_xi; texts as of a run, with the precision that was asked.
+/// Axes rho, nu_v and field (named by the text field_name), epsi_hat (rho, field); iota, B0, G, I, signgs, psi_scale
+/// and, where they are known, R0 (rho) and the scalars a_b and psi_a; nfp, stellarator_symmetric; D11 D31 D13 D33
+/// D33_spitzer, which carry `units` and `radial_label`, residual, onsager_residual, path_code, precision_code,
+/// iterations, n_xi_used, status and seconds on (rho, nu_v, field), where Legendre modes were searched for with the
+/// estimate error_of_n_xi; texts as of a run, with the precision that was asked.
 [[nodiscard]] NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance);
 
 }  // namespace sonde::neoclassical

@@ -100,9 +100,10 @@ void SolverSettings::describe(Fields& fields) {
   fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});
   fields.add("adapt_n_xi", adapt_n_xi,
              {.help = "find the Legendre modes of each point: relative change that is small enough", .min = 0});
-  fields.add("krylov_reuse", krylov_reuse,
-             {.help = "weak fields at one collisionality share factors; without it each is eliminated alone, with less "
-                      "memory"});
+  fields.add(
+      "krylov_reuse", krylov_reuse,
+      {.help = "weak fields at one collisionality share factors; without it each is eliminated by itself, with less "
+               "memory"});
 }
 
 void OutputSettings::describe(Fields& fields) {

@@ -10,6 +10,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/bench/machine.h"
+#include "sonde/engine/io/cache_file.h"
 #include "sonde/engine/report/json.h"
 
 namespace sonde::neoclassical {
@@ -34,14 +35,14 @@ MeasuredScan from_value(const Value& value) {
   const auto whole = [&](const char* key) {
     const Value* found = value.find(key);
     if (found == nullptr || !found->is_whole() || found->as_whole() < 1)
-      throw Error(ErrorKind::bad_file, fmt::format("{} is no count", key));
+      throw Error(ErrorKind::bad_file, fmt::format("{} is not a count", key));
     return found->as_whole();
   };
   MeasuredScan made{.unknowns = whole("unknowns"), .points = whole("points"), .threads = whole("threads")};
   for (const Lane lane : all_lanes)
     if (const Value* found = value.find(name(lane))) {
       if (!found->is_number() || !(found->as_real() > 0))
-        throw Error(ErrorKind::bad_file, fmt::format("{} is no time", name(lane)));
+        throw Error(ErrorKind::bad_file, fmt::format("{} is not a time", name(lane)));
       made.seconds[index(lane)] = found->as_real();
     }
   return made;
@@ -63,7 +64,7 @@ const char* name(Lane lane) {
 
 Choice<Lane> fastest_lane(std::span<const MeasuredScan> map, Index unknowns, Index points, Index threads,
                           std::span<const Lane> possible) {
-  if (possible.empty()) throw Error(ErrorKind::bad_input, "no lane to choose from");
+  if (possible.empty()) throw Error(ErrorKind::bad_input, "no compute path to choose from");
   const auto apart = [](Index a, Index b) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
   };
@@ -89,10 +90,11 @@ Choice<Lane> fastest_lane(std::span<const MeasuredScan> map, Index unknowns, Ind
 }
 
 KeptMap kept_crossover_map(const std::string& path) {
-  if (path.empty() || !std::filesystem::exists(path)) return {};
+  const std::optional<std::string> text = read_cache(path);
+  if (!text) return {};
   try {
-    const Value kept = read_json(path);
-    if (text_at(kept, "format") != format) throw Error(ErrorKind::bad_file, path + ": is no map of crossovers");
+    const Value kept = parse_json(*text, path);
+    if (text_at(kept, "format") != format) throw Error(ErrorKind::bad_file, path + ": not a map of crossovers");
     const Value *identity = kept.find("machine"), *scans = kept.find("scans");
     if (identity == nullptr || !(*identity == machine_identity()))
       return {.scans = {}, .note = path + ": was measured on another machine, and is not used"};
@@ -107,6 +109,7 @@ KeptMap kept_crossover_map(const std::string& path) {
 
 void keep_crossover_map(std::span<const MeasuredScan> map, const std::string& path) {
   Value made;
+  made["schema"] = "sonde.neoclassical.crossover/1";
   made["format"] = format;
   made["machine"] = machine_identity();
   made["scans"] = Value::list();

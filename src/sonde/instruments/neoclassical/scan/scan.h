@@ -22,11 +22,11 @@ struct Point {
   PointStatus status = PointStatus::ok;
   std::string message{};  ///< why it is not ok
   double error = 0;       ///< estimate of solve_adapted(), 0 without
-  double seconds = 0;     ///< of a processor for this point alone; its share of the batch where a GPU solved it
+  double seconds = 0;     ///< of a processor for this point; its share of the batch where a GPU solved it
   bool in_batch = false;  ///< solved by ScanOptions::batches
 };
 
-/// Told of every point when it is done, with its place among the cases; called by one worker at a time. What it throws
+/// Receives every point when it is done, with its place among the cases; called by one worker at a time. What it throws
 /// ends the scan.
 using PointSink = std::function<void(Index which, const Point& point)>;
 
@@ -54,12 +54,12 @@ struct ScanOptions {
 [[nodiscard]] Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, const Budget& budget,
                                               const ScanOptions& options = {});
 
-/// Every case of one surface, in the order given. Each point is computed by one thread from its case alone, so that the
-/// numbers do not depend on threads, batches or order. A point that fails is told in its status; Error(bad_input) for
+/// Every case of one surface, in the order given. Each point is computed by one thread only from its case, so that the
+/// numbers do not depend on threads, batches or order. A point that fails says so in its status; Error(bad_input) for
 /// cases or options that make no sense comes before any work. Reserves the workspaces in `budget`; ends between points
 /// when asked to stop.
 /// With `batches` a GPU solves them, all of one path together, and only the points that it finds no answer to are the
-/// threads', which `in_batch` tells; Error(not_supported) for cases that no GPU solves. Numbers are then those of the
+/// threads', which `in_batch` says; Error(not_supported) for cases that no GPU solves. Numbers are then those of the
 /// CPU but for rounding; it ends between batches.
 [[nodiscard]] std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget budget,
                                       const ScanOptions& options = {});

@@ -29,7 +29,7 @@ std::size_t bytes_of(const Plan& plan, Path path, Index cases, Device device) {
 }  // namespace
 
 std::string why_not_in_batches(const Plan& plan, std::span<const Case> cases, const ScanOptions& options) {
-  if (options.adapt) return "Legendre modes for each point (adapt_n_xi) are searched on the CPU alone";
+  if (options.adapt) return "Legendre modes for each point (adapt_n_xi) are searched only on the CPU";
   for (const Case& at : cases)
     if (std::string why = why_not_batched(plan, at.epsi_hat); !why.empty()) return why;
   return "";

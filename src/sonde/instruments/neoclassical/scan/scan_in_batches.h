@@ -14,9 +14,9 @@ namespace sonde::neoclassical {
 [[nodiscard]] Choice<Index> choose_device_batch(const Plan& plan, std::span<const Case> cases,
                                                 const ScanOptions& options);
 
-/// Solves all cases on that device and tells `done` of each; returns those that it found no answer to, which the CPU
-/// may find: it refines with more digits, and has another path. Throws Error(not_supported) for cases that are of the
-/// CPU alone.
+/// Solves all cases on that device and reports each to `done`; returns those that it found no solution of, which the
+/// CPU may find: it refines with more digits, and has another path. Throws Error(not_supported) for cases that are of
+/// the CPU.
 [[nodiscard]] std::vector<Index> scan_in_batches(const Plan& plan, std::span<const Case> cases,
                                                  const ScanOptions& options,
                                                  const std::function<void(Index which, const Point& point)>& done);

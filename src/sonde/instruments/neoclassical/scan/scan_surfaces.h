@@ -15,7 +15,7 @@ struct SurfacesScan {
   std::vector<std::vector<Case>> cases;  ///< of each surface
   /// Rank 0: which points are to be left out; empty: none.
   std::function<bool(Index surface, Index which)> skip{};
-  /// Rank 0: told of every point when it is done, one at a time; what it throws ends the scan.
+  /// Rank 0: receives every point when it is done, one at a time; what it throws ends the scan.
   std::function<void(Index surface, Index which, const Point& point)> finished{};
 };
 

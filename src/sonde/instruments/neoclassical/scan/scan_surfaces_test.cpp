@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every fact holds for any number of ranks: run alone this is a unit test, and ctest starts it with 1, 2 and 4 (label
-// mpi). Nothing ends a test early, because the other ranks would wait.
+// Every fact holds for any number of ranks: run by itself this is a unit test, and ctest starts it with 1, 2 and 4
+// (label mpi). Nothing ends a test early, because the other ranks would wait.
 #include "sonde/instruments/neoclassical/scan/scan_surfaces.h"
 
 #include <gmock/gmock.h>

@@ -165,7 +165,7 @@ TEST(Scan, WhatABatchLeavesTheThreadsSolve) {
   EXPECT_FALSE(of_closed[0].in_batch);
   EXPECT_TRUE(same_bits(of_closed[0].coefficients, closed.solve(both[0])));
   EXPECT_TRUE(of_closed[1].in_batch);
-  // And what they cannot solve is told as without batches.
+  // And what they cannot solve is reported as without batches.
   const std::vector<Point> none = scan(small_plan(), std::vector<Case>{{1e-10, 0.1}}, plenty, in_batches());
   EXPECT_EQ(none[0].status, PointStatus::not_converged);
   EXPECT_TRUE(std::isnan(none[0].coefficients.D11));

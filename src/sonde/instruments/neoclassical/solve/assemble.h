@@ -20,7 +20,7 @@ struct Response {
 [[nodiscard]] Response response(const DriftKinetic& equation, const std::array<std::vector<double>, 3>& u,
                                 double residual);
 
-/// What rounding the solution u of k = 0, 1, 2 alone does to a row.
+/// What rounding the solution u of k = 0, 1, 2 does to a row.
 [[nodiscard]] double last_bits(const DriftKinetic& equation, const std::array<std::vector<double>, 3>& u);
 
 /// The coefficients from the responses to the drives s_1 and s_3. Throws Error(not_converged) when a coefficient is not
@@ -28,8 +28,8 @@ struct Response {
 [[nodiscard]] Coefficients assemble(const DriftKinetic& equation, const Case& at, Path path, Index n_xi,
                                     const Response& of_radial, const Response& of_parallel, double tolerance);
 
-/// What a block that the Cholesky paths cannot factorise is told with, and one that LU cannot: at k = 0 of a rational
-/// surface "resonant (m,n)", a mode of the grid that is to blame.
+/// What a block that the Cholesky paths cannot factorise is reported with, and one that LU cannot: at k = 0 of a
+/// rational surface "resonant (m,n)", a mode of the grid that is to blame.
 [[nodiscard]] Error not_positive_definite(const DriftKinetic& equation, Index k, const Case& at);
 [[nodiscard]] Error singular(const DriftKinetic& equation, Index k, const Case& at);
 

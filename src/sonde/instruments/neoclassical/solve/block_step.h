@@ -9,13 +9,13 @@
 namespace sonde::neoclassical {
 
 /// Before each block of an elimination, which takes seconds on a fine grid: ends the work when it is asked to stop, and
-/// tells who wants to know how far it is.
+/// reports to those who ask how far it is.
 struct BlockStep {
-  std::function<void()> told;
+  std::function<void()> notify;
 
   void operator()() const {
     check_interrupt();
-    if (told) told();
+    if (notify) notify();
   }
 };
 

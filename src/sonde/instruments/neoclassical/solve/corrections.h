@@ -19,7 +19,7 @@ class Corrections {
   /// `source` is the largest source; where it is zero so is the solution, and nothing is to be corrected.
   explicit Corrections(double source) : source_(source), left_(source) {}
 
-  /// After a correction: the largest of what is left of the rows, and what rounding the solution alone does to a row.
+  /// After a correction: the largest of what is left of the rows, and what rounding the solution does to a row.
   [[nodiscard]] Next after(double left, double last_bits) {
     const bool better = left < left_, first = round_++ == 0;
     if (!better && !first) return Next::take_back;

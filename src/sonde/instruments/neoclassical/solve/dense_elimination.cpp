@@ -13,16 +13,16 @@ namespace {
 /// Delta_0 of a rational surface is singular to all that float64 can tell below this reciprocal condition.
 constexpr double regular = 1e-13;
 
-constexpr Index matrices = 4;  // Delta_2, U, L and its solution, A
+constexpr Index dense_matrices = 4;  // Delta_2, U, L and its solution, A
 
-Index arena_elements(Index points) { return matrices * points * points + 4 * points; }
+Index dense_arena_elements(Index points) { return dense_matrices * points * points + 4 * points; }
 
 template <class T>
 class DenseBlocks {
  public:
   explicit DenseBlocks(const DriftKinetic* equation)
       : equation_(*equation),
-        arena_(arena_elements(equation->points())),
+        arena_(dense_arena_elements(equation->points())),
         factors_(equation->points() * equation->points()),
         pivots_(equation->points()),
         counts_(static_cast<std::size_t>(equation->points())),
@@ -171,7 +171,7 @@ std::unique_ptr<Elimination> dense_elimination(const DriftKinetic& equation) {
 
 std::size_t dense_elimination_bytes(const Extent& extent) {
   const Index n = extent.points;
-  return mixed_bytes(extent, arena_elements(n) + n, n * n + n) +  // with the row exchanges
+  return mixed_bytes(extent, dense_arena_elements(n) + n, n * n + n) +  // with the row exchanges
          static_cast<std::size_t>(n) * sizeof(long double);
 }
 

@@ -49,7 +49,7 @@ std::unique_ptr<Elimination> dense_elimination(const DriftKinetic& equation);
 std::size_t dense_elimination_bytes(const Extent& extent);
 
 /// `skew` with E_hat = 0: Delta_k = c_k + L_{k+1}^T Delta_{k+1}^-1 L_{k+1} is symmetric and positive definite, and
-/// nothing is ever subtracted. With `blocks` of the functions alone that the sources drive (odd ones at even k, even
+/// nothing is ever subtracted. With `blocks` only of the functions that the sources drive (odd ones at even k, even
 /// ones at odd k): 2.33 (n / 2)^3 flops per index, else 2.33 n^3.
 std::unique_ptr<Elimination> spd_elimination(const DriftKinetic& equation, const ParityBasis* basis,
                                              const ParityBlocks* blocks);

@@ -15,7 +15,7 @@
 
 namespace sonde::neoclassical {
 
-/// Above this condition of a block, as its diagonal tells it, the next one is the first of float64. The true condition
+/// Above this condition of a block, as its diagonal shows it, the next one is the first of float64. The true condition
 /// is ten to a hundred times that, and 6e-8 times it is what is lost: a preconditioner with a per mille of error still
 /// gains three digits per step. Measured: 1e4 and more stalls at nu_hat = 1e-5, 1e3 takes twice the steps of 1e2.
 inline constexpr double worst_of_float32 = 2e2;

@@ -80,7 +80,7 @@ struct Quasisymmetry {
 
 TEST(Physics, QuasisymmetricFieldsAreOneTokamak) {
   // With kappa = |iota M - N| / |G + iota I| and a_q = (N I + M G) / (iota M - N): D11 / (a_q^2 kappa), D31 / a_q and
-  // D33 kappa depend on nu_hat / kappa alone (Boozer, Plasma Phys. Control. Fusion 37 (1995) A103).
+  // D33 kappa depend only on nu_hat / kappa (Boozer, Plasma Phys. Control. Fusion 37 (1995) A103).
   for (const Quasisymmetry& q :
        {Quasisymmetry{1, 0, 0.5, 1, 0, 1}, {1, 4, 1.2, 1.5, 0.1, 21}, {1, 0, 1.1, 2, 0.3, 1}}) {
     SCOPED_TRACE(q.iota);

@@ -174,11 +174,11 @@ Choice<Path> Plan::path(double epsi_hat) const {
   return {found.path, found.because};
 }
 
-Plan::Workspace Plan::workspace(std::function<void()> told) const {
+Plan::Workspace Plan::workspace(std::function<void()> notify) const {
   Workspace made;
   made.state_ = std::make_unique<Workspace::State>();
   made.state_->owner = prepared_.get();
-  made.state_->step.told = std::move(told);
+  made.state_->step.notify = std::move(notify);
   const auto n = static_cast<std::size_t>(prepared_->equation.points());
   for (auto* fields : {&made.state_->u1, &made.state_->u3})
     for (Field& each : *fields) each.resize(n);
@@ -291,7 +291,8 @@ Coefficients Plan::solve_by_any(const Case& at, Path path, Index n_xi, Workspace
 std::optional<Coefficients> Plan::solve_in_float32(const Case& at, Path path, Index n_xi, Workspace::State& state,
                                                    Index& iterations) const {
   const DriftKinetic& equation = prepared_->equation;
-  // A rational surface goes without functions that only float64 tells from others, or is refused by a condition.
+  // A rational surface goes without functions that only float64 distinguishes from others, or is refused by a
+  // condition.
   if (prepared_->resonant && (path == Path::dense || !equation.left_out(at).empty())) return std::nullopt;
   Elimination& elimination = state.elimination(path);
   if (state.refinement == nullptr) state.refinement = std::make_unique<Refinement>(equation);

@@ -32,7 +32,7 @@ struct SolverOptions {
   /// f32_refine: blocks in float32, the solution refined in float64 to a residual of 1e-11. Cases that this does not
   /// suffice for are solved in float64, which Coefficients tell.
   Precision precision = Precision::f64;
-  /// Weak fields at one collisionality share factors (`krylov`). Without, each is eliminated alone: less memory,
+  /// Weak fields at one collisionality share factors (`krylov`). Without, each is eliminated by itself: less memory,
   /// longer.
   bool krylov_reuse = true;
 };
@@ -83,8 +83,8 @@ class Plan {
     struct State;
     std::unique_ptr<State> state_;
   };
-  /// `told` is called before every block of a solve, n_xi + 1 times or more: another path may follow the first.
-  [[nodiscard]] Workspace workspace(std::function<void()> told = {}) const;
+  /// `notify` is called before every block of a solve, n_xi + 1 times or more: another path may follow the first.
+  [[nodiscard]] Workspace workspace(std::function<void()> notify = {}) const;
   /// What the workspace of a solve along this path holds, with Legendre indices up to that of the plan, or to another.
   /// In float32 factors of them all are kept, and memory for float64 is counted too.
   [[nodiscard]] std::size_t workspace_bytes(Path path) const;
@@ -96,10 +96,10 @@ class Plan {
   /// The most that a plan of this grid holds, known before it is made.
   [[nodiscard]] static std::size_t bytes_for(const GridSpec& grid, bool symmetric);
 
-  /// The coefficients, at the n_xi of the plan or at another one. The operations and their order depend on the case
-  /// alone. Throws Error(bad_input) unless nu_hat > 0 and both are finite, and Error(not_converged) when the residual
-  /// is above the tolerance, a block is singular, or the surface is resonant (then the message begins with "resonant
-  /// (m,n)"). Ends between Legendre indices when asked to stop.
+  /// The coefficients, at the n_xi of the plan or at another one. The operations and their order depend only on
+  /// the case. Throws Error(bad_input) unless nu_hat > 0 and both are finite, and Error(not_converged) when the
+  /// residual is above the tolerance, a block is singular, or the surface is resonant (then the message begins with
+  /// "resonant (m,n)"). Ends between Legendre indices when asked to stop.
   Coefficients solve(const Case& at, Workspace& workspace) const;
   Coefficients solve(const Case& at, Index n_xi, Workspace& workspace) const;
   /// In a workspace made for this one solve.

@@ -34,6 +34,7 @@ namespace sonde::neoclassical {
 namespace {
 
 using sonde::testing::error_of;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 constexpr GridSpec small{9, 7, 10};
@@ -151,7 +152,7 @@ TEST(Plan, WarnsOfARationalSurface) {
 }
 
 TEST(Plan, RowsHoldWhereRoundingTheSolutionWouldBreakThem) {
-  // E_hat / nu_hat of 33000: in double alone 0.9 of the source is left of a row.
+  // E_hat / nu_hat of 33000: in plain double 0.9 of the source is left of a row.
   const Case at{.nu_hat = 3e-7, .epsi_hat = 1e-2};
   const GridSpec grid{15, 15, 20};
   const auto solve = [&](Path path) { return Plan::prepare(testing::analytic(), grid, {.path = path}).solve(at); };
@@ -173,7 +174,9 @@ TEST(Plan, WhereEvenAndOddPartsDoNotSufficeWholeBlocksDo) {
   const auto solve = [&](std::optional<Path> path) {
     return Plan::prepare(testing::analytic(), grid, {.path = path}).solve(at);
   };
-  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)solve(Path::quasidefinite); }), HasSubstr("residual"));
+  // Which of the two it finds first depends on the order in which the processor's BLAS sums.
+  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)solve(Path::quasidefinite); }),
+              AnyOf(HasSubstr("residual"), HasSubstr("not positive definite")));
   const Coefficients found = solve(std::nullopt), expected = solve(Path::dense);
   EXPECT_EQ(found.path, Path::dense);
   EXPECT_EQ(found.D11, expected.D11);

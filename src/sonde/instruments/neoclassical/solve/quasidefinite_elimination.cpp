@@ -356,7 +356,7 @@ std::unique_ptr<Elimination> quasidefinite_elimination(const ParityBasis& basis,
 
 std::size_t quasidefinite_elimination_bytes(const Extent& extent) {
   const Index size = (extent.points + 1) / 2;
-  // Float64 alone keeps four whole blocks, with float32 one of each.
+  // Without float32 it keeps four whole blocks, with float32 one of each.
   const std::size_t precise = 4 * static_cast<std::size_t>(size) * sizeof(long double);
   if (!extent.float32_n_xi) return mixed_bytes(extent, arena_elements(size), block_elements(size)) + precise;
   const std::size_t whole = static_cast<std::size_t>(block_elements(size)) * (4 * sizeof(double) + sizeof(float));

@@ -11,7 +11,7 @@
 namespace sonde::neoclassical {
 namespace {
 
-Index arena_elements(Index size) { return 2 * size * size + 2 * size * dense::inverse_columns(size) + 2 * size; }
+Index spd_arena_elements(Index size) { return 2 * size * size + 2 * size * dense::inverse_columns(size) + 2 * size; }
 
 template <class T>
 class SpdBlocks {
@@ -21,7 +21,7 @@ class SpdBlocks {
         basis_(basis),
         blocks_(blocks),
         largest_(blocks != nullptr ? blocks->even : equation->points()),
-        arena_(arena_elements(largest_)),
+        arena_(spd_arena_elements(largest_)),
         factors_(largest_ * largest_) {
     top_ = arena_.matrix(largest_, largest_);
     y_ = arena_.matrix(largest_, largest_);
@@ -166,7 +166,7 @@ std::unique_ptr<Elimination> spd_elimination(const DriftKinetic& equation, const
 
 std::size_t spd_elimination_bytes(const Extent& extent, bool parity) {
   const Index size = parity ? (extent.points + 1) / 2 : extent.points;
-  return mixed_bytes(extent, arena_elements(size), size * size) + 3 * static_cast<std::size_t>(size) * sizeof(Quad);
+  return mixed_bytes(extent, spd_arena_elements(size), size * size) + 3 * static_cast<std::size_t>(size) * sizeof(Quad);
 }
 
 }  // namespace sonde::neoclassical

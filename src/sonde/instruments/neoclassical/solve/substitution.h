@@ -13,7 +13,7 @@ namespace sonde::neoclassical {
 
 /// Solves for u_0, u_1, u_2 and refines them until the rows k = 0, 1, 2 hold within a tolerance.
 ///
-/// Where collisions are rare, u is of the order of 1 / nu_hat and rounding it to double alone leaves more of a row than
+/// Where collisions are rare, u is of the order of 1 / nu_hat and rounding it to double leaves more of a row than
 /// 1e-8. Then what is left of the rows is added in long double, and the solution is a sum of two doubles: refinement
 /// with a more precise residual (Demmel et al., ACM TOMS 32 (2006) 325). The factors stay those of double.
 class Substitution {
@@ -23,8 +23,8 @@ class Substitution {
   explicit Substitution(const DriftKinetic& equation);
   [[nodiscard]] static std::size_t bytes(Index points);
 
-  /// `elimination` holds the factors of `at`. `u` has room for the points; its last bits beyond double are in the
-  /// response alone. Allocates nothing.
+  /// `elimination` holds the factors of `at`. `u` has room for the points; its last bits beyond double are only
+  /// in the response. Allocates nothing.
   Response run(const Case& at, Elimination& elimination, const DriftKinetic::Drive& sources, double tolerance,
                std::array<Field, 3>& u);
 

@@ -62,7 +62,10 @@ DatabaseBuild::DatabaseBuild(const Equilibrium& equilibrium, const std::optional
   database_.a_b = scales.a_b;
   database_.symmetric = std::all_of(surfaces_.begin(), surfaces_.end(), [](const Surface& s) { return s.symmetric(); });
   database_.geometry = std::move(scales.geometry);
-  for (const Surface& surface : surfaces_) database_.geometry.B0_solver.push_back(surface.reference_field());
+  for (const Surface& surface : surfaces_) {
+    database_.geometry.B0_solver.push_back(surface.reference_field());
+    database_.geometry.signgs.push_back(surface.signgs());
+  }
   fields_ = derived_fields(database_).Es;
   const auto count = static_cast<std::size_t>(axes.count());
   for (std::vector<double>* table :

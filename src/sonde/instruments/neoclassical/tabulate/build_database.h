@@ -45,9 +45,9 @@ class DatabaseBuild {
   [[nodiscard]] Choice<Index> batch(const Budget& budget) const;
 
   /// Solves what `part` does not have yet to the tolerance, radius by radius, several points at a time, and keeps every
-  /// point there as it comes. Each point's numbers depend on its place alone. Throws Error(not_converged) naming the
+  /// point there as it comes. Each point's numbers depend only on its place. Throws Error(not_converged) naming the
   /// first point without an answer when all others are done, and at once for one of D11 <= 0, which no database can
-  /// hold (`collocation` alone has such points); ends between points when asked to stop.
+  /// hold (only `collocation` has such points); ends between points when asked to stop.
   [[nodiscard]] Database run(PartFile& part, const Budget& budget);
   /// The same by all ranks, which have made the same build: rank 0 gives the part file and gets the database and the
   /// errors; the others give none and get nothing. The bytes do not depend on how many there are.

@@ -242,8 +242,8 @@ TEST(DatabaseBuild, ItsKeyIsThatOfThePhysics) {
   EXPECT_NE(fingerprint(surface), print);
 }
 
-// Every fact holds for any number of ranks: run alone this is a unit test, and ctest starts it with 1, 2 and 4 (label
-// mpi). Nothing ends a test early, because the other ranks would wait; without data all ranks leave together.
+// Every fact holds for any number of ranks: run by itself this is a unit test, and ctest starts it with 1, 2 and 4
+// (label mpi). Nothing ends a test early, because the other ranks would wait; without data all ranks leave together.
 TEST(DatabaseOfSeveralRanks, HasTheBytesOfOneAndGoesOnWithWhatIsThere) {
   SONDE_NEED_DATA(data);
   const Ranks ranks = Ranks::world();

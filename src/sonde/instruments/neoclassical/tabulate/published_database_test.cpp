@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published database from its equilibrium alone. `collocation` is point by point the operator that made it; its
-// radii lie between the nodes of the half mesh.
+// The published database from nothing but its equilibrium. `collocation` is point by point the operator that made it;
+// its radii lie between the nodes of the half mesh.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -24,7 +24,7 @@ struct RadialScales {
 [[nodiscard]] RadialScales radial_scales(const Equilibrium& equilibrium, const std::optional<Equilibrium>& boozer,
                                          std::span<const double> rho, Notes& notes);
 
-/// a_b alone: what turns E_r/v into E_s/v.
+/// Only a_b: what turns E_r/v into E_s/v.
 [[nodiscard]] double minor_radius(const Equilibrium& equilibrium, const std::optional<Equilibrium>& boozer);
 
 struct Lengths {

@@ -12,7 +12,7 @@ namespace sonde::neoclassical {
 /// database between its points.
 class SolvedEquilibrium : public RadialSource {
  public:
-  /// `a_b` as minor_radius() tells it, m.
+  /// `a_b` as minor_radius() gives it, m.
   SolvedEquilibrium(Equilibrium equilibrium, double a_b, const GridSpec& grid, const SolverOptions& solver,
                     DirectSolves how = {})
       : equilibrium_(std::move(equilibrium)), a_b_(a_b), grid_(grid), solver_(solver), how_(std::move(how)) {}

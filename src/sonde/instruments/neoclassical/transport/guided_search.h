@@ -25,7 +25,7 @@ struct GuidedRoots {
 /// difference, the largest of the neighbourhood, is below the current; where it is not, a closer guide is made or the
 /// current is asked for, whichever costs less. Where that finds the guides farther off than they said, they are trusted
 /// less everywhere. Each root is found by the current proper, with the last guide, shifted to what was found, for the
-/// next step. So all roots are found that the grid tells apart, provided two guides do not err alike by more than their
+/// next step. So all roots are found that the grid separates, provided two guides do not err alike by more than their
 /// difference. Throws like ambipolar_roots().
 [[nodiscard]] GuidedRoots guided_roots(const std::function<double(double)>& current, const CurrentGuide& guide,
                                        const AmbipolarOptions& options);

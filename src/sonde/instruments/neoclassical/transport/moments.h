@@ -74,8 +74,8 @@ struct SpeciesMoments {
   std::vector<double> nus_13, nuks_13;                ///< [nu S_j]_13, [nu K S_j]_13
   std::vector<double> nus_33, nunuss_33;              ///< [nu S_j]_33, [nu^2 S_j S_k]_33
   double beyond = 0;  ///< largest share of an integral that L is made of, that stands on continued coefficients
-  /// The same of energies without an answer, as far as that can be told: D11 and D33 grow as 1/nu_hat from the nearest
-  /// energy that has one, D31 stays.
+  /// The same of energies without a solution, as far as that can be known: D11 and D33 grow as 1/nu_hat from the
+  /// nearest energy that has one, D31 stays.
   double left_out = 0;
 };
 
@@ -83,7 +83,7 @@ struct SpeciesMoments {
 inline constexpr double most_left_out = 1e-4;  // what the grids of users are good for is a per mille
 
 /// Of every species at `er` = E_r, V/m. Energies that the source has no answer for are left out where they hold next
-/// to nothing, else Error(not_converged) tells how much. Throws Error(bad_input) naming species and energy where a
+/// to nothing, else Error(not_converged) says how much. Throws Error(bad_input) naming species and energy where a
 /// coefficient is not finite.
 [[nodiscard]] std::vector<SpeciesMoments> energy_moments(const EnergyNodes& nodes, const SurfaceSource& source,
                                                          double er);

@@ -114,7 +114,7 @@ MomentumCorrection MomentumBalance::solve(std::span<const SpeciesMoments> moment
 
 void MomentumBalance::correct_varying_flows(std::span<const Forces> forces, double u2,
                                             std::vector<Fluxes>& fluxes) const {
-  // y = U (T/q) (A1 + K A2) whatever collisions do. Scattering alone let it drive -n (m/q) <U^2> { nu y/U } of
+  // y = U (T/q) (A1 + K A2) whatever collisions do. Scattering by itself let it drive -n (m/q) <U^2> { nu y/U } of
   // particles through the surface; friction proper drives (m/q) <U^2> n { C y/U }, which conserves momentum.
   const std::vector<Population>& plasma = nodes_.plasma();
   const std::size_t count = plasma.size();

@@ -221,7 +221,7 @@ TEST(MomentumCorrection, OnsagersSymmetryHoldsAtOneTemperature) {
 }
 
 TEST(MomentumCorrection, RootsOfANearlySymmetricFieldAreThoseOfItsAsymmetry) {
-  // What breaks the symmetry adds to D11 alone here: the current of corrected fluxes is in proportion to it, and its
+  // What breaks the symmetry adds only to D11 here: the current of corrected fluxes is in proportion to it, and its
   // root does not depend on how little it is. Without the correction the symmetric part decides, and the root runs off.
   const auto root = [](double asymmetry, std::optional<int> order) {
     Formula source = axisymmetric(2.5, 1.03);

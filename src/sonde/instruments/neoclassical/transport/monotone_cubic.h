@@ -34,7 +34,7 @@ struct HermiteWeights {
 /// One slope per node of values at `axis`; both of equal length, at least 1.
 [[nodiscard]] std::vector<double> monotone_slopes(std::span<const double> axis, std::span<const double> values);
 
-/// The monotone cubic at `at` of `axis`, from the values of that interval and its neighbours alone: what MonotoneCubic
+/// The monotone cubic at `at` of `axis`, only from the values of that interval and its neighbours: what MonotoneCubic
 /// gives, for a single place. Both spans equally long.
 [[nodiscard]] double monotone_between(std::span<const double> axis, std::span<const double> values,
                                       const AxisPlace& at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every fact holds for any number of ranks: run alone this is a unit test, and ctest starts it with 1, 2 and 4 (label
-// mpi).
+// Every fact holds for any number of ranks: run by itself this is a unit test, and ctest starts it with 1, 2 and 4
+// (label mpi).
 #include "sonde/instruments/neoclassical/transport/radial_ranks.h"
 
 #include <gtest/gtest.h>

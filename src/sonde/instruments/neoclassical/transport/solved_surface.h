@@ -15,7 +15,7 @@ namespace sonde::neoclassical {
 /// How points are solved on demand.
 struct DirectSolves {
   std::optional<LegendreSearch> adapt{};  ///< Legendre modes for each point instead of those of the plan
-  std::function<void()> solved{};         ///< told of every point; thread-safe
+  std::function<void()> solved{};         ///< called at every point; thread-safe
 };
 
 /// Coefficients solved at the very points that are asked for: no table, no interpolation.

@@ -39,9 +39,9 @@ struct AxisNeighbours {
   std::span<const double> axis;
 };
 
-/// A table of one surface between its points, in (log nu_hat, log E_hat/r); how it continues is told with TableSource.
-/// It holds E >= 0. Without stellarator symmetry the adjoint problem, that of the field -E, gives the other half:
-/// D31(-E) = -D13(E), D13(-E) = -D31(E), D11 and D33 even.
+/// A table of one surface between its points, in (log nu_hat, log E_hat/r); how it continues is described with
+/// TableSource. It holds E >= 0. Without stellarator symmetry the adjoint problem, that of the field -E, gives the
+/// other half: D31(-E) = -D13(E), D13(-E) = -D31(E), D11 and D33 even.
 class SurfaceTable : public SurfaceSource {
  public:
   struct Surroundings {

@@ -70,12 +70,12 @@ PreparedCase engines_on(const BenchPoint& point, bool between_pixels) {
   prepared.operations.push_back(floor_of(scan(Loss::amplitude), frames, 1, transforms));
   const double flops = prepared.operations.front().flops;
   for (const EngineKind& kind : engine_kinds()) {
-    if (kind.name == "mpie" || kind.name == "projections" || kind.name == "rrr" || kind.name == "ap")
-      continue;  // the work of rpie and dm
+    if (!kind.same_work_as.empty()) continue;
     const auto setup = kind.setup();
-    const bool projections = kind.name == "dm" || kind.name == "raar";
-    prepared.operations.push_back(iteration_of(std::string(kind.name) + (projections ? ", probe fixed" : ""),
-                                               scan(setup->loss()), *setup, !projections, flops));
+    // Those that keep waves solve for the probe in rounds, whose number depends on the data.
+    const bool probe_free = !setup->traits().keeps_waves;
+    prepared.operations.push_back(iteration_of(std::string(kind.name) + (probe_free ? "" : ", probe fixed"),
+                                               scan(setup->loss()), *setup, probe_free, flops));
   }
   PieSettings disjoint;
   disjoint.order = PieOrder::disjoint;
@@ -165,7 +165,7 @@ PreparedCase prepare_metrics(const BenchPoint& point) {
   const auto parts = std::make_shared<Parts>(size);
   PreparedCase prepared;
   prepared.input = fmt::format("{} patterns of {} x {}", size.rows * size.cols, size.pixels, size.pixels);
-  prepared.operations.push_back({.name = "gd, the engine alone",
+  prepared.operations.push_back({.name = "gd, only the engine",
                                  .run =
                                      [parts] {
                                        const Stopwatch watch;
@@ -241,7 +241,7 @@ std::vector<BenchCase> bench_cases(ShowPage show) {
            .prepare = prepare_metrics,
            .targets = {{.name = "T7",
                         .of = {"metrics, checks, best state and log of the same iterations"},
-                        .over = {"gd, the engine alone"},
+                        .over = {"gd, only the engine"},
                         .limit = 0.03}},
            .relative = 0.002},
           live_bench_case(std::move(show)),

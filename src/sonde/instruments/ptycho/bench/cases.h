@@ -15,11 +15,11 @@ namespace sonde::ptycho {
 ///   ptycho-shift    the same engines between pixels, where F counts four transforms
 ///   ptycho-direct   single side band, parallax and the search for the focus; F: a transform per pair of images
 ///   ptycho-tiers    gd and dm with patterns or exit waves on the disk, beside all in memory
-///   ptycho-metrics  gd alone, and with all that a reconstruction adds to it
+///   ptycho-metrics  gd by itself, and with all that a reconstruction adds to it
 ///   ptycho-live     the same while somebody looks at it, and while nobody does
 ///   ptycho-crossover  frame after frame, disjoint groups and overlapping batches over scans of growing size, on the
 ///                     CPU and on a GPU: from which size on which is the fastest
-/// Their targets are those of the specification (10.3). `show` brings a page before somebody.
+/// Their targets are stated with each case. `show` opens a page for a viewer.
 [[nodiscard]] std::vector<BenchCase> bench_cases(ShowPage show);
 
 }  // namespace sonde::ptycho

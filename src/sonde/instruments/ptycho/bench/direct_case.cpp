@@ -20,7 +20,7 @@ namespace {
 
 constexpr double semiangle = 0.02;
 
-/// Counts without content: the time depends on the shape alone.
+/// Counts without content: the time depends only on the shape.
 struct DirectScan {
   Sampling sampling;
   ScanLattice lattice;
@@ -30,7 +30,7 @@ struct DirectScan {
 
   explicit DirectScan(ScanSize size)
       // The side bands reach to the highest frequency of the scan: steps of a quarter of the object's pixels that the
-      // disk alone would have.
+      // disk by itself would have.
       : sampling(
             electron_sampling(size.pixels, size.pixels, 200, 4 * 1000 * semiangle / static_cast<double>(size.pixels))),
         lattice(scan_lattice(

@@ -45,7 +45,7 @@ class Shown {
       live_->update(*run_.run);
       showing_s_ += watch.seconds();
     }
-    if (onlooker_->pictures() == 0) throw Error(ErrorKind::internal, "somebody looks, and no picture has arrived");
+    if (onlooker_->pictures() == 0) throw Error(ErrorKind::internal, "a viewer looks, and no picture has arrived");
   }
   void iterate_alone() {
     leave();
@@ -73,9 +73,9 @@ PreparedCase prepare_live(const BenchPoint& point, const ShowPage& show) {
   prepared.input =
       fmt::format("{} patterns of {} x {}, {} iterations", size.rows * size.cols, size.pixels, size.pixels, iterations);
   const auto shown = std::make_shared<Shown>(size, show);
-  prepared.operations.push_back({.name = "gd, nobody looks", .run = [shown] { shown->iterate_alone(); }});
+  prepared.operations.push_back({.name = "gd, no viewer", .run = [shown] { shown->iterate_alone(); }});
   prepared.operations.push_back(
-      {.name = "gd, somebody looks", .run = [shown] { shown->iterate(); }, .before = [shown] { shown->begin(); }});
+      {.name = "gd, with a viewer", .run = [shown] { shown->iterate(); }, .before = [shown] { shown->begin(); }});
   prepared.operations.push_back(
       {.name = "its share in showing", .run = [] {}, .own_s = [shown] { return shown->showing_s(); }});
   return prepared;
@@ -85,12 +85,12 @@ PreparedCase prepare_live(const BenchPoint& point, const ShowPage& show) {
 
 BenchCase live_bench_case(ShowPage show) {
   return {.name = "ptycho-live",
-          .summary = "A reconstruction that somebody watches, beside one that nobody sees",
+          .summary = "A reconstruction with a viewer, beside one without",
           .sizes = {"32x32x128"},
           .devices = {DeviceKind::cpu},
           .prepare = [show = std::move(show)](const BenchPoint& point) { return prepare_live(point, show); },
-          .targets = {{.name = "T8", .of = {"gd, somebody looks"}, .over = {"gd, nobody looks"}, .limit = 1.02},
-                      {.name = "T8", .of = {"its share in showing"}, .over = {"gd, somebody looks"}, .limit = 0.02}},
+          .targets = {{.name = "T8", .of = {"gd, with a viewer"}, .over = {"gd, no viewer"}, .limit = 1.02},
+                      {.name = "T8", .of = {"its share in showing"}, .over = {"gd, with a viewer"}, .limit = 0.02}},
           .relative = 0.002};
 }
 

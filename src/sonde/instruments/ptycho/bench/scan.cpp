@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/instruments/ptycho/model/pattern_kernels.h"
 
 namespace sonde::ptycho {
@@ -84,11 +85,11 @@ Array expected_counts(const State& state, Index frames, Index n) {
 /// Descriptors of the files without a name that this process holds.
 std::vector<int> scratch_files() {
   std::vector<int> found;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+  for (const std::filesystem::path& entry : entries_of("/proc/self/fd")) {
     std::error_code gone;
-    const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+    const std::string target = std::filesystem::read_symlink(entry, gone).string();
     if (!gone && target.starts_with('/') && target.ends_with("(deleted)"))
-      found.push_back(std::stoi(entry.path().filename().string()));
+      found.push_back(std::stoi(entry.filename().string()));
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -102,7 +103,7 @@ ScanSize parse_scan_size(const std::string& text) {
   for (Index& number : numbers) {
     const auto [next, error] = std::from_chars(at, end, number);
     if (error != std::errc() || number < 1 || (next != end && *next != 'x'))
-      throw Error(ErrorKind::usage, fmt::format("\"{}\" is no size of a scan", text))
+      throw Error(ErrorKind::usage, fmt::format("\"{}\" is not a size of a scan", text))
           .hint("rows x columns x pattern, 32x32x128");
     at = next == end ? end : next + 1;
   }
@@ -135,7 +136,7 @@ BenchScan::BenchScan(ScanSize size, Index modes, bool between_pixels, Loss loss,
       frames, n, n, DType::f32,
       MeasurementOptions{.zero = ZeroFrequency::corner, .storage = tiers.storage, .budgets = std::move(of_patterns)});
   if (measurement_->tier().value != tiers.patterns)
-    throw Error(ErrorKind::internal, fmt::format("the patterns lie elsewhere: {}", measurement_->tier().because));
+    throw Error(ErrorKind::internal, fmt::format("the patterns are elsewhere: {}", measurement_->tier().because));
   measurement_->add(expected_counts(state_, frames, n));
   measurement_->complete();
   const std::vector<int> all = scratch_files();

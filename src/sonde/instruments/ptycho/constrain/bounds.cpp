@@ -12,7 +12,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct BoundsSettings {
   bool positivity = false;
   double shrink = 0;
   std::optional<double> amplitude_max, phase_min, phase_max;
@@ -30,7 +30,7 @@ struct Settings {
 template <class Real>
 class Bounds final : public Constraint<Real> {
  public:
-  Bounds(const Settings& settings, const ConstraintContext&, const State& state)
+  Bounds(const BoundsSettings& settings, const ConstraintContext&, const State& state)
       : shrink_(static_cast<Real>(settings.shrink)) {
     const bool potential = state.type == ObjectType::potential;
     if (!potential && (settings.positivity || settings.shrink > 0))
@@ -76,6 +76,6 @@ class Bounds final : public Constraint<Real> {
 
 }  // namespace
 
-std::unique_ptr<ConstraintSetup> bounds() { return std::make_unique<ConstraintSetupOf<Bounds, Settings>>(); }
+std::unique_ptr<ConstraintSetup> bounds() { return std::make_unique<ConstraintSetupOf<Bounds, BoundsSettings>>(); }
 
 }  // namespace sonde::ptycho::constrain

@@ -14,7 +14,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct ButterworthSettings {
   std::optional<double> low_pass, high_pass;
   Index order = 2;
 
@@ -32,7 +32,7 @@ class Butterworth final : public Constraint<Real> {
  public:
   using Complex = std::complex<Real>;
 
-  Butterworth(const Settings& settings, const ConstraintContext& context, const State& state)
+  Butterworth(const ButterworthSettings& settings, const ConstraintContext& context, const State& state)
       : rows_(state.object.shape()[1]),
         cols_(state.object.shape()[2]),
         fft_(Fft2d<Real>::prepare({.rows = rows_, .cols = cols_})),
@@ -84,6 +84,8 @@ class Butterworth final : public Constraint<Real> {
 
 }  // namespace
 
-std::unique_ptr<ConstraintSetup> butterworth() { return std::make_unique<ConstraintSetupOf<Butterworth, Settings>>(); }
+std::unique_ptr<ConstraintSetup> butterworth() {
+  return std::make_unique<ConstraintSetupOf<Butterworth, ButterworthSettings>>();
+}
 
 }  // namespace sonde::ptycho::constrain

@@ -38,8 +38,8 @@ struct When {
   void describe(Fields& fields);
 };
 
-/// One thing that is known about object or probe, imposed on the estimate between iterations (specification 5). What
-/// comes out does not depend on the number of threads.
+/// One thing that is known about object or probe, imposed on the estimate between iterations
+/// (docs/ptycho-theory.md#constraints). What comes out does not depend on the number of threads.
 template <class Real>
 class Constraint {
  public:

@@ -12,7 +12,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct GaussianSettings {
   double sigma = 0;
 
   void describe(Fields& fields) {
@@ -49,7 +49,7 @@ struct Kernel {
 template <class Real>
 class Gaussian final : public Constraint<Real> {
  public:
-  Gaussian(const Settings& settings, const ConstraintContext& context, const State& state)
+  Gaussian(const GaussianSettings& settings, const ConstraintContext& context, const State& state)
       : down_(checked(settings.sigma) / context.sampling.pixel_row(), state.object.shape()[1]),
         across_(settings.sigma / context.sampling.pixel_col(), state.object.shape()[2]) {
     const Array& values = state.type == ObjectType::complex ? state.object : state.phase;
@@ -83,7 +83,7 @@ class Gaussian final : public Constraint<Real> {
  private:
   static double checked(double sigma) {
     if (sigma > 0) return sigma;
-    throw Error(ErrorKind::bad_input, "a Gaussian of no width smooths nothing").hint("give sigma, in A");
+    throw Error(ErrorKind::bad_input, "gaussian: sigma is 0; expected a width above 0").hint("give sigma, in A");
   }
 
   Kernel<Real> down_, across_;
@@ -92,6 +92,8 @@ class Gaussian final : public Constraint<Real> {
 
 }  // namespace
 
-std::unique_ptr<ConstraintSetup> gaussian() { return std::make_unique<ConstraintSetupOf<Gaussian, Settings>>(); }
+std::unique_ptr<ConstraintSetup> gaussian() {
+  return std::make_unique<ConstraintSetupOf<Gaussian, GaussianSettings>>();
+}
 
 }  // namespace sonde::ptycho::constrain

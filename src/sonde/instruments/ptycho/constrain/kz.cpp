@@ -16,7 +16,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct KzSettings {
   double beta = 1;
   Index padding = 0;
 
@@ -34,7 +34,7 @@ class Kz final : public Constraint<Real> {
  public:
   using Complex = std::complex<Real>;
 
-  Kz(const Settings& settings, const ConstraintContext& context, const State& state)
+  Kz(const KzSettings& settings, const ConstraintContext& context, const State& state)
       : padding_(settings.padding),
         depth_(state.slices() + 2 * settings.padding),
         rows_(state.object.shape()[1]),
@@ -125,6 +125,6 @@ class Kz final : public Constraint<Real> {
 
 }  // namespace
 
-std::unique_ptr<ConstraintSetup> kz() { return std::make_unique<ConstraintSetupOf<Kz, Settings>>(); }
+std::unique_ptr<ConstraintSetup> kz() { return std::make_unique<ConstraintSetupOf<Kz, KzSettings>>(); }
 
 }  // namespace sonde::ptycho::constrain

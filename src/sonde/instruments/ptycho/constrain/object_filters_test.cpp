@@ -110,14 +110,14 @@ TEST_F(ObjectFilters, ButterworthActsOnATransmissionAsOnItsParts) {
 
 TEST_F(ObjectFilters, FiltersWithoutWidthOrFrequencyAreRefused) {
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { apply("gaussian", Value::object(), context, complex.state); }),
-              HasSubstr("a Gaussian of no width smooths nothing\nhint: give sigma, in A"));
+              HasSubstr("gaussian: sigma is 0; expected a width above 0\nhint: give sigma, in A"));
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { apply("butterworth", Value::object(), context, complex.state); }),
               HasSubstr("without a frequency passes all\nhint: give low_pass or high_pass"));
 }
 
 double fold(Index i, Index n) { return static_cast<double>(2 * i < n ? i : i - n) / static_cast<double>(n); }
 
-/// The filter as the specification writes it, on a stack (depth, rows, cols): direct sums in three dimensions.
+/// The filter as docs/ptycho-theory.md writes it, on a stack (depth, rows, cols): direct sums in three dimensions.
 std::vector<complex128> naive_kz(const std::vector<complex128>& stack, Index depth, Index rows, Index cols, double beta,
                                  double thickness) {
   const double pixel = std::sqrt(0.5 * 0.8), g = beta * thickness / pixel;

@@ -13,7 +13,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct OrthogonaliseSettings {
   void describe(Fields&) {}
 };
 
@@ -22,7 +22,7 @@ class Orthogonalise final : public Constraint<Real> {
  public:
   using Complex = std::complex<Real>;
 
-  Orthogonalise(const Settings&, const ConstraintContext&, const State& state)
+  Orthogonalise(const OrthogonaliseSettings&, const ConstraintContext&, const State& state)
       : mixed_([&] { return std::vector<Complex>(static_cast<std::size_t>(state.modes() * state.window().cols)); }) {
     if (state.modes() > 1 && state.components() > 0)
       throw Error(ErrorKind::not_supported, "modes cannot be mixed while the first of them varies along the scan")
@@ -58,7 +58,7 @@ class Orthogonalise final : public Constraint<Real> {
 }  // namespace
 
 std::unique_ptr<ConstraintSetup> orthogonalise() {
-  return std::make_unique<ConstraintSetupOf<Orthogonalise, Settings>>();
+  return std::make_unique<ConstraintSetupOf<Orthogonalise, OrthogonaliseSettings>>();
 }
 
 }  // namespace sonde::ptycho::constrain

@@ -21,7 +21,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct ProbeAberrationsSettings {
   Index order = 3;
   double weight = 1;
 
@@ -53,7 +53,7 @@ class ProbeAberrations final : public Constraint<Real> {
  public:
   using Complex = std::complex<Real>;
 
-  ProbeAberrations(const Settings& settings, const ConstraintContext& context, const State& state)
+  ProbeAberrations(const ProbeAberrationsSettings& settings, const ConstraintContext& context, const State& state)
       : weight_(settings.weight),
         rows_(state.window().rows),
         cols_(state.window().cols),
@@ -157,7 +157,7 @@ class ProbeAberrations final : public Constraint<Real> {
 }  // namespace
 
 std::unique_ptr<ConstraintSetup> probe_aberrations() {
-  return std::make_unique<ConstraintSetupOf<ProbeAberrations, Settings>>();
+  return std::make_unique<ConstraintSetupOf<ProbeAberrations, ProbeAberrationsSettings>>();
 }
 
 }  // namespace sonde::ptycho::constrain

@@ -12,7 +12,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct ProbeCentreSettings {
   void describe(Fields&) {}
 };
 
@@ -67,7 +67,7 @@ void move_planes(View<T, 3> planes, Move by, Beyond beyond) {
 template <class Real>
 class ProbeCentre final : public Constraint<Real> {
  public:
-  ProbeCentre(const Settings&, const ConstraintContext&, const State&) {}
+  ProbeCentre(const ProbeCentreSettings&, const ConstraintContext&, const State&) {}
 
   void apply(State& state, const ConstraintContext&) override {
     const auto probe = state.probe.view<std::complex<Real>, 3>();
@@ -81,6 +81,8 @@ class ProbeCentre final : public Constraint<Real> {
 
 }  // namespace
 
-std::unique_ptr<ConstraintSetup> probe_centre() { return std::make_unique<ConstraintSetupOf<ProbeCentre, Settings>>(); }
+std::unique_ptr<ConstraintSetup> probe_centre() {
+  return std::make_unique<ConstraintSetupOf<ProbeCentre, ProbeCentreSettings>>();
+}
 
 }  // namespace sonde::ptycho::constrain

@@ -19,7 +19,7 @@ namespace {
 
 enum class Known { aperture, vacuum };
 
-struct Settings {
+struct ProbeFourierSupportSettings {
   Known modulus = Known::aperture;
   double dilation = 1.1;
 
@@ -35,7 +35,7 @@ class ProbeFourierSupport final : public Constraint<Real> {
  public:
   using Complex = std::complex<Real>;
 
-  ProbeFourierSupport(const Settings& settings, const ConstraintContext& context, const State& state)
+  ProbeFourierSupport(const ProbeFourierSupportSettings& settings, const ConstraintContext& context, const State& state)
       : strict_(settings.modulus == Known::vacuum),
         pixels_(state.window().rows * state.window().cols),
         fft_(Fft2d<Real>::prepare({.rows = state.window().rows, .cols = state.window().cols})) {
@@ -128,7 +128,7 @@ class ProbeFourierSupport final : public Constraint<Real> {
 }  // namespace
 
 std::unique_ptr<ConstraintSetup> probe_fourier_support() {
-  return std::make_unique<ConstraintSetupOf<ProbeFourierSupport, Settings>>();
+  return std::make_unique<ConstraintSetupOf<ProbeFourierSupport, ProbeFourierSupportSettings>>();
 }
 
 }  // namespace sonde::ptycho::constrain

@@ -13,7 +13,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct ProbePowerSettings {
   void describe(Fields&) {}
 };
 
@@ -28,14 +28,14 @@ void scale(const View<std::complex<Real>, 3>& values, double by) {
 template <class Real>
 class ProbePower final : public Constraint<Real> {
  public:
-  ProbePower(const Settings&, const ConstraintContext& context, const State&) {
+  ProbePower(const ProbePowerSettings&, const ConstraintContext& context, const State&) {
     if (!(context.mean_counts > 0) || !std::isfinite(context.mean_counts))
       throw Error(ErrorKind::bad_input, fmt::format("a probe cannot have {} counts per frame", context.mean_counts));
   }
 
   void apply(State& state, const ConstraintContext& context) override {
     const double power = total_power(state.probe);
-    if (!(power > 0) || !std::isfinite(power)) return;  // a run that has failed is told so by its metrics
+    if (!(power > 0) || !std::isfinite(power)) return;  // the metrics report a run that has failed
     const double factor = std::sqrt(context.mean_counts / power);
     scale<Real>(state.probe.view<std::complex<Real>, 3>(), factor);
     if (state.components() > 0) {
@@ -50,6 +50,8 @@ class ProbePower final : public Constraint<Real> {
 
 }  // namespace
 
-std::unique_ptr<ConstraintSetup> probe_power() { return std::make_unique<ConstraintSetupOf<ProbePower, Settings>>(); }
+std::unique_ptr<ConstraintSetup> probe_power() {
+  return std::make_unique<ConstraintSetupOf<ProbePower, ProbePowerSettings>>();
+}
 
 }  // namespace sonde::ptycho::constrain

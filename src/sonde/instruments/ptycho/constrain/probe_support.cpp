@@ -15,7 +15,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct ProbeSupportSettings {
   std::optional<double> radius;
   double apodisation = 0;
 
@@ -30,7 +30,7 @@ struct Settings {
 template <class Real>
 class ProbeSupport final : public Constraint<Real> {
  public:
-  ProbeSupport(const Settings& settings, const ConstraintContext& context, const State& state) {
+  ProbeSupport(const ProbeSupportSettings& settings, const ConstraintContext& context, const State& state) {
     const auto [rows, cols] = state.window();
     const double pixel_row = context.sampling.pixel_row(), pixel_col = context.sampling.pixel_col();
     const double fits = std::min(static_cast<double>(rows) * pixel_row, static_cast<double>(cols) * pixel_col) / 2;
@@ -70,7 +70,7 @@ class ProbeSupport final : public Constraint<Real> {
 }  // namespace
 
 std::unique_ptr<ConstraintSetup> probe_support() {
-  return std::make_unique<ConstraintSetupOf<ProbeSupport, Settings>>();
+  return std::make_unique<ConstraintSetupOf<ProbeSupport, ProbeSupportSettings>>();
 }
 
 }  // namespace sonde::ptycho::constrain

@@ -6,14 +6,14 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct SliceEqualSettings {
   void describe(Fields&) {}
 };
 
 template <class Real>
 class SliceEqual final : public Constraint<Real> {
  public:
-  SliceEqual(const Settings&, const ConstraintContext&, const State&) {}
+  SliceEqual(const SliceEqualSettings&, const ConstraintContext&, const State&) {}
 
   void apply(State& state, const ConstraintContext&) override {
     const Index slices = state.slices();
@@ -33,6 +33,8 @@ class SliceEqual final : public Constraint<Real> {
 
 }  // namespace
 
-std::unique_ptr<ConstraintSetup> slice_equal() { return std::make_unique<ConstraintSetupOf<SliceEqual, Settings>>(); }
+std::unique_ptr<ConstraintSetup> slice_equal() {
+  return std::make_unique<ConstraintSetupOf<SliceEqual, SliceEqualSettings>>();
+}
 
 }  // namespace sonde::ptycho::constrain

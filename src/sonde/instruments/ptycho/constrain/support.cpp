@@ -14,7 +14,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct SupportSettings {
   double margin = 0;
 
   void describe(Fields& fields) {
@@ -26,7 +26,7 @@ struct Settings {
 template <class Real>
 class Support final : public Constraint<Real> {
  public:
-  Support(const Settings& settings, const ConstraintContext& context, const State& state) {
+  Support(const SupportSettings& settings, const ConstraintContext& context, const State& state) {
     rows_ = state.object.shape()[1];
     cols_ = state.object.shape()[2];
     if (context.object_support.empty())
@@ -57,7 +57,7 @@ class Support final : public Constraint<Real> {
       for (Index col = 0; col < cols_; ++col) inside_.push_back(from(row, col));
   }
 
-  void around_positions(const Settings& settings, const Sampling& sampling, const State& state) {
+  void around_positions(const SupportSettings& settings, const Sampling& sampling, const State& state) {
     const Box seen = field_of_view(state.positions);
     const auto margin_rows = static_cast<Index>(settings.margin / sampling.pixel_row());
     const auto margin_cols = static_cast<Index>(settings.margin / sampling.pixel_col());
@@ -73,6 +73,6 @@ class Support final : public Constraint<Real> {
 
 }  // namespace
 
-std::unique_ptr<ConstraintSetup> support() { return std::make_unique<ConstraintSetupOf<Support, Settings>>(); }
+std::unique_ptr<ConstraintSetup> support() { return std::make_unique<ConstraintSetupOf<Support, SupportSettings>>(); }
 
 }  // namespace sonde::ptycho::constrain

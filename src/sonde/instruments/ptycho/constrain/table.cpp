@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of constraints in the order in which they act (specification 5): a new one is a file of its own, a line in
+// The table of constraints in the order in which they act: a new one is a file of its own, a line in
 // kinds.h and a row here.
 #include <fmt/format.h>
 
@@ -46,7 +46,7 @@ const ConstraintKind& constraint_kind(std::string_view name) {
     if (kind.name == name) return kind;
     names.emplace_back(kind.name);
   }
-  throw Error(ErrorKind::usage, fmt::format("\"{}\" is no constraint{}", name, did_you_mean(name, names)))
+  throw Error(ErrorKind::usage, fmt::format("\"{}\" is not a constraint{}", name, did_you_mean(name, names)))
       .hint(fmt::format("known: {}", fmt::join(names, ", ")));
 }
 

@@ -6,7 +6,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct TikhonovSettings {
   double weight = 0.001;
 
   void describe(Fields& fields) {
@@ -17,7 +17,7 @@ struct Settings {
 template <class Real>
 class Tikhonov final : public Constraint<Real> {
  public:
-  Tikhonov(const Settings& settings, const ConstraintContext&, const State&)
+  Tikhonov(const TikhonovSettings& settings, const ConstraintContext&, const State&)
       : keep_(static_cast<Real>(1 / (1 + settings.weight))) {}
 
   void apply(State& state, const ConstraintContext&) override {
@@ -34,6 +34,8 @@ class Tikhonov final : public Constraint<Real> {
 
 }  // namespace
 
-std::unique_ptr<ConstraintSetup> tikhonov() { return std::make_unique<ConstraintSetupOf<Tikhonov, Settings>>(); }
+std::unique_ptr<ConstraintSetup> tikhonov() {
+  return std::make_unique<ConstraintSetupOf<Tikhonov, TikhonovSettings>>();
+}
 
 }  // namespace sonde::ptycho::constrain

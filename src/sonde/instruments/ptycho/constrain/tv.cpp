@@ -17,7 +17,7 @@
 namespace sonde::ptycho::constrain {
 namespace {
 
-struct Settings {
+struct TvSettings {
   double weight = 0.005;
   Index rounds = 40;
   double tolerance = 2e-4;
@@ -36,7 +36,7 @@ constexpr double tau = 1.0 / 4;  // 1 / (2 dimensions)
 template <class Real, class T>
 class Slice {
  public:
-  Slice(const Settings& settings, View<const T, 2> v, View<T, 2> u, View<T, 2> down, View<T, 2> across,
+  Slice(const TvSettings& settings, View<const T, 2> v, View<T, 2> u, View<T, 2> down, View<T, 2> across,
         std::vector<double>& energies)
       : weight_(static_cast<Real>(settings.weight)), v_(v), u_(u), down_(down), across_(across), energies_(energies) {}
 
@@ -92,7 +92,7 @@ class Slice {
 template <class Real>
 class Tv final : public Constraint<Real> {
  public:
-  Tv(const Settings& settings, const ConstraintContext&, const State& state) : settings_(settings) {
+  Tv(const TvSettings& settings, const ConstraintContext&, const State& state) : settings_(settings) {
     const Array& values = state.type == ObjectType::complex ? state.object : state.phase;
     const Shape plane = values.shape().last(2);
     for (Array* buffer : {&measured_, &down_, &across_}) *buffer = Array(Device::cpu(), plane, values.dtype());
@@ -125,13 +125,13 @@ class Tv final : public Constraint<Real> {
     }
   }
 
-  Settings settings_;
+  TvSettings settings_;
   Array measured_, down_, across_;  // (Y, X) of the object's values: v and both parts of p
   std::vector<double> energies_;
 };
 
 }  // namespace
 
-std::unique_ptr<ConstraintSetup> tv() { return std::make_unique<ConstraintSetupOf<Tv, Settings>>(); }
+std::unique_ptr<ConstraintSetup> tv() { return std::make_unique<ConstraintSetupOf<Tv, TvSettings>>(); }
 
 }  // namespace sonde::ptycho::constrain

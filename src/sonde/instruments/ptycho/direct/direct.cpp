@@ -15,7 +15,7 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr double least_agreement = 2;  // noise alone gives 1, its best of many tries up to 1.5
+constexpr double least_agreement = 2;  // pure noise gives 1, its best of many tries up to 1.5
 
 WaveSpectrum used(WaveSpectrum spectrum, TransferUse use, double wiener) {
   if (use == TransferUse::flipped) return spectrum.flipped();

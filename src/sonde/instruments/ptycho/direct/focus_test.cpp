@@ -60,7 +60,7 @@ TEST(Focus, ParallaxFindsTheDefocusWithinFivePercent) {
     FocusSearch search = scan.search();
     search.rotation = false;
     const FocusFit fit = scan.fit(FocusModel::parallax, search);
-    // The mark of the specification; the shortest frequency of a scan of 10 A limits what can be told.
+    // Five percent; the shortest frequency of a scan of 10 A limits what can be known.
     EXPECT_NEAR(fit.aberrations.get("defocus"), defocus, 0.05 * std::abs(defocus));
     EXPECT_LT(fit.aberrations.get("C12"), 0.05 * std::abs(defocus));
     EXPECT_GT(fit.agreement, 10);
@@ -163,7 +163,7 @@ struct SmallProblem {
   }
 };
 
-/// |sum over k|^2 / n as the specification says it, in double precision.
+/// |sum over k|^2 / n written out plainly, in double precision.
 double naive_agreement(const SmallProblem& problem, const FocusPoint& at, FocusModel model) {
   Aberrations all = aberrations_of({{"C30", 2e4}, {"C21", 300}, {"phi21", 0.4}});
   all.set("C10", at[0]);

@@ -40,7 +40,7 @@ Lens::Lens(const Sampling& sampling, double semiangle, ApertureEdge edge, const 
     const double scale = magnitude * std::pow(wavelength_, n) / (n + 1);
     const auto order = static_cast<std::size_t>(n + 1);
     highest_ = std::max(highest_, order);
-    // All terms have the same order n+1, so that one index, the power of ky, tells them apart.
+    // All terms have the same order n+1, so that one index, the power of ky, distinguishes them.
     std::array<double, degree + 1> powers{};
     double binomial = 1;  // m over a
     for (int a = 0; a <= m; ++a) {

@@ -31,7 +31,7 @@ LatticeShape shape_of(std::span<const Point> points) {
   std::size_t cols = 2;
   while (cols < points.size() && length(points[cols] - points[cols - 1] - step) <= 0.5 * length(step)) ++cols;
   if (count % static_cast<Index>(cols) != 0)
-    throw no_raster(fmt::format("{} positions are no whole number of lines of {}", count, cols));
+    throw no_raster(fmt::format("{} positions are not a whole number of lines of {}", count, cols));
   return {count / static_cast<Index>(cols), static_cast<Index>(cols)};
 }
 
@@ -109,7 +109,7 @@ ScanLattice scan_lattice(std::span<const Point> positions_px, std::optional<Latt
   }
   if (!(worst <= tolerance * step) || !(std::abs(cross(lattice.down, lattice.across)) > 0.1 * step * step))
     throw no_raster(
-        fmt::format("frame {} lies {:.3g} A from its place on the best lattice of {} x {} positions, {:.3g} "
+        fmt::format("frame {} is {:.3g} A from its place on the best lattice of {} x {} positions, {:.3g} "
                     "A apart",
                     frame, worst, lattice.rows, lattice.cols, step));
   return lattice;

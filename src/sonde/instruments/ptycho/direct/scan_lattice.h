@@ -29,13 +29,13 @@ struct ScanLattice {
   [[nodiscard]] std::vector<Point> positions() const;  ///< A
 };
 
-/// Lines and frames of a raster, when positions alone have to tell.
+/// Lines and frames of a raster, when only positions are known.
 struct LatticeShape {
   Index rows = 0, cols = 0;
 };
 
 /// The lattice that fits positions (object pixels, scan order) best. Without a shape the first frame that leaves the
-/// first line tells it. Throws Error(not_supported) without a calibration, Error(bad_input) for positions that lie
+/// first line shows it. Throws Error(not_supported) without a calibration, Error(bad_input) for positions that lie
 /// further than a tenth of a step from any lattice (naming the worst frame) and for scans of fewer than 4 x 4
 /// positions.
 [[nodiscard]] ScanLattice scan_lattice(std::span<const Point> positions_px, std::optional<LatticeShape> shape,

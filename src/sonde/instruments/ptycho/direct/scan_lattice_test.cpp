@@ -65,14 +65,14 @@ TEST(ScanLattice, RefusesPositionsThatAreNoRaster) {
                        [&] {
                          (void)scan_lattice(list, LatticeShape{5, 7}, sampling);
                        }),
-              HasSubstr("direct methods need a regular raster, but frame 17 lies"));
+              HasSubstr("direct methods need a regular raster, but frame 17 is"));
 }
 
 TEST(ScanLattice, RefusesLinesOfDifferentLengths) {
   std::vector<Point> list = points();
   list.pop_back();
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)scan_lattice(list, std::nullopt, sampling); }),
-              HasSubstr("34 positions are no whole number of lines of 7"));
+              HasSubstr("34 positions are not a whole number of lines of 7"));
 }
 
 TEST(ScanLattice, RefusesALine) {

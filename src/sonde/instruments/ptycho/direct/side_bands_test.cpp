@@ -21,7 +21,7 @@ namespace {
 
 using std::numbers::pi;
 
-/// A(k) and A(k) exp(-i chi(k)) by the formulas of the specification, nothing shared with the lens of the room.
+/// A(k) and A(k) exp(-i chi(k)) by the formulas of docs/ptycho-theory.md, nothing shared with the lens of this folder.
 double aperture_modulus(const DirectScene& scene, double ky, double kx) {
   const double alpha = scene.sampling.wavelength * std::hypot(ky, kx);
   if (scene.edge == ApertureEdge::hard) return alpha <= scene.semiangle ? 1 : 0;

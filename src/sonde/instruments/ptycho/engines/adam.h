@@ -21,7 +21,7 @@ struct AdamSettings {
   [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, const BatchSizes& batch_sizes, Index in_flight) const;
 };
 
-/// Adam (Kingma and Ba 2015; specification 4.7) on the gradient of a batch, scaled to the full scan. A complex number
+/// Adam (Kingma and Ba 2015, algorithm 1) on the gradient of a batch, scaled to the full scan. A complex number
 /// has one second moment, E |g|^2, so that a global phase changes nothing. The probe's rate is in units of the mean
 /// amplitude of its aperture: sqrt(mean counts / pixels of the aperture).
 template <class Real>

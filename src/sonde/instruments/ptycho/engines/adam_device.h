@@ -45,7 +45,7 @@ SONDE_DEVICE inline void add_to(Real& sum, Real a) {
 }
 
 /// The running means of a gradient's element and of its square, and target += their step. With a phase the target is
-/// exp(i phase), and the phase alone moves.
+/// exp(i phase), and only the phase moves.
 template <class Real>
 struct AdamStep {
   const Complex<Real>* down = nullptr;  // minus the gradient of a batch

@@ -16,7 +16,7 @@ struct BatchSettings {
     fields.add("batch", size, {.help = "frames that are seen from the same estimate and applied together", .min = 1});
     fields.choice("spread", spread,
                   {{"random", Spread::random}, {"compact", Spread::compact}, {"uniform", Spread::uniform}},
-                  {.help = "how the frames of a batch lie on the specimen"});
+                  {.help = "how the frames of a batch are distributed over the specimen"});
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: sums and combinations of whole arrays by the threads of a GPU (engine/device/team.h). Sums are
-// in double precision, of strips first and then of all, in an order that depends on the size alone.
+// in double precision, of strips first and then of all, in an order that depends only on the size.
 #pragma once
 
 #include "sonde/instruments/ptycho/model/sums_device.h"

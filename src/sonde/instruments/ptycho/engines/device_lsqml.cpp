@@ -24,7 +24,7 @@ DeviceLsqml<Real>::DeviceLsqml(DevicePass<Real>& pass, const Model<Real>& model,
 template <class Real>
 void DeviceLsqml<Real>::illuminate(std::span<const Index> active) {
   DeviceVisit<Real> visit;
-  visit.name = "light alone";
+  visit.name = "only light";
   visit.way = WayThere::last_slice;
   visit.exit = [](Stream& queue, const device::Flight<Real>& flight) {
     queue.fill_zero(flight.waves, static_cast<std::size_t>(flight.of.wave(flight.of.slots, 0)) * sizeof(*flight.waves));

@@ -17,7 +17,7 @@ struct Complex;
 struct LsqmlSettings;
 
 /// The steps of Lsqml by the kernels of a device. A batch is looked at twice: chi of its frames makes the directions,
-/// and then tells how far along them each frame wants to go.
+/// and then finds how far along them each frame wants to go.
 template <class Real>
 class DeviceLsqml {
  public:

@@ -48,9 +48,10 @@ struct EngineTraits {
   bool has_kernels = false;      ///< computes with Workbench::device_pass() when there is one
   bool keeps_waves = false;      ///< the exit waves of all frames, where and as WorkLimits say
   bool judges_result = false;    ///< Workbench::fit() is of the estimate that the iteration ends with
-  bool can_be_shared = false;    ///< by several processes: frames meet in sums over batches alone
+  bool can_be_shared = false;    ///< by several processes: frames meet only in sums over batches
   bool knows_slices = true;      ///< objects of several slices
-  bool knows_potentials = true;  ///< objects that are a phase alone
+  bool knows_potentials = true;  ///< objects that are only a phase
+  bool has_steps = true;         ///< that can be shortened; projections have none and fluctuate around the solution
 };
 
 /// Which engine, and its own settings: one [[engine]] table of a run file. All that planning, reconstruction and
@@ -83,6 +84,7 @@ class EngineSetup {
 struct EngineKind {
   std::string_view name, summary;
   std::unique_ptr<EngineSetup> (*setup)();
+  std::string_view same_work_as{};  ///< an engine above whose iteration costs as much: one measurement does for both
 };
 
 /// Every engine there is, in the order of the documentation.

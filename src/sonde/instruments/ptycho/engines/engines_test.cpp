@@ -411,7 +411,7 @@ TEST(Engines, StayAtAPerfectAnswer) {
 
 TEST(Engines, UnknownNamesListTheKnownOnes) {
   EXPECT_THAT(::sonde::testing::error_of(ErrorKind::usage, [] { (void)engine_kind("epi"); }),
-              ::testing::AllOf(::testing::HasSubstr("\"epi\" is no engine"), ::testing::HasSubstr("epie, rpie")));
+              ::testing::AllOf(::testing::HasSubstr("\"epi\" is not an engine"), ::testing::HasSubstr("epie, rpie")));
 }
 
 TEST(Ml, StaysFiniteOnPatternsThatNoObjectExplains) {

@@ -17,11 +17,11 @@ struct GdSettings {
   [[nodiscard]] Passes passes() const { return {.together = Together::batch, .batch = batch}; }
   [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& batch_sizes) const;
   [[nodiscard]] MemoryNeed memory_there(const WorkSizes&, const BatchSizes&, Index) const {
-    return {0, "the sums alone"};
+    return {0, "only the sums"};
   }
 };
 
-/// Preconditioned batch gradient (specification 4.4). g = 1 and step = 0.5 are py4DSTEM's defaults.
+/// Preconditioned batch gradient (docs/ptycho-theory.md#gd). g = 1 and step = 0.5 are py4DSTEM's defaults.
 template <class Real>
 class Gd final : public Engine<Real> {
  public:

@@ -158,7 +158,7 @@ typename Lsqml<Real>::Steps Lsqml<Real>::steps(Workbench<Real>& bench, std::span
   std::vector<StepSums> sums(batch.size() * slices);
   parallel_for(static_cast<Index>(batch.size()), 1, [&](Index first, Index last, Worker& worker) {
     for (Index i = first; i < last; ++i) {
-      if (bench.share() == nullptr) check_interrupt();  // alone nobody waits for this process
+      if (bench.share() == nullptr) check_interrupt();  // no other process waits for this one
       sum_steps(bench, batch[static_cast<std::size_t>(i)], exposures_[worker],
                 sums.data() + static_cast<std::size_t>(i) * slices);
     }

@@ -29,7 +29,7 @@ struct LsqmlSettings {
   [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, const BatchSizes& batch_sizes, Index in_flight) const;
 };
 
-/// Least-squares maximum likelihood (Odstrcil, Menzel and Guizar-Sicairos 2018; specification 4.6): the directions of
+/// Least-squares maximum likelihood (Odstrcil, Menzel and Guizar-Sicairos 2018, eqs. 19 to 25): the directions of
 /// a batch's object and probe, and for every frame the two steps along them that fit its own exit wave best. Through
 /// several slices every one has a direction and a step of its own, divided by the number of slices. The exit wave that
 /// is fitted has the measured moduli, or with the loss `poisson` the largest likelihood along its gradient.

@@ -101,7 +101,7 @@ struct TakeChi {
 };
 
 /// Sums of a batch become a direction: sum / sqrt(w^2 + (damping max w)^2). With an object, which is then a phase's,
-/// the part of it along i O stays, which alone moves a phase.
+/// the part of it along i O stays, the only part that moves a phase.
 template <class Real>
 struct Direct {
   const Real* weight = nullptr;            // (elements) for every plane

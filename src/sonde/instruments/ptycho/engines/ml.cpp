@@ -87,37 +87,12 @@ std::vector<EngineMemory> Ml<Real>::memory() {
           {"last", &last_}};
 }
 
-/// Polak-Ribiere, beta >= 0, and 0 after a step that was no minimum; the probe's part is scaled so that both gradients
-/// are alike in size.
+/// The probe's part is scaled so that both gradients are alike in size.
 template <class Real>
-auto Ml<Real>::turn(const Iteration& iteration, const Products& object, const Products& probe) const -> Turn {
+GradientProducts Ml<Real>::together(const GradientProducts& object, const GradientProducts& probe) {
   const double scale = probe.now > 0 && object.now > 0 ? settings_.probe_scale * object.now / probe.now : 1;
-  const double before = object.before + scale * probe.before;
-  const double grown = object.now + scale * probe.now - (object.turned + scale * probe.turned);
-  const bool again = last_.view<double, 1>()[1] != 0;
-  const double beta = before > 0 && !again ? std::max(0.0, grown / before) : 0;
-  Turn by;
-  if (iteration.object_free) by.object = {.keep = beta, .fresh = 1};
-  if (iteration.probe_free) by.probe = {.keep = beta, .fresh = scale};
-  return by;
-}
-
-template <class Real>
-void Ml<Real>::direct(const Workbench<Real>& bench, const Iteration& iteration) {
-  Array &object = sums_.object, &probe = sums_.probe;
-  Array &object_before = object_before_.host(), &probe_before = probe_before_.host();
-  Products of_object, of_probe;
-  if (iteration.object_free)
-    of_object = {object_product<Real>(bench, object, object), object_product<Real>(bench, object, object_before),
-                 object_product<Real>(bench, object_before, object_before)};
-  if (iteration.probe_free)
-    of_probe = {product<Real>(probe, probe), product<Real>(probe, probe_before),
-                product<Real>(probe_before, probe_before)};
-  const Turn by = turn(iteration, of_object, of_probe);
-  combine<Real>(by.object.keep, object_direction_.host(), by.object.fresh, object);
-  combine<Real>(by.probe.keep, probe_direction_.host(), by.probe.fresh, probe);
-  combine<Real>(0, object_before, 1, object);
-  combine<Real>(0, probe_before, 1, probe);
+  probe_weight_ = scale;
+  return {object.now + scale * probe.now, object.turned + scale * probe.turned, object.before + scale * probe.before};
 }
 
 template <class Real>
@@ -139,7 +114,7 @@ std::array<double, 2> Ml<Real>::line(Workbench<Real>& bench) {
     Complex *a1 = room_[worker].data(), *a2 = a1 + waves;
     for (Index i = first; i < last; ++i) {
       const Index frame = active[static_cast<std::size_t>(i)];
-      if (bench.share() == nullptr) check_interrupt();  // alone nobody waits for this process
+      if (bench.share() == nullptr) check_interrupt();  // no other process waits for this one
       look_ahead(active, i, [&](std::span<const Index> frames) { model.measurement().will_read(frames); });
       exposure.aim(state, bench.spectrum(), frame);
       exposure.bring(probe_direction, spectrum_);
@@ -175,79 +150,145 @@ std::array<double, 2> Ml<Real>::line(Workbench<Real>& bench) {
 }
 
 template <class Real>
-double Ml<Real>::best_step(Workbench<Real>& bench, std::array<double, 2> b) {
-  bench.sum(b);
-  const double step = -b[0] / (2 * b[1]);
-  double &last = last_.view<double, 1>()[0], &again = last_.view<double, 1>()[1];
-  // Where the loss does not curve upwards along the direction, half of what went well before; and the next direction is
-  // the gradient alone, or this one would grow from iteration to iteration.
-  const bool well = std::isfinite(step) && step > 0;
-  last = well ? step : last / 2;
-  again = well ? 0 : 1;
-  return last;
-}
+class Ml<Real>::Here {
+ public:
+  Here(Ml& ml, Workbench<Real>& bench, const Iteration& iteration) : ml_(ml), bench_(bench), iteration_(iteration) {}
 
-template <class Real>
-auto Ml<Real>::products_there(Stream& stream, const Array& gradient, Mirrored& before) -> Products {
-  using Wave = device::Complex<Real>;
-  device::Products<Real> body;
-  body.a = static_cast<const Wave*>(gradient.data());
-  body.b = static_cast<const Wave*>(before.there(stream).data());
-  body.count = gradient.count();
-  body.partial = static_cast<double*>(partial_.data());
-  const Index strips = device::strips_of(body.count);
-  run_on(stream, strips, body);
-  run_on(stream, 1, device::SumOfStrips<3>{body.partial, strips, static_cast<double*>(totals_.data())});
-  double found[3];
-  stream.copy(found, totals_.data(), sizeof found);
-  stream.synchronise();
-  return {found[0], found[1], found[2]};
-}
-
-template <class Real>
-void Ml<Real>::iterate_there(Workbench<Real>& bench, DevicePass<Real>& there, const Iteration& iteration) {
-  using Wave = device::Complex<Real>;
-  Stream& stream = there.stream();
-  if (partial_.empty()) {
-    const Index strips = device::strips_of(std::max(object_before_.count(), probe_before_.count()));
-    partial_ = Array(stream.device(), Shape{strips, 3}, DType::f64);
-    totals_ = Array(stream.device(), Shape{3}, DType::f64);
+  GradientProducts products() {
+    Array &object = ml_.sums_.object, &probe = ml_.sums_.probe;
+    Array &object_before = ml_.object_before_.host(), &probe_before = ml_.probe_before_.host();
+    GradientProducts of_object, of_probe;
+    if (iteration_.object_free)
+      of_object = {object_product<Real>(bench_, object, object), object_product<Real>(bench_, object, object_before),
+                   object_product<Real>(bench_, object_before, object_before)};
+    if (iteration_.probe_free)
+      of_probe = {product<Real>(probe, probe), product<Real>(probe, probe_before),
+                  product<Real>(probe_before, probe_before)};
+    return ml_.together(of_object, of_probe);
   }
-  const auto combined = [&](double keep, Array& to, double fresh, const Array& from) {
-    run_on(stream, device::strips_of(to.count()),
-           device::Combine<Real>{static_cast<Real>(keep), static_cast<Real>(fresh),
+
+  void turn(double beta) {
+    const Mix object = mix(iteration_.object_free, beta, 1),
+              probe = mix(iteration_.probe_free, beta, ml_.probe_weight_);
+    combine<Real>(object.keep, ml_.object_direction_.host(), object.fresh, ml_.sums_.object);
+    combine<Real>(probe.keep, ml_.probe_direction_.host(), probe.fresh, ml_.sums_.probe);
+    combine<Real>(0, ml_.object_before_.host(), 1, ml_.sums_.object);
+    combine<Real>(0, ml_.probe_before_.host(), 1, ml_.sums_.probe);
+  }
+
+  double step(ConjugateMemory& memory) {
+    bench_.check_interrupt();
+    std::array<double, 2> b = ml_.line(bench_);
+    bench_.sum(b);
+    return step_along({.slope = b[0], .curvature = b[1]}, memory);
+  }
+
+  void move(double by) {
+    State& state = bench_.state();
+    const Real step = static_cast<Real>(by);
+    cpu::add<Real>(step, elements<Real>(ml_.object_direction_.host()), elements<Real>(state.object),
+                   state.object.count());
+    cpu::add<Real>(step, elements<Real>(ml_.probe_direction_.host()), elements<Real>(state.probe), state.probe.count());
+  }
+
+ private:
+  Ml& ml_;
+  Workbench<Real>& bench_;
+  const Iteration& iteration_;
+};
+
+template <class Real>
+class Ml<Real>::There {
+ public:
+  There(Ml& ml, Workbench<Real>& bench, DevicePass<Real>& there, const Iteration& iteration)
+      : ml_(ml), bench_(bench), there_(there), stream_(there.stream()), iteration_(iteration) {
+    if (!ml_.partial_.empty()) return;
+    const Index strips = device::strips_of(std::max(ml_.object_before_.count(), ml_.probe_before_.count()));
+    ml_.partial_ = Array(stream_.device(), Shape{strips, 3}, DType::f64);
+    ml_.totals_ = Array(stream_.device(), Shape{3}, DType::f64);
+  }
+
+  GradientProducts products() {
+    GradientProducts of_object, of_probe;
+    if (iteration_.object_free) of_object = products_of(there_.sums().object, ml_.object_before_);
+    if (iteration_.probe_free) of_probe = products_of(there_.sums().probe, ml_.probe_before_);
+    return ml_.together(of_object, of_probe);
+  }
+
+  void turn(double beta) {
+    const Array &object = there_.sums().object, &probe = there_.sums().probe;
+    combined(mix(iteration_.object_free, beta, 1), ml_.object_direction_.there(stream_), object);
+    combined(mix(iteration_.probe_free, beta, ml_.probe_weight_), ml_.probe_direction_.there(stream_), probe);
+    combined({.keep = 0, .fresh = 1}, ml_.object_before_.there(stream_), object);
+    combined({.keep = 0, .fresh = 1}, ml_.probe_before_.there(stream_), probe);
+  }
+
+  double step(ConjugateMemory& memory) {
+    std::array<double, 2> b =
+        there_.line_sums(bench_.active(), ml_.object_direction_.there(stream_), ml_.probe_direction_.there(stream_));
+    bench_.sum(b);
+    return step_along({.slope = b[0], .curvature = b[1]}, memory);
+  }
+
+  void move(double step) {
+    combined({.keep = 1, .fresh = step}, there_.estimate().object, ml_.object_direction_.there(stream_));
+    combined({.keep = 1, .fresh = step}, there_.estimate().probe, ml_.probe_direction_.there(stream_));
+  }
+
+ private:
+  using Wave = device::Complex<Real>;
+
+  void combined(Mix by, Array& to, const Array& from) {
+    run_on(stream_, device::strips_of(to.count()),
+           device::Combine<Real>{static_cast<Real>(by.keep), static_cast<Real>(by.fresh),
                                  static_cast<const Wave*>(from.data()), static_cast<Wave*>(to.data()), to.count()});
-  };
-  there.pass(bench.active(), {.object = true, .probe = true, .weights = false}, {}, bench.fit());
-  const Array &object = there.sums().object, &probe = there.sums().probe;
-  Products of_object, of_probe;
-  if (iteration.object_free) of_object = products_there(stream, object, object_before_);
-  if (iteration.probe_free) of_probe = products_there(stream, probe, probe_before_);
-  const Turn by = turn(iteration, of_object, of_probe);
-  Array &object_direction = object_direction_.there(stream), &probe_direction = probe_direction_.there(stream);
-  combined(by.object.keep, object_direction, by.object.fresh, object);
-  combined(by.probe.keep, probe_direction, by.probe.fresh, probe);
-  combined(0, object_before_.there(stream), 1, object);
-  combined(0, probe_before_.there(stream), 1, probe);
-  const double step = best_step(bench, there.line_sums(bench.active(), object_direction, probe_direction));
-  combined(1, there.estimate().object, step, object_direction);
-  combined(1, there.estimate().probe, step, probe_direction);
-  there.probe_changed();
-  there.give(bench.state());
+  }
+
+  GradientProducts products_of(const Array& gradient, Mirrored& before) {
+    device::Products<Real> body;
+    body.a = static_cast<const Wave*>(gradient.data());
+    body.b = static_cast<const Wave*>(before.there(stream_).data());
+    body.count = gradient.count();
+    body.partial = static_cast<double*>(ml_.partial_.data());
+    const Index strips = device::strips_of(body.count);
+    run_on(stream_, strips, body);
+    run_on(stream_, 1, device::SumOfStrips<3>{body.partial, strips, static_cast<double*>(ml_.totals_.data())});
+    double found[3];
+    stream_.copy(found, ml_.totals_.data(), sizeof found);
+    stream_.synchronise();
+    return {found[0], found[1], found[2]};
+  }
+
+  Ml& ml_;
+  Workbench<Real>& bench_;
+  DevicePass<Real>& there_;
+  Stream& stream_;
+  const Iteration& iteration_;
+};
+
+template <class Real>
+template <class Problem>
+void Ml<Real>::iterate_with(Problem&& problem) {
+  double &step = last_.view<double, 1>()[0], &restart = last_.view<double, 1>()[1];
+  ConjugateMemory memory{.step = step, .restart = restart != 0};
+  conjugate_iteration(problem, memory);
+  step = memory.step;
+  restart = memory.restart ? 1 : 0;
 }
 
 template <class Real>
 void Ml<Real>::iterate(Workbench<Real>& bench, const Iteration& iteration) {
-  if (DevicePass<Real>* there = bench.device_pass()) return iterate_there(bench, *there, iteration);
-  State& state = bench.state();
+  const Wanted gradient{.object = true, .probe = true, .weights = false};
+  if (DevicePass<Real>* there = bench.device_pass()) {
+    there->pass(bench.active(), gradient, {}, bench.fit());
+    iterate_with(There(*this, bench, *there, iteration));
+    there->probe_changed();
+    there->give(bench.state());
+    return;
+  }
   bench.check_interrupt();
-  bench.pass().run(state, bench.spectrum(), bench.active(), {.object = true, .probe = true, .weights = false}, sums_,
-                   bench.fit());
-  direct(bench, iteration);
-  bench.check_interrupt();
-  const Real step = static_cast<Real>(best_step(bench, line(bench)));
-  cpu::add<Real>(step, elements<Real>(object_direction_.host()), elements<Real>(state.object), state.object.count());
-  cpu::add<Real>(step, elements<Real>(probe_direction_.host()), elements<Real>(state.probe), state.probe.count());
+  bench.pass().run(bench.state(), bench.spectrum(), bench.active(), gradient, sums_, bench.fit());
+  iterate_with(Here(*this, bench, iteration));
   if (iteration.probe_free) bench.renew_spectrum();
 }
 

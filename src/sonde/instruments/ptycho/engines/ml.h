@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/math/optimise/conjugate_iteration.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/engines/mirrored.h"
 
@@ -21,9 +22,9 @@ struct MlSettings {
   [[nodiscard]] MemoryNeed memory_there(const WorkSizes& sizes, const BatchSizes& scan, Index in_flight) const;
 };
 
-/// Maximum likelihood by non-linear conjugate gradients (Thibault and Guizar-Sicairos 2012; specification 4.8): the
-/// gradient of all frames, a Polak-Ribiere direction of object and probe together, and the best step along it from the
-/// quadratic that the loss is near the estimate, through all slices. Complex objects.
+/// Maximum likelihood by non-linear conjugate gradients (Thibault and Guizar-Sicairos 2012; docs/ptycho-theory.md#ml):
+/// the gradient of all frames, a Polak-Ribiere direction of object and probe together, and the best step along it from
+/// the quadratic that the loss is near the estimate, through all slices (engine/math/optimise). Complex objects.
 template <class Real>
 class Ml final : public Engine<Real> {
  public:
@@ -34,25 +35,22 @@ class Ml final : public Engine<Real> {
 
  private:
   using Complex = std::complex<Real>;
-  /// |g|^2, Re <g, g before> and |g before|^2, of a gradient and that of the iteration before.
-  struct Products {
-    double now = 0, turned = 0, before = 0;
-  };
-  /// direction = keep direction + fresh gradient; nothing of either for what is not free.
   struct Mix {
     double keep = 0, fresh = 0;
   };
-  struct Turn {
-    Mix object, probe;
-  };
+  /// What conjugate_iteration() asks for, by the CPU's threads and by a GPU.
+  class Here;
+  class There;
 
-  [[nodiscard]] Turn turn(const Iteration& iteration, const Products& object, const Products& probe) const;
-  void direct(const Workbench<Real>& bench, const Iteration& iteration);
+  /// Of object and probe together; sets probe_weight_.
+  [[nodiscard]] GradientProducts together(const GradientProducts& object, const GradientProducts& probe);
+  /// direction = keep direction + fresh gradient; nothing of either for what is not free.
+  [[nodiscard]] static Mix mix(bool free, double beta, double fresh) { return free ? Mix{beta, fresh} : Mix{}; }
   /// B1 and B2 along the direction.
   [[nodiscard]] std::array<double, 2> line(Workbench<Real>& bench);
-  double best_step(Workbench<Real>& bench, std::array<double, 2> line);
-  void iterate_there(Workbench<Real>& bench, DevicePass<Real>& there, const Iteration& iteration);
-  [[nodiscard]] Products products_there(Stream& stream, const Array& gradient, Mirrored& before);
+  /// The iteration from what the last one left.
+  template <class Problem>
+  void iterate_with(Problem&& problem);
 
   MlSettings settings_;
   PerWorker<Exposure<Real>> exposures_;
@@ -61,7 +59,8 @@ class Ml final : public Engine<Real> {
   Mirrored object_direction_, probe_direction_;
   Mirrored object_before_, probe_before_;  // minus the gradients of the iteration before
   Array spectrum_;                         // of the probe's direction, where probes are shifted
-  Array last_;                             // f64: the last step, 0 before the first; 1 when it was no minimum, else 0
+  Array last_;                             // f64: ConjugateMemory, the last step and 1 for a restart, else 0
+  double probe_weight_ = 1;                // of the probe's gradient in this iteration
   Array partial_, totals_;                 // on the device: of products
 };
 

@@ -97,7 +97,7 @@ void Pie<Real>::commit(State& state, Index slice, const Exposure<Real>& exposure
         after(row, col) = updated;
         continue;
       }
-      // The step of the phase alone: the imaginary part of conj(O) dO.
+      // Only the step of the phase: the imaginary part of conj(O) dO.
       Real& phi = phase(slice, at.row + row, at.col + col);
       const Complex old = before(row, col);
       phi += old.real() * updated.imag() - old.imag() * updated.real();
@@ -196,7 +196,7 @@ void Pie<Real>::sequential(Workbench<Real>& bench, const Iteration& iteration) {
   if (with_momentum) exchange_before(state);
   if (!iteration.probe_free || bench.spectrum().empty()) return;
   bench.probe_from_spectrum();
-  bench.renew_spectrum();  // so that what follows depends on the probe alone, also after a restart
+  bench.renew_spectrum();  // so that what follows depends only on the probe, also after a restart
 }
 
 template <class Real>

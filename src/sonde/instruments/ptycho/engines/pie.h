@@ -42,7 +42,7 @@ struct PieSettings {
 
 /// Frame by frame: ePIE (Maiden and Rodenburg 2009) with alpha = 1, rPIE (Maiden, Johnson and Li 2017) below, and mPIE
 /// of the same paper: every T updates v = eta v + (O - O before these updates), O += gamma v. Through several slices as
-/// in Maiden, Humphry and Rodenburg 2012. Specification 4.1 to 4.3.
+/// in Maiden, Humphry and Rodenburg 2012. Formulas: docs/ptycho-theory.md#epie-rpie-mpie.
 /// `sequential`: every frame sees what the one before it has changed; one thread by nature. `disjoint`: frames whose
 /// probes do not meet form a group that all threads share; the probe is frozen inside a group and then takes the mean
 /// of its members' changes. The largest |P|^2 is that of the probe shifted to its frame.

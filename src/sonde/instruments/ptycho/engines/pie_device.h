@@ -119,7 +119,7 @@ struct UpdateUnder {
       next[under] = updated;
       return;
     }
-    // The step of the phase alone: the imaginary part of conj(O) dO.
+    // Only the step of the phase: the imaginary part of conj(O) dO.
     phase[under] += product(conjugate(o), updated).im;
     next[under] = {std::cos(phase[under]), std::sin(phase[under])};
   }

@@ -8,12 +8,12 @@
 namespace sonde::ptycho {
 
 /// What a sum over a batch is divided by: sqrt(1e-16 + (keep W)^2 + (floor max W)^2), W the illumination that stands
-/// with it (specification 4.4, 4.6). Only the balance of the two says how dim parts are treated.
+/// with it (docs/ptycho-theory.md#gd). Only the balance of the two says how dim parts are treated.
 struct Preconditioner {
   double keep = 0.9, floor = 0.1;
 };
 
-/// object += step sum.object / d(sum.object_weight); of a potential the phase alone moves. All threads.
+/// object += step sum.object / d(sum.object_weight); of a potential only the phase moves. All threads.
 template <class Real>
 void step_object(const BatchSums& sums, Preconditioner by, double step, State& state);
 /// probe += step sum.probe / d(sum.probe_weight).

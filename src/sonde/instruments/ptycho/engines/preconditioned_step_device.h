@@ -10,7 +10,7 @@
 namespace sonde::ptycho::device {
 
 /// target += step numerator / sqrt(keep2 w^2 + 1e-16 + (floor max w)^2). With a phase the target is exp(i phase), and
-/// the phase alone moves.
+/// only the phase moves.
 template <class Real>
 struct PreconditionedStep {
   const Complex<Real>* numerator = nullptr;  // (planes, elements)

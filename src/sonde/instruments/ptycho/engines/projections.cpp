@@ -216,8 +216,8 @@ void Projections<Real>::sum_for_object(Workbench<Real>& bench) {
                    [&](Index frame, Exposure<Real>& exposure) { bring(bench, frame, exposure); });
 }
 
-/// What the waves are more than P O, so that shifting back leaves alone what fits already: conj(O) psi and |O|^2 do not
-/// shift alike between pixels.
+/// What the waves are more than P O, so that shifting back does not change what fits already: conj(O) psi and |O|^2 do
+/// not shift alike between pixels.
 template <class Real>
 void Projections<Real>::sum_for_probe(Workbench<Real>& bench) {
   if (there_) return there_->sum_for_probe();

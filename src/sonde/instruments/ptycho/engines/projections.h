@@ -9,7 +9,7 @@
 
 namespace sonde::ptycho {
 
-/// Engines between the set of waves P O and the set of waves with the measured moduli (specification 4.5):
+/// Engines between the set of waves P O and the set of waves with the measured moduli (docs/ptycho-theory.md):
 ///   psi+ = (1 - a - b) psi + a PiO(psi) + b PiF(c PiO(psi) + (1 - c) psi).
 struct ProjectionSettings {
   double a = -1, b = 1, c = 2;
@@ -19,8 +19,12 @@ struct ProjectionSettings {
   Index rounds = 10;           ///< of object and probe in turn, at most
   double probe_change = 0.05;  ///< rounds end when the probe changes by less
 
-  static constexpr EngineTraits traits{
-      .has_kernels = true, .keeps_waves = true, .judges_result = true, .can_be_shared = true, .knows_slices = false};
+  static constexpr EngineTraits traits{.has_kernels = true,
+                                       .keeps_waves = true,
+                                       .judges_result = true,
+                                       .can_be_shared = true,
+                                       .knows_slices = false,
+                                       .has_steps = false};
   void describe(Fields& fields);
   [[nodiscard]] Passes passes() const { return {.together = Together::all, .sums_of_scan = true}; }
   [[nodiscard]] MemoryNeed memory(const WorkSizes& sizes, const BatchSizes& scan) const;

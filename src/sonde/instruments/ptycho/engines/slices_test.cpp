@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engines through several slices: lsqml and ml against their formulas written out naively in double precision, all of
-// them against identities (specification 11, V2).
+// them against identities.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -310,7 +310,7 @@ TEST(Slices, EnginesThatKnowOneSliceSaySo) {
       EXPECT_NO_THROW(ask());
     else
       EXPECT_THAT(::sonde::testing::error_of(ErrorKind::not_supported, ask),
-                  ::testing::AllOf(::testing::HasSubstr("knows objects of one slice alone"),
+                  ::testing::AllOf(::testing::HasSubstr("supports only objects of one slice"),
                                    ::testing::HasSubstr("epie, rpie, mpie, gd, adam, lsqml, ml know several")));
   }
 }

@@ -32,16 +32,17 @@ constexpr std::array<EngineKind, 12> kinds{{
     {"mpie", "rpie with momentum",
      +[]() -> std::unique_ptr<EngineSetup> {
        return std::make_unique<SetupOf<Pie, PieSettings>>(PieSettings::momentum());
-     }},
+     },
+     "rpie"},
     {"gd", "preconditioned gradient of a batch", make<Gd, GdSettings>},
     {"adam", "adaptive moments of a batch's gradient", make<Adam, AdamSettings>},
     {"lsqml", "least-squares steps for every frame of a batch", make<Lsqml, LsqmlSettings>},
     {"ml", "conjugate gradients of all frames, exact line search", make<Ml, MlSettings>},
     {"dm", "difference map of all exit waves", make<Projections, DmSettings>},
     {"raar", "relaxed averaged alternating reflections", make<Projections, RaarSettings>},
-    {"rrr", "relaxed reflect reflect", make<Projections, RrrSettings>},
-    {"ap", "alternating projections", make<Projections, ApSettings>},
-    {"projections", "projections with a, b, c given", make<Projections, ProjectionSettings>},
+    {"rrr", "relaxed reflect reflect", make<Projections, RrrSettings>, "dm"},
+    {"ap", "alternating projections", make<Projections, ApSettings>, "dm"},
+    {"projections", "projections with a, b, c given", make<Projections, ProjectionSettings>, "dm"},
 }};
 
 }  // namespace
@@ -54,7 +55,7 @@ const EngineKind& engine_kind(std::string_view name, std::span<const EngineKind>
     if (kind.name == name) return kind;
     names.emplace_back(kind.name);
   }
-  throw Error(ErrorKind::usage, fmt::format("\"{}\" is no engine", name))
+  throw Error(ErrorKind::usage, fmt::format("\"{}\" is not an engine", name))
       .hint(fmt::format("known: {}", fmt::join(names, ", ")));
 }
 
@@ -68,9 +69,9 @@ std::string engines_that(bool (*asked)(const EngineSetup& setup)) {
 void require_knows(std::string_view name, const EngineSetup& setup, ObjectType type, Index slices) {
   if (setup.knows(type, slices)) return;
   if (!setup.knows(ObjectType::complex, slices))
-    throw Error(ErrorKind::not_supported, fmt::format("the engine {} knows objects of one slice alone", name))
+    throw Error(ErrorKind::not_supported, fmt::format("the engine {} supports only objects of one slice", name))
         .hint(engines_that([](const EngineSetup& one) { return one.traits().knows_slices; }) + " know several");
-  throw Error(ErrorKind::not_supported, fmt::format("the engine {} knows complex objects alone", name))
+  throw Error(ErrorKind::not_supported, fmt::format("the engine {} supports only complex objects", name))
       .hint(engines_that([](const EngineSetup& one) { return one.traits().knows_potentials; }) + " know potentials");
 }
 

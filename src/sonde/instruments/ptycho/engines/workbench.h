@@ -65,7 +65,7 @@ class Workbench {
   [[nodiscard]] DevicePass<Real>* device_pass();
   /// Settings of the engine have changed: what a device has recorded of its work is not what it does from now on.
   void settings_changed();
-  /// The fit of these frames alone, wherever is computed.
+  /// Only the fit of these frames, wherever is computed.
   void compare(std::span<const Index> frames, std::span<FrameSums> fit);
 
   /// The batches of an iteration, the same whoever works on them.

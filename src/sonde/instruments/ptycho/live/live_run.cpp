@@ -207,8 +207,8 @@ panel::Page LiveRun::page() const {
   panel::Page page;
   page.title = shared_->facts.title;
   page.view = "ptycho";
-  page.actions = {{.name = "pause", .help = "stop between two iterations, go on with resume", .latest = false},
-                  {.name = "resume", .help = "go on", .latest = false},
+  page.actions = {{.name = "pause", .help = "stop between two iterations, continue with resume", .latest = false},
+                  {.name = "resume", .help = "continue", .latest = false},
                   {.name = "stop", .help = "end the run now and write what it has", .latest = false},
                   {.name = "set", .help = "change a setting from the next iteration on", .latest = false},
                   {.name = "restart", .help = "begin again with the settings as they are", .latest = false}};

@@ -25,7 +25,7 @@ struct LiveFacts {
   std::string title{};                 ///< "result.h5"
   std::vector<std::string> engines{};  ///< names, in order
   Index iterations = 0;                ///< of all engines
-  double floor = 0;                    ///< R_I that counting alone leaves; 0: not known
+  double floor = 0;                    ///< R_I that counting noise leaves; 0: not known
   double scan_step = 0;                ///< typical distance of positions, object pixels
   Sampling sampling{};
   double semiangle = 0;                      ///< of the aperture, rad; 0: not known

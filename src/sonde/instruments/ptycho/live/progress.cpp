@@ -103,7 +103,7 @@ constexpr Row rows[] = {
     {"over_fitting", over_fitting, 1.02, "R_free was lower before: later iterations fit noise",
      "stop the run, or constrain more, for instance with tv"},
     {"positions_at_limit", positions_at_limit, 0.05,
-     "more than one position in twenty stands at max_move_px, or at the edge of the object",
+     "more than one position in twenty is at max_move_px, or at the edge of the object",
      "check step, rotation and transposition of the scan, or allow more by max_move_px"},
 };
 

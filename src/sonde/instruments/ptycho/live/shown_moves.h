@@ -9,7 +9,7 @@
 
 namespace sonde::ptycho {
 
-/// The images of shown_object(state, view, step), in whose pixels arrows are told: [0, 0] is the upper left corner.
+/// The images of shown_object(state, view, step), in whose pixels arrows are given: [0, 0] is the upper left corner.
 struct ShownView {
   Box box;
   Index step = 1;

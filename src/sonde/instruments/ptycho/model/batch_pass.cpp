@@ -52,7 +52,7 @@ void BatchPass<Real>::fill(const Bands& bands, Index band, Wanted wanted, const 
       std::span(bands.order)
           .subspan(static_cast<std::size_t>(here.first), static_cast<std::size_t>(here.last - here.first));
   for (Index i = 0; i < here.last - here.first; ++i) {
-    if (!finish_) check_interrupt();  // alone nobody waits for this process
+    if (!finish_) check_interrupt();  // no other process waits for this one
     if (static_cast<Index>(bands.order.size()) > most_announced)
       look_ahead(members, i, [&](std::span<const Index> frames) { announce(frames); });
     announce_next(next_, here.first + i, static_cast<Index>(bands.order.size()),

@@ -35,7 +35,7 @@ inline constexpr BandLimits batch_bands{.most = 16, .least_members = 16};
 
 /// The forward model and its adjoint over a batch, on all threads, with bits that do not depend on their number: the
 /// batch is cut into bands along a space-filling curve, each band adds into a tile of its own, and the tiles are added
-/// in the order of the bands (specification 10.4).
+/// in the order of the bands (docs/ptycho-theory.md#order-of-sums).
 template <class Real>
 class BatchPass {
  public:
@@ -57,7 +57,7 @@ class BatchPass {
   void announce_to(std::function<void(std::span<const Index>)> listener) { listener_ = std::move(listener); }
   /// A hint: the batch after the one that run() is called for now, until the end of which it stays where it is.
   void comes_next(std::span<const Index> batch) { next_ = batch; }
-  /// The fit alone.
+  /// Only the fit.
   void compare(const State& state, const Array& spectrum, std::span<const Index> batch, std::span<FrameSums> fit);
 
  private:

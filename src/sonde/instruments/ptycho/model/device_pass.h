@@ -136,8 +136,8 @@ class DevicePass {
   void forget();
   /// The sums over these frames as one batch, which stay on the device.
   void pass(std::span<const Index> frames, Wanted wanted, const DeviceVisit<Real>& visit, std::span<FrameSums> fit);
-  /// B1 and B2 of the line search along directions of object and probe, over these frames (specification 4.8): arrays
-  /// of the estimate's shapes on the device, at the same addresses in every call. For the loss `intensity`.
+  /// B1 and B2 of the line search along directions of object and probe, over these frames (docs/ptycho-theory.md#ml):
+  /// arrays of the estimate's shapes on the device, at the same addresses in every call. For the loss `intensity`.
   [[nodiscard]] std::array<double, 2> line_sums(std::span<const Index> frames, const Array& object_direction,
                                                 const Array& probe_direction);
 

@@ -402,7 +402,7 @@ void DeviceWork<Real>::each_group(const Batches& batches, std::span<const GroupW
     // Nobody waits any more for what is queued already, and what it works on may go.
     try {
       stream().synchronise();
-    } catch (...) {  // the first failure tells what happened
+    } catch (...) {  // the first failure says what happened
     }
     throw;
   }
@@ -425,7 +425,7 @@ void DeviceWork<Real>::iterate(const Batches& batches, std::span<const Round> ro
     if (visit.brings) make_other_room(1);
     probe = probe || wanted.probe;
     const bool last = r + 1 == rounds.size(), brought_next = !last && rounds[r + 1].visit.brings;
-    // What is recorded depends on these alone.
+    // What is recorded depends only on these.
     const std::string name = std::string(visit.name) + (wanted.object ? " object" : "") +
                              (wanted.probe ? " probe" : "") + (wanted.weights ? " weights" : "");
     const auto group = [this, wanted, visit](Stream& queue, int buffer) {

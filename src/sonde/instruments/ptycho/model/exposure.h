@@ -55,7 +55,7 @@ template <class Real>
 void probe_spectrum(const Model<Real>& model, const Array& probe, Array& spectrum);
 
 /// One pattern on its way through the object and back, on one thread, with everything it needs in that thread's cache
-/// (specification 3.7 to 3.13). Keep one per worker; running allocates nothing.
+/// (docs/ptycho-theory.md#forward-model). Keep one per worker; running allocates nothing.
 ///
 ///   exposure.forward(state, spectrum, j);          // probe -> slices -> detector
 ///   FrameSums fit = exposure.residual(j);          // detector: Psi' - Psi, or minus the gradient of the loss
@@ -91,7 +91,7 @@ class Exposure {
   void approach(const State& state, const Array& spectrum, Index frame, const Placement& at);
   /// Sends other waves, (M, Ny, Nx), the same way from before the first slice to the detector.
   void propagate(Complex* waves) const;
-  /// The far field, (Ny, Nx), of a component by which the first mode varies alone: what a unit of its weight adds.
+  /// The far field, (Ny, Nx), of a component by which only the first mode varies: what a unit of its weight adds.
   void component(const State& state, const Array& spectrum, Index which, Complex* to) const;
   /// Turns the far field into that of chi. With `change` false only the sums are made.
   FrameSums residual(Index frame, bool change = true) { return residual(frame, change, Real(1)); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derivatives of the losses against central differences of the losses written out naively (specification 11, V1).
+// Derivatives of the losses against central differences of the losses written out naively.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -28,7 +28,7 @@ double difference(
 }
 
 /// Central differences of step 1e-5 err by h^2 L''' and by rounding of L (about 1e3) over h: 1e-8 of the largest
-/// derivative or so; the specification asks for 1e-6.
+/// derivative or so; 1e-6 is asked for.
 constexpr double relative = 1e-6;
 
 struct Case {
@@ -184,7 +184,7 @@ double adjoint_mismatch() {
 }
 
 TEST(Adjoint, OfProbeAndObjectIsExactToRounding) {
-  // Rounding of some hundred products of order one; the specification asks for 1e-12 and 1e-5.
+  // Rounding of some hundred products of order one; 1e-12 and 1e-5 are asked for.
   EXPECT_LT(adjoint_mismatch<double>(), 1e-12);
   EXPECT_LT(adjoint_mismatch<float>(), 1e-5);
 }

@@ -24,7 +24,7 @@ std::string_view name(Loss loss) { return losses[static_cast<std::size_t>(loss)]
 Loss parse_loss(std::string_view text) {
   for (const auto& [loss, word] : losses)
     if (word == text) return loss;
-  throw Error(ErrorKind::usage, fmt::format("\"{}\" is no loss", text))
+  throw Error(ErrorKind::usage, fmt::format("\"{}\" is not a loss", text))
       .hint("one of amplitude, anscombe, poisson, intensity");
 }
 

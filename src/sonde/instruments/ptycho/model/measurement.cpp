@@ -38,7 +38,7 @@ void visit_numbers(const Array& frames, Body&& body) {
     case DType::f64:
       return body(frames.view<double, 3>());
     default:
-      throw Error(ErrorKind::bad_input, fmt::format("patterns of type {} are no counts", name(frames.dtype())))
+      throw Error(ErrorKind::bad_input, fmt::format("patterns of type {} are not counts", name(frames.dtype())))
           .hint("give u8, u16, u32, f32 or f64");
   }
 }

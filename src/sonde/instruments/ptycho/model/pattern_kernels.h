@@ -53,21 +53,21 @@ struct MeasuredPattern {
 };
 
 /// waves = -scale w l'(I) waves for all modes, I = intensity_scale sum_m |waves_m|^2, with l' the derivative of the
-/// loss (specification 3.12). With the amplitude loss that is scale (Psi' - Psi), Psi' having the measured modulus.
-/// Without `change` the waves stay. Returns the sums over the pattern.
+/// loss (docs/ptycho-theory.md#losses-and-their-derivatives). With the amplitude loss that is scale (Psi' - Psi), Psi'
+/// having the measured modulus. Without `change` the waves stay. Returns the sums over the pattern.
 template <class Real>
 FrameSums residual(Loss loss, MeasuredPattern<Real> measured, Real eps, Real intensity_scale, Real scale, bool change,
                    Complex<Real>* waves, Index modes, Index pixels);
 
 /// How far to go along the residual of the loss `poisson` (with scale 1): the alpha in [0, 1] at which waves
 /// (1 - alpha xi), xi = 1 - I_m / (I + eps), have the largest likelihood. That is where alpha sum xi^2 I =
-/// sum xi (I - I_m / (1 - alpha xi)); solved by going half of the way there a few times (specification 4.6), which near
-/// the answer squares the error. Changes nothing.
+/// sum xi (I - I_m / (1 - alpha xi)); solved by going half of the way there a few times (docs/ptycho-theory.md#lsqml),
+/// which near the solution squares the error. Changes nothing.
 template <class Real>
 Real poisson_step(MeasuredPattern<Real> measured, Real eps, Real intensity_scale, const Complex<Real>* waves,
                   Index modes, Index pixels);
 
-/// How a wave is taken between two sets (specification 4.5): stored+ = (1 - a - b) stored + a object
+/// How a wave is taken between two sets (docs/ptycho-theory.md): stored+ = (1 - a - b) stored + a object
 ///   + b PiF(c object + (1 - c) stored), PiF being the projection on the measured modulus. A frame whose mean squared
 /// amplitude error is at most `bound` (counts per pixel; 0: none) is left, others are brought to that distance.
 template <class Real>
@@ -105,7 +105,7 @@ struct Division {
   Real step, alpha, largest;
 };
 
-/// One sequential update (specification 4.1, 4.2): with O the object before,
+/// One sequential update (docs/ptycho-theory.md#epie-rpie-mpie): with O the object before,
 ///   object += step_o sum_m conj(incident_m) chi_m / d_o(sum_m |incident_m|^2)
 ///   chi_m   = step_p conj(O) chi_m / d_p(|O|^2)
 /// so that chi is what the probe changes by. Without `with_object` the object stays.
@@ -113,7 +113,7 @@ template <class Real>
 void update_object(const Complex<Real>* incident, Complex<Real>* chi, Index modes, Division<Real> of_object,
                    Division<Real> of_probe, bool with_object, View<Complex<Real>, 2> object);
 
-/// Adam (specification 4.7) on `count` complex numbers: with g = scale down
+/// Adam (Kingma and Ba 2015, algorithm 1) on `count` complex numbers: with g = scale down
 ///   mean = beta1 mean + (1 - beta1) g,  square = beta2 square + (1 - beta2) |g|^2,
 ///   target += rate mean / (sqrt(correction square) + epsilon)
 template <class Real>
@@ -129,8 +129,8 @@ StepSums step_sums(View<const Complex<Real>, 2> object, View<const Complex<Real>
                    const Complex<Real>* probe, const Complex<Real>* probe_direction, const Complex<Real>* chi,
                    Index modes);
 
-/// Along waves A0 + t A1 + t^2 A2 the loss `intensity` is about B0 + B1 t + B2 t^2 (specification 4.8); the waves are
-/// unnormalised, (modes, pixels).
+/// Along waves A0 + t A1 + t^2 A2 the loss `intensity` is about B0 + B1 t + B2 t^2 (docs/ptycho-theory.md#ml); the
+/// waves are unnormalised, (modes, pixels).
 struct LineSums {
   double b1 = 0, b2 = 0;
 };

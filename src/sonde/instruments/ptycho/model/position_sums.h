@@ -10,7 +10,7 @@ namespace sonde::ptycho {
 /// What the detector says of a frame's shift: Gauss-Newton on the amplitudes A = sqrt(sum_m |Psi_m|^2) solves N df = b,
 /// N = sum dA dA^T and b = sum dA (sqrt I_m - A) over the measured pixels, dA = sum_m Re(conj(Psi_m) dPsi_m) / A the
 /// derivative by row (y) and by column (x). Most of dPsi only turns phases, which no detector sees: with all of dPsi in
-/// N (as specification 4.11 has it) steps come out a thousand times too short.
+/// N steps come out a thousand times too short.
 struct PositionSums {
   double yy = 0, yx = 0, xx = 0;  ///< N
   double by = 0, bx = 0;          ///< b

@@ -11,7 +11,8 @@ namespace sonde::ptycho {
 using RowMajor = Eigen::Matrix<std::complex<double>, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 std::vector<std::complex<double>> principal_axes(std::span<const std::complex<double>> hermitian, Index n) {
-  if (static_cast<Index>(hermitian.size()) != n * n) throw Error(ErrorKind::internal, "principal axes of no square");
+  if (static_cast<Index>(hermitian.size()) != n * n)
+    throw Error(ErrorKind::internal, "principal axes of a matrix that is not square");
   const Eigen::MatrixXcd g = Eigen::Map<const RowMajor>(hermitian.data(), n, n);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> solver(g);
   std::vector<std::complex<double>> axes(hermitian.size());

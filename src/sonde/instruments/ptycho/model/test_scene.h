@@ -145,7 +145,7 @@ struct Scene {
     return sum / static_cast<double>(counts.extent[0]);
   }
 
-  /// The sum of the loss over all frames, as specification 3.12 writes it.
+  /// The sum of the loss over all frames, as docs/ptycho-theory.md writes it (losses).
   [[nodiscard]] double loss(Loss which) const {
     const double eps = 1e-10 * mean_counts();
     double sum = 0;

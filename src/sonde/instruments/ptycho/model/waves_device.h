@@ -113,7 +113,7 @@ struct Illuminate {
 };
 
 /// Along object + t toward and probe + t its direction, waves become a0 + t a1 + t^2 a2: how they go through a slice,
-/// what then goes with t^3 left out (specification 4.8).
+/// what then goes with t^3 left out (docs/ptycho-theory.md#ml).
 template <class Real>
 struct StepThrough {
   Layout of;
@@ -238,8 +238,8 @@ struct PixelFit {
   Real factor, loss, intensity_error2, amplitude_error, amplitude_error2, deviance;
 };
 
-/// a: measured amplitude, w: 1 where it was measured, else 0, model: the intensity I of the waves (specification 3.12,
-/// 6.1). `smallest` keeps logarithms finite, so that 0 log 0 = 0.
+/// a: measured amplitude, w: 1 where it was measured, else 0, model: the intensity I of the waves
+/// (docs/ptycho-theory.md: losses, 6.1). `smallest` keeps logarithms finite, so that 0 log 0 = 0.
 template <class Real>
 SONDE_DEVICE inline PixelFit<Real> judge_pixel(Loss loss, Real a, Real w, Real eps, Real smallest, Real model) {
   constexpr Real three_eighths = Real(0.375);

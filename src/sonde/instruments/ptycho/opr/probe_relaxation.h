@@ -20,7 +20,7 @@ struct OprSettings {
   void describe(Fields& fields);
 };
 
-/// Orthogonal probe relaxation (Odstrcil, Baksh, Boden, Card, Chad, Frey and Brocklesby 2016; specification 4.10): the
+/// Orthogonal probe relaxation (Odstrcil, Baksh, Boden, Card, Chad, Frey and Brocklesby 2016): the
 /// first mode of the probe at frame j is P + sum_l u_jl E_l, l < L.
 ///
 /// Weights follow from the E of the call before: relax times a Gauss-Newton step on the amplitudes of the frame. (The

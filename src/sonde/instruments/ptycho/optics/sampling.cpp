@@ -11,7 +11,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/instruments/ptycho/optics/wavelength.h"
+#include "sonde/engine/math/wavelength.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -151,7 +151,7 @@ void require_semiangle(const Sampling& sampling, double semiangle) {
   }
   if (semiangle < pixel / 2)
     throw Error(ErrorKind::bad_input,
-                fmt::format("a semiangle of {:.4g} mrad lies within one detector pixel of {:.4g} mrad: the probe would "
+                fmt::format("a semiangle of {:.4g} mrad is within one detector pixel of {:.4g} mrad: the probe would "
                             "be wider than its window",
                             1000 * semiangle, 1000 * pixel))
         .hint(fmt::format("check semiangle_mrad and detector_mrad_per_px; {:.4g} rad would be semiangle_mrad = {:.4g}",
@@ -185,7 +185,7 @@ void require_consistent(const SamplingClaims& claims, double tolerance) {
                                routes[i].pixel, routes[k].said, routes[k].pixel, routes[k].pixel / routes[i].pixel);
   if (message.empty()) return;
 
-  // The odd one out, where there is one: what it would have to be. Otherwise every number, each alone.
+  // The odd one out, where there is one: what it would have to be. Otherwise every number, each by itself.
   std::string hint;
   const auto fitting = [&](std::size_t odd, std::size_t right) {
     return join_words(routes[odd].alternatives(claims, routes[right].pixel), " or ");

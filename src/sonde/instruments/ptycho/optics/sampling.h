@@ -72,7 +72,7 @@ struct SamplingClaims {
 constexpr double claim_tolerance = 0.02;
 
 /// Throws Error(bad_input) when claims differ by more than `tolerance` (relative). The message gives every pair that
-/// disagrees, who says so and by how much, and what each number would have to be alone; when all ways to the object
+/// disagrees, who says so and by how much, and what each number would have to be by itself; when all ways to the object
 /// pixel but one agree, it names that one to look at.
 void require_consistent(const SamplingClaims& claims, double tolerance = claim_tolerance);
 

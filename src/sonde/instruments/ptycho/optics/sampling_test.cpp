@@ -151,7 +151,7 @@ TEST(RequireSemiangle, LiesBetweenHalfAPixelAndTheEdgeOfTheDetector) {
       HasSubstr("0.001875 rad would be detector_mrad_per_px = 1.875"));
   // 20 mrad written in rad.
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { require_semiangle(sampling, 20e-6); }),
-              AllOf(HasSubstr("0.02 mrad lies within one detector pixel of 1.875 mrad"),
+              AllOf(HasSubstr("0.02 mrad is within one detector pixel of 1.875 mrad"),
                     HasSubstr("0.02 rad would be semiangle_mrad = 20")));
 }
 

@@ -38,7 +38,7 @@ double angle_of(std::string_view text, std::string_view where) {
   double degrees = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), degrees);
   if (problem != std::errc() || end != text.data() + text.size())
-    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is no angle", where, text));
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not an angle", where, text));
   return degrees * degree;
 }
 
@@ -78,7 +78,7 @@ std::vector<Index> frames_in_the_middle(const std::vector<Point>& positions, con
   return frames;
 }
 
-/// Leaves of a measurement these frames alone, at these places (object pixels of the whole detector).
+/// Keeps of a measurement only these frames, at these places (object pixels of the whole detector).
 void keep_frames(Source& source, const std::vector<Index>& frames, std::vector<Point> places) {
   const Array all = source.read_patterns();
   const auto bytes = static_cast<std::size_t>(source.shape[1] * source.shape[2]) * size_bytes(all.dtype());
@@ -290,8 +290,8 @@ Orientation find_orientation(const RunFile& settings, Source source, const Orien
         .hint("check energy, angles and the scan step");
   if (!options.refine) return found;
 
-  // Deflections may be off by ten degrees: steps go on towards better angles until one is worse, then a parabola tells
-  // the angle between them.
+  // Deflections may be off by ten degrees: steps continue towards better angles until one is worse, then a parabola
+  // gives the angle between them.
   const auto beside = [&](const OrientTrial& trial, double side) {
     OrientTrial made = trials.run(trial.transpose, trial.rotation + side);
     made.refined = true;

@@ -40,7 +40,7 @@ struct Orientation {
   Index frames = 0;                   ///< that took part
   LeastCurl straight, transposed;     ///< what deflections say
   std::vector<OrientTrial> trials;    ///< the best first
-  double floor = 0;                   ///< R_I that counting alone leaves
+  double floor = 0;                   ///< R_I that counting noise leaves
   std::vector<std::string> warnings;  ///< what is doubtful about scan and settings, as a run says it; also logged
 
   [[nodiscard]] const OrientTrial& best() const { return trials.front(); }

@@ -54,7 +54,7 @@ TEST_F(FindOrientation, TriesTheAnglesThatAreAsked) {
   }
   options.rotation_deg = {"north"};
   EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)found_for(scanned(false, 10), options, settings); }),
-              HasSubstr("rotation_deg: \"north\" is no angle"));
+              HasSubstr("rotation_deg: \"north\" is not an angle"));
 }
 
 TEST_F(FindOrientation, WarnsOfTheScanAsARunDoes) {

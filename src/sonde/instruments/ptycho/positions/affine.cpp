@@ -44,7 +44,7 @@ Affine fit_affine(std::span<const Point> from, std::span<const Point> to) {
     cx += c * x;
   }
   const double determinant = yy * xx - yx * yx;
-  // On a line, or nearly: the other direction cannot be told.
+  // On a line, or nearly: the other direction cannot be known.
   if (from.size() < 3 || determinant < 1e-9 * (yy + xx) * (yy + xx)) return fit;
   fit.row_row = (ry * xx - rx * yx) / determinant;
   fit.row_col = (rx * yy - ry * yx) / determinant;

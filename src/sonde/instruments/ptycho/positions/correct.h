@@ -15,12 +15,12 @@
 
 namespace sonde::ptycho {
 
-/// How scan positions are found together with object and probe (specification 4.11).
+/// How scan positions are found together with object and probe (docs/ptycho-theory.md#positions).
 ///   gradient   one Gauss-Newton step of every position, from the derivative of its amplitudes
 ///   annealing  some random shifts in a disk that shrinks from iteration to iteration, the best one is kept (Maiden,
 ///              Humphry, Sarahan, Kraus and Rodenburg 2012)
 ///   grid       5 x 5 shifts about the position, refined by a parabola
-///   xcorr      the shift between the object under the frame before and after an update by that frame alone, times a
+///   xcorr      the shift between the object under the frame before and after an update by only that frame, times a
 ///              gain that follows how steadily it points (Zhang, Peterson, Vila-Comamala et al. 2013)
 enum class PositionMethod { none, gradient, annealing, grid, xcorr };
 /// As run files write it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shift between the object before and after an update by the frame alone.
+// The shift between the object before and after an update by only this frame.
 #include <algorithm>
 #include <cmath>
 

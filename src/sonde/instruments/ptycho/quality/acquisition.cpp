@@ -27,6 +27,10 @@ constexpr std::array<std::pair<std::string_view, double Acquisition::*>, 9> memb
     {"redundancy", &Acquisition::redundancy},
 }};
 
+bool is_of_counts(std::string_view member) {
+  return member == "counts_per_frame" || member == "counts_per_pixel" || member == "dose";
+}
+
 /// How far the bounding box of points reaches along both axes.
 Point reach(const std::vector<Point>& points) {
   Point low = points.front(), high = low;
@@ -55,16 +59,17 @@ double finest_detail(const Measurement& measurement, const Sampling& sampling) {
 
 }  // namespace
 
-Acquisition acquisition_of(const State& state, const Measurement& measurement, const Sampling& sampling) {
+Acquisition acquisition_of(const State& state, const Measurement& measurement, const Sampling& sampling,
+                           double counts_per_unit) {
   Acquisition found;
   CountSums sums;
   for (const CountSums& frame : measurement.sums()) sums += frame;
   const std::vector<Point> places = sampling.calibrated() ? in_angstrom(state.positions, sampling) : state.positions;
   const Point extent = reach(places);
-  found.counts_per_frame = measurement.mean_counts();
-  found.counts_per_pixel = sums.counts / sums.pixels;
+  found.counts_per_frame = counts_per_unit * measurement.mean_counts();
+  found.counts_per_pixel = counts_per_unit * sums.counts / sums.pixels;
   found.step = spacing_of(places).across;
-  found.dose = sums.counts / ((extent.row + found.step) * (extent.col + found.step));
+  found.dose = counts_per_unit * sums.counts / ((extent.row + found.step) * (extent.col + found.step));
   found.probe_diameter = probe_diameter(in_double_precision(state.probe), sampling);
   found.overlap = linear_overlap(found.step, found.probe_diameter);
   found.pixel = std::max(sampling.pixel_row(), sampling.pixel_col());
@@ -78,7 +83,8 @@ Acquisition acquisition_of(const State& state, const Measurement& measurement, c
 
 Value Acquisition::to_value() const {
   Value value;
-  for (const auto& [name, member] : members) value[name] = this->*member;
+  for (const auto& [name, member] : members)
+    value[name] = is_of_counts(name) && this->*member == 0 ? Value() : Value(this->*member);
   return value;
 }
 
@@ -86,6 +92,7 @@ std::optional<Acquisition> Acquisition::from_value(const Value& value) {
   Acquisition found;
   for (const auto& [name, member] : members) {
     const Value* number = value.find(name);
+    if (number != nullptr && number->is_null() && is_of_counts(name)) continue;
     if (number == nullptr || !number->is_number()) return std::nullopt;
     found.*member = number->as_real();
   }

@@ -27,10 +27,11 @@ struct SmallScan : ::testing::Test {
     const auto probe = state.probe.view<complex128, 3>();
     probe(0, 8, 8) = probe(0, 7, 8) = probe(0, 9, 8) = probe(0, 8, 7) = probe(0, 8, 9) = 1;
   }
-  [[nodiscard]] Acquisition found() const {
+  [[nodiscard]] Acquisition found(double counts_per_unit = 1) const {
     Array frames(Device::cpu(), {20, 16, 16}, DType::f64);
     std::fill_n(frames.view<double, 3>().data, frames.count(), 3.0);
-    return acquisition_of(state, Measurement(frames, ZeroFrequency::corner, mask, AmplitudeStorage::f64), sampling);
+    return acquisition_of(state, Measurement(frames, ZeroFrequency::corner, mask, AmplitudeStorage::f64), sampling,
+                          counts_per_unit);
   }
 };
 
@@ -43,6 +44,25 @@ TEST_F(SmallScan, HasTheDoseOfItsCountsOverItsArea) {
   EXPECT_NEAR(a.step, 2 * pixel, 1e-6);
   // The box of 6 x 8 pixels and a step in both directions.
   EXPECT_NEAR(a.dose / (20 * 3 * 256 / (8 * 10 * pixel * pixel)), 1, 1e-4);
+}
+
+TEST_F(SmallScan, IsInCountsWhateverAValueStandsFor) {
+  const Acquisition values = found(), counts = found(50);
+  EXPECT_NEAR(counts.counts_per_frame / values.counts_per_frame, 50, 1e-12);
+  EXPECT_NEAR(counts.counts_per_pixel / values.counts_per_pixel, 50, 1e-12);
+  EXPECT_NEAR(counts.dose / values.dose, 50, 1e-12);
+  EXPECT_EQ(counts.overlap, values.overlap);
+}
+
+TEST_F(SmallScan, DoesNotNameADoseWhereCountsAreNotKnown) {
+  const Value told = found(0).to_value();
+  EXPECT_TRUE(told.find("dose")->is_null());
+  EXPECT_TRUE(told.find("counts_per_pixel")->is_null());
+  EXPECT_TRUE(told.find("step")->is_number());
+  const std::optional<Acquisition> again = Acquisition::from_value(told);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->dose, 0);
+  EXPECT_EQ(again->step, found().step);
 }
 
 TEST_F(SmallScan, HasTheOverlapOfStepAndProbe) {

@@ -19,7 +19,7 @@ struct Row {
   bool quick = false;  ///< looks at no image
 };
 
-// Thresholds are those of specification 6.4 where it gives one. Lines of a spectrum: the median along a line of noise
+// docs/ptycho-theory.md#diagnoses has the same thresholds. Lines of a spectrum: the median along a line of noise
 // is above 3 times that of the ring for no view of more than twenty pixels. The raster shows at a hundredth of the
 // phase in good results, some mrad right, and in the truth as well.
 constexpr std::array<Row, 15> rows{{
@@ -46,7 +46,7 @@ constexpr std::array<Row, 15> rows{{
     {"checkerboard", symptom::checkerboard, 0.05, "neighbouring pixels alternate: a detail that no pattern measures",
      "check the numerics and the mask, or take the highest frequencies out with butterworth"},
     {"raster_grid", symptom::raster_grid, 0.1,
-     "a tenth of the phase's variation lies at multiples of the inverse scan step: the raster shows in the object",
+     "a tenth of the phase's variation is at multiples of the inverse scan step: the raster shows in the object",
      "scan at random positions, or let the probe move more freely (a larger step, an earlier start)"},
     {"phase_wrap", symptom::phase_wrap, std::numbers::pi, "the phase jumps by more than half a turn between neighbours",
      "unwrap the phase, or reconstruct a potential"},

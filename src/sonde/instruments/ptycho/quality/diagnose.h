@@ -23,14 +23,14 @@ struct Evidence {
   std::optional<Acquisition> acquisition{};
   std::span<const Point> initial_positions{};  ///< as those of the state were before any was corrected
   std::span<const double> r_intensity{};       ///< R_I of every iteration
-  double r_floor = 0;                          ///< R_I that counting alone leaves; 0: not known
+  double r_floor = 0;                          ///< R_I that counting noise leaves; 0: not known
   const State* earlier = nullptr;              ///< ten iterations ago, or of a run without regularisation
 };
 
 /// unknown: the evidence does not suffice.
 enum class Verdict { good, suspect, unknown };
 
-/// One judgement (specification 6.4).
+/// One diagnosis (docs/ptycho-theory.md#diagnoses).
 struct Diagnosis {
   std::string_view name;
   double value = 0;      ///< what was measured
@@ -40,10 +40,10 @@ struct Diagnosis {
   std::string_view fix;    ///< what to try
 };
 
-/// Every judgement there is, in the order of the specification. About a second for a view of 2000 x 2000 pixels.
+/// Every diagnosis there is, in the order of the table there. About a second for a view of 2000 x 2000 pixels.
 [[nodiscard]] std::vector<Diagnosis> diagnose(const Evidence& evidence);
 
-/// Those of them that look at numbers and probe alone: missing_overlap, scan_distortion, outside_aperture,
+/// Those of them that look only at numbers and probe: missing_overlap, scan_distortion, outside_aperture,
 /// mode_collapse, low_dose. A transform of every probe mode.
 [[nodiscard]] std::vector<Diagnosis> diagnose_quickly(const Evidence& evidence);
 

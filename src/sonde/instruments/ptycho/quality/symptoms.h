@@ -36,7 +36,7 @@ Symptom ringing(const View& view);        ///< largest ratio of a ring beyond th
 Symptom streaking(const View& view);      ///< |log2 of mean |d phi / dx| over mean |d phi / dy||
 Symptom spectral_line(const View& view);  ///< median along an axis of the spectrum over that of the rings
 Symptom checkerboard(const View& view);   ///< share of the power at the three corners of Nyquist
-Symptom raster_grid(const View& view);    ///< rms of what lies on the scan's reciprocal lattice alone, over that of all
+Symptom raster_grid(const View& view);    ///< rms of only what is on the scan's reciprocal lattice, over that of all
 Symptom phase_wrap(const View& view);     ///< largest |difference of neighbours|, rad
 Symptom blurring(const View& view);       ///< share of the power above half Nyquist that was lost
 

@@ -120,13 +120,13 @@ Symptom low_contrast(const View& view) {
   };
   const double before = part(2 * span), now = part(span);
   if (!(before - now > still * before)) return 0;  // it falls no more: nothing to gain by going on
-  // Above 0.15 it is poor too, unless counting alone makes it that large.
+  // Above 0.15 it is poor too, unless counting noise makes it that large.
   const double above_floor = now / (far * floor);
   return now > near_floor * floor ? std::max(above_floor, now / poor) : above_floor;
 }
 
 Symptom low_dose(const View& view) {
-  if (!view.evidence->acquisition) return {};
+  if (!view.evidence->acquisition || !(view.evidence->acquisition->counts_per_pixel > 0)) return {};
   return 1 / view.evidence->acquisition->counts_per_pixel;
 }
 

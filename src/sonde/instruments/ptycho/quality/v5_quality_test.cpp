@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constraints and judgements on reconstructions of the simulated reference set (specification V5).
+// Constraints and diagnoses on reconstructions of the simulated reference set
+// (docs/ptycho-theory.md#the-reference-set).
 #include <gtest/gtest.h>
 
 #include <string>

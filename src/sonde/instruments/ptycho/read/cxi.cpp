@@ -13,7 +13,6 @@ namespace {
 
 constexpr const char* patterns_path = "/entry_1/data_1/data";
 constexpr double joule_per_kev = 1.602176634e-16;
-constexpr double angstrom_per_m = 1e10;
 
 std::vector<Point> translations(const Hdf5File& file) {
   for (const char* path : {"/entry_1/data_1/translation", "/entry_1/sample_1/geometry_1/translation"}) {
@@ -53,6 +52,7 @@ Source open_cxi(const std::string& path) {
   source.positions = translations(file);
   source.unit = LengthUnit::angstrom;
   source.probe_type = ProbeType::photon;
+  source.probe_type_assumed = true;
 
   const std::string detector = "/entry_1/instrument_1/detector_1/";
   source.distance_m = number_in(file, detector + "distance");

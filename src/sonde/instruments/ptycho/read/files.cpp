@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <type_traits>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -12,8 +14,6 @@
 
 namespace sonde::ptycho {
 namespace {
-
-bool is_npy(const std::string& path) { return to_lower(path).ends_with(".npy"); }
 
 /// body(elements) for real arrays; false for complex ones.
 template <class Body>
@@ -46,6 +46,8 @@ bool visit_real(const Array& array, Body&& body) {
 }
 
 }  // namespace
+
+bool is_npy(const std::string& path) { return to_lower(path).ends_with(".npy"); }
 
 ArrayName array_name(const std::string& text, const std::string& home) {
   if (is_npy(text)) return {text, ""};
@@ -130,6 +132,29 @@ std::vector<std::uint8_t> as_mask(const Array& array, bool nonzero_is_good, cons
 std::optional<double> number_in(const Hdf5File& file, const std::string& path) {
   const std::optional<Hdf5Value> value = file.value(path, 1);
   return value ? value->number() : std::nullopt;
+}
+
+namespace {
+
+std::string name_of_list(const ArrayName& name) {
+  return name.dataset.empty() ? std::filesystem::path(name.file).stem().string() : name.dataset;
+}
+
+}  // namespace
+
+std::optional<LengthUnit> unit_in_name(const ArrayName& name) {
+  const std::string own = name_of_list(name), lower = to_lower(own);
+  for (const char* ending : {"_px", "_pixel", "_pixels"})
+    if (lower.ends_with(ending)) return LengthUnit::pixel;
+  if (own.ends_with("_A") || lower.ends_with("_angstrom")) return LengthUnit::angstrom;
+  return std::nullopt;
+}
+
+std::optional<std::string> foreign_unit_in_name(const ArrayName& name) {
+  const std::string own = name_of_list(name);
+  for (const char* unit : {"nm", "pm", "um", "mm", "m"})
+    if (own.ends_with(std::string("_") + unit)) return unit;
+  return std::nullopt;
 }
 
 }  // namespace sonde::ptycho

@@ -12,12 +12,17 @@
 
 namespace sonde::ptycho {
 
+inline constexpr double angstrom_per_m = 1e10;
+
 /// "FILE.npy", "FILE.h5:DATASET", or the name of a data set in `home`, the file that names it.
 struct ArrayName {
   std::string file, dataset;  ///< dataset is empty for NPY
   [[nodiscard]] std::string text() const { return dataset.empty() ? file : file + ":" + dataset; }
 };
 [[nodiscard]] ArrayName array_name(const std::string& text, const std::string& home);
+
+/// By the ending, in either case.
+[[nodiscard]] bool is_npy(const std::string& path);
 
 /// Throws Error(bad_file) naming the nearest when the data set is not there, and what reading throws.
 [[nodiscard]] Array read_named(const ArrayName& name);
@@ -27,6 +32,11 @@ struct ArrayName {
 /// The elements as double or complex double; other shapes and types are an Error(bad_input) beginning with `what`.
 [[nodiscard]] std::vector<double> as_doubles(const Array& array, const std::string& what);
 [[nodiscard]] Array as_complex(const Array& array, const std::string& what);
+/// The unit that the name of a list of positions ends in: "positions_px", "shifts_pixels", "positions_A",
+/// "xy_angstrom".
+[[nodiscard]] std::optional<LengthUnit> unit_in_name(const ArrayName& name);
+/// A unit that such a name ends in and that lists are not in: "nm", "pm", "um", "mm", "m".
+[[nodiscard]] std::optional<std::string> foreign_unit_in_name(const ArrayName& name);
 /// (count, 2) as rows and columns in that order.
 [[nodiscard]] std::vector<Point> as_points(const Array& array, const std::string& what);
 /// (rows, cols): 1 where the value is good. Throws Error(bad_input) for another shape than the detector's.

@@ -117,7 +117,7 @@ DType counted_as(DType stored) {
     case DType::f64:
       return stored;
     default:
-      throw Error(ErrorKind::bad_input, fmt::format("patterns of type {} are no counts", name(stored)));
+      throw Error(ErrorKind::bad_input, fmt::format("patterns of type {} are not counts", name(stored)));
   }
 }
 

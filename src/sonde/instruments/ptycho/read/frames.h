@@ -62,12 +62,12 @@ struct BrightDisk {
   Point centre;       ///< of these pixels, from the zero frequency
 };
 /// The bright disk in a mean pattern (rows, columns), zero frequency at [0,0]. Nothing below a radius of three pixels,
-/// which tells no size.
+/// which gives no size.
 [[nodiscard]] std::optional<BrightDisk> bright_disk(View<const double, 2> mean, const Sampling& sampling);
 
-/// Pixels (row, column) of a mean pattern as above that are lit alone: twenty times as bright as the third brightest of
-/// the eight around them, which at the rim of a disk is lit, and as a fiftieth of the level of the bright disk, beside
-/// which noise does not reach that.
+/// Pixels (row, column) of a mean pattern as above that are lit by themselves: twenty times as bright as the third
+/// brightest of the eight around them, which at the rim of a disk is lit, and as a fiftieth of the level of the bright
+/// disk, beside which noise does not reach that.
 [[nodiscard]] std::vector<std::array<Index, 2>> hot_pixels(View<const double, 2> mean);
 
 }  // namespace sonde::ptycho

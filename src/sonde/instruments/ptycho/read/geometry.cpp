@@ -10,7 +10,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/instruments/ptycho/optics/wavelength.h"
+#include "sonde/engine/math/wavelength.h"
 #include "sonde/instruments/ptycho/scan/spacing.h"
 
 namespace sonde::ptycho {
@@ -34,7 +34,7 @@ class Merge {
     return Claim(*set, run_file);
   }
 
-  /// Tells when the run file's number is not that of the data file.
+  /// Notes when the run file's number is not that of the data file.
   void compare(const char* key, double set, double file) {
     constexpr double rounding = 1e-6;  // of numbers that went through single precision or a few printed digits
     const double off = std::abs(set / file - 1);
@@ -71,6 +71,21 @@ void require_plausible(const Claim& energy, ProbeType type) {
   if (other >= least && other <= most)
     error.hint(fmt::format("{:.6g} {} would be energy_keV = {:.6g}", value, value > most ? "eV" : "MeV", other));
   throw error;
+}
+
+/// CXI and PtyD are X-ray formats that people also keep electrons in, and neither says which. Photons above 30 keV meet
+/// no detector whose pixels span more than 0.1 mrad; electrons usually do.
+void require_probe_type(const Source& source, const GeometrySettings& set, const SamplingClaims& claims) {
+  if (set.probe_type || !source.probe_type_assumed || source.probe_type != ProbeType::photon) return;
+  if (!claims.energy_kev || !claims.detector_pixel_m || !claims.distance_m) return;
+  constexpr double least_energy_kev = 30, least_angle = 1e-4;
+  const double angle = claims.detector_pixel_m->value / claims.distance_m->value;
+  if (claims.energy_kev->value <= least_energy_kev || !(angle > least_angle)) return;
+  throw Error(
+      ErrorKind::bad_input,
+      fmt::format("{}: {} has no probe type; {:.4g} keV and {:.3g} mrad per detector pixel are those of electrons",
+                  source.file, source.format, claims.energy_kev->value, 1000 * angle))
+      .hint("set geometry.probe_type to \"electron\" or \"photon\"");
 }
 
 /// Settings that speak of lengths and angles where all is in pixels.
@@ -178,6 +193,9 @@ Geometry geometry_of(const Source& source, const GeometrySettings& set) {
   claims.step_px = found.step_px;
   claims.step_a = merge("scan_step_A", set.scan_step_a, source.step_a);
   found.step_a = claims.step_a;
+  require_probe_type(source, set, claims);
+  if (!claims.photons && !claims.mrad_per_px && !claims.inv_a_per_px && claims.detector_pixel_m && claims.distance_m)
+    claims.mrad_per_px = Claim(1000 * claims.detector_pixel_m->value / claims.distance_m->value, claims.distance_m->by);
   require_consistent(claims);
   found.sampling = claims.photons ? photons(rows, cols, claims) : electrons(rows, cols, claims);
   if (const std::optional<Claim> mrad = merge("semiangle_mrad", set.semiangle_mrad, source.semiangle_mrad))
@@ -196,7 +214,7 @@ std::optional<std::string> compare_step(const std::vector<Point>& positions, con
   if (raster) {
     steps = lattice_steps(places, *shape);
   } else {
-    const Spacing spacing = spacing_of(places);
+    const Spacing spacing = spacing_of(places, Interruption::looked_for);
     steps = {spacing.nearest, spacing.across};
   }
   // A list of refined positions is stretched by a per cent or two; scattered ones have no step but a typical distance.
@@ -211,7 +229,7 @@ std::optional<std::string> compare_step(const std::vector<Point>& positions, con
   if (nearest == 0) return std::nullopt;
   const char* unit = in_pixels ? "px" : "A";
   const std::string message =
-      fmt::format("the step is inconsistent: the positions lie {:.4g} {} apart, scan_step_{} = {:.4g} of {}: {}",
+      fmt::format("the step is inconsistent: the positions are {:.4g} {} apart, scan_step_{} = {:.4g} of {}: {}",
                   nearest, unit, unit, step.value, step.by, factor(step.value, nearest));
   if (step.by != run_file) return message;
   Error error(ErrorKind::bad_input, message);

@@ -142,7 +142,7 @@ TEST(PlanScan, AListOfPositionsAndAStepOfTheRunFileMustAgree) {
   EXPECT_NO_THROW((void)planned(listed(1), set));
   set.scan_step_a = 0.836;
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)planned(listed(1), set); }),
-              AllOf(HasSubstr("the positions lie 0.418 A apart, scan_step_A = 0.836 of the run file: 2 times as much"),
+              AllOf(HasSubstr("the positions are 0.418 A apart, scan_step_A = 0.836 of the run file: 2 times as much"),
                     HasSubstr("positions of a list need no step")));
   set.scan_step_a = 2;
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)planned(listed(1), set); }),
@@ -155,7 +155,7 @@ TEST(PlanScan, AListOfPositionsAndAStepOfTheRunFileMustAgree) {
 TEST(PlanScan, AFileWhoseOwnStepAndPositionsDisagreeIsWarnedOf) {
   EXPECT_THAT(planned(listed(1), {}).warnings, IsEmpty());
   EXPECT_THAT(planned(listed(3), {}).warnings,
-              ElementsAre(HasSubstr("the positions lie 1.254 A apart, scan_step_A = 0.418 of scan.h5")));
+              ElementsAre(HasSubstr("the positions are 1.254 A apart, scan_step_A = 0.418 of scan.h5")));
 }
 
 TEST(PlanScan, ASemiangleBeyondTheDetectorIsRefusedWhateverTheFirstProbe) {

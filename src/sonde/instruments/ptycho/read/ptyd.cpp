@@ -13,8 +13,6 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr double angstrom_per_m = 1e10;
-
 /// The first number of a small value: sizes may be stored as one number or as two equal ones.
 std::optional<double> first_number(const Hdf5File& file, const std::string& path) {
   const std::optional<Hdf5Value> value = file.value(path, 2);
@@ -93,6 +91,7 @@ Source open_ptyd(const std::string& path) {
   source.read_patterns = [read = source.read_frames, count = source.shape[0]] { return read(0, count); };
   source.unit = LengthUnit::angstrom;
   source.probe_type = ProbeType::photon;
+  source.probe_type_assumed = true;
   source.energy_kev = number_in(file, "/meta/energy");
   source.distance_m = number_in(file, "/meta/distance");
   source.detector_pixel_m = first_number(file, "/meta/psize");

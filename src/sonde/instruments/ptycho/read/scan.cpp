@@ -14,6 +14,7 @@
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/math/fft.h"
+#include "sonde/instruments/ptycho/read/count_unit.h"
 #include "sonde/instruments/ptycho/read/frames.h"
 #include "sonde/instruments/ptycho/read/geometry.h"
 
@@ -38,7 +39,7 @@ Extent window_of(const Source& source, const DataSettings& data) {
   return {next_fast_size(window.rows), next_fast_size(window.cols)};
 }
 
-/// Of the direct beam that settings name, in whole pixels; what is left of a pixel is told.
+/// Of the direct beam that settings name, in whole pixels; what is left of a pixel is reported.
 OffCentre off_centre(Scan& scan, const DataSettings& data) {
   if (data.centre.empty()) return {};
   const std::vector<double> at = parse_numbers(data.centre, "data.centre");
@@ -162,11 +163,10 @@ std::optional<std::string> compare_disk(const Scan& scan, View<const double, 2> 
   const std::optional<BrightDisk> disk = bright_disk(mean, scan.sampling);
   if (!disk) return std::nullopt;
   const double found = disk->radius;
-  // The edge of the disk is a pixel or two wide, and specimens scatter from it: a quarter more or less is another
-  // angle.
-  constexpr double tolerance = 1.25;
-  if (found < tolerance * *scan.semiangle && found * tolerance > *scan.semiangle) return std::nullopt;
   const double pixel = std::sqrt(scan.sampling.angle_row() * scan.sampling.angle_col());
+  // The area above half of the level gives the radius to a third of a pixel where the edge is sharp.
+  const double tolerance = std::max(0.08, 0.35 * pixel / *scan.semiangle);
+  if (std::abs(found / *scan.semiangle - 1) < tolerance) return std::nullopt;
   return fmt::format(
       "{}: the bright disk of the mean pattern has a radius of {:.3g} detector pixels, {:.3g} mrad, but the semiangle "
       "is "
@@ -182,7 +182,7 @@ std::optional<std::string> compare_centre(const Scan& scan, View<const double, 2
   if (!disk || std::hypot(disk->centre.row, disk->centre.col) < off) return std::nullopt;
   const auto at = [](double away, Index n, Index shift) { return away + static_cast<double>(n / 2 + shift); };
   return fmt::format(
-      "{}: the bright disk of the mean pattern lies {:.2g} rows and {:.2g} columns beside the zero frequency; "
+      "{}: the bright disk of the mean pattern is {:.2g} rows and {:.2g} columns beside the zero frequency; "
       "data.centre = \"{:.1f},{:.1f}\" puts it right, unless the beam was tilted",
       file, disk->centre.row, disk->centre.col, at(disk->centre.row, scan.stored.rows, scan.off_centre.rows),
       at(disk->centre.col, scan.stored.cols, scan.off_centre.cols));
@@ -203,8 +203,9 @@ std::optional<std::string> compare_neighbours(const Scan& scan, View<const doubl
   if (hot.empty()) return std::nullopt;
   if (hot.size() > words.size()) words.push_back(fmt::format("{} more", hot.size() - words.size()));
   return fmt::format(
-      "{}: {} detector pixels shine alone in the mean pattern, hot ones it seems: {}; data.mask leaves them out", file,
-      hot.size(), join_words(words));
+      "{}: {} isolated detector pixels are bright in the mean pattern, hot ones it seems: {}; data.mask leaves them "
+      "out",
+      file, hot.size(), join_words(words));
 }
 
 bool is_refitted(const Scan& scan) {
@@ -230,6 +231,25 @@ std::optional<std::string> compare_lines(const std::vector<Point>& points, const
   if (std::abs(along.row) < steep * std::abs(along.col)) return std::nullopt;
   return "within a line of the scan the positions go along rows: if the list holds columns first (x, y), exchange them "
          "or set geometry.transpose = true";
+}
+
+/// How many counts a unit of the values is, from the first block and what settings say.
+void take_count_unit(const Array& patterns, const Source& source, Scan& scan, const DataSettings& data,
+                     LoadedCounts& loaded) {
+  if (data.counts_per_unit) {
+    loaded.counts_per_unit = *data.counts_per_unit;
+    return;
+  }
+  const CountUnit unit = count_unit_of(patterns);
+  loaded.counts_per_unit = unit.counts_per_unit;
+  if (unit.counts_per_unit == 0)
+    loaded.warnings.push_back(fmt::format(
+        "{}: no counts: {}. The floor that counting noise sets to R_I is not known; data.counts_per_unit gives "
+        "how many counts a value of 1 is",
+        source.file, unit.because));
+  else if (unit.counts_per_unit != 1)
+    scan.notes.push_back(fmt::format("{}: {}, which is taken for one count; data.counts_per_unit sets another number",
+                                     source.file, unit.because));
 }
 
 }  // namespace
@@ -317,7 +337,7 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
   how.zero = scan.zero_frequency;
   how.mask = scan.good;
   LoadedCounts loaded{
-      Measurement(count, scan.window.rows, scan.window.cols, counted_as(source.dtype), how), {}, {}, {}};
+      Measurement(count, scan.window.rows, scan.window.cols, counted_as(source.dtype), how), {}, {}, 1, {}};
   const bool refitted = is_refitted(scan);
   Array sum = Array::zeros(Device::cpu(), Shape{1, scan.stored.rows, scan.stored.cols}, DType::f64);
   const std::span<double> all(static_cast<double*>(sum.data()), static_cast<std::size_t>(sum.count()));
@@ -330,6 +350,7 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
     run = 1;
     while (run < most && own + run < count && number(own + run) == first + run) ++run;
     Array patterns = as_counts(read_run(source, first, run));
+    if (own == 0) take_count_unit(patterns, source, scan, data, loaded);
     if (data.clip_negative) clipped += clip_negative(patterns);
     saturated += saturated_pixels(patterns, good);
     add_patterns(patterns, first, scan.skip, all);
@@ -343,7 +364,7 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
                     saturated, max_value(source.dtype), name(source.dtype)));
   if (zero_frequency_doubtful(all, scan.stored, good, scan.zero_frequency)) {
     const bool centre = scan.zero_frequency == ZeroFrequency::centre;
-    loaded.warnings.push_back(fmt::format("{}: most counts lie at the {} of the patterns, but zero_frequency is \"{}\"",
+    loaded.warnings.push_back(fmt::format("{}: most counts are at the {} of the patterns, but zero_frequency is \"{}\"",
                                           source.file, centre ? "corners" : "centre", centre ? "center" : "corner"));
   }
   during("reading " + source.file, [&] { loaded.measurement.complete(); });

@@ -43,6 +43,7 @@ struct LoadedCounts {
   Measurement measurement;
   Array mean;                         ///< f64 (rows, columns), zero frequency at [0,0]: of the frames that take part
   std::vector<Index> empty;           ///< frames without a count that take part; skipped when asked
+  double counts_per_unit = 1;         ///< of the values; 0: not known
   std::vector<std::string> warnings;  ///< saturated pixels, a doubtful zero frequency
 };
 

@@ -46,7 +46,7 @@ void DataSettings::describe(Fields& fields) {
               .check = require_extent});
   fields.choice("zero_frequency", zero_frequency,
                 {{"auto", std::nullopt}, {"center", ZeroFrequency::centre}, {"corner", ZeroFrequency::corner}},
-                {.help = "where the undiffracted beam lies: at index floor(N/2) (auto, unless the format says "
+                {.help = "where the undiffracted beam is: at index floor(N/2) (auto, unless the format says "
                          "otherwise), or at [0, 0]"});
   fields.add("mask", mask,
              {.help = "which pixels were measured, after detector_bin: data set inside the file, FILE.npy or "
@@ -59,6 +59,12 @@ void DataSettings::describe(Fields& fields) {
               .check = [](std::string_view text, std::string_view where) { (void)parse_frames(text, where); }});
   fields.add("skip_empty", skip_empty, {.help = "frames without a single count take no part"});
   fields.add("clip_negative", clip_negative, {.help = "negative counts become zero"});
+  fields.add(
+      "counts_per_unit", counts_per_unit,
+      {.help = "counts (electrons, photons) that a value of 1 means, where values are not counts: the floor of R_I "
+               "follows from it; unset: estimated",
+       .min = 1e-30,
+       .max = 1e30});
   fields.add("detector_bin", detector_bin,
              {.help = "files that `sonde stem` opens: sum N x N detector pixels", .min = 1, .max = 1024});
   fields.add("crop", crop,
@@ -89,10 +95,11 @@ void DataSettings::describe(Fields& fields) {
 void GeometrySettings::describe(Fields& fields) {
   fields.choice("units", units, {{"A", Units::angstrom}, {"pixel", Units::pixel}},
                 {.help = "lengths in angstrom, or all in object pixels when energy and angles are not known"});
-  fields.choice(
-      "probe_type", probe_type,
-      {{"auto", std::nullopt}, {"electron", ProbeType::electron}, {"photon", ProbeType::photon}},
-      {.help = "what the probe is made of; auto: what the file says (photons for CXI and PtyD), else electrons"});
+  fields.choice("probe_type", probe_type,
+                {{"auto", std::nullopt}, {"electron", ProbeType::electron}, {"photon", ProbeType::photon}},
+                {.help = "what the probe is made of; auto: what the file says (photons for CXI and PtyD, unless energy "
+                         "and angles are those of electrons), "
+                         "else electrons"});
   fields.add("energy_keV", energy_kev, {.help = "energy of the electrons or photons", .unit = "keV"});
   fields.add("semiangle_mrad", semiangle_mrad, {.help = "convergence semiangle of the probe", .unit = "mrad"});
   fields.add("detector_mrad_per_px", detector_mrad_per_px,
@@ -101,8 +108,9 @@ void GeometrySettings::describe(Fields& fields) {
              {.help = "instead of the angle: reciprocal size of a detector pixel, angle / wavelength (no 2 pi), after "
                       "detector_bin",
               .unit = "1/A"});
-  fields.add("detector_pixel_m", detector_pixel_m, {.help = "photons: size of a detector pixel", .unit = "m"});
-  fields.add("distance_m", distance_m, {.help = "photons: from the specimen to the detector", .unit = "m"});
+  fields.add("detector_pixel_m", detector_pixel_m,
+             {.help = "size of a detector pixel: with the distance it gives the angle", .unit = "m"});
+  fields.add("distance_m", distance_m, {.help = "from the specimen to the detector (camera length)", .unit = "m"});
   fields.add("object_pixel_A", object_pixel_a,
              {.help = "object pixel: checked against energy and angle, or instead of the angle", .unit = "A"});
   fields.add("scan_step_A", scan_step_a, {.help = "step of a raster", .unit = "A"});
@@ -116,7 +124,8 @@ void GeometrySettings::describe(Fields& fields) {
 
 void PositionListSettings::describe(Fields& fields) {
   fields.choice("unit", unit, {{"auto", std::nullopt}, {"A", LengthUnit::angstrom}, {"px", LengthUnit::pixel}},
-                {.help = "unit of a list of positions; auto: A, or px when geometry.units is pixel"});
+                {.help = "unit of a list of positions; auto: as its name ends (_px, _A), else A, or px when "
+                         "geometry.units is pixel"});
   fields.choice("reference", reference,
                 {{"auto", std::nullopt},
                  {"window_center", Reference::window_centre},
@@ -144,7 +153,7 @@ std::vector<Index> parse_frames(std::string_view text, std::string_view key) {
         dash == std::string::npos ? first : whole(std::string_view(part).substr(dash + 1));
     constexpr Index most = Index{1} << 32;
     if (!first || !last || *first < 0 || *last < *first || *last >= most)
-      throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is no list of frames", key, text))
+      throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not a list of frames", key, text))
           .hint("write for instance 3,7,10-12");
     for (Index frame = *first; frame <= *last; ++frame) frames.push_back(frame);
   }

@@ -31,7 +31,8 @@ struct DataSettings {
   bool skip_empty = false, clip_negative = false;
   Index detector_bin = 1;  ///< what `sonde stem` opens only
   std::string crop;
-  std::string centre;  ///< detector row and column of the direct beam; empty: the middle
+  std::string centre;                     ///< detector row and column of the direct beam; empty: the middle
+  std::optional<double> counts_per_unit;  ///< unset: estimated from the values
   std::optional<double> holdout;
   std::optional<AmplitudeStorage> storage;  ///< unset: chosen by the memory there is
   std::optional<Tier> tier;                 ///< host or disk; unset: chosen

@@ -15,17 +15,16 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr const char* patterns_path = "/data";
+constexpr const char* data_path = "/data";
 
 std::optional<double> number_at(const Hdf5File& file, const char* name) {
-  const std::optional<Hdf5Value> value = file.attribute(patterns_path, name);
+  const std::optional<Hdf5Value> value = file.attribute(data_path, name);
   return value ? value->number() : std::nullopt;
 }
 
 double require_number(const Hdf5File& file, const char* name) {
   const std::optional<double> number = number_at(file, name);
-  if (!number)
-    throw Error(ErrorKind::bad_file, fmt::format("{}:{}: no attribute {}", file.path(), patterns_path, name));
+  if (!number) throw Error(ErrorKind::bad_file, fmt::format("{}:{}: no attribute {}", file.path(), data_path, name));
   return *number;
 }
 
@@ -38,12 +37,12 @@ bool is_sonde_scan(const Hdf5File& file) {
 
 Source open_sonde_scan(const std::string& path) {
   const Hdf5File file = Hdf5File::open(path);
-  const auto data = std::make_shared<Hdf5Dataset>(require_dataset(file, patterns_path));
+  const auto data = std::make_shared<Hdf5Dataset>(require_dataset(file, data_path));
   const Hdf5DatasetInfo& info = data->info();
   if (info.shape.rank() != 4 || !info.dtype || *info.dtype >= DType::c64)
     throw Error(ErrorKind::bad_file,
                 fmt::format("{}:{}: {} of shape {}, expected counts (scan rows, scan columns, rows, columns)",
-                            file.path(), patterns_path, info.type_text, info.shape.text()));
+                            file.path(), data_path, info.type_text, info.shape.text()));
   Source source;
   source.file = path;
   source.format = "sonde scan";

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/saturate.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/file.h"
 #include "sonde/engine/io/npy.h"
@@ -20,8 +21,6 @@
 
 namespace sonde::ptycho {
 namespace {
-
-bool is_npy(const std::string& path) { return to_lower(path).ends_with(".npy"); }
 
 /// Whether a file says that it is HDF5, whole or not. The signature stands at 0, or after a foreign block of 512 bytes
 /// or a multiple of that by a power of two.
@@ -113,6 +112,10 @@ void take_shape(Source& source, const Shape& stored, const DataSettings& setting
     throw Error(ErrorKind::bad_input, fmt::format("{}: shape {}, expected (frames, rows, columns) or (scan rows, scan "
                                                   "columns, rows, columns)",
                                                   what, stored.text()));
+  Index bytes = sizeof(double);  // at most, of one element
+  for (int i = 0; i < stored.rank(); ++i) bytes = saturating_product(bytes, stored[i]);
+  if (bytes == saturated)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: shape {} takes more than 2^63 bytes", what, stored.text()));
   std::optional<Extent> asked;
   if (!settings.scan_shape.empty()) asked = parse_extent(settings.scan_shape, "data.scan_shape");
   if (stored.rank() == 4) {
@@ -136,10 +139,10 @@ void take_shape(Source& source, const Shape& stored, const DataSettings& setting
     source.shape = Shape{stored[0] * stored[1], stored[2], stored[3]};
   } else {
     require_order(stored, static_cast<Index>(source.positions.size()), what);
-    if (asked && asked->rows * asked->cols != stored[0]) {
+    if (asked && saturating_product(asked->rows, asked->cols) != stored[0]) {
       Error error(ErrorKind::bad_input, fmt::format("{}: {} frames, but data.scan_shape is {} x {}", what, stored[0],
                                                     asked->rows, asked->cols));
-      if (asked->rows * asked->cols == stored[2])
+      if (saturating_product(asked->rows, asked->cols) == stored[2])
         error.hint("the axes seem to be in another order: frames come first, store numpy.moveaxis(patterns, -1, 0)");
       throw error;
     }
@@ -148,9 +151,23 @@ void take_shape(Source& source, const Shape& stored, const DataSettings& setting
   }
 }
 
-std::vector<Point> named_positions(const DataSettings& settings) {
+/// Remembers the unit that the name of the list ends in.
+void take_unit(const ArrayName& name, Source& source) {
+  source.unit = unit_in_name(name);
+  if (const std::optional<std::string> foreign = foreign_unit_in_name(name))
+    source.warnings.push_back(
+        fmt::format("{}: the name ends in _{}, but lists of positions are in A or in object pixels: store it in one of "
+                    "them",
+                    name.text(), *foreign));
+  if (!source.unit) return;
+  source.notes.push_back(fmt::format("{}: positions in {}, as the name says; positions.unit sets another unit",
+                                     name.text(), *source.unit == LengthUnit::pixel ? "object pixels" : "A"));
+}
+
+void take_named_positions(const DataSettings& settings, Source& source) {
   const ArrayName name = array_name(settings.positions, settings.file);
-  return as_points(read_named(name), name.text());
+  source.positions = as_points(read_named(name), name.text());
+  take_unit(name, source);
 }
 
 /// Takes a list that is called positions; others are remembered for whoever finds the positions missing.
@@ -185,7 +202,7 @@ void take_list_beside(Source& source, const Hdf5File& file, const Shape& pattern
 Source open_plain(const DataSettings& settings) {
   Source source;
   source.file = settings.file;
-  if (!settings.positions.empty()) source.positions = named_positions(settings);  // they tell the order of axes
+  if (!settings.positions.empty()) take_named_positions(settings, source);  // they tell the order of axes
   if (is_npy(settings.file)) {
     source.format = "NPY";
     NpyStack stack = npy_stack(settings.file);
@@ -201,7 +218,7 @@ Source open_plain(const DataSettings& settings) {
   const std::string what = fmt::format("{}:{}", settings.file, data->path());
   if (!data->info().dtype || *data->info().dtype >= DType::c64)
     throw Error(ErrorKind::bad_input,
-                fmt::format("{}: elements of type {} are no counts", what, data->info().type_text));
+                fmt::format("{}: elements of type {} are not counts", what, data->info().type_text));
   if (settings.positions.empty()) take_list_beside(source, file, data->info().shape);
   take_shape(source, data->info().shape, settings, what);
   source.dtype = *data->info().dtype;
@@ -216,10 +233,11 @@ void require_shape(Source& source, const DataSettings& settings) {
   if (settings.scan_shape.empty()) return;
   const Extent asked = parse_extent(settings.scan_shape, "data.scan_shape");
   const Extent known = source.scan_shape.value_or(asked);
-  if (asked.rows * asked.cols != source.shape[0] || asked.rows != known.rows || asked.cols != known.cols)
+  if (saturating_product(asked.rows, asked.cols) != source.shape[0] || asked.rows != known.rows ||
+      asked.cols != known.cols)
     throw Error(ErrorKind::bad_input, fmt::format("{}: {} frames, but data.scan_shape is {} x {}", source.file,
                                                   source.shape[0], asked.rows, asked.cols))
-        .hint("the file says where its frames lie: leave data.scan_shape out");
+        .hint("the file says where its frames are: leave data.scan_shape out");
   source.scan_shape = asked;
 }
 
@@ -233,9 +251,8 @@ SourceFormat recognised(const Hdf5File& file) {
 
 void take_named_arrays(const DataSettings& settings, Source& source) {
   if (!settings.positions.empty()) {
-    source.positions = named_positions(settings);
-    source.unit.reset();  // settings say what they mean
-    source.reference.reset();
+    take_named_positions(settings, source);
+    source.reference.reset();  // settings say what they mean
   }
   if (settings.mask.empty()) return;
   const ArrayName name = array_name(settings.mask, settings.file);

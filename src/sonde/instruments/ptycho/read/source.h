@@ -39,6 +39,7 @@ struct Source {
   std::vector<std::string> position_lists;
 
   std::optional<ProbeType> probe_type;
+  bool probe_type_assumed = false;  ///< by the custom of the format: the file does not say it
   std::optional<double> energy_kev, semiangle_mrad, mrad_per_px, detector_pixel_m, distance_m, step_a;
   std::optional<double> inv_a_per_px;  ///< 1/A per detector pixel, for who knows it without the energy
   Array probe;                         ///< complex128 (modes, rows, columns), centred; empty unless the file has one

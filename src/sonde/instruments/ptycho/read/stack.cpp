@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/read/stack.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <span>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/io/declared_size.h"
+#include "sonde/engine/io/file.h"
 #include "sonde/engine/io/npy.h"
 
 namespace sonde::ptycho {
@@ -36,6 +40,13 @@ Array lines_of(const Hdf5Dataset& raster, Index first, Index count) {
 }  // namespace
 
 ReadFrames frames_of(std::shared_ptr<const Hdf5Dataset> stack) {
+  const Hdf5DatasetInfo& info = stack->info();
+  if (info.dtype && info.layout != Hdf5DatasetInfo::Layout::virtual_parts)
+    require_believable(fmt::format("{}, {}", stack->file_path(), stack->path()),
+                       {.items = info.shape.count(),
+                        .item_bytes = size_bytes(*info.dtype),
+                        .file_bytes = File(stack->file_path()).size(),
+                        .packed = !info.filters.empty()});
   if (stack->info().shape.rank() == 4)
     return [stack](Index first, Index count) { return lines_of(*stack, first, count); };
   return [stack](Index first, Index count) {

@@ -129,8 +129,7 @@ Array placed_object(const StoredWave& wave, Index slices, Index rows, Index cols
   if (!wave.origin && (shape[1] != rows || shape[2] != cols))
     throw Error(ErrorKind::bad_input, fmt::format("{}: an object of {} x {} pixels, expected {} x {}", wave.what,
                                                   shape[1], shape[2], rows, cols))
-        .hint(
-            "an object that says where it lies (attribute origin_px, _origin and _psize of a .ptyr) may have any size");
+        .hint("an object that says where it is (attribute origin_px, _origin and _psize of a .ptyr) may have any size");
   const Index down = wave.origin ? static_cast<Index>(std::lround(wave.origin->row - origin.row)) : 0;
   const Index right = wave.origin ? static_cast<Index>(std::lround(wave.origin->col - origin.col)) : 0;
   Array made(Device::cpu(), Shape{slices, rows, cols}, DType::c128);
@@ -216,7 +215,7 @@ std::vector<double> ObjectSettings::slice_distances() const {
 
 void ObjectSettings::describe(Fields& fields) {
   fields.choice("type", type, {{"complex", ObjectType::complex}, {"potential", ObjectType::potential}},
-                {.help = "complex transmission, or a phase alone"});
+                {.help = "complex transmission, or only a phase"});
   fields.choice("init", init,
                 {{"ones", ObjectInit::ones},
                  {"random", ObjectInit::random},

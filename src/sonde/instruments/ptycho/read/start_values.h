@@ -81,7 +81,7 @@ struct KnownObject {
   Point origin;
 };
 
-/// Throws Error(bad_input) when object.file tells the size of its pixels and it is another one than this scan's: it
+/// Throws Error(bad_input) when object.file states the size of its pixels and it is another one than this scan's: it
 /// would be another specimen.
 void require_object_pixels(const ObjectSettings& settings, const Sampling& sampling);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: how states and what engines remember stand in a checkpoint. Several processes write one file as
-// one process would: all call with their parts and their share, and rank 0 alone has the file (`checkpoint` is nullptr
+// one process would: all call with their parts and their share, and only rank 0 has the file (`checkpoint` is nullptr
 // on the others); each reads its own parts of it. One process has no share.
 #pragma once
 

@@ -158,15 +158,15 @@ TEST(Kernels, AreRefusedByTheNameOfWhatHasNone) {
               }),
               HasSubstr("compute.wave_tier"));
   const std::string positions = refusal([](Schedule& schedule) { schedule.positions.method = PositionMethod::xcorr; });
-  EXPECT_THAT(positions, HasSubstr("positions are corrected by xcorr on the CPU alone (with kernels: gradient)"));
+  EXPECT_THAT(positions, HasSubstr("positions are corrected by xcorr only on the CPU (with kernels: gradient)"));
   EXPECT_THAT(positions, HasSubstr("use --device cpu"));
   EXPECT_THAT(refusal([](Schedule& schedule) { schedule.opr.modes = 1; }),
-              HasSubstr("a probe that varies along the scan is for the CPU alone"));
+              HasSubstr("a probe that varies along the scan is only for the CPU"));
   EXPECT_THAT(refusal([](Schedule& schedule) {
                 const std::vector<Placement> one(1);
                 schedule.share = std::make_shared<Share>(Ranks::alone(), one, Window{16, 16}, 20, 22);
               }),
-              HasSubstr("several processes share a scan on the CPU alone"));
+              HasSubstr("several processes share a scan only on the CPU"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference set by the kernels of a device in single precision, against the CPU (specification 11, V11).
+// The reference set by the kernels of a device in single precision, against the CPU.
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 class KernelsOnV5 : public sonde::testing::EachDevice {};
 INSTANTIATE_EACH_DEVICE(KernelsOnV5);
 
-/// Both ways in single precision from the same start: the specification asks for a relative difference of the objects
+/// Both ways in single precision from the same start: asked for is a relative difference of the objects
 /// below 1e-3.
 void expect_the_same(Device device, const std::string& engine, const std::string& order, Index iterations) {
   SONDE_NEED_DATA(data);
@@ -44,7 +44,7 @@ void expect_the_same(Device device, const std::string& engine, const std::string
     change += std::norm(complex128(a[i]) - complex128(b[i]));
     power += std::norm(complex128(b[i]));
   }
-  EXPECT_LT(std::sqrt(change / power), 1e-3);  // the specification's number
+  EXPECT_LT(std::sqrt(change / power), 1e-3);  // as asked for
   EXPECT_NEAR(there->history().back().fit.r_intensity / here->history().back().fit.r_intensity, 1, 1e-4);
   EXPECT_NEAR(*there->history().back().r_free / *here->history().back().r_free, 1, 1e-3);
 }

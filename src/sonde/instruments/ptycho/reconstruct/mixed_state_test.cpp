@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A partially coherent probe is told apart into its modes (specification 11, V6).
+// A partially coherent probe is separated into its modes.
 #include <random>
 
 #include "sonde/instruments/ptycho/constrain/modes.h"
@@ -111,10 +111,10 @@ TEST(MixedState, ThreeModesFitWhatOneCannot) {
   EXPECT_LT(largest_difference(reconstruct(set, measurement, modes, gd).occupancies), 0.01);
 }
 
-/// Shares move slowly, because the likelihood hardly tells them: from 2 % each gd, adam, lsqml, ml and raar are at 0.87
-/// or more of the first mode after 300 iterations. What moves them is the momentum of the object. With a kick of 0.4
-/// every fifth frame mpie is 0.024 away from the true shares after 200 iterations (0.724, 0.180, 0.096), at an R_I of
-/// 1.24 times the floor, and 20 of gd bring R_I back and leave the shares.
+/// Shares move slowly, because the likelihood hardly depends on them: from 2 % each gd, adam, lsqml, ml and raar are at
+/// 0.87 or more of the first mode after 300 iterations. What moves them is the momentum of the object. With a kick of
+/// 0.4 every fifth frame mpie is 0.024 away from the true shares after 200 iterations (0.724, 0.180, 0.096), at an R_I
+/// of 1.24 times the floor, and 20 of gd bring R_I back and leave the shares.
 TEST(MixedState, MomentumFindsTheSharesOfTheModes) {
   SONDE_NEED_DATA(data);
   const V5 set(data, "exact");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two layers are told apart (specification 11, V12), with frames from a double-precision loop of its own.
+// Two layers are separated, with frames from a double-precision loop of its own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -161,7 +161,7 @@ TEST(Multislice, TwoLayersAreToldApart) {
     for (Index i = 0; i < side * side; ++i)
       found[static_cast<std::size_t>(s)][static_cast<std::size_t>(i)] =
           std::arg(two->state().object.view<complex64, 3>().data[s * side * side + i]);
-  // An independent program reached 0.999, 0.095 and a factor of 22 (specification, V12).
+  // An independent program reached 0.999, 0.095 and a factor of 22 here.
   for (std::size_t s = 0; s < 2; ++s) {
     EXPECT_GT(correlation(found[s], layers[s]), 0.95) << s;
     EXPECT_LT(std::abs(correlation(found[s], layers[1 - s])), 0.2) << s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A probe that varies along the scan is found together with how it does (specification 4.10).
+// A probe that varies along the scan is found together with how it does.
 #include <numbers>
 #include <random>
 

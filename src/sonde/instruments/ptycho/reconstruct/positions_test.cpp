@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions that are wrong by a pixel, and by two, are found again (specification 11, V7).
+// Positions that are wrong by a pixel, and by two, are found again.
 #include <cmath>
 #include <cstdint>
 #include <memory>

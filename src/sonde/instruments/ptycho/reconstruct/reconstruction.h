@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,56 +8,16 @@
 #include <vector>
 
 #include "sonde/engine/io/checkpoint.h"
-#include "sonde/engine/math/fft.h"
-#include "sonde/instruments/ptycho/constrain/constraints.h"
-#include "sonde/instruments/ptycho/engines/engine.h"
-#include "sonde/instruments/ptycho/model/device_patterns.h"
 #include "sonde/instruments/ptycho/model/measurement.h"
 #include "sonde/instruments/ptycho/model/metrics.h"
 #include "sonde/instruments/ptycho/model/state.h"
-#include "sonde/instruments/ptycho/opr/probe_relaxation.h"
 #include "sonde/instruments/ptycho/positions/correct.h"
-#include "sonde/instruments/ptycho/reconstruct/stop.h"
+#include "sonde/instruments/ptycho/reconstruct/judged_frames.h"
+#include "sonde/instruments/ptycho/reconstruct/schedule.h"
 
 namespace sonde::ptycho {
 
-/// One engine of a run, and for how long.
-struct EngineRun {
-  std::string name;
-  Index iterations = 100;
-  std::shared_ptr<const EngineSetup> setup;
-  Index most_batch = std::numeric_limits<Index>::max();  ///< frames of a batch, whatever its settings say
-};
-
-/// What happens to the estimate, in order.
-struct Schedule {
-  std::vector<EngineRun> engines;
-  Index object_start = 1, probe_start = 2;  ///< first iteration in which each is free
-  PositionSettings positions;
-  OprSettings opr;
-  std::vector<ChosenConstraint> constraints;
-  /// What constraints may know; unset: the mean counts alone.
-  std::shared_ptr<const ConstraintContext> known{};
-  StopSettings stop;
-  std::optional<double> holdout;  ///< share of the frames that only judge; unset: chosen
-  std::vector<Index> skip;        ///< frames that take no part at all
-  std::uint64_t seed = 1;
-  /// How the plans of Fourier transforms are found. Measured ones may round differently from one measurement to the
-  /// next.
-  FftEffort transforms = FftEffort::measured;
-  /// The GPU whose kernels compute; unset: the CPU's threads do. Constraints stay with the CPU, on the estimate that
-  /// comes back after every iteration. The CPU as this device plays the kernels on one thread, for tests.
-  std::optional<Device> kernels{};
-  PatternTier patterns = PatternTier::device;  ///< where they wait for kernels
-  WorkLimits limits{};
-  /// Several processes: measurement, state and propagators are this one's part; skip and hold-out number the scan.
-  std::shared_ptr<Share> share{};
-};
-
-/// Why a schedule cannot be computed by kernels ("the engine epie has no kernels for a GPU"); empty when it can.
-[[nodiscard]] std::string why_no_kernels(const Schedule& schedule);
-
-/// What one iteration did (specification 6.1).
+/// What one iteration did (docs/ptycho-theory.md#metrics-and-their-floor).
 struct IterationRecord {
   Index number = 0;  ///< from 1
   Index engine = 0;  ///< index in the schedule
@@ -77,7 +35,7 @@ struct IterationRecord {
   double seconds = 0;
 };
 
-/// How a run ended, or that it goes on.
+/// How a run ended, or that it continues.
 struct Outcome {
   enum class Kind { running, finished, converged, diverged };
   Kind kind = Kind::running;
@@ -92,10 +50,6 @@ struct Outcome {
 
 /// running, finished, converged or diverged.
 [[nodiscard]] std::string_view name(Outcome::Kind kind);
-
-/// Throws Error(not_supported) naming the first engine, constraint or correction of positions that several processes
-/// cannot share.
-void require_shareable(const Schedule& schedule);
 
 /// Whose checkpoints they are: CheckpointReader(path, checkpoint_kind()).
 [[nodiscard]] inline CheckpointKind checkpoint_kind() { return {.name = "ptycho", .schema = 1}; }
@@ -146,18 +100,17 @@ class Reconstruction {
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   [[nodiscard]] const std::vector<IterationRecord>& history() const { return history_; }
   /// Frames of the scan.
-  [[nodiscard]] const std::vector<Index>& active() const { return active_; }
-  [[nodiscard]] const std::vector<Index>& held_out() const { return held_; }
+  [[nodiscard]] const std::vector<Index>& active() const { return frames_.active; }
+  [[nodiscard]] const std::vector<Index>& held_out() const { return frames_.held; }
   /// Sums over the active frames: what R_I's floor is found from.
-  [[nodiscard]] const CountSums& counts() const { return counts_; }
+  [[nodiscard]] const CountSums& counts() const { return frames_.counts; }
 
  protected:
   virtual void save_together(CheckpointWriter* checkpoint) = 0;
 
   Outcome outcome_;
   std::vector<IterationRecord> history_;
-  std::vector<Index> active_, held_;
-  CountSums counts_, held_counts_;
+  JudgedFrames frames_;
 };
 
 }  // namespace sonde::ptycho

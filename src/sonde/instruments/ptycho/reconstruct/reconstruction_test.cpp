@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/ptycho/engines/gd.h"
 #include "sonde/instruments/ptycho/engines/pie.h"
 #include "sonde/instruments/ptycho/model/phase_roughness.h"
@@ -87,6 +88,18 @@ TEST(Reconstruction, GoesThroughItsEnginesAndSaysWhatHappened) {
   EXPECT_EQ(reconstruction.history()[0].probe_change, 0);
   EXPECT_GT(reconstruction.history()[1].probe_change, 0);
   EXPECT_LT(reconstruction.history()[4].fit.r_intensity, reconstruction.history()[0].fit.r_intensity);
+}
+
+TEST(Reconstruction, RefusesMoreThreadsThanItHasScratchFor) {
+  set_thread_count(2);
+  Prepared run({}, gd(3));
+  run.reconstruction->iterate();
+  set_thread_count(3);
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { run.reconstruction->iterate(); }),
+              HasSubstr("3 threads; the reconstruction was prepared for up to 2"));
+  set_thread_count(1);
+  EXPECT_EQ(run.reconstruction->iterate().number, 2);
+  set_thread_count(0);
 }
 
 /// The measures against their definitions, from the naive far fields of the start.

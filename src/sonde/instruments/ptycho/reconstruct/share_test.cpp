@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reconstruction on several processes. Run alone this is a unit test with one; ctest starts it with 1, 2 and 4
+// One reconstruction on several processes. Run by itself this is a unit test with one; ctest starts it with 1, 2 and 4
 // (label mpi). Nothing ends a test early, because the other ranks would wait.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -126,7 +126,7 @@ void expect_that_of_one_process(const std::string& engine, double fraction, doub
             bound);
 }
 
-// Another order of sums: steps along a gradient keep its rounding of 1e-16 or 1e-7 (specification 10.6). Between pixels
+// Another order of sums: steps along a gradient keep its rounding of 1e-16 or 1e-7. Between pixels
 // the probe's spectrum has to follow; on pixels once for all engines.
 TEST(SharedReconstruction, IsThatOfOneProcess) {
   expect_that_of_one_process<float>("gd", 0, 1e-5);
@@ -145,8 +145,8 @@ TEST(SharedReconstruction, OfProjectionsIsThatOfOneProcess) {
     expect_that_of_one_process<float>(engine, 0.25, 4e-5, Edge::counts_by_light);
 }
 
-/// Six iterations on all ranks, on all ranks from a checkpoint after three, and alone from the same checkpoint; and the
-/// other way round, on all ranks from a checkpoint of one process.
+/// Six iterations on all ranks, on all ranks from a checkpoint after three, and by one process from the same
+/// checkpoint; and the other way round, on all ranks from a checkpoint of one process.
 template <class Real>
 void expect_checkpoints_of_any_number(const std::string& engine, double bound) {
   const Ranks ranks = Ranks::world();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real x-ray scan of a Siemens star (specification 11, V8): what an independent program reached, and a step that
+// A real x-ray scan of a Siemens star: what an independent program reached, and a step that
 // diverges. How far two halves of the data agree is tested with the whole program (PtychoData).
 #include <gtest/gtest.h>
 

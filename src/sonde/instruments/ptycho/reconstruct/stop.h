@@ -22,7 +22,7 @@ struct StopSettings {
   void describe(Fields& fields);
 };
 
-/// Decides after every iteration whether a run is over (specification 6.3). Looks at R_I and at the probe's power only.
+/// Decides after every iteration whether a run is over (docs/ptycho-theory.md#stop-rules). Looks at R_I and the power.
 class StopJudge {
  public:
   enum class Verdict { go_on, converged, diverged };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated reference set of the specification (V5) as tests use it, and the phase error its README defines.
+// The simulated reference set (V5: docs/ptycho-theory.md#the-reference-set) as tests use it, with its error.
 #pragma once
 
 #include <gtest/gtest.h>

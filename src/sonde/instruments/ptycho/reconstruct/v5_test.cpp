@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reconstructions of the simulated reference set against an independent program's curves (specification 11, V5, 11.1).
+// Reconstructions of the simulated reference set against an independent program's curves
+// (docs/ptycho-theory.md#the-reference-set).
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -146,8 +147,8 @@ const Settings settling_projections{{"relax", "0"}, {"a", "-0.05"}, {"b", "0.9"}
 const Settings slow_rrr{{"relax", "0"}, {"gamma", "0.3"}};
 const Settings poisson{{"loss", "poisson"}};
 
-/// How an engine comes to its own convergence, alone or with another one that goes on where it does not settle, and how
-/// near to the truth that is to be.
+/// How an engine comes to its own convergence, by itself or with another one that continues where it does not settle,
+/// and how near to the truth that is to be.
 struct Way {
   std::vector<Leg> legs;
   double mark;
@@ -212,7 +213,7 @@ class Settled {
 // on moving. What they leave after a few iterations gd takes to the mark, as a user would have it.
 
 // The losses of these are theirs in common, and so is the noise that they fit: no two are further apart than half of
-// what the best lacks. The likelihood of counts tells more: ml and the Poisson losses pass all the others by so much
+// what the best lacks. The likelihood of counts contains more: ml and the Poisson losses pass all the others by so much
 // that they cannot be near them. dm comes first, as the documentation advises.
 TEST(EnginesOnV5, SettleNearTheTruthAndEachOtherAt1e4) {
   SONDE_NEED_DATA(data);
@@ -242,7 +243,7 @@ TEST(EnginesOnV5, SettleNearTheTruthAndEachOtherAt1e4) {
 }
 
 // ml weighs each pixel by what was counted in it, which is another loss: it stays at 0.0041, also after 400 iterations
-// from the start, but no further from the others than they may be. raar alone stays at less than twice the mark.
+// from the start, but no further from the others than they may be. raar by itself stays at less than twice the mark.
 TEST(EnginesOnV5, SettleNearTheTruthAndEachOtherAt1e6) {
   SONDE_NEED_DATA(data);
   const Dose dose(data, "1e6");

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+
+#include "sonde/instruments/ptycho/engines/engine.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -26,10 +27,9 @@ std::string sentence(std::string_view words) {
   return text;
 }
 
-/// Whether the last engine moves by projections: it has no step that could be halved.
-bool wanders(const Findings& findings) {
-  constexpr std::array names{"dm", "raar", "rrr", "ap", "projections"};
-  return !findings.engines.empty() && std::find(names.begin(), names.end(), findings.engines.back()) != names.end();
+/// Whether the last engine has no step that could be halved.
+bool has_no_steps(const Findings& findings) {
+  return !findings.engines.empty() && !engine_kind(findings.engines.back()).setup()->traits().has_steps;
 }
 
 }  // namespace
@@ -39,9 +39,9 @@ std::vector<Advice> advice_for(const Findings& findings) {
   const double ratio = findings.floor > 0 ? findings.r_intensity / findings.floor : 0;
   const bool power_is_kept = contains(findings.constraints, "probe_power");
   const bool refined = !findings.position_method.empty() && findings.position_method != "none";
-  if (findings.outcome == "diverged" && wanders(findings))
-    advice.push_back({"Let another engine go on from its best estimate",
-                      "the run diverged: " + findings.because + "; projections wander about their answer",
+  if (findings.outcome == "diverged" && has_no_steps(findings))
+    advice.push_back({"Let another engine continue from its best estimate",
+                      "the run diverged: " + findings.because + "; projections fluctuate around the solution",
                       "[[engine]]\nname = \"gd\"\niterations = 60"});
   else if (findings.outcome == "diverged")
     advice.push_back({"Halve the steps of the engine", "the run diverged: " + findings.because,

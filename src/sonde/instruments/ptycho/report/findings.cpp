@@ -58,7 +58,7 @@ void read_settings(const Result& result, Findings& findings) {
   try {
     run.parse(result.settings, "settings");
   } catch (const Error&) {
-    return;  // of another version: what they alone tell is left out
+    return;  // of another version: what only they contain is left out
   }
   for (const Tables::Item& item : run.tables().find("engine")->items) findings.engines.push_back(item.kind);
   for (const Tables::Item& item : run.tables().find("constraint")->items) findings.constraints.push_back(item.kind);

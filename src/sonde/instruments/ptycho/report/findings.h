@@ -13,8 +13,8 @@
 
 namespace sonde::ptycho {
 
-/// How an R_I stands to the floor that counting noise sets (specification 6.2): below over_fitted_ratio the frames are
-/// over-fitted, to 1.3 excellent, to 2 good.
+/// How an R_I compares with the floor that counting noise sets (docs/ptycho-theory.md): below over_fitted_ratio the
+/// frames are over-fitted, to 1.3 excellent, to 2 good.
 enum class Fit { unknown, below_floor, excellent, good, poor };
 [[nodiscard]] Fit judge_fit(double r_intensity, double floor);
 [[nodiscard]] std::string_view words_of(Fit fit);
@@ -42,8 +42,8 @@ struct Findings {
   std::vector<std::string> warnings;
 };
 
-/// Settings that cannot be read any more leave out what they alone tell. Judges the result, which takes about a second
-/// for a view of 2000 x 2000 pixels.
+/// Settings that cannot be read any more leave out what only they contain. Judges the result, which takes about a
+/// second for a view of 2000 x 2000 pixels.
 [[nodiscard]] Findings findings_of(const Result& result);
 
 }  // namespace sonde::ptycho

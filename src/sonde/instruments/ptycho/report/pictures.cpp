@@ -44,8 +44,8 @@ ImageStyle style_on_page(const Box& view, const Sampling& sampling, const std::s
   return style;
 }
 
-/// What the amplitude is measured in. Object and probe share a factor that no pattern tells, so that the brightest of
-/// the view is not always what the beam meets nothing in.
+/// What the amplitude is measured in. Object and probe share a factor that no pattern determines, so that the brightest
+/// of the view is not always what the beam meets nothing in.
 std::string amplitude_words(const Array& amplitude) {
   constexpr double near = 0.1;
   const double brightest = percentile_range(amplitude, 0, 99).high;
@@ -261,7 +261,7 @@ std::vector<Figure> probe_figures(const Result& result, const Findings& findings
 
 Figure position_figure(const Result& result, const Findings& findings) {
   constexpr double wide = 560, margin = 6;
-  constexpr std::size_t most = 4000;  // arrows that still can be told apart
+  constexpr std::size_t most = 4000;  // arrows that still can be distinguished
   const Box view = result.field_of_view();
   const double scale = (wide - 2 * margin) / static_cast<double>(std::max(view.rows, view.cols));
   const double width = scale * static_cast<double>(view.cols), height = scale * static_cast<double>(view.rows);

@@ -15,6 +15,7 @@
 #include "sonde/instruments/ptycho/report/curves.h"
 #include "sonde/instruments/ptycho/report/pictures.h"
 #include "sonde/instruments/ptycho/results/changes.h"
+#include "sonde/instruments/ptycho/results/picture.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -65,7 +66,8 @@ class Page {
  public:
   explicit Page(const std::string& title) {
     html_ = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" "
+        "content=\"sonde\">\n<meta name=\"viewport\" "
         "content=\"width=device-width\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
         html_text(title), style);
   }
@@ -146,7 +148,7 @@ void add_advice(Page& page, const Findings& findings) {
   for (const std::string& warning : findings.warnings)
     page.add(fmt::format("<p><span class=\"chip suspect\">warning</span> {}</p>\n", html_text(warning)));
   const std::vector<Advice> all = advice_for(findings);
-  if (all.empty()) return page.text("Nothing stands out: the fit is as good as the counts allow.");
+  if (all.empty()) return page.text("No diagnosis is suspect: the fit is as good as the counts allow.");
   page.add("<ol class=\"next\">\n");
   for (const Advice& advice : all)
     page.add(fmt::format("<li><b>{}</b><span>{}</span>{}</li>\n", html_text(advice.what), html_text(advice.why),
@@ -243,9 +245,11 @@ void add_measurement(Page& page, const Result& result, const Findings& findings)
                             result.object.shape()[2], result.type == ObjectType::potential ? "potential" : "complex"));
   if (findings.acquisition) {
     const Acquisition& a = *findings.acquisition;
-    add("counts per pattern", fmt::format("{:.4g}", a.counts_per_frame));
-    add("counts per detector pixel", fmt::format("{:.3g}", a.counts_per_pixel));
-    add("dose", fmt::format("{:.3g} / {}²", a.dose, unit));
+    const bool counts = a.counts_per_frame > 0;
+    const auto known = [&](std::string text) { return counts ? text : std::string("not known"); };
+    add("counts per pattern", known(fmt::format("{:.4g}", a.counts_per_frame)));
+    add("counts per detector pixel", known(fmt::format("{:.3g}", a.counts_per_pixel)));
+    add("dose", known(fmt::format("{:.3g} / {}²", a.dose, unit)));
     add("step of the scan", fmt::format("{:.3g} {}", a.step, unit));
     add("probe, 99 % of its power", fmt::format("{:.3g} {} wide", a.probe_diameter, unit));
     add("overlap of neighbours", fmt::format("{:.0f} %", 100 * a.overlap));
@@ -318,8 +322,9 @@ std::string report_html(const Result& result, const Findings& findings, const st
   return page.take();
 }
 
-void write_report(const std::string& path, const Result& result, const Findings& findings, const std::string& name) {
-  AtomicFile file(path);
+void write_report(const std::string& path, const Result& result, const Findings& findings, const std::string& name,
+                  const OutputRole& role) {
+  AtomicFile file(path, role);
   file.write(report_html(result, findings, name));
   file.commit();
 }

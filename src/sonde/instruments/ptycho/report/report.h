@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sonde/instruments/ptycho/report/findings.h"
+#include "sonde/instruments/ptycho/results/picture.h"
 #include "sonde/instruments/ptycho/results/result.h"
 
 namespace sonde::ptycho {
@@ -14,6 +15,7 @@ namespace sonde::ptycho {
 [[nodiscard]] std::string report_html(const Result& result, const Findings& findings, const std::string& name);
 
 /// The page of a result as a file, complete or not at all. Throws Error(io).
-void write_report(const std::string& path, const Result& result, const Findings& findings, const std::string& name);
+void write_report(const std::string& path, const Result& result, const Findings& findings, const std::string& name,
+                  const OutputRole& role = page_role());
 
 }  // namespace sonde::ptycho

@@ -240,7 +240,7 @@ TEST(AdviceFor, ProjectionsHaveNoStepToHalve) {
   Findings findings = fine();
   findings.outcome = "diverged";
   findings.engines = {"dm"};
-  EXPECT_EQ(advised(findings).front(), "Let another engine go on from its best estimate");
+  EXPECT_EQ(advised(findings).front(), "Let another engine continue from its best estimate");
 }
 
 }  // namespace

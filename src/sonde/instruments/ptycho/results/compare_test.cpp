@@ -65,7 +65,7 @@ TEST(CompareObjects, FindsThePartOfAPixelBetweenTheirOrigins) {
 TEST(CompareObjects, ComparesSlicesOneByOneWhenBothHaveAsMany) {
   PlacedObject first = object(80, 80, {0, 0}, 2), second = object(80, 80, {0, 0}, 2);
   const auto values = first.object.view<complex128, 3>();
-  // Noise of the second slice alone: + and - 0.1 in turn.
+  // Noise only of the second slice: + and - 0.1 in turn.
   for (Index row = 0; row < 80; ++row)
     for (Index col = 0; col < 80; ++col) values(1, row, col) *= std::polar(1.0, (row + col) % 2 == 0 ? 0.1 : -0.1);
   const ObjectComparison found = compare_objects(first, second, Start::near);

@@ -7,6 +7,21 @@
 
 namespace sonde::ptycho {
 
+std::vector<std::string> export_names(ExportFormat format, const std::string& output) {
+  switch (format) {
+    case ExportFormat::cxi:
+    case ExportFormat::ptyr:
+      return {output};
+    case ExportFormat::npy:
+      return {output + "_object.npy", output + "_probe.npy", output + "_positions.npy"};
+    case ExportFormat::tiff:
+      return {output + "_phase.tif", output + "_amplitude.tif"};
+    case ExportFormat::png:
+      return {output + "_phase.png", output + "_amplitude.png"};
+  }
+  return {};
+}
+
 std::vector<std::string> export_result(const Result& result, ExportFormat format, const std::string& output) {
   switch (format) {
     case ExportFormat::cxi:
@@ -17,9 +32,9 @@ std::vector<std::string> export_result(const Result& result, ExportFormat format
       return {output};
     case ExportFormat::npy: {
       std::vector<double> positions;
-      for (const Point& point : result.positions) {
-        positions.push_back(point.row);
-        positions.push_back(point.col);
+      for (const Point& point : result.positions) {  // pixels of the exported object, as forward models take them
+        positions.push_back(point.row - result.origin.row);
+        positions.push_back(point.col - result.origin.col);
       }
       write_npy(output + "_object.npy", result.object);
       write_npy(output + "_probe.npy", result.probe);

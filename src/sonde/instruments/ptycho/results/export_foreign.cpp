@@ -10,6 +10,7 @@ namespace sonde::ptycho {
 namespace {
 
 constexpr double m_per_angstrom = 1e-10;
+constexpr const char* export_schema = "sonde.export/1";  // by which a later export knows what it may replace
 
 struct Pixel {
   double row, col;  // m
@@ -24,6 +25,7 @@ Pixel pixel_of(const Result& result, const char* format) {
 void write_cxi(const std::string& path, const Result& result) {
   const Pixel pixel = pixel_of(result, "CXI");
   Hdf5Writer writer(path);
+  writer.attribute("/", "schema", export_schema);
   writer.value("/cxi_version", std::int64_t{160});
   writer.group("/entry_1");
   writer.value("/entry_1/program_name", "sonde " + std::string(build_info().version));
@@ -36,10 +38,10 @@ void write_cxi(const std::string& path, const Result& result) {
   constexpr double joule_per_kev = 1.602176634e-16;
   if (const Value* energy = result.diagnostics.find("energy_keV"); energy != nullptr && energy->is_number())
     writer.value("/entry_1/instrument_1/source_1/energy", energy->as_real() * joule_per_kev);
-  std::vector<double> translation;
+  std::vector<double> translation;  // from pixel [0, 0] of the image, whose place in the scan CXI has no name for
   for (const Point& point : result.positions) {
-    translation.push_back(point.col * pixel.col);
-    translation.push_back(point.row * pixel.row);
+    translation.push_back((point.col - result.origin.col) * pixel.col);
+    translation.push_back((point.row - result.origin.row) * pixel.row);
     translation.push_back(0);
   }
   writer.array("/entry_1/sample_1/geometry_1/translation",
@@ -51,6 +53,7 @@ void write_ptyr(const std::string& path, const Result& result) {
   const Pixel pixel = pixel_of(result, ".ptyr");
   const auto pair = [](double row, double col) { return Array::from(std::vector<double>{row, col}, Shape{2}); };
   Hdf5Writer writer(path);
+  writer.attribute("/", "schema", export_schema);
   const std::string object = "/content/obj/S0", probe = "/content/probe/S0";
   writer.array(object + "/data", result.object);
   writer.array(object + "/_psize", pair(pixel.row, pixel.col));

@@ -7,12 +7,21 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/ptycho/results/result.h"
 
 namespace sonde::ptycho {
 
-MetricsLog::MetricsLog(std::string path) : path_(std::move(path)), file_(path_, std::ios::trunc) {
+OutputRole log_role() { return side_output("the log", FileMark::text); }
+
+void require_log(const std::string& path) {
+  if (!path_exists(path) || is_plain_file(path)) require_place(path, log_role());
+}
+
+MetricsLog::MetricsLog(std::string path) : path_(std::move(path)) {
+  require_log(path_);
+  file_.open(path_, std::ios::trunc);
   if (!file_) throw Error(ErrorKind::io, path_ + ": cannot be written: " + std::strerror(errno));
 }
 
@@ -36,6 +45,11 @@ void MetricsLog::add(const std::vector<IterationRecord>& history, const std::vec
 }
 
 void MetricsLog::line(const Value& value) {
+  if (!std::exchange(begun_, true)) {  // with the first line, so that a log that has something in it says something
+    Value head;
+    head["schema"] = "sonde.log/1";
+    file_ << to_json(head, -1) << '\n';
+  }
   file_ << to_json(value, -1) << '\n' << std::flush;
   if (!file_) throw Error(ErrorKind::io, path_ + ": cannot be written: " + std::strerror(errno));
 }

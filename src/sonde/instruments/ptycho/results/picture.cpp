@@ -99,8 +99,11 @@ ImageStyle measured_style(const Sampling& sampling, const std::string& value_uni
   return style;
 }
 
+OutputRole picture_role() { return side_output("the picture", FileMark::picture); }
+OutputRole page_role() { return side_output("the page of the result", FileMark::page); }
+
 void write_picture(const std::string& path, const Array& image, const Sampling& sampling, const std::string& value_unit,
-                   const std::string& description) {
+                   const std::string& description, const OutputRole& role) {
   const std::string name = to_lower(path);
   if (name.ends_with(".tif") || name.ends_with(".tiff")) {
     TiffTags tags;
@@ -113,7 +116,7 @@ void write_picture(const std::string& path, const Array& image, const Sampling& 
     return write_tiff(path, image, tags);
   }
   if (!name.ends_with(".png")) throw Error(ErrorKind::usage, fmt::format("{}: pictures are .png or .tif", path));
-  write_image(path, image, measured_style(sampling, value_unit), description);
+  write_image(path, image, measured_style(sampling, value_unit), description, role);
 }
 
 }  // namespace sonde::ptycho

@@ -5,6 +5,7 @@
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/figure/image.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/instruments/ptycho/results/result.h"
 
 namespace sonde::ptycho {
@@ -26,9 +27,13 @@ namespace sonde::ptycho {
 /// pixels where their size is not known.
 [[nodiscard]] ImageStyle measured_style(const Sampling& sampling, const std::string& value_unit);
 
+/// What a picture, and the page of a result, are to the run that writes them beside it.
+[[nodiscard]] OutputRole picture_role();
+[[nodiscard]] OutputRole page_role();
+
 /// Phases or amplitudes with their unit, in measured_style() as .png, or with the pixel size as .tif; of a stack
 /// (S, rows, cols) .tif has one page for each. Throws Error(usage) for other endings.
 void write_picture(const std::string& path, const Array& image, const Sampling& sampling, const std::string& value_unit,
-                   const std::string& description = "");
+                   const std::string& description = "", const OutputRole& role = {});
 
 }  // namespace sonde::ptycho

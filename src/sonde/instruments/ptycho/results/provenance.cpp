@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/results/provenance.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <ctime>
-#include <filesystem>
 #include <vector>
 
+#include "sonde/engine/base/moment.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/io/file.h"
 
 namespace sonde::ptycho {
 namespace {
-
-std::string utc(std::time_t time) { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time)); }
 
 /// Enough to tell files apart without reading all of a large one.
 std::string hash_of_ends(const File& file) {
@@ -39,20 +36,29 @@ Value provenance(const std::string& input, const std::string& device, std::uint6
   value["version"] = build.version;
   value["revision"] = build.revision;
   value["device"] = device;
-  value["started"] = utc(std::time(nullptr));
   value["seed"] = seed;
-  std::error_code failed;
-  if (!std::filesystem::is_regular_file(input, failed)) {  // a folder, or an array in memory
-    value["input"]["path"] = input;
-    return value;
+  value["input"] = Value::object();
+  Value run;
+  run["started"] = utc_now();
+  run["host"] = host_name();
+  if (!is_plain_file(input)) {  // a folder, or an array in memory
+    run["input"] = input;
+  } else {
+    const File file(input);
+    value["input"]["bytes"] = file.size();
+    value["input"]["hash_of_first_and_last_mib"] = hash_of_ends(file);
+    run["input"] = absolute_path(input).string();
+    struct stat status {};
+    if (fstat(file.descriptor(), &status) == 0) run["input_changed"] = utc_text(status.st_mtime);
   }
-  const File file(input);
-  value["input"]["path"] = std::filesystem::absolute(input).string();
-  value["input"]["bytes"] = file.size();
-  struct stat status {};
-  if (fstat(file.descriptor(), &status) == 0) value["input"]["changed"] = utc(status.st_mtime);
-  value["input"]["hash_of_first_and_last_mib"] = hash_of_ends(file);
+  value["run"] = std::move(run);
   return value;
+}
+
+std::string input_path(const Value& provenance) {
+  if (const Value* run = provenance.find("run")) return text_at(*run, "input");
+  const Value* input = provenance.find("input");  // in results of before
+  return input != nullptr ? text_at(*input, "path") : "";
 }
 
 }  // namespace sonde::ptycho

@@ -8,8 +8,12 @@
 
 namespace sonde::ptycho {
 
-/// Where a result comes from: program version and revision, device, start time (UTC, ISO 8601), seed, and the input's
-/// absolute path, bytes, time of change and XXH3 of its first and last MiB; of an input that is no file its name alone.
+/// Where a result comes from: program version and revision, device, seed, and the input's bytes and XXH3 of its first
+/// and last MiB (where it is a file). The group "run" has what belongs to the moment: start time (UTC, ISO 8601), host,
+/// the input's absolute path or name and its time of change.
 [[nodiscard]] Value provenance(const std::string& input, const std::string& device, std::uint64_t seed);
+
+/// The input's path in a provenance, empty when there is none.
+[[nodiscard]] std::string input_path(const Value& provenance);
 
 }  // namespace sonde::ptycho

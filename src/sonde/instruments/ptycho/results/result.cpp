@@ -122,10 +122,18 @@ Result result_of(const State& state, const Sampling& sampling, Point offset, con
   return result;
 }
 
-void write_result(const std::string& path, const Result& result) {
+namespace {
+
+/// What belongs to the moment of one run: equal runs are equal outside of it.
+const std::string run_group = "/run/";
+const std::string seconds = "seconds";
+
+}  // namespace
+
+void write_result(const std::string& path, const Result& result, const OutputRole& role) {
   const bool calibrated = result.sampling.calibrated();
   const double row = calibrated ? result.sampling.pixel_row() : 1, col = calibrated ? result.sampling.pixel_col() : 1;
-  Hdf5Writer writer(path);
+  Hdf5Writer writer(path, role);
   writer.attribute("/", "schema", std::string("sonde.ptycho.result/1"));
 
   const bool potential = result.type == ObjectType::potential;
@@ -161,7 +169,8 @@ void write_result(const std::string& path, const Result& result) {
 
   writer.group("/metrics");
   for (const auto& [name, values] : result.metrics)
-    writer.array("/metrics/" + name, Array::from(values, Shape{static_cast<Index>(values.size())}));
+    writer.array((name == seconds ? run_group : "/metrics/") + name,
+                 Array::from(values, Shape{static_cast<Index>(values.size())}));
 
   const Box view = result.field_of_view();
   Array mask = Array::zeros(Device::cpu(), result.object.shape().last(2), DType::u8);
@@ -170,8 +179,11 @@ void write_result(const std::string& path, const Result& result) {
   writer.array("/fov_mask", mask);
 
   writer.value("/settings", result.settings);
-  writer.value("/provenance", to_json(result.provenance, -1));
-  writer.value("/timing", to_json(result.timing, -1));
+  Value provenance = Value::object(), moment = Value::object();
+  for (const auto& [key, member] : result.provenance.members()) (key == "run" ? moment : provenance[key]) = member;
+  writer.value("/provenance", to_json(provenance, -1));
+  writer.value(run_group + "moment", to_json(moment, -1));
+  writer.value(run_group + "timing", to_json(result.timing, -1));
   writer.value("/diagnostics", to_json(result.diagnostics, -1));
   writer.finish();
 }
@@ -181,7 +193,8 @@ Result read_result(const std::string& path) {
   const bool potential = file.is_dataset("/object_phase");
   const std::string object = potential ? "/object_phase" : "/object";
   if (!file.is_dataset(object) || !file.is_dataset("/probe"))
-    throw Error(ErrorKind::bad_file, fmt::format("{}: no object and probe, so it is no result of ptychography", path));
+    throw Error(ErrorKind::bad_file,
+                fmt::format("{}: no object and probe, so it is not a result of ptychography", path));
   Result result;
   result.type = potential ? ObjectType::potential : ObjectType::complex;
   Array stored = file.dataset(object).read();
@@ -244,7 +257,18 @@ Result read_result(const std::string& path) {
   }
   if (file.is_dataset("/settings")) result.settings = file.dataset("/settings").value().text().value_or("");
   result.provenance = json_at(file, "/provenance");
-  result.timing = json_at(file, "/timing");
+  // Results of before have all of it in /provenance, /timing and /metrics.
+  const bool grouped = file.is_group("/run");
+  if (Value moment = grouped ? json_at(file, run_group + "moment") : Value(); moment.is_object() && moment.size() > 0)
+    result.provenance["run"] = std::move(moment);
+  result.timing = json_at(file, grouped ? run_group + "timing" : "/timing");
+  if (grouped && file.is_dataset(run_group + seconds)) {
+    const Array values = file.dataset(run_group + seconds).read();
+    if (values.dtype() == DType::f64 && values.shape().rank() == 1) {
+      const auto* from = static_cast<const double*>(values.data());
+      result.metrics[seconds].assign(from, from + values.count());
+    }
+  }
   result.diagnostics = json_at(file, "/diagnostics");
   return result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine that nobody else knows, added as docs/ptycho.md tells: what stands here before the tests would be its file,
-// and `kinds` is the table with its row.
+// An engine that no other file names, added as docs/ptycho-reference.md describes: what stands here before the tests
+// would be its file, and `kinds` is the table with its row.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ struct HeavyBallSettings {
   }
 };
 
-/// The object alone moves along the gradient of all frames, and a little further as it moved before.
+/// Only the object moves along the gradient of all frames, and a little further as it moved before.
 template <class Real>
 class HeavyBall final : public Engine<Real> {
  public:
@@ -135,7 +135,7 @@ TEST(AnAddedEngine, ReconstructsAndGoesOnFromACheckpointWithTheSameBits) {
 TEST(AnAddedEngine, IsRefusedByItsNameWhereItSaysSo) {
   const testing::SmallScan scan = scan_with("[object]\ntype = \"potential\"\n");
   EXPECT_THAT(::sonde::testing::error_of(ErrorKind::not_supported, [&] { (void)plan_job(scan.run, scan.source); }),
-              HasSubstr("the engine heavy_ball knows complex objects alone"));
+              HasSubstr("the engine heavy_ball supports only complex objects"));
   EXPECT_THAT(why_no_kernels(scan_with("").run.schedule()),
               HasSubstr("the engine heavy_ball has no kernels for a GPU"));
   EXPECT_NO_THROW(require_shareable(scan_with("").run.schedule()));

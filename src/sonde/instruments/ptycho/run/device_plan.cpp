@@ -7,15 +7,10 @@
 #include <string>
 
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/ptycho/run/plan_numbers.h"
 
 namespace sonde::ptycho {
-namespace {
-
-std::size_t size(Index n) { return static_cast<std::size_t>(n); }
-
-std::string bytes_text(std::size_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
-}  // namespace
+namespace {}  // namespace
 
 MemoryPlan plan_device_memory(const RunSizes& s, const DeviceRoom& room) {
   MemoryPlan plan;

@@ -154,7 +154,7 @@ TEST(DevicePlan, IsWhatIsHeldAtWork) {
       s.engines = {engine(c.engine, {{"batch", "5"}})};
       const MemoryPlan plan = plan_device_memory(s, {});
       const std::size_t held = held_at_work(s.engines[0], s, scene, c.exposures);
-      // The library's workspace is a GPU's alone; some numbers for each pattern in flight are not planned.
+      // The library's workspace is only a GPU's; some numbers for each pattern in flight are not planned.
       const std::size_t planned = plan.peak_bytes - bytes_of(plan, "transforms");
       EXPECT_LE(held, planned + planned / 100);
       EXPECT_GE(held, planned - planned / 100);

@@ -127,7 +127,7 @@ DirectOutcome run_direct(const RunFile& run, const Source& source, DirectPlan pl
   outcome.notes = plan.scan.notes;
   if (!plan.scan.skip.empty())
     outcome.notes.push_back(
-        fmt::format("{} frames take no part: the mean of the others stands for them", plan.scan.skip.size()));
+        fmt::format("{} frames take no part: the mean of the others takes their place", plan.scan.skip.size()));
   outcome.image = direct_image(field, plan.scan.sampling, plan.method, plan.settings, plan.lens);
   outcome.warnings.insert(outcome.warnings.end(), outcome.image.warnings.begin(), outcome.image.warnings.end());
   outcome.result = result_from(run, plan, outcome.image, mean_counts);

@@ -16,8 +16,8 @@ namespace sonde::ptycho {
 [[nodiscard]] std::array<std::vector<Index>, 2> halves(const std::vector<Index>& frames, std::optional<Index> line);
 
 /// Reconstructs both halves of the frames that were fitted, each with the schedule and from the start of the whole, and
-/// correlates the objects ring by ring in the field of view after the second was aligned to the first (specification
-/// 6.5, R11). Both start from one probe and one grid: what those alone bring is counted as resolved. Throws
+/// correlates the objects ring by ring in the field of view after the second was aligned to the first. Both
+/// start from one probe and one grid: what those bring is counted as resolved (docs/ptycho-reference.md). Throws
 /// Error(not_converged) when a half diverges, and what iterating throws. Costs about as much as the whole once more.
 [[nodiscard]] RingCorrelation half_data_correlation(const Job& job, const RunFile& run,
                                                     const std::vector<Index>& frames, std::optional<Index> line);

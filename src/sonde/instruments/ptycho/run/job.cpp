@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <utility>
@@ -66,19 +67,19 @@ Value geometry_of_file(const Source& source, const GeometrySettings& set) {
   return known;
 }
 
-/// Throws Error(bad_input) when a checkpoint is of another measurement than `input` of a provenance. Those in memory,
+/// Throws Error(bad_input) when a checkpoint is of another measurement than that of `provenance`. Those in memory,
 /// and checkpoints of earlier versions, are not known well enough.
-void require_same_input(const CheckpointReader& checkpoint, const Value& input) {
+void require_same_input(const CheckpointReader& checkpoint, const Value& provenance) {
   if (!checkpoint.has("input")) return;
   const Value before = parse_json(checkpoint.text("input"), checkpoint.path());
+  const Value& input = *provenance.find("input");
   constexpr const char* hash = "hash_of_first_and_last_mib";
   if (before.find(hash) == nullptr || input.find(hash) == nullptr || *before.find(hash) == *input.find(hash)) return;
-  throw Error(ErrorKind::bad_input,
-              fmt::format("{} is not the measurement that {} was written of ({})", input.find("path")->as_text(),
-                          checkpoint.path(), before.find("path")->as_text()))
+  throw Error(ErrorKind::bad_input, fmt::format("{} is not the measurement that {} was written of ({})",
+                                                input_path(provenance), checkpoint.path(), text_at(before, "path")))
       .hint(
-          "name the file where it lies now as data.file; another measurement wants a run of its own, which "
-          "object.file and probe.file may begin where this one stands");
+          "name the file where it is now as data.file; another measurement wants a run of its own, which "
+          "object.file and probe.file may begin where this one is");
 }
 
 }  // namespace
@@ -89,7 +90,7 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
   const Schedule asked = run.schedule();  // before any work
   provenance_ = provenance(source.file, plan_.kernels ? plan_.kernels->name() : "cpu", asked.seed);
   known_ = geometry_of_file(source, run.geometry);
-  if (from != nullptr) require_same_input(*from, *provenance_.find("input"));
+  if (from != nullptr) require_same_input(*from, provenance_);
   if (plan_.share) require_shareable(asked);
   counts_ = counts ? std::move(counts) : read_counts(run, source, plan_);
   plan_.scan.skip = counts_->skip;
@@ -115,7 +116,8 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
                              ? counts_->measurement->pixels()
                              : std::count_if(good.begin(), good.end(), [](std::uint8_t pixel) { return pixel != 0; });
   if (std::string advice =
-          dose_advice(counts_->measurement->mean_counts() / static_cast<double>(measured), asked.engines);
+          dose_advice(counts_->counts_per_unit * counts_->measurement->mean_counts() / static_cast<double>(measured),
+                      asked.engines);
       !advice.empty())
     notes_.push_back(std::move(advice));
 
@@ -143,7 +145,7 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
     reconstruction_ =
         Reconstruction::resume(*counts_->measurement, propagators_of(run, plan_.scan.sampling), schedule_, *from);
     if (from->has("changes")) changes_ = changes_of(parse_json(from->text("changes"), from->path()));
-    notes_.push_back(fmt::format("goes on after iteration {} of {}", from->iteration(), from->path()));
+    notes_.push_back(fmt::format("continues after iteration {} of {}", from->iteration(), from->path()));
   } else {
     First first = first_state(run, schedule_, schedule_.seed);
     if (!first.note.empty()) notes_.push_back(first.note);
@@ -210,11 +212,38 @@ void Job::restart(const RunFile& run) {
 
 void Job::save(CheckpointWriter& checkpoint) {
   reconstruction_->save(checkpoint);
-  checkpoint.text("input", to_json(*provenance_.find("input"), -1));
+  Value input = *provenance_.find("input");
+  input["path"] = input_path(provenance_);
+  checkpoint.text("input", to_json(input, -1));
   checkpoint.text("changes", to_json(to_value(changes_), -1));
 }
 
-double Job::floor() const { return r_intensity_floor(reconstruction_->counts()); }
+// A value is 1/c of a count: sqrt(sum N / sum N^2) of counts is 1/sqrt(c) of that of values.
+double Job::floor() const {
+  const double c = counts_->counts_per_unit;
+  return c > 0 ? r_intensity_floor(reconstruction_->counts()) / std::sqrt(c) : 0;
+}
+
+double Job::nmse_floor() const {
+  const double c = counts_->counts_per_unit;
+  return c > 0 ? ptycho::nmse_floor(reconstruction_->counts()) / c : 0;
+}
+
+Acquisition Job::acquisition() const {
+  return acquisition_of(reconstruction_->state(), *counts_->measurement, plan_.scan.sampling, counts_->counts_per_unit);
+}
+
+std::vector<std::string> Job::warnings_of_fit() const {
+  const Outcome& outcome = reconstruction_->outcome();
+  if (outcome.kind != Outcome::Kind::finished && outcome.kind != Outcome::Kind::converged) return {};
+  const IterationRecord& last = reconstruction_->history().back();
+  return fit_warnings({.r_intensity = outcome.r_intensity,
+                       .last_r_intensity = last.fit.r_intensity,
+                       .r_free = last.positions ? std::nullopt : outcome.r_free,
+                       .floor = floor(),
+                       .counts_per_unit = counts_->counts_per_unit,
+                       .overlap = judgement_.overlap});
+}
 
 std::string Job::settings_used(const RunFile& run) const {
   Value told = run.tables().echo();
@@ -248,19 +277,24 @@ Result Job::result(const RunFile& run) const {
     told["removed"] = run.output.level_phase;
   }
   const Outcome& outcome = reconstruction_->outcome();  // of the estimate, be it an earlier one than the last
+  result.diagnostics["outcome"] = name(outcome.kind);
+  result.diagnostics["because"] = outcome.because;
+  result.diagnostics["best_iteration"] = outcome.best;
   result.diagnostics["R_I"] = outcome.r_intensity;
   result.diagnostics["R_free"] = outcome.r_free ? Value(*outcome.r_free) : Value();
-  result.diagnostics["R_I_floor"] = floor();
-  result.diagnostics["NMSE_floor"] = nmse_floor(reconstruction_->counts());
+  const auto known_floor = [](double value) { return value > 0 ? Value(value) : Value(); };
+  result.diagnostics["R_I_floor"] = known_floor(floor());
+  result.diagnostics["NMSE_floor"] = known_floor(nmse_floor());
   result.diagnostics["overlap"] = judgement_.overlap;
-  result.diagnostics["acquisition"] =
-      acquisition_of(reconstruction_->state(), *counts_->measurement, plan_.scan.sampling).to_value();
+  result.diagnostics["acquisition"] = acquisition().to_value();
   if (plan_.scan.semiangle) result.diagnostics["semiangle_mrad"] = 1000 * *plan_.scan.semiangle;
   if (run.geometry.energy_kev && plan_.scan.sampling.calibrated())
     result.diagnostics["energy_keV"] = *run.geometry.energy_kev;
   else if (const Value* energy = known_.find("energy_keV"))
     result.diagnostics["energy_keV"] = *energy;
-  result.diagnostics["warnings"] = warnings_;
+  std::vector<std::string> warnings = warnings_;
+  for (std::string& warning : warnings_of_fit()) warnings.push_back(std::move(warning));
+  result.diagnostics["warnings"] = warnings;
   if (!changes_.empty()) result.diagnostics["changes"] = to_value(changes_);
   return result;
 }

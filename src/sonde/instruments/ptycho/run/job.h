@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/instruments/ptycho/quality/acquisition.h"
 #include "sonde/instruments/ptycho/read/source.h"
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 #include "sonde/instruments/ptycho/results/changes.h"
@@ -32,8 +33,15 @@ class Job {
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
   [[nodiscard]] const ScanJudgement& judgement() const { return judgement_; }
-  /// R_I of a perfect model, the counting noise alone.
+  /// R_I and NMSE of a perfect model, from counting noise only. 0 where values are no counts and nothing says how many
+  /// counts they are (data.counts_per_unit).
   [[nodiscard]] double floor() const;
+  [[nodiscard]] double nmse_floor() const;
+  /// What the measurement offers, in counts where these are known.
+  [[nodiscard]] Acquisition acquisition() const;
+  /// What a user should know of a reconstruction that has come to its end, beside warnings(): how its fit compares with
+  /// the counting noise and with frames that were held out. Empty before the end and for runs that were stopped.
+  [[nodiscard]] std::vector<std::string> warnings_of_fit() const;
   /// A further reconstruction of the same counts from the same start, by another schedule or from another random
   /// object.
   [[nodiscard]] std::unique_ptr<Reconstruction> another(const RunFile& run, Schedule schedule,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured memory of whole reconstructions against their plan (specification 10.7). Each runs in a child, so that
+// Measured memory of whole reconstructions against their plan. Each runs in a child, so that
 // nothing but the reconstruction counts; and the parent starts no threads, so that forking is safe.
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ TEST_P(MemoryOfAReconstruction, IsThatOfThePlan) {
       << found.str();
 }
 
-// Patterns alone, exit waves of three modes, and an object that is larger than the patterns.
+// Only patterns, exit waves of three modes, and an object that is larger than the patterns.
 INSTANTIATE_TEST_SUITE_P(
     Run, MemoryOfAReconstruction,
     ::testing::Values(Case{"gd, patterns", "gd", 90, 128, 6, 1}, Case{"epie, patterns", "epie", 90, 128, 6, 1},
@@ -117,7 +117,7 @@ TEST_P(ThousandIterations, KeepNothingButTheirMetrics) {
   ASSERT_TRUE(found >> before >> after >> iterations) << found.str();
   ASSERT_EQ(iterations, 1000u);
   // A vector that grows has its old elements beside the new ones, of twice the size; and what the allocator rounds up.
-  // A kilobyte that stayed behind in every iteration would be seen: the probe alone has four, the object six.
+  // A kilobyte that stayed behind in every iteration would be seen: the probe has four, the object six.
   const std::size_t allowed = 3 * 1000 * sizeof(IterationRecord) + (std::size_t{256} << 10);
   EXPECT_LE(after, before + allowed) << before << " bytes after the hundredth iteration, " << after << " in the end";
   ASSERT_LT(allowed, std::size_t{900} << 10);  // so that the sentence above stays true

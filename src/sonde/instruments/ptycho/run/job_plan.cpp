@@ -13,6 +13,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/io/declared_size.h"
 #include "sonde/instruments/ptycho/read/frames.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 #include "sonde/instruments/ptycho/reconstruct/parts.h"
@@ -141,6 +142,11 @@ std::vector<std::string> scan_warnings(const RunFile& run, const Source& source,
 
 JobPlan plan_job(const RunFile& run, const Source& source, const Resources& resources) {
   JobPlan plan;
+  // Positions, placements and what the plan looks for among them: measured with 16 million frames.
+  constexpr std::size_t planned_bytes = 120;
+  if (resources.budgets)
+    require_list_fits(source.file, "positions", source.shape[0], planned_bytes,
+                      resources.budgets->host.available_bytes());
   plan.scan = plan_scan(source, run.data, run.geometry, run.positions);
   const Schedule schedule = run.schedule();
   for (const EngineRun& engine : schedule.engines)
@@ -205,7 +211,7 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
   if (resources.kernels && run.compute.wave_tier &&
       std::any_of(sizes.engines.begin(), sizes.engines.end(),
                   [](const EngineSize& engine) { return engine.setup->traits().keeps_waves; }))
-    throw Error(ErrorKind::not_supported, "exit waves stay on the GPU: compute.wave_tier is for the CPU alone")
+    throw Error(ErrorKind::not_supported, "exit waves stay on the GPU: compute.wave_tier is only for the CPU")
         .hint("leave compute.wave_tier out, or use --device cpu");
   StorageWishes wishes{.storage = run.data.storage,
                        .pattern_tier = run.data.tier,

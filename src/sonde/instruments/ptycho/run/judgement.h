@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,8 +32,8 @@ struct ScanJudgement {
 /// "step 2.01 px", or "steps of 2 and 3 px" of a raster whose steps differ; in A where there is a calibration.
 [[nodiscard]] std::string step_text(const Spacing& spacing, const Scan& scan);
 
-/// Of a scan of more than one place: overlaps below 60 %, where reconstructions are rarely to be trusted (specification
-/// 6.4), with the numbers, and a position that nearly stands alone.
+/// Of a scan of more than one place: overlaps below 60 %, where reconstructions are rarely to be trusted
+/// (docs/ptycho-theory.md#diagnoses), with the numbers, and a position that is nearly isolated.
 [[nodiscard]] std::vector<std::string> overlap_warnings(const ScanJudgement& judgement, const Scan& scan,
                                                         const Spacing& spacing);
 
@@ -45,8 +46,24 @@ struct ScanJudgement {
 [[nodiscard]] std::vector<std::string> position_warnings(const Scan& scan, const Spacing& spacing,
                                                          const ObjectExtent& extent);
 
-/// Advice for patterns with less than a count per measured pixel, where the loss of amplitudes is biased (specification
-/// 12), when an engine of the run has it; empty when there is nothing to say.
+/// Advice for patterns with less than a count per measured pixel, where the loss of amplitudes is
+/// biased, when an engine of the run has it; empty when there is nothing to say. 0: not known.
 [[nodiscard]] std::string dose_advice(double counts_per_pixel, std::span<const EngineRun> engines);
+
+/// How well a finished reconstruction explains its measurement.
+struct FitFacts {
+  double r_intensity = 0;       ///< R_I of the estimate that is kept
+  double last_r_intensity = 0;  ///< of the last iteration
+  std::optional<double>
+      r_free{};                ///< of frames that were held out; nothing while positions are corrected, theirs are not
+  double floor = 0;            ///< of R_I, by counting noise; 0: not known
+  double counts_per_unit = 1;  ///< that the floor follows from
+  double overlap = 0;          ///< of neighbouring probes, 0 to 1
+};
+
+/// What that means, for people: R_I above 3 or below over_fitted_ratio times its floor, R_free above 1.2 times R_I.
+/// Both sides of the floor name the counts_per_unit that would put R_I on it. A right fit of p numbers to n counts has
+/// R_free / R_I = sqrt((1 + p/n) / (1 - p/n)): 1.2 where there are fewer than 5.5 measured numbers for each unknown.
+[[nodiscard]] std::vector<std::string> fit_warnings(const FitFacts& fit);
 
 }  // namespace sonde::ptycho

@@ -63,6 +63,13 @@ TEST_F(Judged, AProbeThatDoesNotFitIntoItsWindowIsTold) {
   EXPECT_THAT(of_overlap(), ElementsAre(AllOf(HasSubstr("its window 64 px"), HasSubstr("defocus"))));
 }
 
+TEST_F(Judged, AProbeWithinOnePixelIsReportedWithoutAnOverlap) {
+  raster(2, 2);
+  probe_ = gaussian_probe(pixel_sampling(64, 64), 0.01);
+  EXPECT_EQ(judgement().overlap, 0);
+  EXPECT_THAT(of_overlap(), ElementsAre(HasSubstr("the probe is narrower than an object pixel of 1 px")));
+}
+
 TEST_F(Judged, AFrameThatNearlyStandsAloneIsNamedByItsOwnNumber) {
   raster(0.2 * diameter_, 0.2 * diameter_);
   scan_.skip = {3};
@@ -74,7 +81,7 @@ TEST_F(Judged, AFrameThatNearlyStandsAloneIsNamedByItsOwnNumber) {
 TEST_F(Judged, AFrameThatMakesTheObjectHugeIsNamed) {
   raster(2, 2);
   scan_.positions[17] = {0, 3000};
-  EXPECT_THAT(of_positions(), ElementsAre(AllOf(HasSubstr("frame 17 lies "), HasSubstr("x 30"), HasSubstr("pixels"))));
+  EXPECT_THAT(of_positions(), ElementsAre(AllOf(HasSubstr("frame 17 is "), HasSubstr("x 30"), HasSubstr("pixels"))));
 }
 
 TEST_F(Judged, PositionsThatRepeatAreCounted) {
@@ -86,7 +93,7 @@ TEST_F(Judged, PositionsThatRepeatAreCounted) {
 TEST_F(Judged, OnePlaceForAllFramesIsRefused) {
   scan_.positions.assign(36, {12, 13});
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)spacing_of_active(scan_); }),
-              HasSubstr("all 36 frames lie at one place, (12, 13)"));
+              HasSubstr("all 36 frames are at one place, (12, 13)"));
   scan_.positions.resize(1);
   EXPECT_NO_THROW((void)spacing_of_active(scan_));
 }
@@ -108,7 +115,46 @@ TEST(DoseAdvice, IsForAmplitudesOfLessThanACountPerPixel) {
 
 TEST_F(Judged, AScanThatHardlyMovesOnIsDoubtful) {
   raster(0.002, 0.002);
-  EXPECT_THAT(of_positions(), ElementsAre(HasSubstr("goes on by 0.002 object pixels")));
+  EXPECT_THAT(of_positions(), ElementsAre(HasSubstr("moves by 0.002 object pixels")));
+}
+
+TEST(FitWarnings, AFitNearTheNoiseHasNone) {
+  EXPECT_THAT(
+      fit_warnings({.r_intensity = 0.095, .last_r_intensity = 0.095, .r_free = 0.11, .floor = 0.1, .overlap = 0.7}),
+      IsEmpty());
+}
+
+TEST(FitWarnings, HeldOutFramesThatAreExplainedLessWellAreReported) {
+  const FitFacts fit{.r_intensity = 0.1, .last_r_intensity = 0.1, .r_free = 0.125, .floor = 0.1, .overlap = 0.7};
+  EXPECT_THAT(fit_warnings(fit), ElementsAre(HasSubstr("R_free is 1.25 times R_I")));
+  FitFacts unknown_floor = fit;
+  unknown_floor.floor = 0;
+  EXPECT_THAT(fit_warnings(unknown_floor), ElementsAre(HasSubstr("R_free is 1.25 times R_I")));
+  FitFacts below = fit;  // too few counts for the unknowns: both are near the floor, on either side of it
+  below.r_intensity = below.last_r_intensity = 0.09;
+  below.r_free = 0.115;
+  EXPECT_THAT(fit_warnings(below), ElementsAre(HasSubstr("R_free is 1.28 times R_I")));
+  below.r_free = 0.105;
+  EXPECT_THAT(fit_warnings(below), IsEmpty());
+}
+
+TEST(FitWarnings, NameTheCountsPerUnitThatWouldExplainTheFit) {
+  // Units of 25 per count have 5 times the relative noise of as many counts.
+  FitFacts fit{.r_intensity = 0.5, .last_r_intensity = 0.5, .floor = 0.1, .overlap = 0.7};
+  EXPECT_THAT(fit_warnings(fit), ElementsAre(HasSubstr("data.counts_per_unit is 0.04")));
+  fit.r_intensity = fit.last_r_intensity = 0.05;
+  EXPECT_THAT(fit_warnings(fit), ElementsAre(HasSubstr("data.counts_per_unit is 4")));
+  fit.counts_per_unit = 10;
+  EXPECT_THAT(fit_warnings(fit), ElementsAre(HasSubstr("data.counts_per_unit is 40")));
+}
+
+TEST(FitWarnings, BothSidesOfTheFloorAreReportedAndNoFloorIsNone) {
+  FitFacts fit{.r_intensity = 0.35, .last_r_intensity = 0.35, .floor = 0.1, .overlap = 0.7};
+  EXPECT_THAT(fit_warnings(fit), ElementsAre(HasSubstr("R_I is 3.5 times its floor")));
+  fit.r_intensity = fit.last_r_intensity = 0.07;
+  EXPECT_THAT(fit_warnings(fit), ElementsAre(HasSubstr("noise is fitted")));
+  fit.floor = 0;
+  EXPECT_THAT(fit_warnings(fit), IsEmpty());
 }
 
 }  // namespace

@@ -45,12 +45,12 @@ struct LowResolutionStart {
   IterationRecord last;
 };
 
-/// Coarse to fine (specification 8): `gd` goes some iterations over the middle of the patterns, from `first` without
+/// Coarse to fine: `gd` goes some iterations over the middle of the patterns, from `first` without
 /// its object, and what it finds is interpolated (by the Fourier transform) to the pixels of `first`: the object, and
 /// the middle of the probe's spectrum when the schedule lets the probe go free by then. The power of the probe stays
 /// what it is. Frames that are skipped or held out, seed and kernels are those of `schedule`; its positions,
 /// constraints and variations of the probe come later. `coarse` is at_low_resolution(), `propagators` are for it. A
-/// function of its arguments alone, the same bits on any number of threads. Throws Error(bad_input) when the middle
+/// function of its arguments only, the same bits on any number of threads. Throws Error(bad_input) when the middle
 /// does not hold the probe's spectrum, and what iterating throws. Holds the middle of the patterns, on the tier of
 /// `measurement`, and a state of its own (RunSizes::before).
 [[nodiscard]] LowResolutionStart start_at_low_resolution(const Measurement& measurement, State first,

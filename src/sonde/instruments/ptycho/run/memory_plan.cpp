@@ -9,13 +9,12 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/ptycho/run/plan_numbers.h"
 
 namespace sonde::ptycho {
 namespace {
 
 constexpr std::size_t most_parts = 16;  // of a scan, each with sums of its own (ProbeRelaxation)
-
-std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
 bool keeps_waves(const EngineSize& engine) { return engine.setup->traits().keeps_waves; }
 
@@ -177,8 +176,6 @@ std::vector<Way> ways_of(const RunSizes& s, const StorageWishes& wishes) {
   return ways;
 }
 
-std::string bytes_text(std::size_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
 std::string_view storage_word(AmplitudeStorage storage) {
   switch (storage) {
     case AmplitudeStorage::f64:
@@ -250,7 +247,7 @@ void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const TierBud
         ErrorKind::budget,
         fmt::format("the reconstruction needs {} on the disk, but {} may be used in {}: {} are missing",
                     bytes_text(plan.disk_bytes), bytes_text(disk), budgets.folder, bytes_text(plan.disk_bytes - disk)))
-        .hint("name a folder with more room as compute.scratch, or raise --memory");
+        .hint("name a folder with more space as compute.scratch, or raise --memory");
   const std::size_t host = budgets.host.available_bytes();
   if (plan.needed_bytes() <= host) return;
   const MemoryPlan::Line& most = *std::max_element(plan.lines.begin(), plan.lines.end(),
@@ -274,7 +271,7 @@ void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const TierBud
 
 void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const Budget& host) {
   if (plan.disk_bytes > 0)
-    throw Error(ErrorKind::not_supported, "patterns and exit waves are kept on the disk by `sonde ptycho run` alone")
+    throw Error(ErrorKind::not_supported, "patterns and exit waves are kept on the disk only by `sonde ptycho run`")
         .hint("leave data.tier and compute.wave_tier out");
   require_memory(plan, sizes, {std::nullopt, host, Budget(0, "nothing is kept on the disk"), ""});
 }

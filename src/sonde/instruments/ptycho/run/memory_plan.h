@@ -23,7 +23,7 @@ struct EngineSize {
   std::string name;  ///< of the table of engines
   std::shared_ptr<const EngineSetup> setup;
   Index tiles = 0, tile_pixels = 0;                      ///< as in BatchSizes
-  bool batch_chosen = false;                             ///< by a person, so that a plan leaves it alone
+  bool batch_chosen = false;                             ///< by a person, so that a plan does not change it
   Index most_batch = std::numeric_limits<Index>::max();  ///< frames of a batch, whatever its settings say
 
   /// Of `frames` frames in all.
@@ -79,7 +79,7 @@ struct MemoryPlan {
 /// Of one amplitude as it is stored.
 [[nodiscard]] std::size_t amplitude_bytes(const RunSizes& sizes);
 
-/// A pure function of the sizes (specification 10.7).
+/// A pure function of the sizes.
 [[nodiscard]] MemoryPlan plan_memory(const RunSizes& sizes);
 
 /// What a run asks for; the rest is chosen.

@@ -233,7 +233,7 @@ TEST(ChooseStorage, TheDiskIsRefusedWhereNothingIsKeptOnIt) {
   EXPECT_THAT(
       ::sonde::testing::error_of(ErrorKind::not_supported,
                                  [&] { require_memory(plan_memory(s), s, Budget(plenty, "the test says so")); }),
-      HasSubstr("on the disk by `sonde ptycho run` alone"));
+      HasSubstr("on the disk only by `sonde ptycho run`"));
 }
 
 TEST(ChooseStorage, LsqmlTakesSmallerBatchesUnlessAPersonChoseThem) {

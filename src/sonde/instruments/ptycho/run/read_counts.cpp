@@ -34,6 +34,10 @@ void join_counts(const Share& share, Scan& scan, LoadedCounts& counts) {
   share.sum({mean, static_cast<std::size_t>(counts.mean.count())});
   for (Index p = 0; p < counts.mean.count(); ++p) mean[p] /= sums[2];
   counts.measurement.take_mean(sums[0] / sums[1]);
+  // All take what the first of them found: shares differ, and so may what a sample of them says.
+  double unit[1] = {share.ranks().rank() == 0 ? counts.counts_per_unit : 0};
+  share.sum(unit);
+  counts.counts_per_unit = unit[0];
 }
 
 }  // namespace
@@ -48,6 +52,7 @@ std::shared_ptr<const Counts> read_counts(const RunFile& run, const Source& sour
   counts->measurement = std::make_shared<const Measurement>(std::move(loaded.measurement));
   counts->mean = std::move(loaded.mean);
   counts->skip = std::move(scan.skip);
+  counts->counts_per_unit = loaded.counts_per_unit;
   counts->notes.assign(scan.notes.begin() + static_cast<std::ptrdiff_t>(plan.scan.notes.size()), scan.notes.end());
   counts->warnings = std::move(loaded.warnings);
   return counts;

@@ -17,6 +17,7 @@ struct Counts {
   std::shared_ptr<const Measurement> measurement;
   Array mean;                                ///< f64 (rows, columns): the mean pattern
   std::vector<Index> skip;                   ///< frames that take no part, ascending
+  double counts_per_unit = 1;                ///< of the values; 0: not known
   std::vector<std::string> notes, warnings;  ///< what was found while reading
 };
 

@@ -19,7 +19,7 @@ struct About {
 
 constexpr std::array<About, 15> tables{{
     {"data", "Where the patterns are, and which of them count."},
-    {"geometry", "What turns pixels into lengths, and how a raster lies on the specimen."},
+    {"geometry", "What turns pixels into lengths, and how a raster is placed on the specimen."},
     {"probe", "Where the first probe comes from."},
     {"object", "What is looked for, and where it starts."},
     {"low_resolution",
@@ -31,10 +31,10 @@ constexpr std::array<About, 15> tables{{
     {"constraint",
      "What is known beside the patterns. Whatever their order in the file, they act in that of the table of "
      "constraints "
-     "in docs/ptycho.md: on the object first, then on the probe."},
+     "in docs/ptycho-reference.md: on the object first, then on the probe."},
     {"stop", "When a run is over before its last iteration."},
     {"compute", "How numbers are held, and where random numbers begin."},
-    {"multi_start", "Several first objects, of which the one that does best goes on."},
+    {"multi_start", "Several first objects, of which the best one continues."},
     {"quality", "How the result is judged beside its own numbers."},
     {"output", "What is written. Relative paths of a run file start at its folder."},
 }};

@@ -8,8 +8,12 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/checkpoint.h"
 #include "sonde/engine/options/toml.h"
 #include "sonde/instruments/ptycho/read/files.h"
+#include "sonde/instruments/ptycho/results/log.h"
+#include "sonde/instruments/ptycho/results/picture.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -21,7 +25,7 @@ std::string named_from_file(const std::string& text, const std::string& file) {
   return ArrayName{path_from_file(name.file, file), name.dataset}.text();
 }
 
-/// Probes and objects of a result or a .ptyr are named by the file alone.
+/// Probes and objects of a result or a .ptyr are named only by the file.
 std::string array_or_file_from_file(const std::string& text, const std::string& file) {
   const std::string named = named_from_file(text, file);
   return named == text ? path_from_file(text, file) : named;
@@ -60,7 +64,7 @@ void MultiStartSettings::describe(Fields& fields) {
              {.help = "first objects to try, each with other random phases (object.init = \"random\")",
               .min = 1,
               .max = 1000});
-  fields.add("iterations", iterations, {.help = "after how many the best goes on alone", .min = 1});
+  fields.add("iterations", iterations, {.help = "after how many only the best continues", .min = 1});
   fields.add("at_once", at_once,
              {.help = "how many work at the same time; 0: one for each thread, as far as the memory goes",
               .min = 0,
@@ -69,7 +73,7 @@ void MultiStartSettings::describe(Fields& fields) {
 
 void QualitySettings::describe(Fields& fields) {
   fields.add("half_data", half_data,
-             {.help = "reconstruct both halves of the frames as well; how they agree tells the resolution"});
+             {.help = "reconstruct both halves of the frames as well; how they agree gives the resolution"});
 }
 
 void OutputSettings::describe(Fields& fields) {
@@ -80,12 +84,13 @@ void OutputSettings::describe(Fields& fields) {
       "preview_every", preview_every,
       {.help = "iterations between pictures of the phase (FILE_phase.png) while the run works; 0: only at the end",
        .min = 0});
-  fields.add("report", report, {.help = "a page with pictures, curves and judgements (HTML) beside the result"});
+  fields.add("report", report, {.help = "a page with pictures, curves and assessments (HTML) beside the result"});
   fields.add("level_phase", level_phase,
              {.help = "give a linear phase of the object to the probe at the end, which no pattern can tell from it; "
                       "for objects of one slice. Wrong for a specimen with a step from one side to the other"});
-  fields.add("checkpoint_every", checkpoint_every,
-             {.help = "iterations between checkpoints (FILE.ckpt.h5) from which `resume` goes on; 0: none", .min = 0});
+  fields.add(
+      "checkpoint_every", checkpoint_every,
+      {.help = "iterations between checkpoints (FILE.ckpt.h5) from which `resume` continues; 0: none", .min = 0});
   fields.add("checkpoint_minutes", checkpoint_minutes,
              {.help = "minutes between checkpoints, after the iteration that passes them; 0: none. With either key "
                       "SIGTERM leaves one too",
@@ -103,6 +108,15 @@ std::string OutputSettings::picture(const std::string& what) const {
 
 std::string OutputSettings::report_page() const {
   return std::filesystem::path(file).replace_extension().string() + "_report.html";
+}
+
+void OutputSettings::require_places() const {
+  require_place(file);
+  if (!log.empty()) require_log(log);
+  if (wants_checkpoints()) require_place(checkpoint(), checkpoint_role());
+  if (pictures || preview_every > 0) require_place(picture("phase"), picture_role());
+  if (pictures) require_place(picture("amplitude"), picture_role());
+  if (report) require_place(report_page(), page_role());
 }
 
 RunFile::RunFile(std::span<const EngineKind> engines) : kinds_(engines) {

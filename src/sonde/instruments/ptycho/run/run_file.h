@@ -66,6 +66,8 @@ struct OutputSettings {
   [[nodiscard]] std::string picture(const std::string& what) const;
   /// The page for people, beside the result.
   [[nodiscard]] std::string report_page() const;
+  /// Every file that a run with these settings writes becomes an output of it, before the work (io/atomic_file.h).
+  void require_places() const;
 
   void describe(Fields& fields);
 };

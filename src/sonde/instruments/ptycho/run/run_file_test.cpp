@@ -108,11 +108,12 @@ TEST(RunFile, TheResolvedTextRepeatsTheRun) {
 
 TEST(RunFile, UnknownEnginesAndKeysNameTheNearest) {
   RunFile run;
-  EXPECT_THAT(error_of(ErrorKind::bad_file,
-                       [&] { run.parse("[[engine]]\nname = \"epei\"\n[probe]\ndefocus = 3\n", "run.toml"); }),
-              ::testing::AllOf(HasSubstr("name in run.toml line 2: \"epei\" is no engine; did you mean \"epie\""),
-                               HasSubstr("unknown key \"defocus\" in [probe] of run.toml line 4; did you mean "
-                                         "\"defocus_A\"")));
+  EXPECT_THAT(
+      error_of(ErrorKind::bad_file,
+               [&] { run.parse("[[engine]]\nname = \"epei\"\n[probe]\ndefocus = 3\n", "run.toml"); }),
+      ::testing::AllOf(HasSubstr("name in run.toml line 2: \"epei\" is not a known engine; did you mean \"epie\""),
+                       HasSubstr("unknown key \"defocus\" in [probe] of run.toml line 4; did you mean "
+                                 "\"defocus_A\"")));
 }
 
 TEST(RunFile, ConstraintsReachTheSchedule) {
@@ -171,7 +172,8 @@ TEST(RunFile, TheCommentedFileExplainsTablesEnginesAndEveryConstraint) {
   run.parse("[[engine]]\nname = \"gd\"\n[[constraint]]\nname = \"probe_power\"\n", "run.toml");
   const std::string text = commented_run_file(run, {"geometry.energy_keV"});
   EXPECT_THAT(
-      text, HasSubstr("\n# ---- What turns pixels into lengths, and how a raster lies on the specimen.\n[geometry]\n"));
+      text,
+      HasSubstr("\n# ---- What turns pixels into lengths, and how a raster is placed on the specimen.\n[geometry]\n"));
   EXPECT_THAT(text, HasSubstr("# FILL IN: energy of the electrons or photons, keV\n"));
   EXPECT_THAT(text, HasSubstr("\n#   lsqml "));
   EXPECT_THAT(text,

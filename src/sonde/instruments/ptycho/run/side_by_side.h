@@ -17,8 +17,8 @@ namespace sonde::ptycho {
 
 /// Calls work(0) ... work(count - 1), `at_once` of them at the same time: each on a thread of parallel_for(), whose
 /// loops inside use what threads are left. The last few, when they are fewer, have more threads each. What one finds
-/// must not depend on the others; their progress is not told. After an exception no other one begins, those that work
-/// go on to their end, and the first exception reaches the caller.
+/// must not depend on the others; their progress is not reported. After an exception no other one begins, those that
+/// work go on to their end, and the first exception reaches the caller.
 void side_by_side(Index count, Index at_once, const std::function<void(Index)>& work);
 
 }  // namespace sonde::ptycho

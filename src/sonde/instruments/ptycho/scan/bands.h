@@ -30,7 +30,7 @@ struct BandLimits {
 };
 
 /// Bands of the positions `members` (indices into `placements`). Their number, min(most, members / least_members) and
-/// at least one, depends on the data alone. No members: no bands.
+/// at least one, depends only on the data. No members: no bands.
 [[nodiscard]] Bands make_bands(std::span<const Index> members, std::span<const Placement> placements, Window window,
                                BandLimits limits = {});
 

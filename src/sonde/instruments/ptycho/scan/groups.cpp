@@ -25,7 +25,7 @@ std::vector<Index> numbers(Index count) {
   return all;
 }
 
-/// The members in a random order that depends on the iteration and on `use` alone.
+/// The members in a random order that depends only on the iteration and on `use`.
 std::vector<Index> shuffled(std::span<const Index> members, const IterationKey& key, std::uint32_t use) {
   std::vector<Index> order =
       Random(key.seed, key.iteration << 32 | use).permutation(static_cast<Index>(members.size()));

@@ -18,6 +18,8 @@ Index round_up(double value) {
   return static_cast<Index>(whole) + (value - whole >= 0.5 ? 1 : 0);  // value + 0.5 would round just below one half
 }
 
+constexpr double farthest = 0x1p50;  // beyond it whole pixels and their fractions are no longer distinguished
+
 struct Range {
   Point least, most;
 };
@@ -33,7 +35,7 @@ Range range_of(std::span<const Point> positions) {
     range.most = {std::max(range.most.row, point.row), std::max(range.most.col, point.col)};
   }
   const double span = std::max(range.most.row - range.least.row, range.most.col - range.least.col);
-  if (span > 0x1p30 || std::abs(range.least.row) > 0x1p50 || std::abs(range.least.col) > 0x1p50)
+  if (span > 0x1p30 || std::abs(range.least.row) > farthest || std::abs(range.least.col) > farthest)
     throw Error(ErrorKind::bad_input, fmt::format("the scan positions span {:.3g} object pixels", span))
         .hint("check positions.unit and the pixel size");
   return range;
@@ -50,7 +52,16 @@ Placement place(Point position, Window window) {
 std::vector<Placement> place_all(std::span<const Point> positions, Window window) {
   std::vector<Placement> placements;
   placements.reserve(positions.size());
-  for (const Point& position : positions) placements.push_back(place(position, window));
+  for (const Point& position : positions) {
+    if (!std::isfinite(position.row) || !std::isfinite(position.col))
+      throw Error(ErrorKind::bad_input, fmt::format("position {} is ({}, {}); expected finite numbers",
+                                                    placements.size(), position.row, position.col));
+    if (std::abs(position.row) > farthest || std::abs(position.col) > farthest)
+      throw Error(ErrorKind::bad_input, fmt::format("position {} is ({:.3g}, {:.3g}) object pixels; expected less than "
+                                                    "2^50",
+                                                    placements.size(), position.row, position.col));
+    placements.push_back(place(position, window));
+  }
   return placements;
 }
 

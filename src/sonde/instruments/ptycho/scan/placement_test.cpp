@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "tests/support/errors.h"
 
@@ -87,6 +88,16 @@ TEST(ObjectExtent, RefusesWhatIsNoScan) {
                          (void)object_extent(std::vector<Point>{{0, 0}, {std::nan(""), 0}}, {8, 8});
                        }),
               HasSubstr("position 1 is (nan, 0)"));
+}
+
+TEST(PlaceAll, RefusesPositionsThatAreNoPlace) {
+  const auto refused = [](double row, double col) {
+    const std::vector<Point> points{{1, 2}, {row, col}};
+    return error_of(ErrorKind::bad_input, [&] { (void)place_all(points, {8, 8}); });
+  };
+  EXPECT_THAT(refused(std::nan(""), 3), HasSubstr("position 1 is (nan, 3); expected finite numbers"));
+  EXPECT_THAT(refused(3, -std::numeric_limits<double>::infinity()), HasSubstr("position 1 is (3, -inf)"));
+  EXPECT_THAT(refused(1e300, 3), HasSubstr("position 1 is (1e+300, 3) object pixels; expected less than 2^50"));
 }
 
 TEST(RequireInside, NamesTheFirstWindowOutside) {

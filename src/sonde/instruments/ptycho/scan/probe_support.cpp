@@ -88,6 +88,6 @@ double probe_diameter(const Array& probe, const Sampling& sampling, double share
   return 2 * by_radius.back().first;
 }
 
-double linear_overlap(double step, double diameter) { return 1 - step / diameter; }
+double linear_overlap(double step, double diameter) { return diameter > 0 ? 1 - step / diameter : 0; }
 
 }  // namespace sonde::ptycho

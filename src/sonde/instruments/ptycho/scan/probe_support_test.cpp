@@ -73,6 +73,7 @@ TEST(ProbeDiameter, IsAboutTheCentreOfMassInUnitsOfBothAxes) {
 TEST(LinearOverlap, IsTheSharedPartOfTheDiameter) {
   EXPECT_DOUBLE_EQ(linear_overlap(3, 10), 0.7);
   EXPECT_DOUBLE_EQ(linear_overlap(12, 10), -0.2);
+  EXPECT_EQ(linear_overlap(2, 0), 0);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/device/parallel.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -39,8 +41,8 @@ double middle_width(std::vector<double> values) {
   return at(0.95) - low;
 }
 
-/// Points sorted into square cells that hold one or two each. Only cells with points exist, so that a point far from
-/// all others costs nothing.
+/// Points, which come in the order of their rows, in square cells that hold one or two each. Only cells with points
+/// exist, so that a point far from all others costs nothing.
 class Cells {
  public:
   explicit Cells(const std::vector<Point>& points) : points_(points) {
@@ -56,9 +58,22 @@ class Cells {
     if (!(side_ > 0)) side_ = 1;
     members_.resize(points.size());
     std::iota(members_.begin(), members_.end(), std::size_t{0});
-    std::sort(members_.begin(), members_.end(),
-              [&](std::size_t a, std::size_t b) { return std::pair(cell_of(a), a) < std::pair(cell_of(b), b); });
-    for (const std::size_t member : members_) cells_.push_back(cell_of(member));
+    cells_.reserve(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      cells_.push_back(cell_of(i));
+      if (lines_.empty() || lines_.back().first != cells_.back().first)
+        lines_.emplace_back(cells_.back().first, static_cast<std::ptrdiff_t>(i));
+    }
+    // The lines of cells are in order already: each is sorted by itself.
+    parallel_for(static_cast<Index>(lines_.size()), 16, [&](Index first, Index last, Worker&) {
+      for (auto line = lines_.begin() + first; line != lines_.begin() + last; ++line) {
+        const auto begin = members_.begin() + line->second;
+        const auto end = line + 1 == lines_.end() ? members_.end() : members_.begin() + (line + 1)->second;
+        std::sort(begin, end,
+                  [&](std::size_t a, std::size_t b) { return std::pair(cell_of(a), a) < std::pair(cell_of(b), b); });
+        std::sort(cells_.begin() + line->second, cells_.begin() + (end - members_.begin()));
+      }
+    });
   }
 
   /// The nearest other point and its distance.
@@ -121,8 +136,12 @@ class Cells {
   template <class Wanted>
   void visit(const Cell& first, const Cell& last, const Point& here, std::size_t which, const Wanted& wanted,
              std::pair<std::size_t, double>& found) const {
-    const auto begin = std::lower_bound(cells_.begin(), cells_.end(), first);
-    for (auto at = begin; at != cells_.end() && *at <= last; ++at) {
+    const auto line = std::lower_bound(lines_.begin(), lines_.end(), first.first,
+                                       [](const auto& each, double row) { return each.first < row; });
+    if (line == lines_.end() || line->first != first.first) return;  // first and last are on one line
+    const auto line_end = line + 1 == lines_.end() ? cells_.end() : cells_.begin() + (line + 1)->second;
+    const auto begin = std::lower_bound(cells_.begin() + line->second, line_end, first);
+    for (auto at = begin; at != line_end && *at <= last; ++at) {
       const std::size_t other = members_[static_cast<std::size_t>(at - cells_.begin())];
       if (other != which && wanted({points_[other].row - here.row, points_[other].col - here.col}))
         take_nearer(which, other, found);
@@ -132,19 +151,21 @@ class Cells {
   const std::vector<Point>& points_;
   double side_ = 1;
   std::vector<std::size_t> members_;
-  std::vector<Cell> cells_;  // of the members, ascending
+  std::vector<Cell> cells_;                               // of the members, ascending
+  std::vector<std::pair<double, std::ptrdiff_t>> lines_;  // where the cells of one row begin
 };
 
 }  // namespace
 
-Spacing spacing_of(std::span<const Point> positions) {
+Spacing spacing_of(std::span<const Point> positions, Interruption interruption) {
   for (std::size_t i = 0; i < positions.size(); ++i)
     if (!std::isfinite(positions[i].row) || !std::isfinite(positions[i].col))
       throw Error(ErrorKind::bad_input, fmt::format("position {} is ({}, {})", i, positions[i].row, positions[i].col));
   std::vector<std::size_t> first(positions.size());  // the first position of every place
   std::iota(first.begin(), first.end(), std::size_t{0});
   const auto key = [&](std::size_t i) { return std::pair(positions[i].row, positions[i].col); };
-  std::stable_sort(first.begin(), first.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  const auto before = [&](std::size_t a, std::size_t b) { return key(a) < key(b); };
+  if (!std::is_sorted(first.begin(), first.end(), before)) std::stable_sort(first.begin(), first.end(), before);
   first.erase(std::unique(first.begin(), first.end(), [&](std::size_t a, std::size_t b) { return key(a) == key(b); }),
               first.end());
   Spacing spacing;
@@ -154,15 +175,24 @@ Spacing spacing_of(std::span<const Point> positions) {
   std::vector<Point> places;
   for (const std::size_t i : first) places.push_back(positions[i]);
   const Cells cells(places);
-  std::vector<double> nearest, across;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto [other, distance] = cells.nearest(i);
-    nearest.push_back(distance);
-    across.push_back(cells.nearest_across(i, {places[other].row - places[i].row, places[other].col - places[i].col}));
-    if (distance > spacing.widest) {
-      spacing.widest = distance;
-      spacing.loneliest = static_cast<Index>(first[i]);
+  // The median across is that of some hundred thousand places; the widest distance may be any place's.
+  constexpr std::size_t enough = std::size_t{1} << 17;
+  const std::size_t step = std::max<std::size_t>(1, places.size() / enough);
+  std::vector<double> nearest(places.size()), across((places.size() + step - 1) / step);
+  parallel_for(spacing.places, 4096, [&](Index begin, Index end, Worker&) {
+    if (interruption == Interruption::looked_for) check_interrupt();  // millions of places take seconds
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      const auto [other, distance] = cells.nearest(i);
+      nearest[i] = distance;
+      if (i % step != 0) continue;
+      across[i / step] =
+          cells.nearest_across(i, {places[other].row - places[i].row, places[other].col - places[i].col});
     }
+  });
+  const auto widest = std::max_element(nearest.begin(), nearest.end());
+  if (*widest > 0) {
+    spacing.widest = *widest;
+    spacing.loneliest = static_cast<Index>(first[static_cast<std::size_t>(widest - nearest.begin())]);
   }
   spacing.nearest = median(std::move(nearest));
   spacing.across = std::max(median(std::move(across)), spacing.nearest);

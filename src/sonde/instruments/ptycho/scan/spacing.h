@@ -17,8 +17,12 @@ struct Spacing {
   Index loneliest = 0;  ///< which position that is
 };
 
+/// Whether work ends when the user asks for it; not where the result of an interrupted run is written.
+enum class Interruption { looked_for, ignored };
+
 /// All are 0 for fewer than two places; `across` is `nearest` where all lie on a line. Throws Error(bad_input) for
-/// positions that are not finite. About 2 us per point.
-[[nodiscard]] Spacing spacing_of(std::span<const Point> positions);
+/// positions that are not finite. About 1 us per point; above
+/// 2^18 places `across` is the median of an even share of them.
+[[nodiscard]] Spacing spacing_of(std::span<const Point> positions, Interruption interruption = Interruption::ignored);
 
 }  // namespace sonde::ptycho

@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/device/parallel.h"
 #include "sonde/engine/math/philox.h"
 #include "tests/support/errors.h"
 
@@ -85,6 +87,41 @@ TEST(SpacingOf, APointFarFromAllOthersIsNamedAndChangesNothingElse) {
 TEST(SpacingOf, PositionsMustBeFinite) {
   const std::vector<Point> points = {{1, 1}, {2, std::numeric_limits<double>::quiet_NaN()}};
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)spacing_of(points); }), HasSubstr("position 1 is (2, nan)"));
+}
+
+TEST(SpacingOf, EndsWhenAskedTo) {
+  const std::vector<Point> raster = raster_positions({.rows = 40, .cols = 50, .step_row = 1, .step_col = 1});
+  request_interrupt(15);
+  EXPECT_THAT(error_of(ErrorKind::terminated, [&] { (void)spacing_of(raster, Interruption::looked_for); }),
+              HasSubstr("terminated"));
+  clear_interrupt();
+}
+
+TEST(SpacingOf, OfMillionsOfPlacesIsTheSame) {
+  // More than are looked at for the distance across, in an order that is not that of the rows.
+  std::vector<Point> points = raster_positions({.rows = 700, .cols = 900, .step_row = 5, .step_col = 3, .rotation = 1});
+  std::reverse(points.begin(), points.end());
+  points[4711] = {-1e4, 0};
+  const Spacing found = spacing_of(points);
+  EXPECT_EQ(found.places, 630000);
+  EXPECT_NEAR(found.nearest, 3, 1e-9);
+  EXPECT_NEAR(found.across, 5, 1e-9);
+  EXPECT_EQ(found.loneliest, 4711);
+}
+
+TEST(SpacingOf, IsTheSameOnAnyNumberOfThreads) {
+  // More places than one piece of the loop has, none at the same distance from its neighbour.
+  std::vector<Point> points = raster_positions({.rows = 90, .cols = 100, .step_row = 2, .step_col = 3});
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].row += 1e-3 * std::sin(static_cast<double>(i * i));
+  set_thread_count(1);
+  const Spacing one = spacing_of(points);
+  set_thread_count(3);
+  const Spacing three = spacing_of(points);
+  set_thread_count(0);
+  EXPECT_EQ(one.nearest, three.nearest);
+  EXPECT_EQ(one.across, three.across);
+  EXPECT_EQ(one.widest, three.widest);
+  EXPECT_EQ(one.loneliest, three.loneliest);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace sonde::ptycho {
 /// What this process works on when several reconstruct one scan: the frames of a compact region, and the part of the
 /// object that their windows touch. Parts of neighbours overlap. The sums of a batch are added up where they do, in the
 /// order of the ranks, so that all processes keep the same bits of object and probe there, and objects need never be
-/// sent (specification 10.6). Frames have two numbers: that of the scan, and that among the own ones.
+/// sent. Frames have two numbers: that of the scan, and that among the own ones.
 /// All processes must make the same calls in the same order.
 class Share {
  public:

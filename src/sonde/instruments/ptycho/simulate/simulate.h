@@ -103,8 +103,8 @@ struct Truth {
 [[nodiscard]] std::size_t simulation_bytes(const SimulateOptions& options);
 
 /// Poisson counts of the patterns [first, last), (count, rows, cols) of u16 or u32, zero frequency at floor(n / 2),
-/// zero in dead pixels. Drawn by (seed, pattern, pixel), so that any pattern is the same alone. Runs on all threads.
-/// Throws Error(bad_input) when a count does not fit into the type (nothing is clipped).
+/// zero in dead pixels. Drawn by (seed, pattern, pixel), so that any pattern is the same by itself. Runs on all
+/// threads. Throws Error(bad_input) when a count does not fit into the type (nothing is clipped).
 [[nodiscard]] Array draw_frames(const Truth& truth, std::uint64_t seed, Index first, Index last, DType dtype);
 
 /// What was written.

@@ -76,7 +76,7 @@ Scan scan_of(const SimulateOptions& options, const Sampling& sampling) {
   const auto [rows, cols] = scan_shape_of(options);
   if (rows * cols > 1 && !(options.scan_step_A > 0))
     throw Error(ErrorKind::bad_input,
-                fmt::format("scan_step_A {:g}: {} positions lie in one place", options.scan_step_A, rows * cols))
+                fmt::format("scan_step_A {:g}: {} positions are in one place", options.scan_step_A, rows * cols))
         .hint("give a step above 0, or scan_shape 1,1");
   Scan scan;
   scan.nominal_a = raster_positions({.rows = rows,

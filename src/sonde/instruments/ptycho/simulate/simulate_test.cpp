@@ -123,7 +123,7 @@ TEST(Truth, SeveralPositionsNeedAStep) {
   SimulateOptions options = small();
   options.scan_step_A = 0;
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)truth_of(options); }),
-              HasSubstr("positions lie in one place"));
+              HasSubstr("positions are in one place"));
   options.scan_shape = "1,1";
   EXPECT_EQ(truth_of(options).positions_px.size(), 1u);
 }

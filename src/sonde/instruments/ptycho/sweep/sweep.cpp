@@ -13,6 +13,9 @@
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
+#include "sonde/engine/base/run_files.h"
+#include "sonde/engine/figure/chart.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/checkpoint.h"
 #include "sonde/engine/options/toml.h"
@@ -24,6 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::string_view schema = "sonde.ptycho.sweep/1";
+const OutputRole state_role{.what = "the state of the sweep", .replaces = FileMark::json, .continues = true};
 
 void take(const Value& value, TrialRecord& record) {
   record.outcome = text_at(value, "outcome");
@@ -104,7 +108,7 @@ Sweep::Sweep(const SweepFile& file, const RunFile& base, Source source)
   settings["sweep"]["output"] = "";
   settings["sweep"]["at_once"] = 0;
   identity_ = to_toml(settings) + base_text_;
-  if (const std::string state = (fs::path(folder_) / "state.json").string(); fs::exists(state)) resume_from(state);
+  if (path_exists(state_path())) resume_from(state_path());
 }
 
 Sweep::~Sweep() = default;
@@ -131,7 +135,18 @@ std::string Sweep::checkpoint(std::size_t trial) const {
   return (fs::path(folder_) / fmt::format("trial_{:04}.ckpt.h5", trial + 1)).string();
 }
 
+std::string Sweep::state_path() const { return (fs::path(folder_) / "state.json").string(); }
+
+void Sweep::require_places() const {
+  if (!is_folder(folder_)) return;  // nothing is in the way
+  require_place(state_path(), state_role);
+  for (const char* name : {"sweep.csv", "best.toml"}) require_place((fs::path(folder_) / name).string());
+  require_chart((fs::path(folder_) / "sweep").string());
+  for (std::size_t i = 0; i < trials_.size(); ++i) require_place(checkpoint(i), checkpoint_role());
+}
+
 void Sweep::resume_from(const std::string& state) {
+  note_continued(state);
   const Value stored = read_json(state);
   const Value* trials = stored.find("trials");
   if (text_at(stored, "schema") != schema || text_at(stored, "identity") != identity_ || trials == nullptr ||
@@ -147,7 +162,7 @@ void Sweep::keep_state() const {
   state["identity"] = identity_;
   state["trials"] = Value::list();
   for (const TrialRecord& record : trials_) state["trials"].push_back(to_value(record));
-  AtomicFile file((fs::path(folder_) / "state.json").string());
+  AtomicFile file(state_path(), state_role);
   file.write(to_json(state));
   file.commit();
 }
@@ -224,7 +239,7 @@ void Sweep::run_round(std::size_t round, const std::vector<std::size_t>& chosen,
 }
 
 void Sweep::run(Index at_once, const std::function<void(const TrialRecord&)>& tell) {
-  fs::create_directories(folder_);
+  make_folders(folder_);
   for (std::size_t round = 0; round < rounds_.size(); ++round) {
     const auto done = static_cast<Index>(round) + 1;
     // The best of the round before; those that ended early keep their place, and need no more iterations.
@@ -235,7 +250,7 @@ void Sweep::run(Index at_once, const std::function<void(const TrialRecord&)>& te
       if (trials_[i].outcome == "goes on" && trials_[i].rounds == done - 1 &&
           std::find(chosen.begin(), chosen.end(), i) == chosen.end()) {
         trials_[i].outcome = "dropped";
-        fs::remove(checkpoint(i));
+        remove_path(checkpoint(i));
       }
     std::vector<std::size_t> to_run;
     for (const std::size_t which : chosen) {
@@ -254,7 +269,7 @@ void Sweep::run(Index at_once, const std::function<void(const TrialRecord&)>& te
     }
     run_round(round, to_run, at_once, tell);
   }
-  for (std::size_t i = 0; i < trials_.size(); ++i) fs::remove(checkpoint(i));
+  for (std::size_t i = 0; i < trials_.size(); ++i) remove_path(checkpoint(i));
   keep_state();
 }
 

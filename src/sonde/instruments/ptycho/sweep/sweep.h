@@ -57,6 +57,8 @@ class Sweep {
   /// What is doubtful about the settings of any trial, each sentence once.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
+  /// What the sweep writes into its folder becomes outputs of the run, before the work (io/atomic_file.h).
+  void require_places() const;
   /// How many trials work at the same time, when so much of the host's memory may be used.
   [[nodiscard]] Choice<Index> choose_at_once(std::size_t host_bytes) const;
   /// Runs what has not run yet, so many at the same time; `tell` hears of every trial that ended its round, of one at a
@@ -78,6 +80,7 @@ class Sweep {
   /// Without pictures and report: tries are of no use to others, and their counts must be the same for all.
   void fill_quiet(RunFile& run, const Trial& trial) const;
   [[nodiscard]] std::string checkpoint(std::size_t trial) const;
+  [[nodiscard]] std::string state_path() const;
 
   std::string folder_, base_text_, identity_;
   Index most_at_once_;  // asked for; 0: nothing

@@ -38,14 +38,15 @@ void SweepSettings::describe(Fields& fields) {
   fields.add("run", run, {.help = "the run file whose settings are varied", .metavar = "RUN.toml"});
   fields.add(
       "output", output,
-      {.help = "folder of the table, the figure, the best run file and what a sweep goes on from", .metavar = "DIR"});
+      {.help = "folder of the table, the figure, the best run file and what a sweep continues from", .metavar = "DIR"});
   fields.choice("draw", draw, {{"grid", Draw::grid}, {"random", Draw::random}},
                 {.help = "every combination, or as many as trials says at random"});
   fields.add("trials", trials, {.help = "how many are drawn at random", .min = 1, .max = 1e6});
   fields.add("seed", seed, {.help = "where random numbers begin", .min = 0});
-  fields.add("halving", halving, {.help = "successive halving: only the best of each round go on"});
+  fields.add("halving", halving, {.help = "successive halving: only the best of each round continue"});
   fields.add("first", first, {.help = "iterations of the first round of halving", .min = 1});
-  fields.add("keep_one_of", keep_one_of, {.help = "one of so many goes on to so many times the iterations", .min = 2});
+  fields.add("keep_one_of", keep_one_of,
+             {.help = "one of so many continues to so many times the iterations", .min = 2});
   fields.add("at_once", at_once,
              {.help = "how many trials work at the same time; 0: one for each thread, as far as the memory goes",
               .min = 0,

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/instruments/stem/layout/resident.h"
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the specification says of a workload's compression.
+/// How well a workload compresses, as measured detectors do: W1 a bright, W2 a sparse scan.
 struct Ratio {
   double expected, tolerance;
 };
@@ -52,10 +53,10 @@ void write_workload(Workload which, const std::string& master) {
 }  // namespace
 
 std::string workload_file(Workload which) {
-  const fs::path folder = fs::temp_directory_path() / "sonde-bench";
-  fs::create_directories(folder);
+  const fs::path folder = temporary_folder() / "sonde-bench";
+  make_folders(folder);
   std::string master = (folder / (which == Workload::w1 ? "w1_master.h5" : "w2_master.h5")).string();
-  if (!fs::exists(master)) write_workload(which, master);
+  if (!path_exists(master)) write_workload(which, master);
   const auto source = open_source(master, {});
   double stored = 0;
   for (Index frame = 0; frame < source->acquisition().frames; ++frame)
@@ -142,8 +143,8 @@ std::shared_ptr<ResidentScan> full_size_scan() {
 }
 
 std::filesystem::path bench_folder(const std::string& name) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "sonde-bench" / name;
-  std::filesystem::create_directories(folder);
+  const std::filesystem::path folder = temporary_folder() / "sonde-bench" / name;
+  make_folders(folder);
   return folder;
 }
 

@@ -14,7 +14,7 @@
 namespace sonde::stem {
 
 /// The master file of a reference scan (128 x 128 x 192 x 192 u16), written once into the folder of temporary files.
-/// Throws Error(bad_input) when it compresses more easily or less easily than the specification says (W1 9.7 +- 0.3 :
+/// Throws Error(bad_input) when it compresses more easily or less easily than a measured scan (W1 9.7 +- 0.3 :
 /// 1, W2 23 +- 1 : 1): a benchmark on easier data would be worth nothing.
 [[nodiscard]] std::string workload_file(Workload which);
 

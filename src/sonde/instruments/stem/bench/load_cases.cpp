@@ -43,7 +43,7 @@ PassSettings settings_of(const Source& source, Index det_bin, DType out, Destina
   return settings;
 }
 
-/// The kernels alone: compressed bytes lie on the device before, elements after.
+/// Only the kernels: compressed bytes lie on the device before, elements after.
 PreparedCase decode_on_gpu(const BenchPoint& point, const std::shared_ptr<HeldScan>& held) {
   struct Resident {
     explicit Resident(Device device) : stream(device) {}
@@ -77,6 +77,33 @@ PreparedCase decode_on_gpu(const BenchPoint& point, const std::shared_ptr<HeldSc
   return prepared;
 }
 
+/// Work of the processor only, about as long for a frame as decoding it: what a second core adds to this is what the
+/// machine has to give at that moment (other guests of a shared machine take from it).
+void compute_only(Index frames, std::vector<std::uint64_t>& results) {
+  results.resize(static_cast<std::size_t>(frames));
+  parallel_for(frames, 16, [&](Index first, Index last, Worker&) {
+    for (Index frame = first; frame < last; ++frame) {
+      std::uint64_t state = static_cast<std::uint64_t>(frame) + 1;
+      for (int i = 0; i < 5000; ++i) {  // xorshift64: each step waits for the one before, no memory
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+      }
+      results[static_cast<std::size_t>(frame)] = state;
+    }
+  });
+}
+
+/// The writes of decoding without the decoding, into the same memory.
+void write_only(Array& elements) {
+  const Index frames = elements.shape()[0];
+  const auto size = static_cast<Index>(elements.allocated_bytes()) / frames;
+  auto* to = static_cast<std::byte*>(elements.data());
+  parallel_for(frames, 16, [&](Index first, Index last, Worker&) {
+    std::memset(to + first * size, 1, static_cast<std::size_t>((last - first) * size));
+  });
+}
+
 }  // namespace
 
 PreparedCase prepare_decode(const BenchPoint& point) {
@@ -100,6 +127,12 @@ PreparedCase prepare_decode(const BenchPoint& point) {
                                        });
                                      },
                                  .bytes = held->decoded_bytes() + static_cast<double>(held->batch.bytes.size())});
+  auto results = std::make_shared<std::vector<std::uint64_t>>();
+  prepared.operations.push_back(
+      {.name = "only arithmetic, no memory", .run = [=] { compute_only(held->frames(), *results); }});
+  prepared.operations.push_back({.name = "elements written, nothing else",
+                                 .run = [=] { write_only(*elements); },
+                                 .bytes = held->decoded_bytes()});
   prepared.peers.push_back(
       python_peer("h5py + hdf5plugin, read_direct", "h5py_decode.py", {workload_file(which), "touched"}));
   return prepared;
@@ -137,7 +170,7 @@ PreparedCase prepare_load(const BenchPoint& point) {
   };
   load_as("load, frame-major u16", LayoutChoice::frame, ResultType::u16);
   load_as("load, pixel-major u8", LayoutChoice::pixel, ResultType::automatic);
-  // What the operating system takes for the memory alone; on a virtual machine it can be most of the time.
+  // What the operating system takes for the memory; on a virtual machine it can be most of the time.
   prepared.operations.push_back({.name = "fresh memory touched, nothing else",
                                  .run = [] { touch_fresh(std::size_t{16384} * 192 * 192 * 2); },
                                  .bytes = 16384.0 * 192 * 192 * 2});

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "sonde/engine/base/paths.h"
 #include "sonde/instruments/stem/bench/inputs.h"
 #include "sonde/instruments/stem/bench/prepare.h"
 #include "sonde/instruments/stem/load/series.h"
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 PreparedCase prepare_validate(const BenchPoint& point) {
   const Index files = whole_size(point.size, "data files");
   const std::string master = (bench_folder(fmt::format("files{}", files)) / "scan_master.h5").string();
-  if (!fs::exists(master)) {
+  if (!path_exists(master)) {
     ArinaDescription description;
     description.scan_rows = files;
     description.scan_cols = description.frames_per_file = 100;
@@ -44,7 +45,7 @@ PreparedCase prepare_series(const BenchPoint& point) {
     options.seed = item + 1;
     options.truth = false;
     masters.push_back(options.output);
-    if (!fs::exists(options.output)) (void)simulate(options, Budget::automatic(Device::cpu()));
+    if (!path_exists(options.output)) (void)simulate(options, Budget::automatic(Device::cpu()));
   }
   auto series = std::make_shared<Series>(Series::open(masters, {}, {}, Budget::automatic(Device::cpu())));
   for (Index item = 0; item < items; ++item) (void)series->item(item);

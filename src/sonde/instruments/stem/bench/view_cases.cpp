@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/instruments/stem/bench/inputs.h"
 #include "sonde/instruments/stem/bench/prepare.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
@@ -85,7 +86,8 @@ Value circle(double row, double col, double radius) {
 
 PreparedCase prepare_view(const BenchPoint& point) {
   if (point.size != "256x256x96x96")
-    throw Error(ErrorKind::usage, fmt::format("stem-view has no size {}", point.size)).hint("it knows 256x256x96x96");
+    throw Error(ErrorKind::usage, fmt::format("stem-view has no size {}", point.size))
+        .hint("its size is 256x256x96x96");
   const std::string folder = bench_folder("view").string();
   for (const Index item : {1, 2}) {
     SimulateOptions options;
@@ -96,7 +98,7 @@ PreparedCase prepare_view(const BenchPoint& point) {
     options.disk_radius = 10;
     options.seed = item;
     options.truth = false;
-    if (!std::filesystem::exists(options.output)) (void)simulate(options, Budget::automatic(Device::cpu()));
+    if (!path_exists(options.output)) (void)simulate(options, Budget::automatic(Device::cpu()));
   }
   ViewOptions options;
   options.load.layout = LayoutChoice::pixel;
@@ -135,7 +137,7 @@ PreparedCase prepare_view(const BenchPoint& point) {
   prepared.operations.push_back({.name = "drag step, radius 10 by 1 pixel", .run = drag, .before = drag});
   prepared.operations.push_back(
       {.name = "item switch: pattern, sum and image, as made at rest", .run = switch_item, .before = [=] {
-         // Channel 0 alone: the images of channel 1 are those of a drag, which may have
+         // Only channel 0: the images of channel 1 are those of a drag, which may have
          // taken the place of what was kept.
          Value none;
          none["channel"] = 1;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t few = 4;  // with fewer neighbours than this the second ring joins
 // A background pixel in a concave corner of a sharp, well-exposed disk has five bright and three dark neighbours: the
-// median alone would call it dead (eight such pixels around a disk of radius 10 with 10^5 counts per pixel).
+// median would call it dead (eight such pixels around a disk of radius 10 with 10^5 counts per pixel).
 constexpr std::ptrdiff_t most_dark_neighbours = 2;
 
 /// Calls body(flat index) for the good pixels at Chebyshev distance `ring` of (row, col); corners of ring 2 left out.
@@ -94,6 +94,8 @@ class Search {
       if (near.count == 0) return std::nullopt;
       const auto own = static_cast<double>(at(pixel)), top = static_cast<double>(brightest);
       if (own > options_.hot_factor * top + options_.hot_sigmas * std::sqrt(top + 1)) return BadPixelReason::hot;
+      // No dead pixel without a look at the median: that is at most the brightest, and the limit below a part of it.
+      if (own * options_.dead_factor >= top) return std::nullopt;
       std::array<double, 20> values{};
       for (std::size_t i = 0; i < near.count; ++i) values[i] = static_cast<double>(at(near.pixel[i]));
       const double middle = median(values, near.count);
@@ -145,17 +147,18 @@ class Search {
 
 }  // namespace
 
-std::string_view name(BadPixelAction action) {
-  constexpr std::string_view names[] = {"zero", "interpolate", "none"};
-  return names[static_cast<std::size_t>(action)];
+namespace {
+constexpr std::string_view action_names[] = {"auto", "zero", "sampled", "interpolate", "mark", "none"};
 }
 
+std::string_view name(BadPixelAction action) { return action_names[static_cast<std::size_t>(action)]; }
+
 BadPixelAction parse_bad_pixel_action(std::string_view text) {
-  for (const auto action : {BadPixelAction::zero, BadPixelAction::interpolate, BadPixelAction::none})
-    if (name(action) == text) return action;
-  throw Error(ErrorKind::usage, fmt::format("unknown action for bad pixels \"{}\"{}", text,
-                                            did_you_mean(text, {"zero", "interpolate", "none"})))
-      .hint("known: zero, interpolate, none");
+  const auto found = std::find(std::begin(action_names), std::end(action_names), text);
+  if (found != std::end(action_names)) return static_cast<BadPixelAction>(found - std::begin(action_names));
+  const std::vector<std::string> known(std::begin(action_names), std::end(action_names));
+  throw Error(ErrorKind::usage, fmt::format("unknown action for bad pixels \"{}\"{}", text, did_you_mean(text, known)))
+      .hint(fmt::format("known: {}", fmt::join(known, ", ")));
 }
 
 std::string_view name(BadPixelReason reason) {
@@ -205,7 +208,7 @@ std::vector<Interpolation> interpolation_plan(Index rows, Index cols, std::span<
   for (const Index pixel : bad) {
     if (pixel < 0 || pixel >= rows * cols)
       throw Error(ErrorKind::bad_input,
-                  fmt::format("bad pixel {} lies outside of a detector of {} x {} pixels", pixel, rows, cols));
+                  fmt::format("bad pixel {} is outside a detector of {} x {} pixels", pixel, rows, cols));
     plan.push_back({pixel, good_neighbours(rows, cols, good, pixel / cols, pixel % cols)});
   }
   return plan;

@@ -13,9 +13,11 @@
 
 namespace sonde::stem {
 
-/// What is done with the values of a bad pixel: zero (it counts nothing), interpolate (rounded median of its good
-/// neighbours, frame by frame), none (kept as read).
-enum class BadPixelAction { zero, interpolate, none };
+/// What is done with the values of a bad pixel: zero (it counts nothing), sampled (the same, judged by some frames of
+/// the scan instead of all), interpolate (rounded median of its good neighbours, frame by frame), mark (kept as read
+/// and listed), none (not looked for). Automatic is for the loader to resolve: zero when there are enough frames to
+/// tell a bad pixel from diffraction, else mark.
+enum class BadPixelAction { automatic, zero, sampled, interpolate, mark, none };
 
 [[nodiscard]] std::string_view name(BadPixelAction action);
 /// Throws Error(usage) naming the known ones.

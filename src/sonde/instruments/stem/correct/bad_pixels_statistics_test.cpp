@@ -19,7 +19,7 @@ using sonde::testing::PixelSums;
 using sonde::testing::places;
 using ::testing::IsEmpty;
 
-/// The rule of the specification read as plainly as possible: m8 = max, med = median of the good 8 neighbours.
+/// The rule of docs/stem-theory.md read as plainly as possible: m8 = max, med = median of the good 8 neighbours.
 bool hot_by_the_rule(PixelSums& sums, Index row, Index col) {
   if ((row == 0 || row == sums.rows - 1) && (col == 0 || col == sums.cols - 1)) return false;  // the ring joins there
   std::uint64_t top = 0;
@@ -45,7 +45,7 @@ PixelSums disk(double radius, double level, double background, std::mt19937_64& 
   return sums;
 }
 
-// Verification item 8 of the specification: everything at least five times brighter than its neighbours is found, in
+// Everything at least five times brighter than its neighbours is found, in
 // disks of every size and dose. Nothing else is, but what the rule itself calls hot beside an injected pixel.
 TEST(BadPixels, InjectedHotPixelsAreFound) {
   std::mt19937_64 random(8);
@@ -112,7 +112,7 @@ TEST(BadPixels, CleanPatternsHaveNone) {
 
 TEST(BadPixels, ASmallBrightFieldDiskSurvives) {
   // A disk of radius 10 on 192 x 192 covers 0.9 % of the detector: "mean + 5 standard deviations" would erase it all,
-  // and the median of the neighbours alone would call the background pixels in its concave corners dead.
+  // and the median of the neighbours would call the background pixels in its concave corners dead.
   std::mt19937_64 random(2);
   PixelSums sums(192, 192);
   for (Index r = 0; r < 192; ++r)

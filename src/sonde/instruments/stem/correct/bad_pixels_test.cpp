@@ -201,7 +201,7 @@ TEST(Interpolation, APixelDeepInsideABadRegionHasNoNeighbours) {
 TEST(Interpolation, APixelOutsideIsAnError) {
   const std::vector<Index> bad = {81};
   EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)interpolation_plan(9, 9, {}, bad); }),
-              HasSubstr("bad pixel 81 lies outside of a detector of 9 x 9 pixels"));
+              HasSubstr("bad pixel 81 is outside a detector of 9 x 9 pixels"));
 }
 
 TEST(RoundedMedian, RoundsHalfUp) {

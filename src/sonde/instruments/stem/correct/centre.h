@@ -50,4 +50,10 @@ struct Centre {
 [[nodiscard]] Centre find_centre(View<const std::uint64_t, 2> pattern, std::span<const std::uint8_t> good,
                                  CentreMethod method = CentreMethod::edge);
 
+/// The same for detectors that are measured in radii of the disk. Where the method edge finds an edge on less than a
+/// tenth of the rays (confidence below 0.1), the pixels above mean + standard deviation are taken when at least half of
+/// them lie in the disk of their area, which is the confidence then; a note says so. Throws Error(bad_input) when they
+/// are scattered: there is no disk that a detector could be measured by.
+[[nodiscard]] Centre find_disk(View<const double, 2> pattern, std::span<const std::uint8_t> good, CentreMethod method);
+
 }  // namespace sonde::stem

@@ -18,7 +18,7 @@ using sonde::testing::poisson;
 
 class CentreOfDisk : public ::testing::TestWithParam<double> {};
 
-// Verification item 7 of the specification.
+// docs/verification.md, images, row on the centre of a disk.
 TEST_P(CentreOfDisk, IsFoundToATwentiethOfAPixel) {
   std::mt19937_64 random(static_cast<std::uint64_t>(GetParam()));
   std::uniform_real_distribution<double> offset(-0.5, 0.5);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -11,6 +13,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/stem/correct/centre_methods.h"
 #include "sonde/instruments/stem/correct/circle_fit.h"
+#include "sonde/instruments/stem/correct/ordering.h"
 
 namespace sonde::stem {
 namespace {
@@ -24,12 +27,30 @@ constexpr double edge_jitter = 1.5;
 // counts per pixel.
 constexpr double least_significance = 20;
 
+/// A pixel and its eight neighbours; none at the rim, and where one of them is invalid.
+std::optional<std::array<double, 9>> neighbourhood(const Pattern& pattern, Index row, Index col) {
+  if (row == 0 || col == 0 || row + 1 == pattern.rows || col + 1 == pattern.cols) return std::nullopt;
+  std::array<double, 9> near{};
+  unsigned valid = 1;
+  for (Index k = 0; k < 9; ++k) {
+    const std::size_t i = pattern.at(row - 1 + k / 3, col - 1 + k % 3);
+    near[static_cast<std::size_t>(k)] = pattern.value[i];
+    valid &= pattern.valid[i] != 0 ? 1u : 0u;
+  }
+  if (valid == 0) return std::nullopt;
+  return near;
+}
+
 /// The 3x3 median of the valid pixels. An invalid pixel with at least five valid neighbours becomes valid.
 Pattern median_filtered(const Pattern& pattern) {
   Pattern filtered = pattern;
   std::vector<double> near;
   for (Index row = 0; row < pattern.rows; ++row) {
     for (Index col = 0; col < pattern.cols; ++col) {
+      if (const auto all = neighbourhood(pattern, row, col)) {
+        filtered.value[pattern.at(row, col)] = median_of_nine(*all);
+        continue;
+      }
       near.clear();
       for (Index r = std::max<Index>(row - 1, 0); r <= std::min(row + 1, pattern.rows - 1); ++r)
         for (Index c = std::max<Index>(col - 1, 0); c <= std::min(col + 1, pattern.cols - 1); ++c)
@@ -51,7 +72,7 @@ std::optional<double> otsu_threshold(const Pattern& pattern) {
   std::vector<double> sorted;
   for (std::size_t i = 0; i < pattern.value.size(); ++i)
     if (pattern.valid[i] != 0) sorted.push_back(pattern.value[i]);
-  std::sort(sorted.begin(), sorted.end());
+  sort_values(sorted);
   const double total = std::accumulate(sorted.begin(), sorted.end(), 0.0), count = static_cast<double>(sorted.size());
   double below = 0, best = -1;
   std::optional<double> level;
@@ -138,12 +159,29 @@ Component choose_component(const Pattern& pattern, double level) {
 }
 
 std::vector<double> values_between(const Pattern& pattern, const Circle& circle, double inner, double outer) {
+  const double least = inner * circle.radius, most = outer * circle.radius;
+  // Squares decide, but for pixels so near to a bound that their rounding might.
+  constexpr double rounding = 1e-12;
+  const double surely_in = least * least * (1 + rounding), surely_out = least * least * (1 - rounding);
+  const double still_in = most * most * (1 - rounding), beyond = most * most * (1 + rounding);
+  const auto within = [&](double down, double right) {
+    const double square = down * down + right * right;
+    if (square < surely_out || square > beyond) return false;
+    if (square > surely_in && square < still_in) return true;
+    const double distance = std::hypot(down, right);
+    return distance >= least && distance < most;
+  };
+  const auto first = [&](double middle, Index end) {
+    return static_cast<Index>(std::clamp(std::floor(middle - most), 0.0, static_cast<double>(end)));
+  };
+  const auto last = [&](double middle, Index end) {
+    return static_cast<Index>(std::clamp(std::ceil(middle + most) + 1, 0.0, static_cast<double>(end)));
+  };
   std::vector<double> values;
-  for (Index row = 0; row < pattern.rows; ++row) {
-    for (Index col = 0; col < pattern.cols; ++col) {
+  for (Index row = first(circle.row, pattern.rows); row < last(circle.row, pattern.rows); ++row) {
+    for (Index col = first(circle.col, pattern.cols); col < last(circle.col, pattern.cols); ++col) {
       const std::size_t i = pattern.at(row, col);
-      const double distance = std::hypot(static_cast<double>(row) - circle.row, static_cast<double>(col) - circle.col);
-      if (pattern.valid[i] != 0 && distance >= inner * circle.radius && distance < outer * circle.radius)
+      if (pattern.valid[i] != 0 && within(static_cast<double>(row) - circle.row, static_cast<double>(col) - circle.col))
         values.push_back(pattern.value[i]);
     }
   }
@@ -256,7 +294,7 @@ Centre centre_by_edge(const Pattern& raw) {
   const double area = static_cast<double>(values_between(raw, circle, 0, 1).size());
   if ((plateau - background) * std::sqrt(area) < least_significance * std::sqrt(variance)) {
     centre.confidence = 0;
-    centre.notes.emplace_back("no disk stands out of the noise");
+    centre.notes.emplace_back("no disk is above the noise");
   } else if (centre.confidence < 0.5) {
     centre.notes.push_back(
         fmt::format("only {:.0f} % of the rays have a clean edge on the circle: the disk may be cut, "

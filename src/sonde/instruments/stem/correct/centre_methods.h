@@ -21,6 +21,8 @@ struct Pattern {
 };
 
 [[nodiscard]] Centre centre_by_edge(const Pattern& pattern);
+/// Mean + standard deviation of the good pixels.
+[[nodiscard]] double threshold_level(const Pattern& pattern);
 [[nodiscard]] Centre centre_by_threshold(const Pattern& pattern);
 [[nodiscard]] Centre centre_by_plateau(const Pattern& pattern);
 [[nodiscard]] Centre centre_of_mass(const Pattern& pattern);

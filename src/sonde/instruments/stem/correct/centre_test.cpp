@@ -206,5 +206,51 @@ TEST(CentreMethod, UnknownNamesListTheKnownOnes) {
   EXPECT_THAT(text, HasSubstr("known: edge, threshold, plateau, com and friedel"));
 }
 
+/// Poisson-like noise about a mean, from a fixed sequence.
+std::vector<double> noise(Index side, double mean) {
+  std::mt19937_64 random(3);
+  std::poisson_distribution<int> counts(mean);
+  std::vector<double> values;
+  for (Index i = 0; i < side * side; ++i) values.push_back(counts(random));
+  return values;
+}
+
+TEST(FindDisk, NoiseIsNoDisk) {
+  std::vector<double> values = noise(24, 5);
+  const View<const double, 2> pattern(values.data(), 24, 24);
+  const std::string error =
+      sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)find_disk(pattern, {}, CentreMethod::edge); });
+  EXPECT_THAT(error, ::testing::HasSubstr("no bright-field disk was found"));
+  EXPECT_THAT(error, ::testing::HasSubstr("--centre ROW,COL and --radius"));
+}
+
+// A disk larger than the detector has an edge on the few rays that end in its corners: circles through so few points
+// may be anywhere.
+TEST(FindDisk, AnEdgeOnFewRaysIsNoDisk) {
+  std::vector<double> values;
+  for (Index row = 0; row < 48; ++row)
+    for (Index col = 0; col < 48; ++col)
+      values.push_back(std::hypot(static_cast<double>(row) - 27, static_cast<double>(col) - 24) < 32.5 ? 50 : 1);
+  const View<const double, 2> pattern(values.data(), 48, 48);
+  const Centre edge = find_centre(pattern, {});
+  EXPECT_GT(edge.confidence, 0);
+  EXPECT_LT(edge.confidence, 0.1);
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)find_disk(pattern, {}, CentreMethod::edge); }),
+              HasSubstr("% of the rays cross an edge, at least 10 % are needed"));
+}
+
+TEST(FindDisk, AFaintSpotIsFoundByThreshold) {
+  // 9 counts more in a spot of 13 pixels: too few for an edge, but brighter than all but a few of the others.
+  std::vector<double> values = noise(24, 5);
+  for (Index row = 0; row < 24; ++row)
+    for (Index col = 0; col < 24; ++col)
+      if (std::hypot(static_cast<double>(row) - 10, static_cast<double>(col) - 13) <= 2)
+        values[static_cast<std::size_t>(row * 24 + col)] += 60;
+  const View<const double, 2> pattern(values.data(), 24, 24);
+  const Centre found = find_disk(pattern, {}, CentreMethod::edge);
+  EXPECT_NEAR(found.row, 10, 0.5);
+  EXPECT_NEAR(found.col, 13, 0.5);
+}
+
 }  // namespace
 }  // namespace sonde::stem

@@ -35,22 +35,28 @@ bool bit(const std::vector<std::byte>& bits, std::size_t i) {
 
 }  // namespace
 
-void BitplaneMasks::add_set(const std::vector<bool>& pixels, std::uint64_t BitplaneSums::*moment, std::size_t mask,
-                            int power) {
+std::optional<BitplaneMasks::Bits> BitplaneMasks::bits_of(const std::vector<bool>& pixels) {
   Bits set;
   set.bytes.assign((pixels.size() + 7) / 8, std::byte{0});
   for (std::size_t i = 0; i < pixels.size(); ++i)
     if (pixels[i]) set.bytes[i / 8] |= std::byte{1} << (i % 8);
   const auto occupied = [](std::byte byte) { return byte != std::byte{0}; };
   const auto first = std::find_if(set.bytes.begin(), set.bytes.end(), occupied);
-  if (first == set.bytes.end()) return;  // sums to nothing
+  if (first == set.bytes.end()) return std::nullopt;
   set.first = static_cast<std::size_t>(first - set.bytes.begin());
   set.last = set.bytes.size() - static_cast<std::size_t>(std::find_if(set.bytes.rbegin(), set.bytes.rend(), occupied) -
                                                          set.bytes.rbegin());
-  set.moment = moment;
-  set.mask = mask;
-  set.power = power;
-  sets_.push_back(std::move(set));
+  return set;
+}
+
+void BitplaneMasks::add_set(const std::vector<bool>& pixels, std::uint64_t BitplaneSums::*moment, std::size_t mask,
+                            int power) {
+  std::optional<Bits> set = bits_of(pixels);
+  if (!set) return;  // sums to nothing
+  set->moment = moment;
+  set->mask = mask;
+  set->power = power;
+  sets_.push_back(std::move(*set));
 }
 
 BitplaneMasks BitplaneMasks::prepare(Index rows, Index cols, std::size_t element_bytes, std::span<const Mask> masks,
@@ -83,6 +89,21 @@ BitplaneMasks BitplaneMasks::prepare(Index rows, Index cols, std::size_t element
     return set;
   };
   for (std::size_t i = 0; i < masks.size(); ++i) made.add_set(members(masks[i]), nullptr, i, 0);
+  if (options.apart.size() > BitplaneSums::most_apart)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} sets apart in one pass, at most {}", options.apart.size(), BitplaneSums::most_apart));
+  for (std::size_t i = 0; i < options.apart.size(); ++i) {
+    check_mask(options.apart[i], rows, cols);
+    std::vector<bool> set(pixels, false);
+    for (const Index pixel : options.apart[i].pixels) set[static_cast<std::size_t>(pixel)] = true;
+    std::optional<Bits> bits = bits_of(set);
+    if (!bits) continue;
+    bits->mask = i;
+    for (std::size_t at = bits->first; at < bits->last; ++at)
+      if (bits->bytes[at] != std::byte{0} && (bits->words.empty() || bits->words.back() != at / 8))
+        bits->words.push_back(at / 8);
+    made.apart_.push_back(std::move(*bits));
+  }
   if (!options.moments) return made;
 
   const std::vector<bool> over = options.moments_of ? members(*options.moments_of) : good;
@@ -124,13 +145,44 @@ bool BitplaneMasks::has_sentinel(const BitPlanes& block) const {
   return false;
 }
 
-ElementRange BitplaneMasks::touched() const {
-  if (sets_.empty()) return {0, 0};
-  ElementRange range{8 * sets_.front().first, 8 * sets_.front().last};
-  for (const Bits& set : sets_) {
-    range.first = std::min(range.first, 8 * set.first);
-    range.last = std::max(range.last, 8 * set.last);
+/// Word by word of the set's: the pixels that hold the "no data" value in this frame, then popcounts over the others.
+void BitplaneMasks::sum_apart(const BitplaneKernels& kernels, const BitPlanes& block, const Bits& set,
+                              BitplaneSums::Apart& sums) const {
+  const std::size_t begin = block.first / 8, end = begin + block.plane_bytes;
+  const bool may_hold_sentinel = sentinel_ && (*sentinel_ & ~block.nonzero) == 0;
+  for (auto each = std::lower_bound(set.words.begin(), set.words.end(), begin / 8); each != set.words.end(); ++each) {
+    // A word may begin in the block before this one, and end in the next.
+    const std::size_t from = std::max(begin, 8 * *each), to = std::min({end, 8 * *each + 8, set.bytes.size()});
+    if (from >= to) break;
+    const auto word = [&](const std::byte* plane_or_set) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, plane_or_set, to - from);
+      return bits;
+    };
+    std::uint64_t pixels = word(set.bytes.data() + from);
+    if (may_hold_sentinel) {
+      std::uint64_t equal = pixels;
+      for (std::size_t p = 8 * element_bytes_; p-- > 0 && equal != 0;) {
+        const std::uint64_t bits = word(block.plane(p) + (from - begin));
+        equal &= (*sentinel_ >> p & 1) != 0 ? bits : ~bits;
+      }
+      sums.no_data += static_cast<std::uint64_t>(std::popcount(equal));
+      pixels &= ~equal;
+    }
+    sums.sum += kernels.sum_planes(block.planes + (from - begin), block.plane_bytes, block.nonzero,
+                                   reinterpret_cast<const std::byte*>(&pixels), to - from);
   }
+}
+
+ElementRange BitplaneMasks::touched() const {
+  if (sets_.empty() && apart_.empty()) return {0, 0};
+  const Bits& any = sets_.empty() ? apart_.front() : sets_.front();
+  ElementRange range{8 * any.first, 8 * any.last};
+  for (const std::vector<Bits>* sets : {&sets_, &apart_})
+    for (const Bits& set : *sets) {
+      range.first = std::min(range.first, 8 * set.first);
+      range.last = std::max(range.last, 8 * set.last);
+    }
   return range;
 }
 
@@ -154,13 +206,12 @@ void BitplaneMasks::evaluate(const BitplaneKernels& kernels, std::span<const std
   const auto on_block = [&](const BitPlanes& block) {
     const std::size_t begin = block.first / 8, end = begin + block.plane_bytes;
     if (sentinel_ && has_sentinel(block)) sums.sentinel = true;
-    for (std::uint64_t left = block.nonzero; left != 0; left &= left - 1) {
-      const int p = std::countr_zero(left);
-      const std::byte* plane = block.plane(static_cast<std::size_t>(p));
-      for (const Bits& set : sets_) {
-        const std::size_t from = std::max(begin, set.first), to = std::min(end, set.last);
-        if (from < to) add(set, kernels.popcount_and(plane + (from - begin), set.bytes.data() + from, to - from) << p);
-      }
+    for (const Bits& set : apart_) sum_apart(kernels, block, set, sums.apart[set.mask]);
+    for (const Bits& set : sets_) {
+      const std::size_t from = std::max(begin, set.first), to = std::min(end, set.last);
+      if (from < to)
+        add(set, kernels.sum_planes(block.planes + (from - begin), block.plane_bytes, block.nonzero,
+                                    set.bytes.data() + from, to - from));
     }
   };
   const auto on_tail = [&](const BitshuffleTail& tail) {
@@ -170,6 +221,13 @@ void BitplaneMasks::evaluate(const BitplaneKernels& kernels, std::span<const std
       if (sentinel_ && value == *sentinel_ && bit(good_, pixel)) sums.sentinel = true;
       for (const Bits& set : sets_)
         if (bit(set.bytes, pixel)) add(set, value);
+      for (const Bits& set : apart_) {
+        if (!bit(set.bytes, pixel)) continue;
+        if (sentinel_ && value == *sentinel_)
+          ++sums.apart[set.mask].no_data;
+        else
+          sums.apart[set.mask].sum += value;
+      }
     }
   };
   visit_bit_planes(chunk, format, static_cast<std::size_t>(rows_ * cols_) * element_bytes_, touched(), scratch,

@@ -29,6 +29,12 @@ struct BitplaneSums {
   std::uint64_t total = 0;                        ///< over the pixels of the moments' mask: sum of I,
   std::uint64_t moment_row = 0;                   ///< of row I
   std::uint64_t moment_col = 0;                   ///< and of col I
+  /// Of each of Options::apart: the sum without values that mean "no data", and how many of those it holds.
+  struct Apart {
+    std::uint64_t sum = 0, no_data = 0;
+  };
+  static constexpr std::size_t most_apart = 3;
+  std::array<Apart, most_apart> apart{};
   /// A good pixel of the blocks that the masks touch holds the "no data" value: the sums may be wrong then, and the
   /// frame must be decoded instead.
   bool sentinel = false;
@@ -45,6 +51,9 @@ class BitplaneMasks {
     std::optional<std::uint64_t> sentinel;  ///< the value that means "no data", if the format has one
     bool moments = false;                   ///< total and first moments too
     std::optional<Mask> moments_of;         ///< over these pixels; none: all good ones
+    /// Up to three further sets, whether their pixels are good or not, whose values that mean "no data" are left out
+    /// one by one instead of giving up the frame. Only on the CPU.
+    std::vector<Mask> apart{};
   };
 
   /// One chunk is one frame of rows x cols elements of `element_bytes` (1, 2 or 4). Bad pixels are left out of every
@@ -79,10 +88,15 @@ class BitplaneMasks {
     std::uint64_t BitplaneSums::*moment = nullptr;
     std::size_t mask = 0;  // when it is not a moment
     int power = 0;         // its sum counts 2^power times
+    // Of a set apart, ascending: which eight bytes [8 w, 8 w + 8) hold a pixel. Few do where the set is of bad pixels.
+    std::vector<std::size_t> words{};
   };
 
   BitplaneMasks() = default;
+  static std::optional<Bits> bits_of(const std::vector<bool>& pixels);
   void add_set(const std::vector<bool>& pixels, std::uint64_t BitplaneSums::*moment, std::size_t mask, int power);
+  void sum_apart(const BitplaneKernels& kernels, const BitPlanes& block, const Bits& set,
+                 BitplaneSums::Apart& sums) const;
   [[nodiscard]] bool has_sentinel(const BitPlanes& block) const;
   /// From the first to the last pixel of all sets.
   [[nodiscard]] ElementRange touched() const;
@@ -91,7 +105,7 @@ class BitplaneMasks {
   std::size_t element_bytes_ = 0, masks_ = 0;
   std::optional<std::uint64_t> sentinel_;
   std::vector<std::byte> good_;
-  std::vector<Bits> sets_;
+  std::vector<Bits> sets_, apart_;
 };
 
 }  // namespace sonde::stem

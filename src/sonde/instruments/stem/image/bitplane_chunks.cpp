@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sonde/engine/array/array.h"
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/device/dispatch.h"
 #include "sonde/instruments/stem/image/bitplane.h"
 #include "sonde/instruments/stem/image/bitplane_device.h"
@@ -26,6 +27,7 @@ static void sum_bit_planes(const LaunchSize& size, const device::SumBitPlanes& b
 void BitplaneMasks::evaluate(Stream& stream, View<const std::uint8_t, 1> bytes, View<const ChunkPiece, 1> pieces,
                              std::size_t block_elements, std::size_t largest_block_bytes, View<std::uint64_t, 2> sums,
                              View<std::uint64_t, 1> faults) const {
+  if (!apart_.empty()) throw Error(ErrorKind::internal, "sets apart were given to the kernels of a device");
   const auto pixels = static_cast<std::uint64_t>(rows_ * cols_);
   const std::size_t set_bytes = (pixels + 63) / 64 * 8;  // whole words
   std::vector<device::PixelBits> table;

@@ -9,7 +9,7 @@
 namespace sonde::stem {
 namespace {
 
-std::uint64_t popcount_and_plain(const std::byte* a, const std::byte* b, std::size_t count) {
+std::uint64_t popcount_and(const std::byte* a, const std::byte* b, std::size_t count) {
   std::uint64_t bits = 0;
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
@@ -22,10 +22,20 @@ std::uint64_t popcount_and_plain(const std::byte* a, const std::byte* b, std::si
   return bits;
 }
 
+std::uint64_t sum_planes_plain(const std::byte* planes, std::size_t stride, std::uint64_t nonzero, const std::byte* set,
+                               std::size_t count) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t left = nonzero; left != 0; left &= left - 1) {
+    const int p = std::countr_zero(left);
+    sum += popcount_and(planes + static_cast<std::size_t>(p) * stride, set, count) << p;
+  }
+  return sum;
+}
+
 }  // namespace
 
 const BitplaneKernels& bitplane_kernels_plain() {
-  static constexpr BitplaneKernels kernels = {"plain", popcount_and_plain};
+  static constexpr BitplaneKernels kernels = {"plain", sum_planes_plain};
   return kernels;
 }
 

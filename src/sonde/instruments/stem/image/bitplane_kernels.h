@@ -10,8 +10,10 @@ namespace sonde::stem {
 
 struct BitplaneKernels {
   const char* name;
-  /// Set bits of a AND b, `count` bytes of each, not aligned.
-  std::uint64_t (*popcount_and)(const std::byte* a, const std::byte* b, std::size_t count);
+  /// Sum over the planes p of `nonzero` of 2^p times the set bits of (planes + p stride) AND set, `count` bytes of
+  /// each, not aligned. One call per block and set: a call per plane costs more than its count (512 bytes each).
+  std::uint64_t (*sum_planes)(const std::byte* planes, std::size_t stride, std::uint64_t nonzero, const std::byte* set,
+                              std::size_t count);
 };
 
 const BitplaneKernels& bitplane_kernels_plain();

@@ -97,6 +97,37 @@ TEST(BitplaneMasks, MomentsMayBeTakenOverAMask) {
   EXPECT_EQ(sums.moment_row, moment_row);
 }
 
+TEST(BitplaneMasks, SetsApartLeaveNoDataOutPixelByPixel) {
+  // 2501 pixels: blocks of 320, a short one, and a tail of one pixel.
+  TestScan<std::uint16_t> frame = random_scan<std::uint16_t>(1, 41, 61, 35);
+  for (std::size_t pixel = 0; pixel < frame.counts.size(); pixel += 7) frame.counts[pixel] = 65535;
+  BitplaneMasks::Options options;
+  options.good.assign(2501, 0);
+  options.sentinel = 65535;
+  for (unsigned i = 0; i < 3; ++i) options.apart.push_back(random_mask(41, 61, 0.05 + 0.4 * i, 40 + i));
+  options.apart[1].pixels.push_back(2500);  // the tail
+  const BitplaneMasks prepared = BitplaneMasks::prepare(41, 61, 2, {}, options);
+  BitshuffleScratch scratch;
+  for (const std::size_t block_elements :
+       {std::size_t{320}, std::size_t{72}}) {  // of 72: eight bytes of pixels lie in two blocks
+    SCOPED_TRACE(block_elements);
+    BitplaneSums sums;
+    prepared.evaluate(chunk_of(frame, {2, block_elements}), {2, block_elements}, scratch, sums);
+    EXPECT_FALSE(sums.sentinel);  // no good pixel holds it
+    for (std::size_t i = 0; i < 3; ++i) {
+      std::uint64_t sum = 0, no_data = 0;
+      for (const Index pixel : make_mask(41, 61, options.apart[i].pixels).pixels) {
+        const std::uint64_t value = frame.at(0, pixel);
+        no_data += value == 65535 ? 1 : 0;
+        sum += value == 65535 ? 0 : value;
+      }
+      EXPECT_EQ(sums.apart[i].sum, sum);
+      EXPECT_EQ(sums.apart[i].no_data, no_data);
+      EXPECT_GT(no_data, 0u);
+    }
+  }
+}
+
 /// A frame of small counts with one special value at `pixel`.
 template <class T>
 bool finds(T value, Index pixel, std::optional<std::uint64_t> sentinel, bool pixel_is_good) {

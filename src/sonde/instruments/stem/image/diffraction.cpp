@@ -29,7 +29,7 @@ void check(const Stream& stream, const ScanView& scan, const Array& pattern, DTy
                         : shape.rank() == 2 && shape[0] == pixels && (shape[1] <= 1 || scan.array->stride(1) == 1);
   if (!fits)
     throw Error(ErrorKind::bad_input,
-                fmt::format("an array of shape {} is no dense {} scan of {} x {} pixels", shape.text(),
+                fmt::format("an array of shape {} is not a dense {} scan of {} x {} pixels", shape.text(),
                             scan.layout == Layout::frame_major ? "frame-major" : "pixel-major", scan.rows, scan.cols));
   if (pattern.shape() != Shape{scan.rows, scan.cols} || pattern.dtype() != dtype || !pattern.contiguous())
     throw Error(ErrorKind::bad_input,
@@ -42,7 +42,7 @@ void check_positions(const ScanView& scan, std::span<const Index> positions) {
   for (const Index position : positions)
     if (position < 0 || position >= position_count(scan))
       throw Error(ErrorKind::bad_input,
-                  fmt::format("position {} lies outside a scan of {}", position, position_count(scan)));
+                  fmt::format("position {} is outside a scan of {}", position, position_count(scan)));
 }
 
 std::vector<PixelRun> runs_of(std::span<const Index> positions) {
@@ -139,7 +139,7 @@ void pattern_update(Stream& stream, const ScanView& scan, const Array& base, std
 void pattern_mean(Stream& stream, const ScanView& scan, std::span<const Index> positions, Array& pattern) {
   check(stream, scan, pattern, DType::f64);
   check_positions(scan, positions);
-  if (positions.empty()) throw Error(ErrorKind::bad_input, "the mean pattern of no scan position");
+  if (positions.empty()) throw Error(ErrorKind::bad_input, "the mean pattern of 0 scan positions; expected 1 or more");
   const std::span<const float> no_weights;
   visit_type(*scan.array, [&](auto element) {
     using T = decltype(element);

@@ -29,7 +29,8 @@ void pattern_update(Stream& stream, const ScanView& scan, const Array& base, std
                     std::span<const Index> removed, Array& pattern);
 
 /// The mean over the positions, f64 of shape (rows, cols): the sum in double precision (exact below 2^53 counts),
-/// divided once. Throws Error(bad_input) for no position.
+/// divided once. On a GPU it is only queued: another stream has to wait for this one. Throws Error(bad_input) for no
+/// position.
 void pattern_mean(Stream& stream, const ScanView& scan, std::span<const Index> positions, Array& pattern);
 
 /// The largest value over the positions, of the data's own type; zero for no position.

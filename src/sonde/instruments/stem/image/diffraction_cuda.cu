@@ -9,12 +9,14 @@
 #include "sonde/instruments/stem/image/diffraction_kernels.h"
 
 namespace sonde::stem::cuda {
+
+using sonde::cuda::launch_kernel;
+
 namespace {
 
 constexpr int threads = 256;
 
 unsigned blocks_for(Index count) { return static_cast<unsigned>((count + threads - 1) / threads); }
-cudaStream_t queue(Stream& stream) { return sonde::cuda::launch_on(stream); }
 
 template <class T>
 __global__ void __launch_bounds__(threads)
@@ -42,15 +44,14 @@ void pattern_maximum(Stream& stream, View<const T, 2> scan, std::span<const Inde
   const Array list =
       Array::from(std::vector<Index>(positions.begin(), positions.end()), {static_cast<Index>(positions.size())})
           .copy_to(stream.device(), stream);
-  maximum_each<<<blocks_for(pattern.extent[0]), threads, 0, queue(stream)>>>(scan, list.view<Index, 1>(), pattern);
-  sonde::cuda::check_launch("pattern_maximum");
+  launch_kernel(stream, "pattern_maximum", {blocks_for(pattern.extent[0]), threads}, maximum_each<T>, scan,
+                list.view<Index, 1>(), pattern);
   stream.synchronise();  // the list is freed here
 }
 
 void divide(Stream& stream, View<double, 1> values, double divisor) {
   if (values.extent[0] == 0) return;
-  divide_each<<<blocks_for(values.extent[0]), threads, 0, queue(stream)>>>(values, divisor);
-  sonde::cuda::check_launch("divide");
+  launch_kernel(stream, "divide", {blocks_for(values.extent[0]), threads}, divide_each, values, divisor);
 }
 
 template void pattern_maximum<std::uint8_t>(Stream&, View<const std::uint8_t, 2>, std::span<const Index>,

@@ -93,6 +93,8 @@ class Parser {
     node->kind = kind;
     node->left = std::move(left);
     node->right = std::move(right);
+    const int first = node->left->sets, second = node->right != nullptr ? node->right->sets : 0;
+    node->sets = first == second ? first + 1 : std::max(first, second);
     return node;
   }
 
@@ -152,7 +154,8 @@ class Parser {
     Part node = make(place_);
     const std::string name = word();
     if (name.empty()) fail(at_end() ? "expected a shape, but the text ends" : "expected a shape");
-    if (name == "com") fail("com-row and com-col are first moments, not masks", node->place, "give them alone");
+    if (name == "com")
+      fail("com-row and com-col are first moments, not masks", node->place, "give them without other shapes");
     if (name == "all") return node;
     for (const DetectorPreset& preset : detector_presets)
       if (preset.name == name) {
@@ -198,7 +201,7 @@ class Parser {
       const Number& each = node.numbers[i];
       const bool is_angle = node.kind == NodeKind::segment && i == 6;
       if (each.unit == Unit::automatic && !(centred && i < 2))
-        fail("auto stands for the row or the column of a centre only", each.place);
+        fail("auto means only the row or the column of a centre", each.place);
       if (each.unit == Unit::degree && !is_angle) fail("only phi0 of segment is an angle", each.place);
       if (each.unit == Unit::rho && (is_angle || !centred || i < 2 || i > 3))
         fail("only radii are given in rho", each.place);

@@ -62,7 +62,7 @@ struct MembershipRules {
 ///   ! & - ^ | ( )                                not; and; but not; either but not both; or: from tightest to loosest
 ///                                                (& and - bind alike, from the left)
 ///
-/// A number is in pixels, with the suffix `rho` in bright-field radii (`1.5rho`, or `rho` alone), with `deg` an angle
+/// A number is in pixels, with the suffix `rho` in bright-field radii (`1.5rho`, or only `rho`), with `deg` an angle
 /// in degrees. `auto` as row or col is the centre of the bright-field disk.
 class DetectorExpression {
  public:

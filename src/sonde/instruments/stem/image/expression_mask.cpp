@@ -7,6 +7,7 @@
 #include <numbers>
 #include <utility>
 
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/stem/image/expression_tree.h"
 #include "sonde/instruments/stem/image/shapes.h"
 
@@ -21,17 +22,21 @@ class Evaluation {
       : tree_(tree), geometry_(geometry), rules_(rules) {}
 
   [[nodiscard]] SampleSet samples(const Node& node, const SampleGrid& grid) {
+    check_interrupt();  // a thousand shapes on a scan of 4096 x 4096 positions take seconds
     switch (node.kind) {
-      case NodeKind::negation:
-        return combine(samples(*node.left, grid), SampleSet(grid.count(), 1), [](auto a, auto b) { return a ^ b; });
+      case NodeKind::negation: {
+        SampleSet set = samples(*node.left, grid);
+        for (std::uint8_t& inside : set) inside ^= 1;
+        return set;
+      }
       case NodeKind::both:
-        return combine(samples(*node.left, grid), samples(*node.right, grid), [](auto a, auto b) { return a & b; });
+        return combine(node, grid, [](auto a, auto b) { return a & b; });
       case NodeKind::without:
-        return combine(samples(*node.left, grid), samples(*node.right, grid), [](auto a, auto b) { return a & ~b; });
+        return combine(node, grid, [](auto a, auto b) { return a & ~b; });
       case NodeKind::either:
-        return combine(samples(*node.left, grid), samples(*node.right, grid), [](auto a, auto b) { return a ^ b; });
+        return combine(node, grid, [](auto a, auto b) { return a ^ b; });
       case NodeKind::any:
-        return combine(samples(*node.left, grid), samples(*node.right, grid), [](auto a, auto b) { return a | b; });
+        return combine(node, grid, [](auto a, auto b) { return a | b; });
       default:
         return shape(node, grid);
     }
@@ -50,10 +55,16 @@ class Evaluation {
   }
 
  private:
+  /// The side that needs more sets first: then a text of a thousand shapes holds ten sets at once, however it nests.
   template <class Operation>
-  static SampleSet combine(SampleSet left, const SampleSet& right, Operation operation) {
-    for (std::size_t i = 0; i < left.size(); ++i) left[i] = static_cast<std::uint8_t>(operation(left[i], right[i]) & 1);
-    return left;
+  [[nodiscard]] SampleSet combine(const Node& node, const SampleGrid& grid, Operation operation) {
+    const bool right_first = node.right->sets > node.left->sets;
+    SampleSet first = samples(right_first ? *node.right : *node.left, grid);
+    const SampleSet second = samples(right_first ? *node.left : *node.right, grid);
+    for (std::size_t i = 0; i < first.size(); ++i)
+      first[i] = static_cast<std::uint8_t>(
+          (right_first ? operation(second[i], first[i]) : operation(first[i], second[i])) & 1);
+    return first;
   }
 
   [[nodiscard]] double need(const std::optional<double>& value, std::string_view what, std::size_t place) const {
@@ -129,7 +140,7 @@ class Evaluation {
     for (std::size_t i = 0; i < set.size(); ++i) {
       if (image.weights[i] != 0 && image.weights[i] != 1)
         throw Error(ErrorKind::bad_input, fmt::format("{}: a weighted mask cannot be combined with others", node.path))
-            .hint("give file(...) alone, or a mask of zeros and ones");
+            .hint("give only file(...), or a mask of zeros and ones");
       set[i] = image.weights[i] != 0;
     }
     files_.emplace_back(&node, set);

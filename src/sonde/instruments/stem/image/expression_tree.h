@@ -45,6 +45,7 @@ struct Node {
   std::vector<Number> numbers;  // arguments of a shape; the two radii of a preset
   std::string path;             // of file()
   std::unique_ptr<Node> left, right;
+  int sets = 1;  // of samples that are held at once while it is evaluated, see Evaluation
 };
 
 struct DetectorExpression::Tree {

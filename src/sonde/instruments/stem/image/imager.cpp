@@ -107,7 +107,7 @@ VirtualImager::Route VirtualImager::choose(const PixelSet& wanted) const {
   };
   if (sources_.total != nullptr)
     offer(ImagePath::complement, good_, image_bytes,
-          fmt::format("{} good pixels lie outside the mask, {} inside", good_.distance(wanted), wanted.area()));
+          fmt::format("{} good pixels are outside the mask, {} inside", good_.distance(wanted), wanted.area()));
   for (const Past& past : past_)
     if (offer(ImagePath::incremental, past.pixels, image_bytes,
               fmt::format("{} pixels differ from an earlier mask", wanted.distance(past.pixels))))

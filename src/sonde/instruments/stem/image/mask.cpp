@@ -19,7 +19,7 @@ void check_inside(Index rows, Index cols, Index first, Index last) {
   const Index outside = first < 0 ? first : last;
   if (first < 0 || last >= rows * cols)
     throw Error(ErrorKind::bad_input,
-                fmt::format("mask: pixel {} lies outside a detector of {} x {} pixels", outside, rows, cols));
+                fmt::format("mask: pixel {} is outside a detector of {} x {} pixels", outside, rows, cols));
 }
 
 /// Sorts pixels and weights together, leaves out weights of zero, and forgets the weights when all are one.

@@ -46,12 +46,12 @@ TEST(MakeMask, PixelOutsideIsAnError) {
                                 [] {
                                   (void)make_mask(2, 3, {1, 6});
                                 }),
-              HasSubstr("mask: pixel 6 lies outside a detector of 2 x 3 pixels"));
+              HasSubstr("mask: pixel 6 is outside a detector of 2 x 3 pixels"));
   EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
                                 [] {
                                   (void)make_mask(2, 3, {1, -1});
                                 }),
-              HasSubstr("pixel -1 lies outside"));
+              HasSubstr("pixel -1 is outside"));
 }
 
 TEST(MakeMask, WeightsThatMakeNoSenseAreErrors) {

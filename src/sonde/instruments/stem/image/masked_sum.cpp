@@ -19,7 +19,7 @@ void check_frames(const Array& frames) {
                 fmt::format("frames of shape {}, expected (positions, rows, cols)", frames.shape().text()));
 }
 
-void check_image(const Array& frames, const Array& image, DType dtype) {
+void check_image_of_frames(const Array& frames, const Array& image, DType dtype) {
   const Shape shape = frames.shape().first(1);
   if (image.dtype() != dtype || image.shape() != shape || !image.contiguous())
     throw Error(ErrorKind::bad_input,
@@ -34,7 +34,7 @@ std::vector<PixelRun> runs_of(const Array& frames, std::span<const Index> pixels
   for (const Index pixel : pixels) {
     if (pixel < 0 || pixel >= count)
       throw Error(ErrorKind::bad_input,
-                  fmt::format("pixel {} lies outside a detector of {} x {} pixels", pixel, frames.shape()[1], cols));
+                  fmt::format("pixel {} is outside a detector of {} x {} pixels", pixel, frames.shape()[1], cols));
     const Index offset = pixel / cols * frames.stride(1) + pixel % cols * frames.stride(2);
     if (!runs.empty() && runs.back().offset + runs.back().length == offset)
       ++runs.back().length;
@@ -44,14 +44,14 @@ std::vector<PixelRun> runs_of(const Array& frames, std::span<const Index> pixels
   return runs;
 }
 
-void update(Stream& stream, const Array& frames, const Array* base, std::span<const Index> added,
-            std::span<const Index> removed, Array& image) {
+void update_from_frames(Stream& stream, const Array& frames, const Array* base, std::span<const Index> added,
+                        std::span<const Index> removed, Array& image) {
   check_frames(frames);
-  check_image(frames, image, DType::u64);
+  check_image_of_frames(frames, image, DType::u64);
   require_on(stream, frames, image);
   View<const std::uint64_t, 1> start;
   if (base != nullptr) {
-    check_image(frames, *base, DType::u64);
+    check_image_of_frames(frames, *base, DType::u64);
     require_on(stream, *base);
     start = base->view<std::uint64_t, 1>();
   }
@@ -66,7 +66,7 @@ void update(Stream& stream, const Array& frames, const Array* base, std::span<co
 
 void masked_update(Stream& stream, const Array& frames, const Array& base, std::span<const Index> added,
                    std::span<const Index> removed, Array& image) {
-  update(stream, frames, &base, added, removed, image);
+  update_from_frames(stream, frames, &base, added, removed, image);
 }
 
 void masked_sum(Stream& stream, const Array& frames, const Mask& mask, Array& image) {
@@ -75,8 +75,9 @@ void masked_sum(Stream& stream, const Array& frames, const Mask& mask, Array& im
     throw Error(ErrorKind::bad_input, fmt::format("a mask of {} x {} pixels and a detector of {} x {}", mask.rows,
                                                   mask.cols, frames.shape()[1], frames.shape()[2]))
         .hint("bin the mask like the data");
-  if (mask.boolean() && frames.dtype() != DType::f32) return update(stream, frames, nullptr, mask.pixels, {}, image);
-  check_image(frames, image, DType::f64);
+  if (mask.boolean() && frames.dtype() != DType::f32)
+    return update_from_frames(stream, frames, nullptr, mask.pixels, {}, image);
+  check_image_of_frames(frames, image, DType::f64);
   require_on(stream, frames, image);
   const std::vector<PixelRun> list = runs_of(frames, mask.pixels);
   const std::span<const PixelRun> runs = list;

@@ -8,6 +8,9 @@
 #include "sonde/instruments/stem/image/masked_sum_kernels.h"
 
 namespace sonde::stem::cuda {
+
+using sonde::cuda::launch_kernel;
+
 namespace {
 
 constexpr int warp = 32;
@@ -74,9 +77,8 @@ void masked_update(Stream& stream, View<const T, 3> frames, std::span<const Pixe
                    std::span<const PixelRun> removed, View<const std::uint64_t, 1> base, View<std::uint64_t, 1> image) {
   if (frames.extent[0] == 0) return;
   const Array plus = upload(stream, added), minus = upload(stream, removed);
-  update_positions<<<blocks_for(frames.extent[0]), warp * warps, 0, sonde::cuda::launch_on(stream)>>>(
-      frames, plus.view<Index, 1>(), minus.view<Index, 1>(), base, image);
-  sonde::cuda::check_launch("masked_update");
+  launch_kernel(stream, "masked_update", {blocks_for(frames.extent[0]), warp * warps}, update_positions<T>, frames,
+                plus.view<Index, 1>(), minus.view<Index, 1>(), base, image);
   stream.synchronise();  // the lists are freed here
 }
 
@@ -89,9 +91,8 @@ void weighted_masked_sum(Stream& stream, View<const T, 3> frames, std::span<cons
       Array::from(std::vector<float>(weights.begin(), weights.end()), {static_cast<Index>(weights.size())})
           .copy_to(stream.device(), stream);
   const auto blocks = static_cast<unsigned>((frames.extent[0] * 8 + warp * warps - 1) / (warp * warps));
-  weighted_positions<<<blocks, warp * warps, 0, sonde::cuda::launch_on(stream)>>>(
-      frames, offsets.view<Index, 1>(), places.view<std::uint8_t, 1>(), factors.view<float, 1>(), image);
-  sonde::cuda::check_launch("weighted_masked_sum");
+  launch_kernel(stream, "weighted_masked_sum", {blocks, warp * warps}, weighted_positions<T>, frames,
+                offsets.view<Index, 1>(), places.view<std::uint8_t, 1>(), factors.view<float, 1>(), image);
   stream.synchronise();
 }
 

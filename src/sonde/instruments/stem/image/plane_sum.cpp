@@ -20,7 +20,7 @@ void check_planes(const Array& planes) {
     throw Error(ErrorKind::bad_input, "the positions of a plane must be dense");
 }
 
-void check_image(const Array& planes, const Array& image, DType dtype) {
+void check_image_of_planes(const Array& planes, const Array& image, DType dtype) {
   if (image.dtype() != dtype || image.shape() != planes.shape().last(1) || !image.contiguous())
     throw Error(ErrorKind::bad_input,
                 fmt::format("an image of {} with shape {}, expected dense {} with shape {}", name(image.dtype()),
@@ -31,19 +31,19 @@ void check_pixels(const Array& planes, std::span<const Index> pixels) {
   for (const Index pixel : pixels)
     if (pixel < 0 || pixel >= planes.shape()[0])
       throw Error(ErrorKind::bad_input,
-                  fmt::format("pixel {} lies outside a detector of {} pixels", pixel, planes.shape()[0]));
+                  fmt::format("pixel {} is outside a detector of {} pixels", pixel, planes.shape()[0]));
 }
 
-void update(Stream& stream, const Array& planes, const Array* base, std::span<const Index> added,
-            std::span<const Index> removed, Array& image) {
+void update_from_planes(Stream& stream, const Array& planes, const Array* base, std::span<const Index> added,
+                        std::span<const Index> removed, Array& image) {
   check_planes(planes);
   check_pixels(planes, added);
   check_pixels(planes, removed);
-  check_image(planes, image, DType::u64);
+  check_image_of_planes(planes, image, DType::u64);
   require_on(stream, planes, image);
   View<const std::uint64_t, 1> start;
   if (base != nullptr) {
-    check_image(planes, *base, DType::u64);
+    check_image_of_planes(planes, *base, DType::u64);
     require_on(stream, *base);
     start = base->view<std::uint64_t, 1>();
   }
@@ -57,14 +57,14 @@ void update(Stream& stream, const Array& planes, const Array* base, std::span<co
 void plane_sum(Stream& stream, const Array& planes, std::span<const Index> pixels, Array& image, Sign sign) {
   const std::span<const Index> none;
   if (sign == Sign::subtract)
-    update(stream, planes, &image, none, pixels, image);
+    update_from_planes(stream, planes, &image, none, pixels, image);
   else
-    update(stream, planes, sign == Sign::add ? &image : nullptr, pixels, none, image);
+    update_from_planes(stream, planes, sign == Sign::add ? &image : nullptr, pixels, none, image);
 }
 
 void plane_update(Stream& stream, const Array& planes, const Array& base, std::span<const Index> added,
                   std::span<const Index> removed, Array& image) {
-  update(stream, planes, &base, added, removed, image);
+  update_from_planes(stream, planes, &base, added, removed, image);
 }
 
 void plane_sum(Stream& stream, const Array& planes, const Mask& mask, Array& image) {
@@ -74,7 +74,7 @@ void plane_sum(Stream& stream, const Array& planes, const Mask& mask, Array& ima
                                                   mask.cols, planes.shape()[0]))
         .hint("bin the mask like the data");
   if (mask.boolean() && planes.dtype() != DType::f32) return plane_sum(stream, planes, mask.pixels, image);
-  check_image(planes, image, DType::f64);
+  check_image_of_planes(planes, image, DType::f64);
   require_on(stream, planes, image);
   const std::span<const Index> pixels = mask.pixels;
   const std::span<const float> weights = mask.weights;

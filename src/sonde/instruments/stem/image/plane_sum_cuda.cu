@@ -10,6 +10,9 @@
 #include "sonde/instruments/stem/image/plane_sum_kernels.h"
 
 namespace sonde::stem::cuda {
+
+using sonde::cuda::launch_kernel;
+
 namespace {
 
 constexpr int threads = 256;
@@ -62,9 +65,8 @@ void weighted_plane_sum(Stream& stream, View<const T, 2> planes, std::span<const
                         std::span<const float> weights, View<double, 1> image) {
   if (planes.extent[1] == 0) return;
   const Array list = upload(stream, pixels), factors = upload(stream, weights);
-  weighted_positions<<<blocks_for(planes.extent[1]), threads, 0, sonde::cuda::launch_on(stream)>>>(
-      planes, list.view<Index, 1>(), factors.view<float, 1>(), image);
-  sonde::cuda::check_launch("weighted_plane_sum");
+  launch_kernel(stream, "weighted_plane_sum", {blocks_for(planes.extent[1]), threads}, weighted_positions<T>, planes,
+                list.view<Index, 1>(), factors.view<float, 1>(), image);
   stream.synchronise();
 }
 

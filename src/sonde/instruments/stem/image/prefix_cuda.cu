@@ -5,12 +5,14 @@
 #include "sonde/instruments/stem/image/prefix_kernels.h"
 
 namespace sonde::stem::cuda {
+
+using sonde::cuda::launch_kernel;
+
 namespace {
 
 constexpr int threads = 256;
 
 unsigned blocks_for(Index count) { return static_cast<unsigned>((count + threads - 1) / threads); }
-cudaStream_t queue(Stream& stream) { return sonde::cuda::launch_on(stream); }
 
 template <class T>
 __global__ void __launch_bounds__(threads) store_each(View<const std::uint64_t, 1> from, View<T, 1> to) {
@@ -30,15 +32,13 @@ __global__ void __launch_bounds__(threads)
 template <class T>
 void store_sums(Stream& stream, View<const std::uint64_t, 1> from, View<T, 1> to) {
   if (to.extent[0] == 0) return;
-  store_each<<<blocks_for(to.extent[0]), threads, 0, queue(stream)>>>(from, to);
-  sonde::cuda::check_launch("store_sums");
+  launch_kernel(stream, "store_sums", {blocks_for(to.extent[0]), threads}, store_each<T>, from, to);
 }
 
 template <class T>
 void subtract_sums(Stream& stream, View<const T, 1> outer, View<const T, 1> inner, View<std::uint64_t, 1> image) {
   if (image.extent[0] == 0) return;
-  subtract_each<<<blocks_for(image.extent[0]), threads, 0, queue(stream)>>>(outer, inner, image);
-  sonde::cuda::check_launch("subtract_sums");
+  launch_kernel(stream, "subtract_sums", {blocks_for(image.extent[0]), threads}, subtract_each<T>, outer, inner, image);
 }
 
 template void store_sums<std::uint32_t>(Stream&, View<const std::uint64_t, 1>, View<std::uint32_t, 1>);

@@ -215,7 +215,7 @@ TEST(PlaneSum, PixelOutsideIsAnError) {
   Array image(Device::cpu(), {4}, DType::u64);
   const std::vector<Index> pixels = {0, 30};
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { plane_sum(stream, planes, pixels, image); }),
-              HasSubstr("pixel 30 lies outside a detector of 30 pixels"));
+              HasSubstr("pixel 30 is outside a detector of 30 pixels"));
 }
 
 INSTANTIATE_EACH_DEVICE(SumsOnEach);

@@ -8,7 +8,7 @@
 namespace sonde::stem {
 namespace {
 
-constexpr std::size_t line_bytes = 64;
+constexpr std::size_t pitch_bytes = 64;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Array make_frames(Device device, Index positions, Index rows, Index cols, DType 
 
 Array make_planes(Device device, Index positions, Index rows, Index cols, DType dtype) {
   const Index pixels = Shape{rows, cols}.count();
-  Array planes = Array::pitched(device, {pixels, positions}, dtype, line_bytes);
+  Array planes = Array::pitched(device, {pixels, positions}, dtype, pitch_bytes);
   const std::size_t element_bytes = size_bytes(dtype);
   const std::size_t used = static_cast<std::size_t>(positions) * element_bytes;
   const std::size_t pitch = static_cast<std::size_t>(planes.stride(0)) * element_bytes;

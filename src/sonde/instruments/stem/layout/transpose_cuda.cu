@@ -8,6 +8,9 @@
 #include "sonde/instruments/stem/layout/transpose_kernels.h"
 
 namespace sonde::stem::cuda {
+
+using sonde::cuda::launch_kernel;
+
 namespace {
 
 constexpr int tile = 32;
@@ -38,8 +41,7 @@ template <class In, class Out>
 void transpose(Stream& stream, View<const In, 2> in, View<Out, 2> out) {
   const Index tiles = ((in.extent[1] + tile - 1) / tile) * ((in.extent[0] + tile - 1) / tile);
   const auto blocks = static_cast<unsigned>(std::min(tiles, most_blocks));
-  transpose_tiles<<<blocks, dim3(tile, tile_rows), 0, sonde::cuda::launch_on(stream)>>>(in, out);
-  sonde::cuda::check_launch("transpose");
+  launch_kernel(stream, "transpose", {blocks, dim3(tile, tile_rows)}, transpose_tiles<In, Out>, in, out);
 }
 
 template <class In, class Out>

@@ -130,12 +130,15 @@ TEST_P(TransposeOnEach, PlaneHoldsOnePixelOfEveryFrame) {
   const View<const std::uint32_t, 3> frames(elements.data(), 100, 5, 6);
   Array planes = make_planes(device(), 100, 5, 6, DType::u8);
   to_pixel_major(stream, Array::from(elements, {100, 5, 6}).copy_to(device(), stream), planes);
-  const Array host = planes.shape().count() > 0 && device().is_cpu() ? planes.clone() : Array();
-  if (host.empty()) GTEST_SKIP() << "strided copies from a GPU are not offered; ThereAndBackIsTheSame covers it";
+  // From plane to plane there is a gap: all bytes come to the host.
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(29 * planes.stride(0) + 100));
+  stream.copy(bytes.data(), planes.data(), bytes.size());
+  stream.synchronise();
   for (Index position = 0; position < 100; ++position)
     for (Index row = 0; row < 5; ++row)
       for (Index col = 0; col < 6; ++col)
-        ASSERT_EQ((host.view<std::uint8_t, 2>()(row * 6 + col, position)), frames(position, row, col));
+        ASSERT_EQ(bytes[static_cast<std::size_t>((row * 6 + col) * planes.stride(0) + position)],
+                  frames(position, row, col));
 }
 
 TEST(ToPixelMajor, TakesStridedFrames) {

@@ -47,15 +47,17 @@ void convert(std::span<const std::byte> from, std::span<std::byte> to, const Acq
   for (std::size_t i = 0; i < count; ++i) {
     From value;
     std::memcpy(&value, from.data() + i * sizeof(From), sizeof value);
-    if constexpr (std::is_integral_v<From>) {
+    if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
       const bool negative = std::is_signed_v<From> && value < From(0);
       const bool too_large = static_cast<std::uint64_t>(value) > std::numeric_limits<To>::max();
       if (negative || too_large)
         throw Error(ErrorKind::bad_file,
-                    fmt::format("{}: frame {} holds {} at row {}, column {}; counts lie between 0 and {}",
+                    fmt::format("{}: frame {} holds {} at row {}, column {}; counts are between 0 and {}",
                                 acquisition.path, frame, value, static_cast<Index>(i) / acquisition.cols,
                                 static_cast<Index>(i) % acquisition.cols, std::numeric_limits<To>::max()))
-            .hint("counts are expected; check the element type (for raw files --raw-dtype)");
+            .hint(
+                "--dtype f32 loads such values as they are (differences, a background subtracted); for raw files "
+                "check --raw-dtype");
     }
     const To converted = static_cast<To>(value);
     std::memcpy(to.data() + i * sizeof(To), &converted, sizeof converted);
@@ -64,8 +66,12 @@ void convert(std::span<const std::byte> from, std::span<std::byte> to, const Acq
 
 class WorkingTypeSource : public AdaptedSource {
  public:
-  explicit WorkingTypeSource(std::unique_ptr<Source> inner)
+  explicit WorkingTypeSource(std::unique_ptr<Source> inner, WorkingValues values)
       : AdaptedSource(std::move(inner)), from_(acquisition_.stored) {
+    if (values == WorkingValues::as_they_are) {
+      set_floats();
+      return;
+    }
     switch (from_) {
       case DType::i8:
         set(DType::u8, convert<std::int8_t, std::uint8_t>);
@@ -98,6 +104,30 @@ class WorkingTypeSource : public AdaptedSource {
   }
 
  private:
+  /// Integers of any sign as f32: exact below 2^24.
+  void set_floats() {
+    switch (from_) {
+      case DType::i8:
+        set(DType::f32, convert<std::int8_t, float>);
+        break;
+      case DType::i16:
+        set(DType::f32, convert<std::int16_t, float>);
+        break;
+      case DType::i32:
+        set(DType::f32, convert<std::int32_t, float>);
+        break;
+      case DType::i64:
+        set(DType::f32, convert<std::int64_t, float>);
+        break;
+      default:
+        set(DType::f32, convert<std::uint64_t, float>);
+    }
+    acquisition_.sentinel.reset();
+    acquisition_.notes.push_back(
+        {fmt::format("stored {} values are taken as f32, of either sign", name(from_)),
+         size_bytes(from_) > 2 ? "asked for; whole numbers beyond 2^24 are rounded" : "asked for"});
+  }
+
   using Convert = void (*)(std::span<const std::byte>, std::span<std::byte>, const Acquisition&, Index);
   void set(DType to, Convert convert) {
     acquisition_.stored = to;
@@ -146,15 +176,21 @@ class TransposedSource : public AdaptedSource {
 
 }  // namespace
 
-std::unique_ptr<Source> with_working_type(std::unique_ptr<Source> source) {
+std::unique_ptr<Source> with_working_type(std::unique_ptr<Source> source, WorkingValues values) {
   switch (source->acquisition().stored) {
     case DType::u8:
     case DType::u16:
     case DType::u32:
     case DType::f32:
       return source;
+    case DType::i8:
+    case DType::i16:
+    case DType::i32:
+    case DType::i64:
+    case DType::u64:
+      return std::make_unique<WorkingTypeSource>(std::move(source), values);
     default:
-      return std::make_unique<WorkingTypeSource>(std::move(source));
+      return std::make_unique<WorkingTypeSource>(std::move(source), WorkingValues::counts);
   }
 }
 
@@ -163,7 +199,8 @@ std::unique_ptr<Source> with_transposed_detector(std::unique_ptr<Source> source)
 }
 
 std::unique_ptr<Source> adapt(std::unique_ptr<Source> source, const LoadOptions& options) {
-  source = with_working_type(std::move(source));
+  source = with_working_type(std::move(source),
+                             options.dtype == ResultType::f32 ? WorkingValues::as_they_are : WorkingValues::counts);
   if (options.transpose_detector) source = with_transposed_detector(std::move(source));
   return source;
 }

@@ -10,10 +10,15 @@
 
 namespace sonde::stem {
 
+/// What integers other than u8, u16 and u32 become: counts, or floats that keep their sign.
+enum class WorkingValues { counts, as_they_are };
+
 /// A source whose elements are u8, u16, u32 or f32, the types the loading pass works on. Returns `source` itself when
-/// they already are. i8, i16, i32 become unsigned (a negative value is an Error(bad_file) that names frame and pixel,
-/// as is a value of u64 or i64 beyond u32); f64 becomes f32, which is noted in the acquisition.
-[[nodiscard]] std::unique_ptr<Source> with_working_type(std::unique_ptr<Source> source);
+/// they already are. Counts of i8, i16, i32 become unsigned (a negative value is an Error(bad_file) that names frame
+/// and pixel, as is a value of u64 or i64 beyond u32); as they are, all of these become f32. f64 becomes f32. Both are
+/// noted in the acquisition.
+[[nodiscard]] std::unique_ptr<Source> with_working_type(std::unique_ptr<Source> source,
+                                                        WorkingValues values = WorkingValues::counts);
 
 /// A source whose detector rows and columns are exchanged (--transpose-detector), pixel mask included.
 [[nodiscard]] std::unique_ptr<Source> with_transposed_detector(std::unique_ptr<Source> source);

@@ -31,15 +31,15 @@ class BatchFeed::ContentHash {
   XXH3_state_t* state_;
 };
 
-BatchFeed::BatchFeed(Source& source, const Schedule& schedule)
+BatchFeed::BatchFeed(Source& source, const Schedule& schedule, bool identify)
     : hash_(std::make_unique<ContentHash>()),
       feed_(std::make_unique<Feed<TimedBatch>>(
-          std::vector<TimedBatch>(ring_buffers), [this, &source, &schedule](TimedBatch& batch) {
+          std::vector<TimedBatch>(ring_buffers), [this, &source, &schedule, identify](TimedBatch& batch) {
             if (next_batch_ == schedule.batches.size()) return false;
             const Stopwatch reading;
             batch.plan = &schedule.batches[next_batch_++];
             source.read(batch.plan->first_frame, batch.plan->last_frame, batch.raw);
-            hash_->add(batch.raw);
+            if (identify) hash_->add(batch.raw);
             batch.read_s = reading.seconds();
             return true;
           })) {}

@@ -23,7 +23,8 @@ class BatchFeed {
  public:
   static constexpr std::size_t ring_buffers = 3;  // one being decoded, one ready, one being read
 
-  BatchFeed(Source& source, const Schedule& schedule);
+  /// Without `identify` there is no content hash, and its time is saved.
+  BatchFeed(Source& source, const Schedule& schedule, bool identify = true);
   ~BatchFeed();
 
   /// Empty after the last batch. Throws what the source throws.

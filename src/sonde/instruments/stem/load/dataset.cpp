@@ -36,12 +36,12 @@ std::size_t bytes_of(const Moments& m) {
 Value Exactness::to_value() const {
   Value value;
   value["exact"] = exact();
-  value["largest"] = largest;
-  value["largest_before_correction"] = stored_largest;
-  value["narrowest_lossless_dtype"] = name(narrowest);
+  value["largest"] = values_seen ? Value(largest) : Value();
+  value["largest_before_correction"] = values_seen ? Value(stored_largest) : Value();
+  value["narrowest_lossless_dtype"] = values_seen ? Value(name(narrowest)) : Value();
   value["sentinels"] = sentinels;
   value["masked_sentinels"] = masked_sentinels;
-  value["saturated"] = saturated;
+  value["saturated"] = values_seen ? Value(saturated) : Value();
   value["clipped"] = clipped;
   value["failed_frames"] = failed_frames;
   return value;
@@ -85,11 +85,13 @@ const std::vector<std::uint8_t>& Dataset::good() const { return state_->good; }
 const std::vector<std::uint8_t>& Dataset::valid() const { return state_->valid; }
 const std::vector<BadPixel>& Dataset::bad_pixels() const { return state_->bad_pixels; }
 const Exactness& Dataset::exactness() const { return state_->exactness; }
+const Ledger& Dataset::ledger() const { return state_->ledger; }
 const LoadEstimate& Dataset::estimate() const { return state_->estimate; }
 const StageSeconds& Dataset::seconds() const { return state_->seconds; }
 const std::vector<Choice<std::string>>& Dataset::choices() const { return state_->choices; }
 const std::vector<std::uint64_t>& Dataset::missing_per_pixel() const { return state_->missing_per_pixel; }
 const std::vector<FailedFrame>& Dataset::failed_frames() const { return state_->failed; }
+Index Dataset::sampled_frames() const { return state_->sampled_frames; }
 int Dataset::passes() const { return state_->passes; }
 std::size_t Dataset::stored_bytes() const { return state_->stored_bytes; }
 std::uint64_t Dataset::content_hash() const { return state_->content_hash; }
@@ -141,7 +143,7 @@ Moments Dataset::moments_of(const ScanRegion& part) const {
   if (part.row_first < 0 || part.col_first < 0 || part.row_first >= part.row_last || part.col_first >= part.col_last ||
       part.row_last > scan.out_rows || part.col_last > scan.out_cols)
     throw Error(ErrorKind::bad_input,
-                fmt::format("rows {} to {} and columns {} to {} are no part of a scan of {} x {}", part.row_first,
+                fmt::format("rows {} to {} and columns {} to {} are not in a scan of {} x {}", part.row_first,
                             part.row_last, part.col_first, part.col_last, scan.out_rows, scan.out_cols));
   PassSettings settings = part_of(state_->settings, part);
   settings.destination = Destination::none;

@@ -17,6 +17,7 @@
 #include "sonde/instruments/stem/layout/resident.h"
 #include "sonde/instruments/stem/load/estimate.h"
 #include "sonde/instruments/stem/load/grid.h"
+#include "sonde/instruments/stem/load/ledger.h"
 #include "sonde/instruments/stem/load/load_options.h"
 #include "sonde/instruments/stem/load/pass.h"
 
@@ -31,6 +32,8 @@ struct Exactness {
   std::uint64_t saturated = 0;                        ///< values above the detector's saturation, kept
   std::uint64_t clipped = 0;                          ///< values cut by a --dtype too small
   std::uint64_t failed_frames = 0;
+  /// False where frames were summed without a look at single values: largest, narrowest and saturated are not known.
+  bool values_seen = true;
   /// Every resident value is the exact sum of the good stored counts it stands for.
   [[nodiscard]] bool exact() const { return clipped == 0 && failed_frames == 0; }
   [[nodiscard]] Value to_value() const;
@@ -46,6 +49,7 @@ class Dataset {
   ~Dataset();
 
   [[nodiscard]] const Acquisition& acquisition() const;
+  /// As asked for, but for an automatic action on bad pixels, which is what it became.
   [[nodiscard]] const LoadOptions& options() const;
   /// (scan rows, scan cols, detector rows, detector cols), after regions and bins.
   [[nodiscard]] Shape shape() const;
@@ -70,6 +74,8 @@ class Dataset {
   /// Pixels found bad in the data, on the stored detector.
   [[nodiscard]] const std::vector<BadPixel>& bad_pixels() const;
   [[nodiscard]] const Exactness& exactness() const;
+  /// Where the counts of the frames that were read went.
+  [[nodiscard]] const Ledger& ledger() const;
   [[nodiscard]] const LoadEstimate& estimate() const;
   [[nodiscard]] const StageSeconds& seconds() const;
   [[nodiscard]] const std::vector<Choice<std::string>>& choices() const;
@@ -77,6 +83,9 @@ class Dataset {
   /// counts as zero in everything else here; 0 for pixels that the mask calls bad.
   [[nodiscard]] const std::vector<std::uint64_t>& missing_per_pixel() const;
   [[nodiscard]] const std::vector<FailedFrame>& failed_frames() const;
+  /// Frames that survey() decoded; 0 after load(). Of a survey, moments() hold the pattern sum over these frames only,
+  /// and what only all frames show is there after sum_masks().
+  [[nodiscard]] Index sampled_frames() const;
   /// How often all frames were decoded: once, and again where the element type had to be widened or bins cleaned.
   [[nodiscard]] int passes() const;
   [[nodiscard]] std::size_t stored_bytes() const;

@@ -26,12 +26,14 @@ struct Dataset::State {
   std::vector<std::uint64_t> missing_per_pixel;
   std::vector<BadPixel> bad_pixels;
   Exactness exactness;
+  Ledger ledger;
   Calibration calibration;
   StageSeconds seconds;
   std::vector<Choice<std::string>> choices;
   std::vector<FailedFrame> failed;
   std::size_t stored_bytes = 0;
   std::uint64_t content_hash = 0;
+  Index sampled_frames = 0;  // of a survey
   int passes = 0;
   bool released = false;
 };

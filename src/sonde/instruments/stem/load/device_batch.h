@@ -33,7 +33,7 @@ class DeviceBatch {
   void send(Stream& upload, Stream& work);
   /// Queues the way back of the faults. From now on finish() has something to wait for.
   void close(Stream& work);
-  /// Waits for the device and looks at its faults. The CPU's decoder tells what is wrong with a frame, in the same
+  /// Waits for the device and looks at its faults. The CPU's decoder says what is wrong with a frame, in the same
   /// words as if it had been the first to read it. Throws that Error unless frames may stand as zeros.
   void finish(PassResult& result);
 

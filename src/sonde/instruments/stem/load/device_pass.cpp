@@ -277,12 +277,17 @@ class DevicePass {
     result_.sentinels_per_pixel.assign(per_pixel, per_pixel + sentinels.count());
     const auto* found = static_cast<const u64*>(counters.data());
     result_.sentinels = found[device::sentinels];
+    result_.sentinel_frames = found[device::sentinel_frames];
     result_.masked_sentinels = found[device::masked_sentinels];
+    result_.masked = found[device::masked_counts];
     result_.saturated = found[device::saturated];
     result_.suspects_largest = static_cast<double>(found[device::suspects_largest]);
     if (plain_)  // S of the stored detector is that of the resident one, where suspects hold zeros
       for (const Index pixel : settings_.suspects) counts_of(moments.pattern_sum)[pixel] = 0;
-    if (settings_.saturate) result_.clipped = found[device::clipped];
+    if (settings_.saturate) {
+      result_.clipped = found[device::clipped];
+      result_.clipped_counts = found[device::clipped_counts];
+    }
 
     const auto* most = static_cast<const u64*>(moments.pattern_max.data());
     u64 largest = 0;

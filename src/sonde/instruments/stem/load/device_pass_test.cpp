@@ -134,7 +134,10 @@ void expect_equal(const PassResult& device, const PassResult& cpu) {
   EXPECT_EQ(device.suspects_largest, cpu.suspects_largest);
   EXPECT_EQ(device.overflow, cpu.overflow);
   EXPECT_EQ(device.clipped, cpu.clipped);
+  EXPECT_EQ(device.clipped_counts.digits(), cpu.clipped_counts.digits());
+  EXPECT_EQ(device.masked.digits(), cpu.masked.digits());
   EXPECT_EQ(device.sentinels, cpu.sentinels);
+  EXPECT_EQ(device.sentinel_frames, cpu.sentinel_frames);
   EXPECT_EQ(device.masked_sentinels, cpu.masked_sentinels);
   EXPECT_EQ(device.saturated, cpu.saturated);
   EXPECT_EQ(device.frames, cpu.frames);

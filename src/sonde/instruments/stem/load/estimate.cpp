@@ -58,6 +58,8 @@ LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Ind
   // A sum of bins of u8 counts needs more than u8 unless the user says otherwise.
   if (estimate.dtype == DType::u8 && dtype == ResultType::automatic && det_bin * scan_bin > 1)
     estimate.dtype = DType::u16;
+  if (dtype == ResultType::automatic && sizes.needed && size_bytes(*sizes.needed) >= size_bytes(estimate.dtype))
+    estimate.dtype = *sizes.needed;
 
   const auto positions = static_cast<std::size_t>(sizes.scan_rows * sizes.scan_cols);
   const auto pixels = static_cast<std::size_t>(grid.out_pixels());
@@ -82,9 +84,9 @@ LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Ind
   pass.scan.out_cols = sizes.scan_cols;
   pass.out = estimate.dtype;
   const std::size_t index = 24 * static_cast<std::size_t>(sizes.frames);
-  estimate.predicted_peak_bytes =
-      estimate.resident_bytes + index + sizes.reading_bytes +
-      pass_bytes(pass, sizes.stored, sizes.largest_batch_bytes, sizes.stored_bytes, sizes.workers);
+  estimate.working_bytes = sizes.reading_bytes +
+                           pass_bytes(pass, sizes.stored, sizes.largest_batch_bytes, sizes.stored_bytes, sizes.workers);
+  estimate.predicted_peak_bytes = estimate.resident_bytes + index + estimate.working_bytes;
   return estimate;
 }
 

@@ -28,19 +28,23 @@ struct LoadSizes {
   std::size_t reading_bytes = 0;       ///< Source::reading_bytes on all workers
   std::size_t useful_cache_bytes = 0;  ///< of the source
   int workers = 1;
+  /// An element type that the resident values are known to need; without it counts are assumed to fit u16.
+  std::optional<DType> needed{};
 };
 
 /// "pixel-major", "frame-major", "compressed", "on file".
 [[nodiscard]] std::string_view layout_name(LayoutChoice layout);
 
-/// What a load will hold. Before decoding the true maximum is unknown: counts are assumed to fit u16 (spec 5.6).
+/// What a load will hold. Before decoding the true maximum is unknown: counts are assumed to fit u16. The load chooses
+/// again when a sample or the exact maximum says otherwise.
 struct LoadEstimate {
   Index det_bin = 1;
   Index rows = 0, cols = 0;  ///< resident detector
-  DType dtype = DType::u16;  ///< assumed
+  DType dtype = DType::u16;  ///< asked for, known to be needed, or assumed
   LayoutChoice layout = LayoutChoice::pixel;
   std::size_t resident_bytes = 0;        ///< the scan itself, padding included
   std::size_t cache_bytes = 0;           ///< what the source may keep of decoded chunks
+  std::size_t working_bytes = 0;         ///< what a pass over the frames takes while it runs
   std::size_t predicted_peak_bytes = 0;  ///< with cache, ring buffers, index, moments and scratch
   std::string because;                   ///< of bin and layout together
 };

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 
-/// The scan of the specification: 512 x 512 positions, 192 x 192 pixels of u16, 3.2 GB stored in batches of 64 MiB.
+/// A typical scan: 512 x 512 positions, 192 x 192 pixels of u16, 3.2 GB stored in batches of 64 MiB.
 LoadSizes large_scan() {
   LoadSizes sizes;
   sizes.scan_rows = sizes.scan_cols = 512;

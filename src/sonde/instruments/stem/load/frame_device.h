@@ -13,7 +13,17 @@
 namespace sonde::stem::device {
 
 /// What a pass counts besides the moments; one list of u64.
-enum Counter : int { clipped, sentinels, masked_sentinels, saturated, suspects_largest, counters };
+enum Counter : int {
+  clipped,
+  clipped_counts,
+  sentinels,
+  sentinel_frames,
+  masked_sentinels,
+  masked_counts,
+  saturated,
+  suspects_largest,
+  counters
+};
 
 /// What a pass knows of a stored pixel: suspects are zeroed like bad ones, but their own sums are kept.
 enum PixelState : std::uint8_t { good_pixel, bad_pixel, suspect_pixel };
@@ -35,8 +45,8 @@ struct CleanFrames {
     for (Index frame = block.index(); frame < frames.extent[0]; frame += block.count()) {
       if (present.data[frame] == 0) continue;
       T* elements = frames.data + frame * frames.stride[0];
-      std::uint64_t found[3];  // sentinels, sentinels in bad pixels, saturated values
-      block.template sums<3>(frames.extent[1], found, [&](Index pixel, std::uint64_t(&partial)[3]) {
+      std::uint64_t found[4];  // sentinels, sentinels in bad pixels, saturated values, counts of bad pixels
+      block.template sums<4>(frames.extent[1], found, [&](Index pixel, std::uint64_t(&partial)[4]) {
         const T stored = elements[pixel];
         const bool masked = state.data[pixel] == bad_pixel;
         T value = masked ? T(0) : stored;
@@ -48,13 +58,19 @@ struct CleanFrames {
         const bool is_sentinel = has_sentinel && value == sentinel;  // after masking, as on the CPU
         if (is_sentinel) shared_add(sentinels_per_pixel + pixel, 1);
         partial[0] += is_sentinel ? 1 : 0;
-        partial[1] += has_sentinel && masked && stored == sentinel ? 1 : 0;
+        const bool no_data = has_sentinel && masked && stored == sentinel;
+        partial[1] += no_data ? 1 : 0;
+        partial[3] += masked && !no_data ? stored : T(0);
         partial[2] += has_saturation && !is_sentinel && value > saturation ? 1 : 0;
         if (is_sentinel) value = 0;
         if (value != stored) elements[pixel] = value;
       });
       block.once([&] {
-        if (found[0] != 0) shared_add(counts + sentinels, found[0]);
+        if (found[0] != 0) {
+          shared_add(counts + sentinels, found[0]);
+          shared_add(counts + sentinel_frames, 1);
+        }
+        if (found[3] != 0) shared_add(counts + masked_counts, found[3]);
         if (found[1] != 0) shared_add(counts + masked_sentinels, found[1]);
         if (found[2] != 0) shared_add(counts + saturated, found[2]);
       });
@@ -158,14 +174,15 @@ struct PlaceFrames {
       const T* from = frames.data + frame * frames.stride[0];
       const Index position = positions.data[frame];
       Out* to = out.data == nullptr ? nullptr : out.data + (by_position ? position : frame) * out.stride[0];
-      std::uint64_t found[4];  // T, Mr, Mc, clipped
-      block.template sums<4>(frames.extent[1], found, [&](Index i, std::uint64_t(&partial)[4]) {
+      std::uint64_t found[5];  // T, Mr, Mc, clipped, and by how much
+      block.template sums<5>(frames.extent[1], found, [&](Index i, std::uint64_t(&partial)[5]) {
         const auto pixel = static_cast<std::uint32_t>(i);
         const T value = from[pixel];
         partial[0] += value;
         partial[1] += static_cast<std::uint64_t>(pixel / cols) * value;
         partial[2] += static_cast<std::uint64_t>(pixel % cols) * value;
         partial[3] += value > limit ? 1 : 0;
+        partial[4] += value > limit ? value - limit : T(0);
         if (to == nullptr) return;
         const T kept = value > limit ? limit : value;
         to[pixel] =
@@ -175,7 +192,9 @@ struct PlaceFrames {
         total[position] = found[0];
         moment_row[position] = found[1];
         moment_col[position] = found[2];
-        if (found[3] != 0) shared_add(counts + clipped, found[3]);
+        if (found[3] == 0) return;
+        shared_add(counts + clipped, found[3]);
+        shared_add(counts + clipped_counts, found[4]);
       });
     }
   }

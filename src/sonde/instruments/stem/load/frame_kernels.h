@@ -33,13 +33,14 @@ using sum_of = typename SumOf<T>::type;
 /// Loops on frames of T: u8, u16, u32 (stored counts), u64 (sums of bins), f32, f64. `n` elements; nothing overlaps.
 template <class T>
 struct FrameKernels {
-  /// Sets elements equal to `sentinel` to zero (NaN elements for floats), counts them, and counts them per pixel.
+  /// Sets elements equal to `sentinel` to zero (for floats those that are not finite), counts them, and counts them per
+  /// pixel.
   Index (*clear_sentinels)(T* frame, Index n, T sentinel, std::uint32_t* per_pixel);
   Index (*count_above)(const T* frame, Index n, T limit);
   /// Adds `frames` (any number of them, `n` apart), none above `most`, to sum, largest and nonzero.
   void (*add_statistics)(const T* frames, int count, Index n, T most, sum_of<T>* sum, T* largest,
                          std::uint32_t* nonzero);
-  /// Adds frames to sum alone.
+  /// Adds frames only to sum.
   void (*add_sum)(const T* frames, int count, Index n, sum_of<T>* sum);
   /// No element is above `most`: small values are summed in narrow lanes. `column_sums` is scratch of `cols` elements.
   FrameSums<sum_of<T>> (*moments)(const T* frame, Index rows, Index cols, T most, sum_of<T>* column_sums);

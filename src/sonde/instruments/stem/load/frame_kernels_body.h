@@ -16,11 +16,11 @@ inline bool is_sentinel(T value, T sentinel) {
 }
 template <>
 inline bool is_sentinel(float value, float) {
-  return value != value;
+  return value - value != 0;  // NaN and infinity: their difference with themselves is NaN
 }
 template <>
 inline bool is_sentinel(double value, double) {
-  return value != value;
+  return value - value != 0;
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -46,7 +47,27 @@ class StageClock {
   double last_ = 0;
 };
 
-/// Scratch and private sums of one worker. In: stored type u8, u16, u32 or f32. Positions whose frames are summed in
+/// Whether stored frames are resident frames, so that nothing is summed in bins.
+[[nodiscard]] inline bool is_plain(const PassSettings& settings) {
+  const DetectorGrid& detector = settings.detector;
+  return detector.bin == 1 && settings.scan.bin == 1 && settings.mode == BinMode::sum &&
+         detector.out_pixels() == detector.pixels();
+}
+
+/// Sums over positions. For counts each worker has its own. Sums of floats depend on the order of addition, so these
+/// belong to a share of the scan, whose positions are added in their order by whichever worker has the share.
+template <class In, class Acc>
+struct alignas(64) PixelSums {  // on cache lines of their own
+  explicit PixelSums(const PassSettings& settings)
+      : input(static_cast<std::size_t>(settings.detector.pixels())),
+        binned(is_plain(settings) ? 0 : static_cast<std::size_t>(settings.detector.out_pixels())) {}
+
+  std::vector<cpu::sum_of<In>> input;    // S of the stored detector
+  std::vector<cpu::sum_of<Acc>> binned;  // of the resident one, where frames are summed in bins
+  LedgerSum masked;                      // values of masked pixels
+};
+
+/// Scratch of one worker and what it counts. In: stored type u8, u16, u32 or f32. Positions whose frames are summed in
 /// bins go through an accumulator of type Acc (u32, u64 or f64); without binning frames go straight from In to the
 /// resident type.
 template <class In, class Acc>
@@ -61,33 +82,31 @@ class FrameWorker {
       : shared_(shared),
         settings_(*shared.settings),
         in_kernels_(cpu::frame_kernels<In>()),
-        acc_kernels_(cpu::frame_kernels<Acc>()) {
+        acc_kernels_(cpu::frame_kernels<Acc>()),
+        plain_(stem::is_plain(settings_)) {
     const DetectorGrid& detector = settings_.detector;
-    plain_ = detector.bin == 1 && settings_.scan.bin == 1 && settings_.mode == BinMode::sum &&
-             detector.out_pixels() == detector.pixels();
     // A comparison finds no NaN, and a median may not see a sentinel.
     sentinels_first_ =
         !std::is_integral_v<In> || (shared.source->acquisition().sentinel && !settings_.interpolations.empty());
     in_.resize(static_cast<std::size_t>(group_size * detector.pixels()));
-    input_sum.resize(static_cast<std::size_t>(detector.pixels()));
-    sentinels_per_pixel.resize(input_sum.size());
+    sentinels_per_pixel.resize(static_cast<std::size_t>(detector.pixels()));
     column_sums_.resize(static_cast<std::size_t>(std::max(detector.cols, detector.out_cols)));
     acc_column_sums_.resize(column_sums_.size());
     const auto out_count = static_cast<std::size_t>(detector.out_pixels());
     nonzero.resize(out_count);
     if (plain_) {
-      largest_in.resize(out_count);
+      largest_in.assign(out_count, least<In>());
     } else {
       acc_.resize(group_size * out_count);
-      out_sum.resize(out_count);
-      largest_acc.resize(out_count);
+      largest_acc.assign(out_count, least<Acc>());
     }
     if (settings_.destination == Destination::planes)
       tile_.resize(out_count * tile_positions * size_bytes(settings_.out));
   }
 
   /// Loads positions order[0..n), ascending and of one 64-position tile, from a batch that holds all their frames.
-  void load(const RawBatch& batch, std::span<const Index> positions) {
+  void load(const RawBatch& batch, std::span<const Index> positions, PixelSums<In, Acc>& sums) {
+    sums_ = &sums;
     StageClock clock;
     for (std::size_t begin = 0; begin < positions.size(); begin += group_size) {
       const auto group = positions.subspan(begin, std::min<std::size_t>(group_size, positions.size() - begin));
@@ -100,11 +119,11 @@ class FrameWorker {
       }
       const auto first_slot = static_cast<Index>(begin);
       if (plain_)
-        finish(in_kernels_, in_.data(), group, first_slot, {input_sum.data(), largest_in.data(), column_sums_.data()},
+        finish(in_kernels_, in_.data(), group, first_slot, {sums.input.data(), largest_in.data(), column_sums_.data()},
                clock);
       else
         finish(acc_kernels_, acc_.data(), group, first_slot,
-               {out_sum.data(), largest_acc.data(), acc_column_sums_.data()}, clock);
+               {sums.binned.data(), largest_acc.data(), acc_column_sums_.data()}, clock);
     }
     flush_input_sum(clock);
     if (settings_.destination == Destination::planes && !shared_.overflow.load(std::memory_order_relaxed)) {
@@ -130,21 +149,22 @@ class FrameWorker {
     }
   }
 
-  /// Whether stored frames are resident frames, so that nothing is summed in bins.
-  [[nodiscard]] bool is_plain() const { return plain_; }
-
-  // Private sums, joined by the pass when all batches are done.
-  std::vector<cpu::sum_of<In>> input_sum;
+  // What does not depend on the order of frames, joined by the pass when all batches are done.
   std::vector<std::uint32_t> sentinels_per_pixel;
   std::vector<std::uint32_t> nonzero;
-  std::vector<In> largest_in;             // plain
-  std::vector<cpu::sum_of<Acc>> out_sum;  // binned
-  std::vector<Acc> largest_acc;           // binned
+  std::vector<In> largest_in;    // plain
+  std::vector<Acc> largest_acc;  // binned
   double largest = 0, suspects_largest = 0;
-  std::uint64_t clipped = 0, sentinels = 0, masked_sentinels = 0, saturated = 0, frames = 0;
+  std::uint64_t clipped = 0, sentinels = 0, sentinel_frames = 0, masked_sentinels = 0, saturated = 0, frames = 0;
+  LedgerSum clipped_counts;
   StageSeconds seconds;
 
  private:
+  /// What every value is at least; of floats some pixels have only negative ones.
+  template <class T>
+  static constexpr T least() {
+    return std::is_integral_v<T> ? T(0) : -std::numeric_limits<T>::infinity();
+  }
   [[nodiscard]] Index pixels() const { return settings_.detector.pixels(); }
   [[nodiscard]] Index out_pixels() const { return settings_.detector.out_pixels(); }
 
@@ -178,34 +198,54 @@ class FrameWorker {
     }
     clock.mark(seconds.decode);
 
-    const auto& sentinel = shared_.source->acquisition().sentinel;
+    take_masked(to);
     if constexpr (std::is_integral_v<In>) {
-      if (sentinel) {
-        for (const Index pixel : shared_.bad_pixels)
-          masked_sentinels += to[pixel] == static_cast<In>(*sentinel) ? 1 : 0;
-      }
-    }
-    for (const Index pixel : shared_.bad_pixels) to[pixel] = 0;
-    if constexpr (std::is_integral_v<In>) {
+      const auto& sentinel = shared_.source->acquisition().sentinel;
       // Their values are judged after the pass; "no data" is not a value.
       for (const Index pixel : settings_.suspects) {
         if (sentinel && to[pixel] == static_cast<In>(*sentinel)) continue;
-        input_sum[static_cast<std::size_t>(pixel)] += to[pixel];
+        sums_->input[static_cast<std::size_t>(pixel)] += to[pixel];
         suspects_largest = std::max(suspects_largest, static_cast<double>(to[pixel]));
         to[pixel] = 0;
       }
     }
-    if (sentinels_first_) clear_sentinels(to);
+    if (sentinels_first_ && !settings_.keep_not_finite) clear_sentinels(to);
     if constexpr (std::is_integral_v<In>)  // bad pixels are found in counts only
       for (const Interpolation& each : settings_.interpolations) to[each.pixel] = median(to, each.neighbours);
     clock.mark(seconds.mask);
     return good;
   }
 
+  /// Zeroes the pixels that the mask calls bad, and adds up what they held.
+  void take_masked(In* frame) {
+    cpu::sum_of<In> sum = 0;
+    const auto take = [&](auto&& means_no_data) {
+      for (const Index pixel : shared_.bad_pixels) {
+        const bool no_data = means_no_data(frame[pixel]);
+        masked_sentinels += no_data ? 1 : 0;
+        sum += no_data ? In(0) : frame[pixel];
+        frame[pixel] = 0;
+      }
+    };
+    if constexpr (std::is_integral_v<In>) {
+      const auto& sentinel = shared_.source->acquisition().sentinel;
+      if (sentinel)
+        take([value = static_cast<In>(*sentinel)](In element) { return element == value; });
+      else
+        take([](In) { return false; });
+    } else {
+      take([](In element) { return !std::isfinite(element); });
+    }
+    sums_->masked += sum;
+  }
+
   void clear_sentinels(In* frame) {
-    const In value = static_cast<In>(shared_.source->acquisition().sentinel.value_or(0));  // floats: NaN, whatever this
-    sentinels +=
+    // Of floats whatever is not finite is no data, and no value of the file's.
+    const In value = static_cast<In>(shared_.source->acquisition().sentinel.value_or(0));
+    const auto found =
         static_cast<std::uint64_t>(in_kernels_.clear_sentinels(frame, pixels(), value, sentinels_per_pixel.data()));
+    sentinels += found;
+    sentinel_frames += found > 0 ? 1 : 0;
   }
 
   /// Whether a frame may still hold sentinels. Most scans have none in good pixels, and the largest value comes for
@@ -278,7 +318,7 @@ class FrameWorker {
 
   /// S of stored frames that went into bins is taken for a group at a time.
   void flush_input_sum(StageClock& clock) {
-    in_kernels_.add_sum(in_.data(), waiting_, pixels(), input_sum.data());
+    in_kernels_.add_sum(in_.data(), waiting_, pixels(), sums_->input.data());
     waiting_ = 0;
     clock.mark(seconds.moments);
   }
@@ -357,11 +397,21 @@ class FrameWorker {
       if (plain_ && saturation && static_cast<double>(most) > static_cast<double>(*saturation)) count_saturated(frame);
     if (settings_.out != DType::f32 && static_cast<double>(most) > static_cast<double>(max_value(settings_.out))) {
       if (settings_.saturate)
-        clipped += static_cast<std::uint64_t>(kernels.count_above(frame, n, static_cast<T>(max_value(settings_.out))));
+        count_clipped(kernels, frame);
       else
         shared_.overflow.store(true, std::memory_order_relaxed);
     }
     return most;
+  }
+
+  template <class T>
+  void count_clipped(const cpu::FrameKernels<T>& kernels, const T* frame) {
+    const Index n = out_pixels();
+    const T limit = static_cast<T>(max_value(settings_.out));
+    clipped += static_cast<std::uint64_t>(kernels.count_above(frame, n, limit));
+    cpu::sum_of<T> excess = 0;
+    for (Index i = 0; i < n; ++i) excess += frame[i] > limit ? static_cast<T>(frame[i] - limit) : T(0);
+    clipped_counts += excess;
   }
 
   /// Where the resident elements of a position are written: its frame, a slot of the tile, or scratch that is thrown
@@ -385,9 +435,10 @@ class FrameWorker {
   const PassSettings& settings_;
   const cpu::FrameKernels<In>& in_kernels_;
   const cpu::FrameKernels<Acc>& acc_kernels_;
-  bool plain_ = true;
-  bool sentinels_first_ = false;  // look for sentinels before anything else reads a frame
-  bool group_searched_ = false;   // and did so in the frames of this group
+  const bool plain_;
+  PixelSums<In, Acc>* sums_ = nullptr;  // where the positions being loaded are added
+  bool sentinels_first_ = false;        // look for sentinels before anything else reads a frame
+  bool group_searched_ = false;         // and did so in the frames of this group
   DecodeScratch scratch_;
   std::vector<In> in_;           // a group of stored frames
   int waiting_ = 0;              // of them already in bins, but not yet in input_sum

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 
 namespace sonde::stem {
 namespace {
@@ -94,6 +95,7 @@ Schedule make_schedule(const ScanGrid& grid, const Source& source, std::size_t t
       highest(static_cast<std::size_t>(positions), -1);
   std::vector<Index> frames;
   for (Index n = 0; n < positions; ++n) {
+    if (n % 65536 == 0) check_interrupt();
     grid.frames_of(n, frames);
     if (frames.empty()) continue;
     lowest[static_cast<std::size_t>(n)] = frames.front();

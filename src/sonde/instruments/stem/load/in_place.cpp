@@ -66,7 +66,7 @@ void require_scan(const Array& scan, const std::string& name) {
   if (!scan.contiguous())
     throw Error(ErrorKind::bad_input, fmt::format("{}: the array is not contiguous", name)).hint("copy it first");
   if (!scan.device().is_cpu())
-    throw Error(ErrorKind::not_supported, fmt::format("{}: the array lies on {}", name, scan.device().name()))
+    throw Error(ErrorKind::not_supported, fmt::format("{}: the array is on {}", name, scan.device().name()))
         .hint("copy it to host memory first");
 }
 
@@ -111,8 +111,15 @@ void require_unchanged(LoadOptions options, ResultType own, const std::string& n
 }
 
 void require_good(const Dataset& dataset, const std::string& name) {
+  if (const Ledger& ledger = dataset.ledger(); ledger.no_data > 0)
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("{}: {} values in {} pixels of {} frames are not finite, and an array that is used in place "
+                    "cannot be corrected",
+                    name, ledger.no_data, ledger.no_data_pixels, ledger.no_data_frames))
+        .hint("a copy is taken with no data there: copy=True in Python");
   const std::vector<BadPixel>& bad = dataset.bad_pixels();
-  if (bad.empty()) return;
+  if (bad.empty() || dataset.options().hot_pixels == BadPixelAction::mark) return;
   throw Error(ErrorKind::bad_input,
               fmt::format("{}: {} pixels are bad (row {}, col {} is {}), and an array that is used in place cannot be "
                           "corrected",

@@ -74,7 +74,7 @@ void LoadOptions::describe(Fields& fields) {
              {.help = "further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)",
               .metavar = "FILE"});
   fields.add("sentinel", sentinel,
-             {.help = "stored value that means no data, for formats that declare none", .min = 0});
+             {.help = "stored value that means no data, for formats that declare none", .min = 1});
   fields.add("dataset", dataset, {.help = "object inside an HDF5 file or a Zarr folder", .metavar = "PATH"});
   fields.add(
       "raw_shape", raw_shape,
@@ -121,8 +121,15 @@ void LoadOptions::describe(Fields& fields) {
                 {.help = "how the scan is held in memory"});
   fields.choice(
       "hot_pixels", hot_pixels,
-      {{"zero", BadPixelAction::zero}, {"interpolate", BadPixelAction::interpolate}, {"none", BadPixelAction::none}},
-      {.help = "what is done to bad pixels that the mask does not name"});
+      {{"auto", BadPixelAction::automatic},
+       {"zero", BadPixelAction::zero},
+       {"sampled", BadPixelAction::sampled},
+       {"interpolate", BadPixelAction::interpolate},
+       {"mark", BadPixelAction::mark},
+       {"none", BadPixelAction::none}},
+      {.help =
+           "what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; "
+           "auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion"});
   fields.choice("on_error", on_error, {{"fail", OnError::fail}, {"zero", OnError::zero}},
                 {.help = "a broken frame ends the load, or is zeroed and listed"});
   fields.heading("");

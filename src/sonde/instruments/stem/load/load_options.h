@@ -45,7 +45,7 @@ struct LoadOptions {
   std::string scan_region;
   ResultType dtype = ResultType::automatic;
   LayoutChoice layout = LayoutChoice::automatic;
-  BadPixelAction hot_pixels = BadPixelAction::zero;
+  BadPixelAction hot_pixels = BadPixelAction::automatic;
   OnError on_error = OnError::fail;
 
   void describe(Fields& fields);

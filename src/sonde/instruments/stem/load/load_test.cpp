@@ -6,6 +6,7 @@
 #include <random>
 
 #include "sonde/engine/base/sampling.h"
+#include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/load/memory_source.h"
 #include "tests/support/errors.h"
@@ -237,6 +238,84 @@ TEST(Load, AnUnexpectedMaximumWidensAndLosesNothing) {
   }
 }
 
+/// A budget in which the scan of one_large_value() fits as u16, but not as u32.
+Budget room_for_u16() {
+  constexpr std::size_t elements = 32 * 32 * 8 * 8;
+  LoadSizes sizes;
+  sizes.scan_rows = sizes.scan_cols = 32;
+  sizes.rows = sizes.cols = 8;
+  sizes.frames = 32 * 32;
+  sizes.stored = DType::u32;
+  sizes.stored_bytes = sizes.largest_batch_bytes = 4 * elements;
+  sizes.workers = worker_limit();
+  const auto as_u16 = estimate_load(sizes, 1, Edge::keep, 1, LayoutChoice::pixel, ResultType::automatic);
+  return Budget(as_u16.predicted_peak_bytes + elements, "test");
+}
+
+LoadOptions without_correction() {
+  LoadOptions options;
+  options.hot_pixels = BadPixelAction::none;
+  return options;
+}
+
+bool says(const Dataset& dataset, const std::string& text) {
+  return std::any_of(dataset.choices().begin(), dataset.choices().end(),
+                     [&](const auto& choice) { return choice.because.find(text) != std::string::npos; });
+}
+
+TEST(Load, ASampleThatNeedsAWiderTypeChoosesTheLayoutAgain) {
+  const Dataset dataset =
+      load(one_large_value(70000, 0), without_correction(), room_for_u16());  // the first frame is sampled
+  EXPECT_EQ(dataset.dtype(), DType::u32);
+  EXPECT_EQ(dataset.layout(), LayoutChoice::file);
+  EXPECT_EQ(dataset.passes(), 1);
+  EXPECT_LE(dataset.estimate().predicted_peak_bytes, room_for_u16().limit_bytes());
+  EXPECT_TRUE(says(dataset, "chosen again: counts need u32 (largest of 32 sampled frames is 70000)"));
+  EXPECT_EQ(element(dataset.pattern(0, 0), 20), 70000u);
+}
+
+TEST(Load, AMaximumThatNeedsAWiderTypeChoosesTheLayoutAgain) {
+  const Dataset dataset = load(one_large_value(70000), without_correction(), room_for_u16());
+  EXPECT_EQ(dataset.dtype(), DType::u32);
+  EXPECT_EQ(dataset.layout(), LayoutChoice::file);
+  EXPECT_EQ(dataset.passes(), 1);  // nothing that was stored is needed, so nothing is decoded again
+  EXPECT_TRUE(says(dataset, "chosen again: counts need u32 (the largest value is 70000)"));
+  EXPECT_EQ(element(dataset.pattern(777 / 32, 777 % 32), 20), 70000u);
+  EXPECT_EQ((dataset.moments().total.view<std::uint64_t, 1>()(777)), 70000u + 63u * 3u);
+}
+
+TEST(Load, AMaximumThatNeedsAWiderTypeChoosesTheBinAgain) {
+  for (const Index frame : {Index{0}, Index{777}}) {
+    LoadOptions options = without_correction();
+    options.det_bin = "auto";
+    const Dataset dataset = load(one_large_value(70000, frame), options, room_for_u16());
+    EXPECT_EQ(dataset.dtype(), DType::u32);
+    EXPECT_EQ(dataset.layout(), LayoutChoice::pixel);
+    EXPECT_EQ(dataset.det_bin(), 2);
+    EXPECT_LE(dataset.held_bytes(), room_for_u16().limit_bytes());
+    EXPECT_EQ(element(dataset.pattern(frame / 32, frame % 32), 6), 70000u + 9u);
+    EXPECT_EQ(dataset.ledger().unexplained(), 0);
+  }
+}
+
+TEST(Load, AWiderTypeThatDoesNotFitIsRefused) {
+  LoadOptions options = without_correction();
+  options.layout = LayoutChoice::pixel;
+  const std::string text =
+      sonde::testing::error_of(ErrorKind::budget, [&] { (void)load(one_large_value(70000), options, room_for_u16()); });
+  EXPECT_THAT(text, HasSubstr("the scan does not fit"));
+  EXPECT_THAT(text, HasSubstr("while: choosing again: counts need u32 (the largest value is 70000)"));
+}
+
+TEST(Load, MeansArePlannedAsTheFloatsThatTheyAre) {
+  LoadOptions options;
+  options.det_bin = "2";
+  options.bin_mode = BinMode::mean;
+  options.layout = LayoutChoice::pixel;
+  const Dataset dataset = load(one_large_value(200), options, plenty());
+  EXPECT_EQ(dataset.estimate().resident_bytes, dataset.array().allocated_bytes());
+}
+
 TEST(Load, PartsOfAScanHaveTheirOwnMoments) {
   const std::vector<std::uint16_t> stored = random_counts<std::uint16_t>(6 * 7 * 4 * 3, 3, 500);
   for (const Index scan_bin : {1, 2}) {
@@ -264,7 +343,7 @@ TEST(Load, PartsOfAScanHaveTheirOwnMoments) {
                                        [&] {
                                          (void)whole.moments_of({0, 1, 3, 8});
                                        }),
-              HasSubstr("rows 0 to 1 and columns 3 to 8 are no part of a scan of 6 x 7"));
+              HasSubstr("rows 0 to 1 and columns 3 to 8 are not in a scan of 6 x 7"));
 }
 
 TEST(Load, AChosenTypeClipsAndSaysHowOften) {
@@ -462,7 +541,29 @@ TEST(Load, SignedCountsLoadAndNegativeOnesAreRefused) {
     (void)load(std::make_unique<MemorySource<std::int32_t>>(1, 1, 2, 2, std::vector<std::int32_t>{1, 2, -3, 4}), {},
                plenty());
   });
-  EXPECT_THAT(text, HasSubstr("frame 0 holds -3 at row 1, column 0"));
+  EXPECT_THAT(text, HasSubstr("memory: frame 0 holds -3 at row 1, column 0; counts are between 0 and 4294967295"));
+  EXPECT_THAT(text, HasSubstr("--dtype f32 loads such values as they are"));
+}
+
+TEST(Load, NegativeValuesLoadAsFloatsWhenAskedFor) {
+  LoadOptions options;
+  options.dtype = ResultType::f32;
+  const Dataset dataset =
+      load(std::make_unique<MemorySource<std::int32_t>>(1, 1, 2, 2, std::vector<std::int32_t>{1, 2, -3, 4}), options,
+           plenty());
+  EXPECT_EQ(dataset.dtype(), DType::f32);
+  EXPECT_EQ((dataset.pattern(0, 0).view<float, 2>()(1, 0)), -3.0f);
+  EXPECT_EQ((dataset.moments().total.view<double, 1>()(0)), 4.0);
+  EXPECT_EQ((dataset.moments().pattern_max.view<float, 2>()(1, 0)), -3.0f);
+  EXPECT_EQ(dataset.ledger().stored.real(), 4.0);
+}
+
+TEST(Load, LargeValuesLoadAsFloatsWhenAskedFor) {
+  LoadOptions options;
+  options.dtype = ResultType::f32;
+  const std::vector<std::uint64_t> stored = {std::uint64_t{1} << 40, 0, 0, 7};
+  const Dataset dataset = load(std::make_unique<MemorySource<std::uint64_t>>(1, 1, 2, 2, stored), options, plenty());
+  EXPECT_EQ((dataset.pattern(0, 0).view<float, 2>()(0, 0)), 1099511627776.0f);
 }
 
 TEST(Load, AnIncompleteScanIsPaddedAndMarked) {

@@ -2,6 +2,7 @@
 #include "sonde/instruments/stem/load/pass.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -20,10 +21,25 @@ namespace {
 
 Array zeros(Shape shape, DType dtype) { return Array::zeros(Device::cpu(), shape, dtype); }
 
+/// Adds sums over positions to those of the result; for floats in the order of the shares.
+template <class In, class Acc>
+void join(const PixelSums<In, Acc>& sums, PassResult& result) {
+  auto* input = static_cast<cpu::sum_of<In>*>(result.input_sum.data());
+  for (std::size_t i = 0; i < sums.input.size(); ++i) input[i] += sums.input[i];
+  const auto join_pattern = [&](const auto& values) {
+    using Sum = typename std::decay_t<decltype(values)>::value_type;
+    auto* sum = static_cast<Sum*>(result.moments.pattern_sum.data());
+    for (std::size_t i = 0; i < values.size(); ++i) sum[i] += values[i];
+  };
+  if (sums.binned.empty())
+    join_pattern(sums.input);
+  else
+    join_pattern(sums.binned);
+  result.masked += sums.masked;
+}
+
 template <class In, class Acc>
 void join(const FrameWorker<In, Acc>& worker, PassResult& result, bool plain) {
-  auto* input = static_cast<cpu::sum_of<In>*>(result.input_sum.data());
-  for (std::size_t i = 0; i < worker.input_sum.size(); ++i) input[i] += worker.input_sum[i];
   for (std::size_t i = 0; i < worker.sentinels_per_pixel.size(); ++i)
     result.sentinels_per_pixel[i] += worker.sentinels_per_pixel[i];
 
@@ -40,27 +56,30 @@ void join(const FrameWorker<In, Acc>& worker, PassResult& result, bool plain) {
       }
     }
   };
-  const auto join_sum = [&](const auto& values) {
-    using Sum = typename std::decay_t<decltype(values)>::value_type;
-    auto* sum = static_cast<Sum*>(result.moments.pattern_sum.data());
-    for (std::size_t i = 0; i < values.size(); ++i) sum[i] += values[i];
-  };
-  if (plain) {
+  if (plain)
     join_largest(worker.largest_in);
-    join_sum(worker.input_sum);
-  } else {
+  else
     join_largest(worker.largest_acc);
-    join_sum(worker.out_sum);
-  }
 
   result.largest = std::max(result.largest, worker.largest);
   result.suspects_largest = std::max(result.suspects_largest, worker.suspects_largest);
   result.clipped += worker.clipped;
+  result.clipped_counts += worker.clipped_counts;
   result.sentinels += worker.sentinels;
+  result.sentinel_frames += worker.sentinel_frames;
   result.masked_sentinels += worker.masked_sentinels;
   result.saturated += worker.saturated;
   result.frames += worker.frames;
   result.seconds.add(worker.seconds);
+}
+
+/// Shares of the scan whose sums of floats are kept apart: enough for many cores, few enough for a large detector. A
+/// function of sizes, because the rounding depends on it.
+std::size_t shares_of_floats(const PassSettings& settings) {
+  const DetectorGrid& detector = settings.detector;
+  constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  const std::size_t bytes = 8 * static_cast<std::size_t>(detector.pixels() + detector.out_pixels());
+  return std::clamp<std::size_t>(most_bytes / bytes, 2, 32);
 }
 
 template <class In, class Acc>
@@ -78,6 +97,9 @@ PassResult run(Source& source, const PassSettings& settings, Array& destination)
   result.moments.moment_col = zeros({positions}, sum_type);
   result.moments.pattern_sum = zeros({detector.out_rows, detector.out_cols}, sum_type);
   result.moments.pattern_max = zeros({detector.out_rows, detector.out_cols}, counts ? DType::u64 : DType::f32);
+  if (!counts)
+    std::fill_n(static_cast<float*>(result.moments.pattern_max.data()), detector.out_pixels(),
+                -std::numeric_limits<float>::infinity());
   result.moments.nonzero = zeros({detector.out_rows, detector.out_cols}, DType::u64);
   result.input_sum = zeros({detector.rows, detector.cols}, sum_type);
   result.sentinels_per_pixel.resize(static_cast<std::size_t>(detector.pixels()));
@@ -96,6 +118,8 @@ PassResult run(Source& source, const PassSettings& settings, Array& destination)
 
   const Schedule schedule = make_schedule(scan, source, settings.batch_bytes);
   PerWorker<FrameWorker<In, Acc>> workers([&] { return FrameWorker<In, Acc>(shared); });
+  std::vector<PixelSums<In, Acc>> sums(counts ? static_cast<std::size_t>(worker_limit()) : shares_of_floats(settings),
+                                       PixelSums<In, Acc>(settings));
 
   BatchFeed feed(source, schedule);
   ProgressMeter progress(settings.stage, positions, "positions");
@@ -111,20 +135,31 @@ PassResult run(Source& source, const PassSettings& settings, Array& destination)
     for (std::size_t i = 1; i < order.size(); ++i)
       if (order[i] / tile != order[i - 1] / tile) starts.push_back(i);
     starts.push_back(order.size());
-    parallel_for(static_cast<Index>(starts.size()) - 1, 1, [&](Index first, Index last, Worker& worker) {
-      for (Index piece = first; piece < last; ++piece) {
-        const std::size_t begin = starts[static_cast<std::size_t>(piece)],
-                          end = starts[static_cast<std::size_t>(piece) + 1];
-        workers[worker].load(batch->raw, order.subspan(begin, end - begin));
-      }
-    });
+    const std::size_t pieces = starts.size() - 1;
+    const auto load = [&](std::size_t piece, Worker& worker, PixelSums<In, Acc>& into) {
+      workers[worker].load(batch->raw, order.subspan(starts[piece], starts[piece + 1] - starts[piece]), into);
+    };
+    const auto share_count = static_cast<Index>(sums.size());
+    if (counts)
+      parallel_for(static_cast<Index>(pieces), 1, [&](Index first, Index last, Worker& worker) {
+        for (Index piece = first; piece < last; ++piece)
+          load(static_cast<std::size_t>(piece), worker, sums[static_cast<std::size_t>(worker.index)]);
+      });
+    else
+      parallel_for(share_count, 1, [&](Index first, Index last, Worker& worker) {
+        for (Index share = first; share < last; ++share)
+          for (std::size_t piece = 0; piece < pieces; ++piece)
+            if (order[starts[piece]] / tile % share_count == share)
+              load(piece, worker, sums[static_cast<std::size_t>(share)]);
+      });
     result.seconds.read += batch->read_s;
     result.stored_bytes += batch->plan->bytes;
     progress.advance(static_cast<Index>(order.size()));
   }
 
-  const bool plain = workers.begin()->get()->is_plain();
+  const bool plain = is_plain(settings);
   for (const auto& worker : workers) join(*worker, result, plain);
+  for (const auto& each : sums) join(each, result);
   if (plain)  // S of the stored detector is that of the resident one, where suspects hold zeros
     for (const Index pixel : settings.suspects)
       static_cast<cpu::sum_of<In>*>(result.moments.pattern_sum.data())[pixel] = 0;
@@ -149,44 +184,94 @@ PassResult run_counts(Source& source, const PassSettings& settings, Array& desti
   return run<In, std::uint32_t>(source, settings, destination);
 }
 
-/// Plainly, frame by frame. A broken frame counts as zero: the pass itself reports it.
+/// Read one after the other, decoded and summed on all cores. A broken frame counts as zero: the pass itself reports
+/// it.
 template <class In>
 ScanSample sample(Source& source, const PassSettings& settings, Index samples) {
   using Sum = cpu::sum_of<In>;
   const DetectorGrid& detector = settings.detector;
   const auto& kernels = cpu::frame_kernels<In>();
   const auto& sentinel = source.acquisition().sentinel;
-  std::vector<In> frame(static_cast<std::size_t>(detector.pixels()));
-  std::vector<Sum> bins(static_cast<std::size_t>(detector.out_pixels()));
-  std::vector<std::uint32_t> ignored(frame.size());
-  std::vector<Index> frames;
-  RawBatch batch;
-  DecodeScratch scratch;
-  ScanSample result;
-  result.sum = zeros({detector.rows, detector.cols}, dtype_of<Sum>);
+  const auto pixels = static_cast<std::size_t>(detector.pixels());
+  struct Share {
+    std::vector<In> frame;
+    std::vector<Sum> sum, bins;
+    std::vector<std::uint32_t> ignored;
+    DecodeScratch scratch;
+    Sum largest = 0;
+    Index frames = 0;
+  };
+  PerWorker<Share> shares([&] {
+    Share share;
+    share.frame.resize(pixels);
+    share.sum.resize(pixels);
+    share.bins.resize(static_cast<std::size_t>(detector.out_pixels()));
+    share.ignored.resize(pixels);
+    return share;
+  });
+  std::vector<std::size_t> bad;  // of few pixels: to look at all of them in each frame takes longer than to decode it
+  for (std::size_t pixel = 0; pixel < pixels; ++pixel)
+    if (mask_bit::is_bad(settings.mask_bits[pixel])) bad.push_back(pixel);
+  const auto add = [&](const RawBatch& batch, Index stored, Share& share) {
+    std::vector<In>& frame = share.frame;
+    try {
+      source.decode(batch, stored, share.scratch, std::as_writable_bytes(std::span(frame)));
+    } catch (const Error&) {
+      return;
+    }
+    ++share.frames;
+    for (const std::size_t pixel : bad) frame[pixel] = In(0);
+    if (sentinel || !std::is_integral_v<In>)
+      kernels.clear_sentinels(frame.data(), detector.pixels(), static_cast<In>(sentinel.value_or(0)),
+                              share.ignored.data());
+    kernels.add_sum(frame.data(), 1, detector.pixels(), share.sum.data());
+    for (const Index pixel : settings.suspects) frame[static_cast<std::size_t>(pixel)] = In(0);
+    kernels.bin_add_wide(frame.data(), detector.rows, detector.cols, detector.bin, detector.out_rows, detector.out_cols,
+                         share.bins.data());
+  };
+
+  struct Position {
+    std::vector<std::pair<Index, RawBatch>> frames;  // that could be read
+  };
+  // Positions whose stored bytes are held at a time.
+  const auto position_bytes = static_cast<Index>(pixels * sizeof(In)) * settings.scan.bin * settings.scan.bin;
+  const Index together = std::clamp<Index>(static_cast<Index>(settings.batch_bytes) / position_bytes, 1, 16);
+  std::vector<Position> held(static_cast<std::size_t>(std::min(samples, together)));
   const Index positions = settings.scan.positions();
   samples = std::min(samples, positions);
-  for (Index i = 0; i < samples; ++i) {
-    settings.scan.frames_of(spread_sample(i, samples, positions), frames);
-    std::fill(bins.begin(), bins.end(), Sum(0));
-    for (const Index stored : frames) {
-      try {
-        source.read(stored, stored + 1, batch);
-        source.decode(batch, stored, scratch, std::as_writable_bytes(std::span(frame)));
-      } catch (const Error&) {
-        continue;
-      }
-      ++result.frames;
-      for (std::size_t pixel = 0; pixel < frame.size(); ++pixel)
-        if (mask_bit::is_bad(settings.mask_bits[pixel])) frame[pixel] = In(0);
-      if (sentinel || !std::is_integral_v<In>)
-        kernels.clear_sentinels(frame.data(), detector.pixels(), static_cast<In>(sentinel.value_or(0)), ignored.data());
-      kernels.add_sum(frame.data(), 1, detector.pixels(), static_cast<Sum*>(result.sum.data()));
-      for (const Index pixel : settings.suspects) frame[static_cast<std::size_t>(pixel)] = In(0);
-      kernels.bin_add_wide(frame.data(), detector.rows, detector.cols, detector.bin, detector.out_rows,
-                           detector.out_cols, bins.data());
+  std::vector<Index> frames;
+  // Sums of floats are rounded in their order, so one worker adds them.
+  const Index grain = std::is_integral_v<In> ? 1 : together;
+  for (Index begin = 0; begin < samples; begin += together) {
+    const Index count = std::min(together, samples - begin);
+    for (Index i = 0; i < count; ++i) {
+      Position& position = held[static_cast<std::size_t>(i)];
+      position.frames.clear();
+      settings.scan.frames_of(spread_sample(begin + i, samples, positions), frames);
+      for (const Index stored : frames) try {
+          position.frames.emplace_back(stored, RawBatch());
+          source.read(stored, stored + 1, position.frames.back().second);
+        } catch (const Error&) {
+          position.frames.pop_back();
+        }
     }
-    for (const Sum bin : bins) result.largest = std::max(result.largest, static_cast<double>(bin));
+    parallel_for(count, grain, [&](Index first, Index last, Worker& worker) {
+      Share& share = shares[worker];
+      for (Index i = first; i < last; ++i) {
+        std::fill(share.bins.begin(), share.bins.end(), Sum(0));
+        for (const auto& [stored, batch] : held[static_cast<std::size_t>(i)].frames) add(batch, stored, share);
+        for (const Sum bin : share.bins) share.largest = std::max(share.largest, bin);
+      }
+    });
+  }
+
+  ScanSample result;
+  result.sum = zeros({detector.rows, detector.cols}, dtype_of<Sum>);
+  for (const auto& share : shares) {
+    auto* sum = static_cast<Sum*>(result.sum.data());
+    for (std::size_t pixel = 0; pixel < pixels; ++pixel) sum[pixel] += share->sum[pixel];
+    result.largest = std::max(result.largest, static_cast<double>(share->largest));
+    result.frames += share->frames;
   }
   return result;
 }
@@ -238,12 +323,12 @@ PassSettings part_of(PassSettings settings, const ScanRegion& part) {
 }
 
 Choice<std::string> pass_way(Device device, const Source& source, const PassSettings& settings) {
-  if (device.is_cpu()) return {"decoded and summed on the CPU", "the data set lies there"};
+  if (device.is_cpu()) return {"decoded and summed on the CPU", "the data set is there"};
   if (const std::string why = why_not_on_gpu(source, settings); !why.empty())
     return {"decoded and summed on the CPU, then copied to " + device.name(), why};
   if (const std::string why = why_decoded_on_cpu(source); !why.empty())
     return {"decoded on the CPU, summed on " + device.name(), why};
-  return {"decoded and summed on " + device.name(), "the data set lies there"};
+  return {"decoded and summed on " + device.name(), "the data set is there"};
 }
 
 PassResult run_pass(Stream& stream, Source& source, const PassSettings& settings, Array& destination) {
@@ -274,8 +359,9 @@ std::size_t pass_bytes(const PassSettings& settings, DType stored, std::size_t l
                               + (4 * 8 + 8 + 8 + 4) * out_pixels            // accumulator, sum, largest, nonzero
                               + 64 * out_pixels * size_bytes(settings.out)  // a tile
                               + pixels * size_bytes(stored);                // decoding
+  const std::size_t shares = is_float(stored) ? shares_of_floats(settings) * 8 * (pixels + out_pixels) : 0;
   const std::size_t ring = std::min(BatchFeed::ring_buffers * largest_batch_bytes, scan_bytes);
-  return ring + sums + schedule + static_cast<std::size_t>(workers) * scratch;
+  return ring + sums + schedule + shares + static_cast<std::size_t>(workers) * scratch;
 }
 
 ScanSample sample_scan(Source& source, const PassSettings& settings, Index samples) {

@@ -11,6 +11,7 @@
 #include "sonde/instruments/stem/correct/bad_pixels.h"
 #include "sonde/instruments/stem/layout/resident.h"
 #include "sonde/instruments/stem/load/grid.h"
+#include "sonde/instruments/stem/load/ledger.h"
 #include "sonde/instruments/stem/read/source.h"
 
 namespace sonde {
@@ -39,6 +40,9 @@ struct PassSettings {
   DType out = DType::u16;  ///< u8, u16, u32 or f32
   bool saturate = false;   ///< values beyond `out` are clipped and counted; else the pass reports overflow
   Destination destination = Destination::none;
+  /// Elements that are not finite are stored as they are instead of as zero. Sums over them are not finite either: for
+  /// passes that are wanted for their elements only.
+  bool keep_not_finite = false;
   std::size_t batch_bytes = std::size_t{8} << 20;
   std::string stage = "loading";  ///< what progress is called
 };
@@ -58,7 +62,8 @@ struct FailedFrame {
 /// What a decoding error says, in one line.
 [[nodiscard]] std::string failure_reason(const Error& error);
 
-/// What a pass found. Sums are exact for counts; all are over good pixels.
+/// What a pass found. Sums are over good pixels, exact for counts; those of floats are rounded in an order that the
+/// scan decides, not the number of threads.
 struct PassResult {
   Moments moments;  ///< on the resident grids
   Array input_sum;  ///< (rows, cols) u64 or f64: S on the stored detector, before binning
@@ -68,8 +73,11 @@ struct PassResult {
   double largest = 0;                              ///< largest resident value (exact below 2^53)
   bool overflow = false;        ///< `largest` does not fit into `out` and nothing was clipped: elements are not usable
   std::uint64_t clipped = 0;    ///< resident values set to the maximum of `out`
-  std::uint64_t sentinels = 0;  ///< "no data" values in good pixels
+  std::uint64_t sentinels = 0;  ///< "no data" values in good pixels: the sentinel; of floats NaN and infinity
+  std::uint64_t sentinel_frames = 0;   ///< frames that hold such values
   std::uint64_t masked_sentinels = 0;  ///< and in masked ones
+  LedgerSum masked;                    ///< values in masked pixels, without "no data"
+  LedgerSum clipped_counts;            ///< by how much `clipped` values exceeded the maximum, together
   std::uint64_t saturated = 0;         ///< good values above the detector's saturation value
   std::uint64_t frames = 0;            ///< stored frames decoded
   std::vector<FailedFrame> failed;     ///< with on_error zero
@@ -83,7 +91,7 @@ struct PassResult {
 /// Throws what the source throws, and Error(interrupted) between batches.
 [[nodiscard]] PassResult run_pass(Source& source, const PassSettings& settings, Array& destination);
 
-/// The same with the destination (and so the sums) on the stream's device; pass_way tells how. Moments and all else
+/// The same with the destination (and so the sums) on the stream's device; pass_way says how. Moments and all else
 /// come back to the host.
 [[nodiscard]] PassResult run_pass(Stream& stream, Source& source, const PassSettings& settings, Array& destination);
 /// Which processor decodes and sums in such a pass, and why: what a GPU has no kernels for is done by the CPU and

@@ -12,8 +12,11 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
+#include "sonde/engine/base/paths.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/instruments/stem/load/parse_numbers.h"
+#include "sonde/instruments/stem/read/recognise.h"
 
 namespace sonde::stem {
 namespace {
@@ -21,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view master_ending = "_master.h5";
 
-/// Whether `name` contains `pattern`, in which * stands for anything.
+/// Whether `name` contains `pattern`, in which * matches anything.
 bool matches(std::string_view name, std::string_view pattern) {
   std::size_t at = 0;
   for (const std::string& part : split(pattern, '*')) {
@@ -40,7 +43,9 @@ std::size_t held_bytes(const LoadEstimate& estimate, const LoadSizes& sizes) {
 }
 
 std::string label_of(const std::string& path) {
-  std::string name = fs::path(path).filename().string();
+  const fs::path whole(path);
+  // The name of a Zarr folder may end in a slash.
+  std::string name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
   if (name.ends_with(master_ending)) name.resize(name.size() - master_ending.size());
   return name;
 }
@@ -65,7 +70,7 @@ void collect(const fs::path& folder, const SeriesOptions& options, std::vector<s
         .hint("check its permissions");
 }
 
-/// What is wrong with a scan, without the path that its problems begin with: who tells of it names the scan.
+/// What is wrong with a scan, without the path that its problems begin with: the message around it names the scan.
 std::string reason_of(const Error& error, const std::string& path) {
   const auto told = [&](const Error& one) {
     return one.message().starts_with(path + ": ") ? one.message().substr(path.size() + 2) : one.message();
@@ -80,7 +85,7 @@ std::string reason_of(const Error& error, const std::string& path) {
 void SeriesOptions::describe(Fields& fields) {
   fields.heading("Which scans of a folder");
   fields.add("pattern", pattern,
-             {.help = "take scans whose name contains this; * stands for anything", .metavar = "TEXT"});
+             {.help = "take scans whose name contains this; * matches anything", .metavar = "TEXT"});
   fields.add("recursive", recursive, {.help = "look into sub-folders too"});
   fields.add("max_files", max_files, {.help = "take at most this many scans; 0 takes all", .min = 0});
   fields.add("series_shape", shape,
@@ -88,10 +93,15 @@ void SeriesOptions::describe(Fields& fields) {
   fields.heading("");
 }
 
+bool is_series_folder(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) && !is_scan_folder(path);
+}
+
 std::vector<std::string> find_scans(const std::vector<std::string>& paths, const SeriesOptions& options) {
   std::vector<std::string> found;
   for (const std::string& path : paths) {
-    if (!fs::is_directory(path)) {
+    if (!is_series_folder(path)) {
       found.push_back(path);
       continue;
     }
@@ -152,6 +162,8 @@ struct Series::Held {
     if (auto held = find(i)) return held;
     make_room(peak_bytes, keep);
     auto dataset = std::make_shared<const Dataset>(load(path, options, budget, device));
+    // Counts that need a wider type than was assumed: the next item of the series is likely to need it as well.
+    peak_bytes = std::max(peak_bytes, dataset->estimate().predicted_peak_bytes);
     const std::lock_guard guard(mutex);
     recent.emplace_front(i, dataset);
     return dataset;
@@ -166,17 +178,16 @@ Series::~Series() {
   if (held_) wait();
 }
 
-Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options,
-                    Budget budget, Device device) {
-  Series made;
-  made.options_ = options;
+ScanSelection select_scans(const std::vector<std::string>& paths, const SeriesOptions& series,
+                           const LoadOptions& options, const Budget& budget) {
+  ScanSelection made;
   std::vector<SeriesItem> candidates;
-  for (const std::string& path : find_scans(paths, series)) {
+  for (const std::string& path : paths) {
     try {
       candidates.push_back(examine(path, options, budget));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::budget) throw;
-      made.skipped_.push_back({path, reason_of(error, path)});
+      made.skipped.push_back({path, reason_of(error, path)});
     }
   }
 
@@ -189,18 +200,18 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
   for (SeriesItem& candidate : candidates) {
     ++shapes[candidate.shape.text()];
     if (candidate.shape == wanted)
-      made.items_.push_back(std::move(candidate));
+      made.items.push_back(std::move(candidate));
     else
-      made.skipped_.push_back(
+      made.skipped.push_back(
           {candidate.path, fmt::format("shape {}, the series has {}", candidate.shape.text(), wanted.text())});
   }
-  for (const SkippedScan& scan : made.skipped_) log_warning(fmt::format("left out {}: {}", scan.path, scan.reason));
-  if (made.items_.empty()) {
+  for (const SkippedScan& scan : made.skipped) log_warning(fmt::format("left out {}: {}", scan.path, scan.reason));
+  if (made.items.empty()) {
     std::vector<std::string> found;
     found.reserve(shapes.size());
     for (const auto& [shape, count] : shapes) found.push_back(fmt::format("{} of {}", count, shape));
     std::vector<Error> problems;
-    for (const SkippedScan& scan : made.skipped_)
+    for (const SkippedScan& scan : made.skipped)
       problems.emplace_back(ErrorKind::bad_file, fmt::format("{}: {}", scan.path, scan.reason));
     const std::string summary = found.empty()
                                     ? "no scan could be opened"
@@ -209,6 +220,25 @@ Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& 
         .hint(found.empty() ? "`sonde stem validate` checks one scan in detail"
                             : "give --series-shape with one of the shapes found");
   }
+  return made;
+}
+
+void require_named(const ScanSelection& selected, const std::vector<std::string>& named) {
+  Problems problems;
+  for (const SkippedScan& scan : selected.skipped)
+    if (std::find(named.begin(), named.end(), scan.path) != named.end())
+      problems.add(Error(ErrorKind::bad_file, fmt::format("{}: {}", scan.path, scan.reason))
+                       .hint("scans of one command have one shape: give it to a command of its own"));
+  problems.throw_if_any(fmt::format("{} scans cannot be taken together with the others", problems.errors().size()));
+}
+
+Series Series::open(const std::vector<std::string>& paths, const SeriesOptions& series, const LoadOptions& options,
+                    Budget budget, Device device) {
+  Series made;
+  made.options_ = options;
+  ScanSelection selected = select_scans(find_scans(paths, series), series, options, budget);
+  made.items_ = std::move(selected.items);
+  made.skipped_ = std::move(selected.skipped);
 
   // An item is loaded beside those that are held: its load takes its peak, they what is left of theirs.
   std::size_t largest = 1, peak = 0;
@@ -279,13 +309,13 @@ void Series::prefetch(Index i) {
   wait();
   held_->background_item = i;
   held_->background.emplace(
-      [held = held_.get(), i, path = items_[static_cast<std::size_t>(i)].path, options = options_] {
+      in_this_run([held = held_.get(), i, path = items_[static_cast<std::size_t>(i)].path, options = options_] {
         try {
           (void)held->load_item(i, path, options, 1);
         } catch (const Error& error) {
           log_note(fmt::format("loading ahead failed: {}", error.message()));  // item() tries again and throws
         }
-      });
+      }));
 }
 
 void Series::wait() { held_->background.reset(); }

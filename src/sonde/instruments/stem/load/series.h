@@ -93,7 +93,24 @@ class Series {
   std::unique_ptr<Held> held_;
 };
 
-/// Finds the scans of folders and files: *_master.h5 in natural order, else any file named.
+/// Scans of one shape, and those that were left out with the reason.
+struct ScanSelection {
+  std::vector<SeriesItem> items;
+  std::vector<SkippedScan> skipped;
+};
+
+/// Opens and validates every scan, and takes those of the shape that `series` asks for, else of the first one's. Each
+/// one left out is a warning. Throws Error when none is left, naming the shapes found, and Error(budget).
+[[nodiscard]] ScanSelection select_scans(const std::vector<std::string>& paths, const SeriesOptions& series,
+                                         const LoadOptions& options, const Budget& budget);
+
+/// Throws Error(bad_file) when a scan that `named` lists itself was left out: only those of a folder may be.
+void require_named(const ScanSelection& selected, const std::vector<std::string>& named);
+
+/// Whether this is a folder of scans; a folder that is one scan itself (Zarr) is not. Never throws.
+[[nodiscard]] bool is_series_folder(const std::string& path);
+
+/// Finds the scans of folders and files: *_master.h5 in natural order, else any file or Zarr folder named.
 [[nodiscard]] std::vector<std::string> find_scans(const std::vector<std::string>& paths, const SeriesOptions& options);
 
 }  // namespace sonde::stem

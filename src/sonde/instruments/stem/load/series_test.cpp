@@ -106,6 +106,18 @@ TEST_F(SeriesOf, ScansOfOtherShapesAreSkippedWithTheReason) {
   EXPECT_EQ(series.skipped()[1].reason, "shape (5, 2, 8, 6), the series has (3, 4, 8, 6)");
 }
 
+TEST_F(SeriesOf, AScanOfAnotherShapeThatIsNamedIsRefused) {
+  const std::vector<std::string> named = {write("a", 1), write("b", 2, 4, 4), write("c", 3)};
+  const ScanSelection selected = select_scans(named, {}, {}, plenty());
+  ASSERT_EQ(selected.items.size(), 2u);
+  EXPECT_EQ(selected.items[1].label, "c");
+  ASSERT_EQ(selected.skipped.size(), 1u);
+  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { require_named(selected, named); }),
+              AllOf(HasSubstr("b_master.h5: shape (4, 4, 8, 6), the series has (3, 4, 8, 6)"),
+                    HasSubstr("give it to a command of its own")));
+  EXPECT_NO_THROW(require_named(selected, {folder_.path().string()}));  // of a folder: left out
+}
+
 TEST_F(SeriesOf, TheShapeMayBeGiven) {
   write("a", 1);
   write("b", 2, 5, 2);

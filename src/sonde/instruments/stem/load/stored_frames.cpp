@@ -3,19 +3,15 @@
 
 #include <cstring>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
-#include "sonde/engine/io/feed.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/stem/load/batch_feed.h"
 #include "sonde/instruments/stem/load/dataset_state.h"
 
 namespace sonde::stem {
 namespace {
-
-struct PlannedBatch {
-  RawBatch raw;
-  const Batch* plan = nullptr;
-};
 
 /// What one worker needs between frames.
 struct FrameScratch {
@@ -40,9 +36,9 @@ std::uint64_t sum_of(const T* elements, const Acquisition& acquisition, std::spa
 
 bool has_bit_planes(const Dataset& dataset) { return dataset.state().source->packing().has_value(); }
 
-void for_each_stored_frame(
+FramesRead for_each_stored_frame(
     const Dataset& dataset,
-    const std::function<void(const StoredFrame&, DecodeScratch&, std::vector<std::byte>&)>& body) {
+    const std::function<void(const StoredFrame&, DecodeScratch&, std::vector<std::byte>&)>& body, Identify identify) {
   const Dataset::State& state = dataset.state();
   const std::lock_guard lock(state.reading);
   Source& source = *state.source;
@@ -53,13 +49,8 @@ void for_each_stored_frame(
   const Schedule schedule = make_schedule(scan, source, state.settings.batch_bytes);
   PerWorker<FrameScratch> workers;
 
-  std::size_t next_batch = 0;
-  Feed<PlannedBatch> feed(std::vector<PlannedBatch>(3), [&](PlannedBatch& batch) {
-    if (next_batch == schedule.batches.size()) return false;
-    batch.plan = &schedule.batches[next_batch++];
-    source.read(batch.plan->first_frame, batch.plan->last_frame, batch.raw);
-    return true;
-  });
+  FramesRead read;
+  BatchFeed feed(source, schedule, identify == Identify::yes);
   ProgressMeter progress("reading frames", scan.positions(), "positions");
   while (const auto batch = feed.next()) {
     check_interrupt();
@@ -79,12 +70,23 @@ void for_each_stored_frame(
           stored.frame = frame;
           stored.bytes = raw.frame_bytes(frame);
           stored.filter_mask = raw.piece(frame).filter_mask;
-          if (!stored.bytes.empty()) body(stored, scratch.decode, scratch.elements);
+          if (stored.bytes.empty()) continue;
+          try {
+            body(stored, scratch.decode, scratch.elements);
+          } catch (const Error& error) {
+            // What works on bit planes knows neither file nor frame; decoding names both.
+            if (error.kind() == ErrorKind::bad_file) stored.decode(scratch.decode, scratch.elements);
+            throw;
+          }
         }
       }
     });
+    read.stored_bytes += batch->plan->bytes;
+    read.read_s += batch->read_s;
     progress.advance(batch->plan->last - batch->plan->first);
   }
+  if (identify == Identify::yes) read.content_hash = feed.content_hash();
+  return read;
 }
 
 std::uint64_t sum_of_pixels(std::span<const std::byte> elements, const Acquisition& acquisition,

@@ -27,11 +27,21 @@ struct StoredFrame {
 /// Whether the stored frames of a data set are bitshuffle chunks of one frame each.
 [[nodiscard]] bool has_bit_planes(const Dataset& dataset);
 
+enum class Identify { no, yes };
+
+/// What a walk over the stored frames has read.
+struct FramesRead {
+  std::size_t stored_bytes = 0;
+  double read_s = 0;               ///< of the thread that reads
+  std::uint64_t content_hash = 0;  ///< as of a pass; with Identify::yes
+};
+
 /// Calls body for every stored frame of the data set's scan region, from memory or file, on all cores; the frames of
 /// one position come to one worker, one after another. Missing frames are left out.
-void for_each_stored_frame(
+FramesRead for_each_stored_frame(
     const Dataset& dataset,
-    const std::function<void(const StoredFrame&, DecodeScratch&, std::vector<std::byte>&)>& body);
+    const std::function<void(const StoredFrame&, DecodeScratch&, std::vector<std::byte>&)>& body,
+    Identify identify = Identify::no);
 
 /// Sum of the good pixels of a boolean mask over one frame's stored elements (u8, u16 or u32); "no data" counts as
 /// nothing.

@@ -65,7 +65,7 @@ struct Acquisition {
   bool allow_incomplete = false;   ///< scan positions without a frame are empty (zero, not valid)
 
   std::vector<std::uint32_t> pixel_mask;  ///< (rows, cols) NXdetector bits; empty when the file has none that fits
-  /// The value that means "no data" on the stored type, when the format has one (spec 4.1.5).
+  /// The value that means "no data" on the stored type, when the format has one.
   std::optional<std::uint64_t> sentinel;
   std::optional<std::uint64_t> saturation;  ///< values above are counted as saturated and kept
   Calibration calibration;

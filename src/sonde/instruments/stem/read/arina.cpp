@@ -144,12 +144,7 @@ ScanFacts scan_facts(const Hdf5File& master, const Hdf5Frames& frames, const std
 
 void note_parts(const std::vector<Hdf5Frames>& parts, Acquisition& a) {
   Index absent = 0;
-  for (const Hdf5Frames& part : parts) {
-    absent += part.absent_frames();
-    if (part.way() != Hdf5Frames::Way::library || &part != &parts.front()) continue;
-    a.notes.push_back({"read through the HDF5 library, slowly", "chunks or filters that are not read directly"});
-    log_warning(a.path + ": read through the HDF5 library, slowly: chunks or filters that are not read directly");
-  }
+  for (const Hdf5Frames& part : parts) absent += part.absent_frames();
   if (absent > 0) a.notes.push_back({fmt::format("{} frames hold the fill value", absent), "they were never written"});
 }
 
@@ -177,7 +172,7 @@ bool is_arina(const Hdf5File& file) {
 
 std::unique_ptr<Source> open_arina(const Hdf5File& file, const ReadOptions& options) {
   Problems problems;
-  arina::Files files = arina::open_files(file, problems);
+  arina::Files files = arina::open_files(file, options.memory_bytes, problems);
   arina::check_image_numbers(files.parts, options.allow_incomplete, problems);
   Acquisition a;
   a.path = file.path();

@@ -29,12 +29,13 @@ struct Files {
 /// "scan" for "/x/scan_master.h5" and "/x/scan_data_000001.h5".
 [[nodiscard]] std::string base_name(const std::string& path);
 
-/// Opens all parts in numeric order and compares them; everything that is wrong is added to `problems`.
-[[nodiscard]] Files open_files(const Hdf5File& master, Problems& problems);
+/// Opens all parts in numeric order and compares them; their lists of chunks fit into `memory_bytes`. Everything that
+/// is wrong is added to `problems`.
+[[nodiscard]] Files open_files(const Hdf5File& master, std::size_t memory_bytes, Problems& problems);
 
 /// Compares the numbers of images that data files may state (image_nr_low, image_nr_high) with the frames they hold.
 /// Problems are a file that lost frames (unless the scan may be incomplete) and files that were exchanged; numbers that
-/// make no other sense are left alone, as programs that rewrite files seldom keep them right.
+/// make no other sense are not used, as programs that rewrite files seldom keep them right.
 void check_image_numbers(const std::vector<Hdf5Frames>& parts, bool allow_incomplete, Problems& problems);
 
 }  // namespace sonde::stem::arina

@@ -9,6 +9,7 @@
 
 #include "sonde/engine/base/text.h"
 #include "sonde/instruments/stem/read/arina.h"
+#include "sonde/instruments/stem/read/channels.h"
 
 namespace sonde::stem::arina {
 namespace {
@@ -141,17 +142,18 @@ std::string base_name(const std::string& path) {
   return name;
 }
 
-Files open_files(const Hdf5File& master, Problems& problems) {
+Files open_files(const Hdf5File& master, std::size_t memory_bytes, Problems& problems) {
   Files files;
   std::vector<Hdf5Link> links;
   for (Hdf5Link& link : master.list(data_group))
     if (is_numbered(link.name)) links.push_back(std::move(link));
-  // nimages_per_file = 0: the frames are in the master; a data file opened alone looks the same.
+  // nimages_per_file = 0: the frames are in the master; a data file opened by itself looks the same.
   if (links.empty()) links.push_back({"data", Hdf5Link::Kind::hard, "", ""});
 
   for (const Hdf5Link& link : links) {
     const bool opened = problems.collect([&] {
-      Hdf5Frames part(follow(master, link, files));
+      Hdf5Frames part(follow(master, link, files), memory_bytes);
+      require_no_channels(master, fmt::format("{}/{}", data_group, link.name), part.info().shape);
       if (part.info().shape.rank() != 3)
         throw Error(ErrorKind::bad_file, fmt::format("{}, {}: shape {}, expected frames (n, rows, cols)",
                                                      part.file_path(), part.path(), part.info().shape.text()));

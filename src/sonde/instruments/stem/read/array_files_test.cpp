@@ -185,6 +185,20 @@ TEST_F(ArrayFiles, ZarrTakesTheArrayThatIsNamed) {
               HasSubstr("has no array \"deep/scam\"; did you mean \"deep/scan\"?"));
 }
 
+TEST_F(ArrayFiles, EmpadByTheNameAndSizeOfItsRawFile) {
+  const auto source = open("scan_x3_y2.raw");
+  EXPECT_EQ(source->acquisition().format, "EMPAD");
+  EXPECT_EQ(source->acquisition().scan.rows, 2);
+  EXPECT_EQ(source->acquisition().scan.cols, 3);
+  EXPECT_EQ(source->acquisition().rows, 128);
+  EXPECT_EQ(frame_of<float>(*source, 5).front(), 5 * 130 * 128);
+  // What the user describes is not recognised as something else.
+  EXPECT_EQ(open("scan_x3_y2.raw", raw({2, 3, 130, 128}, "f4"))->acquisition().format, "raw");
+  // Another size under such a name is no EMPAD file.
+  EXPECT_FALSE(is_empad_raw("scan_x3_y2.raw", 6 * 130 * 128 * 4 - 1));
+  EXPECT_FALSE(is_empad_raw("scan_x3_y2.bin", 6 * 130 * 128 * 4));
+}
+
 TEST_F(ArrayFiles, EmpadByItsHeaderDropsTheLastRows) {
   const auto source = open("named.xml");
   const Acquisition& scan = source->acquisition();
@@ -231,7 +245,7 @@ TEST(Empad, BrokenHeadersAreErrors) {
   const auto error = [](const char* xml) {
     return error_of(ErrorKind::bad_file, [&] { (void)parse_empad_header(xml, "a.xml"); });
   };
-  EXPECT_THAT(error("<root><a>1</a></root>"), HasSubstr("a.xml: is no EMPAD header: it names no raw file"));
+  EXPECT_THAT(error("<root><a>1</a></root>"), HasSubstr("a.xml: not an EMPAD header: it names no raw file"));
   EXPECT_THAT(error("<root><a>"), HasSubstr("<a> has no end"));
   EXPECT_THAT(error("</root>"), HasSubstr("closes more than it opens"));
   EXPECT_THAT(error("<root"), HasSubstr("a tag without end"));

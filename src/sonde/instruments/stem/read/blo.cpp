@@ -53,7 +53,7 @@ BloHeader parse_blo_header(std::span<const std::byte> start, const std::string& 
   constexpr std::string_view magic = "IMGBLO";
   if (start.size() < BloHeader::bytes || std::memcmp(start.data(), magic.data(), magic.size()) != 0 ||
       load_little<std::uint16_t>(&start[6]) != 0x0102)
-    throw Error(ErrorKind::bad_file, name + ": is no BLO file");
+    throw Error(ErrorKind::bad_file, name + ": not a BLO file");
   const auto half = [&](std::size_t at) { return load_little<std::uint16_t>(&start[at]); };
   const auto word = [&](std::size_t at) { return load_little<std::uint32_t>(&start[at]); };
   const auto real = [&](std::size_t at) { return std::bit_cast<double>(load_little<std::uint64_t>(&start[at])); };
@@ -75,7 +75,7 @@ BloHeader parse_blo_header(std::span<const std::byte> start, const std::string& 
 std::unique_ptr<Source> open_blo(const std::string& path, const ReadOptions& options) {
   File file(path);
   std::array<std::byte, BloHeader::bytes> start{};
-  if (file.size() < start.size()) throw Error(ErrorKind::bad_file, path + ": is no BLO file");
+  if (file.size() < start.size()) throw Error(ErrorKind::bad_file, path + ": not a BLO file");
   file.read_at(0, start);
   const BloHeader header = parse_blo_header(start, path);
 

@@ -44,7 +44,7 @@ TEST(BloFiles, SecondScanHasItsShapeAndSums) {
   EXPECT_THAT(frame_sums<std::uint8_t>(*source), ElementsAre(473, 537, 534, 482, 388, 538));
 }
 
-/// A scan of 2 x 3 patterns of 2 x 2 bytes, by the layout in the specification.
+/// A scan of 2 x 3 patterns of 2 x 2 bytes, by the published layout of the format.
 std::vector<std::uint8_t> made_up_file() {
   std::vector<std::uint8_t> bytes(100);
   const auto put = [&](std::size_t at, std::uint64_t value, std::size_t size) {
@@ -104,9 +104,9 @@ TEST(Blo, ForeignAndEmptyHeadersAreErrors) {
   bytes[20] = 0;
   EXPECT_THAT(error_of_file(bytes), HasSubstr("a scan of 2 x 3 patterns of 0 x 0 pixels"));
   bytes[0] = 'X';
-  EXPECT_THAT(error_of_file(bytes), HasSubstr("is no BLO file"));
+  EXPECT_THAT(error_of_file(bytes), HasSubstr("not a BLO file"));
   bytes.resize(10);
-  EXPECT_THAT(error_of_file(bytes), HasSubstr("is no BLO file"));
+  EXPECT_THAT(error_of_file(bytes), HasSubstr("not a BLO file"));
 }
 
 TEST(Blo, BytesBehindTheLastPatternAreNoted) {

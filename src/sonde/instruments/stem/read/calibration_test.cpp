@@ -6,11 +6,6 @@
 namespace sonde::stem {
 namespace {
 
-TEST(ElectronWavelength, EqualsPublishedValues) {
-  EXPECT_NEAR(electron_wavelength_a(300e3), 0.0196875, 5e-8);  // half a unit of the last printed digit
-  EXPECT_NEAR(electron_wavelength_a(200e3), 0.0250793, 5e-8);
-}
-
 TEST(DetectorSteps, FollowFromPixelLengthAndTension) {
   Calibration c;
   c.detector_pixel_m = Quantity{1e-4, StatedBy::file};

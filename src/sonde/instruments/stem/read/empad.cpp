@@ -65,7 +65,7 @@ class Leaves {
 
  private:
   [[nodiscard]] Error wrong(const std::string& what) const {
-    return Error(ErrorKind::bad_file, fmt::format("{}: is no EMPAD header: {}", name_, what));
+    return Error(ErrorKind::bad_file, fmt::format("{}: not an EMPAD header: {}", name_, what));
   }
 
   void take(std::string_view tag, std::string_view text_after) {
@@ -127,11 +127,20 @@ std::string raw_beside(const std::string& xml_path, const EmpadHeader& header) {
 
 }  // namespace
 
+bool is_empad_raw(const std::string& path, std::uint64_t bytes) {
+  if (to_lower(fs::path(path).extension().string()) != ".raw") return false;
+  const auto grid = grid_in_name(path);
+  constexpr Index most = 1 << 20;
+  constexpr auto frame_bytes = static_cast<std::uint64_t>((picture_rows + further_rows) * picture_cols) * sizeof(float);
+  return grid && grid->rows <= most && grid->cols <= most &&
+         bytes == static_cast<std::uint64_t>(grid->rows * grid->cols) * frame_bytes;
+}
+
 EmpadHeader parse_empad_header(std::string_view xml, const std::string& name) {
   const Leaves leaves(xml, name);
   EmpadHeader header;
   const auto raw_file = leaves.find("raw_file/filename");
-  if (!raw_file) throw Error(ErrorKind::bad_file, name + ": is no EMPAD header: it names no raw file");
+  if (!raw_file) throw Error(ErrorKind::bad_file, name + ": not an EMPAD header: it names no raw file");
   header.raw_file = *raw_file;
   header.metadata = leaves.all();
   // Older software writes the scan as pix_x and pix_y, whatever the parameters of the next one say.

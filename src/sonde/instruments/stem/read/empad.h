@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,10 +24,13 @@ struct EmpadHeader {
 /// Throws Error(bad_file) when the text is no EMPAD header; `name` stands in messages.
 [[nodiscard]] EmpadHeader parse_empad_header(std::string_view xml, const std::string& name);
 
-/// Opens an EMPAD acquisition by its XML file, or by its raw file (--preset empad), beside which an XML file of the
-/// same name may lie. Frames are 130 x 128 little-endian float32, of which the last two rows are no picture and are
-/// dropped. Throws Error(not_supported) when there is a header but no raw file, Error(bad_file) for files of another
-/// size.
+/// Whether a file is the raw file of an EMPAD acquisition by its name and size: "scan_x64_y32.raw" of 32 x 64 frames.
+[[nodiscard]] bool is_empad_raw(const std::string& path, std::uint64_t bytes);
+
+/// Opens an EMPAD acquisition by its XML file, or by its raw file (recognised by name and size, else --preset empad),
+/// beside which an XML file of the same name may be. Frames are 130 x 128 little-endian float32, of which the last two
+/// rows are no picture and are dropped. Throws Error(not_supported) when there is a header but no raw file,
+/// Error(bad_file) for files of another size.
 [[nodiscard]] std::unique_ptr<Source> open_empad(const std::string& path, const ReadOptions& options);
 
 }  // namespace sonde::stem

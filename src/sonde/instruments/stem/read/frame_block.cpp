@@ -56,6 +56,11 @@ void FrameBlock::read(Index first, Index last, RawBatch& batch) const {
     file_.read_at(start + i * stride(), std::span(batch.bytes).subspan(i * step, layout_.frame_bytes));
 }
 
+void FrameBlock::read_frame(Index frame, std::span<std::byte> bytes) const {
+  assert(0 <= frame && frame < frames_ && bytes.size() == layout_.frame_bytes);
+  file_.read_at(layout_.offset + static_cast<std::uint64_t>(frame) * stride(), bytes);
+}
+
 void apply_scan(Acquisition& acquisition, const ScanFacts& facts, const ReadOptions& options) {
   during("opening " + acquisition.path, [&] {
     const ScanShape shape = choose_scan_shape(facts, options);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "sonde/engine/io/file.h"
 #include "sonde/instruments/stem/read/scan_shape.h"
@@ -35,6 +36,8 @@ class FrameBlock {
   /// As Source asks for them. Frames are read in one run when the gaps are small.
   [[nodiscard]] std::size_t stored_bytes() const { return merged() ? stride() : layout_.frame_bytes; }
   void read(Index first, Index last, RawBatch& batch) const;
+  /// One frame, without its gap, into exactly its bytes.
+  void read_frame(Index frame, std::span<std::byte> bytes) const;
 
  private:
   [[nodiscard]] std::size_t stride() const { return layout_.frame_bytes + layout_.gap_bytes; }

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <set>
 
+#include "sonde/engine/base/saturate.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/byte_order.h"
+#include "sonde/engine/io/declared_size.h"
 #include "sonde/engine/io/read_pieces.h"
 
 namespace sonde::stem {
@@ -39,7 +39,7 @@ bool one_frame_per_chunk(const Hdf5DatasetInfo& info) {
 
 }  // namespace
 
-Hdf5Frames::Hdf5Frames(Hdf5Dataset dataset) : dataset_(std::move(dataset)) {
+Hdf5Frames::Hdf5Frames(Hdf5Dataset dataset, std::size_t memory_bytes) : dataset_(std::move(dataset)) {
   const Hdf5DatasetInfo& info = dataset_.info();
   const int rank = info.shape.rank();
   if (rank != 3 && rank != 4)
@@ -47,34 +47,61 @@ Hdf5Frames::Hdf5Frames(Hdf5Dataset dataset) : dataset_(std::move(dataset)) {
                 fmt::format("{}: shape {}, expected frames (n, rows, cols) or a scan (Ry, Rx, rows, cols)", what(),
                             info.shape.text()));
   if (!info.dtype || size_bytes(*info.dtype) > 8 || *info.dtype == DType::c64)
-    throw Error(ErrorKind::not_supported, fmt::format("{}: elements of type {} are no counts", what(), info.type_text));
+    throw Error(ErrorKind::not_supported,
+                fmt::format("{}: elements of type {} are not counts", what(), info.type_text));
   dtype_ = *info.dtype;
+  Index bytes = static_cast<Index>(size_bytes(dtype_));
+  for (int i = 0; i < rank; ++i) bytes = saturating_product(bytes, info.shape[i]);
+  if (bytes == saturated)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: shape {} of {} takes more than 2^63 bytes", what(),
+                                                 info.shape.text(), info.type_text));
   frames_ = info.shape.first(rank - 2).count();
   rows_ = info.shape[rank - 2];
   cols_ = info.shape[rank - 1];
   frame_bytes_ = static_cast<std::size_t>(rows_ * cols_) * size_bytes(dtype_);
   if (frames_ == 0 || frame_bytes_ == 0)
     throw Error(ErrorKind::bad_file, fmt::format("{}: shape {} has no elements", what(), info.shape.text()));
+  check_declared(memory_bytes);
   choose_way();
+}
+
+void Hdf5Frames::check_declared(std::size_t memory_bytes) const {
+  const Hdf5DatasetInfo& info = dataset_.info();
+  DeclaredSize declared{.items = frames_, .item_bytes = frame_bytes_, .name = "frames"};
+  if (info.layout == Hdf5DatasetInfo::Layout::virtual_parts) return;  // check_ranges knows the files
+  if (info.layout == Hdf5DatasetInfo::Layout::chunked) {
+    Shape chunks;
+    for (int i = 0; i < info.shape.rank(); ++i)
+      chunks.append((info.shape[i] - 1) / std::max<Index>(info.chunk[i], 1) + 1);
+    declared.chunks = chunks.count();
+    require_list_fits(what(), "chunks", declared.chunks, sizeof(ChunkEntry), memory_bytes);
+  }
+  declared.file_bytes = File(dataset_.file_path()).size();
+  declared.packed = !info.filters.empty();
+  require_believable(what(), declared);
 }
 
 void Hdf5Frames::choose_way() {
   const Hdf5DatasetInfo& info = dataset_.info();
   using Layout = Hdf5DatasetInfo::Layout;
-  if (info.layout == Layout::contiguous && info.data_offset) {
+  if (info.layout == Layout::contiguous && info.data_offset && info.plain) {
     way_ = Way::block;
-  } else if (info.layout == Layout::chunked) {
+  } else if (info.layout == Layout::chunked && info.plain) {
+    way_ = one_frame_per_chunk(info) ? Way::chunks : Way::assembled;
+    index_ = read_chunk_index(dataset_);
     packed_ = info.filters.size() == 1 && info.filters[0].id == bitshuffle_filter;
     if (packed_) format_ = format_of(info.filters[0], info.element_bytes, what());
-    if (packed_ || (info.filters.empty() && one_frame_per_chunk(info))) {
-      way_ = one_frame_per_chunk(info) ? Way::chunks : Way::assembled;
-      index_ = read_chunk_index(dataset_);
+    if (!info.filters.empty()) {
+      pipeline_.emplace(file_path(), path(), info.filters, info.element_bytes,
+                        static_cast<std::size_t>(info.chunk.count()) * info.element_bytes);
+      if (index_.stored() > 0) pipeline_->require_known();
     }
   }
-  if (way_ == Way::library) return;
+  if (way_ == Way::boxes) return;
+  if (way_ == Way::assembled) chunked_.emplace(info.shape, info.chunk, info.fill);
   file_bytes_ = file().size();
   rest();
-  if (index_.has_offsets) dataset_.close();
+  dataset_.close();
 }
 
 const File& Hdf5Frames::file() {
@@ -85,10 +112,7 @@ const File& Hdf5Frames::file() {
   return *file_;
 }
 
-Index Hdf5Frames::absent_frames() const {
-  if (way_ != Way::chunks) return 0;
-  return std::count_if(index_.entries.begin(), index_.entries.end(), [](const ChunkEntry& e) { return e.absent(); });
-}
+Index Hdf5Frames::absent_frames() const { return way_ == Way::chunks ? index_.count() - index_.stored() : 0; }
 
 std::optional<BitshuffleFormat> Hdf5Frames::packing() const {
   return way_ == Way::chunks && packed_ && !dataset_.info().big_endian ? std::optional(format_) : std::nullopt;
@@ -106,39 +130,36 @@ void Hdf5Frames::check_ranges(Problems& problems) const {
     if (begin > file_bytes_ || size > file_bytes_ - begin) beyond("the data", begin, size);
     return;
   }
-  if (way_ == Way::library) return check_sources(problems);
+  if (way_ == Way::boxes) {
+    if (problems.collect([&] { dataset_.require_sources(); }) &&
+        dataset_.info().layout == Hdf5DatasetInfo::Layout::virtual_parts)
+      problems.collect([&] {
+        DeclaredSize declared{.items = frames_, .item_bytes = frame_bytes_, .name = "frames"};
+        declared.file_bytes = dataset_.source_bytes();
+        require_believable(what(), declared);
+      });
+    return;
+  }
   const std::vector<Index> outside = index_.outside(file_bytes_);
   if (!outside.empty()) {
-    const ChunkEntry& entry = index_.entries[static_cast<std::size_t>(outside[0])];
-    beyond(fmt::format("chunk {} (the first of {} that lie outside)", outside[0], outside.size()), entry.offset,
+    const ChunkEntry entry = index_[outside[0]];
+    beyond(fmt::format("chunk {} (the first of {} that are outside)", outside[0], outside.size()), entry.offset,
            entry.stored_bytes);
   }
-  if (packed_) return;
-  for (std::size_t i = 0; i < index_.entries.size(); ++i)
-    if (!index_.entries[i].absent() && index_.entries[i].stored_bytes != frame_bytes_) {
-      problems.add(Error(ErrorKind::bad_file, fmt::format("{}: chunk {} has {} bytes, its frame {}", what(), i,
-                                                          index_.entries[i].stored_bytes, frame_bytes_)));
-      return;
-    }
-}
-
-void Hdf5Frames::check_sources(Problems& problems) const {
-  // The library would silently give the fill value for a source that is missing.
-  const std::filesystem::path folder = std::filesystem::path(dataset_.file_path()).parent_path();
-  std::set<std::string> seen;
-  for (const Hdf5VirtualPart& part : dataset_.virtual_parts()) {
-    const std::string path = part.file == "." ? dataset_.file_path() : (folder / part.file).string();
-    if (!seen.insert(path + part.object).second) continue;
-    problems.collect([&] {
-      if (!Hdf5File::open(path).is_dataset(part.object))
-        throw Error(ErrorKind::bad_file,
-                    fmt::format("{}: no data set {}; the virtual data set {} names it", path, part.object, what()));
-    });
-  }
+  if (pipeline_) return;
+  const std::size_t chunk_bytes = static_cast<std::size_t>(index_.chunk().count()) * size_bytes(dtype_);
+  bool found = false;
+  index_.for_each_stored([&](Index number, const ChunkEntry& entry) {
+    if (found || entry.stored_bytes == chunk_bytes) return;
+    found = true;
+    problems.add(Error(ErrorKind::bad_file,
+                       fmt::format("{}: chunk {} has {} bytes, its {} {}", what(), number, entry.stored_bytes,
+                                   way_ == Way::chunks ? "frame" : "elements", chunk_bytes)));
+  });
 }
 
 std::size_t Hdf5Frames::stored_bytes(Index frame) const {
-  return way_ == Way::chunks ? index_.entries[static_cast<std::size_t>(frame)].stored_bytes : frame_bytes_;
+  return way_ == Way::chunks ? index_[frame].stored_bytes : frame_bytes_;
 }
 
 void Hdf5Frames::read(Index first, Index last, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes) {
@@ -152,8 +173,8 @@ void Hdf5Frames::read(Index first, Index last, std::span<RawBatch::Piece> pieces
       return file().read_at(*dataset_.info().data_offset + static_cast<std::uint64_t>(first) * frame_bytes_, all);
     case Way::assembled:
       return assemble(first, last, all);
-    case Way::library:
-      return read_by_library(first, last, all);
+    case Way::boxes:
+      return read_boxes(first, last, all);
   }
 }
 
@@ -162,15 +183,10 @@ void Hdf5Frames::read_chunks(Index first, std::span<RawBatch::Piece> pieces, std
   std::uint64_t end = 0, total = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const Index number = first + static_cast<Index>(i);
-    const ChunkEntry& entry = index_.entries[static_cast<std::size_t>(number)];
+    const ChunkEntry entry = index_[number];
     pieces[i].filter_mask = entry.filter_mask;
     if (entry.absent()) continue;
-    const auto into = bytes.subspan(pieces[i].offset, pieces[i].size);
-    if (!index_.has_offsets) {
-      pieces[i].filter_mask = dataset_.read_chunk(index_.first_element(number), into);
-      continue;
-    }
-    wanted.push_back({entry.offset, into});
+    wanted.push_back({entry.offset, bytes.subspan(pieces[i].offset, pieces[i].size)});
     end = std::max(end, entry.offset + entry.stored_bytes);
     total += entry.stored_bytes;
   }
@@ -185,112 +201,81 @@ void Hdf5Frames::fill(std::span<std::byte> elements) const {
     std::memcpy(elements.data() + i, value.data(), value.size());
 }
 
-void Hdf5Frames::unpack(const ChunkEntry& entry, std::span<const std::byte> bytes, std::size_t logical_bytes,
-                        BitshuffleScratch& scratch, std::span<std::byte> elements) const {
-  if (packed_ && (entry.filter_mask & 1u) == 0) return decode_bitshuffle(bytes, format_, scratch, elements);
-  if (bytes.size() != logical_bytes)
+void Hdf5Frames::unpack(std::span<const std::byte> bytes, std::uint32_t filter_mask, DecodeScratch& scratch,
+                        std::span<std::byte> elements) const {
+  if (packed_ && (filter_mask & 1u) == 0) return decode_bitshuffle(bytes, format_, scratch.bitshuffle, elements);
+  if (pipeline_ && !packed_) return pipeline_->decode(bytes, filter_mask, scratch.filters, elements);
+  if (bytes.size() != elements.size())
     throw Error(ErrorKind::bad_file,
-                fmt::format("an unpacked chunk of {} bytes, expected {}", bytes.size(), logical_bytes));
+                fmt::format("an unpacked chunk of {} bytes, expected {}", bytes.size(), elements.size()));
   std::memcpy(elements.data(), bytes.data(), bytes.size());
 }
 
 void Hdf5Frames::decode(Index frame, const RawBatch::Piece& piece, std::span<const std::byte> bytes,
                         DecodeScratch& scratch, std::span<std::byte> elements) const {
   if (way_ == Way::chunks) {
-    const ChunkEntry& entry = index_.entries[static_cast<std::size_t>(frame)];
     if (piece.size == 0) return fill(elements);
     try {
-      unpack({entry.offset, entry.stored_bytes, piece.filter_mask}, bytes, frame_bytes_, scratch.bitshuffle, elements);
+      unpack(bytes, piece.filter_mask, scratch, elements);
     } catch (Error& error) {
-      error.add_activity(fmt::format("decoding frame {} of {}{}", frame, what(),
-                                     index_.has_offsets ? fmt::format(", at byte {}", entry.offset) : ""));
+      error.add_activity(fmt::format("decoding frame {} of {}, at byte {}", frame, what(), index_[frame].offset));
       throw;
     }
   } else {
     std::memcpy(elements.data(), bytes.data(), elements.size());
   }
-  if (dataset_.info().big_endian && way_ != Way::library) swap_bytes(elements, size_bytes(dtype_));
+  if (dataset_.info().big_endian && (way_ == Way::chunks || way_ == Way::block))
+    swap_bytes(elements, size_bytes(dtype_));
 }
 
 void Hdf5Frames::assemble(Index first, Index last, std::span<std::byte> bytes) {
-  // Chunks whose slowest index touches the wanted frames; with a scan (four dimensions) that is a range of scan rows.
-  const Shape& shape = dataset_.info().shape;
-  const Index per_slowest = frames_ / shape[0];
-  const Index chunks_per_slowest = index_.grid.count() / index_.grid[0];
-  const Index begin = first / per_slowest / index_.chunk[0] * chunks_per_slowest;
-  const Index end = ((last - 1) / per_slowest / index_.chunk[0] + 1) * chunks_per_slowest;
-
-  std::vector<std::size_t> offsets;
-  std::size_t total = 0;
-  for (Index i = begin; i < end; ++i) {
-    offsets.push_back(total);
-    total += index_.entries[static_cast<std::size_t>(i)].stored_bytes;
-  }
-  std::vector<std::byte> stored(total);
-  std::vector<std::uint32_t> masks;
-  std::vector<FilePiece> wanted;
-  for (Index i = begin; i < end; ++i) {
-    const ChunkEntry& entry = index_.entries[static_cast<std::size_t>(i)];
-    const auto into = std::span(stored).subspan(offsets[static_cast<std::size_t>(i - begin)], entry.stored_bytes);
-    masks.push_back(entry.filter_mask);
-    if (entry.absent()) continue;
-    if (index_.has_offsets)
-      wanted.push_back({entry.offset, into});
-    else
-      masks.back() = dataset_.read_chunk(index_.first_element(i), into);
-  }
-  read_pieces(file(), wanted);
-
-  const std::size_t chunk_bytes = static_cast<std::size_t>(index_.chunk.count()) * size_bytes(dtype_);
   struct Scratch {
-    BitshuffleScratch bitshuffle;
-    std::vector<std::byte> chunk;
+    DecodeScratch decode;
+    std::vector<std::byte> stored;
   };
   PerWorker<Scratch> scratch;
-  parallel_for(end - begin, 1, [&](Index from, Index to, Worker& worker) {
+  const File& from = file();
+  const auto decode = [&](Index number, Worker& worker, std::vector<std::byte>& elements) {
+    const ChunkEntry entry = index_[number];
+    if (entry.absent()) return false;
     Scratch& mine = scratch[worker];
-    mine.chunk.resize(chunk_bytes);
-    for (Index i = from; i < to; ++i) {
-      const ChunkEntry& entry = index_.entries[static_cast<std::size_t>(begin + i)];
-      const auto k = static_cast<std::size_t>(i);
-      if (entry.absent())
-        fill(mine.chunk);
-      else
-        during(fmt::format("decoding chunk {} of {}", begin + i, what()), [&] {
-          unpack({entry.offset, entry.stored_bytes, masks[k]},
-                 std::span(stored).subspan(offsets[k], entry.stored_bytes), chunk_bytes, mine.bitshuffle, mine.chunk);
-        });
-      if (entry.absent() && dataset_.info().big_endian)
-        swap_bytes(mine.chunk, size_bytes(dtype_));  // decode swaps back
-      assemble_chunk(begin + i, first, last, mine.chunk, bytes);
-    }
-  });
+    during(fmt::format("decoding chunk {} of {}", number, what()), [&] {
+      const std::uint32_t mask = mask_of(number, entry);
+      if (pipeline_ && !pipeline_->could_hold(entry.stored_bytes, mask))
+        throw Error(ErrorKind::bad_file,
+                    fmt::format("{} bytes cannot hold a chunk of {}", entry.stored_bytes, chunked_->chunk_bytes()));
+      mine.stored.resize(entry.stored_bytes);
+      from.read_at(entry.offset, mine.stored);
+      elements.resize(chunked_->chunk_bytes());
+      unpack(mine.stored, mask, mine.decode, elements);
+    });
+    if (dataset_.info().big_endian) swap_bytes(elements, size_bytes(dtype_));
+    return true;
+  };
+  chunked_->read(first, last, decode, bytes);
 }
 
-void Hdf5Frames::assemble_chunk(Index number, Index first, Index last, std::span<const std::byte> chunk,
-                                std::span<std::byte> frames) const {
-  // Frames as a grid (a, b): (n, 1) for three dimensions.
-  const Shape& shape = dataset_.info().shape;
-  const bool scan = shape.rank() == 4;
-  const Shape origin = index_.first_element(number), extent = index_.chunk;
-  const int detector = scan ? 2 : 1;
-  const Index b_count = scan ? shape[1] : 1, b_origin = scan ? origin[1] : 0, b_extent = scan ? extent[1] : 1;
-  const Index row0 = origin[detector], col0 = origin[detector + 1];
-  const Index rows = std::min(extent[detector], rows_ - row0), cols = std::min(extent[detector + 1], cols_ - col0);
-  const auto element = static_cast<Index>(size_bytes(dtype_));
-  for (Index a = 0; a < std::min(extent[0], shape[0] - origin[0]); ++a)
-    for (Index b = 0; b < std::min(b_extent, b_count - b_origin); ++b) {
-      const Index frame = (origin[0] + a) * b_count + b_origin + b;
-      if (frame < first || frame >= last) continue;
-      for (Index row = 0; row < rows; ++row) {
-        const Index from = (((a * b_extent + b) * extent[detector] + row) * extent[detector + 1]) * element;
-        const Index to = (((frame - first) * rows_ + row0 + row) * cols_ + col0) * element;
-        std::memcpy(frames.data() + to, chunk.data() + from, static_cast<std::size_t>(cols * element));
-      }
-    }
+std::size_t Hdf5Frames::reading_bytes(int workers) const {
+  const Hdf5DatasetInfo& info = dataset_.info();
+  if (way_ == Way::chunks || way_ == Way::block || info.layout != Hdf5DatasetInfo::Layout::chunked) return 0;
+  // A chunk as it is stored, between two filters (in turns, each a little larger at most) and decoded.
+  const double decoded = static_cast<double>(info.chunk.count()) * static_cast<double>(info.element_bytes);
+  const double between = 1.2 * decoded * static_cast<double>(std::clamp<std::size_t>(info.filters.size(), 1, 3) - 1);
+  std::uint32_t stored = 0;
+  index_.for_each_stored([&](Index, const ChunkEntry& entry) { stored = std::max(stored, entry.stored_bytes); });
+  return static_cast<std::size_t>(static_cast<double>(workers) * (decoded + between + stored));
 }
 
-void Hdf5Frames::read_by_library(Index first, Index last, std::span<std::byte> bytes) const {
+std::uint32_t Hdf5Frames::mask_of(Index number, const ChunkEntry& entry) const {
+  if (dataset_.info().whole_edges) return entry.filter_mask;
+  // Chunks that reach beyond the shape went through no filter.
+  const Shape origin = index_.first_element(number);
+  for (int i = 0; i < origin.rank(); ++i)
+    if (origin[i] + index_.chunk()[i] > dataset_.info().shape[i]) return ~0u;
+  return entry.filter_mask;
+}
+
+void Hdf5Frames::read_boxes(Index first, Index last, std::span<std::byte> bytes) const {
   const Shape& shape = dataset_.info().shape;
   if (shape.rank() == 3) return dataset_.read_into({first, 0, 0}, {last - first, rows_, cols_}, bytes);
   for (Index frame = first; frame < last;) {

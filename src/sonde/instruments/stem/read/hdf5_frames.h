@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,9 +11,11 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/io/chunk_index.h"
+#include "sonde/engine/io/chunked_frames.h"
 #include "sonde/engine/io/codec/bitshuffle.h"
 #include "sonde/engine/io/file.h"
 #include "sonde/engine/io/hdf5.h"
+#include "sonde/engine/io/hdf5/filters.h"
 #include "sonde/instruments/stem/read/source.h"
 
 namespace sonde::stem {
@@ -23,15 +26,16 @@ class Hdf5Frames {
  public:
   /// How frames come out of the file.
   enum class Way {
-    chunks,     ///< one frame per chunk, plain or bitshuffled: fetched as stored, decoded by the workers
+    chunks,     ///< one frame per chunk, packed or not: fetched as stored, decoded by the workers
     block,      ///< contiguous and plain: fetched as stored
-    assembled,  ///< bitshuffled chunks of another shape: decoded and put together while reading
-    library,    ///< anything else that the HDF5 library can read
+    assembled,  ///< chunks of another shape: decoded on all cores and put together while reading (ChunkedFrames)
+    boxes,      ///< anything else: virtual data sets, elements of other types
   };
 
   /// Throws Error(not_supported) for elements that are no plain numbers, for other numbers of dimensions and for
-  /// filters that nothing here can undo, Error(bad_file) for a broken index.
-  explicit Hdf5Frames(Hdf5Dataset dataset);
+  /// filters that nothing here can undo, Error(bad_file) for a broken index and for more frames than the file can hold,
+  /// Error(budget) when the list of chunks is larger than `memory_bytes`.
+  explicit Hdf5Frames(Hdf5Dataset dataset, std::size_t memory_bytes = std::numeric_limits<std::size_t>::max());
 
   /// What the data set says of itself. Its file may be closed already.
   [[nodiscard]] const Hdf5DatasetInfo& info() const { return dataset_.info(); }
@@ -51,6 +55,13 @@ class Hdf5Frames {
   /// Adds an Error(bad_file) with the first byte range that does not lie inside the file.
   void check_ranges(Problems& problems) const;
 
+  /// Bytes that read() takes on so many workers besides the batch, and what a cache of decoded chunks is good for.
+  [[nodiscard]] std::size_t reading_bytes(int workers) const;
+  [[nodiscard]] std::size_t useful_cache_bytes() const { return chunked_ ? chunked_->useful_cache_bytes() : 0; }
+  void set_cache_bytes(std::size_t bytes) const {
+    if (chunked_) chunked_->set_cache_bytes(bytes);
+  }
+
   /// Bytes that a frame takes in a batch.
   [[nodiscard]] std::size_t stored_bytes(Index frame) const;
   /// Fetches frames [first, last) to the places that `pieces` name in `bytes`, and sets their filter masks.
@@ -63,15 +74,14 @@ class Hdf5Frames {
 
  private:
   void choose_way();
-  void check_sources(Problems& problems) const;
+  void check_declared(std::size_t memory_bytes) const;
   const File& file();
   void read_chunks(Index first, std::span<RawBatch::Piece> pieces, std::span<std::byte> bytes);
   void assemble(Index first, Index last, std::span<std::byte> bytes);
-  void assemble_chunk(Index number, Index first, Index last, std::span<const std::byte> chunk,
-                      std::span<std::byte> frames) const;
-  void read_by_library(Index first, Index last, std::span<std::byte> bytes) const;
-  void unpack(const ChunkEntry& entry, std::span<const std::byte> bytes, std::size_t logical_bytes,
-              BitshuffleScratch& scratch, std::span<std::byte> elements) const;
+  [[nodiscard]] std::uint32_t mask_of(Index number, const ChunkEntry& entry) const;
+  void read_boxes(Index first, Index last, std::span<std::byte> bytes) const;
+  void unpack(std::span<const std::byte> bytes, std::uint32_t filter_mask, DecodeScratch& scratch,
+              std::span<std::byte> elements) const;
   void fill(std::span<std::byte> elements) const;
   [[nodiscard]] std::string what() const { return dataset_.file_path() + ", " + dataset_.path(); }
 
@@ -79,12 +89,14 @@ class Hdf5Frames {
   Index frames_ = 0, rows_ = 0, cols_ = 0;
   DType dtype_ = DType::u16;
   std::size_t frame_bytes_ = 0;
-  Way way_ = Way::library;
-  bool packed_ = false;  ///< chunks went through filter 32008
+  Way way_ = Way::boxes;
+  bool packed_ = false;  ///< chunks went through filter 32008 only
   BitshuffleFormat format_;
+  std::optional<hdf5::Pipeline> pipeline_;  ///< the filters of chunks, when there are any
   ChunkIndex index_;
-  std::uint64_t file_bytes_ = 0;  ///< size of the file, for the ways that fetch bytes themselves
-  std::unique_ptr<File> file_;    ///< open while its frames are being read
+  std::optional<ChunkedFrames> chunked_;  ///< Way::assembled
+  std::uint64_t file_bytes_ = 0;          ///< size of the file, for the ways that fetch bytes themselves
+  std::unique_ptr<File> file_;            ///< open while its frames are being read
 };
 
 }  // namespace sonde::stem

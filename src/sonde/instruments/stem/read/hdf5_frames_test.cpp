@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <filesystem>
 
 #include "sonde/instruments/stem/read/hdf5_source.h"
 #include "tests/support/errors.h"
@@ -77,10 +79,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "data = data.reshape(3, 4, 7, 9)"},
         Storage{"scan_boxes_newer_layout", "chunks=(2, 3, 4, 5), **hdf5plugin.Bitshuffle()", Way::assembled,
                 "data = data.reshape(3, 4, 7, 9); libver = 'latest'"},
-        Storage{"deflated", "chunks=(1, 7, 9), compression='gzip'", Way::library},
-        Storage{"deflated_scan", "chunks=(1, 2, 7, 9), compression='gzip', shuffle=True", Way::library,
+        Storage{"deflated", "chunks=(1, 7, 9), compression='gzip'", Way::chunks},
+        Storage{"deflated_scan", "chunks=(1, 2, 7, 9), compression='gzip', shuffle=True", Way::assembled,
                 "data = data.reshape(3, 4, 7, 9)"},
-        Storage{"plain_boxes", "chunks=(5, 4, 5)", Way::library}),
+        Storage{"plain_boxes", "chunks=(5, 4, 5)", Way::assembled},
+        Storage{"deflated_big_endian", "dtype='>u4', chunks=(1, 7, 9), compression='gzip', shuffle=True", Way::chunks},
+        Storage{"deflated_boxes_newer_layout", "chunks=(5, 4, 5), compression='gzip', fletcher32=True", Way::assembled,
+                "libver = 'latest'"},
+        Storage{"lzf", "chunks=(1, 7, 9), compression='lzf', shuffle=True", Way::chunks}),
     [](const auto& each) { return each.param.name; });
 
 TEST(Hdf5Frames, ABrokenChunkIsNamedWithFrameAndPlace) {
@@ -99,6 +105,31 @@ with h5py.File('x.h5', 'w') as f:
   const std::string text = testing::error_of(ErrorKind::bad_file, [&] { (void)testing::frames_of(*source); });
   EXPECT_THAT(text, HasSubstr("while: decoding frame 2 of "));
   EXPECT_THAT(text, HasSubstr("x.h5, /d, at byte "));
+}
+
+TEST(Hdf5Frames, ChunksOfManyFramesAreDecodedOnceWhereTheCacheHoldsThem) {
+  const testing::TemporaryFolder folder;
+  testing::python(R"(
+import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], 'w') as f:
+    f.create_dataset('d', data=np.arange(4 * 6 * 16 * 16, dtype='u2').reshape(4, 6, 16, 16), chunks=(2, 3, 16, 16),
+                     compression='gzip')
+)",
+                  folder.file("x.h5"));
+  const auto source = open_hdf5_generic(Hdf5File::open(folder.file("x.h5")), {});
+  constexpr std::size_t chunk = 2 * 3 * 16 * 16 * 2;
+  EXPECT_EQ(source->useful_cache_bytes(), 2 * chunk);  // two rows of the scan are in as many chunks
+  EXPECT_GE(source->reading_bytes(3), 3 * chunk);
+  source->set_cache_bytes(2 * chunk);
+  RawBatch batch;
+  source->read(0, 6, batch);
+  testing::write_bytes(folder.file("x.h5"), std::vector<std::uint8_t>(std::filesystem::file_size(folder.file("x.h5"))));
+  source->read(6, 12, batch);  // from what is kept: nothing is in the file any more
+  std::uint16_t first = 0;
+  std::memcpy(&first, batch.frame_bytes(6).data(), sizeof first);
+  EXPECT_EQ(first, 6 * 256);
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_file, [&] { source->read(12, 18, batch); }),
+              HasSubstr("while: decoding chunk 2 of "));
 }
 
 TEST(Hdf5Frames, PlainChunksOfAnotherSizeAreReported) {

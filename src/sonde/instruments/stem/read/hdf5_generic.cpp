@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
-#include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/instruments/stem/read/calibration.h"
+#include "sonde/instruments/stem/read/channels.h"
 #include "sonde/instruments/stem/read/emd_axes.h"
 #include "sonde/instruments/stem/read/hdf5_source.h"
+#include "sonde/instruments/stem/read/hyperspy/hyperspy_axes.h"
+#include "sonde/instruments/stem/read/nion/nion_properties.h"
 #include "sonde/instruments/stem/read/scan_shape.h"
 
 namespace sonde::stem {
@@ -59,8 +62,10 @@ Candidate named_dataset(const Hdf5File& file, std::string path) {
   return {path, file.dataset(path).info().shape};
 }
 
-ScanShape scan_of(const Hdf5File& file, const Hdf5Frames& frames, const ReadOptions& options) {
+ScanShape scan_of(const Hdf5File& file, const Hdf5Frames& frames, const std::optional<ScanGrid>& line,
+                  const ReadOptions& options) {
   ScanFacts facts;
+  facts.attribute = line;
   facts.frames = frames.frames();
   const Shape& shape = frames.info().shape;
   if (shape.rank() == 4) facts.attribute = ScanGrid{shape[0], shape[1], 0, "the shape of the data set"};
@@ -72,6 +77,23 @@ ScanShape scan_of(const Hdf5File& file, const Hdf5Frames& frames, const ReadOpti
   return choose_scan_shape(facts, options);
 }
 
+/// Calibration and format by whoever wrote axes beside the data set; the scan shape of a line of patterns.
+std::optional<ScanGrid> take_axes(const Hdf5File& file, const Candidate& chosen, Acquisition& acquisition) {
+  if (const auto signal = read_hyperspy(file, chosen.path, chosen.shape.rank())) {
+    acquisition.format = "HyperSpy";
+    return take_hyperspy(*signal, chosen.shape, acquisition);
+  }
+  const auto properties = file.attribute(chosen.path, "properties");
+  const auto json = properties ? properties->text() : std::nullopt;
+  if (json && json->find("dimensional_calibrations") != std::string::npos) {
+    acquisition.format = "Nion Swift HDF5";
+    return take_nion_properties(*json, chosen.shape, file.path() + ", properties of " + chosen.path, acquisition);
+  }
+  acquisition.format = emd_format(file, chosen.path);
+  if (chosen.shape.rank() == 4) take_emd_axes(file, chosen.path, acquisition);
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::unique_ptr<Source> open_hdf5_generic(const Hdf5File& file, const ReadOptions& options) {
@@ -79,12 +101,14 @@ std::unique_ptr<Source> open_hdf5_generic(const Hdf5File& file, const ReadOption
   a.path = file.path();
   const Candidate chosen =
       options.dataset.empty() ? choose_dataset(file, a.notes) : named_dataset(file, options.dataset);
+  require_no_channels(file, chosen.path, chosen.shape);
   Problems problems;
   std::vector<Hdf5Frames> parts;
-  parts.emplace_back(file.dataset(chosen.path));
+  parts.emplace_back(file.dataset(chosen.path), options.memory_bytes);
   const Hdf5Frames& frames = parts.front();
   frames.check_ranges(problems);
-  a.format = emd_format(file, chosen.path);
+  const std::optional<ScanGrid> line = take_axes(file, chosen, a);
+  derive_detector_steps(a.calibration);
   a.files = {frames.file_path()};
   a.frames = frames.frames();
   a.rows = frames.rows();
@@ -93,19 +117,13 @@ std::unique_ptr<Source> open_hdf5_generic(const Hdf5File& file, const ReadOption
   a.allow_incomplete = options.allow_incomplete;
   a.sentinel = options.sentinel;
   problems.collect([&] {
-    const ScanShape shape = scan_of(file, frames, options);
+    const ScanShape shape = scan_of(file, frames, line, options);
     a.scan = scan_order(shape, options);
     a.scan_because = shape.because;
   });
   problems.throw_if_any(fmt::format("{}: {} problems, nothing was read", a.path, problems.errors().size()));
 
-  if (chosen.shape.rank() == 4) a.calibration = emd_calibration(file, chosen.path);
-  derive_detector_steps(a.calibration);
   for (const auto& [path, value] : file.small_values()) a.original_metadata.emplace(path, value.printed());
-  if (frames.way() == Hdf5Frames::Way::library && frames.info().layout != Hdf5DatasetInfo::Layout::compact) {
-    a.notes.push_back({"read through the HDF5 library, slowly", "chunks or filters that are not read directly"});
-    log_warning(a.path + ": read through the HDF5 library, slowly: chunks or filters that are not read directly");
-  }
   return std::make_unique<Hdf5Source>(std::move(a), std::move(parts));
 }
 

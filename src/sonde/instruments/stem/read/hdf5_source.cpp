@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sonde/engine/base/paths.h"
+#include "sonde/instruments/stem/read/foreign.h"
 #include "sonde/instruments/stem/read/sidecar.h"
 
 namespace sonde::stem {
@@ -40,6 +42,11 @@ void Hdf5Source::read(Index first, Index last, RawBatch& batch) {
   for (Index frame = first; frame < last;) {
     const std::size_t part = part_of(frame);
     const Index end = std::min(last, firsts_[part + 1]);
+    if (part != caching_part_) {
+      parts_[caching_part_].set_cache_bytes(0);
+      caching_part_ = part;
+      parts_[part].set_cache_bytes(cache_bytes_);
+    }
     parts_[part].read(
         frame - firsts_[part], end - firsts_[part],
         std::span(batch.pieces).subspan(static_cast<std::size_t>(frame - first), static_cast<std::size_t>(end - frame)),
@@ -47,6 +54,23 @@ void Hdf5Source::read(Index first, Index last, RawBatch& batch) {
     if (end == firsts_[part + 1]) parts_[part].rest();  // scans have more files than a process may open
     frame = end;
   }
+}
+
+std::size_t Hdf5Source::reading_bytes(int workers) const {
+  std::size_t bytes = 0;
+  for (const Hdf5Frames& part : parts_) bytes = std::max(bytes, part.reading_bytes(workers));
+  return bytes;
+}
+
+std::size_t Hdf5Source::useful_cache_bytes() const {
+  std::size_t bytes = 0;
+  for (const Hdf5Frames& part : parts_) bytes = std::max(bytes, part.useful_cache_bytes());
+  return bytes;
+}
+
+void Hdf5Source::set_cache_bytes(std::size_t bytes) {
+  cache_bytes_ = bytes;
+  parts_[caching_part_].set_cache_bytes(bytes);
 }
 
 void Hdf5Source::decode(const RawBatch& batch, Index frame, DecodeScratch& scratch,
@@ -72,9 +96,13 @@ std::unique_ptr<Source> open_hdf5(const std::string& path, const ReadOptions& op
     const std::filesystem::path here(path);
     const std::string master = (here.parent_path() / (here.stem().string() + "_master.h5")).string();
     throw Error(ErrorKind::bad_file, fmt::format("{}: the microscope's sidecar of a scan, without frames", path))
-        .hint(std::filesystem::exists(master) ? "open " + master + ", which it belongs to"
-                                              : "open the master that it belongs to, " + master);
+        .hint(path_exists(master) ? "open " + master + ", which it belongs to"
+                                  : "open the master that it belongs to, " + master);
   }
+  // Its images have rows and columns before the frames: an array that is named would be a wrong scan.
+  const bool of_velox =
+      options.dataset.empty() || options.dataset.starts_with("Data/") || options.dataset.starts_with("/Data/");
+  if (of_velox && is_velox(file)) throw foreign_error(path, velox_format());
   if (options.dataset.empty() && is_arina(file)) return open_arina(file, options);
   return open_hdf5_generic(file, options);
 }

@@ -21,18 +21,22 @@ class Hdf5Source : public Source {
   void read(Index first, Index last, RawBatch& batch) override;
   void decode(const RawBatch& batch, Index frame, DecodeScratch& scratch, std::span<std::byte> elements) const override;
   [[nodiscard]] std::optional<BitshuffleFormat> packing() const override;
+  [[nodiscard]] std::size_t reading_bytes(int workers) const override;
+  [[nodiscard]] std::size_t useful_cache_bytes() const override;
+  void set_cache_bytes(std::size_t bytes) override;
 
  private:
   [[nodiscard]] std::size_t part_of(Index frame) const;
 
   std::vector<Hdf5Frames> parts_;
-  std::vector<Index> firsts_;  ///< stored frame that each part begins with, and the total
+  std::vector<Index> firsts_;                       ///< stored frame that each part begins with, and the total
+  std::size_t cache_bytes_ = 0, caching_part_ = 0;  ///< one part at a time keeps chunks
 };
 
 /// Whether this is the layout of DECTRIS detectors: a master, or a data file.
 [[nodiscard]] bool is_arina(const Hdf5File& file);
 
-/// Opens an ARINA acquisition by its master, or one of its data files alone. Resolves every link, opens every file and
+/// Opens an ARINA acquisition by its master, or only one of its data files. Resolves every link, opens every file and
 /// checks every byte range; throws one Error with all problems.
 [[nodiscard]] std::unique_ptr<Source> open_arina(const Hdf5File& file, const ReadOptions& options);
 

@@ -36,7 +36,7 @@ class Fields {
  public:
   Fields(std::span<const std::byte> start, const std::string& name) : name_(name) {
     const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
-    if (!text.starts_with(magic)) throw Error(ErrorKind::bad_file, name + ": is no MIB file");
+    if (!text.starts_with(magic)) throw Error(ErrorKind::bad_file, name + ": not a MIB file");
     fields_ = split(text.substr(0, text.find('\0')), ',');
     constexpr std::size_t fewest = 9;
     if (fields_.size() < fewest) throw Error(ErrorKind::bad_file, name + ": its first MIB header is too short");

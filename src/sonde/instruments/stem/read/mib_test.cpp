@@ -175,7 +175,7 @@ TEST(Mib, CounterDepthMayComeFromTheTextFile) {
 
 TEST(Mib, HeadersThatMakeNoSenseAreErrors) {
   const auto error = [](const std::string& text) { return error_of(ErrorKind::bad_file, [&] { (void)parse(text); }); };
-  EXPECT_THAT(error("MQ2,000001"), HasSubstr("a.mib: is no MIB file"));
+  EXPECT_THAT(error("MQ2,000001"), HasSubstr("a.mib: not a MIB file"));
   EXPECT_THAT(error("MQ1,000001,00384"), HasSubstr("first MIB header is too short"));
   EXPECT_THAT(error(header_text(0, 256, "U08", "1x1", 6)), HasSubstr("the number of columns is \"0000\""));
   EXPECT_THAT(error(header_text(100, 256, "R64", "1x1", 6)), HasSubstr("raw rows of 100 pixels"));

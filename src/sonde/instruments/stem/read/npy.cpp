@@ -6,26 +6,34 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/saturate.h"
 #include "sonde/engine/io/npy.h"
 #include "sonde/instruments/stem/read/frame_block.h"
 
 namespace sonde::stem {
 
-void apply_array_shape(Acquisition& acquisition, const Shape& shape, const ReadOptions& options) {
+void apply_array_shape(Acquisition& acquisition, const Shape& shape, const ReadOptions& options,
+                       const std::optional<ScanGrid>& line) {
   const int rank = shape.rank();
   const DType dtype = acquisition.stored;
   if (dtype == DType::c64 || dtype == DType::c128)
-    throw Error(ErrorKind::not_supported, fmt::format("{}: complex elements are no scan", acquisition.path));
+    throw Error(ErrorKind::not_supported, fmt::format("{}: complex elements are not a scan", acquisition.path));
   if (rank < 2 || rank > 4)
     throw Error(ErrorKind::not_supported, fmt::format("{}: shape {}, expected (Ry, Rx, Qy, Qx) or (frames, Qy, Qx)",
                                                       acquisition.path, shape.text()))
         .hint("store each scan of a series in a file of its own");
-  if (shape.count() == 0)
+  Index bytes = static_cast<Index>(size_bytes(dtype));
+  for (int i = 0; i < rank; ++i) bytes = saturating_product(bytes, shape[i]);
+  if (bytes == saturated)
+    throw Error(ErrorKind::bad_file, fmt::format("{}: shape {} of {} takes more than 2^63 bytes", acquisition.path,
+                                                 shape.text(), name(dtype)));
+  if (bytes == 0)
     throw Error(ErrorKind::bad_file, fmt::format("{}: shape {} holds nothing", acquisition.path, shape.text()));
   acquisition.rows = shape[rank - 2];
   acquisition.cols = shape[rank - 1];
   ScanFacts facts;
   facts.frames = shape.first(rank - 2).count();
+  if (rank == 3) facts.attribute = line;
   if (rank == 4) facts.attribute = ScanGrid{shape[0], shape[1], 0, "the shape of the array"};
   if (rank == 2) facts.attribute = ScanGrid{1, 1, 0, "the shape of the array"};
   apply_scan(acquisition, facts, options);

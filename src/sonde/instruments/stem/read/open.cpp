@@ -3,12 +3,17 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/stem/read/blo.h"
 #include "sonde/instruments/stem/read/empad.h"
+#include "sonde/instruments/stem/read/gatan/dm.h"
 #include "sonde/instruments/stem/read/hdf5_source.h"
 #include "sonde/instruments/stem/read/mib.h"
+#include "sonde/instruments/stem/read/mrc/mrc.h"
+#include "sonde/instruments/stem/read/nion/ndata.h"
 #include "sonde/instruments/stem/read/npy.h"
 #include "sonde/instruments/stem/read/raw.h"
 #include "sonde/instruments/stem/read/recognise.h"
 #include "sonde/instruments/stem/read/source.h"
+#include "sonde/instruments/stem/read/tiff/tiff_stack.h"
+#include "sonde/instruments/stem/read/tvips/tvips.h"
 #include "sonde/instruments/stem/read/zarr.h"
 
 namespace sonde::stem {
@@ -27,6 +32,16 @@ std::unique_ptr<Source> open_source(const std::string& path, const ReadOptions& 
       return open_blo(path, options);
     case ScanFormat::empad:
       return open_empad(path, options);
+    case ScanFormat::mrc:
+      return open_mrc(path, options);
+    case ScanFormat::dm:
+      return open_dm(path, options);
+    case ScanFormat::tvips:
+      return open_tvips(path, options);
+    case ScanFormat::tiff:
+      return open_tiff_stack(path, options);
+    case ScanFormat::ndata:
+      return open_ndata(path, options);
     case ScanFormat::raw:
       return open_raw(path, options);
   }

@@ -36,9 +36,8 @@ Shape raw_shape(const ReadOptions& options) {
     if (positive && shape.rank() < Shape::max_rank) shape.append(extent);
   }
   if (!positive || (options.raw_shape.size() != 4 && options.raw_shape.size() != 2))
-    throw Error(ErrorKind::usage,
-                fmt::format("--shape {}: expected four positive numbers, or two for the detector alone",
-                            fmt::join(options.raw_shape, ",")))
+    throw Error(ErrorKind::usage, fmt::format("--shape {}: expected four positive numbers, or two for the detector",
+                                              fmt::join(options.raw_shape, ",")))
         .hint("for instance --shape 256,256,128,128 for scan rows, scan columns, detector rows, detector columns");
   return shape;
 }

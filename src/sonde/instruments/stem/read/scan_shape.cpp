@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/saturate.h"
 #include "sonde/engine/base/text.h"
 
 namespace sonde::stem {
@@ -36,7 +37,11 @@ bool fits(Index needed, Index frames, const ReadOptions& options) {
 /// Throws unless the frames fill the grid, or the user accepts that they do not.
 ScanShape checked(const ScanShape& shape, const ScanFacts& facts, const ReadOptions& options,
                   const std::string& source) {
-  const Index needed = shape.rows * (shape.prescan + shape.cols);
+  const Index needed = saturating_product(shape.rows, saturating_sum(shape.prescan, shape.cols));
+  if (needed == saturated)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} a scan of {} x {} positions, more than 2^63; the file has {} frames", source,
+                            shape.rows, shape.cols, facts.frames));
   if (fits(needed, facts.frames, options)) return shape;
   const std::string fact = fmt::format(
       "{} frames, but {} a scan of {} x {} = {}", facts.frames, source, shape.rows,
@@ -74,11 +79,13 @@ std::optional<ScanShape> from_sidecar(const ScanFacts& facts, const ReadOptions&
   const ScanShape with_prescan = {
       grid.rows, grid.cols, grid.prescan,
       fmt::format("{}, whose {} prescan columns were stored as well and are dropped", grid.source, grid.prescan)};
-  const Index needed = grid.rows * grid.cols, needed_with = grid.rows * (grid.cols + grid.prescan);
+  const Index needed = saturating_product(grid.rows, grid.cols),
+              needed_with = saturating_product(grid.rows, saturating_sum(grid.cols, grid.prescan));
   if (needed == facts.frames) return plain;
   if (grid.prescan > 0 && needed_with == facts.frames) return with_prescan;
   // The detector's own count agrees with the frames: then the sidecar describes something else.
-  if (facts.ntrigger && facts.nimages && *facts.ntrigger * *facts.nimages == facts.frames) return std::nullopt;
+  if (facts.ntrigger && facts.nimages && saturating_product(*facts.ntrigger, *facts.nimages) == facts.frames)
+    return std::nullopt;
   return checked(grid.prescan > 0 && facts.frames > needed ? with_prescan : plain, facts, options,
                  grid.source + " describes");
 }
@@ -89,7 +96,7 @@ std::optional<ScanShape> from_detector(const ScanFacts& facts, const ReadOptions
     return checked({triggers, images, 0, fmt::format("{} triggers of {} images", triggers, images)}, facts, options,
                    "the master expects");
   // One trigger of one image is what files say that do not know.
-  const Index expected = triggers * images;
+  const Index expected = saturating_product(triggers, images);
   const auto side = side_of_square(expected);
   if (expected > 1 && side)
     return checked({*side, *side, 0, fmt::format("the master expects {} frames, a square number", expected)}, facts,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,11 +12,12 @@
 
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/io/codec/bitshuffle.h"
+#include "sonde/engine/io/hdf5/filters.h"
 #include "sonde/instruments/stem/read/acquisition.h"
 
 namespace sonde::stem {
 
-/// How to read a file when the file alone does not say it; one struct for all formats. Empty fields mean "ask the
+/// How to read a file when the file itself does not say it; one struct for all formats. Empty fields mean "ask the
 /// file".
 struct ReadOptions {
   std::optional<Index> scan_rows,
@@ -31,6 +33,8 @@ struct ReadOptions {
   std::vector<Index> raw_shape;  ///< --shape Ry,Rx,Qy,Qx
   std::string raw_dtype;         ///< u1 u2 u4 i2 f4 f8
   bool raw_big_endian = false;
+  /// What the readers' own lists (where chunks are) may take.
+  std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
   std::size_t raw_offset = 0, raw_gap = 0;  ///< bytes before the first frame; bytes after each frame
   std::string preset;                       ///< "" or "empad"
 };
@@ -56,6 +60,7 @@ struct RawBatch {
 /// Scratch of one worker while decoding.
 struct DecodeScratch {
   BitshuffleScratch bitshuffle;
+  hdf5::FilterScratch filters;
   std::vector<std::byte> adapted;  ///< elements before a change of type or orientation
 };
 
@@ -88,7 +93,7 @@ class Source {
     return 0;
   }
   /// Bytes of decoded chunks that such a format would keep between calls of read() so that it decodes none twice, and
-  /// how much it may keep: nothing until told.
+  /// how much it may keep: nothing until set.
   [[nodiscard]] virtual std::size_t useful_cache_bytes() const { return 0; }
   virtual void set_cache_bytes(std::size_t bytes) { static_cast<void>(bytes); }
 

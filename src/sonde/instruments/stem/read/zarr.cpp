@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/file.h"
 #include "sonde/engine/io/zarr.h"
+#include "sonde/instruments/stem/read/calibration.h"
+#include "sonde/instruments/stem/read/hyperspy/hyperspy_axes.h"
 #include "sonde/instruments/stem/read/npy.h"
 
 namespace sonde::stem {
@@ -91,8 +94,15 @@ std::unique_ptr<Source> open_zarr(const std::string& folder, const ReadOptions& 
   acquisition.files = {path};
   acquisition.stored = array.metadata().dtype;
   if (!name.empty()) acquisition.original_metadata["array"] = name;
+  std::optional<ScanGrid> line;
+  const Shape& shape = array.metadata().shape;
+  if (const auto signal = read_hyperspy_zarr(path, shape.rank())) {
+    acquisition.format = "HyperSpy Zarr";
+    line = take_hyperspy(*signal, shape, acquisition);
+    derive_detector_steps(acquisition.calibration);
+  }
   for (const auto& [key, value] : read_zarr_attributes(path)) acquisition.original_metadata[".zattrs/" + key] = value;
-  apply_array_shape(acquisition, array.metadata().shape, options);
+  apply_array_shape(acquisition, shape, options, line);
   return std::make_unique<ZarrSource>(std::move(acquisition), std::move(array));
 }
 

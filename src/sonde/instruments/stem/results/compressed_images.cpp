@@ -28,7 +28,7 @@ std::vector<Array> empty_images(const Dataset& dataset, std::span<const Mask> ma
 std::vector<Array> from_decoded_blocks(const Dataset& dataset, std::span<const Mask> masks) {
   std::vector<Array> images = empty_images(dataset, masks);
   Stream stream;
-  for_each_block(dataset, block_bytes, [&](const Array& frames, Index first_position) {
+  for_each_block(dataset, block_bytes, NotFinite::zero, [&](const Array& frames, Index first_position) {
     for (std::size_t i = 0; i < masks.size(); ++i) {
       Array part(Device::cpu(), {frames.shape()[0]}, images[i].dtype());
       masked_sum(stream, frames, masks[i], part);

@@ -22,7 +22,7 @@
 namespace sonde::stem {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{256} << 20;
+constexpr std::size_t converted_block_bytes = std::size_t{256} << 20;
 
 /// Calibration of the resident pixels: steps grow with the bins.
 Calibration binned(const Dataset& dataset) {
@@ -41,7 +41,7 @@ Calibration binned(const Dataset& dataset) {
 std::vector<std::string> to_npy(const Dataset& dataset, const std::string& path) {
   AtomicFile file(path);
   file.write(npy_header(dataset.dtype(), dataset.shape()));
-  for_each_block(dataset, block_bytes, [&](const Array& frames, Index) {
+  for_each_block(dataset, converted_block_bytes, NotFinite::kept, [&](const Array& frames, Index) {
     check_interrupt();
     file.write(std::span(static_cast<const std::byte*>(frames.data()), frames.allocated_bytes()));
   });
@@ -53,7 +53,7 @@ std::vector<std::string> to_npy(const Dataset& dataset, const std::string& path)
 std::vector<std::string> to_emd(const Dataset& dataset, const std::string& path) {
   EmdWriter writer(path, dataset.shape(), dataset.dtype(), binned(dataset),
                    {{"sonde_provenance", to_json(provenance(dataset), -1)}});
-  for_each_block(dataset, block_bytes, [&](const Array& frames, Index) {
+  for_each_block(dataset, converted_block_bytes, NotFinite::kept, [&](const Array& frames, Index) {
     check_interrupt();
     writer.append(frames);
   });
@@ -77,7 +77,7 @@ std::vector<std::string> to_arina(const Dataset& dataset, const std::string& pat
   description.description = "converted from " + dataset.acquisition().format;
   description.attributes = {{"sonde_provenance", to_json(provenance(dataset), -1)}};
   ArinaWriter writer(path, std::move(description));
-  for_each_block(dataset, block_bytes, [&](const Array& frames, Index) {
+  for_each_block(dataset, converted_block_bytes, NotFinite::kept, [&](const Array& frames, Index) {
     check_interrupt();
     writer.append(frames);
   });
@@ -98,8 +98,14 @@ Format format_of(const std::string& path) {
 
 }  // namespace
 
+LoadOptions options_to_convert(LoadOptions options) {
+  if (options.hot_pixels == BadPixelAction::automatic) options.hot_pixels = BadPixelAction::none;
+  if (options.layout == LayoutChoice::automatic && options.det_bin != "auto") options.layout = LayoutChoice::file;
+  return options;
+}
+
 void require_conversion_name(const std::string& path) {
-  (void)format_of(path);
+  if (format_of(path) == Format::arina) return require_arina_places(path);
   require_place(path);
 }
 

@@ -8,6 +8,11 @@
 
 namespace sonde::stem {
 
+/// How a scan is loaded to be converted: counts stay as they are unless `options` ask for something else, so bad pixels
+/// that the mask does not name are not changed; and frames go from file to file, unless a layout or bin auto is asked
+/// for: the first pass finds the element type, the second writes.
+[[nodiscard]] LoadOptions options_to_convert(LoadOptions options);
+
 /// Writes a data set to another format, by the ending of `path`:
 ///   .npy           (scan rows, scan cols, rows, cols)
 ///   .h5 .emd       EMD 1.0, read by py4DSTEM, HyperSpy and LiberTEM
@@ -18,7 +23,7 @@ namespace sonde::stem {
 /// files of the scan itself would be replaced, Error(io).
 [[nodiscard]] std::vector<std::string> convert(const Dataset& dataset, const std::string& path);
 
-/// Throws what convert() would throw for the name alone: Error(usage) for other endings, Error(io) when its folder is
+/// Throws what convert() would throw for the name: Error(usage) for other endings, Error(io) when its folder is
 /// not there.
 void require_conversion_name(const std::string& path);
 

@@ -21,8 +21,8 @@ namespace sonde::stem {
 [[nodiscard]] Value metadata_value(const Acquisition& acquisition);
 
 /// Everything that is wrong with one scan goes to `problems`: links, shapes, filters, frame counts, places of chunks,
-/// and with `decode` every frame. The entry says {"path", "frames", "status": "ok" or "failed"}. Throws interrupts
-/// alone.
+/// and with `decode` every frame. The entry says {"path", "frames", "status": "ok" or "failed"}. Throws only
+/// interrupts.
 [[nodiscard]] Value validate(const std::string& path, const LoadOptions& options, bool decode, const Budget& budget,
                              Device device, Problems& problems);
 

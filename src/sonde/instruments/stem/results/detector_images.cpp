@@ -11,12 +11,11 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/instruments/stem/load/mask_file.h"
+#include "sonde/instruments/stem/load/trusted.h"
 #include "sonde/instruments/stem/results/compressed_images.h"
 
 namespace sonde::stem {
 namespace {
-
-constexpr std::string_view com_row = "com-row", com_col = "com-col";
 
 bool needs_disk(const DetectorOptions& options) {
   return std::any_of(options.detector.begin(), options.detector.end(), [](const std::string& text) {
@@ -24,21 +23,12 @@ bool needs_disk(const DetectorOptions& options) {
   });
 }
 
-/// First moment over total, in resident pixels.
-Array centre_of_mass(const Dataset& dataset, const Array& moment) {
-  Array image(Device::cpu(), dataset.shape().first(2), DType::f64);
-  auto* to = static_cast<double*>(image.data());
-  const auto divide = [&](const auto* sums, const auto* totals) {
-    for (Index p = 0; p < dataset.positions(); ++p)
-      to[p] = totals[p] == 0 ? std::numeric_limits<double>::quiet_NaN()
-                             : static_cast<double>(sums[p]) / static_cast<double>(totals[p]);
-  };
-  const Array& total = dataset.moments().total;
-  if (total.dtype() == DType::u64)
-    divide(static_cast<const std::uint64_t*>(moment.data()), static_cast<const std::uint64_t*>(total.data()));
-  else
-    divide(static_cast<const double*>(moment.data()), static_cast<const double*>(total.data()));
-  return image;
+/// Directions and lengths are measured from a centre, with or without a disk about it.
+bool needs_origin(const DetectorOptions& options) {
+  return std::any_of(options.detector.begin(), options.detector.end(), [](const std::string& text) {
+    const std::optional<Moment> moment = moment_of(text);
+    return moment == Moment::magnitude || moment == Moment::angle;
+  });
 }
 
 void divide_by_area(DetectorImage& result) {
@@ -94,8 +84,8 @@ MaskImage load_mask(const std::string& path, Index rows, Index cols) {
 void DetectorOptions::describe(Fields& fields) {
   fields.heading("Detectors");
   fields.add("detector", detector,
-             {.help = "bf, abf, adf, haadf, com-row, com-col, or an expression such as 'annulus(auto,auto,40,90)'; may "
-                      "be repeated",
+             {.help = "bf, abf, adf, haadf, com-row, com-col, com-magnitude, com-angle, or an expression such as "
+                      "'annulus(auto,auto,40,90)'; may be repeated",
               .metavar = "EXPRESSION",
               .letter = 'd'});
   fields.add("centre", centre,
@@ -124,14 +114,21 @@ Array mean_pattern(const Dataset& dataset) {
   const Array& sum = dataset.moments().pattern_sum;
   Array mean(Device::cpu(), sum.shape(), DType::f64);
   const auto& valid = dataset.valid();
-  const double positions =
-      std::max<double>(1, static_cast<double>(std::count(valid.begin(), valid.end(), std::uint8_t{1})));
+  const Index summed =
+      dataset.sampled_frames() > 0 ? dataset.sampled_frames() : std::count(valid.begin(), valid.end(), std::uint8_t{1});
+  const double positions = std::max<double>(1, static_cast<double>(summed));
   auto* to = static_cast<double*>(mean.data());
   for (Index q = 0; q < mean.count(); ++q)
     to[q] = (sum.dtype() == DType::u64 ? static_cast<double>(static_cast<const std::uint64_t*>(sum.data())[q])
                                        : static_cast<const double*>(sum.data())[q]) /
             positions;
   return mean;
+}
+
+CentreNeed centre_need(const DetectorOptions& options) {
+  const bool automatic = options.centre == "auto";
+  if (needs_disk(options)) return automatic || !options.radius ? CentreNeed::disk : CentreNeed::none;
+  return automatic && needs_origin(options) ? CentreNeed::origin : CentreNeed::none;
 }
 
 DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions& options,
@@ -154,9 +151,20 @@ DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions
     geometry.centre_row = row;
     geometry.centre_col = col;
   }
-  if ((!automatic && options.radius) || !needs_disk(options)) return geometry;
-  const Array mean = mean_pattern(dataset);
-  centre = find_centre(mean.view<double, 2>(), dataset.good(), options.centre_method);
+  const CentreNeed need = centre_need(options);
+  if (need == CentreNeed::none) return geometry;
+  if (!centre) {
+    const bool disk = need == CentreNeed::disk;
+    const Array mean = mean_pattern(dataset);
+    try {
+      const std::vector<std::uint8_t> trusted = trusted_pixels(dataset);
+      centre = disk ? find_disk(mean.view<double, 2>(), trusted, options.centre_method)
+                    : find_centre(mean.view<double, 2>(), trusted, options.centre_method);
+    } catch (const Error&) {
+      if (disk) throw;
+      return geometry;
+    }
+  }
   if (automatic) {
     geometry.centre_row = centre->row;
     geometry.centre_col = centre->col;
@@ -165,15 +173,18 @@ DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions
   return geometry;
 }
 
+bool totals_match(const Dataset& dataset) { return dataset.exactness().clipped == 0; }
+
 ImagerSources imager_sources(const Dataset& dataset) {
   const Array& elements = dataset.array();
   const Array& total = dataset.moments().total;
   const bool planes = dataset.layout() == LayoutChoice::pixel;
+  const bool usable = total.dtype() == DType::u64 && elements.device() == total.device() && totals_match(dataset);
   return {.rows = dataset.shape()[2],
           .cols = dataset.shape()[3],
           .planes = planes ? &elements : nullptr,
           .frames = planes ? nullptr : &elements,
-          .total = total.dtype() == DType::u64 && elements.device() == total.device() ? &total : nullptr,
+          .total = usable ? &total : nullptr,
           .good = dataset.good()};
 }
 
@@ -191,20 +202,18 @@ std::vector<DetectorImage> mask_images(const Dataset& dataset, std::span<const M
   return images;
 }
 
-bool is_moment(const std::string& detector) { return is_row_moment(detector) || to_lower(trim(detector)) == com_col; }
-
-bool is_row_moment(const std::string& detector) { return to_lower(trim(detector)) == com_row; }
-
-std::optional<DetectorImage> moment_image(const Dataset& dataset, const std::string& text) {
-  if (!is_moment(text)) return std::nullopt;
-  const Moments& moments = dataset.moments();
+std::optional<DetectorImage> moment_image(const Dataset& dataset, const std::string& text,
+                                          const DetectorGeometry& geometry) {
+  const std::optional<Moment> moment = moment_of(text);
+  if (!moment) return std::nullopt;
   const Index good = std::count(dataset.good().begin(), dataset.good().end(), std::uint8_t{1});
+  const bool component = *moment == Moment::row || *moment == Moment::col;
   return DetectorImage{to_lower(trim(text)), "moments", good, 0,
-                       centre_of_mass(dataset, is_row_moment(text) ? moments.moment_row : moments.moment_col)};
+                       component ? centre_of_mass(dataset, *moment == Moment::row)
+                                 : deflection_image(dataset, *moment, deflection_origin(dataset, geometry))};
 }
 
-std::vector<DetectorImage> detector_images(const Dataset& dataset, const DetectorOptions& options,
-                                           const DetectorGeometry& geometry) {
+std::vector<Mask> detector_masks(const DetectorOptions& options, const DetectorGeometry& geometry) {
   const MembershipRules rules{options.inclusive, options.antialias,
                               [&](const std::string& path) { return load_mask(path, geometry.rows, geometry.cols); }};
   std::vector<Mask> masks;
@@ -216,18 +225,29 @@ std::vector<DetectorImage> detector_images(const Dataset& dataset, const Detecto
                     fmt::format("the detector {} covers no good pixel of {} x {}", text, geometry.rows, geometry.cols))
             .hint("coordinates are pixels after binning, rows before columns");
     }
-  std::vector<DetectorImage> from_masks = mask_images(dataset, masks);
+  return masks;
+}
+
+void complete(std::span<DetectorImage> images, const DetectorOptions& options) {
+  std::size_t next = 0;
+  for (const std::string& text : options.detector) {
+    if (is_moment(text)) continue;
+    images[next].detector = text;
+    if (options.normalise == Normalise::area) divide_by_area(images[next]);
+    ++next;
+  }
+}
+
+std::vector<DetectorImage> detector_images(const Dataset& dataset, const DetectorOptions& options,
+                                           const DetectorGeometry& geometry) {
+  std::vector<DetectorImage> from_masks = mask_images(dataset, detector_masks(options, geometry));
+  complete(from_masks, options);
 
   std::vector<DetectorImage> images;
   std::size_t next = 0;
   for (const std::string& text : options.detector) {
-    if (auto moment = moment_image(dataset, text)) {
-      images.push_back(std::move(*moment));
-    } else {
-      images.push_back(std::move(from_masks[next++]));
-      images.back().detector = text;
-      if (options.normalise == Normalise::area) divide_by_area(images.back());
-    }
+    auto moment = moment_image(dataset, text, geometry);
+    images.push_back(std::move(moment ? *moment : from_masks[next++]));
   }
   return images;
 }

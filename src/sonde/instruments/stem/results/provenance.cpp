@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/moment.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/version.h"
 
 namespace sonde::stem {
@@ -44,14 +46,13 @@ Value calibration_value(const Calibration& calibration) {
 
 Value input_identity(const Dataset& dataset) {
   Value input;
-  input["path"] = std::filesystem::absolute(dataset.acquisition().path).string();
   input["format"] = dataset.acquisition().format;
   input["files"] = Value::list();
   for (const std::string& file : dataset.acquisition().files) {
     std::error_code failed;
     const auto size = std::filesystem::file_size(file, failed);
     Value entry;
-    entry["path"] = std::filesystem::absolute(file).string();
+    entry["name"] = std::filesystem::path(file).filename().string();
     entry["bytes"] = failed ? Value() : Value(size);
     input["files"].push_back(std::move(entry));
   }
@@ -59,6 +60,28 @@ Value input_identity(const Dataset& dataset) {
   input["hash"] = hash_text(dataset.content_hash());
   return input;
 }
+
+namespace {
+
+/// What belongs to the moment and to this machine: equal runs may differ here and nowhere else.
+Value run_of(const Dataset& dataset) {
+  Value run;
+  run["host"] = host_name();
+  run["input"] = absolute_path(dataset.acquisition().path).string();
+  run["files"] = Value::list();
+  for (const std::string& file : dataset.acquisition().files) run["files"].push_back(absolute_path(file).string());
+  // Reasons name the memory that was free.
+  run["choices"] = Value::list();
+  for (const auto& choice : dataset.choices()) {
+    Value entry;
+    entry["value"] = choice.value;
+    entry["because"] = choice.because;
+    run["choices"].push_back(std::move(entry));
+  }
+  return run;
+}
+
+}  // namespace
 
 Value provenance(const Dataset& dataset) {
   Value record;
@@ -76,6 +99,7 @@ Value provenance(const Dataset& dataset) {
   record["layout"] = layout_name(dataset.layout());
   record["calibration"] = calibration_value(dataset.calibration());
   record["exactness"] = dataset.exactness().to_value();
+  record["ledger"] = dataset.ledger().to_value();
   record["bad_pixels"] = Value::list();
   for (const BadPixel& pixel : dataset.bad_pixels()) {
     Value entry;
@@ -90,10 +114,19 @@ Value provenance(const Dataset& dataset) {
   for (const auto& choice : dataset.choices()) {
     Value entry;
     entry["value"] = choice.value;
-    entry["because"] = choice.because;
     record["choices"].push_back(std::move(entry));
   }
+  record["run"] = run_of(dataset);
   return record;
+}
+
+std::optional<std::string> input_path(const Value& record) {
+  const auto path_in = [](const Value* group, const char* key) -> std::optional<std::string> {
+    const Value* path = group == nullptr ? nullptr : group->find(key);
+    return path != nullptr && path->is_text() ? std::optional(path->as_text()) : std::nullopt;
+  };
+  const std::optional<std::string> path = path_in(record.find("run"), "input");
+  return path ? path : path_in(record.find("input"), "path");  // in records of before
 }
 
 LoadOptions load_options_from(const Value& record, const std::string& where) {

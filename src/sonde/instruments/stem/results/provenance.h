@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sonde/engine/options/value.h"
@@ -8,12 +9,17 @@
 
 namespace sonde::stem {
 
-/// What identifies the input of a result: path, files with their sizes, bytes read and their XXH3.
+/// What identifies the input of a result: format, names and sizes of its files, bytes read and their XXH3.
 [[nodiscard]] Value input_identity(const Dataset& dataset);
 
 /// Everything that a result needs to be understood and repeated: program version, input, load options as resolved (an
 /// automatic detector bin and layout as what they became), calibration with its origin, masks, choices and exactness.
+/// The group "run" has what belongs to the moment (host, paths, reasons that name free memory); equal runs are equal
+/// in everything else.
 [[nodiscard]] Value provenance(const Dataset& dataset);
+
+/// Where the scan of a record was; nothing when it is no record of a result.
+[[nodiscard]] std::optional<std::string> input_path(const Value& record);
 
 /// Calibration as data: {"high_tension_v": {"value": 300000, "from": "file"}, ...}; absent values are left out.
 [[nodiscard]] Value calibration_value(const Calibration& calibration);

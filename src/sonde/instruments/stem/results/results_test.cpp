@@ -12,6 +12,7 @@
 #include "sonde/instruments/stem/load/memory_source.h"
 #include "sonde/instruments/stem/results/convert.h"
 #include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/results/provenance.h"
 #include "sonde/instruments/stem/results/save_image.h"
 #include "tests/support/errors.h"
@@ -23,6 +24,7 @@ namespace {
 using sonde::testing::error_of;
 using sonde::testing::TemporaryFolder;
 using stem::testing::MemorySource;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr Index scan_rows = 9, scan_cols = 8, side = 24;
@@ -232,6 +234,52 @@ TEST(Scales, BinsMakePixelsLarger) {
   calibration.camera_length_m = Quantity{0.1};
   EXPECT_DOUBLE_EQ(*detector_scale(calibration, 2).col_step, 2.0);  // 1 mrad a pixel
   EXPECT_EQ(detector_scale(calibration, 2).unit, "mrad");
+}
+
+// The complement of a small detector taken from unclipped totals would be neither the one sum nor the other.
+TEST(DetectorImages, OfClippedElementsAreSumsOfThemInEveryLayout) {
+  std::vector<std::uint16_t> stored(4 * 5 * 8 * 8);
+  for (std::size_t i = 0; i < stored.size(); ++i) stored[i] = static_cast<std::uint16_t>(i % 7 == 0 ? 1000 : i % 100);
+  DetectorOptions options;
+  options.detector = {"all", "!rect(0,0,2,2)", "rect(0,0,2,2)"};
+  for (const LayoutChoice layout :
+       {LayoutChoice::frame, LayoutChoice::pixel, LayoutChoice::compressed, LayoutChoice::file}) {
+    SCOPED_TRACE(static_cast<int>(layout));
+    LoadOptions load_options;
+    load_options.layout = layout;
+    load_options.dtype = ResultType::u8;
+    load_options.hot_pixels = BadPixelAction::none;
+    const Dataset dataset = load(std::make_unique<MemorySource<std::uint16_t>>(4, 5, 8, 8, stored), load_options,
+                                 Budget(std::size_t{1} << 30, "test"));
+    std::optional<Centre> centre;
+    const auto images = detector_images(dataset, options, detector_geometry(dataset, options, centre));
+    for (std::size_t p = 0; p < 20; ++p) {
+      std::uint64_t all = 0, corner = 0;
+      for (std::size_t q = 0; q < 64; ++q) {
+        const std::uint64_t element = std::min<std::uint64_t>(stored[p * 64 + q], 255);
+        all += element;
+        if (q / 8 < 2 && q % 8 < 2) corner += element;
+      }
+      ASSERT_EQ(integers(images[0].image)[p], all);
+      ASSERT_EQ(integers(images[1].image)[p], all - corner);
+      ASSERT_EQ(integers(images[2].image)[p], corner);
+    }
+  }
+}
+
+TEST(ImageNames, OfScansAndDetectors) {
+  EXPECT_THAT(image_names({"x/tilt_9_master.h5"}, {"bf"}), ElementsAre(ElementsAre("tilt_9")));
+  EXPECT_THAT(image_names({"x/a.npy", "x/b.npy"}, {"bf", "circle(1,2,3)"}),
+              ElementsAre(ElementsAre("a_bf", "a_circle_1_2_3_"), ElementsAre("b_bf", "b_circle_1_2_3_")));
+}
+
+// Otherwise the second image would replace the first without a word.
+TEST(ImageNames, AreNeverTheSame) {
+  EXPECT_THAT(image_names({"first/scan_master.h5", "second/scan_master.h5"}, {"bf"}),
+              ElementsAre(ElementsAre("first_scan"), ElementsAre("second_scan")));
+  EXPECT_THAT(image_names({"a.npy"}, {"bf & adf", "bf | adf", "BF ^ adf"}),
+              ElementsAre(ElementsAre("a_bf___adf", "a_bf___adf_2", "a_BF___adf_3")));
+  EXPECT_THAT(image_names({"x/a.npy", "x/a.npy"}, {"bf"}), ElementsAre(ElementsAre("x_a"), ElementsAre("x_a_2")));
 }
 
 }  // namespace

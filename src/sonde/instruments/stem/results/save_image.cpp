@@ -7,7 +7,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <numbers>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -22,6 +25,12 @@ namespace sonde::stem {
 namespace {
 
 std::string ending_of(const std::string& path) { return to_lower(std::filesystem::path(path).extension().string()); }
+
+const OutputRole record_role = side_output("the record of the image", FileMark::json);
+
+std::string record_path(const std::string& path) {
+  return std::filesystem::path(path).replace_extension(".json").string();
+}
 
 /// TIFF readers know no 64-bit integers: u32 when every value fits, else f32, which rounds above 2^24.
 Array for_tiff(const Array& image, Value& record) {
@@ -43,29 +52,6 @@ Array for_tiff(const Array& image, Value& record) {
   return convert(values, 0.0f, DType::f32);
 }
 
-void save_png(const std::string& path, const Array& image, const ImageScale& scale, const PictureOptions& picture,
-              const std::string& record) {
-  ImageStyle style;
-  style.colours = picture.map;
-  if (!picture.range.empty()) {
-    const std::vector<std::string> ends = split(picture.range, ',');
-    char* end = nullptr;
-    for (std::size_t i = 0; i < ends.size() && ends.size() == 2; ++i) {
-      const double value = std::strtod(ends[i].c_str(), &end);
-      if (end == ends[i].c_str() || *end != '\0') break;
-      (i == 0 ? style.low : style.high) = value;
-    }
-    if (!style.low || !style.high || !(*style.low < *style.high))
-      throw Error(ErrorKind::usage, fmt::format("--range: \"{}\" is not LOW,HIGH", picture.range))
-          .hint("write for instance --range 0,1000");
-  }
-  if (scale.col_step && scale.unit != "px") {
-    style.pixel_size = scale.col_step;
-    style.unit = scale.unit;
-  }
-  write_image(path, image, style, record);
-}
-
 void save_hdf5(const std::string& path, const Array& image, const ImageScale& scale, const std::string& record) {
   Hdf5Writer writer(path);
   writer.array("/image", image);
@@ -79,11 +65,71 @@ void save_hdf5(const std::string& path, const Array& image, const ImageScale& sc
 
 }  // namespace
 
+ImageStyle picture_style(const Depiction& depiction, const ImageScale& scale, const PictureOptions& picture) {
+  ImageStyle style;
+  switch (depiction.palette) {
+    case Palette::brightness:
+      break;
+    case Palette::signed_values:
+      style.colours = ColourMap::rdbu;
+      style.symmetric = true;
+      break;
+    case Palette::circle:
+      style.colours = ColourMap::phase;
+      style.low = -std::numbers::pi;
+      style.high = std::numbers::pi;
+      break;
+    case Palette::pattern:
+      // A pattern spans decades, and its few brightest pixels matter.
+      style.colours = ColourMap::inferno;
+      style.stretch = Stretch::log;
+      style.low_percentile = 0;
+      style.high_percentile = 99.9;
+      break;
+    case Palette::spectrum:
+      style.stretch = Stretch::log;
+      style.low_percentile = 5;
+      style.high_percentile = 99.9;
+      break;
+  }
+  if (picture.map) style.colours = *picture.map;
+  if (!picture.range.empty()) {
+    const std::vector<std::string> ends = split(picture.range, ',');
+    char* end = nullptr;
+    std::optional<double> low, high;
+    for (std::size_t i = 0; i < ends.size() && ends.size() == 2; ++i) {
+      const double value = std::strtod(ends[i].c_str(), &end);
+      if (end == ends[i].c_str() || *end != '\0') break;
+      (i == 0 ? low : high) = value;
+    }
+    if (!low || !high || !(*low < *high))
+      throw Error(ErrorKind::usage, fmt::format("--range: \"{}\" is not LOW,HIGH", picture.range))
+          .hint("write for instance --range 0,1000");
+    style.low = low;
+    style.high = high;
+    style.symmetric = false;
+  }
+  if (scale.col_step && scale.unit != "px") {
+    style.pixel_size = scale.col_step;
+    style.unit = scale.unit;
+  }
+  style.colour_bar = picture.colour_bar;
+  style.value_unit = depiction.unit;
+  return style;
+}
+
+bool is_picture_name(const std::string& path) { return ending_of(path) == ".png"; }
+
 void PictureOptions::describe(Fields& fields) {
   fields.add("range", range,
-             {.help = "values shown as darkest and brightest in a PNG; else the 0.5 and 99.5 % percentiles",
+             {.help = "values at the ends of the colours of a PNG, in its unit; else the 0.5 and 99.5 % percentiles, "
+                      "for deflections the same on both sides of 0",
               .metavar = "LOW,HIGH"});
-  fields.choice("map", map, colour_map_names(), {.help = "colour map of a PNG"});
+  std::vector<std::pair<std::string, std::optional<ColourMap>>> maps = {{"auto", std::nullopt}};
+  for (const auto& [word, colours] : colour_map_names()) maps.emplace_back(word, colours);
+  fields.choice("map", map, std::move(maps),
+                {.help = "colour map of a PNG; auto is gray for counts, RdBu for deflections, phase for directions"});
+  fields.add("colour_bar", colour_bar, {.help = "draw a colour bar with its unit beside the picture of a PNG"});
 }
 
 ImageScale scan_scale(const Calibration& calibration, Index scan_bin) {
@@ -115,20 +161,24 @@ ImageScale detector_scale(const Calibration& calibration, Index det_bin) {
 void require_image_name(const std::string& path) {
   const std::string ending = ending_of(path);
   for (const std::string_view known : {".tif", ".tiff", ".npy", ".png", ".h5", ".hdf5"})
-    if (ending == known) return require_place(path);
+    if (ending == known) {
+      require_place(path);
+      require_place(record_path(path), record_role);
+      return;
+    }
   throw Error(ErrorKind::usage, fmt::format("{}: images are not written as \"{}\"", path, ending))
       .hint("end the name in .npy, .tif, .png or .h5");
 }
 
 void save_image(const std::string& path, const Array& image, const ImageScale& scale, const PictureOptions& picture,
-                Value record) {
+                Value record, const Depiction& depiction) {
   require_image_name(path);
   const std::string ending = ending_of(path);
   const bool tiff = ending == ".tif" || ending == ".tiff";
   Array for_readers;
   if (tiff) for_readers = for_tiff(image, record);
   // The record is on the disk before the image gets its name: no image without its record.
-  AtomicFile sidecar(std::filesystem::path(path).replace_extension(".json").string());
+  AtomicFile sidecar(record_path(path), record_role);
   sidecar.write(to_json(record) + "\n");
   if (tiff) {
     write_tiff(path, for_readers,
@@ -136,7 +186,8 @@ void save_image(const std::string& path, const Array& image, const ImageScale& s
   } else if (ending == ".npy") {
     write_npy(path, image);
   } else if (ending == ".png") {
-    save_png(path, image, scale, picture, to_json(record, -1));
+    write_image(path, depiction.values.empty() ? image : depiction.values, picture_style(depiction, scale, picture),
+                to_json(record, -1));
   } else {
     save_hdf5(path, image, scale, to_json(record, -1));
   }

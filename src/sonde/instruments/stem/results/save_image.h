@@ -6,6 +6,7 @@
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/figure/colour.h"
+#include "sonde/engine/figure/image.h"
 #include "sonde/engine/options/fields.h"
 #include "sonde/engine/options/value.h"
 #include "sonde/instruments/stem/read/acquisition.h"
@@ -14,9 +15,22 @@ namespace sonde::stem {
 
 /// How an image is shown in a PNG; the other formats hold the numbers.
 struct PictureOptions {
-  std::string range;  ///< "LOW,HIGH" in the image's unit; empty: percentiles 0.5 to 99.5
-  ColourMap map = ColourMap::gray;
+  std::string range;             ///< "LOW,HIGH" in the picture's unit; empty: percentiles, or what the palette says
+  std::optional<ColourMap> map;  ///< unset: that of the palette
+  bool colour_bar = true;
   void describe(Fields& fields);
+};
+
+/// What colours stand for. brightness: from little to much, gray. signed_values: RdBu about zero. circle: directions
+/// from -pi to pi. pattern: counts that span decades, logarithmic in inferno. spectrum: the same in gray.
+enum class Palette { brightness, signed_values, circle, pattern, spectrum };
+
+/// What a picture shows in place of the numbers that are kept.
+struct Depiction {
+  Array values{};    ///< empty: the numbers themselves
+  std::string unit;  ///< of the values, for the colour bar
+  Palette palette = Palette::brightness;
+  Value record = Value::object();  ///< what is recorded about it
 };
 
 /// What the pixels of an image are.
@@ -32,13 +46,20 @@ struct ImageScale {
 /// Writes a (rows, cols) image by the ending of `path`, atomically:
 ///   .npy  the element type as it is
 ///   .tif  u64 as u32 when it fits, else f32 (noted in the record); pixel size in ImageJ tags; record in the
-///   description .png  8-bit with colour map and a scale bar when calibrated .h5   data set /image with its axes and
-///   the record as attributes
+///   description .png  8-bit as depicted, with a colour bar and, when calibrated, a scale bar .h5   data set /image
+///   with its axes and the record as attributes
 /// and the record beside it as <path without ending>.json. Throws Error(usage) for other endings, Error(io).
 void save_image(const std::string& path, const Array& image, const ImageScale& scale, const PictureOptions& picture,
-                Value record);
+                Value record, const Depiction& depiction = {});
 
-/// save_image() for the name alone: Error(usage) for other endings, Error(io) when the folder is not there.
+/// The style of save_image() in a PNG. Throws Error(usage) for a range that is none.
+[[nodiscard]] ImageStyle picture_style(const Depiction& depiction, const ImageScale& scale,
+                                       const PictureOptions& picture);
+
+/// Whether save_image() draws a picture there rather than keeping numbers.
+[[nodiscard]] bool is_picture_name(const std::string& path);
+
+/// save_image() for the name: Error(usage) for other endings, Error(io) when the folder is not there.
 void require_image_name(const std::string& path);
 
 }  // namespace sonde::stem

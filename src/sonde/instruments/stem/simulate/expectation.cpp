@@ -17,7 +17,7 @@ namespace {
 // threads. 16 K positions make 64 pieces of 0.3 MB for 192 x 192 pixels.
 constexpr Index pieces_at_most = 64;
 
-struct Scratch {
+struct ExpectationScratch {
   Model::Scratch profile;
   std::vector<double> rate;
 };
@@ -79,13 +79,13 @@ Expectation expect(const Model& model, std::span<const Mask> masks, std::span<co
   const auto pixels = static_cast<std::size_t>(model.pixels());
   const Index piece = std::max<Index>(1, (positions + pieces_at_most - 1) / pieces_at_most);
   std::vector<std::vector<double>> patterns(static_cast<std::size_t>((positions + piece - 1) / piece));
-  PerWorker<Scratch> scratch([&] {
-    Scratch fresh;
+  PerWorker<ExpectationScratch> scratch([&] {
+    ExpectationScratch fresh;
     fresh.rate.resize(pixels);
     return fresh;
   });
   parallel_for(positions, piece, [&](Index first, Index last, Worker& worker) {
-    Scratch& own = scratch[worker];
+    ExpectationScratch& own = scratch[worker];
     std::vector<double>& pattern = patterns[static_cast<std::size_t>(first / piece)];
     pattern.assign(pixels, 0);
     for (Index position = first; position < last; ++position) {

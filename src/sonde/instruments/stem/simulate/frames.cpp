@@ -19,7 +19,7 @@ namespace {
 
 constexpr Index frames_per_piece = 4;  // under a millisecond of work
 
-struct Scratch {
+struct FrameScratch {
   Model::Scratch profile;
   std::vector<double> rate;
   std::vector<std::uint32_t> count;
@@ -72,15 +72,15 @@ template <class Use>
 void for_frames(const Model& model, std::uint64_t seed, Index first, Index count, Use&& use) {
   check_range(model, first, count);
   const auto pixels = static_cast<std::size_t>(model.pixels());
-  PerWorker<Scratch> scratch([&] {
-    Scratch fresh;
+  PerWorker<FrameScratch> scratch([&] {
+    FrameScratch fresh;
     fresh.rate.resize(pixels);
     fresh.count.resize(pixels);
     return fresh;
   });
   parallel_for(count, frames_per_piece, [&](Index begin, Index end, Worker& worker) {
     check_interrupt();
-    Scratch& own = scratch[worker];
+    FrameScratch& own = scratch[worker];
     for (Index frame = first + begin; frame < first + end; ++frame) {
       model.rates(frame, own.profile, own.rate);
       draw_poisson({seed, static_cast<std::uint64_t>(frame)}, own.rate, own.count);
@@ -96,7 +96,7 @@ Array simulate_frames(const Model& model, std::uint64_t seed, Index first, Index
   Array frames(Device::cpu(), {count, model.optics().rows, model.optics().cols}, dtype);
   visit_type(dtype, [&](auto type) {
     using T = decltype(type);
-    for_frames(model, seed, first, count, [&](Index frame, Scratch& own) {
+    for_frames(model, seed, first, count, [&](Index frame, FrameScratch& own) {
       narrow(model, frame, own.count, static_cast<T*>(frames.data()) + (frame - first) * model.pixels());
     });
   });
@@ -110,7 +110,7 @@ std::vector<std::vector<std::byte>> simulate_chunks(const Model& model, std::uin
   visit_type(dtype, [&](auto type) {
     using T = decltype(type);
     const BitshuffleFormat format{.element_bytes = sizeof(T)};
-    for_frames(model, seed, first, count, [&](Index frame, Scratch& own) {
+    for_frames(model, seed, first, count, [&](Index frame, FrameScratch& own) {
       own.frame.resize(static_cast<std::size_t>(model.pixels()) * sizeof(T));
       narrow(model, frame, own.count, reinterpret_cast<T*>(own.frame.data()));
       encode_bitshuffle(own.frame, format, own.bitshuffle, chunks[static_cast<std::size_t>(frame - first)]);

@@ -35,7 +35,7 @@ void check(const Optics& optics, Index scan_rows, Index scan_cols, const std::ve
   require(std::isfinite(optics.centre_row) && std::isfinite(optics.centre_col), "the beam's centre is not a number");
   for (const Defect& defect : defects)
     require(defect.row >= 0 && defect.row < optics.rows && defect.col >= 0 && defect.col < optics.cols,
-            fmt::format("the bad pixel ({}, {}) lies outside of a detector of {} x {} pixels", defect.row, defect.col,
+            fmt::format("the bad pixel ({}, {}) is outside a detector of {} x {} pixels", defect.row, defect.col,
                         optics.rows, optics.cols));
 }
 

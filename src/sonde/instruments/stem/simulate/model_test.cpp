@@ -126,7 +126,7 @@ TEST(Model, ImpossibleNumbersAreNamed) {
   EXPECT_THAT(text([](Optics& o) { o.rows = 0; }), HasSubstr("a detector of 0 x 50 pixels"));
   EXPECT_THAT(text([](Optics& o) { o.centre_row = 1e5; }), HasSubstr("misses a detector of 40 x 50 pixels"));
   EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [] { (void)one_beam(small(), Beam{}, {{.row = 40, .col = 0}}); }),
-              HasSubstr("the bad pixel (40, 0) lies outside"));
+              HasSubstr("the bad pixel (40, 0) is outside"));
 }
 
 TEST(Workload, HasTheSpecifiedPattern) {

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/version.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/options/fields.h"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr std::string_view master_ending = "_master.h5";
 constexpr const char* schema = "sonde.truth/1";
+const OutputRole truth_role = side_output("the truth of the simulation", FileMark::hdf5);
 
 std::string parameters_of(SimulateOptions options) { return to_json(Fields(options).echo()); }
 
@@ -135,7 +138,7 @@ Simulated simulate(const SimulateOptions& options, Budget budget) {
   const auto good = model.good();
   ArinaWriter writer(options.output, describe_file(options, model));
   // Opened before any work, so that a folder that cannot be written ends the run at once.
-  std::unique_ptr<Hdf5Writer> truth = options.truth ? std::make_unique<Hdf5Writer>(beside) : nullptr;
+  std::unique_ptr<Hdf5Writer> truth = options.truth ? std::make_unique<Hdf5Writer>(beside, truth_role) : nullptr;
 
   Simulated result;
   result.frames = model.positions();
@@ -154,7 +157,7 @@ Simulated simulate(const SimulateOptions& options, Budget budget) {
   result.files = writer.finish();
   double stored = 0;
   for (const std::string& file : result.files)
-    if (file.find("_data_") != std::string::npos) stored += static_cast<double>(std::filesystem::file_size(file));
+    if (file.find("_data_") != std::string::npos) stored += static_cast<double>(file_bytes(file).value_or(0));
   result.ratio = static_cast<double>(plan.frame_bytes) * static_cast<double>(plan.frames) / stored;
   if (truth) {
     truth->finish();

@@ -35,6 +35,16 @@ std::pair<T, T> pair_of(const std::string& text, const char* what) {
   return values;
 }
 
+/// Both extents, small enough that no product of them overflows.
+std::pair<Index, Index> shape_of(const std::string& text, const char* what, Index most) {
+  const auto shape = pair_of<Index>(text, what);
+  if (std::min(shape.first, shape.second) < 1 || std::max(shape.first, shape.second) > most)
+    throw Error(ErrorKind::bad_input, fmt::format("{} {}; expected 1 to {} in each direction", what, text, most));
+  return shape;
+}
+
+constexpr Index most_positions = 1'000'000, most_pixels = 65'536;  // in one direction
+
 /// Masked and hot pixels at places that the seed decides, each pixel once.
 std::vector<Defect> defects_of(const SimulateOptions& options, const Optics& optics) {
   const Index wanted = options.masked_pixels + options.hot_pixels;
@@ -53,7 +63,7 @@ std::vector<Defect> defects_of(const SimulateOptions& options, const Optics& opt
     Defect defect;
     defect.row = static_cast<Index>(unit_interval(bits[0], bits[1]) * static_cast<double>(optics.rows));
     defect.col = static_cast<Index>(unit_interval(bits[2], bits[3]) * static_cast<double>(optics.cols));
-    // Neighbours of bad pixels stay good, so that each hot pixel stands alone.
+    // Neighbours of bad pixels stay good, so that each hot pixel is isolated.
     const bool crowded = std::any_of(defects.begin(), defects.end(), [&](const Defect& other) {
       return std::abs(other.row - defect.row) <= 1 && std::abs(other.col - defect.col) <= 1;
     });
@@ -118,8 +128,9 @@ void SimulateOptions::describe(Fields& fields) {
               .max = 100});
   fields.add("descan", descan, {.help = "drift of the beam over the scan of particles", .unit = "px"});
   fields.add("masked_pixels", masked_pixels,
-             {.help = "pixels that say \"no data\" and are marked in the mask", .min = 0});
-  fields.add("hot_pixels", hot_pixels, {.help = "pixels that count too much and are marked nowhere", .min = 0});
+             {.help = "pixels that say \"no data\" and are marked in the mask", .min = 0, .max = 1e9});
+  fields.add("hot_pixels", hot_pixels,
+             {.help = "pixels that count too much and are marked nowhere", .min = 0, .max = 1e9});
   fields.add("seed", seed, {.help = "start of the random numbers", .min = 0});
   fields.choice("dtype", dtype, {{"u8", DType::u8}, {"u16", DType::u16}, {"u32", DType::u32}},
                 {.help = "element type of the frames"});
@@ -131,9 +142,9 @@ void SimulateOptions::describe(Fields& fields) {
 }
 
 Model model_of(const SimulateOptions& options) {
-  const auto [scan_rows, scan_cols] = pair_of<Index>(options.scan_shape, "scan shape");
+  const auto [scan_rows, scan_cols] = shape_of(options.scan_shape, "scan shape", most_positions);
   Optics optics;
-  std::tie(optics.rows, optics.cols) = pair_of<Index>(options.detector_shape, "detector shape");
+  std::tie(optics.rows, optics.cols) = shape_of(options.detector_shape, "detector shape", most_pixels);
   optics.dose = options.dose * static_cast<double>(optics.rows) * static_cast<double>(optics.cols);
   if (options.centre) {
     std::tie(optics.centre_row, optics.centre_col) = pair_of<double>(*options.centre, "centre");

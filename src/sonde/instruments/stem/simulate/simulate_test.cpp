@@ -194,6 +194,18 @@ TEST(SimulateOptions, ShapesAreTwoNumbers) {
               HasSubstr("scan shape \"12x12\", expected two numbers with a comma between"));
 }
 
+TEST(SimulateOptions, ShapesWhoseProductsOverflowAreRefused) {
+  for (const char* shape : {"4294967296,4294967296", "9223372036854775807,2", "3037000500,3037000500", "0,4", "-1,4"}) {
+    SCOPED_TRACE(shape);
+    SimulateOptions scan, detector;
+    scan.scan_shape = detector.detector_shape = shape;
+    EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)model_of(scan); }),
+                HasSubstr(std::string("scan shape ") + shape + "; expected 1 to 1000000 in each direction"));
+    EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)model_of(detector); }),
+                HasSubstr(std::string("detector shape ") + shape + "; expected 1 to 65536 in each direction"));
+  }
+}
+
 TEST(SimulateOptions, BadPixelsMustLeaveGoodOnes) {
   SimulateOptions options;
   options.detector_shape = "8,8";

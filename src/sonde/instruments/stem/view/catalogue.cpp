@@ -10,7 +10,11 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
+#include "sonde/engine/base/paths.h"
+#include "sonde/engine/base/run_files.h"
+#include "sonde/engine/device/pool.h"
 #include "sonde/engine/memory/host_memory.h"
+#include "sonde/engine/panel/payload.h"
 
 namespace sonde::stem {
 namespace {
@@ -21,6 +25,8 @@ namespace fs = std::filesystem;
 std::size_t cache_limit(const Budget& budget) {
   return std::min<std::size_t>(std::size_t{256} << 20, budget.limit_bytes() / 16);
 }
+
+constexpr std::chrono::milliseconds rest_before_trim(1000);
 
 bool lies_below(const fs::path& path, const fs::path& root) {
   const auto [rest, ignored] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
@@ -39,19 +45,22 @@ Catalogue::Catalogue(const std::vector<std::string>& paths, const ViewOptions& o
   if (paths.empty()) throw Error(ErrorKind::usage, "no scan was named").hint("give a master file or a folder");
   for (const std::string& path : paths) {
     entries_.push_back(std::make_shared<Entry>(static_cast<Index>(entries_.size()), path, options_, budget_, device_));
-    roots_.push_back(fs::canonical(path).string());
+    roots_.push_back(canonical_path(path).string());
   }
   start();
 }
 
-Catalogue::Catalogue(std::shared_ptr<Series> series, Budget budget)
-    : options_{.load = series->options(), .series = {}, .watch_s = 0},
+Catalogue::Catalogue(std::vector<std::shared_ptr<Series>> series, Budget budget, bool held_elsewhere)
+    : options_{.load = series.empty() ? LoadOptions() : series.front()->options(), .series = {}, .watch_s = 0},
       budget_(std::move(budget)),
       device_(Device::cpu()),
+      held_elsewhere_(held_elsewhere),
       cache_reservation_(budget_.reserve(cache_limit(budget_), "images that were shown")),
       cache_(cache_limit(budget_)),
       watch_(options_.series) {
-  entries_.push_back(std::make_shared<Entry>(0, std::move(series), budget_));
+  if (series.empty()) throw Error(ErrorKind::usage, "no scan was named").hint("give a data set or a series");
+  for (std::shared_ptr<Series>& each : series)
+    entries_.push_back(std::make_shared<Entry>(static_cast<Index>(entries_.size()), std::move(each), budget_));
   start();
 }
 
@@ -61,7 +70,7 @@ void Catalogue::start() {
   for (const auto& entry : entries_)
     if (entry->size() > 0) wishes_.push_back({entry->id(), 0});
   news_ = true;
-  worker_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+  worker_ = std::jthread(in_this_run([this](const std::stop_token& stop) { work(stop); }));
 }
 
 Index Catalogue::size() const {
@@ -85,7 +94,7 @@ Index Catalogue::open(const std::string& path) {
   };
   fs::path found;
   for (const std::string& root : roots_) {
-    const fs::path folder = fs::is_directory(root) ? fs::path(root) : fs::path(root).parent_path();
+    const fs::path folder = is_folder(root) ? fs::path(root) : fs::path(root).parent_path();
     std::error_code failed;
     const fs::path candidate = fs::canonical(folder / path, failed);  // symbolic links are followed before judging
     if (!failed && lies_below(candidate, root)) {
@@ -182,14 +191,52 @@ Value Catalogue::datasets() const {
   return what;
 }
 
+std::size_t Catalogue::elsewhere_bytes() const {
+  std::size_t bytes = 0;
+  if (held_elsewhere_)
+    for (const auto& entry : entries())
+      for (Index item = 0; item < entry->size(); ++item)
+        if (const auto dataset = entry->peek(item)) bytes += dataset->held_bytes();
+  return bytes;
+}
+
 std::size_t Catalogue::resident_bytes() const {
-  return budget_.reserved_bytes() - cache_reservation_.bytes() + cache_.bytes();
+  // Frames that wait for clients count too, in other pages' of this process as well.
+  const panel::PayloadMemory frames = panel::payload_memory();
+  return elsewhere_bytes() + budget_.reserved_bytes() - cache_reservation_.bytes() +
+         std::max(cache_.bytes(), frames.in_use) + frames.kept;
+}
+
+void Catalogue::used() {
+  {
+    const std::lock_guard lock(mutex_);
+    last_use_ = std::chrono::steady_clock::now();
+    if (std::exchange(will_trim_, true)) return;
+  }
+  trim_at_rest(rest_before_trim);
+}
+
+void Catalogue::trim_at_rest(std::chrono::milliseconds rest) {
+  when_idle(
+      [this] {
+        std::chrono::steady_clock::duration rested;
+        {
+          const std::lock_guard lock(mutex_);
+          rested = std::chrono::steady_clock::now() - last_use_;
+          will_trim_ = rested < rest_before_trim;
+        }
+        if (rested < rest_before_trim)
+          return trim_at_rest(std::chrono::ceil<std::chrono::milliseconds>(rest_before_trim - rested));
+        // Temporary arrays of every thread that computes lie in arenas of its own, which keep what they once had.
+        Pool::of(Device::cpu()).release();
+      },
+      rest);
 }
 
 Value Catalogue::memory() const {
   Value memory;
   memory["resident"] = resident_bytes();
-  memory["budget"] = budget_.limit_bytes();
+  memory["budget"] = budget_.limit_bytes() + elsewhere_bytes();
   memory["peak"] = budget_.peak_bytes();
   memory["process"] = resident_memory().now;
   memory["items"] = Value::list();
@@ -213,6 +260,7 @@ Value Catalogue::state() const {
 
 void Catalogue::work(const std::stop_token& stop) {
   const ProgressScope scope([this](const Progress& progress) { show_progress(progress); });
+  const CancelScope until_the_end(&cancel_);
   const auto pause = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
       std::chrono::duration<double>(options_.watch_s > 0 ? options_.watch_s : 3600.0));
   auto next_look = std::chrono::steady_clock::now() + pause;

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/stem/view/entry.h"
@@ -38,11 +39,13 @@ class Catalogue {
  public:
   /// Opens and validates all; loading begins with the first. Folders that are watched may be without a scan yet.
   Catalogue(const std::vector<std::string>& paths, const ViewOptions& options, Budget budget, Device device);
-  /// Scans that others have opened; nothing else can be opened here.
-  Catalogue(std::shared_ptr<Series> series, Budget budget);
+  /// Scans that others have opened; nothing else can be opened here. `held_elsewhere`: what the scans take is not
+  /// reserved in this budget (data sets that Python loaded), and is reported beside it.
+  Catalogue(std::vector<std::shared_ptr<Series>> series, Budget budget, bool held_elsewhere);
   Catalogue(const Catalogue&) = delete;
   Catalogue& operator=(const Catalogue&) = delete;
-  ~Catalogue() = default;
+  /// Cancels what is being loaded or made.
+  ~Catalogue() { cancel_.request(); }
 
   [[nodiscard]] Index size() const;
   [[nodiscard]] std::shared_ptr<Entry> entry(Index id) const;
@@ -57,6 +60,8 @@ class Catalogue {
   std::shared_ptr<const Dataset> want(Entry& entry, Index item);
   /// Runs when no load is wanted, and not before `rest` is over. Jobs of equal rest run in their order.
   void when_idle(std::function<void()> job, std::chrono::milliseconds rest = {});
+  /// A command was carried out. What it took and gave back goes to the system a moment after the last one.
+  void used();
   /// Lets go of an item, or of all of a data set, and of what was shown of it.
   void release(Index dataset, std::optional<Index> item);
 
@@ -64,7 +69,8 @@ class Catalogue {
   void tell(std::string_view event, const Value& what);
   /// {"datasets": [...], "memory": {...}}
   [[nodiscard]] Value state() const;
-  /// Of the budget, what is in use: what is set aside for images counts as far as there are any.
+  /// What data sets, histories and frames take now. What the budget sets aside for frames counts as far as there are
+  /// any.
   [[nodiscard]] std::size_t resident_bytes() const;
   [[nodiscard]] Value memory() const;
 
@@ -80,6 +86,8 @@ class Catalogue {
   void work(const std::stop_token& stop);
   void load(const Wish& wish);
   void look_at_folders();
+  void trim_at_rest(std::chrono::milliseconds rest);
+  [[nodiscard]] std::size_t elsewhere_bytes() const;
   void show_progress(const Progress& progress);
   void for_each_listener(const std::function<void(Listener&)>& body);
   [[nodiscard]] std::vector<std::shared_ptr<Entry>> entries() const;
@@ -89,6 +97,7 @@ class Catalogue {
   Budget budget_;
   const Device device_;
   std::vector<std::string> roots_;  // canonical
+  const bool held_elsewhere_ = false;
   Reservation cache_reservation_;
   FrameCache cache_;
 
@@ -97,12 +106,15 @@ class Catalogue {
   std::vector<std::shared_ptr<Entry>> entries_;
   std::deque<Wish> wishes_;
   std::deque<Job> idle_;
-  bool news_ = false;  // for the worker, which may be waiting for the wrong time
+  std::chrono::steady_clock::time_point last_use_;
+  bool will_trim_ = false;  // a job will give memory back
+  bool news_ = false;       // for the worker, which may be waiting for the wrong time
   std::vector<std::weak_ptr<Listener>> listeners_;
 
   std::optional<Wish> loading_;  // the worker's own
   FolderWatch watch_;            // the worker's own
   ProgressSink application_;     // hears of loads too
+  Cancel cancel_;                // of the worker
   std::jthread worker_;          // last: it ends before the rest goes
 };
 

@@ -24,7 +24,7 @@ struct Beam {
 /// Everything that a client chose, as plain data: what its pictures follow from, and what is saved.
 struct ClientView {
   struct Channel {
-    std::string detector;  ///< an expression, com-row or com-col; empty: no detector
+    std::string detector;  ///< an expression or a first moment; empty: no detector
     bool spectrum = false;
     bool hann = false;
   };

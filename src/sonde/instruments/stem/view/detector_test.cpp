@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/view/test_scans.h"
@@ -13,6 +15,7 @@ namespace {
 using panel::Frame;
 using panel::FrameKind;
 using panel::FrameType;
+using stem::testing::Client;
 using stem::testing::cols;
 using stem::testing::elements;
 using stem::testing::OneScan;
@@ -113,20 +116,63 @@ TEST_F(OneScan, AGivenBeamComputesWhatUsesItAgain) {
   });
 }
 
-TEST_F(OneScan, FirstMomentsAreCentresOfMass) {
-  const Frame frame = client_.show(FrameKind::image, "set_detector", R"j({"channel": 0, "expr": "com-row"})j");
-  EXPECT_EQ(frame.type, FrameType::f32);
-  const auto values = elements<double>(frame);
-  for (const Index p : {Index{0}, Index{57}}) {
-    const Array pattern = scan_.pattern(p / scan_cols, p % scan_cols);
-    double total = 0, moment = 0;
-    for (Index q = 0; q < rows * cols; ++q) {
-      total += static_cast<double>(count(pattern, q));
-      moment += static_cast<double>(q / cols * static_cast<Index>(count(pattern, q)));
-    }
-    // One rounding to f32.
-    EXPECT_NEAR(values[static_cast<std::size_t>(p)], moment / total, 32 * 6e-8);
+/// The first moment over the total of one position, by a loop over its pattern.
+std::pair<double, double> centre_of_pattern(const Array& pattern, auto count) {
+  double total = 0, row_moment = 0, col_moment = 0;
+  for (Index q = 0; q < rows * cols; ++q) {
+    const auto counts = static_cast<double>(count(pattern, q));
+    total += counts;
+    row_moment += static_cast<double>(q / cols) * counts;
+    col_moment += static_cast<double>(q % cols) * counts;
   }
+  return {row_moment / total, col_moment / total};
+}
+
+TEST_F(OneScan, FirstMomentsAreShownAsDeflectionsFromTheBeamInMilliradians) {
+  const Value found = client_.ask("find_centre");
+  const double row0 = found.find("row")->as_real(), col0 = found.find("col")->as_real();
+  const double mrad = page_.state().find("datasets")->items().at(0).find("pixel_mrad")->as_real();
+  using Expected = double (*)(double, double, double);
+  const std::pair<const char*, Expected> words[] = {
+      {"com-row", [](double row, double, double step) { return row * step; }},
+      {"com-col", [](double, double col, double step) { return col * step; }},
+      {"COM-Magnitude", [](double row, double col, double step) { return std::sqrt(row * row + col * col) * step; }},
+      {"com-angle", [](double row, double col, double) { return std::atan2(row, col); }}};
+  for (const auto& [word, expected] : words) {
+    SCOPED_TRACE(word);
+    const Frame frame =
+        client_.show(FrameKind::image, "set_detector", R"j({"channel": 0, "expr": ")j" + std::string(word) + R"j("})j");
+    EXPECT_EQ(frame.type, FrameType::f32);
+    const auto values = elements<double>(frame);
+    ASSERT_EQ(values.size(), static_cast<std::size_t>(scan_rows * scan_cols));
+    for (Index p = 0; p < scan_rows * scan_cols; ++p) {
+      const auto [row, col] = centre_of_pattern(scan_.pattern(p / scan_cols, p % scan_cols), count);
+      // One rounding to f32, after the subtraction: deflections of a pixel keep seven digits.
+      const double exact = expected(row - row0, col - col0, mrad);
+      EXPECT_NEAR(values[static_cast<std::size_t>(p)], exact, 1e-7 * std::abs(exact) + 1e-12) << "position " << p;
+    }
+  }
+}
+
+TEST_F(OneScan, AGivenBeamMovesTheOriginOfDeflections) {
+  const Frame before = client_.show(FrameKind::image, "set_detector", R"j({"channel": 3, "expr": "com-row"})j", 3);
+  const double row0 = client_.ask("find_centre").find("row")->as_real();
+  const double mrad = page_.state().find("datasets")->items().at(0).find("pixel_mrad")->as_real();
+  (void)client_.ask("set_centre", R"j({"row": 10, "col": 12.5, "radius": 4})j");
+  const auto moved = elements<double>(client_.frame(FrameKind::image, 3)), first = elements<double>(before);
+  for (std::size_t p = 0; p < first.size(); ++p)
+    EXPECT_NEAR(moved[p] - first[p], (row0 - 10) * mrad, 4 * 6e-8 * std::abs(moved[p]));  // both are rounded to f32
+}
+
+TEST_F(OneScan, RepliesTellWhatWasMadeBefore) {
+  const auto cached = [&](const char* expr) {
+    return client_.ask("set_detector", std::string(R"j({"channel": 0, "expr": ")j") + expr + R"j("})j")
+        .find("cached")
+        ->as_bool();
+  };
+  EXPECT_FALSE(cached("rect(0,0,5,5)"));
+  Client other(page_);
+  EXPECT_TRUE(other.ask("set_detector", R"j({"channel": 0, "expr": "rect(0,0,5,5)"})j").find("cached")->as_bool());
 }
 
 TEST_F(OneScan, ADetectorThatCannotBeShownLeavesTheLastOne) {

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
+#include "sonde/engine/base/paths.h"
+#include "sonde/instruments/stem/load/trusted.h"
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/results/save_image.h"
 
@@ -37,11 +40,11 @@ bool may_be_finished_later(const std::string& folder, const ViewOptions& options
 /// its first scan.
 std::shared_ptr<Series> open_series(const std::string& path, const ViewOptions& options, const Budget& budget,
                                     Device device) {
-  if (!std::filesystem::is_directory(path)) (void)preview_load(path, options.load, budget);
+  if (!is_series_folder(path)) (void)preview_load(path, options.load, budget);
   try {
     return std::make_shared<Series>(Series::open({path}, options.series, options.load, budget, device));
   } catch (const Error& error) {
-    if (options.watch_s <= 0 || error.kind() != ErrorKind::bad_file || !std::filesystem::is_directory(path) ||
+    if (options.watch_s <= 0 || error.kind() != ErrorKind::bad_file || !is_series_folder(path) ||
         !may_be_finished_later(path, options, budget))
       throw;
     log_note(fmt::format("waiting for the first scan: {}; {}", error.message(), error.hint()));
@@ -68,9 +71,7 @@ void add_scales(Value& facts, const Calibration& calibration, Index scan_bin, In
     facts["pixel_per_angstrom"] = calibration.detector_step_inv_a->value * static_cast<double>(det_bin);
 }
 
-std::string folder_of(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().parent_path().string();
-}
+std::string folder_of(const std::string& path) { return absolute_path(path).parent_path().string(); }
 
 /// The last part of a path, also of one that ends in a slash.
 std::string name_of(const std::filesystem::path& path) {
@@ -81,9 +82,11 @@ BeamFound find_beam(const Dataset& dataset) {
   BeamFound found;
   try {
     const Array mean = mean_pattern(dataset);
-    found.centre = find_centre(mean.view<double, 2>(), dataset.good());
+    found.centre = find_disk(mean.view<double, 2>(), trusted_pixels(dataset), CentreMethod::edge);
   } catch (const Error& error) {  // a scan without a beam can be looked at all the same
-    found.error = error;
+    if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated) throw;
+    found.error = Error(error.kind(), error.message())
+                      .hint("give its centre and radius under Beam, or choose a detector in pixels");
   }
   return found;
 }
@@ -99,7 +102,7 @@ std::string in_words(const Error& error, const std::string& path) {
 
 Entry::Entry(Index id, const std::string& path, const ViewOptions& options, const Budget& budget, Device device)
     : id_(id),
-      source_(std::filesystem::absolute(path).lexically_normal().string()),
+      source_(absolute_path(path).string()),
       load_(options.load),
       which_(options.series),
       budget_(budget),
@@ -107,7 +110,7 @@ Entry::Entry(Index id, const std::string& path, const ViewOptions& options, cons
       series_(open_series(path, options, budget, device)) {
   if (series_)
     for (const SeriesItem& item : series_->items()) add(item);
-  label_ = std::filesystem::is_directory(path) ? name_of(source_) : items_.front().label;
+  label_ = is_series_folder(path) ? name_of(source_) : items_.front().label;
   if (series_) expect(preview_load(items_.front().path, load_, budget));
 }
 
@@ -249,9 +252,9 @@ void Entry::describe(const Dataset& dataset) {
   facts_["scan_bin"] = dataset.scan_bin();
   add_scales(facts_, dataset.calibration(), dataset.scan_bin(), dataset.det_bin());
   facts_["bad_pixels"] = Value::list();
-  const auto& good = dataset.good();
-  for (std::size_t q = 0; q < good.size(); ++q)
-    if (good[q] == 0)
+  const std::vector<std::uint8_t> trusted = trusted_pixels(dataset);
+  for (std::size_t q = 0; q < trusted.size(); ++q)
+    if (trusted[q] == 0)
       facts_["bad_pixels"].push_back(
           pair(static_cast<Index>(q) / dataset.shape()[3], static_cast<Index>(q) % dataset.shape()[3]));
   facts_["largest"] = dataset.exactness().largest;
@@ -264,6 +267,12 @@ void Entry::describe(const Dataset& dataset) {
     entry["value"] = colon == std::string::npos ? choice.value : choice.value.substr(colon + 2);
     entry["because"] = choice.because;
   }
+}
+
+std::optional<double> Entry::pixel_mrad() const {
+  const std::lock_guard lock(mutex_);
+  const Value* known = facts_.find("pixel_mrad");
+  return known == nullptr ? std::nullopt : std::optional(known->as_real());
 }
 
 BeamFound Entry::beam(Index item) {
@@ -303,7 +312,8 @@ void Entry::append(const std::string& path) {
 }
 
 void Entry::begin(const std::string& path) {
-  // First alone: a series that cannot be opened writes to the log what it left out, and this is tried again and again.
+  // First by itself: a series that cannot be opened writes to the log what it left out, and this is tried again and
+  // again.
   const LoadPreview preview = preview_load(path, load_, Budget(budget_.limit_bytes(), budget_.because()));
   std::shared_ptr<Series> series;
   try {

@@ -61,6 +61,8 @@ class Entry {
   /// Images of such an item. The first call decodes some patterns, others wait for it meanwhile.
   [[nodiscard]] std::shared_ptr<const FirstLook> first_look(Index item);
   /// Looked for in an item in memory, once; it stays known after release.
+  /// What a pixel of the detector is worth, where that is known.
+  [[nodiscard]] std::optional<double> pixel_mrad() const;
   [[nodiscard]] BeamFound beam(Index item);
   /// Why the last load of the item failed, when it did; of the others nothing follows from that.
   [[nodiscard]] std::optional<Error> problem(Index item) const;

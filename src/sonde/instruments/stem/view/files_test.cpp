@@ -3,19 +3,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <numeric>
 #include <optional>
+#include <sstream>
 
 #include "sonde/engine/io/npy.h"
 #include "sonde/engine/io/png.h"
 #include "sonde/engine/io/tiff.h"
 #include "sonde/engine/io/zip.h"
+#include "sonde/instruments/stem/results/depiction.h"
+#include "sonde/instruments/stem/results/moment_images.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
 #include "sonde/instruments/stem/view/page.h"
+#include "sonde/instruments/stem/view/shape_text.h"
 #include "sonde/instruments/stem/view/snapshot.h"
 #include "sonde/instruments/stem/view/state.h"
 #include "sonde/instruments/stem/view/test_client.h"
+#include "tests/support/data.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/python.h"
@@ -95,6 +102,145 @@ TEST_F(Exported, ImagesHoldTheNumbersShown) {
   const panel::File png = file(R"j({"what": "image", "format": "png", "channel": 1})j");
   EXPECT_EQ(sonde::testing::python("import sys\nprint(open(sys.argv[1], 'rb').read(8))", saved(png)),
             "b'\\x89PNG\\r\\n\\x1a\\n'\n");
+}
+
+TEST(ShortExpression, RoundsNumbersAndNothingElse) {
+  EXPECT_EQ(short_expression("circle(31.499999999999996,31.00000000000004,9.5)"), "circle(31.5,31,9.5)");
+  EXPECT_EQ(short_expression("segment(1,2,3,4,0,4,-0.7853981633974483)"), "segment(1,2,3,4,0,4,-0.785)");
+  EXPECT_EQ(short_expression("annulus(auto,auto,1.5rho,3rho)"), "annulus(auto,auto,1.5rho,3rho)");
+  EXPECT_EQ(short_expression("file(mask_v1.23456.npy)"), "file(mask_v1.23456.npy)");
+  EXPECT_EQ(short_expression(std::string(100, 'x')), std::string(80, 'x') + "...");
+}
+
+TEST_F(Exported, FirstMomentsAreKeptAsTheyAre) {
+  // Deflections in mrad are shown, but moments in pixels are what a program goes on with.
+  const Dataset scan = load(folder_.file("tilt_1_master.h5"), {}, plenty());
+  const Array exact = centre_of_mass(scan, true);
+  const auto expected = values<double>(exact);
+  (void)client_->ask("set_detector", R"j({"channel": 2, "expr": "com-row"})j");
+  EXPECT_NE(elements<double>(client_->frame(FrameKind::image, 2)), expected);
+  const panel::File npy = file(R"j({"what": "image", "format": "npy", "channel": 2})j");
+  EXPECT_EQ(values<double>(parse_npy(npy.bytes, "npy")), expected);
+  const auto from_tiff =
+      values<float>(read_tiff(saved(file(R"j({"what": "image", "format": "tiff", "channel": 2})j"))));
+  const std::string csv = text(file(R"j({"what": "image", "format": "csv", "channel": 2})j"));
+  std::istringstream numbers(csv);
+  for (std::size_t p = 0; p < expected.size(); ++p) {
+    EXPECT_EQ(from_tiff[p], static_cast<float>(expected[p]));
+    double number = 0;
+    char comma = 0;
+    numbers >> number;
+    numbers.get(comma);
+    EXPECT_EQ(number, expected[p]);
+  }
+}
+
+/// A picture of eight bits per channel as numbers, by Python from the description of the format.
+struct Picture {
+  Index rows = 0, cols = 0;
+  std::vector<int> levels;  // rows x cols x 3
+
+  /// Red, green and blue of the middle of a pixel of an image that was enlarged by a whole number.
+  [[nodiscard]] std::array<int, 3> of(Index image_rows, Index row, Index col) const {
+    const Index zoom = rows / image_rows;
+    const auto at = static_cast<std::size_t>(3 * ((row * zoom + zoom / 2) * cols + col * zoom + zoom / 2));
+    return {levels[at], levels[at + 1], levels[at + 2]};
+  }
+};
+
+Picture picture_in(const std::string& path) {
+  std::istringstream text(sonde::testing::python(R"(
+import sys, zlib
+data = open(sys.argv[1], 'rb').read()
+cols, rows = int.from_bytes(data[16:20], 'big'), int.from_bytes(data[20:24], 'big')
+packed, at = b'', 8
+while at < len(data):
+    length = int.from_bytes(data[at:at + 4], 'big')
+    packed += data[at + 8:at + 8 + length] if data[at + 4:at + 8] == b'IDAT' else b''
+    at += 12 + length
+lines, above, values = zlib.decompress(packed), [0] * (3 * cols), []
+for r in range(rows):
+    kind, *line = lines[r * (3 * cols + 1):(r + 1) * (3 * cols + 1)]
+    for i in range(3 * cols):
+        left, corner = (line[i - 3], above[i - 3]) if i > 2 else (0, 0)
+        paeth = min((left, above[i], corner), key=lambda v: abs(left + above[i] - corner - v))
+        line[i] = (line[i] + [0, left, above[i], (left + above[i]) // 2, paeth][kind]) % 256
+    above = line
+    values += line
+print(rows, cols, *values)
+)",
+                                                 path));
+  Picture picture;
+  text >> picture.rows >> picture.cols;
+  for (int level = 0; text >> level;) picture.levels.push_back(level);
+  EXPECT_EQ(picture.levels.size(), static_cast<std::size_t>(3 * picture.rows * picture.cols));
+  return picture;
+}
+
+TEST_F(Exported, PicturesOfDeflectionsHaveTwoColoursAboutZero) {
+  (void)client_->ask("set_detector", R"j({"channel": 2, "expr": "com-col"})j");
+  const auto shown = elements<double>(client_->frame(FrameKind::image, 2));
+  const Picture picture = picture_in(saved(file(R"j({"what": "image", "format": "png", "channel": 2})j")));
+  const auto [least, most] = std::minmax_element(shown.begin(), shown.end());
+  ASSERT_LT(*least, 0);
+  ASSERT_GT(*most, 0);
+  const Index low = least - shown.begin(), high = most - shown.begin();
+  const auto red = picture.of(9, low / 11, low % 11), blue = picture.of(9, high / 11, high % 11);
+  EXPECT_GT(red[0], red[2]);
+  EXPECT_GT(blue[2], blue[0]);
+  // A colour bar stands to the right of the image.
+  EXPECT_GT(picture.cols, picture.rows / 9 * 11);
+}
+
+TEST_F(Exported, PicturesOfPatternsAreSeen) {
+  (void)client_->ask("set_position", R"j({"row": 4, "col": 3})j");
+  const auto counts = elements<double>(client_->frame(FrameKind::pattern));
+  const Picture picture = picture_in(saved(file(R"j({"what": "pattern", "format": "png"})j")));
+  // On a logarithmic scale a tenth of the largest count is in the upper third of the colours, far from black.
+  const double most = *std::max_element(counts.begin(), counts.end());
+  for (Index q = 0; q < 24 * 20; ++q) {
+    const double value = counts[static_cast<std::size_t>(q)];
+    const auto [r, g, b] = picture.of(24, q / 20, q % 20);
+    if (value >= 0.1 * most) {
+      EXPECT_GT(r + g + b, 200) << "pixel " << q << " of " << value;
+    }
+  }
+}
+
+// 16 frames, four of whose bins hold 2^26 counts and are only marked, and a disk without an edge.
+TEST(RealViewed, SpoiltBinsNeitherHideThePatternNorTheDisk) {
+  SONDE_NEED_DATA(data);
+  ViewOptions options;
+  options.watch_s = 0;
+  const std::string master = (data / "stem/arina-binned/test_arina_master.h5").string();
+  const panel::Page page = make_page({master}, options, plenty());
+  Client client(page);
+  wait_until_loaded(client, page);
+  // The pixels above mean + standard deviation, as for the command line; by the edge the radius would be 1.0.
+  const Value centre = client.ask("find_centre");
+  EXPECT_GT(centre.find("radius")->as_real(), 1.5);
+  const DetectorImage moments{"com-row", "", 0, 0, Array(Device::cpu(), {4, 4}, DType::f64)};
+  const Depiction by_command = depiction_of(load(master, {}, plenty()), moments, {}, CentreMethod::edge);
+  EXPECT_EQ(by_command.record.find("deflection")->find("from")->find("row")->as_real(), centre.find("row")->as_real());
+  const Value state = page.state();
+  const Value& bad = *state.find("datasets")->items().at(0).find("bad_pixels");
+  ASSERT_EQ(bad.size(), 4u);
+  auto counts =
+      elements<double>(client.show(FrameKind::reduced_pattern, "set_reduction", R"j({"reduction": "mean"})j"));
+  for (const Value& pixel : bad.items())
+    counts[static_cast<std::size_t>(24 * pixel.items()[0].as_whole() + pixel.items()[1].as_whole())] = 0;
+  const panel::File png =
+      client.session->export_file(parse_json(R"j({"what": "region", "format": "png"})j", "request"));
+  const sonde::testing::TemporaryFolder folder;
+  std::ofstream(folder.file("mean.png"), std::ios::binary)
+      .write(reinterpret_cast<const char*>(png.bytes.data()), static_cast<std::streamsize>(png.bytes.size()));
+  const Picture picture = picture_in(folder.file("mean.png"));
+  const double most = *std::max_element(counts.begin(), counts.end());
+  for (Index q = 0; q < 24 * 24; ++q)
+    if (counts[static_cast<std::size_t>(q)] >= 0.1 * most) {
+      const auto [r, g, b] = picture.of(24, q / 24, q % 24);
+      EXPECT_GT(r + g + b, 200) << "pixel " << q;
+    }
 }
 
 TEST_F(Exported, PatternsAndSpectraToo) {
@@ -220,7 +366,7 @@ TEST_F(Exported, AStateThatMakesNoSenseChangesNothing) {
   EXPECT_THAT(wrong("schema", "sonde.view.state/9", ErrorKind::bad_file),
               HasSubstr("schema is not sonde.view.state/1"));
   EXPECT_THAT(wrong("dataset", 5), HasSubstr("the state names data set 5 of 1"));
-  EXPECT_THAT(wrong("reduction", "mode"), HasSubstr("\"mode\" is no reduction"));
+  EXPECT_THAT(wrong("reduction", "mode"), HasSubstr("\"mode\" is not a reduction"));
   EXPECT_THAT(wrong("region", "circle(1,2", ErrorKind::usage), HasSubstr("expected a comma or )"));
   EXPECT_THAT(wrong("position", 3), HasSubstr("list"));
   Value elsewhere = *saved.find("state");

@@ -21,7 +21,7 @@ constexpr std::size_t most_bytes = std::size_t{16} << 20;
 FirstLook::FirstLook(PatternPreview& patterns, const Shape& shape)
     : scan_rows_(shape[0]), scan_cols_(shape[1]), rows_(shape[2]), cols_(shape[3]) {
   const auto pixels = static_cast<std::size_t>(rows_ * cols_);
-  // The first pattern tells whether these are counts.
+  // The first pattern shows whether these are counts.
   const Array first = patterns.pattern(0, 0);
   const bool counts = first.dtype() != DType::f32;
   const std::size_t pattern_bytes = pixels * (counts ? sizeof(std::uint16_t) : sizeof(float));
@@ -57,7 +57,7 @@ FirstLook::FirstLook(PatternPreview& patterns, const Shape& shape)
            std::numeric_limits<float>::max());
   }
   try {
-    beam_ = find_centre(View<const double, 2>(mean.view<double, 2>()), {});
+    beam_ = find_disk(View<const double, 2>(mean.view<double, 2>()), {}, CentreMethod::edge);
   } catch (const Error&) {  // no beam: presets are for later
   }
 }

@@ -20,25 +20,25 @@ bool FrameCache::holds(const std::string& key) const {
 }
 
 void FrameCache::put(const std::string& key, const Shown& shown) {
-  const std::size_t payload_bytes = shown.frame.payload.size();
-  if (payload_bytes > limit_bytes_) return;
+  const std::size_t needed_bytes = shown.bytes();
+  if (needed_bytes > limit_bytes_) return;
   const std::lock_guard lock(mutex_);
   if (places_.contains(key)) return;  // two clients made it at once: the numbers are the same
-  while (bytes_ + payload_bytes > limit_bytes_) {
-    bytes_ -= recent_.back().shown.frame.payload.size();
+  while (bytes_ + needed_bytes > limit_bytes_) {
+    bytes_ -= recent_.back().shown.bytes();
     places_.erase(recent_.back().key);
     recent_.pop_back();
   }
   recent_.push_front({key, shown});
   places_.emplace(key, recent_.begin());
-  bytes_ += payload_bytes;
+  bytes_ += needed_bytes;
 }
 
 void FrameCache::erase(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto place = places_.find(key);
   if (place == places_.end()) return;
-  bytes_ -= place->second->shown.frame.payload.size();
+  bytes_ -= place->second->shown.bytes();
   recent_.erase(place->second);
   places_.erase(place);
 }
@@ -51,7 +51,7 @@ std::size_t FrameCache::drop(const std::string& prefix) {
       ++each;
       continue;
     }
-    dropped += each->shown.frame.payload.size();
+    dropped += each->shown.bytes();
     places_.erase(each->key);
     each = recent_.erase(each);
   }

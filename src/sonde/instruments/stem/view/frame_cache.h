@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "sonde/engine/array/array.h"
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/panel/frame.h"
 
@@ -21,9 +23,12 @@ struct Shown {
   Index area = 0;
   std::string path, because;
   std::uint64_t mask_hash = 0;
+  std::shared_ptr<const Array> exact{};  ///< what exports keep, where what is shown is made of it
+
+  [[nodiscard]] std::size_t bytes() const { return frame.payload.size() + (exact ? exact->allocated_bytes() : 0); }
 };
 
-/// Frames that were made before, the least recently used of them let go when their payloads exceed the limit. Keys name
+/// Frames that were made before, the least recently used of them let go when they exceed the limit. Keys name
 /// everything that decides the numbers. Thread-safe; a hit copies a pointer to the payload.
 class FrameCache {
  public:
@@ -34,7 +39,7 @@ class FrameCache {
   [[nodiscard]] bool holds(const std::string& key) const;
   void put(const std::string& key, const Shown& shown);
   void erase(const std::string& key);
-  /// Lets go of all whose key begins with `prefix`. Returns the bytes of their payloads.
+  /// Lets go of all whose key begins with `prefix`. Returns their bytes.
   std::size_t drop(const std::string& prefix);
   [[nodiscard]] std::size_t bytes() const;
 

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/stem/view/line_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/device/parallel.h"
 
 namespace sonde::stem {
 namespace {
@@ -23,33 +30,76 @@ double bilinear(View<const double, 2> image, Place at) {
   return part(r, c, (1 - y) * (1 - x)) + part(r, c1, (1 - y) * x) + part(r1, c, y * (1 - x)) + part(r1, c1, y * x);
 }
 
+/// The part of the line from p0 to p1 that lies on the image, half a pixel around it included.
+std::optional<std::pair<Place, Place>> clipped(View<const double, 2> image, Place p0, Place p1) {
+  const double rows = p1.row - p0.row, cols = p1.col - p0.col;
+  double first = 0, last = 1;  // as fractions of the line
+  const auto within = [&](double from, double step, Index extent) {
+    const double low = -0.5, high = static_cast<double>(extent) - 0.5;
+    if (step == 0) return from >= low && from <= high;
+    const double a = (low - from) / step, b = (high - from) / step;
+    first = std::max(first, std::min(a, b));
+    last = std::min(last, std::max(a, b));
+    return first <= last;
+  };
+  if (!within(p0.row, rows, image.extent[0]) || !within(p0.col, cols, image.extent[1])) return std::nullopt;
+  const auto at = [&](double part) {
+    // Rounding must not carry an end off the image.
+    return Place{std::clamp(p0.row + part * rows, -0.5, static_cast<double>(image.extent[0]) - 0.5),
+                 std::clamp(p0.col + part * cols, -0.5, static_cast<double>(image.extent[1]) - 0.5)};
+  };
+  return std::pair{first > 0 ? at(first) : p0, last < 1 ? at(last) : p1};
+}
+
+/// As many lines across as can meet the image, and of the same parity, which says where the middle one lies.
+Index useful_lanes(View<const double, 2> image, double width) {
+  const auto most = 2 * static_cast<Index>(std::ceil(std::hypot(image.extent[0], image.extent[1]))) + 1;
+  if (width <= static_cast<double>(most)) return std::max<Index>(1, std::lround(width));
+  return std::fmod(std::round(width), 2) == 0 ? most + 1 : most;
+}
+
+constexpr Index samples_per_piece = 16;
+
 }  // namespace
 
 LineProfile line_profile(View<const double, 2> image, Place p0, Place p1, double width) {
-  const double length = std::hypot(p1.row - p0.row, p1.col - p0.col);
+  const auto on_image = clipped(image, p0, p1);
+  if (!on_image)
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("the line from ({:.6g}, {:.6g}) to ({:.6g}, {:.6g}) does not cross the {} x {} pixels of the "
+                    "image",
+                    p0.row, p0.col, p1.row, p1.col, image.extent[0], image.extent[1]))
+        .hint("ends are [row, column] in pixels, the first pixel is [0, 0]");
+  LineProfile profile;
+  std::tie(profile.p0, profile.p1) = *on_image;
+  const double rows = profile.p1.row - profile.p0.row, cols = profile.p1.col - profile.p0.col;
+  const double length = std::hypot(rows, cols);
   const auto steps = std::max<Index>(1, static_cast<Index>(std::ceil(length)));
-  const auto lanes = std::max<Index>(1, std::lround(width));
+  const Index lanes = useful_lanes(image, width);
   // Along the line, and across it to its right.
-  const Place along = length > 0 ? Place{(p1.row - p0.row) / length, (p1.col - p0.col) / length} : Place{0, 1};
+  const Place along = length > 0 ? Place{rows / length, cols / length} : Place{0, 1};
   const Place across{along.col, -along.row};
 
-  LineProfile profile;
   profile.step_px = length / static_cast<double>(steps);
-  for (Index i = 0; i <= steps; ++i) {
-    const double s = profile.step_px * static_cast<double>(i);
-    double sum = 0;
-    Index counted = 0;
-    for (Index lane = 0; lane < lanes; ++lane) {
-      const double t = static_cast<double>(lane) - static_cast<double>(lanes - 1) / 2;
-      const double value =
-          bilinear(image, {p0.row + s * along.row + t * across.row, p0.col + s * along.col + t * across.col});
-      if (std::isnan(value)) continue;
-      sum += value;
-      ++counted;
+  profile.values.resize(static_cast<std::size_t>(steps + 1));
+  parallel_for(steps + 1, samples_per_piece, [&](Index begin, Index end, Worker&) {
+    for (Index i = begin; i < end; ++i) {
+      const double s = profile.step_px * static_cast<double>(i);
+      double sum = 0;
+      Index counted = 0;
+      for (Index lane = 0; lane < lanes; ++lane) {
+        const double t = static_cast<double>(lane) - static_cast<double>(lanes - 1) / 2;
+        const double value = bilinear(
+            image, {profile.p0.row + s * along.row + t * across.row, profile.p0.col + s * along.col + t * across.col});
+        if (std::isnan(value)) continue;
+        sum += value;
+        ++counted;
+      }
+      profile.values[static_cast<std::size_t>(i)] =
+          counted == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(counted);
     }
-    profile.values.push_back(counted == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                          : sum / static_cast<double>(counted));
-  }
+  });
   if (const auto width_samples = full_width_at_half_maximum(profile.values))
     profile.fwhm_px = *width_samples * profile.step_px;
   return profile;

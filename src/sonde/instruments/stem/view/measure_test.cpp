@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "sonde/instruments/stem/view/line_profile.h"
 #include "sonde/instruments/stem/view/spectrum.h"
+#include "tests/support/errors.h"
 
 namespace sonde::stem {
 namespace {
@@ -118,11 +121,39 @@ TEST(LineProfile, AWideLineTakesTheMeanAcross) {
     EXPECT_DOUBLE_EQ(value, 1.2);
 }
 
-TEST(LineProfile, OutsideOfTheImageIsNoNumber) {
-  const auto image = image_of(5, 5, [](double, double) { return 3; });
-  const LineProfile profile = line_profile(view(image, 5, 5), {2, -3}, {2, 4}, 1);
-  EXPECT_TRUE(std::isnan(profile.values.front()));
-  EXPECT_EQ(profile.values.back(), 3);
+TEST(LineProfile, OnlyThePartOnTheImageIsTaken) {
+  const auto image = image_of(5, 7, [](double r, double c) { return 10 * r + c; });
+  const LineProfile profile = line_profile(view(image, 5, 7), {2, -3}, {2, 4}, 1);
+  EXPECT_DOUBLE_EQ(profile.p0.col, -0.5);
+  EXPECT_DOUBLE_EQ(profile.p1.col, 4);
+  const LineProfile inside = line_profile(view(image, 5, 7), {2, -0.5}, {2, 4}, 1);
+  EXPECT_EQ(profile.values, inside.values);
+  EXPECT_EQ(profile.step_px, inside.step_px);
+}
+
+TEST(LineProfile, CostsTheImageHoweverFarItsEndsAreAndHoweverWideItIs) {
+  const auto image = image_of(30, 40, [](double r, double c) { return r + c; });
+  const LineProfile profile = line_profile(view(image, 30, 40), {-990000, -990000}, {990000, 990000}, 10000);
+  // The diagonal from (-0.5, -0.5) to (29.5, 29.5) is 42.4 pixels long.
+  EXPECT_EQ(profile.values.size(), 44U);
+  // A line that is wide enough meets the whole image at each of its places; the mean is that of what it meets.
+  const LineProfile all = line_profile(view(image, 30, 40), {-990000, -990000}, {990000, 990000}, 102);
+  ASSERT_EQ(profile.values.size(), all.values.size());
+  for (std::size_t i = 1; i < all.values.size(); ++i)  // two lines beside the corner meet nothing there
+    EXPECT_EQ(profile.values[i], all.values[i]) << "as many lines as can meet the image, in the same places";
+  EXPECT_EQ(line_profile(view(image, 30, 40), {5, 0}, {5, 39}, 1e6).values,
+            line_profile(view(image, 30, 40), {5, 0}, {5, 39}, 102).values);
+}
+
+TEST(LineProfile, ALineBesideTheImageIsRefused) {
+  const auto image = image_of(5, 7, [](double, double) { return 1; });
+  for (const auto& [p0, p1] : {std::pair(Place{-1, 0}, Place{-1, 6}),
+                               {Place{0, 7}, Place{4, 8}},
+                               {Place{9, 9}, Place{9, 9}},
+                               {Place{-3, 3}, Place{3, -9}}})
+    EXPECT_THAT(
+        sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)line_profile(view(image, 5, 7), p0, p1, 1); }),
+        ::testing::HasSubstr("does not cross the 5 x 7 pixels of the image"));
 }
 
 TEST(LineProfile, AWidthNeedsBothSides) {

@@ -50,13 +50,17 @@ panel::Page make_page(const std::vector<std::string>& paths, const ViewOptions& 
 }
 
 panel::Page make_page(std::shared_ptr<const Dataset> dataset, Budget budget) {
-  return page_of(
-      std::make_shared<Catalogue>(std::make_shared<Series>(Series::of(std::move(dataset))), std::move(budget)));
+  return make_page({std::make_shared<Series>(Series::of(std::move(dataset)))}, std::move(budget));
 }
 
 panel::Page make_page(std::shared_ptr<Series> series) {
   Budget budget = series->budget();
-  return page_of(std::make_shared<Catalogue>(std::move(series), std::move(budget)));
+  return page_of(
+      std::make_shared<Catalogue>(std::vector<std::shared_ptr<Series>>{std::move(series)}, std::move(budget), false));
+}
+
+panel::Page make_page(std::vector<std::shared_ptr<Series>> series, Budget budget) {
+  return page_of(std::make_shared<Catalogue>(std::move(series), std::move(budget), true));
 }
 
 }  // namespace sonde::stem

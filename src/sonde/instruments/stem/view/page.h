@@ -34,4 +34,8 @@ struct ViewOptions {
 /// The page of a series that others use as well: what they hold is shown, and items loaded here are theirs too.
 [[nodiscard]] panel::Page make_page(std::shared_ptr<Series> series);
 
+/// The page of several such series, one data set each, in this order; Series::of() makes one of a scan that is loaded.
+/// What is computed of them stays within `budget`. Throws Error(usage) without one.
+[[nodiscard]] panel::Page make_page(std::vector<std::shared_ptr<Series>> series, Budget budget);
+
 }  // namespace sonde::stem

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/stem/view/test_scans.h"
 #include "tests/support/errors.h"
 
@@ -18,6 +19,7 @@ using stem::testing::Client;
 using stem::testing::cols;
 using stem::testing::elements;
 using stem::testing::OneScan;
+using stem::testing::plenty;
 using stem::testing::rows;
 using stem::testing::scan_cols;
 using stem::testing::scan_rows;
@@ -129,16 +131,17 @@ TEST_F(OneScan, EveryWrongCommandIsOneClearError) {
            {"set_item", R"j({"item": 1})j", "\"item\" is 1, expected 0 to 0"},
            {"set_dataset", R"j({"dataset": 3})j", "\"dataset\" is 3, expected 0 to 0"},
            {"set_centre", R"j({"row": 1, "col": 1, "radius": 0})j", "\"radius\" is 0, expected more than 0"},
-           {"set_centre", R"j({"row": 1e9, "col": 1, "radius": 1})j", "lies far from the detector"},
+           {"set_centre", R"j({"row": 1e9, "col": 1, "radius": 1})j", "is far from the 32 x 40 pixels of the detector"},
            {"request_fft", R"j({"channel": 6})j", "channel 6 has no detector"},
            {"request_fft", R"j({"channel": 6, "window": "box"})j", "channel 6 has no detector"},
            {"line_profile", R"j({"panel": "image", "p0": [0, 0], "p1": [1, 1]})j", "channel 0 has no detector"},
            {"line_profile", R"j({"panel": "pattern", "p0": [0], "p1": [1, 1]})j", "\"p0\" is [row, col]"},
-           {"line_profile", R"j({"panel": "pattern", "p0": [0, 0], "p1": [1, 1e9]})j", "lies far from the image"},
+           {"line_profile", R"j({"panel": "pattern", "p0": [0, 0], "p1": [1, 1e9]})j", "is far from the image"},
            {"line_profile", R"j({"panel": "pattern", "p0": [0, 0], "p1": [1, 1], "width": 0})j", "\"width\" is 0"},
            {"line_profile", R"j({"panel": "sky", "p0": [0, 0], "p1": [1, 1]})j", "\"panel\" is \"sky\""},
            {"play", R"j({"playing": "yes"})j", "\"playing\" is a text, expected true or false"},
-           {"compare", R"j({"datasets": [0, 4]})j", "no data set has the number 4"},
+           {"compare", R"j({"datasets": [0, 4]})j", "\"datasets\" holds 4, expected numbers of data sets, 0 to 0"},
+           {"compare", R"j({"datasets": [1e308]})j", "\"datasets\" holds 1e+308"},
            {"compare", R"j({"datasets": "all"})j", "\"datasets\" is a text, expected a list of numbers"},
            {"open", R"j({"path": "/etc"})j", "/etc: not below a path that was given at start"},
            {"open", R"j({"path": "../../../etc/hostname"})j", "not below a path that was given at start"},
@@ -147,6 +150,113 @@ TEST_F(OneScan, EveryWrongCommandIsOneClearError) {
     SCOPED_TRACE(std::string(wrong.command) + " " + wrong.arguments);
     EXPECT_THAT(client_.error(wrong.command, wrong.arguments), HasSubstr(wrong.words));
   }
+}
+
+TEST_F(OneScan, ExtremeNumbersEndEveryCommandAndHarmNothing) {
+  struct Valid {
+    const char *command, *arguments;
+  };
+  const Valid all[] = {
+      {"set_position", R"j({"row": 1, "col": 2})j"},
+      {"set_detector", R"j({"channel": 1, "shape": "circle", "params": [15, 19, 5]})j"},
+      {"set_detector", R"j({"channel": 1, "shape": "annulus", "params": [15, 19, 5, 9]})j"},
+      {"set_detector", R"j({"channel": 1, "shape": "segment", "params": [15, 19, 5, 9, 1, 4, 0.5]})j"},
+      {"set_detector", R"j({"channel": 1, "shape": "rect", "params": [3, 4, 9, 8]})j"},
+      {"set_detector", R"j({"channel": 1, "shape": "point", "params": [3, 4]})j"},
+      {"set_detector", R"j({"channel": 1, "shape": "polygon", "params": [3, 4, 9, 8, 2, 11]})j"},
+      {"set_detector", R"j({"channel": 1, "shape": "brush", "params": [[3, 4, 9]]})j"},
+      {"set_scan_roi", R"j({"shape": "rect", "params": [1, 2, 5, 6]})j"},
+      {"set_scan_roi", R"j({"shape": "polygon", "params": [0, 0, 9, 3, 4, 9]})j"},
+      {"set_item", R"j({"item": 0})j"},
+      {"set_dataset", R"j({"dataset": 0})j"},
+      {"set_centre", R"j({"row": 15, "col": 19, "radius": 5})j"},
+      {"request_fft", R"j({"channel": 0})j"},
+      {"line_profile", R"j({"panel": "pattern", "p0": [0, 0], "p1": [9, 9], "width": 3})j"},
+      {"line_profile", R"j({"panel": "image", "channel": 0, "p0": [0, 0], "p1": [9, 9], "width": 3})j"},
+      {"play", R"j({"playing": false, "fps": 5})j"},
+      {"compare", R"j({"datasets": [0]})j"},
+      {"export", R"j({"what": "image", "format": "csv", "channel": 0})j"},
+      {"release", R"j({"item": 0})j"},
+  };
+  const auto image = [&] {
+    return elements<double>(
+        client_.show(FrameKind::image, "set_detector", R"j({"channel": 0, "expr": "rect(3,4,20,30)"})j"));
+  };
+  const auto before = image();
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  int refused = 0;
+  for (const Valid& valid : all) {
+    if (std::string(valid.command) != "release") (void)client_.ask(valid.command, valid.arguments);
+    // Each number of it in turn.
+    const std::string text = valid.arguments;
+    for (std::size_t first = 0; first < text.size(); ++first) {
+      if (!is_digit(text[first]) || text[first - 1] == 'p') continue;  // p0 and p1 are names
+      const std::size_t end = text.find_first_not_of("0123456789.", first);
+      for (const char* extreme :
+           {"1e308", "-1e308", "1e-308", "-1", "0.5", "990000", "-990000", "1000000000", "9223372036854775807",
+            "-9223372036854775808", "18446744073709551615", "null", "[]"}) {
+        const std::string arguments = text.substr(0, first) + extreme + text.substr(end);
+        SCOPED_TRACE(std::string(valid.command) + " " + arguments);
+        try {
+          (void)client_.ask(valid.command, arguments);
+        } catch (const Error& error) {
+          EXPECT_TRUE(error.kind() == ErrorKind::bad_input || error.kind() == ErrorKind::usage) << error.what();
+          ++refused;
+        }
+      }
+      first = end;
+    }
+  }
+  EXPECT_GT(refused, 300);
+  (void)client_.ask("set_item", R"j({"item": 0})j");
+  wait_until_loaded(client_, page_);  // it was released
+  (void)client_.ask("set_scan_roi", "{}");
+  EXPECT_EQ(image(), before);
+}
+
+TEST_F(OneScan, AStateWithExtremeNumbersIsRefusedOrShown) {
+  (void)client_.ask("set_detector", R"j({"channel": 0, "expr": "bf"})j");
+  (void)client_.ask("set_centre", R"j({"row": 15, "col": 19, "radius": 5})j");
+  const std::string state = to_json(*client_.ask("save_state").find("state"), -1);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = state;
+    EXPECT_NE(changed.find(from), std::string::npos) << from << " in " << state;
+    return R"j({"state": )j" + changed.replace(changed.find(from), from.size(), to) + "}";
+  };
+  EXPECT_THAT(client_.error("load_state", with("\"row\":15.0", "\"row\":1e308")), HasSubstr("far from the 32 x 40"));
+  EXPECT_THAT(client_.error("load_state", with("\"radius\":5.0", "\"radius\":-1")), HasSubstr("expected more than 0"));
+  EXPECT_THAT(client_.error("load_state", with("\"dataset\":0", "\"dataset\":1e308")), HasSubstr("whole number"));
+  // One data set named a thousand times is compared once.
+  std::string many = "0";
+  for (int i = 0; i < 1000; ++i) many += ",0";
+  (void)client_.ask("load_state", with("\"compared\":[]", "\"compared\":[" + many + "]"));
+  EXPECT_EQ(client_.ask("save_state").find("state")->find("compared")->size(), 1U);
+}
+
+TEST_F(OneScan, ACancelledCommandLeavesWhatWasShown) {
+  const std::string region = R"j({"expr": "rect(1,1,9,8)"})j", larger = R"j({"expr": "rect(1,1,9,9)"})j";
+  (void)client_.ask("set_scan_roi", region);
+  {
+    Cancel cancel;
+    cancel.request();
+    const CancelScope scope(&cancel);
+    for (const auto& [command, arguments] :
+         {std::pair("set_scan_roi", larger),
+          {"set_detector", std::string(R"j({"channel": 1, "expr": "all"})j")},
+          {"line_profile", std::string(R"j({"panel": "pattern", "p0": [0, 0], "p1": [9, 9]})j")}})
+      EXPECT_THAT(sonde::testing::error_of(ErrorKind::interrupted, [&] { (void)client_.ask(command, arguments); }),
+                  HasSubstr("cancelled"))
+          << command;
+  }
+  // The pattern that grows by what the region gains begins anew instead of from a sum that is half made.
+  const auto sum = elements<std::uint64_t>(client_.show(FrameKind::reduced_pattern, "set_scan_roi", larger));
+  std::vector<std::uint64_t> expected(sum.size(), 0);
+  for (Index row = 1; row < 9; ++row)
+    for (Index col = 1; col < 9; ++col) {
+      const Array pattern = scan_.pattern(row, col);
+      for (std::size_t q = 0; q < expected.size(); ++q) expected[q] += count(pattern, static_cast<Index>(q));
+    }
+  EXPECT_EQ(sum, expected);
 }
 
 using OtherLayouts = Viewed;
@@ -190,6 +300,17 @@ TEST_F(Viewed, OpensWhatLiesBelowThePathsOfTheStart) {
   EXPECT_EQ(client.ask("set_dataset", R"j({"dataset": 1})j").find("dataset")->as_whole(), 1);
   EXPECT_THAT(client.error("open", R"j({"path": "link/c_master.h5"})j"), HasSubstr("not below a path"));
   EXPECT_THAT(client.error("open", R"j({"path": "nothing_master.h5"})j"), HasSubstr("not below a path"));
+}
+
+TEST_F(Viewed, WhatOthersHoldIsInTheMemoryLine) {
+  const auto dataset = std::make_shared<const Dataset>(load(write("scan"), {}, plenty()));
+  const panel::Page page = make_page(dataset, plenty());
+  const Value state = page.state();
+  const Value& memory = *state.find("memory");
+  EXPECT_GE(memory.find("resident")->as_whole(), static_cast<Index>(dataset->held_bytes()));
+  EXPECT_EQ(memory.find("budget")->as_whole(), static_cast<Index>(plenty().limit_bytes() + dataset->held_bytes()));
+  EXPECT_EQ(memory.find("items")->items().at(0).find("resident")->as_whole(),
+            static_cast<Index>(dataset->held_bytes()));
 }
 
 TEST_F(Viewed, AScanThatIsNotThereIsTheErrorOfLoading) {

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/stem/image/diffraction.h"
 #include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/view/panel_values.h"
 
 namespace sonde::stem {
 namespace {
@@ -54,6 +57,7 @@ std::vector<ScanRegion> rectangles(std::span<const Index> positions, Index scan_
   std::vector<ScanRegion> all;
   std::size_t open = 0;  // rectangles from here on may still grow
   for (std::size_t i = 0; i < positions.size();) {
+    check_interrupt();
     const Index row = positions[i] / scan_cols, col = positions[i] % scan_cols;
     Index last = col;
     while (++i < positions.size() && positions[i] == positions[i - 1] + 1 && positions[i] / scan_cols == row) ++last;
@@ -81,6 +85,7 @@ void join(Array& into, const Array& part, Join join_one) {
 Array decoded_pattern(const Dataset& dataset, std::span<const Index> positions, Reduction reduction) {
   Array result;
   for (const ScanRegion& part : rectangles(positions, dataset.shape()[1])) {
+    check_interrupt();
     Moments moments = dataset.moments_of(part);
     Array& pattern = reduction == Reduction::max ? moments.pattern_max : moments.pattern_sum;
     if (result.empty()) {
@@ -144,7 +149,7 @@ Frame pattern_frame(const Dataset& dataset, Index scan_row, Index scan_col) {
 }
 
 DetectorOf detector_of(const Dataset& dataset, const std::string& text, const DetectorGeometry& geometry) {
-  if (is_moment(text)) return {text, std::nullopt};
+  if (is_moment(text)) return {text, std::nullopt, deflection_origin(dataset, geometry)};
   Mask mask = detector_mask(text, geometry);
   if (mask.area() == 0)
     throw Error(ErrorKind::bad_input, fmt::format("the detector {} covers no good pixel of {} x {}", text,
@@ -161,7 +166,8 @@ ClientImager::ClientImager(const std::shared_ptr<const Dataset>& dataset, Budget
   reservation_ = budget.reserve((VirtualImager::history_length + (elsewhere ? 1 : 0)) * image_bytes,
                                 "earlier images of a viewer", "release a data set, or close other windows");
   ImagerSources sources = imager_sources(*dataset);
-  if (const Array& total = dataset->moments().total; elsewhere && total.dtype() == DType::u64) {
+  if (const Array& total = dataset->moments().total;
+      elsewhere && total.dtype() == DType::u64 && totals_match(*dataset)) {
     total_ = total.copy_to(stream_.device(), stream_);
     sources.total = &*total_;
   }
@@ -171,15 +177,47 @@ ClientImager::ClientImager(const std::shared_ptr<const Dataset>& dataset, Budget
 Shown image_of(const Dataset& dataset, const DetectorOf& detector) {
   const Index rows = dataset.shape()[0], cols = dataset.shape()[1];
   if (!detector.mask) {
-    const DetectorImage moment = *moment_image(dataset, detector.text);
-    return {frame_of(FrameKind::image, rows, cols, moment.image), moment.area, moment.path, "sums taken while loading",
-            0};
+    const Moment moment = *moment_of(detector.text);
+    const Array image = deflection_image(dataset, moment, detector.origin, deflection_unit(moment, dataset).per_px);
+    DetectorGeometry from;
+    from.centre_row = detector.origin.row;
+    from.centre_col = detector.origin.col;
+    DetectorImage kept = *moment_image(dataset, detector.text, from);
+    Shown shown{frame_of(FrameKind::image, rows, cols, image), kept.area, kept.path,
+                fmt::format("sums taken while loading; deflection from {} at row {:.3f}, column {:.3f}",
+                            detector.origin.is_beam ? "the centre of the beam" : "the mean of the scan",
+                            detector.origin.row, detector.origin.col),
+                0};
+    shown.exact = std::make_shared<const Array>(std::move(kept.image));
+    return shown;
   }
   const Mask& mask = *detector.mask;
   const std::vector<DetectorImage> images = mask_images(dataset, std::span(&mask, 1));
   const DetectorImage& image = images.front();
   return {frame_of(FrameKind::image, rows, cols, image.image), image.area, image.path,
           fmt::format("the scan is held {}", layout_name(dataset.layout())), mask.hash};
+}
+
+Frame moment_preview(const FirstLook& look, Moment moment, const DetectorGeometry& geometry,
+                     const DeflectionUnit& unit) {
+  const PanelValues rows{look.moment(true), {}}, cols{look.moment(false), {}};
+  const std::vector<double> row = rows.numbers(), col = cols.numbers();
+  const auto mean = [](const std::vector<double>& values) {
+    double sum = 0;
+    std::size_t finite = 0;
+    for (const double value : values)
+      if (std::isfinite(value)) {
+        sum += value;
+        ++finite;
+      }
+    return finite > 0 ? sum / static_cast<double>(finite) : 0;
+  };
+  const double row0 = geometry.centre_row ? *geometry.centre_row : mean(row),
+               col0 = geometry.centre_col ? *geometry.centre_col : mean(col);
+  std::vector<float> values(row.size());
+  for (std::size_t p = 0; p < values.size(); ++p)
+    values[p] = static_cast<float>(deflection(moment, row[p] - row0, col[p] - col0, unit.per_px));
+  return panel::make_frame<float>(FrameKind::image, rows.rows(), rows.cols(), values);
 }
 
 Shown ClientImager::image(const Dataset& dataset, const DetectorOf& detector) {
@@ -235,14 +273,16 @@ Frame ClientPattern::pattern(const std::shared_ptr<const Dataset>& dataset, std:
     std::set_difference(positions_.begin(), positions_.end(), positions.begin(), positions.end(),
                         std::back_inserter(removed));
     if (added.size() + removed.size() < positions.size()) {
+      dataset_.reset();  // what sum_ holds is of nothing until it is made
       pattern_update(stream, scan, *sum_, added, removed, *sum_);
+      dataset_ = dataset;
       positions_.assign(positions.begin(), positions.end());
       return shown(sum_->copy_to(Device::cpu(), stream));
     }
   }
   if (!sum_ || sum_->shape() != shape || sum_->device() != stream.device())
     sum_.emplace(stream.device(), shape, DType::u64);
-  dataset_.reset();  // what sum_ holds is of nothing until it is made
+  dataset_.reset();
   pattern_sum(stream, scan, positions, *sum_);
   dataset_ = dataset;
   positions_.assign(positions.begin(), positions.end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the room: numbers of one loaded scan as frames. Counts stay whole numbers in the smallest type that holds
-// them; moments and weighted sums are f32.
+// them; deflections and weighted sums are f32.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,8 @@
 #include "sonde/instruments/stem/image/expression.h"
 #include "sonde/instruments/stem/image/imager.h"
 #include "sonde/instruments/stem/load/dataset.h"
+#include "sonde/instruments/stem/results/moment_images.h"
+#include "sonde/instruments/stem/view/first_look.h"
 #include "sonde/instruments/stem/view/frame_cache.h"
 
 namespace sonde::stem {
@@ -31,13 +33,18 @@ enum class Reduction { sum, mean, max };
 /// A detector as it stands: a mask, or a first moment.
 struct DetectorOf {
   std::string text;
-  std::optional<Mask> mask;  ///< absent: com-row or com-col
+  std::optional<Mask> mask;   ///< absent: a first moment
+  DeflectionOrigin origin{};  ///< of a first moment
 };
 /// Throws what parsing and evaluating throw, and Error(bad_input) when no good pixel is left. Files are not read.
 [[nodiscard]] DetectorOf detector_of(const Dataset& dataset, const std::string& text, const DetectorGeometry& geometry);
 
-/// The image of a detector, computed from nothing else.
+/// The image of a detector, computed from nothing else. Of a first moment the deflection, in deflection_unit().
 [[nodiscard]] Shown image_of(const Dataset& dataset, const DetectorOf& detector);
+
+/// The same as it is seen while the scan is being loaded.
+[[nodiscard]] panel::Frame moment_preview(const FirstLook& look, Moment moment, const DetectorGeometry& geometry,
+                                          const DeflectionUnit& unit);
 
 /// One client's images of one item, each computed from what that client saw before where that is shorter (see
 /// VirtualImager). It keeps images, not the data set: memory that is released is free at once.

@@ -24,6 +24,17 @@ std::uint32_t microseconds(const Stopwatch& watch) { return static_cast<std::uin
 
 }  // namespace
 
+void require_near(const Beam& beam, const Shape& shape) {
+  if (!(beam.radius > 0))
+    throw Error(ErrorKind::bad_input, fmt::format("centre: \"radius\" is {:.6g}, expected more than 0", beam.radius));
+  const double reach = 2 * static_cast<double>(shape[2] + shape[3]);
+  for (const double place : {beam.row, beam.col, beam.radius})
+    if (!(std::abs(place) < reach))
+      throw Error(ErrorKind::bad_input, fmt::format("centre: {:.6g} is far from the {} x {} pixels of the detector",
+                                                    place, shape[2], shape[3]))
+          .hint(fmt::format("less than {} in size", static_cast<Index>(reach)));
+}
+
 ClientSession::ClientSession(Catalogue& catalogue, std::shared_ptr<panel::Outlet> outlet)
     : catalogue_(catalogue), outlet_(std::move(outlet)) {}
 
@@ -63,6 +74,7 @@ void ClientSession::run(const panel::Command& command) {
   request_ = command.id;
   ++commands_;
   const auto& [arguments, carry_out] = found->second;
+  catalogue_.used();
   outlet_->reply(command, (this->*carry_out)(Arguments(command, arguments)));
   if (!playing_) prepare_when_at_rest();
 }
@@ -131,6 +143,7 @@ Value ClientSession::set_detector(const Arguments& arguments) {
     reply["because"] = shown.because;
     reply["mask_hash"] = fmt::format("{:016x}", shown.mask_hash);
     reply["compute_us"] = shown.frame.compute_us;
+    reply["cached"] = shown.frame.cached;
   } catch (...) {
     chosen.detector = before;
     throw;
@@ -219,15 +232,12 @@ Value ClientSession::find_beam(const Arguments& arguments) {
 Value ClientSession::set_beam(const Arguments& arguments) {
   const Target chosen = target(arguments);
   const Beam beam{arguments.real("row"), arguments.real("col"), arguments.real("radius")};
-  if (!(beam.radius > 0)) arguments.fail(fmt::format("\"radius\" is {}, expected more than 0", beam.radius));
-  const double reach = 2 * static_cast<double>(chosen.entry->shape()[2] + chosen.entry->shape()[3]);
-  for (const double place : {beam.row, beam.col, beam.radius})
-    if (!(std::abs(place) < reach)) arguments.fail(fmt::format("{} lies far from the detector", place));
+  require_near(beam, chosen.entry->shape());
   view_.beams[chosen.id()] = beam;
   if (chosen.dataset)
     for (Index channel = 0; channel < most_channels; ++channel) {
       const std::string& text = view_.channels[static_cast<std::size_t>(channel)].detector;
-      if (text.empty() || is_moment(text) || !DetectorExpression::parse(text).needs_disk()) continue;
+      if (text.empty() || (!is_moment(text) && !DetectorExpression::parse(text).needs_disk())) continue;
       (void)send_image(chosen, channel);
     }
   Value reply;
@@ -240,7 +250,9 @@ Value ClientSession::set_beam(const Arguments& arguments) {
 Value ClientSession::compare(const Arguments& arguments) {
   std::vector<Index> chosen;
   for (const double each : arguments.reals("datasets")) {
-    if (each != std::floor(each)) arguments.fail("\"datasets\" holds numbers of data sets");
+    if (each != std::floor(each) || !(each >= 0 && each < static_cast<double>(catalogue_.size())))
+      arguments.fail(fmt::format("\"datasets\" holds {:.6g}, expected numbers of data sets, 0 to {}", each,
+                                 catalogue_.size() - 1));
     const Index id = catalogue_.entry(static_cast<Index>(each))->id();
     if (std::find(chosen.begin(), chosen.end(), id) == chosen.end()) chosen.push_back(id);
   }
@@ -406,10 +418,10 @@ Shown ClientSession::image(const Target& target, const std::string& detector) {
   const std::string name = image_key(target, detector);
   if (std::optional<Shown> shown = catalogue_.cache().find(name)) return *shown;
   const Stopwatch watch;
-  const bool needs_beam = !is_moment(detector) && DetectorExpression::parse(detector).needs_disk();
-  if (const BeamFound found = target.entry->beam(target.item); needs_beam && beam_key(target).empty() && found.error)
+  const bool needs_disk = !is_moment(detector) && DetectorExpression::parse(detector).needs_disk();
+  if (const BeamFound found = target.entry->beam(target.item); needs_disk && beam_key(target).empty() && found.error)
     throw *found.error;
-  const DetectorOf made = detector_of(*target.dataset, detector, geometry(target, needs_beam));
+  const DetectorOf made = detector_of(*target.dataset, detector, geometry(target, needs_disk || is_moment(detector)));
   const auto with_history = [&] {
     auto imager = imagers_.find(target.id());
     if (imager == imagers_.end() || !imager->second.is_of(target.dataset)) {
@@ -447,7 +459,8 @@ void ClientSession::send_image_preview(const Target& target, Index channel) {
     const auto look = target.entry->first_look(target.item);
     Frame frame =
         is_moment(detector)
-            ? look->moment(is_row_moment(detector))
+            ? moment_preview(*look, *moment_of(detector), geometry(target, true),
+                             deflection_unit(*moment_of(detector), target.entry->pixel_mrad()))
             : look->image(detector_mask(detector, geometry(target, DetectorExpression::parse(detector).needs_disk())));
     frame.channel = static_cast<std::uint16_t>(channel);
     frame.preview = true;

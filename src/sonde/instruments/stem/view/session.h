@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,6 +28,12 @@ inline constexpr std::chrono::milliseconds moment_of_rest(150);
 
 /// The actions of the page, in the order of the protocol's table.
 [[nodiscard]] std::vector<panel::Action> view_actions();
+
+/// Throws Error(bad_input) for a beam without a radius, or one that lies far from the detector of the scan's shape.
+void require_near(const Beam& beam, const Shape& shape);
+
+/// Length of a pixel's step along the line, in the scale's unit.
+[[nodiscard]] double units_per_px(const LineProfile& profile, const ImageScale& scale);
 
 /// What one client looks at, and how its commands change that. Commands come one at a time; the catalogue's worker may
 /// come in between with data that were waited for.
@@ -115,7 +122,10 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   /// What "image", "pattern", "region" or "spectrum" shows. Throws Error(bad_input) for a channel without a detector.
   [[nodiscard]] PanelValues values_of(const Target& target, const std::string& panel, Index channel);
   [[nodiscard]] const ClientView::Channel& channel_with_detector(Index channel) const;
-  [[nodiscard]] LineProfile profile_along(const Target& target, const ClientView::Line& line, ImageScale& scale);
+  /// How an image of this detector is shown; its values are those of its frame.
+  [[nodiscard]] Depiction depiction(const Target& target, const std::string& detector) const;
+  [[nodiscard]] LineProfile profile_along(const Target& target, const ClientView::Line& line, ImageScale& scale,
+                                          std::string* value_unit = nullptr);
 
   // Series: session_series.cpp
   /// Makes what all items show, loading those that are not in memory.
@@ -124,6 +134,7 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   void prepare_when_at_rest();
   void wait_for_rest(std::chrono::milliseconds rest);
   void prepare_in_order(bool held_only);
+  void prepare_next();
   void prepare_item(std::uint64_t generation, Index dataset, Index item, bool held_only);
   [[nodiscard]] bool is_ready(const Target& target) const;
   [[nodiscard]] std::vector<Index> ready_items(Index dataset) const;
@@ -154,8 +165,15 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   std::map<Index, ClientImager> imagers_;  // by data set
   ClientPattern reduced_;
   bool playing_ = false;
-  std::vector<Index> ready_;      // items that the client was last told of
+  std::vector<Index> ready_;      // items in the last message to the client
   std::uint64_t generation_ = 0;  // of prepared items: work of an earlier one is not worth finishing
+  struct ToPrepare {
+    std::uint64_t generation = 0;
+    Index dataset = 0;
+    bool held_only = false;
+    std::deque<Index> items;  // in their order
+  } to_prepare_;
+  bool preparing_ = false;  // a job of the catalogue will take the next one
   std::chrono::steady_clock::time_point last_change_;
   bool waits_for_rest_ = false;  // a job of the catalogue will look whether it has come
 };

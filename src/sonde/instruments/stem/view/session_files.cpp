@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/figure/image.h"
 #include "sonde/engine/io/npy.h"
 #include "sonde/engine/io/png.h"
@@ -17,10 +18,12 @@
 #include "sonde/engine/io/zip.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/stem/results/depiction.h"
 #include "sonde/instruments/stem/results/image_record.h"
 #include "sonde/instruments/stem/results/provenance.h"
 #include "sonde/instruments/stem/view/scratch_folder.h"
 #include "sonde/instruments/stem/view/session.h"
+#include "sonde/instruments/stem/view/shape_text.h"
 #include "sonde/instruments/stem/view/snapshot.h"
 
 namespace sonde::stem {
@@ -53,24 +56,35 @@ File named(const std::string& name, const std::string& format, std::vector<std::
   return {plain_name(name) + "." + ending(format), media_types().at(format), std::move(bytes)};
 }
 
-/// Rows of numbers, with all their digits.
-std::string csv_of(const PanelValues& values) {
-  const std::vector<double> numbers = values.numbers();
+/// Rows of numbers, with all their digits: floats as short as they read back.
+std::string csv_of(const Array& values) {
   std::string text;
-  for (Index r = 0; r < values.rows(); ++r)
-    for (Index c = 0; c < values.cols(); ++c) {
-      const double number = numbers[static_cast<std::size_t>(r * values.cols() + c)];
-      // Floats as short as they read back, counts as whole numbers.
-      text += values.frame.type == panel::FrameType::f32 ? fmt::format("{}", static_cast<float>(number))
-                                                         : fmt::format("{:.0f}", number);
-      text += c + 1 < values.cols() ? "," : "\n";
+  const auto write = [&](const auto* numbers) {
+    const Index cols = values.shape()[1];
+    for (Index p = 0; p < values.count(); ++p) {
+      if (p % cols == 0) check_interrupt();
+      text += fmt::format("{}{}", numbers[p], (p + 1) % cols != 0 ? "," : "\n");
     }
+  };
+  if (values.dtype() == DType::u64)
+    write(static_cast<const std::uint64_t*>(values.data()));
+  else if (values.dtype() == DType::f32)
+    write(static_cast<const float*>(values.data()));
+  else
+    write(static_cast<const double*>(values.data()));
   return text;
 }
 
 /// u32 where counts fit, else f32: what TIFF readers know.
 Array stack_for_tiff(const Array& stack) {
   if (stack.dtype() == DType::f32) return stack.clone();
+  if (stack.dtype() == DType::f64) {
+    Array made(Device::cpu(), stack.shape(), DType::f32);
+    const auto* from = static_cast<const double*>(stack.data());
+    std::transform(from, from + stack.count(), static_cast<float*>(made.data()),
+                   [](double value) { return static_cast<float>(value); });
+    return made;
+  }
   const auto* from = static_cast<const std::uint64_t*>(stack.data());
   const bool fits = *std::max_element(from, from + stack.count()) <= max_value(DType::u32);
   Array made(Device::cpu(), stack.shape(), fits ? DType::u32 : DType::f32);
@@ -137,9 +151,10 @@ Value ClientSession::record_of(const Target& target, const std::string& what, In
     const Shown shown = image(target, view_.channels[static_cast<std::size_t>(channel)].detector);
     DetectorOptions options;
     const std::string& text = view_.channels[static_cast<std::size_t>(channel)].detector;
-    const DetectorImage made{text, shown.path, shown.area, shown.mask_hash, PanelValues{shown.frame, {}}.array()};
+    const DetectorImage made{text, shown.path, shown.area, shown.mask_hash,
+                             PanelValues{shown.frame, {}, {}, shown.exact}.kept()};
     return image_record(*target.dataset, made, options, {},
-                        geometry(target, !is_moment(text) && DetectorExpression::parse(text).needs_disk()),
+                        geometry(target, is_moment(text) || DetectorExpression::parse(text).needs_disk()),
                         std::nullopt);
   }
   Value record = provenance(*target.dataset);
@@ -169,11 +184,15 @@ panel::File ClientSession::panel_file(const Target& target, const std::string& w
   else if (what == "region")
     name += std::string(sonde::stem::name(view_.reduction));
   else
-    name += (what == "spectrum" ? "spectrum_" : "") + channel_with_detector(channel).detector;
-  if (format == "csv") return named(name, format, bytes_of(csv_of(values)));
+    name += (what == "spectrum" ? "spectrum_" : "") + short_expression(channel_with_detector(channel).detector);
+  if (format == "csv") return named(name, format, bytes_of(csv_of(values.kept())));
   const ScratchFolder folder;
   const std::string file = "panel." + ending(format);
-  save_image(folder.file(file), values.array(), values.scale, {}, record_of(target, what, channel));
+  Value record = record_of(target, what, channel);
+  if (const Value* told = values.depiction.record.find("deflection"); told != nullptr && format == "png")
+    record["detector"]["deflection"] = *told;
+  save_image(folder.file(file), format == "png" ? values.array() : values.kept(), values.scale, {}, std::move(record),
+             values.depiction);
   return named(name, format, folder.read(file));
 }
 
@@ -181,10 +200,7 @@ panel::File ClientSession::profile_file(const Target& target, const std::string&
   if (!view_.line) throw Error(ErrorKind::bad_input, "no line profile was taken").hint("draw a line first");
   ImageScale scale;
   const LineProfile profile = profile_along(target, *view_.line, scale);
-  const double rows = view_.line->p1.row - view_.line->p0.row, cols = view_.line->p1.col - view_.line->p0.col;
-  const double length_px = std::hypot(rows, cols);
-  const double unit_per_px =
-      length_px > 0 ? std::hypot(rows * scale.row_step.value_or(1), cols * scale.col_step.value_or(1)) / length_px : 1;
+  const double unit_per_px = units_per_px(profile, scale);
   std::vector<float> values(profile.values.begin(), profile.values.end());  // as sent
   const std::string name = target.entry->item_label(target.item) + "_profile";
   if (format == "npy") {
@@ -219,27 +235,36 @@ panel::File ClientSession::series_file(Index dataset, const std::string& format,
   const Index items = item.entry->size();
   std::vector<PanelValues> images;
   for (item.item = 0; item.item < items; ++item.item) {
+    check_interrupt();
     item.dataset = item.entry->held(item.item);
     const auto kept = catalogue_.cache().find(image_key(item, detector));
     if (!kept && !item.dataset)
       throw Error(ErrorKind::bad_input,
                   fmt::format("item {} of {} is not in memory, and its image was not made yet", item.item, items))
           .hint("play the series, and export it when all of it is ready");
-    images.push_back({kept ? kept->frame : image(item, detector).frame, {}});
+    const Shown shown = kept ? *kept : image(item, detector);
+    images.push_back({shown.frame, {}, {}, shown.exact});
   }
-  const std::string name = fmt::format("{}_{}", item.entry->label(), detector);
+  const std::string name = fmt::format("{}_{}", item.entry->label(), short_expression(detector));
   const ScratchFolder folder;
   const std::string file = "series." + ending(format);
   if (format == "zip") {
     // One range for all, so that brightness can be compared.
-    ImageStyle style;
+    const std::optional<Moment> moment = moment_of(detector);
+    const bool counts = images.front().frame.type != panel::FrameType::f32;
+    ImageStyle style =
+        picture_style(moment ? depiction_of(*moment, deflection_unit(*moment, item.entry->pixel_mrad()), {})
+                             : Depiction{.unit = counts ? "counts" : ""},
+                      {}, {});
     for (const PanelValues& values : images) {
+      if (style.colours == ColourMap::phase) break;  // the whole circle
       const ValueRange range = percentile_range(values.array(), style.low_percentile, style.high_percentile);
       style.low = std::min(style.low.value_or(range.low), range.low);
       style.high = std::max(style.high.value_or(range.high), range.high);
     }
     ZipWriter zip(folder.file(file));
     for (std::size_t i = 0; i < images.size(); ++i) {
+      check_interrupt();
       const std::vector<std::byte> png = encode_png(render_image(images[i].array(), style));
       const std::array<std::span<const std::byte>, 1> parts = {png};
       zip.add(fmt::format("{:04}_{}.png", i, plain_name(item.entry->item_label(static_cast<Index>(i)))), parts,
@@ -248,11 +273,10 @@ panel::File ClientSession::series_file(Index dataset, const std::string& format,
     zip.commit();
     return named(name, format, folder.read(file));
   }
-  const bool floats = images.front().frame.type == panel::FrameType::f32;
-  Array stack(Device::cpu(), {items, images.front().rows(), images.front().cols()}, floats ? DType::f32 : DType::u64);
+  Array stack(Device::cpu(), {items, images.front().rows(), images.front().cols()}, images.front().kept().dtype());
   auto* to = static_cast<std::byte*>(stack.data());
   for (const PanelValues& values : images) {
-    const Array image = values.array();
+    const Array image = values.kept();
     std::memcpy(to, image.data(), image.allocated_bytes());
     to += image.allocated_bytes();
   }
@@ -271,9 +295,10 @@ panel::File ClientSession::snapshot_file(const Target& target) {
   };
   for (Index channel = 0; channel < most_channels; ++channel)
     if (const std::string& text = view_.channels[static_cast<std::size_t>(channel)].detector; !text.empty())
-      add(text, "image", channel);
+      add(short_expression(text), "image", channel);
   add(fmt::format("pattern at row {}, column {}", view_.scan_row, view_.scan_col), "pattern", 0);
-  add(fmt::format("{} over {}", name(view_.reduction), view_.scan_roi.empty() ? "the whole scan" : view_.scan_roi),
+  add(fmt::format("{} over {}", name(view_.reduction),
+                  view_.scan_roi.empty() ? "the whole scan" : short_expression(view_.scan_roi)),
       "region", 0);
   const Value record = provenance(*target.dataset);
   snapshot.facts.emplace_back("file", target.entry->item_path(target.item));

@@ -2,11 +2,17 @@
 // Fourier transforms and line profiles of what a client sees.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/load/trusted.h"
+#include "sonde/instruments/stem/results/depiction.h"
 #include "sonde/instruments/stem/view/session.h"
 #include "sonde/instruments/stem/view/spectrum.h"
 
@@ -14,6 +20,23 @@ namespace sonde::stem {
 
 using panel::Frame;
 using panel::FrameKind;
+
+namespace {
+
+/// What a picture of a pattern shows: bad pixels, also those that are only marked, are no numbers, so that they do not
+/// set its range. Empty where all are good: the pattern itself.
+Array trusted_only(const Dataset& dataset, const PanelValues& pattern) {
+  const std::vector<std::uint8_t> trusted = trusted_pixels(dataset);
+  if (std::find(trusted.begin(), trusted.end(), std::uint8_t{0}) == trusted.end()) return {};
+  const std::vector<double> numbers = pattern.numbers();
+  Array values(Device::cpu(), {pattern.rows(), pattern.cols()}, DType::f32);
+  auto* to = static_cast<float*>(values.data());
+  for (std::size_t q = 0; q < numbers.size(); ++q)
+    to[q] = trusted[q] != 0 ? static_cast<float>(numbers[q]) : std::numeric_limits<float>::quiet_NaN();
+  return values;
+}
+
+}  // namespace
 
 const ClientView::Channel& ClientSession::channel_with_detector(Index channel) const {
   const ClientView::Channel& chosen = view_.channels[static_cast<std::size_t>(channel)];
@@ -83,24 +106,48 @@ Value ClientSession::request_fft(const Arguments& arguments) {
 
 PanelValues ClientSession::values_of(const Target& target, const std::string& panel, Index channel) {
   const Dataset& dataset = *target.dataset;
-  if (panel == "pattern" || panel == "region")
-    return {panel == "pattern" ? pattern(target).frame : reduced(target).frame,
-            detector_scale(dataset.calibration(), dataset.det_bin())};
+  const std::string counted = dataset.dtype() == DType::f32 ? "" : "counts";
+  if (panel == "pattern" || panel == "region") {
+    PanelValues shown{panel == "pattern" ? pattern(target).frame : reduced(target).frame,
+                      detector_scale(dataset.calibration(), dataset.det_bin()),
+                      {.unit = counted, .palette = Palette::pattern}};
+    shown.depiction.values = trusted_only(dataset, shown);
+    return shown;
+  }
   const ClientView::Channel& chosen = channel_with_detector(channel);
   ImageScale scale = scan_scale(dataset.calibration(), dataset.scan_bin());
-  if (panel == "image") return {image(target, chosen.detector).frame, scale};
+  if (panel == "image") {
+    const Shown shown = image(target, chosen.detector);
+    return {shown.frame, scale, depiction(target, chosen.detector), shown.exact};
+  }
   if (scale.unit == "nm") {
     // One pixel of the transform is one cycle over the whole image.
     scale.row_step = 1 / (*scale.row_step * static_cast<double>(dataset.shape()[0]));
     scale.col_step = 1 / (*scale.col_step * static_cast<double>(dataset.shape()[1]));
     scale.unit = "1/nm";
   }
-  return {spectrum(target, chosen).frame, scale};
+  return {spectrum(target, chosen).frame, scale, {.unit = "", .palette = Palette::spectrum}};
 }
 
-LineProfile ClientSession::profile_along(const Target& target, const ClientView::Line& line, ImageScale& scale) {
+double units_per_px(const LineProfile& profile, const ImageScale& scale) {
+  const double rows = profile.p1.row - profile.p0.row, cols = profile.p1.col - profile.p0.col;
+  const double length_px = std::hypot(rows, cols);
+  if (length_px == 0) return 1;
+  return std::hypot(rows * scale.row_step.value_or(1), cols * scale.col_step.value_or(1)) / length_px;
+}
+
+Depiction ClientSession::depiction(const Target& target, const std::string& detector) const {
+  const Dataset& dataset = *target.dataset;
+  const std::optional<Moment> moment = moment_of(detector);
+  if (!moment) return {.unit = dataset.dtype() == DType::f32 ? "" : "counts"};
+  return depiction_of(*moment, deflection_unit(*moment, dataset), deflection_origin(dataset, geometry(target, true)));
+}
+
+LineProfile ClientSession::profile_along(const Target& target, const ClientView::Line& line, ImageScale& scale,
+                                         std::string* value_unit) {
   const PanelValues values = values_of(target, line.panel, line.channel);
   scale = values.scale;
+  if (value_unit != nullptr) *value_unit = values.depiction.unit;
   const std::vector<double> numbers = values.numbers();
   return line_profile({numbers.data(), values.rows(), values.cols()}, line.p0, line.p1, line.width);
 }
@@ -113,14 +160,14 @@ Value ClientSession::line_profile_of(const Arguments& arguments) {
     const std::vector<double> both = arguments.reals(name);
     if (both.size() != 2) arguments.fail(fmt::format("\"{}\" is [row, col]", name));
     for (const double each : both)
-      if (!(std::abs(each) < 1e6)) arguments.fail(fmt::format("\"{}\" lies far from the image", name));
+      if (!(std::abs(each) < 1e6)) arguments.fail(fmt::format("\"{}\" is far from the image", name));
     return Place{both[0], both[1]};
   };
   line.p0 = place("p0");
   line.p1 = place("p1");
   line.width = arguments.has("width") ? arguments.real("width") : 1;
-  if (!(line.width >= 1 && line.width <= 1e4))
-    arguments.fail(fmt::format("\"width\" is {}, expected 1 to 10000", line.width));
+  if (!(line.width >= 1 && line.width <= 1e6))
+    arguments.fail(fmt::format("\"width\" is {}, expected 1 to 1000000", line.width));
   const Target current = target(arguments);
   Value reply;
   if (!current.dataset) {
@@ -130,14 +177,17 @@ Value ClientSession::line_profile_of(const Arguments& arguments) {
   }
   const Stopwatch watch;
   ImageScale scale;
-  const LineProfile profile = profile_along(current, line, scale);
+  std::string value_unit;
+  const LineProfile profile = profile_along(current, line, scale, &value_unit);
   view_.line = line;
-  const double length_px = std::hypot(line.p1.row - line.p0.row, line.p1.col - line.p0.col);
-  const double length = std::hypot((line.p1.row - line.p0.row) * scale.row_step.value_or(1),
-                                   (line.p1.col - line.p0.col) * scale.col_step.value_or(1));
-  const double unit_per_px = length_px > 0 ? length / length_px : 1;
-  reply["length"] = length;
+  const double unit_per_px = units_per_px(profile, scale);
+  reply["length"] = std::hypot(profile.p1.row - profile.p0.row, profile.p1.col - profile.p0.col) * unit_per_px;
+  for (const auto& [name, end] : {std::pair("p0", profile.p0), std::pair("p1", profile.p1)}) {
+    reply[name].push_back(end.row);
+    reply[name].push_back(end.col);
+  }
   reply["unit"] = scale.unit;
+  reply["value_unit"] = value_unit;
   reply["step"] = profile.step_px * unit_per_px;
   reply["fwhm"] = profile.fwhm_px ? Value(*profile.fwhm_px * unit_per_px) : Value();
   const std::vector<float> values(profile.values.begin(), profile.values.end());

@@ -96,10 +96,27 @@ void ClientSession::prepare_in_order(bool held_only) {
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = static_cast<Index>(i);
   std::stable_sort(items.begin(), items.end(),
                    [&](Index a, Index b) { return std::abs(a - current) < std::abs(b - current); });
-  for (const Index item : items)
-    catalogue_.when_idle([weak = weak_from_this(), generation = generation_, dataset = view_.dataset, item, held_only] {
-      if (const auto self = weak.lock()) self->prepare_item(generation, dataset, item, held_only);
-    });
+  to_prepare_ = {generation_, view_.dataset, held_only, {items.begin(), items.end()}};
+  if (!preparing_) prepare_next();
+}
+
+void ClientSession::prepare_next() {
+  // One job at a time: however often a client asks anew, only one waits for the worker.
+  preparing_ = true;
+  catalogue_.when_idle([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    ToPrepare next;
+    {
+      const std::lock_guard lock(self->mutex_);
+      self->preparing_ = false;
+      if (self->closed_ || self->to_prepare_.generation != self->generation_ || self->to_prepare_.items.empty()) return;
+      next = self->to_prepare_;
+      self->to_prepare_.items.pop_front();
+      self->prepare_next();
+    }
+    self->prepare_item(next.generation, next.dataset, next.items.front(), next.held_only);
+  });
 }
 
 void ClientSession::prepare_item(std::uint64_t generation, Index dataset, Index item, bool held_only) {
@@ -130,7 +147,7 @@ void ClientSession::prepare_item(std::uint64_t generation, Index dataset, Index 
           }))
         return;
   } catch (const Error&) {
-    return;  // kept by the entry, told when the item itself is looked at
+    return;  // kept by the entry, reported when the item itself is looked at
   }
   const std::lock_guard lock(mutex_);
   if (closed_ || generation != generation_) return;

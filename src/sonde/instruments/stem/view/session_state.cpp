@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/version.h"
 #include "sonde/instruments/stem/results/provenance.h"
 #include "sonde/instruments/stem/view/session.h"
@@ -32,7 +33,7 @@ Value shape_value(const Shape& shape) {
 Reduction reduction_of(const std::string& word) {
   for (const Reduction each : {Reduction::sum, Reduction::mean, Reduction::max})
     if (name(each) == word) return each;
-  throw Error(ErrorKind::bad_input, fmt::format("\"{}\" is no reduction", word)).hint("known are sum, mean and max");
+  throw Error(ErrorKind::bad_input, fmt::format("\"{}\" is not a reduction", word)).hint("known are sum, mean and max");
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ Value ClientSession::state_value(const Value& client) {
     each["item"] = item;
     each["path"] = Value();
     if (entry->size() == 0) continue;  // of a folder that waits there is nothing to find again
-    each["path"] = std::filesystem::absolute(entry->item_path(item)).string();
+    each["path"] = absolute_path(entry->item_path(item)).string();
     each["shape"] = shape_value(entry->shape());
     // How it was loaded, as decided: what --state needs to load it in the same way.
     const auto dataset = entry->held(item);
@@ -125,9 +126,12 @@ Value ClientSession::load_state(const Arguments& arguments) {
       throw Error(ErrorKind::bad_input,
                   fmt::format("{}: item {} of {}", entry->source(), view.items[id], entry->size()));
     const Value& beam = state_member(each, "beam", where);
-    if (!beam.is_null() && state_member(beam, "given", where).as_bool())
-      view.beams[id] = {state_member(beam, "row", where).as_real(), state_member(beam, "col", where).as_real(),
-                        state_member(beam, "radius", where).as_real()};
+    if (!beam.is_null() && state_member(beam, "given", where).as_bool()) {
+      const Beam given{state_member(beam, "row", where).as_real(), state_member(beam, "col", where).as_real(),
+                       state_member(beam, "radius", where).as_real()};
+      require_near(given, entry->shape());
+      view.beams[id] = given;
+    }
   }
   const auto number = [&](const Value& saved) {
     const Index old = saved.as_whole();
@@ -136,7 +140,9 @@ Value ClientSession::load_state(const Arguments& arguments) {
     return numbers[static_cast<std::size_t>(old)];
   };
   view.dataset = number(state_member(state, "dataset", where));
-  for (const Value& each : state_member(state, "compared", where).items()) view.compared.push_back(number(each));
+  for (const Value& each : state_member(state, "compared", where).items())
+    if (const Index id = number(each); std::find(view.compared.begin(), view.compared.end(), id) == view.compared.end())
+      view.compared.push_back(id);
   for (const Value& each : state_member(state, "channels", where).items()) {
     const Index channel = state_member(each, "channel", where).as_whole();
     if (channel < 0 || channel >= most_channels)

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+#include <cstdlib>
+
 namespace sonde::stem {
 namespace {
 
@@ -27,7 +30,39 @@ std::vector<double> flat_runs(const Arguments& arguments) {
   return numbers;
 }
 
+/// A number of a text without digits that nobody reads: at most three after the point.
+std::string short_number(const std::string& number) {
+  std::string text = fmt::format("{:.3f}", std::strtod(number.c_str(), nullptr));
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
 }  // namespace
+
+std::string short_expression(const std::string& text, std::size_t longest) {
+  std::string made;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto digit = [&](std::size_t i) {
+      return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]));
+    };
+    const bool inside_word = at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0 ||
+                                        text[at - 1] == '_' || text[at - 1] == '.');
+    std::size_t end = at;
+    while (digit(end)) ++end;
+    const bool fraction = end > at && !inside_word && end < text.size() && text[end] == '.' && digit(end + 1);
+    if (!fraction) {
+      made += text[at++];
+      continue;
+    }
+    ++end;
+    while (digit(end)) ++end;
+    made += short_number(text.substr(at, end - at));
+    at = end;
+  }
+  if (made.size() > longest) made = made.substr(0, longest) + "...";
+  return made;
+}
 
 std::string expression_of(const Arguments& arguments) {
   if (arguments.has("expr") && arguments.has("shape")) arguments.fail("both \"expr\" and \"shape\" are given");

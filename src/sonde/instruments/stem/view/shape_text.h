@@ -2,6 +2,7 @@
 // Private to the room.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "sonde/instruments/stem/view/arguments.h"
@@ -12,5 +13,9 @@ namespace sonde::stem {
 /// what a person draws can be typed, saved and given to `sonde stem image`. Numbers keep all their digits. Throws
 /// Error(bad_input) when neither is given, or both; whether the expression makes sense is seen when it is parsed.
 [[nodiscard]] std::string expression_of(const Arguments& arguments);
+
+/// An expression for titles and file names: numbers with at most three digits after the point, cut where it is longer.
+/// What is computed and stored keeps all digits.
+[[nodiscard]] std::string short_expression(const std::string& text, std::size_t longest = 80);
 
 }  // namespace sonde::stem

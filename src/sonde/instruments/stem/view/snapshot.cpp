@@ -20,7 +20,8 @@ std::string to_html(const Snapshot& snapshot) {
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{}</title>\n<style>\n"
       ":root{{color-scheme:light dark}}body{{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;"
-      "padding:0 1rem}}\nfigure{{display:inline-block;margin:0 1rem 1rem 0}}img{{max-width:32rem;width:100%}}"
+      "padding:0 1rem}}\nfigure{{display:inline-block;margin:0 1rem 1rem "
+      "0}}img{{height:20rem;max-width:100%;object-fit:contain}}"
       "td{{padding:0 1rem 0 0;vertical-align:top}}\n</style>\n</head>\n<body>\n<h1>{}</h1>\n",
       html_text(snapshot.title), html_text(snapshot.title));
   for (const auto& [caption, png] : snapshot.pictures)

@@ -9,7 +9,7 @@
 
 namespace sonde::stem {
 
-/// A page that stands alone: pictures, facts and the state it was made from, nothing outside of it.
+/// A self-contained page: pictures, facts and the state it was made from, nothing outside of it.
 struct Snapshot {
   std::string title;
   std::vector<std::pair<std::string, std::vector<std::byte>>> pictures;  ///< caption, PNG

@@ -14,7 +14,7 @@ namespace sonde::stem {
 const Value& state_member(const Value& state, std::string_view key, const std::string& where) {
   const Value* found = state.find(key);
   if (found == nullptr)
-    throw Error(ErrorKind::bad_file, fmt::format("{}: no \"{}\", so it is no state of the viewer", where, key))
+    throw Error(ErrorKind::bad_file, fmt::format("{}: no \"{}\", so it is not a state of the viewer", where, key))
         .hint("give a file that `sonde view` saved");
   return *found;
 }

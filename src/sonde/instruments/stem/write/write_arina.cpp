@@ -10,6 +10,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/codec/bitshuffle.h"
 #include "sonde/engine/io/hdf5_writer.h"
 
@@ -19,6 +20,7 @@ namespace {
 constexpr std::string_view master_ending = "_master.h5";
 constexpr const char* frames_path = "/entry/data/data";
 constexpr int bitshuffle_filter = 32008;
+constexpr const char* schema = "sonde.arina/1";  // by which a later acquisition knows what it may replace
 
 std::string base_of(const std::string& master) {
   if (!std::string_view(master).ends_with(master_ending))
@@ -42,7 +44,18 @@ void check(const ArinaDescription& d) {
 
 std::vector<std::byte> largest_value(DType dtype) { return std::vector<std::byte>(size_bytes(dtype), std::byte{0xff}); }
 
+// Only the master was named: what lies beside it replaces files of sonde.
+const OutputRole data_role = side_output("the data file of the acquisition", FileMark::hdf5);
+const OutputRole sidecar_role = side_output("the metadata file of the acquisition", FileMark::hdf5);
+
 }  // namespace
+
+void require_arina_places(const std::string& master, bool sidecar) {
+  const std::string base = base_of(master);
+  require_place(master);
+  if (sidecar) require_place(base + ".h5", sidecar_role);
+  require_place(base + "_data_000001.h5", data_role);
+}
 
 struct ArinaWriter::State {
   std::string base;
@@ -65,8 +78,9 @@ struct ArinaWriter::State {
 };
 
 void ArinaWriter::State::begin_file() {
-  Hdf5Writer& file = data_files.emplace_back(data_name(data_files.size() + 1));
+  Hdf5Writer& file = data_files.emplace_back(data_name(data_files.size() + 1), data_role);
   frames_of_file.push_back(std::min(d.frames_per_file, frames() - written));
+  file.attribute("/", "schema", schema);
   file.group("/entry/data");
   file.attribute("/entry", "NX_class", "NXentry");
   file.attribute("/entry/data", "NX_class", "NXdata");
@@ -106,6 +120,7 @@ void ArinaWriter::State::append_group(const std::byte* first, Index count) {
 
 void ArinaWriter::State::write_sidecar(Hdf5Writer& file) const {
   const std::string group = "/STEM Metadata";
+  file.attribute("/", "schema", schema);
   file.group(group);
   file.attribute(group, "NumPixelsX", d.scan_cols);
   file.attribute(group, "NumPixelsY", d.scan_rows);
@@ -156,6 +171,7 @@ void ArinaWriter::State::write_detector(Hdf5Writer& file) const {
 void ArinaWriter::State::write_master(Hdf5Writer& file) const {
   const std::string data = "/entry/data";
   file.group(data);
+  file.attribute("/", "schema", schema);
   file.attribute("/", "default", "entry");
   file.attribute("/entry", "NX_class", "NXentry");
   file.value("/entry/definition", "NXmx");
@@ -175,6 +191,7 @@ ArinaWriter::ArinaWriter(const std::string& master, ArinaDescription description
   state_->base = base_of(master);
   check(description);
   state_->d = std::move(description);
+  require_arina_places(master, state_->d.sidecar);
 }
 
 ArinaWriter::ArinaWriter(ArinaWriter&&) noexcept = default;
@@ -214,7 +231,7 @@ std::vector<std::string> ArinaWriter::finish() {
     file.finish();
   }
   if (state.d.sidecar) {
-    Hdf5Writer sidecar(state.base + ".h5");
+    Hdf5Writer sidecar(state.base + ".h5", sidecar_role);
     state.write_sidecar(sidecar);
     names.push_back(sidecar.path());
     sidecar.finish();

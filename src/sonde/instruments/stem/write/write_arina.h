@@ -31,6 +31,10 @@ struct ArinaDescription {
   std::map<std::string, Hdf5Value::Scalar> attributes;  ///< of /entry/data in the master, for provenance
 };
 
+/// require_place() for the files of an acquisition that are known by name before the first frame. Only the master is
+/// named by a person: the files beside it take the place of files of sonde only (Error(bad_input)).
+void require_arina_places(const std::string& master, bool sidecar = true);
+
 /// Writes "<base>_master.h5", "<base>_data_000001.h5", ... and the sidecar "<base>.h5". One frame per chunk, packed by
 /// bitshuffle + LZ4 (HDF5 filter 32008) on all cores. None of the files has its name before finish() has succeeded, and
 /// the master gets its name last. Layout: DECTRIS FileWriter, NeXus NXmx 1.4.

@@ -1,0 +1,716 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs of `sonde stem` as functions. Written by `python -m sonde._verb_functions`; do not edit."""
+
+from __future__ import annotations
+
+from typing import Literal, SupportsFloat, SupportsIndex
+
+from .._calls import checked
+from .._keywords import Text
+from .._run import Progress, Result, run as _run
+
+
+@checked
+def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None = None,
+         scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+         transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
+         ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+         dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
+         raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+         raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
+         camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
+         rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
+         edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+         dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
+         layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
+         hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
+         on_error: Literal["fail", "zero"] | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+         threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+         dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Say what a scan holds and what loading it would take.
+
+    What ``sonde stem info`` does.
+
+    Parameters
+    ----------
+    input : str, default ''
+        master file or another scan
+    metadata : bool, default False
+        list every value the file holds
+    scan_shape : str (ROWS,COLS|auto), default 'auto'
+        scan rows and columns; one of them may be auto
+    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
+        mirror the scan
+    transpose_scan : bool, default False
+        exchange scan rows and columns
+    transpose_detector : bool, default False
+        exchange detector rows and columns
+    allow_incomplete : bool, default False
+        load a scan that ended early; missing positions are zero and marked
+    drop_extra : bool, default False
+        leave frames out that are more than the scan has positions
+    ignore_mask : bool, default False
+        do not use the pixel mask of the file
+    mask_file : str (FILE), default ''
+        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
+    sentinel : int, default unset
+        stored value that means no data, for formats that declare none (at least 1)
+    dataset : str (PATH), default ''
+        object inside an HDF5 file or a Zarr folder
+    raw_shape : str (RY,RX,QY,QX), default ''
+        shape of a raw file
+    raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
+        element type of a raw file
+    raw_big_endian : bool, default False
+        a raw file has its most significant byte first
+    raw_offset : int or str, default 0
+        bytes before the first frame of a raw file
+    raw_gap : int or str, default 0
+        bytes after every frame of a raw file
+    preset : str (empad), default ''
+        known raw layout
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    camera_length : float in m, default unset
+        camera length (at least 0.0001, at most 1000)
+    scan_step : float in nm, default unset
+        distance of scan positions (at least 1e-06, at most 1e+06)
+    rotation : float in degrees, default unset
+        rotation between scan and detector (at least -360, at most 360)
+    det_bin : str (N|auto), default '1'
+        sum N x N detector pixels; auto takes the smallest bin that fits the memory
+    bin_mode : {'sum', 'mean'}, default 'sum'
+        exact sums of counts, or means over good pixels in f32
+    edge : {'keep', 'drop'}, default 'keep'
+        incomplete bins at the edge
+    scan_bin : int, default 1
+        sum N x N scan positions (at least 1, at most 4096)
+    scan_region : str (ROW0,ROW1,COL0,COL1), default ''
+        load these positions only; the last ones are exclusive
+    dtype : {'auto', 'u8', 'u16', 'u32', 'f32'}, default 'auto'
+        element type held; auto is the narrowest that loses nothing, a given one clips and counts what it clips
+    layout : {'auto', 'frame', 'pixel', 'compressed', 'file'}, default 'auto'
+        how the scan is held in memory
+    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
+        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
+    on_error : {'fail', 'zero'}, default 'fail'
+        a broken frame ends the load, or is zeroed and listed
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("stem info", input, metadata=metadata, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
+                transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
+                ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
+                raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap, preset=preset,
+                voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation, det_bin=det_bin,
+                bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype, layout=layout,
+                hot_pixels=hot_pixels, on_error=on_error, device=device, memory=memory, threads=threads, report=report,
+                config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
+def validate(*input: Text, decode: bool | None = None, pattern: Text | None = None, recursive: bool | None = None,
+             max_files: SupportsIndex | None = None, series_shape: Text | None = None, scan_shape: Text | None = None,
+             scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+             transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
+             ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+             dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
+             raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+             raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
+             camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
+             rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
+             edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+             dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
+             layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
+             hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
+             on_error: Literal["fail", "zero"] | None = None, device: Text | None = None,
+             memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+             config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Check scans without loading them and list every problem at once.
+
+    What ``sonde stem validate`` does.
+
+    Parameters
+    ----------
+    input : list of str, default []
+        scans, or folders of *_master.h5
+    decode : bool, default False
+        decode every frame too, and list the broken ones
+    pattern : str (TEXT), default ''
+        take scans whose name contains this; * matches anything
+    recursive : bool, default False
+        look into sub-folders too
+    max_files : int, default 0
+        take at most this many scans; 0 takes all (at least 0)
+    series_shape : str (RY,RX,QY,QX), default ''
+        take scans of this stored shape; else that of the first
+    scan_shape : str (ROWS,COLS|auto), default 'auto'
+        scan rows and columns; one of them may be auto
+    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
+        mirror the scan
+    transpose_scan : bool, default False
+        exchange scan rows and columns
+    transpose_detector : bool, default False
+        exchange detector rows and columns
+    allow_incomplete : bool, default False
+        load a scan that ended early; missing positions are zero and marked
+    drop_extra : bool, default False
+        leave frames out that are more than the scan has positions
+    ignore_mask : bool, default False
+        do not use the pixel mask of the file
+    mask_file : str (FILE), default ''
+        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
+    sentinel : int, default unset
+        stored value that means no data, for formats that declare none (at least 1)
+    dataset : str (PATH), default ''
+        object inside an HDF5 file or a Zarr folder
+    raw_shape : str (RY,RX,QY,QX), default ''
+        shape of a raw file
+    raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
+        element type of a raw file
+    raw_big_endian : bool, default False
+        a raw file has its most significant byte first
+    raw_offset : int or str, default 0
+        bytes before the first frame of a raw file
+    raw_gap : int or str, default 0
+        bytes after every frame of a raw file
+    preset : str (empad), default ''
+        known raw layout
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    camera_length : float in m, default unset
+        camera length (at least 0.0001, at most 1000)
+    scan_step : float in nm, default unset
+        distance of scan positions (at least 1e-06, at most 1e+06)
+    rotation : float in degrees, default unset
+        rotation between scan and detector (at least -360, at most 360)
+    det_bin : str (N|auto), default '1'
+        sum N x N detector pixels; auto takes the smallest bin that fits the memory
+    bin_mode : {'sum', 'mean'}, default 'sum'
+        exact sums of counts, or means over good pixels in f32
+    edge : {'keep', 'drop'}, default 'keep'
+        incomplete bins at the edge
+    scan_bin : int, default 1
+        sum N x N scan positions (at least 1, at most 4096)
+    scan_region : str (ROW0,ROW1,COL0,COL1), default ''
+        load these positions only; the last ones are exclusive
+    dtype : {'auto', 'u8', 'u16', 'u32', 'f32'}, default 'auto'
+        element type held; auto is the narrowest that loses nothing, a given one clips and counts what it clips
+    layout : {'auto', 'frame', 'pixel', 'compressed', 'file'}, default 'auto'
+        how the scan is held in memory
+    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
+        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
+    on_error : {'fail', 'zero'}, default 'fail'
+        a broken frame ends the load, or is zeroed and listed
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("stem validate", *input, decode=decode, pattern=pattern, recursive=recursive, max_files=max_files,
+                series_shape=series_shape, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
+                transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
+                ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
+                raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap, preset=preset,
+                voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation, det_bin=det_bin,
+                bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype, layout=layout,
+                hot_pixels=hot_pixels, on_error=on_error, device=device, memory=memory, threads=threads, report=report,
+                config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
+def load(*input: Text, output: Text | None = None,
+         centre_method: Literal["edge", "threshold", "plateau", "com", "friedel"] | None = None, scan_shape: Text | None = None,
+         scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+         transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
+         ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+         dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
+         raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+         raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
+         camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
+         rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
+         edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+         dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
+         layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
+         hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
+         on_error: Literal["fail", "zero"] | None = None, pattern: Text | None = None, recursive: bool | None = None,
+         max_files: SupportsIndex | None = None, series_shape: Text | None = None, device: Text | None = None,
+         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Load a scan, correct it and say what was found.
+
+    What ``sonde stem load`` does.
+
+    Decodes every frame once, finds bad pixels and the centre of the pattern, and reports sums, moments, exactness and memory. A
+    folder is loaded as a series of scans of one shape.
+
+    Parameters
+    ----------
+    input : list of str, default []
+        scans, or folders of *_master.h5
+    output : str (FILE.h5), default ''
+        write sums, moments, mask and centre to this .h5 file
+    centre_method : {'edge', 'threshold', 'plateau', 'com', 'friedel'}, default 'edge'
+        how the centre is found
+    scan_shape : str (ROWS,COLS|auto), default 'auto'
+        scan rows and columns; one of them may be auto
+    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
+        mirror the scan
+    transpose_scan : bool, default False
+        exchange scan rows and columns
+    transpose_detector : bool, default False
+        exchange detector rows and columns
+    allow_incomplete : bool, default False
+        load a scan that ended early; missing positions are zero and marked
+    drop_extra : bool, default False
+        leave frames out that are more than the scan has positions
+    ignore_mask : bool, default False
+        do not use the pixel mask of the file
+    mask_file : str (FILE), default ''
+        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
+    sentinel : int, default unset
+        stored value that means no data, for formats that declare none (at least 1)
+    dataset : str (PATH), default ''
+        object inside an HDF5 file or a Zarr folder
+    raw_shape : str (RY,RX,QY,QX), default ''
+        shape of a raw file
+    raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
+        element type of a raw file
+    raw_big_endian : bool, default False
+        a raw file has its most significant byte first
+    raw_offset : int or str, default 0
+        bytes before the first frame of a raw file
+    raw_gap : int or str, default 0
+        bytes after every frame of a raw file
+    preset : str (empad), default ''
+        known raw layout
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    camera_length : float in m, default unset
+        camera length (at least 0.0001, at most 1000)
+    scan_step : float in nm, default unset
+        distance of scan positions (at least 1e-06, at most 1e+06)
+    rotation : float in degrees, default unset
+        rotation between scan and detector (at least -360, at most 360)
+    det_bin : str (N|auto), default '1'
+        sum N x N detector pixels; auto takes the smallest bin that fits the memory
+    bin_mode : {'sum', 'mean'}, default 'sum'
+        exact sums of counts, or means over good pixels in f32
+    edge : {'keep', 'drop'}, default 'keep'
+        incomplete bins at the edge
+    scan_bin : int, default 1
+        sum N x N scan positions (at least 1, at most 4096)
+    scan_region : str (ROW0,ROW1,COL0,COL1), default ''
+        load these positions only; the last ones are exclusive
+    dtype : {'auto', 'u8', 'u16', 'u32', 'f32'}, default 'auto'
+        element type held; auto is the narrowest that loses nothing, a given one clips and counts what it clips
+    layout : {'auto', 'frame', 'pixel', 'compressed', 'file'}, default 'auto'
+        how the scan is held in memory
+    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
+        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
+    on_error : {'fail', 'zero'}, default 'fail'
+        a broken frame ends the load, or is zeroed and listed
+    pattern : str (TEXT), default ''
+        take scans whose name contains this; * matches anything
+    recursive : bool, default False
+        look into sub-folders too
+    max_files : int, default 0
+        take at most this many scans; 0 takes all (at least 0)
+    series_shape : str (RY,RX,QY,QX), default ''
+        take scans of this stored shape; else that of the first
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("stem load", *input, output=output, centre_method=centre_method, scan_shape=scan_shape, scan_flip=scan_flip,
+                transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
+                drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset,
+                raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap,
+                preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation,
+                det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
+                layout=layout, hot_pixels=hot_pixels, on_error=on_error, pattern=pattern, recursive=recursive,
+                max_files=max_files, series_shape=series_shape, device=device, memory=memory, threads=threads, report=report,
+                config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
+def image(*input: Text, output: Text | None = None, from_: Text | None = None, state: Text | None = None, all: bool | None = None,
+          detector: Text | None = None, centre: Text | None = None, radius: SupportsFloat | None = None,
+          centre_method: Literal["edge", "threshold", "plateau", "com", "friedel"] | None = None, inclusive: bool | None = None,
+          antialias: bool | None = None, normalise: Literal["none", "area"] | None = None, range: Text | None = None,
+          map: Literal["auto", "gray", "viridis", "cividis", "inferno", "magma", "RdBu", "phase"] | None = None,
+          colour_bar: bool | None = None, scan_shape: Text | None = None,
+          scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+          transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
+          ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+          dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
+          raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
+          camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
+          rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
+          edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+          dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
+          layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
+          hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
+          on_error: Literal["fail", "zero"] | None = None, pattern: Text | None = None, recursive: bool | None = None,
+          max_files: SupportsIndex | None = None, series_shape: Text | None = None, device: Text | None = None,
+          memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+          config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Make virtual images with any detectors.
+
+    What ``sonde stem image`` does.
+
+    Detectors are bf, abf, adf, haadf (in units of the bright-field disk), com-row and com-col (first moments), com-magnitude and
+    com-angle (of their deflection from the centre), or expressions of circle, annulus, rect, point, polygon, segment and file
+    joined by & | ! and parentheses. Boolean detectors give exact integers. A PNG of a first moment shows the deflection from the
+    centre of the beam. Beside every image a .json record is written that repeats it bit for bit with --from.
+
+    Parameters
+    ----------
+    input : list of str, default []
+        scans, or folders of *_master.h5; left out with --from and --state
+    output : str (FILE|DIR), default ''
+        FILE.npy, .tif, .png or .h5; a folder for several images (then .tif)
+    from_ : str (RESULT.json), default ''
+        repeat the image of this record, bit for bit
+    state : str (STATE.json), default ''
+        the images of all detectors of a state that `sonde view` saved, bit for bit
+    all : bool, default False
+        every scan of a folder; else the first
+    detector : list of str, default ['bf']
+        bf, abf, adf, haadf, com-row, com-col, com-magnitude, com-angle, or an expression such as 'annulus(auto,auto,40,90)'; may be repeated
+    centre : str (ROW,COL|auto), default 'auto'
+        centre of the pattern in pixels after binning; auto finds it in the mean pattern
+    radius : float in px, default unset
+        radius of the bright-field disk after binning; else found with the centre (at least 0)
+    centre_method : {'edge', 'threshold', 'plateau', 'com', 'friedel'}, default 'edge'
+        how the centre is found
+    inclusive : bool, default False
+        pixels exactly on the outer radius belong to an annulus, as in some other programs
+    antialias : bool, default False
+        weight edge pixels by their area inside
+    normalise : {'none', 'area'}, default 'none'
+        divide by the number of good pixels of the detector
+    range : str (LOW,HIGH), default ''
+        values at the ends of the colours of a PNG, in its unit; else the 0.5 and 99.5 % percentiles, for deflections the same on both sides of 0
+    map : {'auto', 'gray', 'viridis', 'cividis', 'inferno', 'magma', 'RdBu', 'phase'}, default 'auto'
+        colour map of a PNG; auto is gray for counts, RdBu for deflections, phase for directions
+    colour_bar : bool, default True
+        draw a colour bar with its unit beside the picture of a PNG
+    scan_shape : str (ROWS,COLS|auto), default 'auto'
+        scan rows and columns; one of them may be auto
+    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
+        mirror the scan
+    transpose_scan : bool, default False
+        exchange scan rows and columns
+    transpose_detector : bool, default False
+        exchange detector rows and columns
+    allow_incomplete : bool, default False
+        load a scan that ended early; missing positions are zero and marked
+    drop_extra : bool, default False
+        leave frames out that are more than the scan has positions
+    ignore_mask : bool, default False
+        do not use the pixel mask of the file
+    mask_file : str (FILE), default ''
+        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
+    sentinel : int, default unset
+        stored value that means no data, for formats that declare none (at least 1)
+    dataset : str (PATH), default ''
+        object inside an HDF5 file or a Zarr folder
+    raw_shape : str (RY,RX,QY,QX), default ''
+        shape of a raw file
+    raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
+        element type of a raw file
+    raw_big_endian : bool, default False
+        a raw file has its most significant byte first
+    raw_offset : int or str, default 0
+        bytes before the first frame of a raw file
+    raw_gap : int or str, default 0
+        bytes after every frame of a raw file
+    preset : str (empad), default ''
+        known raw layout
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    camera_length : float in m, default unset
+        camera length (at least 0.0001, at most 1000)
+    scan_step : float in nm, default unset
+        distance of scan positions (at least 1e-06, at most 1e+06)
+    rotation : float in degrees, default unset
+        rotation between scan and detector (at least -360, at most 360)
+    det_bin : str (N|auto), default '1'
+        sum N x N detector pixels; auto takes the smallest bin that fits the memory
+    bin_mode : {'sum', 'mean'}, default 'sum'
+        exact sums of counts, or means over good pixels in f32
+    edge : {'keep', 'drop'}, default 'keep'
+        incomplete bins at the edge
+    scan_bin : int, default 1
+        sum N x N scan positions (at least 1, at most 4096)
+    scan_region : str (ROW0,ROW1,COL0,COL1), default ''
+        load these positions only; the last ones are exclusive
+    dtype : {'auto', 'u8', 'u16', 'u32', 'f32'}, default 'auto'
+        element type held; auto is the narrowest that loses nothing, a given one clips and counts what it clips
+    layout : {'auto', 'frame', 'pixel', 'compressed', 'file'}, default 'auto'
+        how the scan is held in memory
+    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
+        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
+    on_error : {'fail', 'zero'}, default 'fail'
+        a broken frame ends the load, or is zeroed and listed
+    pattern : str (TEXT), default ''
+        take scans whose name contains this; * matches anything
+    recursive : bool, default False
+        look into sub-folders too
+    max_files : int, default 0
+        take at most this many scans; 0 takes all (at least 0)
+    series_shape : str (RY,RX,QY,QX), default ''
+        take scans of this stored shape; else that of the first
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("stem image", *input, output=output, from_=from_, state=state, all=all, detector=detector, centre=centre,
+                radius=radius, centre_method=centre_method, inclusive=inclusive, antialias=antialias, normalise=normalise,
+                range=range, map=map, colour_bar=colour_bar, scan_shape=scan_shape, scan_flip=scan_flip,
+                transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
+                drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset,
+                raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap,
+                preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation,
+                det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
+                layout=layout, hot_pixels=hot_pixels, on_error=on_error, pattern=pattern, recursive=recursive,
+                max_files=max_files, series_shape=series_shape, device=device, memory=memory, threads=threads, report=report,
+                config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
+def convert(input: Text, target: Text | None = None, *, output: Text | None = None, scan_shape: Text | None = None,
+            scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+            transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
+            ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+            dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
+            raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+            raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
+            camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
+            rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
+            edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+            dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
+            layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
+            hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
+            on_error: Literal["fail", "zero"] | None = None, device: Text | None = None,
+            memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+            config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Write a scan, cropped and binned as asked, in another format.
+
+    What ``sonde stem convert`` does.
+
+    Parameters
+    ----------
+    input : str, default ''
+        master file or another scan
+    target : str, default ''
+        the same as -o
+    output : str (FILE), default ''
+        FILE.npy, FILE.emd, FILE.h5 (EMD 1.0) or NAME_master.h5 (ARINA layout)
+    scan_shape : str (ROWS,COLS|auto), default 'auto'
+        scan rows and columns; one of them may be auto
+    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
+        mirror the scan
+    transpose_scan : bool, default False
+        exchange scan rows and columns
+    transpose_detector : bool, default False
+        exchange detector rows and columns
+    allow_incomplete : bool, default False
+        load a scan that ended early; missing positions are zero and marked
+    drop_extra : bool, default False
+        leave frames out that are more than the scan has positions
+    ignore_mask : bool, default False
+        do not use the pixel mask of the file
+    mask_file : str (FILE), default ''
+        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
+    sentinel : int, default unset
+        stored value that means no data, for formats that declare none (at least 1)
+    dataset : str (PATH), default ''
+        object inside an HDF5 file or a Zarr folder
+    raw_shape : str (RY,RX,QY,QX), default ''
+        shape of a raw file
+    raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
+        element type of a raw file
+    raw_big_endian : bool, default False
+        a raw file has its most significant byte first
+    raw_offset : int or str, default 0
+        bytes before the first frame of a raw file
+    raw_gap : int or str, default 0
+        bytes after every frame of a raw file
+    preset : str (empad), default ''
+        known raw layout
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    camera_length : float in m, default unset
+        camera length (at least 0.0001, at most 1000)
+    scan_step : float in nm, default unset
+        distance of scan positions (at least 1e-06, at most 1e+06)
+    rotation : float in degrees, default unset
+        rotation between scan and detector (at least -360, at most 360)
+    det_bin : str (N|auto), default '1'
+        sum N x N detector pixels; auto takes the smallest bin that fits the memory
+    bin_mode : {'sum', 'mean'}, default 'sum'
+        exact sums of counts, or means over good pixels in f32
+    edge : {'keep', 'drop'}, default 'keep'
+        incomplete bins at the edge
+    scan_bin : int, default 1
+        sum N x N scan positions (at least 1, at most 4096)
+    scan_region : str (ROW0,ROW1,COL0,COL1), default ''
+        load these positions only; the last ones are exclusive
+    dtype : {'auto', 'u8', 'u16', 'u32', 'f32'}, default 'auto'
+        element type held; auto is the narrowest that loses nothing, a given one clips and counts what it clips
+    layout : {'auto', 'frame', 'pixel', 'compressed', 'file'}, default 'auto'
+        how the scan is held in memory
+    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
+        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
+    on_error : {'fail', 'zero'}, default 'fail'
+        a broken frame ends the load, or is zeroed and listed
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("stem convert", input, target=target, output=output, scan_shape=scan_shape, scan_flip=scan_flip,
+                transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
+                drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset,
+                raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap,
+                preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation,
+                det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
+                layout=layout, hot_pixels=hot_pixels, on_error=on_error, device=device, memory=memory, threads=threads,
+                report=report, config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
+def simulate(output: Text | None = None, *, scan_shape: Text | None = None, detector_shape: Text | None = None,
+             sample: Literal["particles", "vacuum"] | None = None, dose: SupportsFloat | None = None, centre: Text | None = None,
+             disk_radius: SupportsFloat | None = None, edge_width: SupportsFloat | None = None,
+             halo_length: SupportsFloat | None = None, wide_length: SupportsFloat | None = None,
+             halo_fraction: SupportsFloat | None = None, deflection: SupportsFloat | None = None,
+             descan: SupportsFloat | None = None, masked_pixels: SupportsIndex | None = None,
+             hot_pixels: SupportsIndex | None = None, seed: SupportsIndex | None = None,
+             dtype: Literal["u8", "u16", "u32"] | None = None, frames_per_file: SupportsIndex | None = None,
+             voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
+             scan_step: SupportsFloat | None = None, truth: bool | None = None, device: Text | None = None,
+             memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+             config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Write a scan whose every expected count is known.
+
+    What ``sonde stem simulate`` does.
+
+    Nanoparticles on a thin film, seen by a detector that counts single electrons, in the layout of a DECTRIS ARINA acquisition:
+    master, data files, the microscope's sidecar, bad pixels. Beside it the truth: what every detector should see, without the
+    counting noise.
+
+    The same options give the same files, byte for byte.
+
+    Parameters
+    ----------
+    output : str, default 'scan_master.h5'
+        master file to write, its name ends in _master.h5
+    scan_shape : str (ROWS,COLS), default '128,128'
+        scan positions
+    detector_shape : str (ROWS,COLS), default '192,192'
+        detector pixels
+    sample : {'particles', 'vacuum'}, default 'particles'
+        what the beam passes: nanoparticles on a film, or nothing, with nine beam shifts in turn
+    dose : float in counts, default 1.0
+        mean counts of a detector pixel in one frame (at least 1e-06, at most 1e+06)
+    centre : str (ROW,COL) in px, default unset
+        undeflected beam; unset: near the middle
+    disk_radius : float in px, default 16.0
+        radius of the bright-field disk (at least 0.1)
+    edge_width : float in px, default 0.8
+        width of the disk's logistic edge (at least 0.01)
+    halo_length : float in px, default 22.0
+        decay length of the halo (at least 0.1)
+    wide_length : float in px, default 60.0
+        decay length of scattering to high angles (at least 0.1)
+    halo_fraction : float, default 0.15
+        share of the dose in the halo, for vacuum only (at least 0, at most 1)
+    deflection : float, default 1.0
+        scale of the beam deflections: vacuum shifts by this many pixels, particles by up to five times (at least -100, at most 100)
+    descan : float in px, default 0.6
+        drift of the beam over the scan of particles
+    masked_pixels : int, default 4
+        pixels that say "no data" and are marked in the mask (at least 0, at most 1e+09)
+    hot_pixels : int, default 2
+        pixels that count too much and are marked nowhere (at least 0, at most 1e+09)
+    seed : int, default 1
+        start of the random numbers (at least 0)
+    dtype : {'u8', 'u16', 'u32'}, default 'u16'
+        element type of the frames
+    frames_per_file : int in frames, default 5000
+        frames in one data file (at least 1)
+    voltage : float in kV, default 200.0
+        acceleration voltage to record (at least 1, at most 2000)
+    camera_length : float in m, default 0.115
+        camera length to record (at least 1e-06)
+    scan_step : float in nm, default 0.5
+        distance of scan positions to record (at least 1e-06)
+    truth : bool, default True
+        write the expected values beside the scan
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("stem simulate", output=output, scan_shape=scan_shape, detector_shape=detector_shape, sample=sample, dose=dose,
+                centre=centre, disk_radius=disk_radius, edge_width=edge_width, halo_length=halo_length, wide_length=wide_length,
+                halo_fraction=halo_fraction, deflection=deflection, descan=descan, masked_pixels=masked_pixels,
+                hot_pixels=hot_pixels, seed=seed, dtype=dtype, frames_per_file=frames_per_file, voltage=voltage,
+                camera_length=camera_length, scan_step=scan_step, truth=truth, device=device, memory=memory, threads=threads,
+                report=report, config=config, dry_run=dry_run, progress=progress)

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/run/common_options.h"
+
+namespace sonde {
+
+void CommonOptions::describe(Fields& fields) {
+  fields.heading("Settings of every command");
+  compute.describe(fields);
+  fields.add("threads", threads,
+             {.help = "threads that compute; 0 takes every core this process may use", .min = 0, .max = 4096});
+  fields.add("report", report,
+             {.help = "write what was done as JSON (sonde.report/1)", .metavar = "FILE", .flag_only = true});
+  fields.add("config", config,
+             {.help = "read settings from a TOML file; flags count more", .metavar = "FILE", .flag_only = true});
+  fields.add("json", json, {.help = "print the result as JSON on standard output", .flag_only = true});
+  fields.add("dry_run", dry_run,
+             {.help = "print the resolved settings and the choices, do nothing", .flag_only = true});
+  fields.add("quiet", quiet, {.help = "say nothing but warnings and errors", .flag_only = true});
+  fields.heading("");
+}
+
+}  // namespace sonde

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/ranks/hand_out.h"
+#include "sonde/engine/report/progress.h"
+#include "sonde/instruments/neoclassical/results/result_file.h"
+#include "sonde/instruments/neoclassical/results/scan_result.h"
+#include "sonde/instruments/neoclassical/scan/scan_surfaces.h"
+#include "sonde/instruments/neoclassical/verbs/solve_settings.h"
+#include "sonde/instruments/neoclassical/verbs/verbs.h"
+
+namespace sonde::neoclassical {
+namespace {
+
+struct ScanVerbOptions {
+  RunFileFlags file;
+  std::optional<std::string> nu_v, epsi_hat, er_hat, er_tilde, rho;
+  std::optional<double> adapt_n_xi;
+  std::optional<Index> scan_batch_size;
+  bool plot = false;
+  void describe(Fields& fields) {
+    file.describe(fields, "the result; in place of output.path", "FILE.nc|.h5|.npz");
+    fields.add("rho", rho, {.help = "scan.rho of the run file", .metavar = "LIST", .check = require_numbers});
+    fields.add("nu_v", nu_v,
+               {.help = "scan.nu_v of the run file", .unit = "1/m", .metavar = "LIST", .check = require_numbers});
+    fields.add("epsi_hat", epsi_hat,
+               {.help = "scan.epsi_hat of the run file", .metavar = "LIST", .check = require_numbers});
+    fields.add("er_hat", er_hat,
+               {.help = "scan.er_hat of the run file", .unit = "T", .metavar = "LIST", .check = require_numbers});
+    fields.add("er_tilde", er_tilde,
+               {.help = "scan.er_tilde of the run file", .metavar = "LIST", .check = require_numbers});
+    fields.add("adapt_n_xi", adapt_n_xi, {.help = "solver.adapt_n_xi of the run file", .min = 0});
+    fields.add("scan_batch_size", scan_batch_size, {.help = "solver.scan_batch_size of the run file", .min = 1});
+    fields.add("plot", plot, {.help = "draw the coefficients over collisionality beside the result"});
+  }
+};
+
+void take_flags(const ScanVerbOptions& options, RunFile& run_file) {
+  if (options.rho && options.file.s)
+    throw Error(ErrorKind::usage, "--s and --rho say the same").hint("keep one of them");
+  if (options.rho) run_file.scan.rho = *options.rho;
+  if (options.nu_v) run_file.scan.nu_v = *options.nu_v;
+  require_one_field(options.epsi_hat.has_value(), options.er_hat.has_value(), options.er_tilde.has_value());
+  if (options.epsi_hat || options.er_hat || options.er_tilde) {
+    run_file.scan.epsi_hat = options.epsi_hat.value_or("");
+    run_file.scan.er_hat = options.er_hat.value_or("");
+    run_file.scan.er_tilde = options.er_tilde.value_or("");
+  }
+  if (options.adapt_n_xi) run_file.solver.adapt_n_xi = options.adapt_n_xi;
+  if (options.scan_batch_size) run_file.solver.scan_batch_size = options.scan_batch_size;
+  if (options.plot) run_file.output.plot = true;
+  if (!options.file.output.empty()) run_file.output.path = options.file.output;
+}
+
+/// All that is known before the first point is solved.
+struct PreparedScan {
+  RunFile run_file;
+  GridSpec grid;
+  std::vector<PreparedSurface> surfaces;
+  ScanOptions options;
+  ScanResult result;  ///< everything but the points
+  SurfacesScan work;
+};
+
+void describe_axes(PreparedScan& scan) {
+  for (const PreparedSurface& each : scan.surfaces) {
+    scan.result.rho.push_back(each.rho);
+    scan.result.epsi_hat.push_back(scan.result.field.epsi_hat(each.scale));
+    scan.result.iota.push_back(each.surface.iota);
+    scan.result.B0.push_back(each.surface.reference_field());
+    scan.result.G.push_back(each.surface.mean_b_zeta());
+    scan.result.signgs.push_back(each.surface.signgs());
+    scan.result.I.push_back(each.surface.mean_b_theta());
+    scan.result.psi_scale.push_back(each.surface.psi_scale);
+    if (each.R0 > 0) scan.result.R0.push_back(each.R0);
+    scan.result.symmetric = scan.result.symmetric && each.surface.symmetric();
+    scan.work.cases.push_back(grid_of_cases(scan.result.nu_v, scan.result.epsi_hat.back()));
+  }
+  const PreparedSurface& first = scan.surfaces.front();
+  scan.result.a_b = first.a_b;
+  scan.result.psi_a = first.psi_a;
+  scan.result.periods = first.surface.periods;
+  scan.result.units = coefficient_units(first.surface);
+  scan.work.prepare = [&scan](Index surface) {
+    return Plan::prepare(scan.surfaces[static_cast<std::size_t>(surface)].surface, scan.grid,
+                         scan.run_file.solver.solver());
+  };
+}
+
+void prepare_scan(const ScanVerbOptions& options, const Ranks& ranks, PreparedScan& scan, Run& run) {
+  RunFile& run_file = scan.run_file;
+  options.file.read(run_file);
+  take_flags(options, run_file);
+  report_settings(run_file, run);
+  apply_solver_settings(run_file.solver, run);
+  scan.grid = run_file.grid.spec();
+  ScanResult& result = scan.result;
+  result.nu_v = run_file.scan_nu();
+  result.field = run_file.scan_field();
+  require_result_path(run_file.output.path);
+
+  auto preparing = run.report().phase("prepare");
+  const bool list = !run_file.scan.rho.empty();
+  scan.surfaces = prepare_surfaces(run_file, list ? run_file.scan_rho() : std::vector<double>{},
+                                   {.scale = result.field.kind != FieldKind::epsi_hat, .lengths = true}, run);
+  if (run_file.output.plot) require_coefficient_charts(run_file.output.path, static_cast<Index>(scan.surfaces.size()));
+  require_room(scan.surfaces.front().surface, scan.grid, run);
+  describe_axes(scan);
+  say_asymmetry(scan.surfaces.front().surface, run);
+  preparing.end();
+  report_grid(scan.grid, run);
+  scan.options = {.batch_size = run_file.solver.scan_batch_size, .adapt = run_file.solver.search()};
+  run.report().add_choice("points", Value(scan.work.cases.front().size() * scan.surfaces.size()),
+                          fmt::format("{} radii, {} collisionalities, {} fields", scan.surfaces.size(),
+                                      result.nu_v.size(), result.field.values.size()));
+  const Choice<Lane> lane = choose_lane(run_file.solver.precision, scan.grid,
+                                        static_cast<Index>(scan.work.cases.front().size() * scan.surfaces.size()),
+                                        {.gpu = ranks.size() == 1, .map = ranks.size() == 1}, run);
+  result.precision = *run_file.solver.precision;
+  result.searched = scan.options.adapt.has_value();
+  report_axis("nu_v", result.nu_v, "1/m", run);
+  report_axis(name(result.field.kind), result.field.values, "as given", run);
+  const Plan first = scan.work.prepare(0);
+  report_paths(first, scan.work.cases.front(), run);
+  scan.options.batches = take_batch_device(
+      ranks.size() > 1 ? "several processes share points only on the CPU"
+                       : why_no_gpu(why_not_in_batches(first, scan.work.cases.front(), scan.options), lane, run),
+      run);
+  run.report().add_choice("at a time",
+                          choose_scan_batch(first, scan.work.cases.front(), run.host_budget(), scan.options));
+}
+
+/// Which paths the points went, why, and how fast.
+void tell_paths(const PreparedScan& scan, Run& run) {
+  std::vector<std::string> words;
+  for (const ScanResult::Share& share : scan.result.shares(scan.grid)) {
+    Value told = Value::object();
+    told["path"] = std::string(name(share.path));
+    told["points"] = share.points;
+    told["core_seconds"] = share.core_seconds;
+    const double rate = share.core_seconds > 0 ? share.flops / share.core_seconds : 0;
+    if (rate > 0) told["flops_per_s"] = rate;
+    told["because"] = share.because;
+    run.results()["paths"].push_back(std::move(told));
+    words.push_back(rate > 0 ? fmt::format("{} {} ({:.3g} GFLOP/s)", share.points, name(share.path), rate / 1e9)
+                             : fmt::format("{} {}", share.points, name(share.path)));
+  }
+  if (!words.empty()) run.say(fmt::format("paths     {}", fmt::join(words, ", ")));
+}
+
+/// What the search for Legendre modes came to.
+void tell_search(const ScanResult& result, Run& run) {
+  if (!result.searched) return;
+  Index least = 0, most = 0;
+  double error = 0;
+  for (const Point& point : result.points) {
+    if (point.status != PointStatus::ok) continue;
+    least = least == 0 ? point.coefficients.n_xi : std::min(least, point.coefficients.n_xi);
+    most = std::max(most, point.coefficients.n_xi);
+    error = std::max(error, point.error);
+  }
+  run.results()["largest_error_of_n_xi"] = error;
+  run.say(fmt::format("n_xi      {} to {}, which leave errors of up to {:.1e} by estimate", least, most, error));
+}
+
+void run_scan(const ScanVerbOptions& options, Run& run) {
+  const Ranks ranks = join_ranks(run);
+  PreparedScan scan;
+  if (!all_succeed(ranks, [&] { prepare_scan(options, ranks, scan, run); }) || run.dry_run()) return;
+  ScanResult& result = scan.result;
+  {
+    auto solving = run.report().phase("solve");
+    const std::size_t each = scan.work.cases.front().size();
+    result.points.resize(each * scan.surfaces.size());
+    ProgressMeter progress("solving", static_cast<Index>(result.points.size()), "points");
+    scan.work.finished = [&](Index surface, Index which, const Point& point) {
+      result.points[static_cast<std::size_t>(surface) * each + static_cast<std::size_t>(which)] = point;
+      progress.advance();
+    };
+    const std::vector<Index> solved = scan_surfaces(ranks, scan.work, run.host_budget(), scan.options);
+    if (ranks.rank() != 0) return;
+    say_ranks(solved, run);
+  }
+  const RunFile& run_file = scan.run_file;
+  {
+    const auto writing = run.report().phase("write");
+    write_result(run_file.output.path, scan_contents(result, scan.grid, provenance_of(run_file, run)));
+  }
+  Value& results = run.results();
+  results["files"].push_back(run_file.output.path);
+  results["points"] = result.points.size();
+  results["stellarator_symmetric"] = result.symmetric;
+  results["rho"] = result.rho;
+  results["nu_v"] = result.nu_v;
+  results[name(result.field.kind)] = result.field.values;
+  double residual = 0;
+  for (const Point& point : result.points)
+    if (point.status == PointStatus::ok) residual = std::max(residual, point.coefficients.residual);
+  run.report().check("largest residual of an answer", residual, run_file.solver.tol);
+  run.say(fmt::format("wrote     {}, {} points", run_file.output.path, result.points.size()));
+  tell_paths(scan, run);
+  tell_search(result, run);
+  if (scan.options.batches) say_batches(static_cast<Index>(result.points.size()), result.in_batches(), run);
+  if (const Index dense = result.by_dense_after_all(); dense > 0) {
+    results["dense_points"] = dense;
+    run.say(fmt::format("note      {} points by `dense`: the quasi-definite blocks left too large a residual", dense));
+  }
+  if (result.precision != Precision::f64) say_fallback(result.fell_back(), run);
+  if (run_file.output.plot) {
+    const auto drawing = run.report().phase("plot");
+    draw_coefficients(tables_of(result), run_file.output.path, run);
+  }
+  end_run(run_file, run);
+  result.require_answers();
+}
+
+}  // namespace
+
+Verb scan_verb() {
+  return {
+      .name = "neoclassical scan",
+      .summary = "Solve many collisionalities and electric fields, on one surface or several",
+      .details =
+          "Every collisionality with every field on every radius. A surface is prepared once; each point is solved "
+          "by one thread, so the numbers do not depend on how many there are, nor on how many processes `mpirun` "
+          "starts. Points without an answer are NaN in "
+          "the file, with their status, and the command ends with status 7.\n\n"
+          "A GPU (--device) solves all points of one path together, once it has solved a small case as the CPU "
+          "does; the numbers differ by rounding. Single precision, `collocation`, adapt_n_xi, path = \"dense\", and "
+          "fields without stellarator symmetry run only on the CPU.",
+      .examples = {{"sonde neoclassical scan analytic-demo --nu-v 1e-4,1e-3,1e-2,1e-1 --er-hat 0,1e-3 -o scan.nc "
+                    "--plot",
+                    "A built-in surface with its chart"},
+                   {"sonde neoclassical scan wout.nc --s 0.25 --nu-v 1e-5,1e-4,1e-3 --er-tilde 0,1e-4 -o scan.nc",
+                    "One surface of an equilibrium"},
+                   {"sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5", "Three radii of a run file"},
+                   {"mpirun -n 4 sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5 --threads 1",
+                    "By four processes, to whom points go as they are free"},
+                   {"sonde neoclassical scan run.toml -o scan.nc --memory 150M", "With little memory"}},
+      .plans = true,
+      .ranks = true,
+      .invoke = invocation<ScanVerbOptions, run_scan>};
+}
+
+}  // namespace sonde::neoclassical

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/run_files.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/io/npy.h"
+#include "sonde/instruments/ptycho/results/picture.h"
+#include "sonde/instruments/ptycho/verbs/direct_start.h"
+#include "sonde/instruments/ptycho/verbs/reconstruct.h"
+#include "sonde/instruments/ptycho/verbs/resolve_settings.h"
+#include "sonde/instruments/ptycho/verbs/verbs.h"
+
+namespace sonde::ptycho {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DirectOptions {
+  std::string input;
+  DirectMethod method = DirectMethod::ssb;
+  std::vector<std::string> output = {"direct.h5", "direct.png"};
+  std::vector<std::string> set;
+  std::optional<std::string> fit, transfer, upsample;
+  bool skip_empty = false, clip_negative = false;
+  void describe(Fields& fields) {
+    fields.positional("input", input, {.help = "patterns, or a run file (.toml)"});
+    fields.choice("method", method, {{"ssb", DirectMethod::ssb}, {"parallax", DirectMethod::parallax}},
+                  {.help = "single side band, or tilt-corrected bright field"});
+    fields.add(
+        "output", output,
+        {.help = "FILE.h5 (a result as `run` writes it), .npy (the complex wave), .tif or .png (the phase); may be "
+                 "given several times",
+         .metavar = "FILE",
+         .letter = 'o'});
+    fields.add(
+        "set", set,
+        {.help = "one setting of a run file, for instance geometry.semiangle_mrad=20", .metavar = "TABLE.KEY=VALUE"});
+    fields.add("fit", fit, {.help = "direct.fit of the run file", .metavar = "none|defocus|aberrations|all"});
+    fields.add("transfer", transfer,
+               {.help = "direct.transfer of the run file", .metavar = "auto|raw|flipped|corrected"});
+    fields.add("upsample", upsample, {.help = "direct.upsample of the run file", .metavar = "N"});
+    fields.add("skip_empty", skip_empty, {.help = "leave out frames without a count", .flag_only = true});
+    fields.add("clip_negative", clip_negative, {.help = "negative counts become zero", .flag_only = true});
+  }
+};
+
+/// The flags that stand for settings, before those of --set, which count more.
+std::vector<std::string> settings_of(const DirectOptions& options) {
+  std::vector<std::string> settings;
+  if (options.fit) settings.push_back("direct.fit=" + *options.fit);
+  if (options.transfer) settings.push_back("direct.transfer=" + *options.transfer);
+  if (options.upsample) settings.push_back("direct.upsample=" + *options.upsample);
+  if (options.skip_empty) settings.emplace_back("data.skip_empty=true");
+  if (options.clip_negative) settings.emplace_back("data.clip_negative=true");
+  settings.insert(settings.end(), options.set.begin(), options.set.end());
+  return settings;
+}
+
+/// What is wrong with a file is better known before the work than after it.
+void require_formats_and_places(const DirectOptions& options) {
+  if (options.output == DirectOptions{}.output) note_made_up_names();
+  for (const std::string& file : options.output) {
+    const std::string ending = to_lower(fs::path(file).extension().string());
+    if (ending != ".h5" && ending != ".npy" && ending != ".tif" && ending != ".tiff" && ending != ".png")
+      throw Error(ErrorKind::usage, fmt::format("{}: outputs are .h5, .npy, .tif or .png", file));
+    require_place(file);
+  }
+}
+
+/// The phase of an image with the pixel size of its grid.
+void write_phase(const std::string& file, const DirectImage& image) {
+  const Array phase = image.phase();
+  const Index rows = phase.shape()[0], cols = phase.shape()[1];
+  Array picture(Device::cpu(), phase.shape(), DType::f32);
+  for (Index i = 0; i < phase.count(); ++i)
+    picture.view<float, 2>().data[i] = static_cast<float>(phase.view<double, 2>().data[i]);
+  const ScanLattice& scan = image.lattice;
+  Sampling grid;
+  grid.rows = rows;
+  grid.cols = cols;
+  grid.wavelength = 1;  // the lengths below are calibrated; no other use is made of it
+  grid.dk_row = 1 / (static_cast<double>(scan.rows) * std::hypot(scan.down.row, scan.down.col));
+  grid.dk_col = 1 / (static_cast<double>(scan.cols) * std::hypot(scan.across.row, scan.across.col));
+  write_picture(file, picture, grid, "rad", "phase of a direct reconstruction, rad");
+}
+
+void run_direct_command(const DirectOptions& options, Run& run) {
+  (void)run.device_for("direct reconstructions are made on the CPU");
+  RunFile run_file;
+  resolve_settings(options.input, settings_of(options), BareInput::any, run, run_file);
+  require_formats_and_places(options);
+  const std::optional<DirectOutcome> outcome = reconstruct_directly(run_file, options.method, run);
+  if (!outcome) {
+    run.results()["settings"] = run_file.tables().echo();
+    return;
+  }
+  auto phase = run.report().phase("write");
+  for (const std::string& file : options.output) {
+    const std::string ending = to_lower(fs::path(file).extension().string());
+    if (ending == ".h5")
+      write_result(file, outcome->result);
+    else if (ending == ".npy")
+      write_npy(file, outcome->image.wave);
+    else
+      write_phase(file, outcome->image);
+    run.results()["files"].push_back(file);
+    run.say("wrote     " + file);
+  }
+}
+
+}  // namespace
+
+Verb direct_verb() {
+  return {
+      .name = "ptycho direct",
+      .summary = "Image a weak phase object in one pass: single side band or parallax",
+      .details =
+          "Takes what `sonde ptycho run` takes, as long as the positions are a regular raster and energy, angles and "
+          "the convergence semiangle are known. Defocus, astigmatism and the rotation of the scan are found from the "
+          "images of the bright-field pixels first, unless --fit says otherwise.\n\n"
+          "Single side band (ssb) suits a probe near focus, parallax (tilt-corrected bright field) one far from it. "
+          "Phases come out weakened by the method's transfer unless --transfer corrected divides it out. The result "
+          "(.h5) has the object on the pixels that a reconstruction uses, so that `run` can start from it.",
+      .examples = {{"sonde ptycho direct scan.h5 --method ssb --config recon.toml -o phase.png",
+                    "The phase, with a scale bar"},
+                   {"sonde ptycho direct scan_master.h5 --method parallax --upsample 2 --set "
+                    "geometry.semiangle_mrad=20 -o wave.npy -o phase.tif",
+                    "From a 4D-STEM scan that contains the rest, on a finer grid"},
+                   {"sonde ptycho run recon.toml --set object.init=parallax", "A reconstruction that starts from it"}},
+      .own_config = true,
+      .plans = true,
+      .invoke = invocation<DirectOptions, run_direct_command>};
+}
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/ranks/ranks.h"
+#include "sonde/instruments/ptycho/run/direct_job.h"
+#include "sonde/instruments/ptycho/run/reference.h"
+#include "sonde/instruments/ptycho/verbs/direct_start.h"
+#include "sonde/instruments/ptycho/verbs/reconstruct.h"
+#include "sonde/instruments/ptycho/verbs/resolve_settings.h"
+#include "sonde/instruments/ptycho/verbs/verbs.h"
+
+namespace sonde::ptycho {
+namespace {
+
+struct RunOptions {
+  std::string input, output;
+  std::vector<std::string> set;
+  std::optional<std::string> precision, storage, log;
+  bool deterministic = false, skip_empty = false, clip_negative = false;
+  std::optional<Index> live;
+  void describe(Fields& fields) {
+    fields.positional(
+        "input", input,
+        {.help = "run file (.toml), or the patterns, with --config RUN.toml unless the file says all of itself"});
+    fields.add("output", output,
+               {.help = "the result file; in place of output.file", .metavar = "FILE.h5", .letter = 'o'});
+    fields.add(
+        "set", set,
+        {.help = "one setting of the run file, for instance engine.0.iterations=200", .metavar = "TABLE.KEY=VALUE"});
+    fields.add("precision", precision, {.help = "compute.precision of the run file", .metavar = "f32|f64"});
+    fields.add("storage", storage, {.help = "data.storage of the run file", .metavar = "auto|f32|f64|f16|bf16|counts"});
+    fields.add(
+        "log", log,
+        {.help = "metrics of every iteration as JSON lines; output.log of the run file", .metavar = "FILE.jsonl"});
+    fields.add("deterministic", deterministic, {.help = "compute.deterministic of the run file", .flag_only = true});
+    fields.add("skip_empty", skip_empty, {.help = "leave out frames without a count", .flag_only = true});
+    fields.add("clip_negative", clip_negative, {.help = "negative counts become zero", .flag_only = true});
+    describe_live(fields, live);
+  }
+};
+
+/// The flags that stand for settings, before those of --set, which count more.
+std::vector<std::string> settings_of(const RunOptions& options) {
+  std::vector<std::string> settings;
+  if (options.precision) settings.push_back("compute.precision=" + *options.precision);
+  if (options.storage) settings.push_back("data.storage=" + *options.storage);
+  if (options.deterministic) settings.emplace_back("compute.deterministic=true");
+  if (options.skip_empty) settings.emplace_back("data.skip_empty=true");
+  if (options.clip_negative) settings.emplace_back("data.clip_negative=true");
+  settings.insert(settings.end(), options.set.begin(), options.set.end());
+  return settings;
+}
+
+void run_run(const RunOptions& options, Run& run) {
+  RunFile run_file;
+  resolve_settings(options.input, settings_of(options), BareInput::describes_itself, run, run_file);
+  if (!options.output.empty()) run_file.output.file = options.output;
+  if (options.log) run_file.output.log = *options.log;
+  if (Ranks::world().size() > 1 && direct_start(run_file))
+    throw Error(ErrorKind::not_supported, "a one-shot reconstruction cannot begin a run of several processes")
+        .hint("`sonde ptycho direct -o start.h5` first, then object.init = \"file\" with object.file");
+  begin_directly(run_file, run);
+  reconstruct(run_file, nullptr, options.live, run);
+}
+
+}  // namespace
+
+Verb run_verb() {
+  return {.name = "ptycho run",
+          .summary = "Reconstruct object and probe from diffraction patterns",
+          .details =
+              "A run file (TOML) says where the patterns are, how they were taken, and which engines work on them: "
+              "`sonde ptycho init` writes one with every key explained. What is planned is printed before anything is "
+              "allocated.\n\n"
+              "The result is one HDF5 file with object, probe, positions, metrics of every iteration and all settings, "
+              "beside pictures of phase and amplitude and a page that judges them (RESULT_report.html). A run that "
+              "diverges or is interrupted writes its best state "
+              "first.",
+          .examples = {{"sonde ptycho run recon.toml -o result.h5", "A reconstruction from a run file"},
+                       {"sonde ptycho run scan_master.h5 --config recon.toml --set engine.0.iterations=200",
+                        "The same settings for another measurement, with more iterations"},
+                       {"sonde ptycho run recon.toml --set output.checkpoint_every=20",
+                        "A checkpoint every 20 iterations, from which `sonde ptycho resume` continues"},
+                       {"sonde ptycho run recon.toml --live 8000", "Watch it in the browser, pause it, end it early"},
+                       {"sonde ptycho run scan.h5 -o result.h5",
+                        "A file that says all of itself (`sonde ptycho simulate`, CXI, PtyD), with the engine gd"},
+                       {"sonde ptycho run scan_master.h5 -o result.h5 --set geometry.semiangle_mrad=21 --set "
+                        "probe.defocus_A=150",
+                        "A 4D-STEM file with what it does not say, with the engine gd"},
+                       {"sonde ptycho run recon.toml --dry-run", "Memory, overlap and time, without any work"}},
+          .pages = {{"ptycho-run-file", "The run file with all its keys", run_file_reference}},
+          .own_config = true,
+          .plans = true,
+          .ranks = true,
+          .invoke = invocation<RunOptions, run_run>};
+}
+
+}  // namespace sonde::ptycho

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/load/survey.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/correct/mask_bit.h"
+#include "sonde/instruments/stem/image/bitplane.h"
+#include "sonde/instruments/stem/load/dataset_state.h"
+#include "sonde/instruments/stem/load/stored_frames.h"
+
+namespace sonde::stem {
+namespace {
+
+/// What becomes of a stored pixel; the order is that of the ledger.
+enum Fate : std::size_t { masked, hot, cut, kept };
+constexpr std::size_t fates = 4;
+
+/// One position's counts by fate, and its values that mean "no data".
+struct Tally {
+  std::uint64_t counts[fates] = {};
+  std::uint64_t no_data = 0, masked_no_data = 0;  // in pixels that the mask calls good, and bad
+  std::uint32_t frames = 0, no_data_frames = 0;
+
+  void add_no_data(const std::uint64_t (&by_fate)[fates]) {
+    const std::uint64_t in_good = by_fate[kept] + by_fate[cut] + by_fate[hot];
+    no_data += in_good;
+    masked_no_data += by_fate[masked];
+    no_data_frames += in_good > 0 ? 1 : 0;
+  }
+};
+
+std::vector<Fate> fates_of(const Dataset::State& state) {
+  const DetectorGrid& grid = state.settings.detector;
+  std::vector<Fate> all(static_cast<std::size_t>(grid.pixels()), kept);
+  for (Index pixel = 0; pixel < grid.pixels(); ++pixel) {
+    Fate& fate = all[static_cast<std::size_t>(pixel)];
+    if (pixel / grid.cols >= grid.out_rows * grid.bin || pixel % grid.cols >= grid.out_cols * grid.bin) fate = cut;
+    if (mask_bit::is_bad(state.settings.mask_bits[static_cast<std::size_t>(pixel)])) fate = masked;
+  }
+  for (const BadPixel& pixel : state.bad_pixels) all[static_cast<std::size_t>(pixel.row * grid.cols + pixel.col)] = hot;
+  return all;
+}
+
+Mask pixels_of(const DetectorGrid& grid, const std::vector<Fate>& all, Fate fate) {
+  std::vector<Index> pixels;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] == fate) pixels.push_back(static_cast<Index>(i));
+  return make_mask(grid.rows, grid.cols, std::move(pixels));
+}
+
+/// The kept pixels of the bins of a mask: their sum is that of the bins.
+Mask stored_mask(const DetectorGrid& grid, const std::vector<Fate>& all, const Mask& bins) {
+  if (!bins.boolean()) throw Error(ErrorKind::bad_input, "weighted masks need decoded frames").hint("load the scan");
+  std::vector<Index> pixels;
+  for (const Index bin : bins.pixels) {
+    const Index row_first = bin / grid.out_cols * grid.bin, col_first = bin % grid.out_cols * grid.bin;
+    for (Index row = row_first; row < std::min(row_first + grid.bin, grid.rows); ++row)
+      for (Index col = col_first; col < std::min(col_first + grid.bin, grid.cols); ++col)
+        if (const Index pixel = row * grid.cols + col; all[static_cast<std::size_t>(pixel)] == kept)
+          pixels.push_back(pixel);
+  }
+  return make_mask(grid.rows, grid.cols, std::move(pixels));
+}
+
+/// One group of masks over all frames.
+class Walk {
+ public:
+  Walk(Dataset& dataset, std::span<const Mask> masks, std::span<Array> images)
+      : state_(dataset.state()),
+        acquisition_(dataset.acquisition()),
+        images_(images),
+        fates_(fates_of(state_)),
+        tallies_(static_cast<std::size_t>(dataset.positions())),
+        no_data_(fates_.size()) {
+    const DetectorGrid& grid = state_.settings.detector;
+    for (const Mask& mask : masks) masks_.push_back(stored_mask(grid, fates_, mask));
+    masks_.push_back(pixels_of(grid, fates_, kept));
+    BitplaneMasks::Options options;
+    for (const Fate fate : fates_) options.good.push_back(fate == kept ? 1 : 0);
+    good_ = options.good;
+    options.sentinel = acquisition_.sentinel;
+    for (const Fate fate : {masked, hot, cut}) options.apart.push_back(pixels_of(grid, fates_, fate));
+    if (has_bit_planes(dataset))
+      planes_ = BitplaneMasks::prepare(grid.rows, grid.cols, size_bytes(acquisition_.stored), masks_, options);
+  }
+
+  void add(const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>& elements) {
+    Tally& tally = tallies_[static_cast<std::size_t>(frame.position)];
+    ++tally.frames;
+    // A chunk that skipped its filter, and a frame with "no data" in a pixel that the mask calls good, are decoded.
+    if (planes_ && (frame.filter_mask & 1u) == 0) {
+      BitplaneSums sums;
+      planes_->evaluate(frame.bytes, *frame.format, scratch.bitshuffle, sums);
+      if (!sums.sentinel && sums.apart[cut].no_data == 0 && sums.apart[hot].no_data == 0)
+        return add(sums, frame.position, tally);
+    }
+    frame.decode(scratch, elements);
+    switch (acquisition_.stored) {
+      case DType::u8:
+        return add_decoded<std::uint8_t>(elements, frame.position, tally);
+      case DType::u16:
+        return add_decoded<std::uint16_t>(elements, frame.position, tally);
+      default:
+        return add_decoded<std::uint32_t>(elements, frame.position, tally);
+    }
+  }
+
+  void finish(const FramesRead& read, double seconds) {
+    Tally all;
+    LedgerSum sums[fates];
+    state_.valid.assign(tallies_.size(), 0);
+    std::uint64_t empty = 0, frames = 0, no_data_frames = 0;
+    for (std::size_t position = 0; position < tallies_.size(); ++position) {
+      const Tally& tally = tallies_[position];
+      for (std::size_t fate = 0; fate < fates; ++fate) sums[fate] += LedgerSum(tally.counts[fate]);
+      all.no_data += tally.no_data;
+      all.masked_no_data += tally.masked_no_data;
+      frames += tally.frames;
+      no_data_frames += tally.no_data_frames;
+      state_.valid[position] = tally.frames > 0 ? 1 : 0;
+      empty += tally.frames == 0 ? 1 : 0;
+    }
+    Ledger& ledger = state_.ledger = {};
+    ledger.masked = sums[masked];
+    ledger.hot = sums[hot];
+    ledger.cut = sums[cut];
+    ledger.kept = sums[kept];
+    for (const LedgerSum& sum : sums) ledger.stored += sum;  // every pixel has one fate
+    ledger.frames_read = frames;
+    ledger.frames_unread = static_cast<std::uint64_t>(acquisition_.frames) - frames;
+    ledger.empty_positions = empty;
+    ledger.no_data = all.no_data;
+    ledger.no_data_frames = no_data_frames;
+    ledger.no_data_pixels = static_cast<std::uint64_t>(
+        std::count_if(no_data_.begin(), no_data_.end(), [](const auto& each) { return each != 0; }));
+    ledger.masked_no_data = all.masked_no_data;
+    state_.exactness = {};
+    state_.exactness.values_seen = false;
+    state_.exactness.sentinels = all.no_data;
+    state_.exactness.masked_sentinels = all.masked_no_data;
+    state_.stored_bytes = read.stored_bytes;
+    state_.content_hash = read.content_hash;
+    state_.seconds.read += read.read_s;
+    state_.seconds.wall += seconds;
+    state_.passes = 1;
+  }
+
+ private:
+  void add_to_images(const std::uint64_t* sums, Index position) {
+    for (std::size_t i = 0; i < images_.size(); ++i)
+      static_cast<std::uint64_t*>(images_[i].data())[position] += sums[i];
+  }
+
+  void add(const BitplaneSums& sums, Index position, Tally& tally) {
+    add_to_images(sums.masks.data(), position);
+    tally.counts[kept] += sums.masks[images_.size()];
+    std::uint64_t no_data[fates] = {};
+    for (const Fate fate : {masked, hot, cut}) {
+      tally.counts[fate] += sums.apart[fate].sum;
+      no_data[fate] = sums.apart[fate].no_data;
+    }
+    tally.add_no_data(no_data);
+  }
+
+  template <class T>
+  void add_decoded(const std::vector<std::byte>& elements, Index position, Tally& tally) {
+    const T* values = reinterpret_cast<const T*>(elements.data());
+    std::uint64_t no_data[fates] = {};
+    for (std::size_t pixel = 0; pixel < fates_.size(); ++pixel) {
+      if (!acquisition_.sentinel || values[pixel] != *acquisition_.sentinel) {
+        tally.counts[fates_[pixel]] += values[pixel];
+        continue;
+      }
+      ++no_data[fates_[pixel]];
+      if (fates_[pixel] != masked) std::atomic_ref(no_data_[pixel]).store(1, std::memory_order_relaxed);
+    }
+    tally.add_no_data(no_data);
+    for (std::size_t i = 0; i < images_.size(); ++i)
+      static_cast<std::uint64_t*>(images_[i].data())[position] +=
+          sum_of_pixels(elements, acquisition_, good_, masks_[i]);
+  }
+
+  Dataset::State& state_;
+  const Acquisition& acquisition_;
+  std::span<Array> images_;
+  std::vector<Fate> fates_;
+  std::vector<Mask> masks_;  // of stored pixels: those asked for, then all kept ones
+  std::vector<std::uint8_t> good_;
+  std::optional<BitplaneMasks> planes_;
+  std::vector<Tally> tallies_;         // by position, which one worker has at a time
+  std::vector<std::uint8_t> no_data_;  // by pixel, set by any worker
+};
+
+}  // namespace
+
+std::vector<Array> sum_masks(Dataset& survey, std::span<const Mask> masks) {
+  std::vector<Array> images;
+  for (std::size_t i = 0; i < masks.size(); ++i)
+    images.push_back(Array::zeros(Device::cpu(), {survey.positions()}, DType::u64));
+  constexpr std::size_t together = BitplaneSums::most_masks - 1;  // and the kept pixels
+  for (std::size_t first = 0; first < std::max<std::size_t>(1, masks.size()); first += together) {
+    const std::size_t count = std::min(together, masks.size() - first);
+    const Stopwatch watch;
+    Walk walk(survey, masks.subspan(first, count), std::span(images).subspan(first, count));
+    const FramesRead read = for_each_stored_frame(
+        survey,
+        [&](const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>& elements) {
+          walk.add(frame, scratch, elements);
+        },
+        Identify::yes);
+    walk.finish(read, watch.seconds());
+  }
+  return images;
+}
+
+void record_opening(Dataset& dataset, Choice<std::string> choice, double validate_s) {
+  Dataset::State& state = dataset.state();
+  state.choices.insert(state.choices.begin(), std::move(choice));
+  state.seconds.validate += validate_s;
+  state.seconds.wall += validate_s;
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/read/mrc/mrc.h"
+#include "sonde/instruments/stem/read/test_any_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  sonde::stem::testing::read_any_file(bytes, size, sonde::stem::open_mrc);
+  return 0;
+}

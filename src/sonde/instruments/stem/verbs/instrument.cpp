@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/run/instrument.h"
+
+#include "sonde/instruments/stem/bench/cases.h"
+#include "sonde/instruments/stem/verbs/demonstrate.h"
+#include "sonde/instruments/stem/verbs/verbs.h"
+#include "sonde/instruments/stem/verbs/viewing.h"
+
+namespace sonde::stem {
+namespace {
+
+// In the order of the overview.
+std::vector<Verb> verbs() {
+  return {info_verb(), validate_verb(), load_verb(), image_verb(), convert_verb(), simulate_verb()};
+}
+
+}  // namespace
+
+extern const Instrument instrument;
+const Instrument instrument{.name = "stem",
+                            .verbs = verbs,
+                            .bench_cases = [](ShowPage) { return sonde::stem::bench_cases(); },
+                            .demonstrate = demonstrate,
+                            .viewing = viewing};
+
+}  // namespace sonde::stem

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "sonde/engine/base/run_files.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/instruments/stem/simulate/simulate.h"
+#include "sonde/instruments/stem/verbs/verbs.h"
+
+namespace sonde::stem {
+namespace {
+
+void show_plan(const SimulateOptions& options, Run& run) {
+  const SimulationPlan plan = plan_simulation(options, run.host_budget());
+  const double bytes = static_cast<double>(plan.frames) * static_cast<double>(plan.frame_bytes);
+  const double ratio = sample_compression(options);
+  Report& report = run.report();
+  report.add_choice("frames", Value(plan.frames),
+                    fmt::format("{} positions of {} pixels, {} before compression", options.scan_shape,
+                                options.detector_shape, format_bytes(bytes)));
+  report.add_choice("files", Value(plan.data_files + (options.truth ? 3 : 2)),
+                    fmt::format("master, {} with up to {} frames each, sidecar{}", plan.data_files,
+                                options.frames_per_file, options.truth ? ", truth" : ""));
+  report.add_choice("data files", Value(format_bytes(bytes / ratio)),
+                    fmt::format("{:.1f} : 1 in a sample of frames", ratio));
+  report.add_choice("frames at a time", plan.batch);
+  report.add_choice(
+      "predicted peak", Value(format_bytes(static_cast<double>(plan.predicted_peak_bytes))),
+      fmt::format("of the budget of {}", format_bytes(static_cast<double>(run.host_budget().limit_bytes()))));
+}
+
+void run_simulate(const SimulateOptions& options, Run& run) {
+  if (options.output == SimulateOptions{}.output) note_made_up_names();
+  require_place(options.output);
+  (void)truth_path(options.output);
+  if (run.dry_run()) return show_plan(options, run);
+  auto phase = run.report().phase("simulate");
+  const Simulated made = simulate(options, run.host_budget());
+  phase.end();
+  Value& results = run.results();
+  results["files"] = made.files;
+  results["frames"] = made.frames;
+  results["counts_per_frame"] = made.counts_per_frame;
+  results["compression"] = made.ratio;
+  for (const std::string& file : made.files) run.say("wrote     " + file);
+  run.say(fmt::format("scan      {} frames, {:.6g} counts each, compressed {:.1f} : 1", made.frames,
+                      made.counts_per_frame, made.ratio));
+}
+
+}  // namespace
+
+Verb simulate_verb() {
+  return {.name = "stem simulate",
+          .summary = "Write a scan whose every expected count is known",
+          .details =
+              "Nanoparticles on a thin film, seen by a detector that counts single electrons, in the layout of a "
+              "DECTRIS ARINA acquisition: master, data files, the microscope's sidecar, bad pixels. Beside it the "
+              "truth: what every detector should see, without the counting noise.\n\n"
+              "The same options give the same files, byte for byte.",
+          .examples = {{"sonde stem simulate scan_master.h5", "128 x 128 positions of 192 x 192 pixels"},
+                       {"sonde stem simulate low_master.h5 --dose 0.01 --seed 7", "A hundredth of the dose"},
+                       {"sonde stem simulate beam_master.h5 --sample vacuum --disk-radius 30 --halo-length 25",
+                        "The pattern of the benchmarks"}},
+          .plans = true,
+          .invoke = invocation<SimulateOptions, run_simulate>};
+}
+
+}  // namespace sonde::stem

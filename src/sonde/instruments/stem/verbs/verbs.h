@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function per verb; instrument.cpp puts them in order.
+#pragma once
+
+#include "sonde/engine/run/verb.h"
+
+namespace sonde::stem {
+
+[[nodiscard]] Verb convert_verb();
+[[nodiscard]] Verb image_verb();
+[[nodiscard]] Verb info_verb();
+[[nodiscard]] Verb load_verb();
+[[nodiscard]] Verb simulate_verb();
+[[nodiscard]] Verb validate_verb();
+
+}  // namespace sonde::stem

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// sonde_cublas.so of the stand-in: cuBLAS's functions, computed by the BLAS of the CPU when the stream comes to them.
+#include <cblas.h>
+
+#include "cublas_v2.h"
+#include "sonde/engine/base/module.h"
+#include "sonde/engine/math/dense/cublas_functions.h"
+
+struct cublasContext {
+  cudaStream_t stream = nullptr;
+  void* workspace = nullptr;
+};
+
+cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
+  *handle = new cublasContext;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
+  handle->stream = stream;
+  handle->workspace = nullptr;  // as cuBLAS does
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, std::size_t /*bytes*/) {
+  handle->workspace = workspace;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t form_a, cublasOperation_t form_b,
+                                            std::int64_t m, std::int64_t n, std::int64_t k, const double* alpha,
+                                            const double* a, std::int64_t step_a, long long int problem_step_a,
+                                            const double* b, std::int64_t step_b, long long int problem_step_b,
+                                            const double* beta, double* c, std::int64_t step_c,
+                                            long long int problem_step_c, std::int64_t count) {
+  // cuBLAS allocates memory by itself where it was given none, and is then another one from run to run.
+  if (handle->stream == nullptr || handle->workspace == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  handle->stream->add([=, alpha = *alpha, beta = *beta] {
+    const auto form = [](cublasOperation_t of) { return of == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; };
+    for (std::int64_t i = 0; i < count; ++i)
+      cblas_dgemm(CblasColMajor, form(form_a), form(form_b), static_cast<int>(m), static_cast<int>(n),
+                  static_cast<int>(k), alpha, a + i * problem_step_a, static_cast<int>(step_a), b + i * problem_step_b,
+                  static_cast<int>(step_b), beta, c + i * problem_step_c, static_cast<int>(step_c));
+  });
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+const char* cublasGetStatusString(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_SUCCESS        ? "success"
+         : status == CUBLAS_STATUS_ALLOC_FAILED ? "out of memory"
+                                                : "invalid value";
+}
+
+namespace {
+constexpr sonde::dense::cuda::CublasFunctions functions = {
+    .create = cublasCreate_v2,
+    .destroy = cublasDestroy_v2,
+    .set_stream = cublasSetStream_v2,
+    .set_workspace = cublasSetWorkspace_v2,
+    .multiply = cublasDgemmStridedBatched_64,
+    .text = cublasGetStatusString,
+};
+}  // namespace
+
+SONDE_MODULE(functions);

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One small file of every format that the program reads, and the commands that read it."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import shutil
+import subprocess
+
+import h5py
+import numpy as np
+
+SHARED = "stem/other"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """Files that belong together, in a folder of their own."""
+
+    name: str
+    victims: tuple[str, ...]  #: which of the files are damaged
+    commands: tuple[str, ...]  #: words after `sonde`, relative to the folder; outputs are called out.*
+
+
+def _stem(path: str, more: str = "") -> tuple[str, ...]:
+    """Every command of 4D-STEM that reads a scan."""
+    return tuple(f"{words} {more}".strip() for words in (
+        f"stem info {path}", f"stem validate {path}", f"stem load {path} --memory 200M",
+        f"stem image {path} -d circle(2,2,1.5) -o out.tif --memory 200M", f"stem convert {path} out.npy --memory 200M"))
+
+
+class Maker:
+    """Makes the samples with the program itself and with h5py and NumPy; foreign ones are copies of other people's files."""
+
+    def __init__(self, program: str, root: pathlib.Path, data: pathlib.Path | None) -> None:
+        self.program, self.root, self.data = program, root, data
+        self.samples: list[Sample] = []
+        self.left_out: list[str] = []
+
+    def make(self) -> list[Sample]:
+        self._detector_files()
+        self._plain_arrays()
+        self._foreign_scans()
+        self._ptychography()
+        self._transport()
+        self._reports()
+        return self.samples
+
+    def _folder(self, name: str) -> pathlib.Path:
+        folder = self.root / name
+        folder.mkdir(parents=True)
+        return folder
+
+    def _sonde(self, folder: pathlib.Path, words: str) -> None:
+        subprocess.run([self.program, *words.split(), "--quiet"], cwd=folder, check=True, capture_output=True)
+
+    def _add(self, folder: pathlib.Path, victims: list[str], commands: tuple[str, ...]) -> None:
+        self.samples.append(Sample(folder.name, tuple(victims), commands))
+
+    def _detector_files(self) -> None:
+        folder = self._folder("nxmx")
+        self._sonde(folder, "stem simulate scan_master.h5 --scan-shape 4,5 --detector-shape 24,20 --frames-per-file 12")
+        self._add(folder, ["scan_master.h5", "scan_data_000001.h5", "scan_data_000002.h5"], _stem("scan_master.h5"))
+
+        counts = np.random.default_rng(1).poisson(3, (4, 5, 24, 20))
+        for kind, dtype, options in (("plain", "u2", {}), ("gzip", "u4", {"compression": "gzip", "shuffle": True, "fletcher32": True}),
+                                     ("lzf", "f4", {"compression": "lzf"})):
+            for libver in ("earliest", "latest"):
+                folder = self._folder(f"hdf5_{kind}_{libver}")
+                with h5py.File(folder / "scan.h5", "w", libver=libver) as file:
+                    chunks = {"chunks": (1, 2, 24, 20)} if options else {}
+                    file.create_dataset("entry/data/data", data=counts.astype(dtype), **chunks, **options)
+                    file["entry/title"] = "a scan"
+                    file["entry"].attrs.update(energy=2e5, names=["a", "b"], step=np.arange(3.0))
+                    for i in range(12):
+                        file[f"entry/many/value_{i}"] = i
+                self._add(folder, ["scan.h5"], _stem("scan.h5"))
+
+        folder = self._folder("hdf5_virtual")
+        with h5py.File(folder / "part.h5", "w") as file:
+            file["frames"] = counts.reshape(20, 24, 20).astype("u2")
+        layout = h5py.VirtualLayout(shape=(4, 5, 24, 20), dtype="u2")
+        source = h5py.VirtualSource("part.h5", "frames", shape=(20, 24, 20))
+        for row in range(4):
+            layout[row] = source[5 * row : 5 * row + 5]
+        with h5py.File(folder / "scan.h5", "w", libver="latest") as file:
+            file.create_virtual_dataset("data", layout)
+        self._add(folder, ["scan.h5", "part.h5"], _stem("scan.h5"))
+
+        folder = self._folder("emd")
+        shutil.copytree(self.root / "nxmx", folder, dirs_exist_ok=True)
+        self._sonde(folder, "stem convert scan_master.h5 scan.emd")
+        for name in folder.glob("scan_*"):
+            name.unlink()
+        self._add(folder, ["scan.emd"], _stem("scan.emd"))
+
+    def _plain_arrays(self) -> None:
+        counts = np.random.default_rng(2).poisson(3, (4, 5, 24, 20))
+        folder = self._folder("npy")
+        np.save(folder / "scan.npy", counts.astype("u2"))
+        self._add(folder, ["scan.npy"], _stem("scan.npy"))
+
+        folder = self._folder("raw")
+        counts.astype("<u2").tofile(folder / "scan.raw")
+        self._add(folder, ["scan.raw"], _stem("scan.raw", "--raw-shape 4,5,24,20 --raw-dtype u2"))
+
+        folder = self._folder("zarr")
+        array = folder / "scan.zarr"
+        array.mkdir()
+        (array / ".zarray").write_text(
+            '{"zarr_format": 2, "shape": [4, 5, 24, 20], "chunks": [1, 5, 24, 20], "dtype": "<u2", "compressor": null,'
+            ' "fill_value": 0, "order": "C", "filters": null}')
+        for row in range(4):
+            counts[row].astype("<u2").tofile(array / f"{row}.0.0.0")
+        self._add(folder, ["scan.zarr/.zarray", "scan.zarr/1.0.0.0"], _stem("scan.zarr"))
+
+        folder = self._folder("mask")
+        np.save(folder / "scan.npy", counts.astype("u2"))
+        np.save(folder / "mask.npy", (counts[0, 0] > 6).astype("u1"))
+        self._add(folder, ["mask.npy"], ("stem load scan.npy --mask-file mask.npy",))
+
+    def _foreign_scans(self) -> None:
+        for name, path, more in (
+                ("blo", f"{SHARED}/test2.blo", ""), ("py4dstem", f"{SHARED}/py4DSTEM_size2x3x4x5.h5", ""),
+                ("emd_foreign", f"{SHARED}/Si100_4D.emd", ""), ("empad_xml", f"{SHARED}/map4x4.xml", ""),
+                ("arina", "stem/quantem-fixture/fixture_master.h5", ""),
+                ("mib", "stem/merlin/Quad_1_Frame_CounterDepth_1_Rows_256RAW.mib", ""),
+                ("mrc", f"{SHARED}/Custom_movie.mrc", "--scan-shape 5,6"), ("tvips", f"{SHARED}/test_tvips_2345_000.tvips", "--scan-shape 2,3"),
+                ("dm3", f"{SHARED}/test_diffraction_pattern.dm3", "")):
+            if self.data is None or not (self.data / path).exists():
+                self.left_out.append(name)
+                continue
+            original = self.data / path
+            folder = self._folder(name)
+            for beside in [original, *original.parent.glob(f"{original.stem.removesuffix('_master')}*")]:
+                shutil.copyfile(beside, folder / beside.name)
+            victims = [file.name for file in sorted(folder.iterdir()) if file.stat().st_size < 500_000]
+            self._add(folder, victims, _stem(original.name, more))
+
+    def _ptychography(self) -> None:
+        rng = np.random.default_rng(3)
+        n = 16
+        y = np.arange(n) - n // 2
+        probe = np.exp(-(y[:, None] ** 2 + y**2) / 15) * np.exp(0.05j * (y[:, None] ** 2 + y**2))
+        probe *= np.sqrt(1e5 / np.sum(abs(probe) ** 2))
+        wave = np.exp(1j * rng.uniform(0, 0.8, (30, 30)))
+        places = [(2 * i, 2 * k) for i in range(6) for k in range(6)]
+        frames = rng.poisson([np.fft.fftshift(abs(np.fft.fft2(probe * wave[i : i + n, k : k + n])) ** 2) / n**2 for i, k in places])
+        positions = np.array(places, float) + n // 2
+        run_file = ('[data]\nfile = "scan.h5"\npatterns = "data"\npositions = "positions"\n[geometry]\nunits = "pixel"\n'
+                    '[probe]\nfile = "scan.h5:probe"\n[[engine]]\nname = "epie"\niterations = 1\n'
+                    '[output]\ncheckpoint_every = 1\n[stop]\nrule = "off"\n')
+        folder = self._folder("patterns")
+        with h5py.File(folder / "scan.h5", "w") as file:
+            file["data"], file["positions"], file["probe"] = frames.astype("u2"), positions, probe
+        (folder / "run.toml").write_text(run_file)
+        self._add(folder, ["scan.h5", "scan.h5", "run.toml"], ("ptycho run run.toml -o out.h5", "ptycho init scan.h5 -o out.toml"))
+
+        joule, distance, pixel = 1.602176634e-16, 2.0, 55e-6
+        step = 12.398419843320026e-10 / 8 * distance / (n * pixel)
+        folder = self._folder("cxi")
+        detector, source = "entry_1/instrument_1/detector_1/", "entry_1/instrument_1/source_1/"
+        with h5py.File(folder / "scan.cxi", "w") as file:
+            file["entry_1/data_1/data"] = frames.astype("u2")
+            file["entry_1/data_1/translation"] = np.column_stack([positions[:, 1] * step, positions[:, 0] * step, np.zeros(36)])
+            for key, value in {"distance": distance, "x_pixel_size": pixel, "y_pixel_size": pixel, "mask": np.zeros((n, n), "u4")}.items():
+                file[detector + key] = value
+            file[source + "energy"], file[source + "illumination"] = 8 * joule, probe.astype("c8")
+        (folder / "run.toml").write_text('[data]\nfile = "scan.cxi"\n[[engine]]\nname = "epie"\niterations = 1\n[stop]\nrule = "off"\n')
+        self._add(folder, ["scan.cxi"], ("ptycho run run.toml -o out.h5", "ptycho init scan.cxi -o out.toml"))
+
+        folder = self._folder("ptyd")
+        with h5py.File(folder / "scan.ptyd", "w") as file:
+            for key, value in {"energy": 8.0, "distance": distance, "psize": pixel, "num_frames": 36, "shape": [n, n],
+                               "center": [n // 2, n // 2], "version": "0.3"}.items():
+                file[f"meta/{key}"] = value
+            for i in range(2):
+                part = slice(18 * i, 18 * i + 18)
+                file[f"chunks/{i}/data"], file[f"chunks/{i}/positions"] = frames[part].astype("u2"), positions[part] * step
+                file[f"chunks/{i}/indices"], file[f"chunks/{i}/weights"] = np.arange(36)[part], np.ones((n, n), "u1")
+        (folder / "run.toml").write_text('[data]\nfile = "scan.ptyd"\n[probe]\nfwhm = 2000.0\n[[engine]]\nname = "epie"\niterations = 1\n'
+                                         '[stop]\nrule = "off"\n')
+        self._add(folder, ["scan.ptyd"], ("ptycho run run.toml -o out.h5",))
+
+        folder = self._folder("result")
+        shutil.copytree(self.root / "patterns", folder, dirs_exist_ok=True)
+        self._sonde(folder, "ptycho run run.toml -o result.h5 --set engine.0.iterations=2")
+        kept = {"result.h5", "scan.h5", "run.toml"} | {path.name for path in folder.glob("*.ckpt.h5")}
+        for path in folder.iterdir():
+            if path.name not in kept:
+                path.unlink()
+        self._add(folder, ["result.h5"], ("ptycho report result.h5 -o out.html", "ptycho export result.h5 --to npy -o out",
+                                          "ptycho diagnose result.h5", "ptycho compare result.h5 result.h5"))
+        if checkpoints := sorted(path.name for path in folder.glob("*.ckpt.h5")):
+            self._add(folder, checkpoints, (f"ptycho resume {checkpoints[0]} -o out.h5",))
+        else:
+            raise RuntimeError("the reconstruction left no checkpoint to damage")
+
+    def _transport(self) -> None:
+        grid = "--n-theta 5 --n-zeta 5 --n-xi 4"
+        point = f"--nu-hat 1e-2 {grid} -o out.nc"
+        equilibria = [("wout", "wout_circular_tokamak.nc", "--s 0.25 "), ("boozmn", "boozmn_circular_tokamak.nc", "--s 0.25 --snap ")]
+        for name, file, where in equilibria:
+            if self.data is None:
+                self.left_out.append(name)
+                continue
+            folder = self._folder(name)
+            shutil.copyfile(self.data / "neoclassical" / file, folder / file)
+            boozer = (f"neoclassical boozer {file} -o out.nc",) if name == "wout" else ()
+            self._add(folder, [file], (f"neoclassical run {file} {where}{point}", *boozer))
+        folder = self._folder("dkes")
+        (folder / "surface.ddkes2.data").write_text(
+            " &datain\n nzperiod = 5, chip = -0.85, psip = 1.0, btheta = 0.05, bzeta = 1.0,\n"
+            " borbi(0,0) = 1.0, borbi(0,1) = 0.06, borbi(1,1) = 0.025,\n borbi(-1,2) = 1.0E-2\n /\n")
+        self._add(folder, ["surface.ddkes2.data"], (f"neoclassical run surface.ddkes2.data {point}",))
+
+        folder = self._folder("surface_toml")
+        (folder / "run.toml").write_text(
+            '[surface]\ntype = "analytic"\nm = [0, 1]\nn = [0, 0]\nb_cos = [1.0, 0.1]\nnfp = 5\niota = 0.8\npsi_p = 1.0\n'
+            'b_theta = 0.0\nb_zeta = 1.0\n[grid]\nn_theta = 5\nn_zeta = 5\nn_xi = 4\n[case]\nnu_hat = 1e-2\n')
+        self._add(folder, ["run.toml"], ("neoclassical run run.toml -o out.nc",))
+
+        for suffix in ("nc", "h5", "npz"):
+            folder = self._folder(f"transport_{suffix}")
+            self._sonde(folder, f"neoclassical run analytic-demo --nu-hat 1e-2 {grid} -o run.{suffix}")
+            self._add(folder, [f"run.{suffix}"], (f"neoclassical convert run.{suffix} --to sfincs -o out.h5",
+                                                  f"neoclassical plot run.{suffix} -o out.svg"))
+        if self.data is None:
+            self.left_out.append("database")
+            return
+        folder = self._folder("database")
+        self._sonde(folder, f"neoclassical database {self.data / 'neoclassical' / 'wout_circular_tokamak.nc'} --rho 0.3,0.6 "
+                            "--nu-v 1e-3,1e-2,1e-1 --er-tilde 0,1e-4,1e-3 --n-theta 9 --n-zeta 1 --n-xi 6 -o D.h5")
+        self._add(folder, ["D.h5"], ("neoclassical convert D.h5 --to stars -o out.h5", "neoclassical profile D.h5 -o out.h5",
+                                     "neoclassical plot D.h5 -o out.svg"))
+
+    def _reports(self) -> None:
+        folder = self._folder("report")
+        self._sonde(folder, "neoclassical run analytic-demo --nu-hat 1e-2 --n-theta 5 --n-zeta 5 --n-xi 4 -o run.nc --report a.json")
+        (folder / "run.nc").unlink()
+        shutil.copyfile(folder / "a.json", folder / "b.json")
+        self._add(folder, ["a.json"], ("report show a.json", "report compare a.json b.json"))

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every verb from the program and from Python: one description, the same results."""
+
+import inspect
+import json
+import os
+import pathlib
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+import sonde
+from sonde import _sonde, _verb_functions
+
+PROGRAM = os.environ["SONDE_PROGRAM"]
+PACKAGE = pathlib.Path(__file__).parents[2] / "python/sonde"
+
+#: What belongs to the moment or the place, and so differs between two runs of anything.
+MOMENT = {"run", "seconds", "timings_json", "core_seconds", "flops_per_s", "stages", "load", "memory", "files", "file", "fits_budget"}
+
+RECON = """
+[data]
+file = "{scan}"
+[[engine]]
+name = "gd"
+iterations = 3
+[compute]
+deterministic = true
+[output]
+report = false
+pictures = false
+"""
+SWEEP = """
+[sweep]
+run = "recon.toml"
+[[vary]]
+name = "values"
+setting = "engine.0.iterations"
+values = [1, 2]
+"""
+TRANSPORT = """
+[surface]
+path = "analytic-demo"
+[grid]
+n_theta = 9
+n_zeta = 9
+n_xi = 8
+[case]
+nu_hat = 1e-2
+epsi_hat = 1e-3
+[scan]
+nu_v = "1e-3,1e-2"
+epsi_hat = "0,1e-3"
+"""
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory, scan):
+    """One small input of each kind, in a folder that nothing is written to."""
+    folder = tmp_path_factory.mktemp("inputs")
+    made = sonde.run("ptycho simulate", output=folder / "ptycho.h5", scan_shape="8,8", detector_px=32)
+    (folder / "recon.toml").write_text(RECON.format(scan=folder / "ptycho.h5"))
+    (folder / "sweep.toml").write_text(SWEEP)
+    (folder / "transport.toml").write_text(TRANSPORT)
+    assert made.facts
+    sonde.run("ptycho run", folder / "recon.toml", output=folder / "result.h5")
+    sonde.run("ptycho run", folder / "recon.toml", output=folder / "checked.h5", set=["output.checkpoint_every=2"])
+    sonde.run("neoclassical scan", folder / "transport.toml", output=folder / "scan.nc")
+    return {"scan": scan, "folder": folder}
+
+
+def without_moment(value):
+    if isinstance(value, dict):
+        return {key: without_moment(item) for key, item in value.items() if key not in MOMENT}
+    if isinstance(value, list):
+        return [without_moment(item) for item in value]
+    return None if isinstance(value, float) and np.isnan(value) else value  # JSON has no such number
+
+
+def without_folder(value, folder):
+    """Names of files that lie in the folder of a run."""
+    return json.loads(json.dumps(value).replace(str(folder), "OUT"))
+
+
+def arrays_of(path):
+    """Every array and attribute of a file, without what is in the group of the moment."""
+    if path.suffix not in {".h5", ".nc", ".npz", ".npy", ".csv", ".tif", ".toml"}:
+        return {}
+    if path.suffix == ".csv":  # whose last column is seconds
+        return {path.name: "\n".join(line.rpartition(",")[0] for line in path.read_text().split("\n"))}
+    if path.suffix == ".toml":
+        return {path.name: path.read_text()}
+    if path.suffix == ".tif":
+        return {path.name: path.read_bytes()}
+    if path.suffix in {".npy", ".npz"}:
+        loaded = np.load(path)
+        return dict(loaded) if path.suffix == ".npz" else {path.name: loaded}
+    found = {}
+
+    def visit(name, item):
+        moment = name.startswith("run/") or name in MOMENT or name == "state/history"  # which has the seconds of iterations
+        if isinstance(item, h5py.Dataset) and not moment and item.dtype.kind != "O":
+            found[name] = item[()].decode() if isinstance(item[()], bytes) else item[()]
+
+    with h5py.File(path) as file:
+        file.visititems(visit)
+    return found
+
+
+def flags_of(settings):
+    for key, value in settings.items():
+        for each in value if isinstance(value, list) else [value]:
+            if each is True:
+                yield f"--{key.rstrip('_').replace('_', '-')}"
+            elif each is not False:
+                yield from (f"--{key.rstrip('_').replace('_', '-')}", str(each))
+
+
+#: verb: (inputs, settings); {out} is a folder of each run.
+TABLE = {
+    "stem info": (["{scan}"], {}),
+    "stem validate": (["{scan}"], {"decode": True}),
+    "stem load": (["{scan}"], {"output": "{out}/summary.h5", "det_bin": 2}),
+    "stem image": (["{scan}"], {"detector": ["bf", "adf"], "output": "{out}/images/"}),
+    "stem convert": (["{scan}"], {"output": "{out}/scan.npy"}),
+    "stem simulate": (["{out}/s_master.h5"], {"scan_shape": "4,4", "detector_shape": "32,32", "disk_radius": 5}),
+    "ptycho run": (["{folder}/recon.toml"], {"output": "{out}/r.h5"}),
+    "ptycho resume": (["{folder}/checked.ckpt.h5"], {"output": "{out}/r.h5", "set": ["engine.0.iterations=5"]}),
+    "ptycho direct": (["{folder}/ptycho.h5"], {"output": "{out}/d.h5"}),
+    "ptycho init": (["{folder}/ptycho.h5"], {"output": "{out}/new.toml"}),
+    "ptycho report": (["{folder}/result.h5"], {"output": "{out}/page.html"}),
+    "ptycho sweep": (["{folder}/sweep.toml"], {"output": "{out}/sweep"}),
+    "ptycho export": (["{folder}/result.h5"], {"output": "{out}/e.npz"}),
+    "ptycho compare": (["{folder}/result.h5", "{folder}/checked.h5"], {}),
+    "ptycho diagnose": (["{folder}/result.h5"], {}),
+    "ptycho orient": (["{folder}/recon.toml"], {}),
+    "ptycho simulate": ([], {"output": "{out}/p.h5", "scan_shape": "3,3", "detector_px": 32}),
+    "neoclassical run": (["{folder}/transport.toml"], {"output": "{out}/r.nc"}),
+    "neoclassical scan": (["{folder}/transport.toml"], {"output": "{out}/s.h5"}),
+    "neoclassical convergence": (["{folder}/transport.toml"], {"output": "{out}/c.nc", "refine": "n_xi", "tol": 0.1}),
+    "neoclassical convert": (["{folder}/scan.nc"], {"to": "sfincs", "output": "{out}/f.nc"}),
+    "neoclassical plot": (["{folder}/scan.nc"], {"output": "{out}/p.svg"}),
+}
+#: These need an equilibrium of another program; tests/python/test_neoclassical_*.py run them on one.
+ELSEWHERE = {"neoclassical database", "neoclassical boozer", "neoclassical profile"}
+
+
+def filled(text, inputs, out):
+    return text.format(**inputs, out=out) if isinstance(text, str) else text
+
+
+def test_every_verb_is_in_the_table():
+    assert set(sonde.verbs()) == set(TABLE) | ELSEWHERE
+
+
+@pytest.mark.parametrize("verb", TABLE)
+def test_program_and_python_find_the_same(verb, inputs, tmp_path):
+    positional, settings = TABLE[verb]
+    out = {door: tmp_path / door for door in ("program", "python")}
+    facts = {}
+    for door, folder in out.items():
+        folder.mkdir()
+        words = [filled(word, inputs, folder) for word in positional]
+        given = {key: [filled(each, inputs, folder) for each in value] if isinstance(value, list) else filled(value, inputs, folder)
+                 for key, value in settings.items()}
+        if door == "program":
+            done = subprocess.run([PROGRAM, *verb.split(), *words, *flags_of(given), "--json", "--quiet"], capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            facts[door] = json.loads(done.stdout) if done.stdout.strip() else {}
+        else:
+            facts[door] = sonde.run(verb, *words, **given).facts
+        facts[door] = without_folder(without_moment(json.loads(json.dumps(facts[door]))), folder)
+    assert facts["program"] == facts["python"]
+    names = {door: sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()) for door, folder in out.items()}
+    assert names["program"] == names["python"]
+    for name in names["program"]:
+        one, other = arrays_of(out["program"] / name), arrays_of(out["python"] / name)
+        assert one.keys() == other.keys()
+        for key in one:
+            if isinstance(one[key], np.ndarray) and one[key].dtype.kind in "fc":
+                np.testing.assert_array_equal(one[key], other[key], err_msg=f"{name}: {key}")
+            elif isinstance(one[key], str):  # settings name their files
+                assert without_folder(one[key], out["program"]) == without_folder(other[key], out["python"]), f"{name}: {key}"
+            else:
+                assert np.all(one[key] == other[key]), f"{name}: {key}"
+
+
+def test_a_dry_run_plans_and_writes_nothing(inputs, tmp_path):
+    planned = sonde.run("ptycho run", inputs["folder"] / "recon.toml", output=tmp_path / "r.h5", dry_run=True)
+    assert {"transforms", "memory"} <= {choice["what"] for choice in planned.choices}
+    assert not list(tmp_path.iterdir())
+
+
+def test_arrays_come_with_axes_and_units(scan, clean):
+    found = sonde.run("stem image", scan, detector=["all"])
+    assert found.variables["all"].axes == ("scan row", "scan column")
+    np.testing.assert_array_equal(found["all"], clean.sum(axis=(2, 3)))
+    with pytest.raises(KeyError, match="there are: all"):
+        found["bf"]
+
+
+def test_object_and_probe_are_those_of_the_file(inputs, tmp_path):
+    found = sonde.run("ptycho run", inputs["folder"] / "recon.toml", output=tmp_path / "r.h5")
+    with h5py.File(tmp_path / "r.h5") as file:
+        np.testing.assert_array_equal(found["object"], file["object"][()])
+        np.testing.assert_array_equal(found["probe"], file["probe"][0])
+    assert found.variables["probe"].axes == ("mode", "row", "column")
+
+
+def test_unknown_verbs_settings_and_inputs_are_named(scan):
+    with pytest.raises(sonde.Error, match='unknown verb "ptycho rum"; did you mean "ptycho run"'):
+        sonde.run("ptycho rum")
+    with pytest.raises(sonde.Error, match='did you mean "det_bin"'):
+        sonde.run("stem load", scan, det_bun=2)
+    with pytest.raises(sonde.Error, match="input is missing"):
+        sonde.run("ptycho run")
+    with pytest.raises(sonde.Error, match="json is a setting of the program only"):
+        sonde.run("stem info", scan, json=True)
+    with pytest.raises(sonde.Error, match="an input is an array, expected the path of a file"):
+        sonde.run("stem load", np.zeros((2, 2, 8, 8), np.uint16))
+    with pytest.raises(sonde.Error, match="too many"):
+        sonde.run("ptycho run", "a.toml", "b.toml")
+
+
+def test_a_file_of_settings_acts_from_every_door(tmp_path):
+    """The input `settings` and `config` are read before what the caller gives, which counts more."""
+    (tmp_path / "sim.toml").write_text('scan_shape = "3,2"\ndetector_px = 32\nseed = 5\n')
+    for number, (inputs, settings) in enumerate([([tmp_path / "sim.toml"], {}), ([], {"config": tmp_path / "sim.toml"})]):
+        out = tmp_path / f"{number}.h5"
+        found = sonde.run("ptycho simulate", *inputs, output=out, seed=6, **settings)
+        assert (found.report["options"]["detector_px"], found.report["options"]["seed"]) == (32, 6)
+        with h5py.File(out) as file:
+            assert file["data"].shape == (3, 2, 32, 32)
+    with pytest.raises(sonde.Error, match="named twice"):
+        sonde.run("ptycho simulate", tmp_path / "sim.toml", config=tmp_path / "sim.toml", output=tmp_path / "x.h5")
+
+
+def test_no_output_replaces_an_input(scan):
+    before = scan.read_bytes()
+    with pytest.raises(sonde.Error):
+        sonde.run("stem load", scan, report=scan)
+    assert scan.read_bytes() == before
+
+
+def test_functions_are_written_from_the_verbs():
+    texts = _verb_functions.module_texts()
+    for instrument, text in texts.items():
+        assert (PACKAGE / "_verbs" / f"{instrument}.py").read_text() == text, "python -m sonde._verb_functions python/sonde/_verbs"
+    assert {name.split()[0] for name in sonde.verbs()} == set(texts)
+
+
+def test_every_verb_is_a_function_with_its_settings():
+    for name in sonde.verbs():
+        instrument, verb = name.split(" ", 1)
+        function = getattr(getattr(sonde, instrument), verb)
+        assert callable(function) and function.__doc__
+        if function.__module__.startswith("sonde._verbs"):
+            keys = {field["key"] + ("_" if field["key"] in {"from"} else "") for field in _sonde.verb_fields(name)}
+            assert keys | {"progress"} == set(inspect.signature(function).parameters)
+
+
+def test_a_scan_with_missing_values_is_refused_by_every_door(tmp_path, inputs):
+    """Two values that are not finite in measured pixels must not pass as zeros."""
+    with h5py.File(inputs["folder"] / "ptycho.h5") as file:
+        counts = file["data"][()].astype("f4").reshape(8, 8, 32, 32)
+    counts[1, 2, 3, 4] = counts[6, 2, 5, 4] = np.nan
+    np.save(tmp_path / "scan.npy", counts)
+    settings = {"geometry.energy_keV": 200, "geometry.semiangle_mrad": 20, "geometry.detector_mrad_per_px": 2.5,
+                "geometry.scan_step_A": 0.9, "data.format": "stem"}
+    given = [f"{key}={value}" for key, value in settings.items()]
+    with h5py.File(tmp_path / "scan.h5", "w") as file:
+        file["counts"] = counts
+    file = tmp_path / "scan.h5"
+    command = [PROGRAM, "ptycho", "run", str(file), "-o", str(tmp_path / "r.h5"), *(word for each in given for word in ("--set", each))]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 3 and "2 measured pixels have no value (not finite)" in done.stderr, done.stderr
+    words = "2 measured pixels have no value"
+    with pytest.raises(sonde.Error, match=words):
+        sonde.run("ptycho run", file, output=tmp_path / "r.h5", set=given)
+    tables = {"geometry": {key.split(".")[1]: value for key, value in settings.items() if key.startswith("geometry")},
+              "data": {"file": str(file), "format": "stem"}, "engine": [{"name": "gd", "iterations": 1}]}
+    with pytest.raises(sonde.Error, match=words):
+        sonde.ptycho.Reconstruction(tables).prepare()
+    with pytest.raises(sonde.Error, match=words):
+        sonde.ptycho.Reconstruction({**tables, "data": {}}, sonde.stem.load(file, layout="frame"))
+    assert not (tmp_path / "r.h5").exists()
