@@ -128,8 +128,9 @@ with h5py.File(sys.argv[1], 'w') as f:
   std::uint16_t first = 0;
   std::memcpy(&first, batch.frame_bytes(6).data(), sizeof first);
   EXPECT_EQ(first, 6 * 256);
+  // Chunks 2 and 3 are decoded side by side: either can be the first to fail.
   EXPECT_THAT(testing::error_of(ErrorKind::bad_file, [&] { source->read(12, 18, batch); }),
-              HasSubstr("while: decoding chunk 2 of "));
+              ::testing::ContainsRegex("while: decoding chunk [23] of "));
 }
 
 TEST(Hdf5Frames, PlainChunksOfAnotherSizeAreReported) {
