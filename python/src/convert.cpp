@@ -98,7 +98,7 @@ py::list describe_fields(const Fields& fields) {
     py::dict entry;
     entry["key"] = field.key;
     entry["type"] = word(field.type);
-    entry["help"] = field.info.help;
+    entry["help"] = spelled(field.info.help, Spelling::python);
     entry["unit"] = field.info.unit;
     entry["min"] = field.info.min ? py::object(py::float_(*field.info.min)) : py::none();
     entry["max"] = field.info.max ? py::object(py::float_(*field.info.max)) : py::none();

@@ -17,7 +17,8 @@ namespace py = pybind11;
 // Makes the exception. Never given back: errors may be thrown until the interpreter is gone.
 py::handle make_error;
 
-py::object as_python(const Error& error) {
+py::object as_python(const Error& told) {
+  const Error error = told.spelled(Spelling::python);
   py::list problems;
   for (const Error& problem : error.problems()) problems.append(as_python(problem));
   return make_error(std::string(name(error.kind())), error.message(), error.hint(),

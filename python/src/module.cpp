@@ -211,7 +211,8 @@ py::object build() {
 /// log(level, message) receives what the engine has to say; it is called from any thread. None ends that.
 void log_to(const py::object& log) {
   if (log.is_none()) return static_cast<void>(set_log_sink({}));
-  set_log_sink([sink = log.ptr()](LogLevel level, const std::string& message) {
+  set_log_sink([sink = log.ptr()](LogLevel level, const std::string& marked) {
+    const std::string message = spelled(marked, Spelling::python);
     const py::gil_scoped_acquire locked;
     const char* word = level == LogLevel::warning ? "warning" : level == LogLevel::note ? "info" : "debug";
     try {

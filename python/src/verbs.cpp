@@ -56,7 +56,7 @@ py::list described_verbs() {
     py::dict entry;
     entry["name"] = verb.name;
     entry["summary"] = verb.summary;
-    entry["details"] = verb.details;
+    entry["details"] = spelled(verb.details, Spelling::python);
     all.append(std::move(entry));
   }
   return all;
@@ -114,9 +114,9 @@ class Taken {
     door_.surroundings = join::surroundings();
     door_.surroundings.say = [this](const std::string& text) {
       const std::lock_guard lock(mutex_);
-      said_.push_back(text);
+      said_.push_back(spelled(text, Spelling::python));
     };
-    door_.surroundings.print = [this](const std::string& text) { text_ += text; };
+    door_.surroundings.print = [this](const std::string& text) { text_ += spelled(text, Spelling::python); };
     door_.surroundings.take = [this](Variable variable) { variables_.push_back(std::move(variable)); };
     const auto take = [this](const Report& report) { report_ = report.to_value(); };
     door_.take_plan = take;

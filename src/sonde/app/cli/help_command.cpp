@@ -121,7 +121,7 @@ std::string command_help(const Verb& command) {
   const Prepared described(command);
   std::string text =
       fmt::format("sonde {}: {}\n\nusage: {}\n", command.name, command.summary, usage(command, described.fields));
-  if (!command.details.empty()) text += "\n" + command.details + "\n";
+  if (!command.details.empty()) text += "\n" + spelled(command.details, Spelling::flags) + "\n";
   text += "\n" + help_text(described.fields);
   if (!command.examples.empty()) text += "\nExamples:\n";
   for (const Example& example : command.examples)
@@ -133,7 +133,7 @@ std::string command_page(const Verb& command) {
   const Prepared described(command);
   std::string text = fmt::format("# sonde {}\n\n{}.\n\n```\n{}\n```\n", command.name, command.summary,
                                  usage(command, described.fields));
-  if (!command.details.empty()) text += "\n" + command.details + "\n";
+  if (!command.details.empty()) text += "\n" + spelled(command.details, Spelling::flags) + "\n";
   for (const ReferencePage& page : command.pages)
     text += fmt::format("\n{}: [{}.md]({}.md).\n", page.title, page.name, page.name);
   if (!command.examples.empty()) text += "\n## Examples\n";

@@ -63,7 +63,7 @@ void show_plan(const Prepared& prepared, const Report& report) {
 void run(Prepared& prepared) {
   attach_terminal(prepared.common->quiet);
   Door door{.surroundings = join::surroundings()};
-  door.surroundings.say = [](const std::string& text) { terminal().print(text); };
+  door.surroundings.say = [](const std::string& text) { terminal().print(spelled(text, Spelling::flags)); };
   door.surroundings.print = print_output;
   door.surroundings.be_silent = [] { attach_terminal(/*quiet=*/true); };
   door.take_plan = [&](const Report& report) { show_plan(prepared, report); };
@@ -106,7 +106,7 @@ int start(const std::vector<std::string>& words) {
     return OutputClosed::status;
   } catch (...) {
     const Error error = as_error(std::current_exception());
-    terminal().print(error.what());
+    terminal().print(error.spelled(Spelling::flags).what());
     end_all_ranks(status_of(error));  // the others may be waiting for this one
     return status_of(error);
   }

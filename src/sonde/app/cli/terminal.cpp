@@ -72,7 +72,7 @@ void Terminal::write(const std::string& text) const {
 
 void Terminal::print(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  const std::string shown = printable_lines(text) + (text.ends_with('\n') ? "" : "\n");
+  const std::string shown = printable_lines(spelled(text, Spelling::flags)) + (text.ends_with('\n') ? "" : "\n");
   write(bar_.empty() ? shown : "\r\x1b[K" + shown + bar_);
 }
 
@@ -89,7 +89,8 @@ Terminal& terminal() {
 }
 
 void attach_terminal(bool quiet) {
-  set_log_sink([quiet](LogLevel level, const std::string& message) {
+  set_log_sink([quiet](LogLevel level, const std::string& marked) {
+    const std::string message = spelled(marked, Spelling::flags);
     if (level == LogLevel::warning) terminal().print("warning: " + message_lines(message));
     if (level == LogLevel::note && !quiet) terminal().print("note: " + message_lines(message));
   });
@@ -101,7 +102,7 @@ void attach_terminal(bool quiet) {
 
 void print_output(const std::string& text) {
   errno = 0;
-  const std::string shown = printable_lines(text);
+  const std::string shown = printable_lines(spelled(text, Spelling::flags));
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size() && std::fflush(stdout) == 0) return;
   if (errno == EPIPE) throw OutputClosed();
   throw Error(ErrorKind::io, fmt::format("standard output: cannot be written: {}", std::strerror(errno)));

@@ -70,9 +70,10 @@ panel::Page page_of_report(const ViewCommandOptions& options, const Run& run) {
   Fields fields;
   if (options.viewing) options.viewing->describe(fields);
   for (const Field& field : fields.all())
-    if (const std::string flag = run.given_flag(field.key); !flag.empty())
-      throw Error(ErrorKind::usage, fmt::format("{} is a setting of scans, but {} is a report", flag, options.input[0]))
-          .hint(fmt::format("leave {} out", flag));
+    if (run.given(field.key))
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} is a setting of scans, but {} is a report", setting(field.key), options.input[0]))
+          .hint(fmt::format("leave {} out", setting(field.key)));
   return panel::report_page(read_report(options.input.front()));
 }
 

@@ -1,44 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // 4D-STEM scans for the instruments that ask for frames.
-#include <cstring>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sonde/app/join/frames.h"
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/text.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/instruments/stem/verbs/open_frames.h"
 
 namespace sonde::join {
 namespace {
 
-std::string with_keys(std::string text) {
-  for (const auto& [flag, key] :
-       {std::pair("--scan-shape", "data.scan_shape"), std::pair("--det-bin", "data.detector_bin"),
-        std::pair("--dataset", "data.patterns"), std::pair("--mask-file", "data.mask")})
-    for (std::size_t at = 0; (at = text.find(flag, at)) != std::string::npos; at += std::strlen(key))
-      text.replace(at, std::strlen(flag), key);
-  return text;
+/// The key of a run file for a setting of scans.
+std::optional<std::string> key_of_run_files(std::string_view key) {
+  for (const auto& [scan, run_file] :
+       {std::pair("scan_shape", "data.scan_shape"), std::pair("det_bin", "data.detector_bin"),
+        std::pair("dataset", "data.patterns"), std::pair("mask_file", "data.mask")})
+    if (key == scan) return run_file;
+  return std::nullopt;
 }
 
-/// What the stem instrument says of its flags, in the words of a run file. What has no key there is left to a
-/// conversion.
+/// What the stem instrument says of its settings, in those of a run file.
 template <class Body>
 auto in_words_of_run_files(Body&& body) {
   try {
     return body();
   } catch (const Error& error) {
-    if (!error.problems().empty()) throw;
-    Error told(error.kind(), with_keys(error.message()));
-    std::string hint;
-    for (const std::string& clause : split(error.hint(), ';')) {
-      const std::string words = with_keys(std::string(trim(clause)));
-      hint += (hint.empty() ? "" : "; ") +
-              (words.find("--") == std::string::npos ? words : "with `sonde stem convert`, " + words);
-    }
-    if (!hint.empty()) told.hint(hint);
-    for (const std::string& activity : error.activities()) told.add_activity(activity);
-    throw told;
+    throw error.changed(
+        [](const std::string& text) { return with_renamed_settings(text, key_of_run_files, "sonde stem convert"); });
   }
 }
 

@@ -12,6 +12,6 @@ namespace sonde {
 /// memory that the system refused as `budget`, with `memory_hint`, everything else as `internal`. `thrown` must not be
 /// empty.
 [[nodiscard]] Error as_error(const std::exception_ptr& thrown,
-                             const std::string& memory_hint = "lower --memory, or free some");
+                             const std::string& memory_hint = "lower " + setting("memory") + ", or free some");
 
 }  // namespace sonde

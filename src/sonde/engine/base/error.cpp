@@ -89,7 +89,7 @@ std::string_view name(ErrorKind kind) {
   return "internal";
 }
 
-Error::Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) { compose(); }
+Error::Error(ErrorKind kind, std::string message) : kind_(kind), marked_message_(std::move(message)) { compose(); }
 
 Error Error::several(std::string summary, std::vector<Error> problems) {
   assert(!problems.empty());
@@ -103,7 +103,7 @@ Error Error::several(std::string summary, std::vector<Error> problems) {
 }
 
 Error& Error::hint(std::string remedy) & {
-  hint_ = std::move(remedy);
+  marked_hint_ = std::move(remedy);
   compose();
   return *this;
 }
@@ -118,10 +118,30 @@ void Error::add_activity(std::string activity) {
   compose();
 }
 
+Error Error::spelled(Spelling spelling) const {
+  Error made = *this;
+  made.spelling_ = spelling;
+  for (Error& problem : made.problems_) problem = problem.spelled(spelling);
+  made.compose();
+  return made;
+}
+
+Error Error::changed(const std::function<std::string(const std::string& text)>& change) const {
+  Error made = *this;
+  made.marked_message_ = change(marked_message_);
+  made.marked_hint_ = change(marked_hint_);
+  for (std::string& activity : made.activities_) activity = change(activity);
+  for (Error& problem : made.problems_) problem = problem.changed(change);
+  made.compose();
+  return made;
+}
+
 void Error::compose() {
+  message_ = sonde::spelled(marked_message_, spelling_);
+  hint_ = sonde::spelled(marked_hint_, spelling_);
   text_ = "error: " + shown(message_);
   append(text_, problems_, "  ");
-  for (const std::string& activity : activities_) text_ += "\nwhile: " + shown(activity);
+  for (const std::string& activity : activities_) text_ += "\nwhile: " + shown(sonde::spelled(activity, spelling_));
   if (!hint_.empty()) text_ += "\nhint: " + shown(hint_);
 }
 

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "sonde/engine/base/setting.h"
 
 namespace sonde {
 
@@ -33,6 +36,7 @@ enum class ErrorKind {
 ///   error: <message>
 ///   while: <activity>     (one line per activity, innermost first)
 ///   hint: <remedy>
+/// Settings in its texts (setting()) are written as keys, until a door asks for its own spelling.
 class Error : public std::exception {
  public:
   Error(ErrorKind kind, std::string message);
@@ -47,10 +51,18 @@ class Error : public std::exception {
   /// Adds what was being done, from the inside out.
   void add_activity(std::string activity);
 
+  /// The same error with its settings as a door writes them.
+  [[nodiscard]] Error spelled(Spelling spelling) const;
+  /// The same error with `change` made to each of its texts, in which settings are still marked.
+  [[nodiscard]] Error changed(const std::function<std::string(const std::string& text)>& change) const;
+
   [[nodiscard]] ErrorKind kind() const { return kind_; }
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] const std::string& hint() const { return hint_; }
   [[nodiscard]] const std::vector<std::string>& activities() const { return activities_; }
+  /// Message and hint with their settings still marked: for what is put into another error, or sent to another process.
+  [[nodiscard]] const std::string& marked_message() const { return marked_message_; }
+  [[nodiscard]] const std::string& marked_hint() const { return marked_hint_; }
   [[nodiscard]] const std::vector<Error>& problems() const { return problems_; }
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
 
@@ -58,6 +70,8 @@ class Error : public std::exception {
   void compose();
 
   ErrorKind kind_;
+  Spelling spelling_ = Spelling::keys;
+  std::string marked_message_, marked_hint_;
   std::string message_;
   std::string hint_;
   std::vector<std::string> activities_;

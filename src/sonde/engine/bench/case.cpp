@@ -103,7 +103,7 @@ Index whole_size(const std::string& size, const char* what) {
   Index number = 0;
   const auto [end, status] = std::from_chars(size.data(), size.data() + size.size(), number);
   if (status != std::errc() || end != size.data() + size.size() || number < 1)
-    throw Error(ErrorKind::usage, fmt::format("--sizes: \"{}\" is not a number of {}", size, what))
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not a number of {}", setting("sizes"), size, what))
         .hint("give positive whole numbers, separated by commas");
   return number;
 }

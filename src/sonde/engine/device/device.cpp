@@ -103,7 +103,7 @@ Choice<Device> Device::parse(std::string_view text) {
     return {devices[static_cast<std::size_t>(ordinal) + 1], "asked for"};
   if (devices.size() == 1)
     throw Error(ErrorKind::device, fmt::format("device \"{}\" is not available: {}", text, why_no_gpu()))
-        .hint("use --device cpu; `sonde devices` lists what was found");
+        .hint("use " + setting("device", "cpu") + "; `sonde devices` lists what was found");
   throw Error(ErrorKind::device,
               fmt::format("device \"{}\" does not exist; the last one is cuda:{}", text, devices.size() - 2))
       .hint("`sonde devices` lists what was found");

@@ -97,7 +97,7 @@ void* Pool::allocate(std::size_t bytes) {
     throw Error(ErrorKind::budget,
                 fmt::format("{} refused {}; {} are free", device_.name(), format_bytes(static_cast<double>(bytes)),
                             format_bytes(static_cast<double>(device_.memory_free()))))
-        .hint("lower --memory, or bin with --det-bin or --scan-bin");
+        .hint("lower " + setting("memory") + ", or bin with " + setting("det_bin") + " or " + setting("scan_bin"));
   const std::lock_guard lock(mutex_);
   count(bytes);
   return block;

@@ -41,7 +41,7 @@ void require_list_fits(const std::string& what, std::string_view name, Index cou
   if (bytes <= static_cast<double>(memory_bytes)) return;
   throw Error(ErrorKind::budget, fmt::format("{}: the list of its {} {} takes {}, the budget is {}", what, count, name,
                                              format_bytes(bytes), format_bytes(static_cast<double>(memory_bytes))))
-      .hint("give more --memory");
+      .hint("give more " + setting("memory"));
 }
 
 }  // namespace sonde

@@ -65,7 +65,7 @@ Budget::Budget(std::size_t limit_bytes, std::string because) : ledger_(std::make
 }
 
 Budget Budget::automatic(Device device, std::optional<std::size_t> limit) {
-  if (limit) return Budget(*limit, "--memory");
+  if (limit) return Budget(*limit, "given as memory");
   if (!device.is_cpu())
     return Budget(static_cast<std::size_t>(0.9 * static_cast<double>(device.memory_free())),
                   "0.9 of the free device memory");
@@ -128,7 +128,7 @@ Choice<Index> choose_batch(const Budget& budget, Index count, std::size_t bytes_
   if (count > 0 && (fit == 0 || fixed_bytes > available))
     throw Error(ErrorKind::budget, fmt::format("one at a time already needs {}, and {} are available",
                                                bytes_text(bytes_per_item + fixed_bytes), bytes_text(available)))
-        .hint("raise --memory");
+        .hint("raise " + setting("memory"));
   if (count <= fit && count <= most) return {count, fmt::format("all {} fit into {}", count, bytes_text(available))};
   if (most <= fit) return {most, "the largest useful batch"};
   return {fit, fmt::format("{} of {} fit into {}", fit, count, bytes_text(room))};

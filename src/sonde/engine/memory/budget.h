@@ -10,6 +10,7 @@
 
 #include "sonde/engine/base/choice.h"
 #include "sonde/engine/base/index.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/device/device.h"
 
 namespace sonde {
@@ -53,7 +54,8 @@ class Budget {
   [[nodiscard]] std::size_t peak_bytes() const;
 
   /// Throws Error(budget) with needed, available and the largest holders; `remedy` becomes its hint.
-  [[nodiscard]] Reservation reserve(std::size_t bytes, std::string what, const std::string& remedy = "raise --memory");
+  [[nodiscard]] Reservation reserve(std::size_t bytes, std::string what,
+                                    const std::string& remedy = "raise " + setting("memory"));
 
   struct Holder {
     std::string what;

@@ -12,6 +12,7 @@
 #include "sonde/engine/array/dtype.h"
 #include "sonde/engine/array/view.h"
 #include "sonde/engine/base/choice.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/device/stream.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/memory/encoding.h"
@@ -24,9 +25,9 @@ struct StoreOptions {
   Index slot_size = 0;  ///< elements of each
   DType dtype = DType::f32;
   Encoding encoding = Encoding::raw;
-  std::optional<Tier> tier{};             ///< empty: the nearest that has room
-  std::string what = "the store";         ///< in error messages and among the holders of a budget
-  std::string remedy = "raise --memory";  ///< hint when it does not fit
+  std::optional<Tier> tier{};                         ///< empty: the nearest that has room
+  std::string what = "the store";                     ///< in error messages and among the holders of a budget
+  std::string remedy = "raise " + setting("memory");  ///< hint when it does not fit
 };
 
 /// Many equal slots of elements (snapshots, frames, exit waves) on one tier: the memory of the stream's device, the

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sonde/engine/base/choice.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/memory/budget.h"
 
 namespace sonde {
@@ -37,6 +38,6 @@ struct TierBudgets {
 /// The nearest tier with room for `bytes`: device, else host, else disk. Throws Error(budget) when none has: what is
 /// needed, what each has left, who holds most of it, and `remedy` as its hint.
 [[nodiscard]] Choice<Tier> choose_tier(const TierBudgets& budgets, std::size_t bytes, const std::string& what,
-                                       const std::string& remedy = "raise --memory");
+                                       const std::string& remedy = "raise " + setting("memory"));
 
 }  // namespace sonde

@@ -300,7 +300,7 @@ void Fields::assign_text(std::string_view key, std::string_view text, std::strin
         store_number(field, static_cast<double>(bytes), static_cast<Index>(bytes), where);
       } catch (const Error& error) {
         if (error.hint().empty()) throw;  // a limit, already placed
-        throw misfit(where, error.message()).hint(error.hint());
+        throw misfit(where, error.message()).hint(error.marked_hint());
       }
       break;
     case FieldType::toggle:
@@ -375,7 +375,7 @@ Error of_file(const Error& error) {
   for (const Error& problem : error.problems()) problems.push_back(of_file(problem));
   Error made = problems.empty() ? Error(ErrorKind::bad_file, error.message())
                                 : Error::several(error.message(), std::move(problems));
-  if (!error.hint().empty()) made.hint(error.hint());
+  if (!error.hint().empty()) made.hint(error.marked_hint());
   for (const std::string& activity : error.activities()) made.add_activity(activity);
   return made;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
 
 namespace sonde {
@@ -70,7 +71,7 @@ std::string listed(const std::vector<std::string>& facts) {
 
 /// Everything to say about a field in one paragraph.
 std::string paragraph(const Field& field) {
-  std::string text = field.info.help;
+  std::string text = spelled(field.info.help, Spelling::flags);
   std::vector<std::string> facts;
   const std::string shown = default_text(field);
   if (!field.info.unit.empty() && shown.empty()) facts.push_back("in " + field.info.unit);
@@ -166,9 +167,9 @@ std::string keys_markdown(const Fields& fields) {
     if (!field.info.unit.empty()) facts.push_back(field.info.unit);
     if (const std::string range = limits(field); !range.empty()) facts.push_back(range);
     const std::string by_default = file_default(field);
-    text +=
-        fmt::format("| `{}` | {} | {} | {} | {} |\n", field.key, cell(file_value(field)),
-                    by_default.empty() ? "" : "`" + cell(by_default) + "`", cell(listed(facts)), cell(field.info.help));
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", field.key, cell(file_value(field)),
+                        by_default.empty() ? "" : "`" + cell(by_default) + "`", cell(listed(facts)),
+                        cell(spelled(field.info.help, Spelling::keys)));
   }
   return text;
 }
@@ -185,9 +186,9 @@ std::string help_markdown(const Fields& fields) {
       if (const std::string range = limits(field); !range.empty()) facts.push_back(range);
       if (field.type == FieldType::list && !field.positional) facts.push_back("may be repeated");
       const bool has_default = !default_text(field).empty();
-      text +=
-          fmt::format("| `{}` | {} | {} | {} |\n", cell(invocation(field)),
-                      has_default ? "`" + cell(field.text()) + "`" : "", cell(listed(facts)), cell(field.info.help));
+      text += fmt::format("| `{}` | {} | {} | {} |\n", cell(invocation(field)),
+                          has_default ? "`" + cell(field.text()) + "`" : "", cell(listed(facts)),
+                          cell(spelled(field.info.help, Spelling::flags)));
     }
   }
   return text;

@@ -43,8 +43,8 @@ class ErrorWriter {
  private:
   void add(const Error& error) {
     add(static_cast<std::uint64_t>(error.kind()));
-    add(error.message());
-    add(error.hint());
+    add(error.marked_message());
+    add(error.marked_hint());
     add(error.activities().size());
     for (const std::string& activity : error.activities()) add(activity);
     add(error.problems().size());

@@ -178,7 +178,8 @@ Value machine_value(const MachineRates& rates) {
 
 }  // namespace
 
-void Report::add_message(const std::string& level, const std::string& text) {
+void Report::add_message(const std::string& level, const std::string& marked) {
+  const std::string text = spelled(marked, Spelling::keys);
   Value message;
   message["level"] = level;
   message["text"] = text;

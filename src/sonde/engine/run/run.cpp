@@ -17,7 +17,8 @@ Device Run::device_for(const std::string& why_not_on_gpu) {
   if (!device_) {
     Choice<Device> choice = Device::parse(device_asked());
     if (!choice.value.is_cpu() && !why_not_on_gpu.empty()) {
-      if (device_asked() != "auto") throw Error(ErrorKind::not_supported, why_not_on_gpu).hint("use --device cpu");
+      if (device_asked() != "auto")
+        throw Error(ErrorKind::not_supported, why_not_on_gpu).hint("use " + setting("device", "cpu"));
       choice = {Device::cpu(), why_not_on_gpu};
     }
     use_device(choice);
@@ -29,7 +30,7 @@ Device Run::device_for(const std::string& why_not_on_gpu) {
 }
 
 void Run::ask_device(const std::string& device) {
-  if (given_flag("device").empty()) asked_device_ = device;
+  if (!given("device")) asked_device_ = device;
 }
 
 void Run::use_device(const Choice<Device>& chosen) {
@@ -65,10 +66,10 @@ const MachineRates& Run::machine() {
   return report_.machine();
 }
 
-std::string Run::given_flag(std::string_view key) const {
+bool Run::given(std::string_view key) const {
   for (const Field& field : fields_.all())
-    if (field.key == key && field.origin == Origin::caller) return field.flag();
-  return "";
+    if (field.key == key) return field.origin == Origin::caller;
+  return false;
 }
 
 void Run::be_silent() {

@@ -35,7 +35,7 @@ struct Variable {
   std::string unit{};             ///< of the values; empty for pure numbers and counts
 };
 
-/// What a run reaches of who started it. Each member may be empty.
+/// What a run reaches of who started it. Each member may be empty. Settings in texts are marked (base/setting.h).
 struct Surroundings {
   std::function<void(const std::string&)> say;    ///< text for people
   std::function<void(const std::string&)> print;  ///< text that is the product itself
@@ -60,8 +60,8 @@ class Run {
   /// True when only the choices are wanted: make them, then return before any work.
   [[nodiscard]] bool dry_run() const { return common_.dry_run; }
   [[nodiscard]] bool json() const { return common_.json; }
-  /// The flag that set this option, or an empty text when the caller did not set it.
-  [[nodiscard]] std::string given_flag(std::string_view key) const;
+  /// Whether the caller set this option.
+  [[nodiscard]] bool given(std::string_view key) const;
   /// The file of `config`, for verbs with own_config.
   [[nodiscard]] const std::optional<std::string>& config_file() const { return common_.config; }
   /// Hands out results() also when the verb fails: for verbs whose findings are the result.

@@ -11,6 +11,7 @@
 #include "sonde/engine/base/as_error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/run_files.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/options/toml.h"
@@ -63,7 +64,8 @@ Prepared::Prepared(const Verb& prepared)
 void read_settings(Prepared& prepared, const std::optional<std::string>& argument,
                    const std::vector<std::string>& verbs) {
   std::optional<std::string> file = prepared.verb->own_config ? std::nullopt : prepared.common->config;
-  if (file && argument) throw Error(ErrorKind::usage, "settings are named twice: as the argument and with --config");
+  if (file && argument)
+    throw Error(ErrorKind::usage, "settings are named twice: as the argument and with " + setting("config"));
   if (argument) file = argument;
   if (file) read_toml(*file, prepared.fields, prepared.verb->name, verbs);
 }

@@ -36,7 +36,7 @@ struct CountOptions {
 };
 
 void count(const CountOptions& options, Run& run) {
-  run.report().add_choice("last", Value(options.to), run.given_flag("to").empty() ? "the default" : "asked for");
+  run.report().add_choice("last", Value(options.to), run.given("to") ? "asked for" : "the default");
   if (run.dry_run()) return;
   if (options.findings) run.keep_results_of_failure();
   for (Index i = 1; i <= options.to; ++i) run.results()["numbers"].push_back(i);

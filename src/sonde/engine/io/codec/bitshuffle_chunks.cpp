@@ -94,7 +94,7 @@ void decode_chunks(Stream& stream, View<const std::uint8_t, 1> bytes, View<const
     throw Error(ErrorKind::not_supported,
                 fmt::format("bitshuffle blocks of {} bytes do not fit the shared memory of {} ({} bytes)",
                             largest_block_bytes, stream.device().name(), scratch_limit(stream.device())))
-        .hint("use --device cpu");
+        .hint("use " + setting("device", "cpu"));
   device::DecodeChunks<T> body;
   body.bytes = bytes;
   body.pieces = pieces;

@@ -73,7 +73,8 @@ BatchDeviceChoice choose_sound_device(std::span<const Device> gpus, bool or_cpu,
     failures.push_back(found.failure);
   }
   const std::string all = fmt::format("{}", fmt::join(failures, "; "));
-  if (!or_cpu) throw Error(ErrorKind::device, all).hint("use --device cpu, and have the GPU looked after");
+  if (!or_cpu)
+    throw Error(ErrorKind::device, all).hint("use " + setting("device", "cpu") + ", and have the GPU looked after");
   made.chosen = {Device::cpu(), all};
   return made;
 }
@@ -82,7 +83,7 @@ BatchDeviceChoice choose_batch_device(const std::string& asked, const std::strin
   const Choice<Device> first = Device::parse(asked);
   if (first.value.is_cpu()) return {first};
   const bool free = asked == "auto";
-  if (!why_not.empty() && !free) throw Error(ErrorKind::not_supported, why_not).hint("use --device cpu");
+  if (!why_not.empty() && !free) throw Error(ErrorKind::not_supported, why_not).hint("use " + setting("device", "cpu"));
   if (!why_not.empty()) return {{Device::cpu(), why_not}};
   std::vector<Device> gpus;
   for (const Device each : Device::all())

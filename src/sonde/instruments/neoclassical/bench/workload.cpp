@@ -38,7 +38,7 @@ GridSpec parse_grid(const std::string& text) {
     const auto [next, status] = std::from_chars(at, end, number);
     const bool last = &number == &numbers[2];
     if (status != std::errc() || number < 1 || (last ? next != end : next == end || *next != 'x'))
-      throw Error(ErrorKind::usage, fmt::format("--sizes: \"{}\" is not a grid", text))
+      throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not a grid", setting("sizes"), text))
           .hint("angles and largest Legendre index, 25x25x60");
     at = last ? next : next + 1;
   }

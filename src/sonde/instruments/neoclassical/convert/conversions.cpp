@@ -16,9 +16,10 @@ const double root_pi = std::sqrt(std::numbers::pi);
 
 /// Which setting gives a length that a result does not hold.
 const char* remedy(std::string_view name) {
-  if (name == "R0") return "major_radius (--major-radius) gives it";
+  if (name == "R0") return setting("major_radius") + " gives it";
   if (name == "r" || name == "dpsi/dr")
-    return "it follows from minor_radius (--minor-radius) of the plasma, or radius (--radius) of this one surface";
+    return "it follows from " + setting("minor_radius") + " of the plasma, or radius (" + setting("radius") +
+           ") of this one surface";
   return "";
 }
 

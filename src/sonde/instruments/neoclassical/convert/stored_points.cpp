@@ -66,7 +66,7 @@ ConversionGeometry geometry_of(const StoredNumbers& stored, const ConversionSett
     if (stored.contains("signgs")) geometry.signgs = number(stored, "signgs");
     if (settings.minor_radius)
       throw Error(ErrorKind::bad_input, "minor_radius says no radius of a surface whose s is not stored")
-          .hint("radius (--radius), that of the surface");
+          .hint(setting("radius") + ", that of the surface");
   }
   if (settings.radius) geometry.r = *settings.radius;
   if (settings.major_radius) geometry.R0 = *settings.major_radius;
@@ -186,7 +186,7 @@ StoredNumbers converted(const StoredNumbers& stored, const ConversionSettings& s
   const bool in_label = settings.from == Normalisation::ntx && of_a_run(stored);
   if (settings.from != Normalisation::ntx && of_a_run(stored) && number(stored, "s") > 0)
     throw Error(ErrorKind::bad_input, "the result of a run per s is in the normalisation ntx")
-        .hint("leave out from (--from)");
+        .hint("leave out " + setting("from"));
   std::array<std::string, 6> names = stored_names(settings.from);
   if (in_label) names[5] = "epsi_hat";
   const std::size_t points = numbers(stored, names[0]).size();

@@ -39,15 +39,15 @@ class Tables {
     if (settings.radius && rho.size() > 1)
       throw Error(ErrorKind::bad_input,
                   fmt::format("radius is that of one surface, but the tables have {}", rho.size()))
-          .hint("minor_radius (--minor-radius) gives that of each");
+          .hint(setting("minor_radius") + " gives that of each");
     if (settings.from != Normalisation::ntx && !was_converted())
       throw Error(ErrorKind::bad_input, "a scan or a database is in the normalisation ntx")
-          .hint("leave out from (--from)");
+          .hint("leave out " + setting("from"));
     if (settings.psi_a && (was_converted() || std::isnan(rho.front())))
       throw Error(ErrorKind::bad_input, "psi_a has no meaning for tables that are not per s").hint("leave it out");
     if (settings.minor_radius && std::isnan(rho.front()))
       throw Error(ErrorKind::bad_input, "minor_radius says no radius of a surface whose s is not stored")
-          .hint("radius (--radius), that of the surface");
+          .hint(setting("radius") + ", that of the surface");
   }
 
   std::vector<double> rho, nu_v, field;
@@ -146,7 +146,7 @@ class Tables {
     const double slope = in_s ? psi_a(surface) : of_radius("psi_scale", radius);
     if (in_s && slope == 0)
       throw Error(ErrorKind::bad_input, "the tables are per s, and the file does not say psi_a, dpsi/ds")
-          .hint("psi_a (--psi-a), toroidal flux of the edge / 2 pi with its sign");
+          .hint(setting("psi_a") + ", toroidal flux of the edge / 2 pi with its sign");
     // s = (r / a_b)^2: ds/dr = 2 s / r. Without r there is no slope, and what needs it says so.
     surface.psi_p = !in_s ? slope : surface.r > 0 ? slope * 2 * rho[radius] * rho[radius] / surface.r : 0;
     const std::array<std::vector<double>, 4> d = {spread("D11", Over::all, radius), spread("D31", Over::all, radius),

@@ -92,7 +92,7 @@ double radius_for(const BoozerFile& file, double s, const BoozerChoice& choice, 
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: s = {:.6g} is in a gap of jlist of {} and more; its surfaces have s = {}", file.path,
                             s, widest_gap, radii_text(file)))
-        .hint("snap (--snap) takes the nearest one");
+        .hint(setting("snap") + " takes the nearest one");
   if (s < file.s.front() || s > file.s.back())
     notes.push_back(
         fmt::format("s = {:.6g} is beyond the surfaces ({:.6g} to {:.6g}): the cubic of the end cell is "
@@ -106,7 +106,8 @@ double required_psi_a(const BoozerFile& file) {
     throw Error(ErrorKind::bad_input, fmt::format("{}: has no toroidal flux of the edge (phi_b or toroidal_flux_b is "
                                                   "absent, 0 or not finite)",
                                                   file.path))
-        .hint("give the equilibrium as wout (--wout), or the flux / 2 pi with its sign as psi_a (--psi-a)");
+        .hint("give the equilibrium as " + setting("wout") + ", or the flux / 2 pi with its sign as psi_a (" +
+              setting("psi_a") + ")");
   return *file.psi_a;
 }
 

@@ -65,7 +65,7 @@ void require_same_flux(const std::string& path, double given, double own) {
   constexpr double tolerable = 1e-2;
   if (std::abs(given - own) <= tolerable * std::abs(own)) return;
   throw contradiction(path, fmt::format("psi_a = {:.8g} T m^2 was given, but the file has {:.8g}", given, own))
-      .hint("leave out psi_a (--psi-a): it is for files that do not say it");
+      .hint("leave out " + setting("psi_a") + ": it is for files that do not say it");
 }
 
 /// psi_a and the sign of sqrt(g), which Boozer files may lack.
@@ -324,7 +324,7 @@ double chosen_s(const SurfaceOptions& options, const Equilibrium& equilibrium) {
     throw contradiction(equilibrium.path(),
                         fmt::format("{} of s, rho and surface_index are given, expected one of them",
                                     given == 0 ? "none" : fmt::format("{}", given)))
-        .hint("s = 0.25 (--s 0.25), or rho or surface_index, in [surface] of a run file");
+        .hint("give " + setting("s", "0.25") + ", or rho or surface_index, in [surface] of a run file");
   if (options.s) return *options.s;
   if (options.rho) return *options.rho * *options.rho;
   const std::vector<double>& radii = equilibrium.radii();

@@ -33,7 +33,7 @@ void require_readable(const std::string& path) {
   try {
     const File file(path);
   } catch (const Error& error) {
-    throw Error(ErrorKind::bad_file, error.message()).hint(error.hint());
+    throw Error(ErrorKind::bad_file, error.message()).hint(error.marked_hint());
   }
 }
 

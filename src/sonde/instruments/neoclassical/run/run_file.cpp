@@ -87,7 +87,8 @@ FieldAxis RunFile::case_field() const {
 
 double RunFile::case_nu() const {
   if (!at.nu_hat)
-    throw Error(ErrorKind::bad_input, "[case] has no nu_hat").hint("--nu-hat 1e-3, or nu_hat = 1e-3 in [case]");
+    throw Error(ErrorKind::bad_input, "[case] has no nu_hat")
+        .hint("give " + setting("nu_hat", "1e-3") + ", or nu_hat = 1e-3 in [case]");
   require_nu(*at.nu_hat, "nu_hat");
   return *at.nu_hat;
 }
@@ -102,7 +103,7 @@ std::vector<double> RunFile::scan_nu() const {
   std::vector<double> nu = parse_numbers(scan.nu_v, "nu_v");
   if (nu.empty())
     throw Error(ErrorKind::bad_input, "[scan] has no nu_v")
-        .hint("--nu-v 1e-5,1e-4,1e-3, or nu_v = [1e-5, 1e-4, 1e-3] in [scan]");
+        .hint("give " + setting("nu_v") + " 1e-5,1e-4,1e-3, or nu_v = [1e-5, 1e-4, 1e-3] in [scan]");
   for (const double value : nu) require_nu(value, "nu_v");
   return nu;
 }

@@ -17,7 +17,7 @@ void require_device_name(std::string_view text, std::string_view where) {
     (void)Device::parse(text);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) return;
-    throw Error(ErrorKind::usage, fmt::format("{}: {}", where, error.message())).hint(error.hint());
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", where, error.message())).hint(error.marked_hint());
   }
 }
 
@@ -94,8 +94,8 @@ void SolverSettings::describe(Fields& fields) {
                "1e-4; points that it does not suffice for are solved in double; auto: what took less time when "
                "`sonde bench neoclassical-crossover` measured this machine"});
   fields.add("device", device,
-             {.help = "as --device", .metavar = "auto|cpu|cuda|cuda:N", .check = require_device_name});
-  fields.add("threads", threads, {.help = "as --threads", .min = 1, .max = 4096});
+             {.help = "as " + setting("device"), .metavar = "auto|cpu|cuda|cuda:N", .check = require_device_name});
+  fields.add("threads", threads, {.help = "as " + setting("threads"), .min = 1, .max = 4096});
   fields.add("scan_batch_size", scan_batch_size, {.help = "points in memory at a time, at most", .min = 1});
   fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});
   fields.add("adapt_n_xi", adapt_n_xi,
@@ -111,7 +111,8 @@ void OutputSettings::describe(Fields& fields) {
   fields.add("include_modes", include_modes, {.help = "store the Legendre coefficients 0 to 2 of both solutions"});
   fields.add("plot", plot, {.help = "draw the result beside the file"});
   fields.add("report", report,
-             {.help = "report of a run that came to its end; --report takes its place", .metavar = "FILE.json"});
+             {.help = "report of a run that came to its end; " + setting("report") + " takes its place",
+              .metavar = "FILE.json"});
 }
 
 void LoggingSettings::describe(Fields& fields) {

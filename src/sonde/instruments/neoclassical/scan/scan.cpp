@@ -90,8 +90,8 @@ void scan_by_threads(const Plan& plan, std::span<const Case> cases, Budget budge
                      const PointSink& done) {
   const Index lanes = choose_lanes(plan, cases, budget, options).value;
   const std::size_t bytes = bytes_per_lane(plan, cases, options) * static_cast<std::size_t>(lanes);
-  const Reservation reserved =
-      budget.reserve(bytes, "points of a scan", "lower --scan-batch-size, or take solver.krylov_reuse = false");
+  const Reservation reserved = budget.reserve(
+      bytes, "points of a scan", "lower " + setting("scan_batch_size") + ", or take solver.krylov_reuse = false");
 
   const auto count = static_cast<Index>(cases.size());
   std::mutex taking, reporting;

@@ -59,7 +59,7 @@ std::vector<Index> scan_in_batches(const Plan& plan, std::span<const Case> cases
     const auto count = static_cast<Index>(which.size());
     const Index batches = (count + at_a_time - 1) / at_a_time, size = (count + batches - 1) / batches;
     const Reservation reserved =
-        budget.reserve(bytes_of(plan, path, size, device), "points of a scan", "lower --scan-batch-size");
+        budget.reserve(bytes_of(plan, path, size, device), "points of a scan", "lower " + setting("scan_batch_size"));
     BatchSolver solver(plan, path, size, device);
     for (Index first = 0; first < count; first += size) {
       check_interrupt();

@@ -93,7 +93,7 @@ TabulatedProfiles profiles_of(Columns columns, const std::string& path) {
     return {std::move(rho), made, std::move(er)};
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::bad_input) throw;
-    throw bad(path, error.message()).hint(error.hint());
+    throw bad(path, error.message()).hint(error.marked_hint());
   }
 }
 

@@ -34,7 +34,8 @@ struct BoozerOptions {
 };
 
 void run_boozer(const BoozerOptions& options, Run& run) {
-  if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o boozmn.nc");
+  if (options.output.empty())
+    throw Error(ErrorKind::usage, "no " + setting("output")).hint("give " + setting("output", "boozmn.nc"));
   if (to_lower(std::filesystem::path(options.output).extension().string()) != ".nc")
     throw Error(ErrorKind::usage, options.output + ": a boozmn file is written as .nc");
   require_place(options.output);
@@ -46,7 +47,7 @@ void run_boozer(const BoozerOptions& options, Run& run) {
   if (options.mboz) resolution.mboz = static_cast<int>(*options.mboz);
   if (options.nboz) resolution.nboz = static_cast<int>(*options.nboz);
   Notes notes;
-  std::vector<double> surfaces = parse_numbers(options.s, "--s");
+  std::vector<double> surfaces = parse_numbers(options.s, setting("s"));
   surfaces = surfaces.empty() ? wout.s : on_half_mesh(wout, surfaces, notes);
   run.report().add_choice("surfaces", Value(surfaces.size()), fmt::format("of {}", wout.s.size()));
   run.report().add_choice("modes", Value(fmt::format("{} x {}", resolution.mboz, 2 * resolution.nboz + 1)),

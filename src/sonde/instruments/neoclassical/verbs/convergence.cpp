@@ -121,7 +121,7 @@ void run_convergence(const ConvergenceOptions& options, Run& run) {
   if (!made.converged)
     throw Error(ErrorKind::not_converged,
                 fmt::format("the last refinements still change the coefficients by {:.1e}", made.error))
-        .hint("more --steps, a finer grid to begin with, or a larger --tol");
+        .hint("more " + setting("steps") + ", a finer grid to begin with, or a larger " + setting("tol"));
 }
 
 }  // namespace

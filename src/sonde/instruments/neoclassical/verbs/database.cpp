@@ -37,9 +37,10 @@ struct DatabaseOptions {
     fields.add("booz", booz,
                {.help = "boozmn file of the geometry in Boozer angles; unset: made from the equilibrium",
                 .metavar = "BOOZMN"});
-    fields.add("snap", snap, {.help = "take the nearest surface of --booz where a radius is in a gap"});
+    fields.add("snap", snap,
+               {.help = "take the nearest surface of " + setting("booz") + " where a radius is in a gap"});
     fields.choice("surface_backend", surface_backend, {{"vmec", Backend::vmec}, {"boozer", Backend::boozer}},
-                  {.help = "solve in the angles of VMEC, or in those of --booz"});
+                  {.help = "solve in the angles of VMEC, or in those of " + setting("booz")});
     fields.add(
         "rho", rho,
         {.help = "radii sqrt(s); unset: 0.12247, 0.25, 0.375, ... 0.875", .metavar = "LIST", .check = require_numbers});
@@ -91,13 +92,13 @@ Axes axes_of(const DatabaseOptions& options) {
   const auto once = [](const auto& a, const auto& b, const char* names) {
     if (a && b) throw Error(ErrorKind::usage, fmt::format("{} say the same", names)).hint("keep one of them");
   };
-  once(options.rho, options.rho_linspace, "--rho and --rho-linspace");
-  once(options.er_tilde, options.er_tilde_logspace, "--er-tilde and --er-tilde-logspace");
-  if (options.rho) axes.rho = parse_numbers(*options.rho, "--rho");
-  if (options.rho_linspace) axes.rho = spaced(*options.rho_linspace, "--rho-linspace", false);
-  if (options.nu_v) axes.nu_v = parse_numbers(*options.nu_v, "--nu-v");
-  if (options.er_tilde) axes.Er_tilde = parse_numbers(*options.er_tilde, "--er-tilde");
-  if (options.er_tilde_logspace) axes.Er_tilde = spaced(*options.er_tilde_logspace, "--er-tilde-logspace", true);
+  once(options.rho, options.rho_linspace, setting("rho") + " and " + setting("rho_linspace"));
+  once(options.er_tilde, options.er_tilde_logspace, setting("er_tilde") + " and " + setting("er_tilde_logspace"));
+  if (options.rho) axes.rho = parse_numbers(*options.rho, setting("rho"));
+  if (options.rho_linspace) axes.rho = spaced(*options.rho_linspace, setting("rho_linspace"), false);
+  if (options.nu_v) axes.nu_v = parse_numbers(*options.nu_v, setting("nu_v"));
+  if (options.er_tilde) axes.Er_tilde = parse_numbers(*options.er_tilde, setting("er_tilde"));
+  if (options.er_tilde_logspace) axes.Er_tilde = spaced(*options.er_tilde_logspace, setting("er_tilde_logspace"), true);
   if (options.er_tilde_include_zero && (axes.Er_tilde.empty() || axes.Er_tilde.front() != 0))
     axes.Er_tilde.insert(axes.Er_tilde.begin(), 0);
   return axes;
@@ -132,19 +133,20 @@ DatabaseRequest request_of(const DatabaseOptions& options) {
 std::string part_of(const DatabaseOptions& options) { return options.output + ".part"; }
 
 DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ranks, Run& run) {
-  if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o Dij.h5");
+  if (options.output.empty())
+    throw Error(ErrorKind::usage, "no " + setting("output")).hint("give " + setting("output", "Dij.h5"));
   require_place(options.output);
   const std::string suffix = to_lower(std::filesystem::path(options.output).extension().string());
   if (suffix != ".h5" && suffix != ".hdf5")
     throw Error(ErrorKind::usage, options.output + ": a database is written as .h5 or .hdf5");
   if (!options.resume && path_exists(part_of(options)))
     throw Error(ErrorKind::usage, part_of(options) + ": finished points of an earlier run are here")
-        .hint("--resume continues with them; delete the file to begin anew");
+        .hint(setting("resume") + " continues with them; delete the file to begin anew");
   require_place(part_of(options), PartFile::role());
   DatabaseRequest request = request_of(options);
   if (options.plot) require_coefficient_charts(options.output, request.axes.radii());
   if (options.surface_backend == Backend::boozer && !options.booz)
-    throw Error(ErrorKind::usage, "--surface-backend boozer needs --booz")
+    throw Error(ErrorKind::usage, setting("surface_backend", "boozer") + " needs " + setting("booz"))
         .hint("`sonde neoclassical boozer` makes that file");
 
   std::optional<Precision> precision = options.precision;
@@ -184,7 +186,8 @@ Database solved(const Ranks& ranks, DatabaseBuild& build, PartFile& part, Run& r
     return *build.run(ranks, &part, run.host_budget());
   } catch (Error& error) {
     if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated)
-      error.hint("finished points are kept in " + part.path() + ": the same command with --resume continues with them");
+      error.hint("finished points are kept in " + part.path() + ": the same command with " + setting("resume") +
+                 " continues with them");
     throw;
   }
 }
@@ -244,12 +247,20 @@ Verb database_verb() {
           .details =
               "Coefficients over radius, collisionality and electric field from nothing but a VMEC equilibrium: the "
               "geometry "
-              "in Boozer angles that the file also holds is made here unless --booz gives it. Equal input gives equal "
-              "bytes, with any number of threads and of processes: `mpirun -n 8 sonde neoclassical database ... "
-              "--threads 1`.\n\n"
-              "Finished points are kept in OUTPUT.part; after an interruption --resume continues with them, when "
-              "equilibrium, axes, grid and options are the same (--tol may change): other settings are refused by "
-              "name. So is another processor: a GPU (--device) solves all points of a radius and path together, with "
+              "in Boozer angles that the file also holds is made here unless " +
+              setting("booz") +
+              " gives it. Equal input gives equal "
+              "bytes, with any number of threads and of processes: "
+              "`mpirun -n 8 sonde neoclassical database ... --threads 1`.\n\n"
+              "Finished points are kept in OUTPUT.part; after an interruption " +
+              setting("resume") +
+              " continues with them, when "
+              "equilibrium, axes, grid and options are the same (" +
+              setting("tol") +
+              " may change): other settings are refused by "
+              "name. So is another processor: a GPU (" +
+              setting("device") +
+              ") solves all points of a radius and path together, with "
               "numbers that differ by rounding (`sonde help neoclassical scan`).",
           .examples = {{"sonde neoclassical database wout.nc -o Dij.h5",
                         "7 radii, 16 collisionalities, 12 fields on 25 x 25 x 60"},

@@ -52,7 +52,7 @@ std::vector<std::string> chosen(const PlotOptions& options, const Drawable& file
     if (const std::string name(trim(word)); !name.empty()) words.push_back(name);
   for (const std::string& word : words)
     if (std::find(file.quantities.begin(), file.quantities.end(), word) == file.quantities.end())
-      throw Error(ErrorKind::usage, fmt::format("--quantity {}: {} holds {}, of which {} can be drawn", word,
+      throw Error(ErrorKind::usage, fmt::format("{}: {} holds {}, of which {} can be drawn", setting("quantity", word),
                                                 options.input, file.what, join_words(file.quantities, ", ")));
   return words.empty() ? file.quantities : words;
 }
@@ -98,8 +98,8 @@ Chart chart_of(const PlotOptions& options) {
 void run_plot(const PlotOptions& options, Run& run) {
   const std::vector<std::string>& endings = chart_endings();
   if (std::find(endings.begin(), endings.end(), fs::path(options.output).extension().string()) == endings.end())
-    throw Error(ErrorKind::usage,
-                fmt::format("--output \"{}\": expected a name that ends in .png, .pdf or .svg", options.output));
+    throw Error(ErrorKind::usage, fmt::format("{} \"{}\": expected a name that ends in .png, .pdf or .svg",
+                                              setting("output"), options.output));
   require_chart(options.output);
   auto reading = run.report().phase("read");
   const Chart chart = chart_of(options);

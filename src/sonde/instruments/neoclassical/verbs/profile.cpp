@@ -159,13 +159,14 @@ void say_radii_beyond(const std::vector<double>& rho, const std::vector<double>&
 }
 
 Source open_source(const ProfileOptions& options, Run& run) {
-  std::vector<double> rho = parse_numbers(options.rho, "--rho");
+  std::vector<double> rho = parse_numbers(options.rho, setting("rho"));
   if (is_database(options.input)) {
     const DatabaseFile file = read_database(options.input);
     say_radii_beyond(rho, file.database.axes.rho, run);
     if (rho.empty()) rho = evenly_spaced(file.database.axes.rho.front(), file.database.axes.rho.back(), 51);
     if (options.compare)
-      throw Error(ErrorKind::usage, "--compare is for what is solved from an equilibrium").hint("leave it out");
+      throw Error(ErrorKind::usage, setting("compare") + " is for what is solved from an equilibrium")
+          .hint("leave it out");
     return {.radii = std::make_unique<TableSource>(file.database),
             .rho = std::move(rho),
             .what = "database " + options.input};
@@ -224,7 +225,7 @@ void say_solves(const std::vector<RadialInput>& radii, const TransportOptions& o
   run.report().add_choice("solves", Value(solves),
                           searches ? "or some more: the search for the field decides" : "one per energy and species");
   run.say(
-      fmt::format("solves    {}{}", solves, searches ? fmt::format(" or more: {}; --E-r gives a field", search) : ""));
+      fmt::format("solves    {}{}", solves, searches ? fmt::format(" or more: {}; {} gives a field", search, setting("E_r")) : ""));
 }
 
 /// What a guided search ran and how far its tables were off: a by-product.
@@ -260,7 +261,8 @@ void say_sonine_change(const std::vector<RadialResult>& results, Run& run) {
   if (!(largest > 0)) return;
   run.results()["largest_sonine_change"] = change / largest;
   run.say(fmt::format("order     the last Sonine order changes the current by up to {:.2g} % of the largest{}",
-                      100 * change / largest, change > 0.05 * largest ? ": take another (--sonine-order)" : ""));
+                      100 * change / largest,
+                      change > 0.05 * largest ? ": take another (" + setting("sonine_order") + ")" : ""));
 }
 
 /// The integrals again, from a database at the same fields. Nothing when none is asked for.
@@ -281,11 +283,12 @@ struct Prepared {
 std::string chart_path(const std::string& output) { return std::filesystem::path(output).replace_extension().string(); }
 
 Prepared prepare_profile(const ProfileOptions& options, Run& run) {
-  if (options.output.empty()) throw Error(ErrorKind::usage, "no --output").hint("-o profiles.h5");
+  if (options.output.empty())
+    throw Error(ErrorKind::usage, "no " + setting("output")).hint("give " + setting("output", "profiles.h5"));
   require_result_path(options.output);
   require_chart(chart_path(options.output));
   take_processor(run);
-  const TransportPanels panels = panels_of(options.quantity, "--quantity");
+  const TransportPanels panels = panels_of(options.quantity, setting("quantity"));
   const auto preparing = run.report().phase("prepare");
   const Profiles profiles(options.profiles);
   Source source = open_source(options, run);
@@ -366,8 +369,9 @@ void run_profile(const ProfileOptions& options, Run& run) {
   if (rootless > 0)
     run.say(
         fmt::format("note      {} radii have no stable ambipolar field between {:.4g} and {:.4g} kV/m: NaN there "
-                    "(--E-r-lowest and --E-r-highest widen the search)",
-                    rootless, options.transport.E_r_lowest / 1e3, options.transport.E_r_highest / 1e3));
+                    "({} and {} widen the search)",
+                    rootless, options.transport.E_r_lowest / 1e3, options.transport.E_r_highest / 1e3,
+                    setting("E_r_lowest"), setting("E_r_highest")));
   say_sonine_change(results, run);
   if (std::any_of(results.begin(), results.end(), [](const auto& r) { return r.without_u2; }))
     run.say(
@@ -398,9 +402,13 @@ Verb profile_verb() {
       .details =
           "Integrates monoenergetic coefficients over energy for every species, finds all ambipolar fields and "
           "takes a stable one, and gives the bootstrap current without and with momentum correction. Ambipolar are "
-          "the fluxes with the correction that was asked for (--momentum-correction none: those without). From a "
+          "the fluxes with the correction that was asked for (" +
+          setting("momentum_correction", "none") +
+          ": those without). From a "
           "database it interpolates; from an equilibrium it solves at the very energies that the integrals need "
-          "(--compare reports what interpolating a database would have cost). An energy without a solution is left "
+          "(" +
+          setting("compare") +
+          " reports what interpolating a database would have cost). An energy without a solution is left "
           "out where it holds less than 1e-4 of every integral, with a note. Radii without a stable ambipolar field "
           "are NaN, and without_root of the file marks them. A root that the electric drift could move by more than "
           "half, as "

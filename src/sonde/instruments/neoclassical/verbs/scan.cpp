@@ -42,7 +42,7 @@ struct ScanVerbOptions {
 
 void take_flags(const ScanVerbOptions& options, RunFile& run_file) {
   if (options.rho && options.file.s)
-    throw Error(ErrorKind::usage, "--s and --rho say the same").hint("keep one of them");
+    throw Error(ErrorKind::usage, setting("s") + " and " + setting("rho") + " say the same").hint("keep one of them");
   if (options.rho) run_file.scan.rho = *options.rho;
   if (options.nu_v) run_file.scan.nu_v = *options.nu_v;
   require_one_field(options.epsi_hat.has_value(), options.er_hat.has_value(), options.er_tilde.has_value());
@@ -230,7 +230,9 @@ Verb scan_verb() {
           "by one thread, so the numbers do not depend on how many there are, nor on how many processes `mpirun` "
           "starts. Points without an answer are NaN in "
           "the file, with their status, and the command ends with status 7.\n\n"
-          "A GPU (--device) solves all points of one path together, once it has solved a small case as the CPU "
+          "A GPU (" +
+          setting("device") +
+          ") solves all points of one path together, once it has solved a small case as the CPU "
           "does; the numbers differ by rounding. Single precision, `collocation`, adapt_n_xi, path = \"dense\", and "
           "fields without stellarator symmetry run only on the CPU.",
       .examples = {{"sonde neoclassical scan analytic-demo --nu-v 1e-4,1e-3,1e-2,1e-1 --er-hat 0,1e-3 -o scan.nc "

@@ -66,7 +66,7 @@ void RunFileFlags::read(RunFile& run_file) const {
 void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde) {
   if ((epsi_hat ? 1 : 0) + (er_hat ? 1 : 0) + (er_tilde ? 1 : 0) > 1)
     throw Error(ErrorKind::usage, "the electric field is given twice")
-        .hint("keep one of --epsi-hat, --er-hat, --er-tilde");
+        .hint("keep one of " + setting("epsi_hat") + ", " + setting("er_hat") + ", " + setting("er_tilde"));
 }
 
 void report_settings(const RunFile& run_file, Run& run) {
@@ -176,7 +176,7 @@ void say_times(Run& run) {
 void end_run(const RunFile& run_file, Run& run) {
   say_times(run);
   if (run_file.logging.verbose) run.say(run.report().to_text());
-  if (run_file.output.report && run.given_flag("report").empty()) {
+  if (run_file.output.report && !run.given("report")) {
     run.report().write(*run_file.output.report);
     run.say("wrote     " + *run_file.output.report);
   }
@@ -224,7 +224,7 @@ std::vector<double> evenly_spaced(double first, double last, Index count) {
 }
 
 void apply_solver_settings(const SolverSettings& solver, Run& run) {
-  if (solver.threads && run.given_flag("threads").empty()) set_thread_count(static_cast<int>(*solver.threads));
+  if (solver.threads && !run.given("threads")) set_thread_count(static_cast<int>(*solver.threads));
   if (solver.device) run.ask_device(*solver.device);
 }
 

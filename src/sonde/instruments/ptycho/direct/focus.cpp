@@ -158,7 +158,8 @@ FocusFit fit_focus(const BrightField& field, const Sampling& sampling, FocusMode
     throw Error(ErrorKind::not_converged, "the scan has no frequencies that the aperture lets through")
         .hint(
             "the scan step must be smaller than wavelength / (2 semiangle); or give the aberrations and leave the fit "
-            "out with --fit none");
+            "out with " +
+            setting("fit", "none"));
   Agreement agreement(field, spectra, lens, model);
   const auto all = static_cast<Index>(spectra.frequency.size()), low = std::max<Index>(4, all / 2);
 

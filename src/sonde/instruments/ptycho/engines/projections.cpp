@@ -103,7 +103,7 @@ Projections<Real>::Projections(const ProjectionSettings& settings, Workbench<Rea
   if (DevicePass<Real>* there = bench.device_pass()) {
     if (limits.wave_encoding != Encoding::raw)
       throw Error(ErrorKind::not_supported, "a GPU keeps exit waves in full")
-          .hint("compute.waves = \"full\", or use --device cpu");
+          .hint("compute.waves = \"full\", or use " + setting("device", "cpu"));
     there_ = std::make_unique<DeviceProjections<Real>>(*there, model, bench.active(), settings_, bound_);
     summed_probe_ = state.probe.clone();
     return;

@@ -204,7 +204,8 @@ void Measurement::complete() {
                             first_bad_ / pixels(), first_bad_ / cols_ % rows_, first_bad_ % cols_))
         .hint(
             "mask them (data.mask); negative ones of counts less a background may become zero: data.clip_negative = "
-            "true, or --clip-negative");
+            "true, or " +
+            setting("clip_negative", true));
   Index lit = 0;
   for (const CountSums& sum : sums_) {
     mean_counts_ += sum.counts;

@@ -384,7 +384,7 @@ LoadedCounts load_counts(const Source& source, Scan& scan, const DataSettings& d
                                                     listed_frames(loaded.empty)))
           .hint(exchanged ? "the axes seem to be in another order: the scan comes first, store "
                             "numpy.moveaxis(patterns, (2, 3), (0, 1))"
-                          : "leave them out: data.skip_empty = true, or --skip-empty");
+                          : "leave them out: data.skip_empty = true, or " + setting("skip_empty", true));
     scan.skip.insert(scan.skip.end(), loaded.empty.begin(), loaded.empty.end());
     std::sort(scan.skip.begin(), scan.skip.end());
     scan.notes.push_back(

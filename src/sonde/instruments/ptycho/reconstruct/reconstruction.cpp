@@ -28,7 +28,7 @@ std::unique_ptr<Reconstruction> prepare_or_resume(const Measurement& measurement
   if (schedule.engines.empty()) throw Error(ErrorKind::bad_input, "a reconstruction needs at least one engine");
   for (const EngineRun& run : schedule.engines) require_knows(run.name, *run.setup, state.type, state.slices());
   if (const std::string why = schedule.kernels ? why_no_kernels(schedule) : ""; !why.empty())
-    throw Error(ErrorKind::not_supported, why).hint("use --device cpu");
+    throw Error(ErrorKind::not_supported, why).hint("use " + setting("device", "cpu"));
   const Window window = state.window();
   if (window.rows != measurement.rows() || window.cols != measurement.cols())
     throw Error(ErrorKind::bad_input, fmt::format("the probe has {} x {} pixels, the patterns {} x {}", window.rows,

@@ -102,7 +102,7 @@ DirectPlan plan_direct(const RunFile& run, const Source& source, DirectMethod me
   if (!plan.scan.semiangle)
     throw Error(ErrorKind::bad_input,
                 "direct methods need the convergence semiangle, but geometry.semiangle_mrad is missing")
-        .hint("give it with --set geometry.semiangle_mrad=20");
+        .hint("give it with " + setting("geometry.semiangle_mrad", "20"));
   plan.lens = {*plan.scan.semiangle, run.probe.edge, run.probe.lens()};
   const Lens lens(plan.scan.sampling, plan.lens.semiangle, plan.lens.edge, plan.lens.aberrations);
   plan.images = bright_field_pixels(plan.scan.sampling, lens, plan.scan.good);

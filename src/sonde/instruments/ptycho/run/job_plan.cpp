@@ -212,7 +212,7 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
       std::any_of(sizes.engines.begin(), sizes.engines.end(),
                   [](const EngineSize& engine) { return engine.setup->traits().keeps_waves; }))
     throw Error(ErrorKind::not_supported, "exit waves stay on the GPU: compute.wave_tier is only for the CPU")
-        .hint("leave compute.wave_tier out, or use --device cpu");
+        .hint("leave compute.wave_tier out, or use " + setting("device", "cpu"));
   StorageWishes wishes{.storage = run.data.storage,
                        .pattern_tier = run.data.tier,
                        .wave_tier = resources.kernels ? Tier::device : run.compute.wave_tier,

@@ -247,12 +247,12 @@ void require_memory(const MemoryPlan& plan, const RunSizes& sizes, const TierBud
         ErrorKind::budget,
         fmt::format("the reconstruction needs {} on the disk, but {} may be used in {}: {} are missing",
                     bytes_text(plan.disk_bytes), bytes_text(disk), budgets.folder, bytes_text(plan.disk_bytes - disk)))
-        .hint("name a folder with more space as compute.scratch, or raise --memory");
+        .hint("name a folder with more space as compute.scratch, or raise " + setting("memory"));
   const std::size_t host = budgets.host.available_bytes();
   if (plan.needed_bytes() <= host) return;
   const MemoryPlan::Line& most = *std::max_element(plan.lines.begin(), plan.lines.end(),
                                                    [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
-  std::string remedy = "raise --memory";
+  std::string remedy = "raise " + setting("memory");
   if (most.what == "patterns" && sizes.pattern_tier == Tier::host)
     remedy += ", or leave it to the plan where patterns are (data.tier and data.storage auto)";
   else if (sizes.wave_tier == Tier::host &&

@@ -106,8 +106,8 @@ std::string run_file_reference() {
 
 std::string commented_run_file(const RunFile& known, const std::set<std::string>& missing) {
   std::string text =
-      "# A reconstruction by ptychography: `sonde ptycho run THIS_FILE`, first with --dry-run. Lines behind # are the\n"
-      "# defaults: take the # away to change one.\n";
+      "# A reconstruction by ptychography: `sonde ptycho run THIS_FILE --dry-run` says what it needs; the same\n"
+      "# without the flag runs it. Lines behind # are the defaults: take the # away to change one.\n";
   if (!missing.empty()) text += "# Lines with FILL IN are needed, and the measurement does not say them.\n";
   for (const Tables::Table& table : known.tables().all()) {
     text += fmt::format("\n# ---- {}\n", about(table.name));

@@ -107,7 +107,7 @@ Array draw_frames(const Truth& truth, std::uint64_t seed, Index first, Index las
 
 Simulated simulate(const SimulateOptions& options, Budget budget) {
   const Reservation reservation = budget.reserve(simulation_bytes(options), "simulating " + options.output,
-                                                 "raise --memory, or make the scan smaller");
+                                                 "raise " + setting("memory") + ", or make the scan smaller");
   const Truth truth = truth_of(options);
   const Index rows = truth.sampling.rows, cols = truth.sampling.cols;
   const auto seed = static_cast<std::uint64_t>(options.seed);

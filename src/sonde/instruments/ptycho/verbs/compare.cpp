@@ -48,7 +48,7 @@ struct CompareOptions {
 /// The second object: a file that was named, or the truth of the measurement that the result was made from.
 PlacedObject measure_of(const CompareOptions& options, const Result& result) {
   if (options.truth && !options.other.empty())
-    throw Error(ErrorKind::usage, "both another file and --truth are given; one is compared with");
+    throw Error(ErrorKind::usage, "both another file and " + setting("truth") + " are given; one is compared with");
   if (options.truth) return read_truth(*options.truth);
   if (!options.other.empty())
     return has_truth(options.other) ? read_truth(options.other) : placed(read_result(options.other), options.other);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "sonde/engine/base/setting.h"
 #include "sonde/instruments/ptycho/results/diagnosis.h"
 #include "sonde/instruments/ptycho/verbs/verbs.h"
 
@@ -83,8 +84,11 @@ Verb diagnose_verb() {
           .details =
               "Each diagnosis has a value, a threshold beyond which it is suspect, what a suspect value usually comes "
               "from and what to try. A verdict is unknown when the result does not tell enough: blurring needs another "
-              "result (--before), whatever concerns the aperture a calibration and the semiangle.\n\n"
-              "The exit status is 0 whatever the verdicts are; --json has them for programs.",
+              "result (" +
+              setting("before") +
+              "), whatever concerns the aperture a calibration and the semiangle.\n\n"
+              "The exit status is 0 whatever the verdicts are; " +
+              setting("json") + " has them for programs.",
           .examples = {{"sonde ptycho diagnose result.h5", "A table of values, thresholds and verdicts"},
                        {"sonde ptycho diagnose smooth.h5 --before plain.h5", "Whether a constraint blurs"},
                        {"sonde ptycho diagnose result.h5 --json", "The same for programs"}},

@@ -123,9 +123,13 @@ Verb direct_verb() {
       .details =
           "Takes what `sonde ptycho run` takes, as long as the positions are a regular raster and energy, angles and "
           "the convergence semiangle are known. Defocus, astigmatism and the rotation of the scan are found from the "
-          "images of the bright-field pixels first, unless --fit says otherwise.\n\n"
+          "images of the bright-field pixels first, unless " +
+          setting("fit") +
+          " says otherwise.\n\n"
           "Single side band (ssb) suits a probe near focus, parallax (tilt-corrected bright field) one far from it. "
-          "Phases come out weakened by the method's transfer unless --transfer corrected divides it out. The result "
+          "Phases come out weakened by the method's transfer unless " +
+          setting("transfer", "corrected") +
+          " divides it out. The result "
           "(.h5) has the object on the pixels that a reconstruction uses, so that `run` can start from it.",
       .examples = {{"sonde ptycho direct scan.h5 --method ssb --config recon.toml -o phase.png",
                     "The phase, with a scale bar"},

@@ -10,6 +10,7 @@
 
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/paths.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/instruments/ptycho/verbs/open_measurement.h"
@@ -54,9 +55,9 @@ std::optional<DirectOutcome> reconstruct_directly(const RunFile& run_file, Direc
   run.report().add_choice("direct memory", Value(plan.memory.peak_bytes),
                           fmt::format("{} of bright-field images beside the patterns, a tenth of head-room on top",
                                       format_bytes(static_cast<double>(plan.memory.lasting_bytes))));
-  const Reservation reserved =
-      run.host_budget().reserve(plan.memory.needed_bytes(), fmt::format("direct reconstruction ({})", name_of(method)),
-                                "raise --memory, or keep fewer detector pixels with --set data.crop=N");
+  const Reservation reserved = run.host_budget().reserve(
+      plan.memory.needed_bytes(), fmt::format("direct reconstruction ({})", name_of(method)),
+      "raise " + setting("memory") + ", or keep fewer detector pixels with " + setting("data.crop"));
   if (run.dry_run()) return std::nullopt;
   auto phase = run.report().phase(name_of(method));
   DirectOutcome outcome = run_direct(run_file, source, plan);

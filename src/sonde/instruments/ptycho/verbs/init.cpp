@@ -67,7 +67,7 @@ std::set<std::string> take_what_is_known(const Source& source, RunFile& run_file
 void run_init(const InitOptions& options, Run& run) {
   if (!options.output.empty()) require_place(options.output);
   RunFile run_file;
-  for (const std::string& engine : options.engine) run_file.tables().append("engine", engine, "--engine");
+  for (const std::string& engine : options.engine) run_file.tables().append("engine", engine, setting("engine"));
   // Without it the power of the probe drifts at low dose, and R_I hardly shows it.
   run_file.tables().append("constraint", "probe_power", "sonde ptycho init");
   for (const std::string& setting : options.set) run_file.tables().assign_text(setting);

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "sonde/engine/base/log.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/instruments/ptycho/orient/orient.h"
 #include "sonde/instruments/ptycho/verbs/open_measurement.h"
 #include "sonde/instruments/ptycho/verbs/resolve_settings.h"
@@ -18,8 +19,9 @@ struct OrientCommandOptions {
   std::vector<std::string> set;
   OrientOptions orient;
   void describe(Fields& fields) {
-    fields.positional("input", input,
-                      {.help = "run file (.toml), or the patterns, with --config RUN.toml when needed"});
+    fields.positional(
+        "input", input,
+        {.help = "run file (.toml), or the patterns, with " + setting("config") + " RUN.toml when needed"});
     fields.add(
         "set", set,
         {.help = "one setting of the run file, for instance geometry.scan_step_A=0.4", .metavar = "TABLE.KEY=VALUE"});
@@ -83,8 +85,10 @@ void run_orient(const OrientCommandOptions& options, Run& run) {
   if (!found.clear())
     log_warning(fmt::format(
         "another orientation is almost as good ({:.5f} against {:.5f}): transpose = {}, scan_rotation_deg = {:.1f}. "
-        "Take more frames (--scan) or iterations, and check defocus and scan step; half a turn can be found only by a "
-        "defocused probe",
+        "Take more frames (" +
+            setting("scan") +
+            ") or iterations, and check defocus and scan step; half a turn can be found only by a "
+            "defocused probe",
         found.rival()->score(), found.best().score(), found.rival()->transpose, in_degrees(found.rival()->rotation)));
   run.say("\nfor the run file:\n" + found.run_file_lines());
 }
@@ -102,7 +106,8 @@ Verb orient_verb() {
           "angle for either handedness, but for quarter turns. Eight short reconstructions of the middle of the "
           "scan decide, ranked by R_free (R_I of frames that were left out), and a few more find the angle to a "
           "degree or two. The lines to paste into the run file come last.\n\n"
-          "Energy, angles, scan step and about the right probe must be known: run file, --set, or the file itself.",
+          "Energy, angles, scan step and about the right probe must be known: run file, " +
+          setting("set") + ", or the file itself.",
       .examples = {{"sonde ptycho orient recon.toml", "With the measurement and the settings of a run file"},
                    {"sonde ptycho orient scan_master.h5 --set geometry.semiangle_mrad=20 --set probe.defocus_A=150",
                     "A scan whose calibration is in its file"},

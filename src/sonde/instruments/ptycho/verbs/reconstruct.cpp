@@ -40,12 +40,12 @@ namespace fs = std::filesystem;
 /// Everything that several processes cannot do is an error before any of them works.
 void require_ranks_can(const RunFile& run_file, bool live) {
   require_shareable(run_file.schedule());
-  const auto refuse = [](bool asked, const char* what) {
+  const auto refuse = [](bool asked, const std::string& what) {
     if (asked)
       throw Error(ErrorKind::not_supported, fmt::format("{} is not there for several processes", what))
           .hint("start one process");
   };
-  refuse(live, "--live");
+  refuse(live, setting("live"));
   refuse(run_file.multi_start.starts > 1, "[multi_start]");
   refuse(run_file.quality.half_data, "quality.half_data");
 }
@@ -425,8 +425,7 @@ void describe_live(Fields& fields, std::optional<Index>& live) {
 void reconstruct(RunFile& run_file, const CheckpointReader* from, std::optional<Index> live_port, Run& run) {
   const std::string why_not_on_gpu = why_no_kernels(run_file.schedule());
   // The default name, also where a run file repeats it.
-  if (run.given_flag("output").empty() && fs::path(run_file.output.file).filename() == OutputSettings{}.file)
-    note_made_up_names();
+  if (!run.given("output") && fs::path(run_file.output.file).filename() == OutputSettings{}.file) note_made_up_names();
   run_file.output.require_places();
   const Ranks ranks = Ranks::world();
   if (ranks.rank() != 0) run.be_silent();

@@ -37,7 +37,7 @@ void resolve_settings(const std::string& input, const std::vector<std::string>& 
                       RunFile& run_file) {
   const bool is_run_file = to_lower(input).ends_with(".toml");
   if (is_run_file && run.config_file())
-    throw Error(ErrorKind::usage, "a run file is named twice: as the input and with --config");
+    throw Error(ErrorKind::usage, "a run file is named twice: as the input and with " + setting("config"));
   if (is_run_file || run.config_file()) {
     run_file.read(is_run_file ? input : *run.config_file());
   } else if (bare == BareInput::describes_itself) {
@@ -47,9 +47,9 @@ void resolve_settings(const std::string& input, const std::vector<std::string>& 
       require_what_it_is_called(input);
       throw Error(ErrorKind::usage,
                   fmt::format("{} is not a run file (.toml), and does not contain all settings itself", input))
-          .hint(fmt::format("`sonde ptycho init {} -o recon.toml` writes a run file, or say what is missing with --set "
-                            "geometry.energy_keV=200 and the like",
-                            input));
+          .hint(fmt::format(
+              "`sonde ptycho init {} -o recon.toml` writes a run file, or say what is missing, {} and the like", input,
+              setting("geometry.energy_keV", "200")));
     }
     set_defaults(run_file, run);
   }

@@ -20,9 +20,9 @@ struct RunOptions {
   bool deterministic = false, skip_empty = false, clip_negative = false;
   std::optional<Index> live;
   void describe(Fields& fields) {
-    fields.positional(
-        "input", input,
-        {.help = "run file (.toml), or the patterns, with --config RUN.toml unless the file says all of itself"});
+    fields.positional("input", input,
+                      {.help = "run file (.toml), or the patterns, with " + setting("config") +
+                               " RUN.toml unless the file says all of itself"});
     fields.add("output", output,
                {.help = "the result file; in place of output.file", .metavar = "FILE.h5", .letter = 'o'});
     fields.add(

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "sonde/engine/base/run_files.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/instruments/ptycho/scan/probe_support.h"
@@ -17,7 +18,7 @@ struct SimulateCommandOptions {
   void describe(Fields& fields) {
     fields.positional(
         "settings", settings,
-        {.help = "TOML file with settings, the same as --config", .metavar = "SIM.toml", .optional = true});
+        {.help = "TOML file with settings, the same as " + setting("config"), .metavar = "SIM.toml", .optional = true});
     scan.describe(fields);
   }
 };

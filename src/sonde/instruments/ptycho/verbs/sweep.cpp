@@ -216,7 +216,9 @@ Verb sweep_verb() {
           "A sweep file (TOML) names a run file and the settings that are varied: all combinations of a grid, or as "
           "many as wanted at random. Trials are ranked by R_free, the error of frames that took no part. With "
           "successive halving all trials get a few iterations and only the best continue. As many trials as there are "
-          "threads (--threads) and as the memory holds work side by side, from counts that are read once; how many "
+          "threads (" +
+          setting("threads") +
+          ") and as the memory holds work side by side, from counts that are read once; how many "
           "does not change what they find.\n\n"
           "[sweep]\nrun = \"recon.toml\"\nhalving = true\n[[vary]]\nname = \"range\"\nsetting = "
           "\"probe.defocus_A\"\nlow = 100\nhigh = 200\nsteps = 9\n[[vary]]\nname = \"values\"\nsetting = "

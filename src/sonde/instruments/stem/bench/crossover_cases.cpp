@@ -31,7 +31,7 @@ double number_of(const std::string& size, const char* what) {
   char* end = nullptr;
   const double number = std::strtod(size.c_str(), &end);
   if (end == size.c_str() || *end != '\0' || !(number > 0))
-    throw Error(ErrorKind::usage, fmt::format("--sizes: \"{}\" is not {}", size, what))
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not {}", setting("sizes"), size, what))
         .hint("give positive numbers, separated by commas");
   return number;
 }

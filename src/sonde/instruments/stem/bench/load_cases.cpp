@@ -24,7 +24,8 @@ namespace {
 Workload workload_of(const std::string& size) {
   if (size == "w1") return Workload::w1;
   if (size == "w2") return Workload::w2;
-  throw Error(ErrorKind::usage, fmt::format("no reference scan \"{}\"", size)).hint("give --sizes w1 or w2");
+  throw Error(ErrorKind::usage, fmt::format("no reference scan \"{}\"", size))
+      .hint("give " + setting("sizes") + " w1 or w2");
 }
 
 std::string describe(const HeldScan& held, const std::string& size) {

@@ -24,7 +24,7 @@ Pattern checked(View<const T, 2> pattern, std::span<const std::uint8_t> good) {
   if (dense.rows < 4 || dense.cols < 4)
     throw Error(ErrorKind::bad_input,
                 fmt::format("a pattern of {} x {} pixels is too small to find a centre in", dense.rows, dense.cols))
-        .hint("give it with --centre ROW,COL");
+        .hint("give it with " + setting("centre") + " ROW,COL");
   const auto count = static_cast<std::size_t>(dense.rows * dense.cols);
   if (!good.empty() && good.size() != count)
     throw Error(ErrorKind::bad_input,
@@ -48,11 +48,11 @@ Pattern checked(View<const T, 2> pattern, std::span<const std::uint8_t> good) {
   }
   if (!any)
     throw Error(ErrorKind::bad_input, "no centre can be found: every pixel of the pattern is bad")
-        .hint("give it with --centre ROW,COL, or use --ignore-mask");
+        .hint("give it with " + setting("centre") + " ROW,COL, or use " + setting("ignore_mask"));
   if (lowest == highest)
     throw Error(ErrorKind::bad_input,
                 fmt::format("no centre can be found: every good pixel of the pattern holds {}", lowest))
-        .hint("give it with --centre ROW,COL");
+        .hint("give it with " + setting("centre") + " ROW,COL");
   return dense;
 }
 
@@ -136,7 +136,7 @@ Centre centre_by_threshold(const Pattern& pattern) {
   // The population maximum lies at least one standard deviation above the mean, but may equal it (half and half).
   if (above.weight == 0)
     throw Error(ErrorKind::bad_input, "no centre can be found: no pixel is brighter than mean + standard deviation")
-        .hint("try --centre-method edge, or give it with --centre ROW,COL");
+        .hint("try " + setting("centre_method", "edge") + ", or give it with " + setting("centre") + " ROW,COL");
   return {.row = above.row / above.weight,
           .col = above.col / above.weight,
           .radius = radius_of_area(above.weight),
@@ -175,7 +175,7 @@ Centre centre_by_plateau(const Pattern& pattern) {
   const Sums above = sums(pattern, [&](std::size_t i) { return pattern.value[i] > cut ? pattern.value[i] : 0.0; });
   if (!(above.weight > 0))
     throw Error(ErrorKind::bad_input, "no centre can be found: the pattern has no positive plateau")
-        .hint("give it with --centre ROW,COL");
+        .hint("give it with " + setting("centre") + " ROW,COL");
   return {.row = above.row / above.weight,
           .col = above.col / above.weight,
           .radius = flat_radius / flat,
@@ -187,7 +187,7 @@ Centre centre_of_mass(const Pattern& pattern) {
   const Sums total = sums(pattern, [&](std::size_t i) { return pattern.value[i]; });
   if (!(total.weight > 0))
     throw Error(ErrorKind::bad_input, "no centre of mass: the pattern's sum is not positive")
-        .hint("give it with --centre ROW,COL");
+        .hint("give it with " + setting("centre") + " ROW,COL");
   Centre centre{
       .row = total.row / total.weight, .col = total.col / total.weight, .confidence = 1, .method = CentreMethod::com};
   double second = 0;
@@ -206,7 +206,8 @@ Centre find_disk(View<const double, 2> pattern, std::span<const std::uint8_t> go
   // tens of pixels from the beam in simulated scans of little dose.
   constexpr double least_confidence = 0.1;
   if (method != CentreMethod::edge || found.confidence >= least_confidence) return found;
-  const char* remedy = "give --centre ROW,COL and --radius, or a detector in pixels such as 'circle(ROW,COL,RADIUS)'";
+  const std::string remedy = "give " + setting("centre") + " ROW,COL and " + setting("radius") +
+                             ", or a detector in pixels such as 'circle(ROW,COL,RADIUS)'";
   Centre bright;
   try {
     bright = centre_by_threshold(dense);

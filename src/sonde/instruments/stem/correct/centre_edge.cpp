@@ -256,7 +256,7 @@ Centre centre_by_edge(const Pattern& raw) {
   const std::optional<double> threshold = otsu_threshold(pattern);
   if (!threshold)
     throw Error(ErrorKind::bad_input, "no disk was found: after a 3x3 median the pattern is flat")
-        .hint("try --centre-method com or friedel, or give it with --centre ROW,COL");
+        .hint("try " + setting("centre_method") + " com or friedel, or give it with " + setting("centre") + " ROW,COL");
   const Component component = choose_component(pattern, *threshold);
   Centre centre{.method = CentreMethod::edge};
   Circle circle{component.row, component.col, std::max(1.0, std::sqrt(component.area / std::numbers::pi))};
@@ -279,7 +279,8 @@ Centre centre_by_edge(const Pattern& raw) {
     if (fitted.radius == 0)
       throw Error(ErrorKind::bad_input,
                   fmt::format("no disk was found: {} of {} rays cross half of its level", outline.size(), ray_count))
-          .hint("try --centre-method com or friedel, or give it with --centre ROW,COL");
+          .hint("try " + setting("centre_method") + " com or friedel, or give it with " + setting("centre") +
+                " ROW,COL");
     circle = fitted;
   }
   centre.row = circle.row;

@@ -20,7 +20,7 @@ void check_mask(const Mask& mask, Index rows, Index cols) {
         .hint("bit planes hold unbinned pixels");
   if (!mask.boolean())
     throw Error(ErrorKind::bad_input, "weighted masks cannot be evaluated on bit planes")
-        .hint("decode the data first: --layout pixel or --layout frame");
+        .hint("decode the data first: " + setting("layout", "pixel") + " or " + setting("layout", "frame"));
 }
 
 std::uint64_t element(const std::byte* bytes, std::size_t element_bytes) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/instruments/stem/image/expression_tree.h"
 #include "sonde/instruments/stem/image/shapes.h"
 
@@ -70,7 +71,7 @@ class Evaluation {
   [[nodiscard]] double need(const std::optional<double>& value, std::string_view what, std::size_t place) const {
     if (value) return *value;
     throw expression_error(fmt::format("the {} is not known", what), tree_.text, place)
-        .hint("find the bright-field disk with --centre auto, or give numbers in pixels");
+        .hint("find the bright-field disk with " + setting("centre", "auto") + ", or give numbers in pixels");
   }
 
   [[nodiscard]] double row(const Number& number) const {

@@ -202,7 +202,7 @@ void VirtualImager::build_prefix(Stream& stream, double centre_row, double centr
   const std::lock_guard lock(mutex_);
   if (sources_.planes == nullptr || sources_.planes->dtype() == DType::f32)
     throw Error(ErrorKind::bad_input, "radial prefix planes need a pixel-major layout of counts")
-        .hint("load with --layout pixel");
+        .hint("load with " + setting("layout", "pixel"));
   prefix_ = RadialPrefix::build(stream, *sources_.planes, sources_.rows, sources_.cols, sources_.good, centre_row,
                                 centre_col);
 }

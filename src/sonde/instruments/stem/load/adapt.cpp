@@ -55,9 +55,10 @@ void convert(std::span<const std::byte> from, std::span<std::byte> to, const Acq
                     fmt::format("{}: frame {} holds {} at row {}, column {}; counts are between 0 and {}",
                                 acquisition.path, frame, value, static_cast<Index>(i) / acquisition.cols,
                                 static_cast<Index>(i) % acquisition.cols, std::numeric_limits<To>::max()))
-            .hint(
-                "--dtype f32 loads such values as they are (differences, a background subtracted); for raw files "
-                "check --raw-dtype");
+            .hint(setting("dtype", "f32") +
+                  " loads such values as they are (differences, a background subtracted); for raw files "
+                  "check " +
+                  setting("raw_dtype"));
     }
     const To converted = static_cast<To>(value);
     std::memcpy(to.data() + i * sizeof(To), &converted, sizeof converted);

@@ -48,7 +48,8 @@ std::size_t room_for_blocks(const Dataset& dataset, std::size_t row_bytes) {
     throw Error(ErrorKind::budget,
                 fmt::format("{}: a row of the scan takes {}, the budget leaves {}", dataset.acquisition().path,
                             format_bytes(static_cast<double>(row_bytes)), format_bytes(static_cast<double>(room))))
-        .hint("give --det-bin, a smaller --scan-region, or more --memory");
+        .hint("give " + setting("det_bin") + ", a smaller " + setting("scan_region") + ", or more " +
+              setting("memory"));
   const std::size_t pass = state.estimate.working_bytes;
   return room > pass ? room - pass : 0;
 }

@@ -71,7 +71,7 @@ const Array& Dataset::array() const {
   require_resident();
   if (state_->array.empty())
     throw Error(ErrorKind::bad_input, fmt::format("the scan is held {}, not as an array", layout_name(layout())))
-        .hint("load it with --layout pixel or --layout frame");
+        .hint("load it with " + setting("layout", "pixel") + " or " + setting("layout", "frame"));
   return state_->array;
 }
 

@@ -167,7 +167,7 @@ void DeviceBatch::explain(std::size_t i, std::uint64_t fault, PassResult& result
   throw Error(ErrorKind::bad_file,
               fmt::format("{}: frame {}: {}; the decoder of {} is stricter than that of the CPU",
                           source_.acquisition().path, alone.first, chunk_fault_text(fault), device_.name()))
-      .hint("--device cpu reads this frame");
+      .hint(setting("device", "cpu") + " reads this frame");
 }
 
 void DeviceBatch::note_failure(std::size_t i, const std::string& reason, PassResult& result) const {

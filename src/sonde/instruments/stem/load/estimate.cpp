@@ -97,7 +97,7 @@ Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> de
   if (det_bin && *det_bin > std::min(sizes.rows, sizes.cols))
     throw Error(ErrorKind::bad_input, fmt::format("detector bin {} is larger than the detector of {} x {} pixels",
                                                   *det_bin, sizes.rows, sizes.cols))
-        .hint("give --det-bin 1, 2, 4, 8 or auto");
+        .hint("give " + setting("det_bin") + " 1, 2, 4, 8 or auto");
   std::vector<LayoutChoice> layouts = {layout};
   if (layout == LayoutChoice::automatic) {
     layouts = {LayoutChoice::pixel};
@@ -126,8 +126,10 @@ Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> de
               fmt::format("the scan does not fit: the smallest need is {} (bin {}, {}), the budget is {}",
                           bytes_text(smallest->predicted_peak_bytes), smallest->det_bin, layout_name(smallest->layout),
                           bytes_text(budget_bytes)))
-      .hint(det_bin ? "give --det-bin auto, a smaller --scan-region, or more --memory"
-                    : "give a --scan-bin, a smaller --scan-region, or more --memory");
+      .hint(det_bin ? "give " + setting("det_bin", "auto") + ", a smaller " + setting("scan_region") + ", or more " +
+                          setting("memory")
+                    : "give a " + setting("scan_bin") + ", a smaller " + setting("scan_region") + ", or more " +
+                          setting("memory"));
 }
 
 std::vector<std::pair<Index, double>> float32_table(const LoadSizes& sizes) {

@@ -188,7 +188,8 @@ class FrameWorker {
     } catch (Error& error) {
       if (settings_.on_error == OnError::fail) {
         if (error.hint().empty())
-          error.hint("--on-error zero leaves broken frames out; `sonde stem validate --decode` lists all of them");
+          error.hint(setting("on_error", "zero") +
+                     " leaves broken frames out; `sonde stem validate --decode` lists all of them");
         throw;
       }
       std::memset(to, 0, elements.size());

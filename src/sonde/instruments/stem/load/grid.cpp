@@ -20,11 +20,11 @@ Index bins(Index extent, Index bin, Edge edge) { return edge == Edge::keep ? (ex
 DetectorGrid DetectorGrid::make(Index rows, Index cols, Index bin, Edge edge) {
   if (bin < 1 || bin > 64)
     throw Error(ErrorKind::bad_input, fmt::format("detector bin {} is outside 1 to 64", bin))
-        .hint("give --det-bin 1, 2, 4, 8 or auto");
+        .hint("give " + setting("det_bin") + " 1, 2, 4, 8 or auto");
   DetectorGrid grid{rows, cols, bin, bins(rows, bin, edge), bins(cols, bin, edge)};
   if (grid.out_rows < 1 || grid.out_cols < 1)
     throw Error(ErrorKind::bad_input, fmt::format("detector bin {} leaves nothing of {} x {} pixels", bin, rows, cols))
-        .hint("give a smaller --det-bin, or --edge keep");
+        .hint("give a smaller " + setting("det_bin") + ", or " + setting("edge", "keep"));
   return grid;
 }
 
@@ -57,17 +57,17 @@ ScanGrid ScanGrid::make(const Acquisition& acquisition, std::optional<ScanRegion
     throw Error(ErrorKind::bad_input,
                 fmt::format("scan region {},{},{},{} is empty or outside the scan of {} x {} positions", r.row_first,
                             r.row_last, r.col_first, r.col_last, scan.rows, scan.cols))
-        .hint("give --scan-region ROW_FIRST,ROW_LAST,COL_FIRST,COL_LAST, the last ones exclusive");
+        .hint("give " + setting("scan_region") + " ROW_FIRST,ROW_LAST,COL_FIRST,COL_LAST, the last ones exclusive");
   const Index region_rows = r.row_last - r.row_first, region_cols = r.col_last - r.col_first;
   if (bin < 1 || bin > std::max(region_rows, region_cols))
     throw Error(ErrorKind::bad_input,
                 fmt::format("scan bin {} does not suit {} x {} positions", bin, region_rows, region_cols))
-        .hint("give a --scan-bin of at least 1 that is not larger than the scan");
+        .hint("give a " + setting("scan_bin") + " of at least 1 that is not larger than the scan");
   ScanGrid grid{scan, r, bin, acquisition.frames, bins(region_rows, bin, edge), bins(region_cols, bin, edge)};
   if (grid.positions() == 0)
     throw Error(ErrorKind::bad_input,
                 fmt::format("scan bin {} leaves nothing of {} x {} positions", bin, region_rows, region_cols))
-        .hint("give a smaller --scan-bin, or --edge keep");
+        .hint("give a smaller " + setting("scan_bin") + ", or " + setting("edge", "keep"));
   return grid;
 }
 

@@ -40,7 +40,7 @@ void require_lists_fit(const Acquisition& acquisition, const ScanGrid& scan, std
   throw Error(ErrorKind::budget, fmt::format("{}: lists of {} frames and {} positions take {}, the budget is {}",
                                              acquisition.path, acquisition.frames, scan.positions(),
                                              format_bytes(bytes), format_bytes(static_cast<double>(memory_bytes))))
-      .hint("give a smaller --scan-region, or more --memory");
+      .hint("give a smaller " + setting("scan_region") + ", or more " + setting("memory"));
 }
 
 LoadSizes sizes_of(const Source& source, const ScanGrid& scan, const LoadOptions& options, std::size_t memory_bytes) {
@@ -124,13 +124,13 @@ Choice<DType> first_type(Source& source, const PassSettings& settings, const Loa
   if (options.bin_mode == BinMode::mean) {
     if (options.dtype != ResultType::automatic && options.dtype != ResultType::f32)
       throw Error(ErrorKind::bad_input, "means of bins are f32, not integers")
-          .hint("give --bin-mode sum for exact integers, or --dtype f32");
+          .hint("give " + setting("bin_mode", "sum") + " for exact integers, or " + setting("dtype", "f32"));
     return {DType::f32, "means are not whole numbers"};
   }
   if (float_input) {
     if (options.dtype != ResultType::automatic && options.dtype != ResultType::f32)
       throw Error(ErrorKind::bad_input, "the file holds floating-point values, which no integer type holds exactly")
-          .hint("give --dtype f32 or leave it out");
+          .hint("give " + setting("dtype", "f32") + " or leave it out");
     return {DType::f32, "stored as floating point"};
   }
   if (options.dtype != ResultType::automatic) return {type_asked(options.dtype), "asked for"};
@@ -253,7 +253,7 @@ class Loader {
                            : estimate.layout == LayoutChoice::pixel ? Destination::planes
                                                                     : Destination::none;
     state_.reservation = state_.budget.reserve(estimate.predicted_peak_bytes, "loading " + acquisition.path,
-                                               "give --det-bin auto, or more --memory");
+                                               "give " + setting("det_bin", "auto") + ", or more " + setting("memory"));
     if (sizes_.useful_cache_bytes == 0) return;
     source_.set_cache_bytes(estimate.cache_bytes);
     choose("cache of chunks", format_bytes(static_cast<double>(estimate.cache_bytes)),
@@ -297,7 +297,7 @@ class Loader {
     if (largest > max_value(DType::u32))
       throw Error(ErrorKind::not_supported,
                   fmt::format("{}: sums of bins reach {}, beyond 32 bits", source_.acquisition().path, largest))
-          .hint("give a smaller --det-bin or --scan-bin");
+          .hint("give a smaller " + setting("det_bin") + " or " + setting("scan_bin"));
     const DType tried = settings.out, needed = narrowest_unsigned(largest);
     const Index bin = settings.detector.bin;
     if (exceeds_plan(needed)) plan_for(needed, fmt::format("the largest value is {}", largest));

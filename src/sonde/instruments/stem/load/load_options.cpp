@@ -138,7 +138,7 @@ void LoadOptions::describe(Fields& fields) {
 ReadOptions LoadOptions::read_options() const {
   ReadOptions read;
   if (scan_shape != "auto") {
-    const auto [rows, cols] = parse_scan_shape(scan_shape, "--scan-shape");
+    const auto [rows, cols] = parse_scan_shape(scan_shape, setting("scan_shape"));
     read.scan_rows = rows;
     read.scan_cols = cols;
     read.scan_shape_auto = !rows && !cols;
@@ -151,7 +151,7 @@ ReadOptions LoadOptions::read_options() const {
   read.ignore_mask = ignore_mask;
   if (sentinel) read.sentinel = static_cast<std::uint64_t>(*sentinel);
   read.dataset = dataset;
-  if (!raw_shape.empty()) read.raw_shape = parse_raw_shape(raw_shape, "--raw-shape");
+  if (!raw_shape.empty()) read.raw_shape = parse_raw_shape(raw_shape, setting("raw_shape"));
   read.raw_dtype = raw_dtype;
   read.raw_big_endian = raw_big_endian;
   read.raw_offset = raw_offset.value;
@@ -162,10 +162,10 @@ ReadOptions LoadOptions::read_options() const {
 
 std::optional<ScanRegion> LoadOptions::region() const {
   if (scan_region.empty()) return std::nullopt;
-  const std::vector<Index> values = parse_scan_region(scan_region, "--scan-region");
+  const std::vector<Index> values = parse_scan_region(scan_region, setting("scan_region"));
   return ScanRegion{values[0], values[1], values[2], values[3]};
 }
 
-std::optional<Index> LoadOptions::detector_bin() const { return parse_det_bin(det_bin, "--det-bin"); }
+std::optional<Index> LoadOptions::detector_bin() const { return parse_det_bin(det_bin, setting("det_bin")); }
 
 }  // namespace sonde::stem

@@ -77,7 +77,7 @@ void require_values(const Dataset& dataset, std::span<const std::uint8_t> good) 
                   is_float(acquisition.stored) ? std::string("not finite")
                                                : fmt::format("{} means no data", acquisition.sentinel.value_or(0)),
                   first / (acquisition.rows * acquisition.cols), pixel / acquisition.cols, pixel % acquisition.cols))
-      .hint("name a mask without these pixels as --mask-file, or mend the file");
+      .hint("name a mask without these pixels as " + setting("mask_file") + ", or mend the file");
 }
 
 }  // namespace sonde::stem

@@ -115,7 +115,8 @@ std::vector<std::string> find_scans(const std::vector<std::string>& paths, const
       throw Error(ErrorKind::bad_file,
                   fmt::format("{}: the folder holds no *_master.h5{}", path,
                               options.pattern.empty() ? "" : fmt::format(" with \"{}\" in its name", options.pattern)))
-          .hint(options.recursive ? "name the files themselves" : "name the files themselves, or give --recursive");
+          .hint(options.recursive ? "name the files themselves"
+                                  : "name the files themselves, or give " + setting("recursive"));
     found.insert(found.end(), inside.begin(), inside.end());
   }
   if (options.max_files > 0 && static_cast<Index>(found.size()) > options.max_files)
@@ -193,7 +194,8 @@ ScanSelection select_scans(const std::vector<std::string>& paths, const SeriesOp
 
   Shape wanted;
   if (!series.shape.empty())
-    for (const Index extent : parse_list(series.shape, 4, "--series-shape", "256,256,192,192")) wanted.append(extent);
+    for (const Index extent : parse_list(series.shape, 4, setting("series_shape"), "256,256,192,192"))
+      wanted.append(extent);
   else if (!candidates.empty())
     wanted = candidates.front().shape;
   std::map<std::string, Index> shapes;
@@ -218,7 +220,7 @@ ScanSelection select_scans(const std::vector<std::string>& paths, const SeriesOp
                                     : fmt::format("no scan has shape {}; found {}", wanted.text(), join_words(found));
     throw Error::several(summary, std::move(problems))
         .hint(found.empty() ? "`sonde stem validate` checks one scan in detail"
-                            : "give --series-shape with one of the shapes found");
+                            : "give " + setting("series_shape") + " with one of the shapes found");
   }
   return made;
 }

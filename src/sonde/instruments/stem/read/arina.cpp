@@ -56,7 +56,7 @@ void read_pixel_mask(const Hdf5File& master, const ReadOptions& options, Acquisi
   for (const std::string& path : {specific + "/pixel_mask", detector + "/pixel_mask"}) {
     if (!master.is_dataset(path)) continue;
     if (options.ignore_mask) {
-      a.notes.push_back({"pixel mask not used", "--ignore-mask"});
+      a.notes.push_back({"pixel mask not used", "ignore_mask"});
       return;
     }
     const Hdf5Dataset mask = master.dataset(path);
@@ -97,7 +97,7 @@ void choose_sentinel(const Hdf5File& master, const Hdf5Frames& frames, const Rea
   if (saturation && *saturation > 0) a.saturation = static_cast<std::uint64_t>(*saturation);
   if (options.sentinel) {
     a.sentinel = options.sentinel;
-    a.notes.push_back({fmt::format("{} means no data", *options.sentinel), "--sentinel"});
+    a.notes.push_back({fmt::format("{} means no data", *options.sentinel), "sentinel"});
     return;
   }
   if (!is_unsigned(a.stored) || says_no_sentinels(master, attribute_of(frames, "sonde_sentinels"))) return;

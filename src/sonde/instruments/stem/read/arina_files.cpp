@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/instruments/stem/read/arina.h"
 #include "sonde/instruments/stem/read/channels.h"
@@ -112,7 +113,7 @@ void check_image_numbers(const std::vector<Hdf5Frames>& parts, bool allow_incomp
     if (stated.high - stated.low + 1 > part.frames() && !allow_incomplete)
       problems.add(Error(ErrorKind::bad_file, fmt::format("{}: {} frames, but it states images {} to {}",
                                                           part.file_path(), part.frames(), stated.low, stated.high))
-                       .hint("copy the file again, or give --allow-incomplete"));
+                       .hint("copy the file again, or give " + setting("allow_incomplete")));
   }
   // Some numberings begin anew in every file. Only when another order makes them continuous were files exchanged.
   std::vector<ImageNumbers> ascending = numbers;

@@ -31,7 +31,7 @@ void FrameBlock::check_rest(const ReadOptions& options, Acquisition& acquisition
   const std::string fact = fmt::format("frame {} has {} of {} bytes", frames_, rest_bytes_, layout_.frame_bytes);
   if (!options.allow_incomplete && !options.drop_extra)
     throw Error(ErrorKind::bad_file, fmt::format("{}: ends inside a frame: {}", file_.path(), fact))
-        .hint("check the shape and the element type; --drop-extra leaves the rest of the file out");
+        .hint("check the shape and the element type; " + setting("drop_extra") + " leaves the rest of the file out");
   acquisition.notes.push_back({"the end of the file is left out", fact});
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/instruments/stem/read/calibration.h"
 #include "sonde/instruments/stem/read/channels.h"
@@ -42,13 +43,13 @@ Candidate choose_dataset(const Hdf5File& file, std::vector<Choice<std::string>>&
     throw Error(ErrorKind::bad_file,
                 fmt::format("{}: no scan found: no array of numbers with three or four dimensions{}", file.path(),
                             others.empty() ? "" : " (there are " + join_words(others) + " ...)"))
-        .hint("--dataset names the data set when it is reached through a link");
+        .hint(setting("dataset") + " names the data set when it is reached through a link");
   const auto key = [](const Candidate& c) { return std::pair(c.shape.rank(), c.shape.count()); };
   std::stable_sort(candidates.begin(), candidates.end(),
                    [&](const Candidate& a, const Candidate& b) { return key(a) > key(b); });
   if (candidates.size() > 1)
     notes.push_back(
-        {"data set " + candidates[0].path, fmt::format("the largest of {}; --dataset chooses another, for instance {}",
+        {"data set " + candidates[0].path, fmt::format("the largest of {}; dataset chooses another, for instance {}",
                                                        candidates.size(), candidates[1].path)});
   return candidates[0];
 }

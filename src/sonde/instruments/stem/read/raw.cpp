@@ -25,7 +25,7 @@ DType raw_dtype(const ReadOptions& options) {
   const std::string what = options.raw_dtype.empty()
                                ? "raw frames need an element type"
                                : fmt::format("unknown element type \"{}\" of raw frames", options.raw_dtype);
-  throw Error(ErrorKind::usage, what).hint("give --raw-dtype u1, u2, u4, i2, f4 or f8");
+  throw Error(ErrorKind::usage, what).hint("give " + setting("raw_dtype") + " u1, u2, u4, i2, f4 or f8");
 }
 
 Shape raw_shape(const ReadOptions& options) {
@@ -36,9 +36,10 @@ Shape raw_shape(const ReadOptions& options) {
     if (positive && shape.rank() < Shape::max_rank) shape.append(extent);
   }
   if (!positive || (options.raw_shape.size() != 4 && options.raw_shape.size() != 2))
-    throw Error(ErrorKind::usage, fmt::format("--shape {}: expected four positive numbers, or two for the detector",
+    throw Error(ErrorKind::usage, fmt::format("raw_shape {}: expected four positive numbers, or two for the detector",
                                               fmt::join(options.raw_shape, ",")))
-        .hint("for instance --shape 256,256,128,128 for scan rows, scan columns, detector rows, detector columns");
+        .hint("for instance " + setting("raw_shape", "256,256,128,128") +
+              " for scan rows, scan columns, detector rows, detector columns");
   return shape;
 }
 
@@ -68,7 +69,7 @@ std::unique_ptr<Source> open_raw(const std::string& path, const ReadOptions& opt
   block.check_rest(options, acquisition);
   ScanFacts facts;
   facts.frames = block.frames();
-  if (shape.rank() == 4) facts.attribute = ScanGrid{shape[0], shape[1], 0, "--shape"};
+  if (shape.rank() == 4) facts.attribute = ScanGrid{shape[0], shape[1], 0, "raw_shape"};
   apply_scan(acquisition, facts, options);
   return plain_source(std::move(acquisition), std::move(block), options.raw_big_endian);
 }

@@ -83,9 +83,9 @@ ScanFormat recognise(const std::string& path, const ReadOptions& options) {
   const bool described_as_raw = !options.raw_shape.empty() || !options.raw_dtype.empty();
   if (const auto format = by_content(file, start)) {
     if (described_as_raw)
-      throw Error(ErrorKind::usage,
-                  path + ": --shape and --raw-dtype describe raw frames, but this file says them itself")
-          .hint("omit them; --scan-shape gives the shape of the scan");
+      throw Error(ErrorKind::usage, path + ": " + setting("raw_shape") + " and " + setting("raw_dtype") +
+                                        " describe raw frames, but this file says them itself")
+          .hint("omit them; " + setting("scan_shape") + " gives the shape of the scan");
     return *format;
   }
   if (options.preset == "empad") return ScanFormat::empad;
@@ -100,7 +100,8 @@ ScanFormat recognise(const std::string& path, const ReadOptions& options) {
     throw Error(ErrorKind::bad_file, path + ": is the text header of a Merlin scan")
         .hint("name the .mib file beside it");
   throw Error(ErrorKind::bad_file, path + ": unknown file format")
-      .hint("for raw frames give --shape Ry,Rx,Qy,Qx and --raw-dtype, or --preset empad");
+      .hint("for raw frames give " + setting("raw_shape") + " Ry,Rx,Qy,Qx and " + setting("raw_dtype") + ", or " +
+            setting("preset", "empad"));
 }
 
 }  // namespace sonde::stem

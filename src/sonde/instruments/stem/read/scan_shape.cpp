@@ -48,26 +48,28 @@ ScanShape checked(const ScanShape& shape, const ScanFacts& facts, const ReadOpti
       shape.prescan > 0 ? fmt::format("({} + {})", shape.prescan, shape.cols) : std::to_string(shape.cols), needed);
   if (needed > facts.frames)
     throw Error(ErrorKind::bad_file, fact)
-        .hint("--allow-incomplete leaves the missing positions empty; --scan-shape gives another shape");
-  throw Error(ErrorKind::bad_file, fact).hint("--drop-extra leaves the rest out; --scan-shape gives another shape");
+        .hint(setting("allow_incomplete") + " leaves the missing positions empty; " + setting("scan_shape") +
+              " gives another shape");
+  throw Error(ErrorKind::bad_file, fact)
+      .hint(setting("drop_extra") + " leaves the rest out; " + setting("scan_shape") + " gives another shape");
 }
 
 std::optional<ScanShape> from_user(const ScanFacts& facts, const ReadOptions& options) {
   if (!options.scan_rows && !options.scan_cols) return std::nullopt;
   const Index known = options.scan_rows ? *options.scan_rows : *options.scan_cols;
   if (known <= 0 || (options.scan_cols && *options.scan_cols <= 0))
-    throw Error(ErrorKind::bad_input, "--scan-shape needs positive numbers");
+    throw Error(ErrorKind::bad_input, setting("scan_shape") + " needs positive numbers");
   if (options.scan_rows && options.scan_cols)
-    return checked({*options.scan_rows, *options.scan_cols, 0, "given with --scan-shape"}, facts, options,
-                   "--scan-shape asks for");
+    return checked({*options.scan_rows, *options.scan_cols, 0, "given as scan_shape"}, facts, options,
+                   setting("scan_shape") + " asks for");
   Index other = facts.frames / known;
   if (facts.frames % known != 0 && options.allow_incomplete) ++other;
   const bool whole = facts.frames % known == 0 || options.allow_incomplete || options.drop_extra;
   if (!whole || other == 0)
     throw Error(ErrorKind::bad_input, fmt::format("{} frames do not divide into {} {}", facts.frames, known,
                                                   options.scan_rows ? "rows" : "columns"))
-        .hint("--allow-incomplete or --drop-extra accept a last row that is not whole");
-  const std::string because = fmt::format("{} given with --scan-shape, the rest from {} frames",
+        .hint(setting("allow_incomplete") + " or " + setting("drop_extra") + " accept a last row that is not whole");
+  const std::string because = fmt::format("{} given as scan_shape, the rest from {} frames",
                                           options.scan_rows ? "rows" : "columns", facts.frames);
   return options.scan_rows ? ScanShape{known, other, 0, because} : ScanShape{other, known, 0, because};
 }
@@ -103,7 +105,8 @@ std::optional<ScanShape> from_detector(const ScanFacts& facts, const ReadOptions
                    options, "the master expects");
   if (expected > 1 && !fits(expected, facts.frames, options))
     throw Error(ErrorKind::bad_file, fmt::format("{} frames, but the master expects {}", facts.frames, expected))
-        .hint("give --scan-shape together with --allow-incomplete or --drop-extra");
+        .hint("give " + setting("scan_shape") + " together with " + setting("allow_incomplete") + " or " +
+              setting("drop_extra"));
   return std::nullopt;
 }
 
@@ -120,7 +123,7 @@ ScanShape choose_scan_shape(const ScanFacts& facts, const ReadOptions& options) 
   if (const auto side = side_of_square(facts.frames))
     return {*side, *side, 0, fmt::format("nothing says the shape, and {} is a square number", facts.frames)};
   throw Error(ErrorKind::bad_input, fmt::format("{} frames: nothing says the shape of the scan", facts.frames))
-      .hint("give --scan-shape, for instance " + join_words(nearest_pairs(facts.frames, 2), " or "));
+      .hint("give " + setting("scan_shape") + ", for instance " + join_words(nearest_pairs(facts.frames, 2), " or "));
 }
 
 ScanOrder scan_order(const ScanShape& shape, const ReadOptions& options) {

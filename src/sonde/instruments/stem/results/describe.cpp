@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sonde/engine/base/setting.h"
 #include "sonde/instruments/stem/results/provenance.h"
 
 namespace sonde::stem {
@@ -66,7 +67,7 @@ Value validate(const std::string& path, const LoadOptions& options, bool decode,
       entry["frames"] = dataset.acquisition().frames;
       for (const FailedFrame& frame : dataset.failed_frames())
         problems.add(Error(ErrorKind::bad_file, fmt::format("{}: frame {}: {}", path, frame.frame, frame.reason))
-                         .hint("load with --on-error zero to leave such frames out"));
+                         .hint("load with " + setting("on_error", "zero") + " to leave such frames out"));
     }
     entry["status"] = problems.errors().size() == before ? "ok" : "failed";
   } catch (const Error& error) {

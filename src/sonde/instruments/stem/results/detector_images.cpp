@@ -146,8 +146,8 @@ DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions
                  col = parts.size() == 2 ? std::strtod(parts[1].c_str(), &end_col) : 0;
     if (parts.size() != 2 || end_row == parts[0].c_str() || end_col == parts[1].c_str() || *end_row != '\0' ||
         *end_col != '\0')
-      throw Error(ErrorKind::usage, fmt::format("--centre: \"{}\" is not ROW,COL", options.centre))
-          .hint("write for instance --centre 95.5,95.5 or --centre auto");
+      throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not ROW,COL", setting("centre"), options.centre))
+          .hint("write for instance " + setting("centre", "95.5,95.5") + " or " + setting("centre", "auto"));
     geometry.centre_row = row;
     geometry.centre_col = col;
   }

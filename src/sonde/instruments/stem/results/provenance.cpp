@@ -143,7 +143,7 @@ void require_same_input(const Dataset& dataset, const Value& record, const std::
   if (expected != found)
     throw Error(ErrorKind::bad_input, fmt::format("{}: the frames differ from those of {} ({} instead of {})",
                                                   dataset.acquisition().path, where, found, expected))
-        .hint("the record belongs to other data; leave --from out to make a new image");
+        .hint("the record belongs to other data; leave " + setting("from") + " out to make a new image");
 }
 
 }  // namespace sonde::stem

@@ -103,8 +103,8 @@ ImageStyle picture_style(const Depiction& depiction, const ImageScale& scale, co
       (i == 0 ? low : high) = value;
     }
     if (!low || !high || !(*low < *high))
-      throw Error(ErrorKind::usage, fmt::format("--range: \"{}\" is not LOW,HIGH", picture.range))
-          .hint("write for instance --range 0,1000");
+      throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not LOW,HIGH", setting("range"), picture.range))
+          .hint("write for instance " + setting("range", "0,1000"));
     style.low = low;
     style.high = high;
     style.symmetric = false;

@@ -101,7 +101,7 @@ void SeriesCentreFinder::add(const Dataset& dataset, const std::string& label) {
 SeriesCentre SeriesCentreFinder::find() const {
   if (!unequal_.empty())
     throw Error(ErrorKind::bad_input, unequal_)
-        .hint("--det-bin with a number gives all scans of the series the same bins");
+        .hint(setting("det_bin") + " with a number gives all scans of the series the same bins");
   std::vector<double> mean = sum_;
   for (double& value : mean) value /= static_cast<double>(own_.size());
   SeriesCentre found{centre_of(View<const double, 2>(mean.data(), shape_[0], shape_[1]), trusted_), {}};

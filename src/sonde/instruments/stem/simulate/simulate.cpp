@@ -133,7 +133,9 @@ Simulated simulate(const SimulateOptions& options, Budget budget) {
   const SimulationPlan plan = plan_simulation(options, budget);
   const Reservation reservation = budget.reserve(
       plan.predicted_peak_bytes, "simulating " + options.output,
-      options.truth ? "raise --memory, or leave out the expected values with --no-truth" : "raise --memory");
+      options.truth
+          ? "raise " + setting("memory") + ", or leave out the expected values with " + setting("truth", false)
+          : "raise " + setting("memory"));
   const Model model = model_of(options);
   const auto good = model.good();
   ArinaWriter writer(options.output, describe_file(options, model));

@@ -40,8 +40,10 @@ struct ImageCommandOptions {
   LoadOptions load;
   SeriesOptions series;
   void describe(Fields& fields) {
-    fields.positional("input", input,
-                      {.help = "scans, or folders of *_master.h5; left out with --from and --state", .optional = true});
+    fields.positional(
+        "input", input,
+        {.help = "scans, or folders of *_master.h5; left out with " + setting("from") + " and " + setting("state"),
+         .optional = true});
     fields.add("output", output,
                {.help = "FILE.npy, .tif, .png or .h5; a folder for several images (then .tif)",
                 .metavar = "FILE|DIR",
@@ -158,7 +160,7 @@ std::vector<std::string> given(Options options, const Run& run) {
   std::vector<std::string> flags;
   const Fields fields(options);
   for (const Field& field : fields.all())
-    if (const std::string flag = run.given_flag(field.key); !flag.empty()) flags.push_back(flag);
+    if (run.given(field.key)) flags.push_back(setting(field.key));
   return flags;
 }
 
@@ -178,7 +180,7 @@ void require_alone(const std::string& flag, const ImageCommandOptions& options, 
 /// Settings and scan of --from.
 std::vector<std::string> take_record(Job& job, const Run& run) {
   const ImageCommandOptions& options = job.options;
-  require_alone("--from", options, run);
+  require_alone(setting("from"), options, run);
   job.where = options.from;
   job.repeated = job.input = read_json(options.from);
   job.load = load_options_from(*job.repeated, options.from);
@@ -196,7 +198,7 @@ std::vector<std::string> take_record(Job& job, const Run& run) {
 /// Settings and scan of --state.
 std::vector<std::string> take_state(Job& job, const Run& run) {
   const ImageCommandOptions& options = job.options;
-  require_alone("--state", options, run);
+  require_alone(setting("state"), options, run);
   StateScan scan = scan_of_state(read_json(options.state), options.state);
   job.where = options.state;
   job.load = std::move(scan.load);
@@ -259,14 +261,16 @@ void run_image(const ImageCommandOptions& options, Run& run) {
   Job job{options, options.detectors, options.picture, options.load};
   std::vector<std::string> scans;
   if (!options.from.empty() && !options.state.empty())
-    throw Error(ErrorKind::usage, "--from and --state are both given").hint("leave out one of them");
+    throw Error(ErrorKind::usage, setting("from") + " and " + setting("state") + " are both given")
+        .hint("leave out one of them");
   if (!options.from.empty()) {
     scans = take_record(job, run);
   } else if (!options.state.empty()) {
     scans = take_state(job, run);
   } else {
     if (options.input.empty())
-      throw Error(ErrorKind::usage, "no scan was named").hint("give a master file, a folder, or --from RESULT.json");
+      throw Error(ErrorKind::usage, "no scan was named")
+          .hint("give a master file, a folder, or " + setting("from") + " RESULT.json");
     scans = find_scans(options.input, options.series);
     if (!options.all && options.input.size() == 1) scans.resize(1);
   }
@@ -304,7 +308,8 @@ Verb image_verb() {
               "annulus, rect, point, polygon, segment and file joined by & | ! and parentheses. Boolean detectors give "
               "exact integers. A PNG of a first moment shows the deflection from the centre of the beam. "
               "Beside every image a .json record is written that "
-              "repeats it bit for bit with --from.",
+              "repeats it bit for bit with " +
+              setting("from") + ".",
           .examples = {{"sonde stem image scan_master.h5 --detector haadf --center auto --det-bin 2 -o haadf.tif",
                         "A high-angle annular dark-field image"},
                        {"sonde stem image DIR --pattern tilt --detector 'annulus(auto,auto,40,90)' --all -o out/",

@@ -105,7 +105,7 @@ class FileFrames {
     if (scan_->exactness().clipped > 0)
       throw Error(ErrorKind::bad_input, fmt::format("{}: {} sums of bins exceed {}", path_, scan_->exactness().clipped,
                                                     max_value(scan_->dtype())))
-          .hint("give a smaller --det-bin");
+          .hint("give a smaller " + setting("det_bin"));
     return *scan_;
   }
 

@@ -120,7 +120,8 @@ Value ClientSession::load_state(const Arguments& arguments) {
     if (const Value shape = shape_value(entry->shape()); !(state_member(each, "shape", where) == shape))
       throw Error(ErrorKind::bad_input,
                   fmt::format("{}: the state is of another shape than this scan after its bins", entry->source()))
-          .hint("start the viewer with the --det-bin, --scan-bin and --scan-region of the state");
+          .hint("start the viewer with the " + setting("det_bin") + ", " + setting("scan_bin") + " and " +
+                setting("scan_region") + " of the state");
     view.items[id] = state_member(each, "item", where).as_whole();
     if (view.items[id] < 0 || view.items[id] >= entry->size())
       throw Error(ErrorKind::bad_input,

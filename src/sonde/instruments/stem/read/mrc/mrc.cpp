@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/small_float.h"
 #include "sonde/engine/io/byte_order.h"
 #include "sonde/instruments/stem/read/calibration.h"
@@ -86,7 +87,7 @@ std::unique_ptr<Source> open_mrc(const std::string& path, const ReadOptions& opt
     const std::string fact = fmt::format("{} whole frames, the header says {}", block.frames(), header.frames);
     if (!options.allow_incomplete && !options.drop_extra) {
       Error error = damaged(path, fact);
-      throw error.hint("the copy may be incomplete; --allow-incomplete reads what is there");
+      throw error.hint("the copy may be incomplete; " + setting("allow_incomplete") + " reads what is there");
     }
     acquisition.notes.push_back({"the end of the file is missing", fact});
   } else if (block.frames() > header.frames || block.rest_bytes() > 0) {
@@ -105,7 +106,8 @@ std::unique_ptr<Source> open_mrc(const std::string& path, const ReadOptions& opt
     if (!movie->unordered.empty() && !options.scan_rows && !options.scan_cols)
       throw Error(ErrorKind::bad_input, fmt::format("{}: {} frames at positions that do not fill a grid once ({})",
                                                     path, facts.frames, movie->unordered))
-          .hint(fmt::format("--scan-shape 1,{} reads them in the order of time", facts.frames));
+          .hint(fmt::format("{} reads them in the order of time",
+                            setting("scan_shape", fmt::format("1,{}", facts.frames))));
     // The user may want the frames in the order of time: then they are in a shape of his.
     if (movie->visited && !options.scan_rows && !options.scan_cols) {
       facts.attribute = ScanGrid{movie->visited->rows, movie->visited->cols, 0, "the scan coordinates"};

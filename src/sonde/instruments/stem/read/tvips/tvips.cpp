@@ -135,7 +135,7 @@ void take_calibration(const TvipsHeader& header, Acquisition& acquisition) {
   if (header.total_magnification > 0)
     acquisition.notes.push_back(
         {fmt::format("the camera length or magnification of {} is not used", header.total_magnification),
-         "the file does not state its unit; --camera-length gives it"});
+         "the file does not state its unit; camera_length gives it"});
   if (header.mode == 1)
     acquisition.notes.push_back({"the frames were recorded in imaging mode", "the header of the first frame says so"});
   acquisition.original_metadata = {{"tvips/version", fmt::to_string(header.version)},
