@@ -75,13 +75,13 @@ TEST_F(Bench, ReportsGiveFractionsOfAMeasuredMachine) {
   };
   EXPECT_THAT(load(), HasSubstr("`sonde machine` measures what this machine can do at most"));
   EXPECT_EQ(report({"host", "limits"}), Value());
-  EXPECT_EQ(report({"results", "stages", "decode", "bandwidth_fraction"}), Value());
+  EXPECT_EQ(report({"results", "run", "stages", "decode", "bandwidth_fraction"}), Value());
 
   machine();
   EXPECT_THAT(load(), HasSubstr("% of memory"));
   const double limit = report({"host", "limits", "memory_bytes_per_s"}).as_real();
   EXPECT_GT(limit, 0);
-  const Value decode = report({"results", "stages", "decode"});
+  const Value decode = report({"results", "run", "stages", "decode"});
   const double moved = decode.find("bytes_in")->as_real() + decode.find("bytes_out")->as_real();
   const double threads = static_cast<double>(thread_count());  // that of the child: --threads was not given
   EXPECT_NEAR(decode.find("bandwidth_fraction")->as_real(), moved / decode.find("seconds")->as_real() * threads / limit,

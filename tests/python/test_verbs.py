@@ -18,7 +18,7 @@ PROGRAM = os.environ["SONDE_PROGRAM"]
 PACKAGE = pathlib.Path(__file__).parents[2] / "python/sonde"
 
 #: What belongs to the moment or the place, and so differs between two runs of anything.
-MOMENT = {"run", "seconds", "timings_json", "core_seconds", "flops_per_s", "stages", "load", "memory", "files", "file", "fits_budget"}
+MOMENT = {"run", "files", "file", "fits_budget"}
 
 RECON = """
 [data]
@@ -96,11 +96,13 @@ def arrays_of(path):
         return {path.name: path.read_bytes()}
     if path.suffix in {".npy", ".npz"}:
         loaded = np.load(path)
-        return dict(loaded) if path.suffix == ".npz" else {path.name: loaded}
+        if path.suffix == ".npy":
+            return {path.name: loaded}
+        return {name: loaded[name] for name in loaded if not name.startswith("run/")}
     found = {}
 
     def visit(name, item):
-        moment = name.startswith("run/") or name in MOMENT or name == "state/history"  # which has the seconds of iterations
+        moment = "run" in name.split("/")
         if isinstance(item, h5py.Dataset) and not moment and item.dtype.kind != "O":
             found[name] = item[()].decode() if isinstance(item[()], bytes) else item[()]
 

@@ -17,6 +17,7 @@
 //   /state            attributes kind, schema, version (of the program), iteration
 //   /state/options    the resolved options as TOML
 //   /state/<name>     arrays (complex numbers as pairs r, i), texts, and for random numbers u64 (seed, stream, drawn)
+//   /state/run/<name> what belongs to the moment, times for instance: the rest of equal runs is equal
 // The file ends in the CRC-32 of everything before, behind what HDF5 knows of. An instrument may write more beside it,
 // so that the same file can be opened as a result.
 

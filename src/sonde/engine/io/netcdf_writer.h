@@ -21,7 +21,7 @@ class NetcdfContents {
  public:
   using Attributes = std::vector<std::pair<std::string, Hdf5Value::Scalar>>;
   struct Variable {
-    std::string name;
+    std::string name;                     ///< "D11", or with a group before it: "run/seconds" (NetCDF-4)
     std::vector<std::string> dimensions;  ///< one name per dimension of the values
     Array values{};
     std::optional<std::string> text{};  ///< in place of values

@@ -382,7 +382,10 @@ Error of_file(const Error& error) {
 
 Value Fields::echo() const {
   Value object = Value::object();
-  for (const Field& field : fields_) object[field.key] = field.value();
+  for (const Field& field : fields_) {
+    const bool elsewhere = !field.info.stands_for.empty() && field.origin == Origin::built_in;
+    object[field.key] = elsewhere ? Value() : field.value();
+  }
   return object;
 }
 

@@ -34,6 +34,7 @@ struct FieldInfo {
   std::string alias{};          ///< a second spelling of the key, "center" for "centre"
   char letter = 0;              ///< a one-letter flag, 'o' for -o
   bool optional = false;        ///< a positional argument that may be left out
+  std::string stands_for{};     ///< "grid.n_xi": the setting of a table that this is, by itself (Tables::lend)
   bool flag_only = false;       ///< concerns this run only (--config, --dry-run): never read from a configuration file
   /// Texts that must have a form: throws Error(usage) beginning with `where` for another one. Empty texts are not
   /// asked.
@@ -140,6 +141,9 @@ class Fields {
   void positional(std::string key, std::string& value, FieldInfo info = {});
   void positional(std::string key, std::vector<std::string>& value, FieldInfo info = {});
 
+  /// A field as another object describes it, bound to the same member.
+  void add(const Field& described) { insert(described); }
+
   /// Fields added from now on stand below this heading in help; empty goes back to the command's own.
   void heading(std::string title) { heading_ = std::move(title); }
 
@@ -163,7 +167,8 @@ class Fields {
   /// Sets every member of an object, for instance the options echoed in a report. Collects all problems into one error.
   void assign_all(const Value& object, std::string_view where, Origin origin = Origin::caller);
 
-  /// {"det_bin": "4", "voltage": 300.0, ...}: every field with its present value.
+  /// {"det_bin": "4", "voltage": 300.0, ...}: every field with its present value, null for one that stands for the
+  /// setting of a table and was not given.
   [[nodiscard]] Value echo() const;
 
  private:

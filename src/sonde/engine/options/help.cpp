@@ -78,6 +78,7 @@ std::string paragraph(const Field& field) {
   if (const std::string range = limits(field); !range.empty()) facts.push_back(range);
   if (!shown.empty()) facts.push_back("default " + shown);
   if (field.type == FieldType::list && !field.positional) facts.push_back("may be repeated");
+  if (!field.info.stands_for.empty()) facts.push_back(field.info.stands_for + " of a run file");
   if (facts.empty()) return text;
   return text + " (" + listed(facts) + ")";
 }
@@ -185,6 +186,7 @@ std::string help_markdown(const Fields& fields) {
       if (!field.info.unit.empty()) facts.push_back(field.info.unit);
       if (const std::string range = limits(field); !range.empty()) facts.push_back(range);
       if (field.type == FieldType::list && !field.positional) facts.push_back("may be repeated");
+      if (!field.info.stands_for.empty()) facts.push_back("`" + field.info.stands_for + "` of a run file");
       const bool has_default = !default_text(field).empty();
       text += fmt::format("| `{}` | {} | {} | {} |\n", cell(invocation(field)),
                           has_default ? "`" + cell(field.text()) + "`" : "", cell(listed(facts)),

@@ -115,6 +115,29 @@ void Tables::assign_text(std::string_view setting) {
   fields.assign_text(key, trim(setting.substr(equals + 1)), trim(setting.substr(0, equals)));
 }
 
+void Tables::lend(Fields& fields, const std::vector<Lent>& settings) const {
+  for (const Lent& lent : settings) {
+    const std::vector<std::string> path = split(lent.setting, '.');
+    const Table* table = find(path.front());
+    const Field* described = table != nullptr && !table->list ? table->items.front().fields.find(path.back()) : nullptr;
+    if (described == nullptr) throw Error(ErrorKind::internal, fmt::format("no setting \"{}\"", lent.setting));
+    Field field = *described;
+    if (!lent.key.empty()) field.key = lent.key;
+    field.info.letter = lent.letter;
+    field.info.alias.clear();  // a second word for the files of other programs
+    field.info.stands_for = lent.setting;
+    fields.add(field);
+  }
+}
+
+void Tables::take(const Fields& given) {
+  for (const Field& field : given.all()) {
+    if (field.info.stands_for.empty() || field.origin == Origin::built_in) continue;
+    const std::vector<std::string> path = split(field.info.stands_for, '.');
+    assign(path.front(), 0, path.back(), field.value(), "what was given", Origin::caller);
+  }
+}
+
 void Tables::assign_all(const Value& tables, std::string_view where, Origin origin) {
   if (!tables.is_object())
     throw Error(ErrorKind::usage, fmt::format("{}: expected tables, found {}", where, tables.type_name()));

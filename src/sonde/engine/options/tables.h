@@ -66,6 +66,19 @@ class Tables {
   /// problems; `where` is what was given, "Reconstruction()".
   void assign_all(const Value& tables, std::string_view where, Origin origin = Origin::caller);
 
+  /// A setting of a table that a verb has by itself too: a flag of the program, a keyword in Python.
+  struct Lent {
+    std::string setting;  ///< "grid.n_xi"
+    std::string key{};    ///< of the verb, where that is another word: "output" for output.path
+    char letter = 0;      ///< a one-letter flag
+  };
+  /// Adds these settings to the fields of a verb as they are described here, bound to these tables. The verb reads its
+  /// file into tables of its own and then takes over what was given. Throws Error(internal) for a setting that is not
+  /// there.
+  void lend(Fields& fields, const std::vector<Lent>& settings) const;
+  /// Sets what was given of the settings that a verb was lent. Throws what assign() throws.
+  void take(const Fields& given);
+
   /// {"geometry": {"energy_keV": 200.0, ...}, "engine": [{"name": "epie", "iterations": 200, ...}], ...}: every
   /// setting with its present value. Lists without items are left out.
   [[nodiscard]] Value echo() const;

@@ -60,6 +60,8 @@ class Run {
   /// True when only the choices are wanted: make them, then return before any work.
   [[nodiscard]] bool dry_run() const { return common_.dry_run; }
   [[nodiscard]] bool json() const { return common_.json; }
+  /// The settings of the verb, with who gave them.
+  [[nodiscard]] const Fields& settings() const { return fields_; }
   /// Whether the caller set this option.
   [[nodiscard]] bool given(std::string_view key) const;
   /// The file of `config`, for verbs with own_config.

@@ -15,18 +15,18 @@ namespace {
 const double root_pi = std::sqrt(std::numbers::pi);
 
 /// Which setting gives a length that a result does not hold.
-const char* remedy(std::string_view name) {
+std::string remedy(std::string_view name) {
   if (name == "R0") return setting("major_radius") + " gives it";
   if (name == "r" || name == "dpsi/dr")
-    return "it follows from " + setting("minor_radius") + " of the plasma, or radius (" + setting("radius") +
-           ") of this one surface";
+    return "it follows from " + setting("minor_radius") + " of the plasma, or " + setting("radius") +
+           " of this one surface";
   return "";
 }
 
 double divisor(const char* name, double value) {
   if (value != 0 && std::isfinite(value)) return value;
   Error error(ErrorKind::bad_input, fmt::format("{} is {}: nothing can be converted by it", name, value));
-  if (*remedy(name) != '\0') error.hint(remedy(name));
+  if (const std::string how = remedy(name); !how.empty()) error.hint(how);
   throw error;
 }
 

@@ -110,7 +110,7 @@ void add_provenance(NetcdfContents& contents, const Provenance& provenance, cons
   contents.add_text("discretisation", name(grid.discretisation));
   contents.add_text("path", std::string(solved.path));
   contents.add_text("precision", std::string(solved.precision));
-  contents.add_text("timings_json", provenance.timings_json);
+  contents.add_text("run/timings_json", provenance.timings_json);
   if (!provenance.warnings.empty()) contents.add_text("warnings", provenance.warnings);
 }
 

@@ -28,7 +28,7 @@ struct CoefficientUnits {
 [[nodiscard]] CoefficientUnits coefficient_units(const std::string& label);
 
 /// The texts that every result carries: input_toml software_version geometry_source discretisation path precision
-/// timings_json, and warnings where there were any.
+/// run/timings_json, and warnings where there were any.
 struct SolvedBy {
   std::string_view path, precision;
 };

@@ -133,7 +133,7 @@ NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const
   table("n_xi_used", [](const Point& p) { return p.coefficients.n_xi; });
   if (scan.searched) table("error_of_n_xi", [](const Point& p) { return p.error; });
   table("status", [](const Point& p) { return static_cast<int>(p.status); });
-  table("seconds", [](const Point& p) { return p.seconds; })->emplace_back("units", std::string("s"));
+  table("run/seconds", [](const Point& p) { return p.seconds; })->emplace_back("units", std::string("s"));
   contents.add("n_theta", static_cast<std::int32_t>(grid.n_theta));
   contents.add("n_zeta", static_cast<std::int32_t>(grid.n_zeta));
   contents.add("n_xi", static_cast<std::int32_t>(grid.n_xi));

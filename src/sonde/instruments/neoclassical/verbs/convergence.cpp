@@ -16,42 +16,33 @@ namespace sonde::neoclassical {
 namespace {
 
 struct ConvergenceOptions {
-  RunFileFlags file;
-  std::optional<double> nu_hat, epsi_hat, er_hat, er_tilde;
+  RunInput file;
+  std::string output;
   StudySettings study;
   bool plot = false;
   void describe(Fields& fields) {
-    file.describe(fields, "the study, or (.png, .pdf, .svg) only its chart; empty: neither", "FILE.nc|.h5|.npz|.png");
+    file.describe(fields, {{"case.nu_hat"}, {"case.epsi_hat"}, {"case.er_hat"}, {"case.er_tilde"}});
+    fields.add("output", output,
+               {.help = "the study, or (.png, .pdf, .svg) only its chart; empty: neither",
+                .metavar = "FILE.nc|.h5|.npz|.png",
+                .letter = 'o'});
     study.describe(fields);
-    fields.add("nu_hat", nu_hat, {.help = "case.nu_hat of the run file", .unit = "1/m"});
-    fields.add("epsi_hat", epsi_hat, {.help = "case.epsi_hat of the run file"});
-    fields.add("er_hat", er_hat, {.help = "case.er_hat of the run file", .unit = "T"});
-    fields.add("er_tilde", er_tilde, {.help = "case.er_tilde of the run file"});
     fields.add("plot", plot, {.help = "draw the changes beside the stored study"});
-  }
-  /// Flags stand for settings; those of the electric field replace what the file says of it.
-  void take_case(RunFile& run_file) const {
-    if (nu_hat) run_file.at.nu_hat = nu_hat;
-    require_one_field(epsi_hat.has_value(), er_hat.has_value(), er_tilde.has_value());
-    if (!epsi_hat && !er_hat && !er_tilde) return;
-    run_file.at.epsi_hat = epsi_hat;
-    run_file.at.er_hat = er_hat;
-    run_file.at.er_tilde = er_tilde;
   }
   [[nodiscard]] bool draws_alone() const {
     const std::vector<std::string>& endings = chart_endings();
-    const std::string ending = std::filesystem::path(file.output).extension().string();
+    const std::string ending = std::filesystem::path(output).extension().string();
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
   }
   [[nodiscard]] std::string chart_path() const {
-    return draws_alone() ? file.output : std::filesystem::path(file.output).replace_extension().string();
+    return draws_alone() ? output : std::filesystem::path(output).replace_extension().string();
   }
 };
 
 /// The file and the chart that were asked for.
 void keep(const ConvergenceOptions& options, const StudyResult& result, const Surface& surface, const RunFile& run_file,
           Run& run) {
-  const std::string& output = options.file.output;
+  const std::string& output = options.output;
   if (output.empty()) return;
   if (!options.draws_alone()) {
     const auto writing = run.report().phase("write");
@@ -66,12 +57,11 @@ void keep(const ConvergenceOptions& options, const StudyResult& result, const Su
 
 void run_convergence(const ConvergenceOptions& options, Run& run) {
   RunFile run_file;
-  options.file.read(run_file);
-  options.take_case(run_file);
+  options.file.read(run_file, run);
   report_settings(run_file, run);
   apply_solver_settings(run_file.solver, run);
   take_processor(run);
-  const std::string& output = options.file.output;
+  const std::string& output = options.output;
   if (!options.draws_alone() && !output.empty()) require_result_path(output);
   if (options.draws_alone() || (options.plot && !output.empty())) require_chart(options.chart_path());
   const StudyOptions study = options.study.study();

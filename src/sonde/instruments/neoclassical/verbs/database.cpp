@@ -75,7 +75,7 @@ struct DatabaseOptions {
 };
 
 /// "a,b,n": n numbers from a to b.
-std::vector<double> spaced(const std::string& text, const char* name, bool log) {
+std::vector<double> spaced(const std::string& text, const std::string& name, bool log) {
   const std::vector<double> numbers = parse_numbers(text, name);
   if (numbers.size() != 3 || numbers[2] < 1 || numbers[2] != std::floor(numbers[2]) || numbers[2] > 1e4 ||
       (log && (numbers[0] <= 0 || numbers[1] <= 0)))
@@ -89,7 +89,7 @@ std::vector<double> spaced(const std::string& text, const char* name, bool log) 
 
 Axes axes_of(const DatabaseOptions& options) {
   Axes axes = default_axes();
-  const auto once = [](const auto& a, const auto& b, const char* names) {
+  const auto once = [](const auto& a, const auto& b, const std::string& names) {
     if (a && b) throw Error(ErrorKind::usage, fmt::format("{} say the same", names)).hint("keep one of them");
   };
   once(options.rho, options.rho_linspace, setting("rho") + " and " + setting("rho_linspace"));
@@ -207,7 +207,7 @@ void write_solved(const DatabaseOptions& options, const Ranks& ranks, DatabaseBu
   results["files"].push_back(options.output);
   results["points"] = database.axes.count();
   results["resumed_points"] = build.resumed();
-  results["core_seconds"] = build.point_seconds();
+  results["run"]["core_seconds"] = build.point_seconds();
   if (build.request().solver.precision != Precision::f64)
     say_fallback(std::count(database.precision_code.begin(), database.precision_code.end(), 0.0), run);
   say_ranks(build.points_of_rank(), run);

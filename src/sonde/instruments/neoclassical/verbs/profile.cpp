@@ -224,8 +224,8 @@ void say_solves(const std::vector<RadialInput>& radii, const TransportOptions& o
   if (searches) run.report().add_choice("search", Value(guided ? "guided" : "exhaustive"), search);
   run.report().add_choice("solves", Value(solves),
                           searches ? "or some more: the search for the field decides" : "one per energy and species");
-  run.say(
-      fmt::format("solves    {}{}", solves, searches ? fmt::format(" or more: {}; {} gives a field", search, setting("E_r")) : ""));
+  run.say(fmt::format("solves    {}{}", solves,
+                      searches ? fmt::format(" or more: {}; {} gives a field", search, setting("E_r")) : ""));
 }
 
 /// What a guided search ran and how far its tables were off: a by-product.

@@ -15,35 +15,18 @@ namespace sonde::neoclassical {
 namespace {
 
 struct RunOptions {
-  RunFileFlags file;
-  std::optional<double> nu_hat, epsi_hat, er_hat, er_tilde, adapt_n_xi;
-  bool include_modes = false, plot = false;
+  RunInput file;
   void describe(Fields& fields) {
-    file.describe(fields, "the result; in place of output.path", "FILE.nc|.h5|.npz");
-    fields.add("nu_hat", nu_hat, {.help = "case.nu_hat of the run file", .unit = "1/m"});
-    fields.add("epsi_hat", epsi_hat, {.help = "case.epsi_hat of the run file"});
-    fields.add("er_hat", er_hat, {.help = "case.er_hat of the run file", .unit = "T"});
-    fields.add("er_tilde", er_tilde, {.help = "case.er_tilde of the run file"});
-    fields.add("adapt_n_xi", adapt_n_xi, {.help = "solver.adapt_n_xi of the run file", .min = 0});
-    fields.add("include_modes", include_modes, {.help = "output.include_modes of the run file"});
-    fields.add("plot", plot, {.help = "draw |B| on the surface beside the result"});
+    file.describe(fields, {{"output.path", "output", 'o'},
+                           {"case.nu_hat"},
+                           {"case.epsi_hat"},
+                           {"case.er_hat"},
+                           {"case.er_tilde"},
+                           {"solver.adapt_n_xi"},
+                           {"output.include_modes"},
+                           {"output.plot"}});
   }
 };
-
-/// Flags stand for settings; those of the electric field replace what the file says of it.
-void take_flags(const RunOptions& options, RunFile& run_file) {
-  if (options.nu_hat) run_file.at.nu_hat = options.nu_hat;
-  require_one_field(options.epsi_hat.has_value(), options.er_hat.has_value(), options.er_tilde.has_value());
-  if (options.epsi_hat || options.er_hat || options.er_tilde) {
-    run_file.at.epsi_hat = options.epsi_hat;
-    run_file.at.er_hat = options.er_hat;
-    run_file.at.er_tilde = options.er_tilde;
-  }
-  if (options.adapt_n_xi) run_file.solver.adapt_n_xi = options.adapt_n_xi;
-  if (options.include_modes) run_file.output.include_modes = true;
-  if (options.plot) run_file.output.plot = true;
-  if (!options.file.output.empty()) run_file.output.path = options.file.output;
-}
 
 std::string field_chart_path(const std::string& output) {
   return std::filesystem::path(output).replace_extension().string() + "_b";
@@ -88,8 +71,7 @@ void tell(const Coefficients& made, const Surface& surface, const Case& at, Run&
 
 void run_run(const RunOptions& options, Run& run) {
   RunFile run_file;
-  options.file.read(run_file);
-  take_flags(options, run_file);
+  options.file.read(run_file, run);
   report_settings(run_file, run);
   apply_solver_settings(run_file.solver, run);
   take_processor(run);

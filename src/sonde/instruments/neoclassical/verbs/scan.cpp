@@ -18,44 +18,19 @@ namespace sonde::neoclassical {
 namespace {
 
 struct ScanVerbOptions {
-  RunFileFlags file;
-  std::optional<std::string> nu_v, epsi_hat, er_hat, er_tilde, rho;
-  std::optional<double> adapt_n_xi;
-  std::optional<Index> scan_batch_size;
-  bool plot = false;
+  RunInput file;
   void describe(Fields& fields) {
-    file.describe(fields, "the result; in place of output.path", "FILE.nc|.h5|.npz");
-    fields.add("rho", rho, {.help = "scan.rho of the run file", .metavar = "LIST", .check = require_numbers});
-    fields.add("nu_v", nu_v,
-               {.help = "scan.nu_v of the run file", .unit = "1/m", .metavar = "LIST", .check = require_numbers});
-    fields.add("epsi_hat", epsi_hat,
-               {.help = "scan.epsi_hat of the run file", .metavar = "LIST", .check = require_numbers});
-    fields.add("er_hat", er_hat,
-               {.help = "scan.er_hat of the run file", .unit = "T", .metavar = "LIST", .check = require_numbers});
-    fields.add("er_tilde", er_tilde,
-               {.help = "scan.er_tilde of the run file", .metavar = "LIST", .check = require_numbers});
-    fields.add("adapt_n_xi", adapt_n_xi, {.help = "solver.adapt_n_xi of the run file", .min = 0});
-    fields.add("scan_batch_size", scan_batch_size, {.help = "solver.scan_batch_size of the run file", .min = 1});
-    fields.add("plot", plot, {.help = "draw the coefficients over collisionality beside the result"});
+    file.describe(fields, {{"output.path", "output", 'o'},
+                           {"scan.rho"},
+                           {"scan.nu_v"},
+                           {"scan.epsi_hat"},
+                           {"scan.er_hat"},
+                           {"scan.er_tilde"},
+                           {"solver.adapt_n_xi"},
+                           {"solver.scan_batch_size"},
+                           {"output.plot"}});
   }
 };
-
-void take_flags(const ScanVerbOptions& options, RunFile& run_file) {
-  if (options.rho && options.file.s)
-    throw Error(ErrorKind::usage, setting("s") + " and " + setting("rho") + " say the same").hint("keep one of them");
-  if (options.rho) run_file.scan.rho = *options.rho;
-  if (options.nu_v) run_file.scan.nu_v = *options.nu_v;
-  require_one_field(options.epsi_hat.has_value(), options.er_hat.has_value(), options.er_tilde.has_value());
-  if (options.epsi_hat || options.er_hat || options.er_tilde) {
-    run_file.scan.epsi_hat = options.epsi_hat.value_or("");
-    run_file.scan.er_hat = options.er_hat.value_or("");
-    run_file.scan.er_tilde = options.er_tilde.value_or("");
-  }
-  if (options.adapt_n_xi) run_file.solver.adapt_n_xi = options.adapt_n_xi;
-  if (options.scan_batch_size) run_file.solver.scan_batch_size = options.scan_batch_size;
-  if (options.plot) run_file.output.plot = true;
-  if (!options.file.output.empty()) run_file.output.path = options.file.output;
-}
 
 /// All that is known before the first point is solved.
 struct PreparedScan {
@@ -94,8 +69,7 @@ void describe_axes(PreparedScan& scan) {
 
 void prepare_scan(const ScanVerbOptions& options, const Ranks& ranks, PreparedScan& scan, Run& run) {
   RunFile& run_file = scan.run_file;
-  options.file.read(run_file);
-  take_flags(options, run_file);
+  options.file.read(run_file, run);
   report_settings(run_file, run);
   apply_solver_settings(run_file.solver, run);
   scan.grid = run_file.grid.spec();
@@ -142,11 +116,12 @@ void tell_paths(const PreparedScan& scan, Run& run) {
     Value told = Value::object();
     told["path"] = std::string(name(share.path));
     told["points"] = share.points;
-    told["core_seconds"] = share.core_seconds;
     const double rate = share.core_seconds > 0 ? share.flops / share.core_seconds : 0;
-    if (rate > 0) told["flops_per_s"] = rate;
     told["because"] = share.because;
     run.results()["paths"].push_back(std::move(told));
+    Value& moment = run.results()["run"]["paths"][std::string(name(share.path))];
+    moment["core_seconds"] = share.core_seconds;
+    if (rate > 0) moment["flops_per_s"] = rate;
     words.push_back(rate > 0 ? fmt::format("{} {} ({:.3g} GFLOP/s)", share.points, name(share.path), rate / 1e9)
                              : fmt::format("{} {}", share.points, name(share.path)));
   }

@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
@@ -23,50 +25,63 @@
 
 namespace sonde::neoclassical {
 
-void RunFileFlags::describe(Fields& fields, const std::string& what, const std::string& metavar) {
+void RunInput::describe(Fields& fields, const std::vector<Tables::Lent>& more) {
   fields.positional("input", input,
                     {.help = "run file (.toml), the file of a surface, or analytic-demo", .metavar = "INPUT"});
-  fields.add("output", output, {.help = what, .metavar = metavar, .letter = 'o'});
-  fields.add("s", s, {.help = "surface.s of the run file, in place of any radius there"});
-  fields.add("snap", snap, {.help = "surface.snap of the run file: the nearest surface of the file"});
-  fields.add("wout", wout, {.help = "surface.wout of the run file", .metavar = "FILE"});
-  fields.add("psi_a", psi_a, {.help = "surface.psi_a of the run file", .unit = "T m^2"});
-  fields.add("n_theta", n_theta, {.help = "grid.n_theta of the run file, odd", .min = 1, .max = 1e4});
-  fields.add("n_zeta", n_zeta, {.help = "grid.n_zeta of the run file, odd", .min = 1, .max = 1e4});
-  fields.add("n_xi", n_xi, {.help = "grid.n_xi of the run file", .min = 2, .max = 1e4});
-  fields.add("precision", precision, {.help = "solver.precision of the run file", .metavar = "auto|f64|f32-refine"});
+  described_.tables().lend(fields, {{"surface.s"},
+                                    {"surface.snap"},
+                                    {"surface.wout"},
+                                    {"surface.psi_a"},
+                                    {"grid.n_theta"},
+                                    {"grid.n_zeta"},
+                                    {"grid.n_xi"},
+                                    {"solver.precision"}});
+  described_.tables().lend(fields, more);
   fields.add("set", set,
              {.help = "one setting of the run file, for instance grid.round_odd=true", .metavar = "TABLE.KEY=VALUE"});
 }
 
-void RunFileFlags::read(RunFile& run_file) const {
+namespace {
+
+/// An electric field that is given by itself replaces what the file says of it.
+void keep_one_field(RunFile& run_file, const Run& run) {
+  constexpr std::array forms{"epsi_hat", "er_hat", "er_tilde"};
+  const auto given = std::count_if(forms.begin(), forms.end(), [&](const char* each) { return run.given(each); });
+  if (given == 0) return;
+  if (given > 1)
+    throw Error(ErrorKind::usage, "the electric field is given twice")
+        .hint("keep one of " + setting("epsi_hat") + ", " + setting("er_hat") + ", " + setting("er_tilde"));
+  CaseSettings& at = run_file.at;
+  ScanSettings& scan = run_file.scan;
+  for (const auto& [form, single, list] : {std::tuple("epsi_hat", &at.epsi_hat, &scan.epsi_hat),
+                                           {"er_hat", &at.er_hat, &scan.er_hat},
+                                           {"er_tilde", &at.er_tilde, &scan.er_tilde}}) {
+    if (run.given(form)) continue;
+    single->reset();
+    list->clear();
+  }
+}
+
+}  // namespace
+
+void RunInput::read(RunFile& run_file, const Run& run) const {
   if (to_lower(std::filesystem::path(input).extension().string()) == ".toml")
     run_file.read(input);
   else
     run_file.surface.path = input;
-  if (s) {
-    run_file.surface.s = s;
+  if (run.given("s")) {
+    if (run.given("rho"))
+      throw Error(ErrorKind::usage, setting("s") + " and " + setting("rho") + " say the same").hint("keep one of them");
     run_file.surface.rho.reset();
     run_file.surface.surface_index.reset();
     run_file.scan.rho.clear();
   }
-  if (snap) run_file.surface.snap = true;
-  if (wout) run_file.surface.wout = wout;
-  if (psi_a) run_file.surface.psi_a = psi_a;
-  if (n_theta) run_file.grid.n_theta = *n_theta;
-  if (n_zeta) run_file.grid.n_zeta = *n_zeta;
-  if (n_xi) run_file.grid.n_xi = *n_xi;
+  keep_one_field(run_file, run);
+  run_file.tables().take(run.settings());
   Problems problems;
-  if (precision) problems.collect([&] { run_file.tables().assign_text("solver.precision=" + *precision); });
   for (const std::string& setting : set) problems.collect([&] { run_file.tables().assign_text(setting); });
   problems.throw_if_any("the command line has several problems");
   if (run_file.output.report) require_place(*run_file.output.report, report_role());
-}
-
-void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde) {
-  if ((epsi_hat ? 1 : 0) + (er_hat ? 1 : 0) + (er_tilde ? 1 : 0) > 1)
-    throw Error(ErrorKind::usage, "the electric field is given twice")
-        .hint("keep one of " + setting("epsi_hat") + ", " + setting("er_hat") + ", " + setting("er_tilde"));
 }
 
 void report_settings(const RunFile& run_file, Run& run) {

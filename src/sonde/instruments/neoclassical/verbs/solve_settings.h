@@ -18,24 +18,21 @@
 namespace sonde::neoclassical {
 
 /// What commands that take a run file have in common: INPUT is that file (.toml), the file of a surface, or
-/// analytic-demo, and flags stand for its settings.
-struct RunFileFlags {
-  std::string input, output;
-  std::optional<double> s, psi_a;
-  std::optional<std::string> wout, precision;
-  std::optional<Index> n_theta, n_zeta, n_xi;
-  bool snap = false;
+/// analytic-demo, and some of its settings can be given by themselves.
+struct RunInput {
+  std::string input;
   std::vector<std::string> set;
 
-  /// `output` says what that flag is, and how its value looks.
-  void describe(Fields& fields, const std::string& output, const std::string& metavar);
-  /// Reads INPUT and applies the flags, --set last: --s takes the place of every radius of the file. Throws
-  /// Error(usage) with all problems of --set together.
-  void read(neoclassical::RunFile& run_file) const;
-};
+  /// INPUT, what every command takes of a run file, and `more` of its settings ("case.nu_hat").
+  void describe(Fields& fields, const std::vector<Tables::Lent>& more);
+  /// Reads INPUT, then takes what was given to `run`, `set` last: `s` takes the place of every radius of the file, an
+  /// electric field that of its other forms. Throws Error(usage) with all problems of `set` together, and for what is
+  /// given twice.
+  void read(neoclassical::RunFile& run_file, const Run& run) const;
 
-/// Throws Error(usage) when more than one of these flags of the electric field is given.
-void require_one_field(bool epsi_hat, bool er_hat, bool er_tilde);
+ private:
+  RunFile described_;  ///< what the settings are bound to
+};
 
 /// The processor of all but scans: a GPU that was asked for is an Error(not_supported).
 void take_processor(Run& run);

@@ -12,7 +12,7 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr Index columns = 25;
+constexpr Index columns = 24;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 /// Calls visit(member) for every number of a record, in the order of the columns.
@@ -29,7 +29,6 @@ void each(Record& record, Visit&& visit) {
   visit(record.power_total);
   visit(record.phase_roughness);
   visit(record.opr_share);
-  visit(record.seconds);
 }
 
 template <class Report, class Visit>
@@ -61,13 +60,22 @@ Array table_of(const std::vector<IterationRecord>& history) {
   return table;
 }
 
-std::vector<IterationRecord> history_of(const Array& table) {
+Array seconds_of(const std::vector<IterationRecord>& history) {
+  std::vector<double> seconds;
+  for (const IterationRecord& record : history) seconds.push_back(record.seconds);
+  return Array::from(seconds, Shape{static_cast<Index>(seconds.size())});
+}
+
+std::vector<IterationRecord> history_of(const Array& table, const Array& seconds) {
   if (table.shape().rank() != 2 || table.shape()[1] != columns || table.dtype() != DType::f64)
-    throw Error(ErrorKind::bad_file,
-                fmt::format("a history of shape {} is none of this version", table.shape().text()));
+    throw Error(ErrorKind::bad_file, fmt::format("a history of shape {} is not of this version", table.shape().text()));
+  if (seconds.shape() != Shape{table.shape()[0]} || seconds.dtype() != DType::f64)
+    throw Error(ErrorKind::bad_file, fmt::format("seconds of shape {} beside a history of {} iterations",
+                                                 seconds.shape().text(), table.shape()[0]));
   std::vector<IterationRecord> history(static_cast<std::size_t>(table.shape()[0]));
   const auto* from = static_cast<const double*>(table.data());
   for (IterationRecord& record : history) {
+    record.seconds = static_cast<const double*>(seconds.data())[&record - history.data()];
     record.number = static_cast<Index>(*from++);
     record.engine = static_cast<Index>(*from++);
     each(record, [&](double& value) { value = *from++; });

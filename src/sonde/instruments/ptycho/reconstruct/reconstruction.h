@@ -52,7 +52,7 @@ struct Outcome {
 [[nodiscard]] std::string_view name(Outcome::Kind kind);
 
 /// Whose checkpoints they are: CheckpointReader(path, checkpoint_kind()).
-[[nodiscard]] inline CheckpointKind checkpoint_kind() { return {.name = "ptycho", .schema = 1}; }
+[[nodiscard]] inline CheckpointKind checkpoint_kind() { return {.name = "ptycho", .schema = 2}; }
 
 /// How far the run of a checkpoint has come: which engine works, and how many of its iterations are done.
 struct Reached {

@@ -30,6 +30,7 @@ void Steps<Real>::save_together(CheckpointWriter* checkpoint) {
       save_memory(checkpoint, "correction_" + std::string(piece.name), piece, share);
   if (checkpoint == nullptr) return;
   checkpoint->array("history", table_of(history_));
+  checkpoint->array("run/seconds", seconds_of(history_));
   Array counters(Device::cpu(), Shape{5}, DType::i64);
   const std::int64_t values[] = {which_, done_in_engine_, window_began_, outcome_.best,
                                  static_cast<std::int64_t>(outcome_.kind)};
@@ -50,7 +51,7 @@ template <class Real>
 void Steps<Real>::restore(const CheckpointReader& checkpoint) {
   const Share* share = schedule_.share.get();
   initial_positions_ = restored_places(checkpoint, "initial_positions", share);
-  history_ = history_of(checkpoint.array("history"));
+  history_ = history_of(checkpoint.array("history"), checkpoint.array("run/seconds"));
   const Array counters = counters_of(checkpoint);
   const auto counter = counters.view<std::int64_t, 1>();
   if (counter[0] >= static_cast<Index>(schedule_.engines.size()))

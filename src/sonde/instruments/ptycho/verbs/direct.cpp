@@ -26,8 +26,7 @@ struct DirectOptions {
   DirectMethod method = DirectMethod::ssb;
   std::vector<std::string> output = {"direct.h5", "direct.png"};
   std::vector<std::string> set;
-  std::optional<std::string> fit, transfer, upsample;
-  bool skip_empty = false, clip_negative = false;
+  RunFile described;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "patterns, or a run file (.toml)"});
     fields.choice("method", method, {{"ssb", DirectMethod::ssb}, {"parallax", DirectMethod::parallax}},
@@ -41,30 +40,15 @@ struct DirectOptions {
     fields.add(
         "set", set,
         {.help = "one setting of a run file, for instance geometry.semiangle_mrad=20", .metavar = "TABLE.KEY=VALUE"});
-    fields.add("fit", fit, {.help = "direct.fit of the run file", .metavar = "none|defocus|aberrations|all"});
-    fields.add("transfer", transfer,
-               {.help = "direct.transfer of the run file", .metavar = "auto|raw|flipped|corrected"});
-    fields.add("upsample", upsample, {.help = "direct.upsample of the run file", .metavar = "N"});
-    fields.add("skip_empty", skip_empty, {.help = "leave out frames without a count", .flag_only = true});
-    fields.add("clip_negative", clip_negative, {.help = "negative counts become zero", .flag_only = true});
+    described.tables().lend(
+        fields,
+        {{"direct.fit"}, {"direct.transfer"}, {"direct.upsample"}, {"data.skip_empty"}, {"data.clip_negative"}});
   }
 };
 
-/// The flags that stand for settings, before those of --set, which count more.
-std::vector<std::string> settings_of(const DirectOptions& options) {
-  std::vector<std::string> settings;
-  if (options.fit) settings.push_back("direct.fit=" + *options.fit);
-  if (options.transfer) settings.push_back("direct.transfer=" + *options.transfer);
-  if (options.upsample) settings.push_back("direct.upsample=" + *options.upsample);
-  if (options.skip_empty) settings.emplace_back("data.skip_empty=true");
-  if (options.clip_negative) settings.emplace_back("data.clip_negative=true");
-  settings.insert(settings.end(), options.set.begin(), options.set.end());
-  return settings;
-}
-
 /// What is wrong with a file is better known before the work than after it.
-void require_formats_and_places(const DirectOptions& options) {
-  if (options.output == DirectOptions{}.output) note_made_up_names();
+void require_formats_and_places(const DirectOptions& options, const Run& run) {
+  if (!run.settings().is_set("output")) note_made_up_names();
   for (const std::string& file : options.output) {
     const std::string ending = to_lower(fs::path(file).extension().string());
     if (ending != ".h5" && ending != ".npy" && ending != ".tif" && ending != ".tiff" && ending != ".png")
@@ -93,8 +77,8 @@ void write_phase(const std::string& file, const DirectImage& image) {
 void run_direct_command(const DirectOptions& options, Run& run) {
   (void)run.device_for("direct reconstructions are made on the CPU");
   RunFile run_file;
-  resolve_settings(options.input, settings_of(options), BareInput::any, run, run_file);
-  require_formats_and_places(options);
+  resolve_settings(options.input, options.set, BareInput::any, run, run_file);
+  require_formats_and_places(options, run);
   const std::optional<DirectOutcome> outcome = reconstruct_directly(run_file, options.method, run);
   if (!outcome) {
     run.results()["settings"] = run_file.tables().echo();

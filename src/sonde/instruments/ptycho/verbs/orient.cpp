@@ -85,11 +85,10 @@ void run_orient(const OrientCommandOptions& options, Run& run) {
   if (!found.clear())
     log_warning(fmt::format(
         "another orientation is almost as good ({:.5f} against {:.5f}): transpose = {}, scan_rotation_deg = {:.1f}. "
-        "Take more frames (" +
-            setting("scan") +
-            ") or iterations, and check defocus and scan step; half a turn can be found only by a "
-            "defocused probe",
-        found.rival()->score(), found.best().score(), found.rival()->transpose, in_degrees(found.rival()->rotation)));
+        "Take more frames ({}) or iterations, and check defocus and scan step; half a turn can be found only by a "
+        "defocused probe",
+        found.rival()->score(), found.best().score(), found.rival()->transpose, in_degrees(found.rival()->rotation),
+        setting("scan")));
   run.say("\nfor the run file:\n" + found.run_file_lines());
 }
 

@@ -54,6 +54,7 @@ void resolve_settings(const std::string& input, const std::vector<std::string>& 
     set_defaults(run_file, run);
   }
   if (!is_run_file) run_file.data.file = input;
+  run_file.tables().take(run.settings());
   Problems problems;
   for (const std::string& setting : set) problems.collect([&] { run_file.tables().assign_text(setting); });
   problems.throw_if_any("the command line has several problems");

@@ -14,7 +14,8 @@ namespace sonde::ptycho {
 enum class BareInput { describes_itself, any };
 
 /// The settings that a command line means: INPUT is a run file (.toml), or patterns whose settings --config names, or
-/// bare patterns. `set` are texts for Tables::assign_text(), which count most. Throws Error(usage), all problems of
+/// bare patterns. Over these count what was given to `run` of the settings of a run file, and most `set`, texts for
+/// Tables::assign_text(). Throws Error(usage), all problems of
 /// `set` together.
 void resolve_settings(const std::string& input, const std::vector<std::string>& set, BareInput bare, Run& run,
                       RunFile& run_file);

@@ -14,49 +14,31 @@ namespace sonde::ptycho {
 namespace {
 
 struct RunOptions {
-  std::string input, output;
+  std::string input;
   std::vector<std::string> set;
-  std::optional<std::string> precision, storage, log;
-  bool deterministic = false, skip_empty = false, clip_negative = false;
   std::optional<Index> live;
+  RunFile described;
   void describe(Fields& fields) {
     fields.positional("input", input,
                       {.help = "run file (.toml), or the patterns, with " + setting("config") +
                                " RUN.toml unless the file says all of itself"});
-    fields.add("output", output,
-               {.help = "the result file; in place of output.file", .metavar = "FILE.h5", .letter = 'o'});
+    described.tables().lend(fields, {{"output.file", "output", 'o'},
+                                     {"compute.precision"},
+                                     {"data.storage"},
+                                     {"output.log"},
+                                     {"compute.deterministic"},
+                                     {"data.skip_empty"},
+                                     {"data.clip_negative"}});
     fields.add(
         "set", set,
         {.help = "one setting of the run file, for instance engine.0.iterations=200", .metavar = "TABLE.KEY=VALUE"});
-    fields.add("precision", precision, {.help = "compute.precision of the run file", .metavar = "f32|f64"});
-    fields.add("storage", storage, {.help = "data.storage of the run file", .metavar = "auto|f32|f64|f16|bf16|counts"});
-    fields.add(
-        "log", log,
-        {.help = "metrics of every iteration as JSON lines; output.log of the run file", .metavar = "FILE.jsonl"});
-    fields.add("deterministic", deterministic, {.help = "compute.deterministic of the run file", .flag_only = true});
-    fields.add("skip_empty", skip_empty, {.help = "leave out frames without a count", .flag_only = true});
-    fields.add("clip_negative", clip_negative, {.help = "negative counts become zero", .flag_only = true});
     describe_live(fields, live);
   }
 };
 
-/// The flags that stand for settings, before those of --set, which count more.
-std::vector<std::string> settings_of(const RunOptions& options) {
-  std::vector<std::string> settings;
-  if (options.precision) settings.push_back("compute.precision=" + *options.precision);
-  if (options.storage) settings.push_back("data.storage=" + *options.storage);
-  if (options.deterministic) settings.emplace_back("compute.deterministic=true");
-  if (options.skip_empty) settings.emplace_back("data.skip_empty=true");
-  if (options.clip_negative) settings.emplace_back("data.clip_negative=true");
-  settings.insert(settings.end(), options.set.begin(), options.set.end());
-  return settings;
-}
-
 void run_run(const RunOptions& options, Run& run) {
   RunFile run_file;
-  resolve_settings(options.input, settings_of(options), BareInput::describes_itself, run, run_file);
-  if (!options.output.empty()) run_file.output.file = options.output;
-  if (options.log) run_file.output.log = *options.log;
+  resolve_settings(options.input, options.set, BareInput::describes_itself, run, run_file);
   if (Ranks::world().size() > 1 && direct_start(run_file))
     throw Error(ErrorKind::not_supported, "a one-shot reconstruction cannot begin a run of several processes")
         .hint("`sonde ptycho direct -o start.h5` first, then object.init = \"file\" with object.file");

@@ -174,11 +174,11 @@ void demonstrate(const Demonstration& demo, Run& run) {
                       made.centre->col, made.centre->radius, made.centre->confidence));
   write_images(demo.folder, dataset, made, run);
   write_pattern(demo.folder, dataset, made, run);
-  write_stages(demo.folder, *run.results().find("stages"), run);
+  write_stages(demo.folder, *run.results().find("run")->find("stages"), run);
 
   demo.step("compare with the truth");
   compare_with_truth(master, dataset, made, run);
-  run.results()["memory"] = dataset.memory_report();
+  run.results()["run"]["memory"] = dataset.memory_report();
 }
 
 }  // namespace sonde::stem

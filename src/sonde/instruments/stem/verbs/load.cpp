@@ -149,8 +149,8 @@ void load_one(const std::string& path, const std::string& output, const LoadComm
   const Value record = provenance(dataset);
   results["bad_pixels"] = *record.find("bad_pixels");
   results["input"] = *record.find("input");
-  results["run"] = *record.find("run");
-  results["memory"] = dataset.memory_report();
+  for (const auto& [key, value] : record.find("run")->members()) results["run"][key] = value;
+  results["run"]["memory"] = dataset.memory_report();
   for (const BadPixel& pixel : dataset.bad_pixels())
     run.say(fmt::format("bad pixel row {}, col {}: {} (sum {}, brightest neighbour {})", pixel.row, pixel.col,
                         name(pixel.reason), pixel.sum, pixel.neighbour_max));
@@ -189,7 +189,7 @@ void run_load(const LoadCommandOptions& options, Run& run) {
     finder.add(*dataset, series.items()[static_cast<std::size_t>(i)].label);
     Value entry;
     entry["path"] = series.items()[static_cast<std::size_t>(i)].path;
-    entry["seconds"] = dataset->seconds().wall;
+    results["run"]["seconds"].push_back(dataset->seconds().wall);
     entry["exactness"] = dataset->exactness().to_value();
     entry["ledger"] = dataset->ledger().to_value();
     results["items"].push_back(std::move(entry));

@@ -39,7 +39,7 @@ void report_load(Run& run, const Dataset& dataset) {
       static_cast<double>(dataset.acquisition().frames * dataset.acquisition().rows * dataset.acquisition().cols) *
       static_cast<double>(size_bytes(dataset.acquisition().stored));
   const double resident = static_cast<double>(shape.count()) * static_cast<double>(size_bytes(dataset.dtype()));
-  Value& stages = run.results()["stages"];
+  Value& stages = run.results()["run"]["stages"];
   const MachineRates& machine = run.machine();
   std::vector<std::string> rates;
   // Seconds are summed over threads, which work side by side; a single thread reads.
@@ -69,7 +69,7 @@ void report_load(Run& run, const Dataset& dataset) {
   stage("moments", s.moments, passes * decoded, 0);
   stage("bin", s.bin, passes * decoded, passes * resident);
   stage("layout", s.place, passes * resident, passes * resident);
-  Value& load = run.results()["load"];
+  Value& load = run.results()["run"]["load"];
   load["seconds"] = s.wall;
   load["passes"] = dataset.passes();
   load["decoded_gb_per_s"] = s.wall > 0 ? 1e-9 * passes * decoded / s.wall : 0.0;
