@@ -42,6 +42,13 @@ std::vector<std::string> names() {
   return all;
 }
 
+/// Whose tables a file of settings may have.
+std::vector<std::string> names_of_tables() {
+  std::vector<std::string> all = names();
+  all.insert(all.end(), verbs_of_the_program.begin(), verbs_of_the_program.end());
+  return all;
+}
+
 const Verb& verb_of(const std::string& name) {
   for (const Verb& verb : verbs())
     if (verb.name == name) return verb;
@@ -103,7 +110,7 @@ void give(Prepared& prepared, const py::tuple& inputs, const py::dict& keywords)
   if (const Value* config = given.find("config")) fields.assign("config", *config, where);
   const Field* settings = fields.find(settings_key);
   const Value* file = settings != nullptr && settings->positional ? given.find(settings_key) : nullptr;
-  read_settings(prepared, file != nullptr ? std::optional(file->as_text()) : std::nullopt, names());
+  read_settings(prepared, file != nullptr ? std::optional(file->as_text()) : std::nullopt, names_of_tables());
   fields.assign_all(given, where);
 }
 

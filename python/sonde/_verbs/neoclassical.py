@@ -11,12 +11,12 @@ from .._run import Progress, Result, run as _run
 
 
 @checked
-def run(input: Text, *, output: Text | None = None, s: SupportsFloat | None = None, snap: bool | None = None,
-        wout: Text | None = None, psi_a: SupportsFloat | None = None, n_theta: SupportsIndex | None = None,
-        n_zeta: SupportsIndex | None = None, n_xi: SupportsIndex | None = None, precision: Text | None = None,
-        set: Text | None = None, nu_hat: SupportsFloat | None = None, epsi_hat: SupportsFloat | None = None,
+def run(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = None, wout: Text | None = None,
+        psi_a: SupportsFloat | None = None, n_theta: SupportsIndex | None = None, n_zeta: SupportsIndex | None = None,
+        n_xi: SupportsIndex | None = None, precision: Literal["auto", "f64", "f32-refine"] | None = None,
+        output: Text | None = None, nu_hat: SupportsFloat | None = None, epsi_hat: SupportsFloat | None = None,
         er_hat: SupportsFloat | None = None, er_tilde: SupportsFloat | None = None, adapt_n_xi: SupportsFloat | None = None,
-        include_modes: bool | None = None, plot: bool | None = None, device: Text | None = None,
+        include_modes: bool | None = None, plot: bool | None = None, set: Text | None = None, device: Text | None = None,
         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Solve one surface at one collisionality and electric field.
@@ -32,40 +32,40 @@ def run(input: Text, *, output: Text | None = None, s: SupportsFloat | None = No
     ----------
     input : str (INPUT), default ''
         run file (.toml), the file of a surface, or analytic-demo
-    output : str (FILE.nc|.h5|.npz), default ''
-        the result; in place of output.path
     s : float, default unset
-        surface.s of the run file, in place of any radius there
+        toroidal flux normalised by that of the edge (at least 0, at most 1)
     snap : bool, default False
-        surface.snap of the run file: the nearest surface of the file
+        take the nearest surface of the file
     wout : str (FILE), default unset
-        surface.wout of the run file
+        VMEC equilibrium that gives psi_a and signgs to a boozmn file
     psi_a : float in T m^2, default unset
-        surface.psi_a of the run file
-    n_theta : int, default unset
-        grid.n_theta of the run file, odd (at least 1, at most 10000)
-    n_zeta : int, default unset
-        grid.n_zeta of the run file, odd (at least 1, at most 10000)
-    n_xi : int, default unset
-        grid.n_xi of the run file (at least 2, at most 10000)
-    precision : str (auto|f64|f32-refine), default unset
-        solver.precision of the run file
+        toroidal flux of the edge / 2 pi with its sign, for files that lack it
+    n_theta : int, default 25
+        poloidal angles, odd (at least 1, at most 10000)
+    n_zeta : int, default 25
+        toroidal angles of one field period, odd (at least 1, at most 10000)
+    n_xi : int, default 60
+        largest Legendre index of the pitch (at least 2, at most 10000)
+    precision : {'auto', 'f64', 'f32-refine'}, default 'f64'
+        f32-refine: eliminate in single precision and refine in double, faster for nu_hat above some 1e-4; points that it does not suffice for are solved in double; auto: what took less time when `sonde bench neoclassical-crossover` measured this machine
+    output : str (FILE.nc|.h5|.npz), default ''
+        result file
+    nu_hat : float in 1/m, default unset
+        collisionality nu/v
+    epsi_hat : float, default unset
+        electric field E_psi/v in the label of the surface
+    er_hat : float in T, default unset
+        electric field E_r/v instead
+    er_tilde : float, default unset
+        electric field as databases have it, instead
+    adapt_n_xi : float, default unset
+        find the Legendre modes of each point: relative change that is small enough (at least 0)
+    include_modes : bool, default False
+        store the Legendre coefficients 0 to 2 of both solutions
+    plot : bool, default False
+        draw the result beside the file
     set : list of str, default []
         one setting of the run file, for instance grid.round_odd=true
-    nu_hat : float in 1/m, default unset
-        case.nu_hat of the run file
-    epsi_hat : float, default unset
-        case.epsi_hat of the run file
-    er_hat : float in T, default unset
-        case.er_hat of the run file
-    er_tilde : float, default unset
-        case.er_tilde of the run file
-    adapt_n_xi : float, default unset
-        solver.adapt_n_xi of the run file (at least 0)
-    include_modes : bool, default False
-        output.include_modes of the run file
-    plot : bool, default False
-        draw |B| on the surface beside the result
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -79,21 +79,21 @@ def run(input: Text, *, output: Text | None = None, s: SupportsFloat | None = No
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
     """
-    return _run("neoclassical run", input, output=output, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta,
-                n_xi=n_xi, precision=precision, set=set, nu_hat=nu_hat, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde,
-                adapt_n_xi=adapt_n_xi, include_modes=include_modes, plot=plot, device=device, memory=memory, threads=threads,
-                report=report, config=config, dry_run=dry_run, progress=progress)
+    return _run("neoclassical run", input, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta, n_xi=n_xi,
+                precision=precision, output=output, nu_hat=nu_hat, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde,
+                adapt_n_xi=adapt_n_xi, include_modes=include_modes, plot=plot, set=set, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked
-def scan(input: Text, *, output: Text | None = None, s: SupportsFloat | None = None, snap: bool | None = None,
-         wout: Text | None = None, psi_a: SupportsFloat | None = None, n_theta: SupportsIndex | None = None,
-         n_zeta: SupportsIndex | None = None, n_xi: SupportsIndex | None = None, precision: Text | None = None,
-         set: Text | None = None, rho: Text | None = None, nu_v: Text | None = None, epsi_hat: Text | None = None,
+def scan(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = None, wout: Text | None = None,
+         psi_a: SupportsFloat | None = None, n_theta: SupportsIndex | None = None, n_zeta: SupportsIndex | None = None,
+         n_xi: SupportsIndex | None = None, precision: Literal["auto", "f64", "f32-refine"] | None = None,
+         output: Text | None = None, rho: Text | None = None, nu_v: Text | None = None, epsi_hat: Text | None = None,
          er_hat: Text | None = None, er_tilde: Text | None = None, adapt_n_xi: SupportsFloat | None = None,
-         scan_batch_size: SupportsIndex | None = None, plot: bool | None = None, device: Text | None = None,
-         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+         scan_batch_size: SupportsIndex | None = None, plot: bool | None = None, set: Text | None = None,
+         device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+         report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Solve many collisionalities and electric fields, on one surface or several.
 
     What ``sonde neoclassical scan`` does.
@@ -102,50 +102,50 @@ def scan(input: Text, *, output: Text | None = None, s: SupportsFloat | None = N
     numbers do not depend on how many there are, nor on how many processes `mpirun` starts. Points without an answer are NaN in
     the file, with their status, and the command ends with status 7.
 
-    A GPU (--device) solves all points of one path together, once it has solved a small case as the CPU does; the numbers differ
-    by rounding. Single precision, `collocation`, adapt_n_xi, path = "dense", and fields without stellarator symmetry run only on
-    the CPU.
+    A GPU (device) solves all points of one path together, once it has solved a small case as the CPU does; the numbers differ by
+    rounding. Single precision, `collocation`, adapt_n_xi, path = "dense", and fields without stellarator symmetry run only on the
+    CPU.
 
     Parameters
     ----------
     input : str (INPUT), default ''
         run file (.toml), the file of a surface, or analytic-demo
-    output : str (FILE.nc|.h5|.npz), default ''
-        the result; in place of output.path
     s : float, default unset
-        surface.s of the run file, in place of any radius there
+        toroidal flux normalised by that of the edge (at least 0, at most 1)
     snap : bool, default False
-        surface.snap of the run file: the nearest surface of the file
+        take the nearest surface of the file
     wout : str (FILE), default unset
-        surface.wout of the run file
+        VMEC equilibrium that gives psi_a and signgs to a boozmn file
     psi_a : float in T m^2, default unset
-        surface.psi_a of the run file
-    n_theta : int, default unset
-        grid.n_theta of the run file, odd (at least 1, at most 10000)
-    n_zeta : int, default unset
-        grid.n_zeta of the run file, odd (at least 1, at most 10000)
-    n_xi : int, default unset
-        grid.n_xi of the run file (at least 2, at most 10000)
-    precision : str (auto|f64|f32-refine), default unset
-        solver.precision of the run file
+        toroidal flux of the edge / 2 pi with its sign, for files that lack it
+    n_theta : int, default 25
+        poloidal angles, odd (at least 1, at most 10000)
+    n_zeta : int, default 25
+        toroidal angles of one field period, odd (at least 1, at most 10000)
+    n_xi : int, default 60
+        largest Legendre index of the pitch (at least 2, at most 10000)
+    precision : {'auto', 'f64', 'f32-refine'}, default 'f64'
+        f32-refine: eliminate in single precision and refine in double, faster for nu_hat above some 1e-4; points that it does not suffice for are solved in double; auto: what took less time when `sonde bench neoclassical-crossover` measured this machine
+    output : str (FILE.nc|.h5|.npz), default ''
+        result file
+    rho : str (LIST), default ''
+        radii sqrt(s); empty: the one of the surface
+    nu_v : str (LIST) in 1/m, default ''
+        collisionalities nu/v
+    epsi_hat : str (LIST), default ''
+        electric fields E_psi/v (0 when none is given)
+    er_hat : str (LIST) in T, default ''
+        electric fields E_r/v instead
+    er_tilde : str (LIST), default ''
+        electric fields as databases have them, instead
+    adapt_n_xi : float, default unset
+        find the Legendre modes of each point: relative change that is small enough (at least 0)
+    scan_batch_size : int, default unset
+        points in memory at a time, at most (at least 1)
+    plot : bool, default False
+        draw the result beside the file
     set : list of str, default []
         one setting of the run file, for instance grid.round_odd=true
-    rho : str (LIST), default unset
-        scan.rho of the run file
-    nu_v : str (LIST) in 1/m, default unset
-        scan.nu_v of the run file
-    epsi_hat : str (LIST), default unset
-        scan.epsi_hat of the run file
-    er_hat : str (LIST) in T, default unset
-        scan.er_hat of the run file
-    er_tilde : str (LIST), default unset
-        scan.er_tilde of the run file
-    adapt_n_xi : float, default unset
-        solver.adapt_n_xi of the run file (at least 0)
-    scan_batch_size : int, default unset
-        solver.scan_batch_size of the run file (at least 1)
-    plot : bool, default False
-        draw the coefficients over collisionality beside the result
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -159,10 +159,10 @@ def scan(input: Text, *, output: Text | None = None, s: SupportsFloat | None = N
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
     """
-    return _run("neoclassical scan", input, output=output, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta,
-                n_xi=n_xi, precision=precision, set=set, rho=rho, nu_v=nu_v, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde,
-                adapt_n_xi=adapt_n_xi, scan_batch_size=scan_batch_size, plot=plot, device=device, memory=memory, threads=threads,
-                report=report, config=config, dry_run=dry_run, progress=progress)
+    return _run("neoclassical scan", input, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta, n_xi=n_xi,
+                precision=precision, output=output, rho=rho, nu_v=nu_v, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde,
+                adapt_n_xi=adapt_n_xi, scan_batch_size=scan_batch_size, plot=plot, set=set, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked
@@ -181,12 +181,12 @@ def database(input: Text, *, output: Text | None = None, booz: Text | None = Non
     What ``sonde neoclassical database`` does.
 
     Coefficients over radius, collisionality and electric field from nothing but a VMEC equilibrium: the geometry in Boozer angles
-    that the file also holds is made here unless --booz gives it. Equal input gives equal bytes, with any number of threads and of
+    that the file also holds is made here unless booz gives it. Equal input gives equal bytes, with any number of threads and of
     processes: `mpirun -n 8 sonde neoclassical database ... --threads 1`.
 
-    Finished points are kept in OUTPUT.part; after an interruption --resume continues with them, when equilibrium, axes, grid and
-    options are the same (--tol may change): other settings are refused by name. So is another processor: a GPU (--device) solves
-    all points of a radius and path together, with numbers that differ by rounding (`sonde help neoclassical scan`).
+    Finished points are kept in OUTPUT.part; after an interruption resume continues with them, when equilibrium, axes, grid and
+    options are the same (tol may change): other settings are refused by name. So is another processor: a GPU (device) solves all
+    points of a radius and path together, with numbers that differ by rounding (`sonde help neoclassical scan`).
 
     Parameters
     ----------
@@ -197,9 +197,9 @@ def database(input: Text, *, output: Text | None = None, booz: Text | None = Non
     booz : str (BOOZMN), default unset
         boozmn file of the geometry in Boozer angles; unset: made from the equilibrium
     snap : bool, default False
-        take the nearest surface of --booz where a radius is in a gap
+        take the nearest surface of booz where a radius is in a gap
     surface_backend : {'vmec', 'boozer'}, default 'vmec'
-        solve in the angles of VMEC, or in those of --booz
+        solve in the angles of VMEC, or in those of booz
     rho : str (LIST), default unset
         radii sqrt(s); unset: 0.12247, 0.25, 0.375, ... 0.875
     rho_linspace : str (FIRST,LAST,COUNT), default unset
@@ -297,15 +297,15 @@ def boozer(input: Text, *, output: Text | None = None, mboz: SupportsIndex | Non
 
 
 @checked
-def convergence(input: Text, *, output: Text | None = None, s: SupportsFloat | None = None, snap: bool | None = None,
-                wout: Text | None = None, psi_a: SupportsFloat | None = None, n_theta: SupportsIndex | None = None,
-                n_zeta: SupportsIndex | None = None, n_xi: SupportsIndex | None = None, precision: Text | None = None,
-                set: Text | None = None, refine: Text | None = None, tol: SupportsFloat | None = None,
-                steps: SupportsIndex | None = None, nu_hat: SupportsFloat | None = None, epsi_hat: SupportsFloat | None = None,
-                er_hat: SupportsFloat | None = None, er_tilde: SupportsFloat | None = None, plot: bool | None = None,
-                device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
-                report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
-                progress: Progress | None = None) -> Result:
+def convergence(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = None, wout: Text | None = None,
+                psi_a: SupportsFloat | None = None, n_theta: SupportsIndex | None = None, n_zeta: SupportsIndex | None = None,
+                n_xi: SupportsIndex | None = None, precision: Literal["auto", "f64", "f32-refine"] | None = None,
+                nu_hat: SupportsFloat | None = None, epsi_hat: SupportsFloat | None = None, er_hat: SupportsFloat | None = None,
+                er_tilde: SupportsFloat | None = None, set: Text | None = None, output: Text | None = None,
+                refine: Text | None = None, tol: SupportsFloat | None = None, steps: SupportsIndex | None = None,
+                plot: bool | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+                threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+                dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Refine the grid until the coefficients no longer change.
 
     What ``sonde neoclassical convergence`` does.
@@ -318,40 +318,40 @@ def convergence(input: Text, *, output: Text | None = None, s: SupportsFloat | N
     ----------
     input : str (INPUT), default ''
         run file (.toml), the file of a surface, or analytic-demo
-    output : str (FILE.nc|.h5|.npz|.png), default ''
-        the study, or (.png, .pdf, .svg) only its chart; empty: neither
     s : float, default unset
-        surface.s of the run file, in place of any radius there
+        toroidal flux normalised by that of the edge (at least 0, at most 1)
     snap : bool, default False
-        surface.snap of the run file: the nearest surface of the file
+        take the nearest surface of the file
     wout : str (FILE), default unset
-        surface.wout of the run file
+        VMEC equilibrium that gives psi_a and signgs to a boozmn file
     psi_a : float in T m^2, default unset
-        surface.psi_a of the run file
-    n_theta : int, default unset
-        grid.n_theta of the run file, odd (at least 1, at most 10000)
-    n_zeta : int, default unset
-        grid.n_zeta of the run file, odd (at least 1, at most 10000)
-    n_xi : int, default unset
-        grid.n_xi of the run file (at least 2, at most 10000)
-    precision : str (auto|f64|f32-refine), default unset
-        solver.precision of the run file
+        toroidal flux of the edge / 2 pi with its sign, for files that lack it
+    n_theta : int, default 25
+        poloidal angles, odd (at least 1, at most 10000)
+    n_zeta : int, default 25
+        toroidal angles of one field period, odd (at least 1, at most 10000)
+    n_xi : int, default 60
+        largest Legendre index of the pitch (at least 2, at most 10000)
+    precision : {'auto', 'f64', 'f32-refine'}, default 'f64'
+        f32-refine: eliminate in single precision and refine in double, faster for nu_hat above some 1e-4; points that it does not suffice for are solved in double; auto: what took less time when `sonde bench neoclassical-crossover` measured this machine
+    nu_hat : float in 1/m, default unset
+        collisionality nu/v
+    epsi_hat : float, default unset
+        electric field E_psi/v in the label of the surface
+    er_hat : float in T, default unset
+        electric field E_r/v instead
+    er_tilde : float, default unset
+        electric field as databases have it, instead
     set : list of str, default []
         one setting of the run file, for instance grid.round_odd=true
+    output : str (FILE.nc|.h5|.npz|.png), default ''
+        the study, or (.png, .pdf, .svg) only its chart; empty: neither
     refine : str (LIST), default 'n_xi,n_theta,n_zeta'
         what is refined, one after the other
     tol : float, default 0.001
         relative change that is small enough (at least 1e-14, at most 1)
     steps : int, default 4
         refinements in each direction, at most (at least 1, at most 20)
-    nu_hat : float in 1/m, default unset
-        case.nu_hat of the run file
-    epsi_hat : float, default unset
-        case.epsi_hat of the run file
-    er_hat : float in T, default unset
-        case.er_hat of the run file
-    er_tilde : float, default unset
-        case.er_tilde of the run file
     plot : bool, default False
         draw the changes beside the stored study
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
@@ -367,9 +367,9 @@ def convergence(input: Text, *, output: Text | None = None, s: SupportsFloat | N
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
     """
-    return _run("neoclassical convergence", input, output=output, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta,
-                n_zeta=n_zeta, n_xi=n_xi, precision=precision, set=set, refine=refine, tol=tol, steps=steps, nu_hat=nu_hat,
-                epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde, plot=plot, device=device, memory=memory, threads=threads,
+    return _run("neoclassical convergence", input, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta,
+                n_xi=n_xi, precision=precision, nu_hat=nu_hat, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde, set=set,
+                output=output, refine=refine, tol=tol, steps=steps, plot=plot, device=device, memory=memory, threads=threads,
                 report=report, config=config, dry_run=dry_run, progress=progress)
 
 
@@ -394,12 +394,11 @@ def profile(input: Text, *, output: Text | None = None, quantity: Text | None = 
 
     Integrates monoenergetic coefficients over energy for every species, finds all ambipolar fields and takes a stable one, and
     gives the bootstrap current without and with momentum correction. Ambipolar are the fluxes with the correction that was asked
-    for (--momentum-correction none: those without). From a database it interpolates; from an equilibrium it solves at the very
-    energies that the integrals need (--compare reports what interpolating a database would have cost). An energy without a
-    solution is left out where it holds less than 1e-4 of every integral, with a note. Radii without a stable ambipolar field are
-    NaN, and without_root of the file marks them. A root that the electric drift could move by more than half, as the momentum
-    correction of nearly symmetric fields has them, is reported but not taken. Under `mpirun` radii go to whichever process is
-    free.
+    for (momentum_correction="none": those without). From a database it interpolates; from an equilibrium it solves at the very
+    energies that the integrals need (compare reports what interpolating a database would have cost). An energy without a solution
+    is left out where it holds less than 1e-4 of every integral, with a note. Radii without a stable ambipolar field are NaN, and
+    without_root of the file marks them. A root that the electric drift could move by more than half, as the momentum correction
+    of nearly symmetric fields has them, is reported but not taken. Under `mpirun` radii go to whichever process is free.
 
     Parameters
     ----------

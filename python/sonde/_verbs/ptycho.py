@@ -11,9 +11,10 @@ from .._run import Progress, Result, run as _run
 
 
 @checked
-def run(input: Text, *, output: Text | None = None, set: Text | None = None, precision: Text | None = None,
-        storage: Text | None = None, log: Text | None = None, deterministic: bool | None = None, skip_empty: bool | None = None,
-        clip_negative: bool | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+def run(input: Text, *, output: Text | None = None, precision: Literal["f32", "f64"] | None = None,
+        storage: Literal["auto", "f32", "f64", "f16", "bf16", "counts"] | None = None, log: Text | None = None,
+        deterministic: bool | None = None, skip_empty: bool | None = None, clip_negative: bool | None = None,
+        set: Text | None = None, live: SupportsIndex | None = None, device: Text | None = None,
         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Reconstruct object and probe from diffraction patterns.
@@ -30,23 +31,23 @@ def run(input: Text, *, output: Text | None = None, set: Text | None = None, pre
     Parameters
     ----------
     input : str, default ''
-        run file (.toml), or the patterns, with --config RUN.toml unless the file says all of itself
-    output : str (FILE.h5), default ''
-        the result file; in place of output.file
-    set : list of str, default []
-        one setting of the run file, for instance engine.0.iterations=200
-    precision : str (f32|f64), default unset
-        compute.precision of the run file
-    storage : str (auto|f32|f64|f16|bf16|counts), default unset
-        data.storage of the run file
-    log : str (FILE.jsonl), default unset
-        metrics of every iteration as JSON lines; output.log of the run file
+        run file (.toml), or the patterns, with config RUN.toml unless the file says all of itself
+    output : str (FILE.h5), default 'result.h5'
+        the result file
+    precision : {'f32', 'f64'}, default 'f32'
+        of all computing; f64 is for checks
+    storage : {'auto', 'f32', 'f64', 'f16', 'bf16', 'counts'}, default 'auto'
+        how measured amplitudes are kept: auto takes f32 while it fits, then counts, which keeps small integers as they are, or f16
+    log : str (FILE.jsonl), default ''
+        metrics of every iteration as JSON lines; empty: none
     deterministic : bool, default False
-        compute.deterministic of the run file
+        the same bits in every run on this kind of processor, also where no transforms were measured before: their plans follow rules, and may be slower
     skip_empty : bool, default False
-        leave out frames without a count
+        frames without a single count take no part
     clip_negative : bool, default False
         negative counts become zero
+    set : list of str, default []
+        one setting of the run file, for instance engine.0.iterations=200
     live : int, default unset
         show the run in the browser while it works, on this port of this machine; 0 takes a free one (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
@@ -62,9 +63,9 @@ def run(input: Text, *, output: Text | None = None, set: Text | None = None, pre
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
     """
-    return _run("ptycho run", input, output=output, set=set, precision=precision, storage=storage, log=log,
-                deterministic=deterministic, skip_empty=skip_empty, clip_negative=clip_negative, live=live, device=device,
-                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+    return _run("ptycho run", input, output=output, precision=precision, storage=storage, log=log, deterministic=deterministic,
+                skip_empty=skip_empty, clip_negative=clip_negative, set=set, live=live, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked
@@ -109,20 +110,21 @@ def resume(checkpoint: Text, *, output: Text | None = None, set: Text | None = N
 
 @checked
 def direct(input: Text, *, method: Literal["ssb", "parallax"] | None = None, output: Text | None = None, set: Text | None = None,
-           fit: Text | None = None, transfer: Text | None = None, upsample: Text | None = None, skip_empty: bool | None = None,
-           clip_negative: bool | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-           threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-           dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+           fit: Literal["none", "defocus", "aberrations", "all"] | None = None,
+           transfer: Literal["auto", "raw", "flipped", "corrected"] | None = None, upsample: SupportsIndex | None = None,
+           skip_empty: bool | None = None, clip_negative: bool | None = None, device: Text | None = None,
+           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+           config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Image a weak phase object in one pass: single side band or parallax.
 
     What ``sonde ptycho direct`` does.
 
     Takes what `sonde ptycho run` takes, as long as the positions are a regular raster and energy, angles and the convergence
     semiangle are known. Defocus, astigmatism and the rotation of the scan are found from the images of the bright-field pixels
-    first, unless --fit says otherwise.
+    first, unless fit says otherwise.
 
     Single side band (ssb) suits a probe near focus, parallax (tilt-corrected bright field) one far from it. Phases come out
-    weakened by the method's transfer unless --transfer corrected divides it out. The result (.h5) has the object on the pixels
+    weakened by the method's transfer unless transfer="corrected" divides it out. The result (.h5) has the object on the pixels
     that a reconstruction uses, so that `run` can start from it.
 
     Parameters
@@ -135,14 +137,14 @@ def direct(input: Text, *, method: Literal["ssb", "parallax"] | None = None, out
         FILE.h5 (a result as `run` writes it), .npy (the complex wave), .tif or .png (the phase); may be given several times
     set : list of str, default []
         one setting of a run file, for instance geometry.semiangle_mrad=20
-    fit : str (none|defocus|aberrations|all), default unset
-        direct.fit of the run file
-    transfer : str (auto|raw|flipped|corrected), default unset
-        direct.transfer of the run file
-    upsample : str (N), default unset
-        direct.upsample of the run file
+    fit : {'none', 'defocus', 'aberrations', 'all'}, default 'all'
+        what is found from the images first: nothing, C10, C10 and C12 with phi12, or these and the rotation of the scan; the search begins at the values of [probe] and [geometry]
+    transfer : {'auto', 'raw', 'flipped', 'corrected'}, default 'auto'
+        what is done about frequencies that the method weakens or inverts: nothing (auto of ssb), their signs made right (auto of parallax), or their strength too (auto where a run begins)
+    upsample : int, default 1
+        parallax: rows and columns of the image for one of the scan (at least 1, at most 8)
     skip_empty : bool, default False
-        leave out frames without a count
+        frames without a single count take no part
     clip_negative : bool, default False
         negative counts become zero
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
@@ -246,7 +248,7 @@ def sweep(input: Text, *, output: Text | None = None, set: Text | None = None, d
 
     A sweep file (TOML) names a run file and the settings that are varied: all combinations of a grid, or as many as wanted at
     random. Trials are ranked by R_free, the error of frames that took no part. With successive halving all trials get a few
-    iterations and only the best continue. As many trials as there are threads (--threads) and as the memory holds work side by
+    iterations and only the best continue. As many trials as there are threads (threads) and as the memory holds work side by
     side, from counts that are read once; how many does not change what they find.
 
     ::
@@ -382,10 +384,10 @@ def diagnose(result: Text, *, before: Text | None = None, semiangle_mrad: Suppor
     What ``sonde ptycho diagnose`` does.
 
     Each diagnosis has a value, a threshold beyond which it is suspect, what a suspect value usually comes from and what to try. A
-    verdict is unknown when the result does not tell enough: blurring needs another result (--before), whatever concerns the
+    verdict is unknown when the result does not tell enough: blurring needs another result (before), whatever concerns the
     aperture a calibration and the semiangle.
 
-    The exit status is 0 whatever the verdicts are; --json has them for programs.
+    The exit status is 0 whatever the verdicts are; json has them for programs.
 
     Parameters
     ----------
@@ -428,12 +430,12 @@ def orient(input: Text, *, set: Text | None = None, scan: SupportsIndex | None =
     handedness, but for quarter turns. Eight short reconstructions of the middle of the scan decide, ranked by R_free (R_I of
     frames that were left out), and a few more find the angle to a degree or two. The lines to paste into the run file come last.
 
-    Energy, angles, scan step and about the right probe must be known: run file, --set, or the file itself.
+    Energy, angles, scan step and about the right probe must be known: run file, set, or the file itself.
 
     Parameters
     ----------
     input : str, default ''
-        run file (.toml), or the patterns, with --config RUN.toml when needed
+        run file (.toml), or the patterns, with config RUN.toml when needed
     set : list of str, default []
         one setting of the run file, for instance geometry.scan_step_A=0.4
     scan : int, default 20
@@ -499,7 +501,7 @@ def simulate(settings: Text | None = None, *, output: Text | None = None, energy
     Parameters
     ----------
     settings : str (SIM.toml), default ''
-        TOML file with settings, the same as --config
+        TOML file with settings, the same as config
     output : str (FILE.h5), default 'ptycho_scan.h5'
         HDF5 file to write
     energy_keV : float in keV, default 200.0

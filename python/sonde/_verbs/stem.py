@@ -390,12 +390,12 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
     Detectors are bf, abf, adf, haadf (in units of the bright-field disk), com-row and com-col (first moments), com-magnitude and
     com-angle (of their deflection from the centre), or expressions of circle, annulus, rect, point, polygon, segment and file
     joined by & | ! and parentheses. Boolean detectors give exact integers. A PNG of a first moment shows the deflection from the
-    centre of the beam. Beside every image a .json record is written that repeats it bit for bit with --from.
+    centre of the beam. Beside every image a .json record is written that repeats it bit for bit with from.
 
     Parameters
     ----------
     input : list of str, default []
-        scans, or folders of *_master.h5; left out with --from and --state
+        scans, or folders of *_master.h5; left out with from and state
     output : str (FILE|DIR), default ''
         FILE.npy, .tif, .png or .h5; a folder for several images (then .tif)
     from_ : str (RESULT.json), default ''

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,6 +33,10 @@ void read_settings(Prepared& prepared, const std::optional<std::string>& argumen
                    const std::vector<std::string>& verbs);
 /// The key of such an input.
 inline constexpr std::string_view settings_key = "settings";
+/// Names of the verbs that only the program has (app/cli): for doors that lack them, since a file of settings may have
+/// tables for them too.
+inline constexpr std::array<std::string_view, 8> verbs_of_the_program = {
+    "view", "demo", "devices", "machine", "bench", "report show", "report compare", "help"};
 
 /// Who starts a verb.
 struct Door {

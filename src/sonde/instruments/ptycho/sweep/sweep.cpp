@@ -37,7 +37,7 @@ void take(const Value& value, TrialRecord& record) {
   record.r_intensity = number_at(value, "R_I");
   if (const Value* r_free = value.find("R_free"); r_free != nullptr && r_free->is_number())
     record.r_free = r_free->as_real();
-  record.seconds = number_at(value, "seconds");
+  if (const Value* moment = value.find("run")) record.seconds = number_at(*moment, "seconds");
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Value to_value(const TrialRecord& record) {
   value["iterations"] = record.iterations;
   value["R_I"] = record.iterations > 0 ? Value(record.r_intensity) : Value();
   value["R_free"] = record.r_free ? Value(*record.r_free) : Value();
-  value["seconds"] = record.seconds;
+  value["run"]["seconds"] = record.seconds;
   return value;
 }
 

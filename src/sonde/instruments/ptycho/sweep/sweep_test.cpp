@@ -84,7 +84,7 @@ std::vector<std::string> table_of(Sweep& sweep, Index together) {
   std::vector<std::string> table{fmt::format("{} told", told)};
   for (const TrialRecord& record : sweep.trials()) {
     Value value = to_value(record);
-    value["seconds"] = 0;
+    value["run"]["seconds"] = 0;
     table.push_back(to_json(value, -1));
   }
   return table;

@@ -392,7 +392,9 @@ void tell_outcome(Job& job, const std::optional<Error>& stopped, Run& run) {
   results["best_iteration"] = outcome.best;
   results["R_I_floor"] = job.floor() > 0 ? Value(job.floor()) : Value();
   results["NMSE_floor"] = job.floor() > 0 ? Value(job.nmse_floor()) : Value();
-  results["metrics"] = metrics_value(last);
+  const Value metrics = metrics_value(last);
+  for (const auto& [key, value] : metrics.members())
+    (key == "seconds" ? results["run"]["metrics"] : results["metrics"])[key] = value;
   // Of the estimate that is written, which may be an earlier one than the last.
   results["R_I"] = outcome.r_intensity;
   results["R_free"] = outcome.r_free ? Value(*outcome.r_free) : Value();
