@@ -99,7 +99,7 @@ def test_tables_of_a_file_keep_their_axes(tmp_path):
     with h5py.File(tmp_path / "scan.h5", "w") as file:
         for name, values in numbers.items():
             file[name] = np.asarray(values, float)
-    assert "--psi-a" in error_of("bad_input", nc.convert, tmp_path / "scan.h5", "dkes").hint
+    assert "psi_a, toroidal flux" in error_of("bad_input", nc.convert, tmp_path / "scan.h5", "dkes").hint
     made = nc.convert(tmp_path / "scan.h5", "dkes", psi_a=0.3)
     slope = 0.4 / (2 * np.array(numbers["rho"]))  # dr/ds = a_b / (2 rho)
     np.testing.assert_allclose(made["D11"], table * slope[:, np.newaxis, np.newaxis] ** 2, rtol=1e-13)

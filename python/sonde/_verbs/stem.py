@@ -11,22 +11,18 @@ from .._run import Progress, Result, run as _run
 
 
 @checked
-def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None = None,
-         scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None = None, transpose_scan: bool | None = None,
          transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
-         ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
-         dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
-         raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+         ignore_mask: bool | None = None, sentinel: SupportsIndex | None = None, dataset: Text | None = None,
+         raw_shape: Text | None = None, raw_dtype: Text | None = None, raw_offset: SupportsIndex | str | None = None,
          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
          camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
          rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
          edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
          dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
-         layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
-         hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
-         on_error: Literal["fail", "zero"] | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-         threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-         dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+         layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None, device: Text | None = None,
+         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Say what a scan holds and what loading it would take.
 
     What ``sonde stem info`` does.
@@ -39,8 +35,6 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
         list every value the file holds
     scan_shape : str (ROWS,COLS|auto), default 'auto'
         scan rows and columns; one of them may be auto
-    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
-        mirror the scan
     transpose_scan : bool, default False
         exchange scan rows and columns
     transpose_detector : bool, default False
@@ -51,8 +45,6 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
         leave frames out that are more than the scan has positions
     ignore_mask : bool, default False
         do not use the pixel mask of the file
-    mask_file : str (FILE), default ''
-        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
     sentinel : int, default unset
         stored value that means no data, for formats that declare none (at least 1)
     dataset : str (PATH), default ''
@@ -61,8 +53,6 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
         shape of a raw file
     raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
         element type of a raw file
-    raw_big_endian : bool, default False
-        a raw file has its most significant byte first
     raw_offset : int or str, default 0
         bytes before the first frame of a raw file
     raw_gap : int or str, default 0
@@ -91,10 +81,6 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
         element type held; auto is the narrowest that loses nothing, a given one clips and counts what it clips
     layout : {'auto', 'frame', 'pixel', 'compressed', 'file'}, default 'auto'
         how the scan is held in memory
-    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
-        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
-    on_error : {'fail', 'zero'}, default 'fail'
-        a broken frame ends the load, or is zeroed and listed
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -108,34 +94,25 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
     """
-    return _run("stem info", input, metadata=metadata, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
+    return _run("stem info", input, metadata=metadata, scan_shape=scan_shape, transpose_scan=transpose_scan,
                 transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
-                ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
-                raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap, preset=preset,
-                voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation, det_bin=det_bin,
-                bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype, layout=layout,
-                hot_pixels=hot_pixels, on_error=on_error, device=device, memory=memory, threads=threads, report=report,
+                ignore_mask=ignore_mask, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype,
+                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
+                scan_step=scan_step, rotation=rotation, det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin,
+                scan_region=scan_region, dtype=dtype, layout=layout, device=device, memory=memory, threads=threads, report=report,
                 config=config, dry_run=dry_run, progress=progress)
 
 
 @checked
 def validate(*input: Text, decode: bool | None = None, pattern: Text | None = None, recursive: bool | None = None,
-             max_files: SupportsIndex | None = None, series_shape: Text | None = None, scan_shape: Text | None = None,
-             scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
-             transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
-             ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+             max_files: SupportsIndex | None = None, scan_shape: Text | None = None, transpose_scan: bool | None = None,
+             allow_incomplete: bool | None = None, drop_extra: bool | None = None, mask_file: Text | None = None,
              dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
-             raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
-             raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
-             camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
-             rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
-             edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
-             dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
-             layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
-             hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
-             on_error: Literal["fail", "zero"] | None = None, device: Text | None = None,
-             memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-             config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+             raw_offset: SupportsIndex | str | None = None, raw_gap: SupportsIndex | str | None = None,
+             preset: Text | None = None, det_bin: Text | None = None, scan_bin: SupportsIndex | None = None,
+             scan_region: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+             threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+             dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Check scans without loading them and list every problem at once.
 
     What ``sonde stem validate`` does.
@@ -152,66 +129,34 @@ def validate(*input: Text, decode: bool | None = None, pattern: Text | None = No
         look into sub-folders too
     max_files : int, default 0
         take at most this many scans; 0 takes all (at least 0)
-    series_shape : str (RY,RX,QY,QX), default ''
-        take scans of this stored shape; else that of the first
     scan_shape : str (ROWS,COLS|auto), default 'auto'
         scan rows and columns; one of them may be auto
-    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
-        mirror the scan
     transpose_scan : bool, default False
         exchange scan rows and columns
-    transpose_detector : bool, default False
-        exchange detector rows and columns
     allow_incomplete : bool, default False
         load a scan that ended early; missing positions are zero and marked
     drop_extra : bool, default False
         leave frames out that are more than the scan has positions
-    ignore_mask : bool, default False
-        do not use the pixel mask of the file
     mask_file : str (FILE), default ''
         further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
-    sentinel : int, default unset
-        stored value that means no data, for formats that declare none (at least 1)
     dataset : str (PATH), default ''
         object inside an HDF5 file or a Zarr folder
     raw_shape : str (RY,RX,QY,QX), default ''
         shape of a raw file
     raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
         element type of a raw file
-    raw_big_endian : bool, default False
-        a raw file has its most significant byte first
     raw_offset : int or str, default 0
         bytes before the first frame of a raw file
     raw_gap : int or str, default 0
         bytes after every frame of a raw file
     preset : str (empad), default ''
         known raw layout
-    voltage : float in kV, default unset
-        accelerating voltage (at least 1, at most 3000)
-    camera_length : float in m, default unset
-        camera length (at least 0.0001, at most 1000)
-    scan_step : float in nm, default unset
-        distance of scan positions (at least 1e-06, at most 1e+06)
-    rotation : float in degrees, default unset
-        rotation between scan and detector (at least -360, at most 360)
     det_bin : str (N|auto), default '1'
         sum N x N detector pixels; auto takes the smallest bin that fits the memory
-    bin_mode : {'sum', 'mean'}, default 'sum'
-        exact sums of counts, or means over good pixels in f32
-    edge : {'keep', 'drop'}, default 'keep'
-        incomplete bins at the edge
     scan_bin : int, default 1
         sum N x N scan positions (at least 1, at most 4096)
     scan_region : str (ROW0,ROW1,COL0,COL1), default ''
         load these positions only; the last ones are exclusive
-    dtype : {'auto', 'u8', 'u16', 'u32', 'f32'}, default 'auto'
-        element type held; auto is the narrowest that loses nothing, a given one clips and counts what it clips
-    layout : {'auto', 'frame', 'pixel', 'compressed', 'file'}, default 'auto'
-        how the scan is held in memory
-    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
-        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
-    on_error : {'fail', 'zero'}, default 'fail'
-        a broken frame ends the load, or is zeroed and listed
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -226,14 +171,10 @@ def validate(*input: Text, decode: bool | None = None, pattern: Text | None = No
         print the resolved settings and the choices, do nothing
     """
     return _run("stem validate", *input, decode=decode, pattern=pattern, recursive=recursive, max_files=max_files,
-                series_shape=series_shape, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
-                transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
-                ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
-                raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap, preset=preset,
-                voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation, det_bin=det_bin,
-                bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype, layout=layout,
-                hot_pixels=hot_pixels, on_error=on_error, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, progress=progress)
+                scan_shape=scan_shape, transpose_scan=transpose_scan, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
+                mask_file=mask_file, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_offset=raw_offset,
+                raw_gap=raw_gap, preset=preset, det_bin=det_bin, scan_bin=scan_bin, scan_region=scan_region, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked

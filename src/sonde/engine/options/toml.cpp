@@ -62,7 +62,7 @@ class Reader {
         set(word, node);
       } else if (depth < command_.size() && word == command_[depth]) {
         nested_.push_back(inner);
-      } else if (fields_.find(word) != nullptr) {
+      } else if (fields_.find(word) != nullptr && !is_known(table_name(word, depth))) {  // [report.show], and `report`
         problems_.add(Error(ErrorKind::usage, fmt::format("{} in {}: expected a value, found a table", word,
                                                           place_of(name_, node.source()))));
       } else {
@@ -80,13 +80,19 @@ class Reader {
   }
 
  private:
-  /// A table that is not for this command must at least be for another one.
-  void check_known(const std::string& word, std::size_t depth, const toml::node& node) {
+  [[nodiscard]] std::string table_name(const std::string& word, std::size_t depth) const {
     std::string table;
     for (std::size_t i = 0; i < depth; ++i) table += command_[i] + ".";
-    table += word;
-    if (known_tables_.empty() || std::find(known_tables_.begin(), known_tables_.end(), table) != known_tables_.end())
-      return;
+    return table + word;
+  }
+  [[nodiscard]] bool is_known(const std::string& table) const {
+    return std::find(known_tables_.begin(), known_tables_.end(), table) != known_tables_.end();
+  }
+
+  /// A table that is not for this command must at least be for another one.
+  void check_known(const std::string& word, std::size_t depth, const toml::node& node) {
+    const std::string table = table_name(word, depth);
+    if (known_tables_.empty() || is_known(table)) return;
     problems_.add(
         Error(ErrorKind::usage, fmt::format("unknown table [{}] in {}{}", table, place_of(name_, node.source()),
                                             did_you_mean(table, known_tables_))));

@@ -115,5 +115,14 @@ TEST(Toml, ATableOfNoCommandIsNamedWithTheNearest) {
             "error: unknown table [stem.laod] in run.toml line 1; did you mean \"stem.load\"?");
 }
 
+TEST(Toml, ATableOfAnotherCommandMayHaveTheNameOfASetting) {
+  std::string report;
+  Fields fields;
+  fields.add("report", report);
+  parse_toml("[report.show]\nwidth = 3\n", "a.toml", fields, "stem load", {"stem load", "report show"});
+  EXPECT_EQ(report, "");
+  EXPECT_THROW(parse_toml("[report]\nwidth = 3\n", "a.toml", fields, "stem load", {"stem load"}), Error);
+}
+
 }  // namespace
 }  // namespace sonde

@@ -8,6 +8,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/bench/machine.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/io/file.h"
 
 namespace sonde {
 
@@ -57,6 +58,10 @@ Budget Run::budget() {
 Budget Run::host_budget() {
   if (!host_budget_) host_budget_ = budget_of(Device::cpu());
   return *host_budget_;
+}
+
+void Run::require_room_for(const std::string& file) {
+  (void)host_budget().reserve(File(file).size(), "reading " + file, "allow more with " + setting("memory"));
 }
 
 const MachineRates& Run::machine() {

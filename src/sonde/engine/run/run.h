@@ -88,6 +88,8 @@ class Run {
   Budget budget();
   /// The same for host memory, for work that no other device does.
   Budget host_budget();
+  /// For work that holds a file as a whole. Throws Error(budget) when it is larger than what may be held.
+  void require_room_for(const std::string& file);
   /// What this machine can do on the threads of this run, when `sonde machine` has measured it: zeros otherwise. From
   /// then on the report gives its rates as fractions of it.
   const MachineRates& machine();

@@ -41,6 +41,7 @@ void run_boozer(const BoozerOptions& options, Run& run) {
   require_place(options.output);
   take_processor(run);
   auto reading = run.report().phase("read");
+  run.require_room_for(options.input);
   const Wout wout = read_wout(options.input);
   reading.end();
   BoozerResolution resolution = default_resolution(wout);

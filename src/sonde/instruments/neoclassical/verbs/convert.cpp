@@ -50,6 +50,7 @@ void tell(const std::string& name, const std::string& unit, const Converted& mad
 void run_convert(const ConvertOptions& options, Run& run) {
   require_result_path(options.output);
   auto converting = run.report().phase("convert");
+  run.require_room_for(options.input);
   const Converted made = converted_result(options.input, options.conversion);
   converting.end();
   const std::array<std::string, 6> names = stored_names(made.normalisation), units = stored_units(made.normalisation);

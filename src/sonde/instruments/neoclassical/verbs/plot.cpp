@@ -102,6 +102,7 @@ void run_plot(const PlotOptions& options, Run& run) {
                                               setting("output"), options.output));
   require_chart(options.output);
   auto reading = run.report().phase("read");
+  run.require_room_for(options.input);
   const Chart chart = chart_of(options);
   reading.end();
   const auto drawing = run.report().phase("plot");

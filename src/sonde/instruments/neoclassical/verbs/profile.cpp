@@ -46,6 +46,9 @@ TransportPanels panels_of(std::string_view list, std::string_view where) {
   return panels;
 }
 
+/// The group of settings that have no effect where coefficients come from a database.
+constexpr const char* solves_heading = "Solves of an equilibrium";
+
 struct ProfileOptions {
   std::string input, output, quantity = "fluxes,ambipolar,bootstrap", rho;
   std::optional<std::string> profiles, compare;
@@ -76,7 +79,7 @@ struct ProfileOptions {
         "E_r", E_r,
         {.help = "electric field everywhere; unset: that of the profiles, else the ambipolar one", .unit = "V/m"});
     transport.describe(fields);
-    fields.heading("Solves of an equilibrium");
+    fields.heading(solves_heading);
     grid.describe(fields);
     fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});
     fields.choice("precision", precision, {{"f64", Precision::f64}, {"f32-refine", Precision::f32_refine}},
@@ -161,12 +164,14 @@ void say_radii_beyond(const std::vector<double>& rho, const std::vector<double>&
 Source open_source(const ProfileOptions& options, Run& run) {
   std::vector<double> rho = parse_numbers(options.rho, setting("rho"));
   if (is_database(options.input)) {
+    run.require_room_for(options.input);
     const DatabaseFile file = read_database(options.input);
     say_radii_beyond(rho, file.database.axes.rho, run);
     if (rho.empty()) rho = evenly_spaced(file.database.axes.rho.front(), file.database.axes.rho.back(), 51);
-    if (options.compare)
-      throw Error(ErrorKind::usage, setting("compare") + " is for what is solved from an equilibrium")
-          .hint("leave it out");
+    for (const Field& field : run.settings().all())
+      if (field.heading == solves_heading && field.origin == Origin::caller)
+        throw Error(ErrorKind::usage, setting(field.key) + " is for what is solved from an equilibrium")
+            .hint("leave it out");
     return {.radii = std::make_unique<TableSource>(file.database),
             .rho = std::move(rho),
             .what = "database " + options.input};

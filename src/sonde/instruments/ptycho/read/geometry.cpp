@@ -194,6 +194,10 @@ Geometry geometry_of(const Source& source, const GeometrySettings& set) {
   claims.step_a = merge("scan_step_A", set.scan_step_a, source.step_a);
   found.step_a = claims.step_a;
   require_probe_type(source, set, claims);
+  if (!claims.photons && (set.detector_pixel_m || set.distance_m) && (claims.mrad_per_px || claims.inv_a_per_px))
+    throw Error(ErrorKind::bad_input,
+                "the angle of a detector pixel is known, and detector_pixel_m or distance_m is given")
+        .hint("leave out geometry.detector_pixel_m and geometry.distance_m");
   if (!claims.photons && !claims.mrad_per_px && !claims.inv_a_per_px && claims.detector_pixel_m && claims.distance_m)
     claims.mrad_per_px = Claim(1000 * claims.detector_pixel_m->value / claims.distance_m->value, claims.distance_m->by);
   require_consistent(claims);

@@ -132,6 +132,7 @@ void run_compare(const CompareOptions& options, Run& run) {
       throw Error(ErrorKind::usage, fmt::format("{}: the picture is a .png", output)).hint("give another -o");
     require_place(output, role);
   }
+  run.require_room_for(options.result);
   const Result result = read_result(options.result);
   const PlacedObject measure = measure_of(options, result);
   const ObjectComparison found = compare_objects(placed(result, options.result), measure, options.start);

@@ -54,6 +54,7 @@ void say_diagnoses(const std::vector<Diagnosis>& found, const Run& run) {
 }
 
 void run_diagnose(const DiagnoseOptions& options, Run& run) {
+  run.require_room_for(options.result);
   const Result result = read_result(options.result);
   std::optional<Result> before;
   if (options.before) before = read_result(*options.before);

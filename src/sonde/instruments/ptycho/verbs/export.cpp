@@ -39,6 +39,7 @@ void run_export(const ExportOptions& options, Run& run) {
     if (options.to == ExportFormat::ptyr) output += ".ptyr";
   }
   for (const std::string& file : export_names(options.to, output)) require_place(file);
+  run.require_room_for(options.input);
   for (const std::string& file : export_result(read_result(options.input), options.to, output)) {
     run.results()["files"].push_back(file);
     run.say("wrote     " + file);

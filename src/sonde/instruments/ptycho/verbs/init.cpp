@@ -10,6 +10,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/declared_size.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/run/reference.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
@@ -74,6 +75,7 @@ void run_init(const InitOptions& options, Run& run) {
   Tables& tables = run_file.tables();
   tables.assign("data", 0, "file", Value(absolute_path(options.input).string()), "", Origin::caller);
   const Source source = open_measurement(run_file.data, run);
+  require_list_fits(source.file, "positions", source.shape[0], sizeof(Point), run.host_budget().available_bytes());
   say_source(source, run);
   const std::string text = commented_run_file(run_file, take_what_is_known(source, run_file));
   if (options.output.empty()) return run.print(text);

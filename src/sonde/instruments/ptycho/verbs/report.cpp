@@ -29,6 +29,7 @@ void run_report(const ReportOptions& options, Run& run) {
   // A name that was made up replaces pages of sonde only.
   const OutputRole role = named ? OutputRole{.what = page_role().what} : page_role();
   require_place(output, role);
+  run.require_room_for(options.input);
   const Result result = read_result(options.input);
   const Findings findings = findings_of(result);
   write_report(output, result, findings, fs::path(options.input).filename().string(), role);

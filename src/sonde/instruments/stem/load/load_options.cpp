@@ -2,6 +2,7 @@
 #include "sonde/instruments/stem/load/load_options.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <optional>
 #include <string_view>
@@ -53,6 +54,17 @@ void require(std::string_view text, std::string_view where) {
 }
 
 }  // namespace
+
+void LoadOptions::describe_without(std::initializer_list<std::string_view> keys, Fields& fields) {
+  Fields all;
+  describe(all);
+  for (const Field& field : all.all()) {
+    if (std::find(keys.begin(), keys.end(), field.key) != keys.end()) continue;
+    fields.heading(field.heading);
+    fields.add(field);
+  }
+  fields.heading("");
+}
 
 void LoadOptions::describe(Fields& fields) {
   fields.heading("What the file does not say");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sonde/engine/base/index.h"
@@ -49,6 +51,8 @@ struct LoadOptions {
   OnError on_error = OnError::fail;
 
   void describe(Fields& fields);
+  /// All but some, for verbs on which those have no effect.
+  void describe_without(std::initializer_list<std::string_view> keys, Fields& fields);
 
   /// The part the readers need. Throws Error(usage) on texts that cannot be read.
   [[nodiscard]] ReadOptions read_options() const;

@@ -83,13 +83,19 @@ std::string reason_of(const Error& error, const std::string& path) {
 }  // namespace
 
 void SeriesOptions::describe(Fields& fields) {
+  describe_names(fields);
+  fields.heading("Which scans of a folder");
+  fields.add("series_shape", shape,
+             {.help = "take scans of this stored shape; else that of the first", .metavar = "RY,RX,QY,QX"});
+  fields.heading("");
+}
+
+void SeriesOptions::describe_names(Fields& fields) {
   fields.heading("Which scans of a folder");
   fields.add("pattern", pattern,
              {.help = "take scans whose name contains this; * matches anything", .metavar = "TEXT"});
   fields.add("recursive", recursive, {.help = "look into sub-folders too"});
   fields.add("max_files", max_files, {.help = "take at most this many scans; 0 takes all", .min = 0});
-  fields.add("series_shape", shape,
-             {.help = "take scans of this stored shape; else that of the first", .metavar = "RY,RX,QY,QX"});
   fields.heading("");
 }
 

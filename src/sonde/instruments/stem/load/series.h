@@ -21,6 +21,8 @@ struct SeriesOptions {
   Index max_files = 0;  ///< 0: all
   std::string shape;    ///< "Ry,Rx,Qy,Qx" as stored: only scans of this shape; empty: that of the first
   void describe(Fields& fields);
+  /// Without the shape: for verbs that take the scans one by one.
+  void describe_names(Fields& fields);
 };
 
 /// One scan of a series before it is loaded.

@@ -18,7 +18,7 @@ struct InfoOptions {
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "master file or another scan"});
     fields.add("metadata", metadata, {.help = "list every value the file holds"});
-    load.describe(fields);
+    load.describe_without({"scan_flip", "mask_file", "raw_big_endian", "hot_pixels", "on_error"}, fields);
   }
 };
 

@@ -17,8 +17,12 @@ struct ValidateOptions {
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "scans, or folders of *_master.h5"});
     fields.add("decode", decode, {.help = "decode every frame too, and list the broken ones"});
-    series.describe(fields);
-    load.describe(fields);
+    series.describe_names(fields);
+    // The others change what a load makes of a scan, not whether it can be read.
+    load.describe_without(
+        {"scan_flip", "transpose_detector", "ignore_mask", "sentinel", "raw_big_endian", "voltage", "camera_length",
+         "scan_step", "rotation", "bin_mode", "edge", "dtype", "layout", "hot_pixels", "on_error"},
+        fields);
   }
 };
 

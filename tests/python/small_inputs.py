@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One small file of every kind that verbs read, and for every verb a use of it that takes milliseconds."""
+
+import json
+import os
+import pathlib
+import shutil
+
+import h5py
+import numpy as np
+
+import sonde
+from test_neoclassical_database import write_database
+
+DATA = pathlib.Path(os.environ.get("SONDE_TEST_DATA", pathlib.Path(__file__).parents[3] / "shared/data")) / "neoclassical"
+WOUT = DATA / "wout_circular_tokamak.nc"
+SCAN, DETECTOR = (6, 5), (28, 26)
+
+RECON = """
+[data]
+file = "ptycho.h5"
+[[engine]]
+name = "gd"
+iterations = 2
+[compute]
+deterministic = true
+[output]
+report = false
+pictures = false
+"""
+GEOMETRY = """
+[geometry]
+energy_keV = 200
+semiangle_mrad = 20
+detector_mrad_per_px = 3.75
+scan_step_A = 0.9
+"""
+#: What a constraint needs to do anything.
+ALSO = {"gaussian": "sigma = 1\n", "tv": "weight = 0.01\n", "butterworth": "low_pass = 0.5\n", "bounds": "phase_max = 0.1\n", "kz": "[object]\nslices = 2\n",
+        "slice_equal": "[object]\nslices = 2\n", "orthogonalise": "[probe]\nmodes = 2\n"}
+HARMONICS = """type = "analytic"
+m = [0, 1]
+n = [0, 0]
+b_cos = [1, 0.1]
+nfp = 2
+iota = 0.5
+psi_p = 1
+b_theta = 0
+b_zeta = 1"""
+SWEEP = """
+[sweep]
+run = "recon.toml"
+[[vary]]
+name = "values"
+setting = "engine.0.iterations"
+values = [1, 2]
+"""
+TRANSPORT = """
+[surface]
+path = "analytic-demo"
+[grid]
+n_theta = 5
+n_zeta = 5
+n_xi = 4
+[case]
+nu_hat = 1e-1
+epsi_hat = 1e-3
+[scan]
+nu_v = "1e-2,1e-1"
+epsi_hat = "0,1e-3"
+"""
+
+
+def damage(path):
+    """Overwrites the first stored chunk of frames."""
+    with h5py.File(path) as file:
+        names = []
+        file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) and item.ndim == 3 else None)
+        chunk = file[names[0]].id.get_chunk_info(0)
+    with open(path, "r+b") as file:
+        file.seek(chunk.byte_offset + 12)
+        file.write(b"\xff" * (chunk.size - 12))
+
+
+def make(folder):
+    """Names and paths of all inputs."""
+    scan = folder / "scan_master.h5"
+    simulated = {"scan_shape": SCAN, "detector_shape": DETECTOR, "disk_radius": 6, "hot_pixels": 2, "masked_pixels": 3, "dose": 4, "seed": 3}
+    sonde.stem.simulate(scan, **simulated)
+    with h5py.File(scan) as file:
+        frames = np.concatenate([file["entry/data"][name][()] for name in sorted(file["entry/data"])])
+    np.save(folder / "frames.npy", frames.reshape(SCAN + DETECTOR))
+    frames.astype("<u2").tofile(folder / "plain.bin")
+    (folder / "gaps.bin").write_bytes(b"\0" * 8 + b"".join(frame.astype("<u2").tobytes() + b"\0" * 4 for frame in frames))
+    (np.arange(4 * 130 * 128) % 77).astype("<f4").tofile(folder / "empad.bin")
+    with h5py.File(folder / "two.h5", "w") as file:
+        file["a"], file["b"] = frames.reshape(SCAN + DETECTOR), frames.reshape(SCAN + DETECTOR)[::-1]
+    mask = np.zeros(DETECTOR, np.uint8)
+    mask[3, 4] = 1
+    np.save(folder / "mask.npy", mask)
+    (folder / "broken").mkdir()
+    sonde.stem.simulate(folder / "broken/scan_master.h5", **simulated, frames_per_file=30)
+    damage(folder / "broken/scan_data_000001.h5")
+    series = folder / "series"
+    (series / "deeper").mkdir(parents=True)
+    for number, name in enumerate(["tilt_1", "other_2", "deeper/tilt_3"]):
+        sonde.stem.simulate(series / f"{name}_master.h5", **{**simulated, "seed": number})
+    sonde.stem.simulate(series / "wider_master.h5", **{**simulated, "scan_shape": (5, 5)})
+    for truth in folder.rglob("*_truth.h5"):
+        truth.unlink()
+    kept = sonde.run("stem image", scan, detector=["annulus(14,13,2,9)"], output=folder / "kept.npy")
+    assert kept.facts
+    data = sonde.stem.load(scan)
+    state = {"schema": "sonde.view.state/1", "dataset": 0, "channels": [{"detector": "bf"}], "datasets": [{"path": str(scan), "record": data.provenance}]}
+    (folder / "state.json").write_text(json.dumps(state))
+
+    sonde.run("ptycho simulate", output=folder / "ptycho.h5", scan_shape="5,4", detector_px=32)
+    (folder / "recon.toml").write_text(RECON)
+    sonde.run("ptycho simulate", output=folder / "ptycho_2.h5", scan_shape="5,4", detector_px=32, seed=2)
+    with h5py.File(folder / "ptycho.h5") as file:
+        counts = file["data"][()].astype("f4")
+    counts[0, 0] = 0
+    counts[2, 2, 3, 3] = -1
+    with h5py.File(folder / "odd.h5", "w") as file:
+        file["counts"] = counts
+    (folder / "odd.toml").write_text(RECON.replace("ptycho.h5", "odd.h5") + GEOMETRY)
+    (folder / "other.toml").write_text(RECON.replace("ptycho.h5", "odd.h5") + "[direct]\nfit = \"none\"\n[geometry]\nscan_rotation_deg = 30\n[probe]\ndefocus_A = 400\ninit = \"aperture\"\n")
+    (folder / "parted.h5.part").write_bytes(b"no part")
+    sonde.run("ptycho simulate", output=folder / "ptycho_8.h5", scan_shape="8,8", detector_px=32)
+    for name, constraint in (("sharp", ""), ("smooth", "[[constraint]]\nname = \"gaussian\"\nsigma = 1\n")):
+        (folder / f"{name}.toml").write_text(RECON.replace("ptycho.h5", "ptycho_8.h5").replace("iterations = 2", "iterations = 20") + constraint)
+        sonde.run("ptycho run", folder / f"{name}.toml", output=folder / f"{name}.h5")
+    for table in sonde._sonde.ptycho_tables():
+        for kind in table["kinds"] if table["list"] else []:
+            engine = kind["kind"] if table["name"] == "engine" else "gd"
+            text = RECON.replace('name = "gd"\niterations = 2', f'name = "{engine}"\niterations = 4')
+            if table["name"] == "constraint":
+                text += f'[[constraint]]\nname = "{kind["kind"]}"\n' + ALSO.get(kind["kind"], "")
+            (folder / f"{table['name']}_{kind['kind']}.toml").write_text(text)
+    for method in ("ssb", "parallax"):
+        (folder / f"{'direct' if method == 'ssb' else method}.toml").write_text(RECON.replace("ptycho.h5", "ptycho_8.h5") + f'[object]\ninit = "{method}"\n')
+    with h5py.File(folder / "ptycho.h5") as file:
+        np.save(folder / "places.npy", file["positions_A"][()] if "positions_A" in file else np.mgrid[:5, :4].reshape(2, -1).T * 0.9)
+    (folder / "listed.toml").write_text(RECON.replace('file = "ptycho.h5"', 'file = "ptycho.h5"\npositions = "places.npy"'))
+    rows, cols = np.mgrid[:32, :32]
+    np.save(folder / "off_centre.npy", np.exp(-((rows - 20.0) ** 2 + (cols - 12.0) ** 2) / 30).astype(complex))
+    np.save(folder / "mask_32.npy", np.pad(np.ones((30, 30), np.uint8), 1))
+    (folder / "of_wout.toml").write_text(TRANSPORT.replace("analytic-demo", "wout.nc").replace("[grid]", "s = 0.25\n[grid]"))
+    (folder / "harmonics.toml").write_text(TRANSPORT.replace('path = "analytic-demo"', HARMONICS))
+    (folder / "sweep.toml").write_text(SWEEP)
+    (folder / "transport.toml").write_text(TRANSPORT)
+    sonde.run("ptycho run", folder / "recon.toml", output=folder / "result.h5")
+    sonde.run("ptycho run", folder / "recon.toml", output=folder / "checked.h5", set=["output.checkpoint_every=1", "engine.0.iterations=3"])
+    sonde.run("neoclassical scan", folder / "transport.toml", output=folder / "transport_scan.nc")
+    (folder / "config.toml").write_text("threads = 1\n")
+    (folder / "profiles.toml").write_text("[profiles]\nn0 = 1e20\nT0 = 2000\n")
+    write_database(folder / "Dij.h5")
+    shutil.copy(WOUT, folder / "wout.nc")
+    shutil.copy(DATA / "boozmn_circular_tokamak.nc", folder / "boozmn.nc")
+    return {"scan": scan, "in": folder}
+

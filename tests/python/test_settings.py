@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every setting of every verb acts: set to another value it changes what is found, said or written beside its echo, or is refused."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import small_inputs
+import sonde
+from one_setting import Case, differing, found, other_values, path_of
+from sonde import _sonde
+
+PROGRAM = os.environ["SONDE_PROGRAM"]
+DOCS = pathlib.Path(__file__).parents[2] / "docs/commands"
+
+#: How each verb is used by the tests: its inputs, and what is given beside the setting in question.
+USES = {
+    "stem info": (["{scan}"], {}),
+    "stem validate": (["{scan}"], {"decode": True}),
+    "stem load": (["{scan}"], {"output": "{out}/summary.h5"}),
+    "stem image": (["{scan}"], {"detector": ["annulus(14,13,2,9)"], "output": "{out}/image.png"}),
+    "stem convert": (["{scan}"], {"output": "{out}/scan.npy"}),
+    "stem simulate": (["{out}/s_master.h5"], {"scan_shape": "4,4", "detector_shape": "16,16", "disk_radius": 4}),
+    "ptycho run": (["{in}/recon.toml"], {"output": "{out}/r.h5"}),
+    "ptycho resume": (["{in}/checked.ckpt.h5"], {"output": "{out}/r.h5"}),
+    "ptycho direct": (["{in}/ptycho.h5"], {"output": ["{out}/d.h5"]}),
+    "ptycho init": (["{in}/ptycho.h5"], {"output": "{out}/new.toml"}),
+    "ptycho report": (["{in}/result.h5"], {"output": "{out}/page.html"}),
+    "ptycho sweep": (["{in}/sweep.toml"], {"output": "{out}/sweep"}),
+    "ptycho export": (["{in}/result.h5"], {"output": "{out}/e"}),
+    "ptycho compare": (["{in}/result.h5", "{in}/checked.h5"], {"output": "{out}/c.png"}),
+    "ptycho diagnose": (["{in}/result.h5"], {}),
+    "ptycho orient": (["{in}/recon.toml"], {"iterations": 2, "scan": 4}),
+    "ptycho simulate": ([], {"output": "{out}/p.h5", "scan_shape": "3,3", "detector_px": 32}),
+    "neoclassical run": (["{in}/transport.toml"], {"output": "{out}/r.nc"}),
+    "neoclassical scan": (["{in}/transport.toml"], {"output": "{out}/s.h5"}),
+    "neoclassical convergence": (["{in}/transport.toml"], {"output": "{out}/c.nc", "tol": 0.9}),
+    "neoclassical convert": (["{in}/transport_scan.nc"], {"output": "{out}/f.nc"}),
+    "neoclassical plot": (["{in}/transport_scan.nc"], {"output": "{out}/p.svg"}),
+    "neoclassical boozer": (["{in}/wout.nc"], {"output": "{out}/b.nc", "s": "0.25", "mboz": 6, "nboz": 0}),
+    "neoclassical database": (["{in}/wout.nc"], {"output": "{out}/D.h5", "rho": "0.5", "nu_v": "1e-2,1e-1", "er_tilde": "0,1e-3",
+                                                 "n_theta": 5, "n_zeta": 5, "n_xi": 4}),
+    "neoclassical profile": (["{in}/Dij.h5"], {"output": "{out}/t.h5", "rho": "0.5", "energies": 8, "E_r_points": 20}),
+}
+
+OF_WOUT = {"inputs": ["{in}/wout.nc"], "s": 0.25, "nu_hat": 0.1, "n_theta": 5, "n_zeta": 5, "n_xi": 4}
+SCAN_OF_WOUT = {**OF_WOUT, "nu_hat": None, "nu_v": "0.1"}
+SOLVED = {"inputs": ["{in}/wout.nc"], "E_r": 0, "n_theta": 5, "n_zeta": 5, "n_xi": 4, "energies": 3}
+
+#: Settings that every verb has.
+COMMON = {"device": Case("cuda:7"), "memory": Case(100), "threads": Case(1), "report": Case("{out}/report.json"),
+          "config": Case("{in}/config.toml"), "dry_run": Case(True)}
+
+#: Where a setting of reading scans acts, for verbs that read one.
+READING = {
+    "scan_shape": Case("5,6", "7,7"), "allow_incomplete": Case(scan_shape="6,6"), "drop_extra": Case(scan_shape="5,5"),
+    "mask_file": Case("{in}/mask.npy", "{in}/gone.npy"), "sentinel": Case(1, inputs=["{in}/frames.npy"]), "dataset": Case("b", inputs=["{in}/two.h5"]),
+    "raw_shape": Case("6,5,28,26", inputs=["{in}/plain.bin"], raw_dtype="u2"),
+    "raw_dtype": Case("i2", inputs=["{in}/plain.bin"], raw_shape="6,5,28,26"),
+    "raw_big_endian": Case(inputs=["{in}/plain.bin"], raw_shape="6,5,28,26", raw_dtype="u2"),
+    "raw_offset": Case(8, inputs=["{in}/gaps.bin"], raw_shape="6,5,28,26", raw_dtype="u2", raw_gap=4),
+    "raw_gap": Case(4, inputs=["{in}/gaps.bin"], raw_shape="6,5,28,26", raw_dtype="u2", raw_offset=8),
+    "preset": Case("empad", inputs=["{in}/empad.bin"], scan_shape="2,2"),
+    "det_bin": Case("2"), "bin_mode": Case(det_bin=2), "edge": Case(det_bin=3), "scan_region": Case("0,3,1,4", "0,9,1,9"),
+    "on_error": Case(inputs=["{in}/broken/scan_master.h5"]), "pattern": Case("tilt", inputs=["{in}/series"]),
+    "recursive": Case(inputs=["{in}/series"], output=None), "max_files": Case(1, inputs=["{in}/series"], output=None),
+    "series_shape": Case("5,5,28,26", inputs=["{in}/series"], output=None), "rotation": Case(30.0),
+}
+
+CASES = {
+    "stem validate": {"transpose_scan": Case(scan_region="0,6,0,5"), "dataset": Case("gone", inputs=["{in}/two.h5"]), "det_bin": Case("99"),
+                      "scan_bin": Case(99), "recursive": Case(inputs=["{in}/series"]), "max_files": Case(1, inputs=["{in}/series"])},
+    "stem load": {"output": Case("{out}/other.h5")},
+    "stem image": {
+        "output": Case("{out}/other.tif"), "from": Case("{in}/kept.json", inputs=[]), "state": Case("{in}/state.json", inputs=[], detector=None),
+        "all": Case(inputs=["{in}/series"], output="{out}/images/"), "detector": Case("bf"), "centre": Case("12,13", detector=["annulus(auto,auto,2,9)"]),
+        "radius": Case(4.0, detector=["bf"]), "range": Case("0,9"),
+        "centre_method": Case(detector=["bf"]), "pattern": Case("tilt", inputs=["{in}/series"], output="{out}/images/", all=True),
+        "max_files": Case(1, inputs=["{in}/series"], output="{out}/images/", all=True),
+        "recursive": Case(inputs=["{in}/series"], output="{out}/images/", all=True),
+        "series_shape": Case("5,5,28,26", inputs=["{in}/series"], output="{out}/images/", all=True)},
+    "stem convert": {"output": Case("{out}/other.h5"), "rotation": Case(30.0, output="{out}/scan.h5")},
+    "stem simulate": {"scan_shape": Case("3,4"), "detector_shape": Case("16,18"), "centre": Case("7,8"), "frames_per_file": Case(5)},
+    "ptycho run": {"deterministic": Case(False, dry_run=True), "skip_empty": Case(True, inputs=["{in}/odd.toml"], clip_negative=True),
+                   "clip_negative": Case(True, inputs=["{in}/odd.toml"], skip_empty=True), "output": Case("{out}/other.h5"), "log": Case("{out}/log.jsonl"), "set": Case(["engine.0.step=0.3"]), "live": Case(0),
+                   "config": Case("{in}/recon.toml", inputs=["{in}/ptycho.h5"])},
+    "ptycho resume": {"output": Case("{out}/other.h5"), "set": Case(["engine.0.iterations=4"]), "live": Case(0)},
+    "ptycho direct": {"output": Case(["{out}/other.npy"]), "set": Case(["probe.C12_A=30"], fit="none"), "upsample": Case(2, method="parallax"),
+                      "skip_empty": Case(True, inputs=["{in}/odd.toml"], clip_negative=True),
+                      "clip_negative": Case(True, inputs=["{in}/odd.toml"], skip_empty=True), "config": Case("{in}/other.toml")},
+    "ptycho init": {"output": Case("{out}/other.toml"), "engine": Case(["epie"]), "set": Case(["probe.modes=2"])},
+    "ptycho report": {"output": Case("{out}/other.html")},
+    "ptycho sweep": {"output": Case("{out}/other"), "set": Case(["engine.0.step=0.3"])},
+    "ptycho export": {"output": Case("{out}/other")},
+    "ptycho compare": {"truth": Case("{in}/ptycho_2.h5", inputs=["{in}/result.h5"]), "output": Case("{out}/other.png")},
+    "ptycho diagnose": {"before": Case("{in}/sharp.h5", inputs=["{in}/smooth.h5"]), "semiangle_mrad": Case(5.0)},
+    "ptycho orient": {"set": Case(["probe.C12_A=30"]), "rotation_deg": Case(["10"]), "config": Case("{in}/other.toml", inputs=["{in}/ptycho.h5"])},
+    "ptycho simulate": {"output": Case("{out}/other.h5"), "occupancies": Case("3,1"), "scan_shape": Case("3,2"), "drift_A": Case("2,1"),
+                        "layer_distance_A": Case("50", layers=2), "lattice_turn_deg": Case(20.0), "phi12_deg": Case(30.0, C12_A=40)},
+    "neoclassical run": {"s": Case(0.3, **OF_WOUT), "snap": Case(True, **OF_WOUT), "wout": Case("{in}/wout.nc", **OF_WOUT), "psi_a": Case(2.0, **OF_WOUT),
+                         "output": Case("{out}/other.nc"), "set": Case(["grid.n_xi=5"]), "epsi_hat": Case(0.01), "nu_hat": Case(0.2), "n_theta": Case(7), "n_zeta": Case(7)},
+    "neoclassical scan": {"s": Case(0.3, **SCAN_OF_WOUT), "rho": Case("0.4,0.5", **{**SCAN_OF_WOUT, "s": None}), "wout": Case("{in}/wout.nc", **SCAN_OF_WOUT),
+                          "output": Case("{out}/other.h5"), "nu_v": Case("0.3"), "epsi_hat": Case("0.1"), "er_hat": Case("0.1"), "er_tilde": Case("0.1"),
+                          "set": Case(["grid.n_xi=5"]), "n_theta": Case(7), "n_zeta": Case(7)},
+    "neoclassical convergence": {"s": Case(0.3, **OF_WOUT), "output": Case("{out}/other.png"), "set": Case(["grid.n_xi=5"]), "refine": Case("n_xi"),
+                                 "epsi_hat": Case(0.01), "nu_hat": Case(0.2), "n_theta": Case(7), "n_zeta": Case(7), "tol": Case(1e-9),
+                                 "wout": Case("{in}/wout.nc", **OF_WOUT), "steps": Case(1, tol=1e-9)},
+    "neoclassical convert": {"output": Case("{out}/other.nc")},
+    "neoclassical plot": {"output": Case("{out}/other.svg"), "quantity": Case("D33")},
+    "neoclassical boozer": {"output": Case("{out}/other.nc"), "s": Case("0.5")},
+    "neoclassical database": {"output": Case("{out}/other.h5"), "rho": Case("0.6"), "rho_linspace": Case("0.4,0.6,2", rho=None), "nu_v": Case("0.3"),
+                              "er_tilde": Case("0.1"), "er_tilde_logspace": Case("1e-4,1e-3,2", er_tilde=None),
+                              "er_tilde_include_zero": Case(True, er_tilde=None, er_tilde_logspace="1e-4,1e-3,2"), "tol": Case(1e-30),
+                              "booz": Case("{in}/boozmn.nc"), "snap": Case(True, booz="{in}/boozmn.nc", surface_backend="boozer"), "round_odd": Case(True, n_theta=6),
+                              "surface_backend": Case(booz="{in}/boozmn.nc", snap=True), "resume": Case(True, output="{in}/parted.h5"), "n_theta": Case(7), "n_zeta": Case(7)},
+    "neoclassical profile": {"output": Case("{out}/other.nc"), "quantity": Case("fluxes"), "profiles": Case("{in}/profiles.toml"), "rho": Case("0.6"),
+                             "E_r": Case(100.0), "compare": Case("{in}/Dij.h5", **SOLVED),
+                             "n_theta": Case(7, **SOLVED), "n_zeta": Case(7, **SOLVED), "n_xi": Case(5, **SOLVED), "discretisation": Case(**SOLVED),
+                             "round_odd": Case(True, **{**SOLVED, "n_theta": 6}), "tol": Case(1e-30, **SOLVED), "precision": Case(**SOLVED),
+                             "adapt_n_xi": Case(0.5, **SOLVED), "E_r_search": Case(**{**SOLVED, "E_r": None})},
+}
+
+
+def case_of(verb, key):
+    own = CASES.get(verb, {}).get(key)
+    if own is not None:
+        return own
+    if key in COMMON:
+        return COMMON[key]
+    return READING.get(key, Case()) if verb.startswith("stem") and verb != "stem simulate" else Case()
+
+
+def settings_of(verb):
+    return [field for field in _sonde.verb_fields(verb) if not field["positional"]]
+
+
+@pytest.fixture(scope="session")
+def places(tmp_path_factory):
+    if not small_inputs.WOUT.exists():
+        pytest.skip("no test data")
+    return small_inputs.make(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="session")
+def outcome(tmp_path_factory, places):
+    """Runs a verb with its usual settings and others beside them. What was run before is not run again."""
+    folder = tmp_path_factory.mktemp("runs") / "out"
+    known = {}
+
+    def find(verb, inputs, settings):
+        at = json.dumps([verb, inputs, settings])
+        if at not in known:
+            there = {**places, "out": folder}
+            known[at] = found(verb, path_of(inputs, there), {key: path_of(value, there) for key, value in settings.items()}, folder)
+        return known[at]
+
+    return find
+
+
+def used(verb, case):
+    inputs, settings = USES[verb]
+    return inputs if case.inputs is None else case.inputs, {**settings, **case.given}
+
+
+@pytest.mark.parametrize("verb", USES)
+def test_a_use_finds_the_same_twice(verb, places, tmp_path):
+    """Else every setting would seem to act."""
+    inputs, settings = USES[verb]
+    there = {**places, "out": tmp_path / "out"}
+    once, again = (found(verb, path_of(inputs, there), {key: path_of(value, there) for key, value in settings.items()}, tmp_path / "out") for _ in range(2))
+    assert "refused" not in once, once["refused"]
+    for part in differing(once, again):
+        assert once[part] == again[part]
+
+
+@pytest.mark.parametrize(("verb", "key"), [(verb, field["key"]) for verb in sonde.verbs() for field in settings_of(verb)])
+def test_a_setting_acts(verb, key, outcome):
+    field = next(each for each in settings_of(verb) if each["key"] == key)
+    case = case_of(verb, key)
+    inputs, settings = used(verb, case)
+    now = settings.get(key, field["default"])
+    values = list(case.values) or [value for value in other_values({**field, "default": now})]
+    assert values, f"{verb} {key}: a row with a value is needed"
+    without = outcome(verb, inputs, settings)
+    results = [outcome(verb, inputs, {**settings, key: value}) for value in values]
+    assert any(differing(without, result) for result in results), f"{verb}: {key} = {values} changes nothing; {without.get('refused')}"
+
+
+@pytest.mark.parametrize("verb", ["stem info", "ptycho direct", "neoclassical plot"])
+def test_what_only_the_program_has_acts_there(verb, places, tmp_path):
+    inputs, settings = USES[verb]
+    there = {**places, "out": tmp_path}
+    words = [*verb.split(), *map(str, path_of(inputs, there)), *(word for key, value in settings.items() for word in (f"--{key}", str(path_of(value[0] if isinstance(value, list) else value, there))))]
+    ended = {key: subprocess.run([PROGRAM, *words, *([f"--{key}"] if key else [])], capture_output=True, text=True, check=True) for key in ("", "json", "quiet")}
+    assert isinstance(json.loads(ended["json"].stdout), dict) and not ended[""].stdout
+    assert len(ended["quiet"].stderr.splitlines()) < len(ended[""].stderr.splitlines())
+
+
+#: What a setting without a default is set to in a file.
+SAMPLES = {"whole": "1", "real": "1.0", "text": '"1"', "bytes": "1", "toggle": "true", "list": '["1"]', "choice": ""}
+#: Verbs whose `config` names a run file: settings stand in its tables, which test_run_file_keys.py has.
+TAKE_A_RUN_FILE = {"ptycho run", "ptycho direct", "ptycho orient"}
+
+
+def commands_of_help():
+    """Every command that the overview of the program lists."""
+    pages = (DOCS / "README.md").read_text()
+    return {name.replace("-", " ", 1) for name in re.findall(r"sonde-((?:stem|ptycho|neoclassical)-\w+)\.md", pages)}
+
+
+def test_every_verb_is_a_use_and_a_page():
+    assert set(USES) == set(sonde.verbs()) == commands_of_help()
+
+
+@pytest.mark.parametrize("verb", USES)
+def test_a_verb_is_behind_every_door(verb):
+    """Program, Python and reference page."""
+    helped = subprocess.run([PROGRAM, *verb.split(), "--help"], capture_output=True, text=True, check=True).stdout
+    page = (DOCS / f"sonde-{verb.replace(' ', '-')}.md").read_text()
+    instrument, name = verb.split()
+    assert callable(getattr(getattr(sonde, instrument), name))
+    for field in settings_of(verb):
+        flag = field["key"].replace("_", "-")
+        flag = f"--[no-]{flag}" if field["type"] == "toggle" and not field["this_run_only"] else f"--{flag}"
+        assert re.search(re.escape(flag) + r"\b", helped), flag
+        assert re.search(re.escape(flag) + r"\b", page), flag
+
+
+@pytest.mark.parametrize("verb", sorted(set(USES) - TAKE_A_RUN_FILE))
+def test_a_file_of_settings_takes_every_setting(verb, places, tmp_path):
+    """In the table of the verb, beside tables of verbs that only the program has. What concerns one run only is refused."""
+    instrument, name = verb.split()
+    path = tmp_path / "settings.toml"
+    lines = {field["key"]: f"{field['key']} = {json.dumps(field['default']) if field['default'] is not None else SAMPLES[field['type']]}" for field in settings_of(verb)}
+    taken = [line for field in settings_of(verb) if field["type"] != "choice" or field["default"] for line in [lines[field["key"]]] if not field["this_run_only"]]
+    others = "".join(f"[{table}]\nport = 1\n" for table in ("view", "demo", "devices", "machine", "bench", "report.show", "report.compare", "help"))
+    inputs = path_of(USES[verb][0], {**places, "out": tmp_path})
+    path.write_text("\n".join([f"[{instrument}.{name}]", *taken, others]))
+    outcome = found(verb, inputs, {"config": str(path), "dry_run": True}, tmp_path / "out")
+    assert "settings.toml" not in str(outcome.get("refused", "")), outcome["refused"]
+    for field in settings_of(verb):
+        if field["this_run_only"] and field["key"] != "config":
+            path.write_text(f"[{instrument}.{name}]\n{field['key']} = 1\n")
+            with pytest.raises(sonde.Error, match="not allowed in a configuration file"):
+                sonde.run(verb, *inputs, config=path)
