@@ -44,6 +44,21 @@ std::optional<double> number_of(const py::dict& given, const char* key) {
   return given[key].cast<double>();
 }
 
+/// What is done around the iterations, beginning and end, belongs to the verbs: given to an object that is stepped it
+/// would have no effect. A file of a run may have it, and the settings of another object name the result. Throws
+/// Error(usage).
+void refuse_what_only_verbs_do(const ptycho::RunFile& run) {
+  ptycho::RunFile untouched;
+  for (const char* table : {"multi_start", "quality", "output"}) {
+    const std::vector<Field>& usual = untouched.tables().find(table)->items.front().fields.all();
+    const std::vector<Field>& given = run.tables().find(table)->items.front().fields.all();
+    for (std::size_t i = 0; i < given.size(); ++i)
+      if (given[i].origin == Origin::caller && given[i].key != "file" && !(given[i].value() == usual[i].value()))
+        throw Error(ErrorKind::usage, fmt::format("{}.{} has no effect on a Reconstruction", table, given[i].key))
+            .hint("sonde.run(\"ptycho run\", ...) does all that a run file says");
+  }
+}
+
 class PtychoRun {
  public:
   PtychoRun(const py::object& settings, const std::vector<std::string>& set) {
@@ -52,6 +67,7 @@ class PtychoRun {
     else
       run_.tables().assign_all(from_python(settings, "settings"), "settings");
     assign(set);
+    refuse_what_only_verbs_do(run_);
   }
 
   /// Goes on from a checkpoint.

@@ -85,7 +85,8 @@ def found(verb, inputs, settings, folder):
     try:
         result = sonde.run(verb, *inputs, **settings)
         report = result.report
-        said = [MEASURED.sub("#", line) for line in result.said if not line.startswith(("times ", "paths ", "stages "))]
+        # Sorted: what works side by side reports in any order.
+        said = sorted(MEASURED.sub("#", line) for line in result.said if not line.startswith(("times ", "paths ", "stages ")))
         limits = {where: limit for where, limit in report.get("memory", {}).get("limits", {}).items() if "available" not in limit["because"]}
         outcome = {"facts": result.facts, "choices": [{**c, "because": MEASURED.sub("#", c["because"])} for c in result.choices],
                    "checks": report.get("checks"), "messages": report.get("messages"), "said": said, "text": result.text, "limits": limits,

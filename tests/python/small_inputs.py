@@ -50,6 +50,7 @@ b_zeta = 1"""
 SWEEP = """
 [sweep]
 run = "recon.toml"
+at_once = 1
 [[vary]]
 name = "values"
 setting = "engine.0.iterations"

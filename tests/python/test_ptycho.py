@@ -467,3 +467,9 @@ def test_a_one_shot_reconstruction_keeps_to_the_memory(tmp_path):
     _, tables, patterns = weak_scan(tmp_path)
     run = Reconstruction({**tables, "object": {"init": "ssb"}}, data=patterns, memory="3M")
     assert "object.init" in error_of("budget", run.prepare)
+
+
+@pytest.mark.parametrize("setting", ["multi_start.starts=2", "quality.half_data=true", "output.log=log.jsonl", "output.checkpoint_every=1"])
+def test_what_only_verbs_do_is_refused(setting):
+    with pytest.raises(sonde.Error, match=f"{setting.split('=')[0]} has no effect on a Reconstruction"):
+        sonde.ptycho.Reconstruction({"engine": [{"name": "gd"}]}, set=[setting])
