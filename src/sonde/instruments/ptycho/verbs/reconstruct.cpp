@@ -17,12 +17,10 @@
 #include "sonde/engine/io/fft_wisdom.h"
 #include "sonde/engine/memory/tier.h"
 #include "sonde/engine/ranks/ranks.h"
-#include "sonde/engine/report/progress.h"
 #include "sonde/instruments/ptycho/live/live_run.h"
 #include "sonde/instruments/ptycho/model/metrics.h"
 #include "sonde/instruments/ptycho/reconstruct/divergence_hint.h"
 #include "sonde/instruments/ptycho/report/report.h"
-#include "sonde/instruments/ptycho/results/log.h"
 #include "sonde/instruments/ptycho/results/picture.h"
 #include "sonde/instruments/ptycho/results/result.h"
 #include "sonde/instruments/ptycho/run/device_plan.h"
@@ -30,6 +28,7 @@
 #include "sonde/instruments/ptycho/run/job.h"
 #include "sonde/instruments/ptycho/run/multi_start.h"
 #include "sonde/instruments/ptycho/run/predicted_time.h"
+#include "sonde/instruments/ptycho/verbs/iterate_job.h"
 #include "sonde/instruments/ptycho/verbs/open_measurement.h"
 
 namespace sonde::ptycho {
@@ -112,12 +111,12 @@ void show_dry_run(const RunFile& run_file, const Source& source, const JobPlan& 
 /// A run that is written while it could go on was stopped.
 std::string_view ending(Outcome::Kind kind) { return kind == Outcome::Kind::running ? "stopped" : name(kind); }
 
-std::string iteration_line(const RunFile& run_file, const IterationRecord& record) {
-  const std::string& engine = run_file.tables().find("engine")->items[static_cast<std::size_t>(record.engine)].kind;
-  std::string line = fmt::format("{:>5} {:<7} R_I {:.4f}  R_A {:.4f}", record.number, engine, record.fit.r_intensity,
-                                 record.fit.r_amplitude);
-  if (record.r_free) line += fmt::format("  R_free {:.4f}", *record.r_free);
-  return line + fmt::format("  power x{:.3f}  {}", record.power_total, format_seconds(record.seconds));
+/// The error that ended an activity, when it leaves a state worth keeping; every other one is thrown.
+std::optional<Error> ending_of(Job& job, const Error& error) {
+  const bool keeps = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated ||
+                     error.kind() == ErrorKind::not_converged;
+  if (!keeps || !job.has_estimate()) throw Error(error);
+  return error;
 }
 
 /// A run in the browser, as long as it lives.
@@ -144,14 +143,6 @@ struct LiveView {
   }
 };
 
-/// The error that ended an activity, when it leaves a state worth keeping; every other one is thrown.
-std::optional<Error> ending_of(Job& job, const Error& error) {
-  const bool keeps = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated ||
-                     error.kind() == ErrorKind::not_converged;
-  if (!keeps || !job.has_estimate()) throw Error(error);
-  return error;
-}
-
 /// [multi_start], shown to people. Gives back the error that ended it when there is a state worth keeping.
 std::optional<Error> try_starts(Job& job, const RunFile& run_file, Run& run) {
   auto phase = run.report().phase("starts");
@@ -170,115 +161,10 @@ std::optional<Error> try_starts(Job& job, const RunFile& run_file, Run& run) {
   return std::nullopt;
 }
 
-/// The checkpoints of a run, when they are due.
-class Checkpoints {
- public:
-  explicit Checkpoints(const RunFile& run_file)
-      : run_file_(&run_file), timer_(60 * run_file.output.checkpoint_minutes) {}
-
-  /// After an iteration. A request to stop that has waited for the checkpoint ends a run that is not over.
-  void write_if_due(Job& job, Run& run) {
-    const Reconstruction& reconstruction = job.reconstruction();
-    const OutputSettings& output = run_file_->output;
-    const auto number = static_cast<Index>(reconstruction.history().size());
-    const bool by_count = output.checkpoint_every > 0 && number % output.checkpoint_every == 0;
-    if (!output.wants_checkpoints()) return;
-    // Several processes write together, when the clock or a request to stop of any of them says so.
-    const Share* share = job.plan().share.get();
-    const bool due = by_count || timer_.due();
-    if (!(share != nullptr ? share->any(due) : due)) return;
-    auto writing = run.report().phase("checkpoint");
-    if (run.silent()) {
-      job.help_save();
-    } else {
-      CheckpointWriter writer(output.checkpoint(), checkpoint_kind(), number, run_file_->text());
-      job.save(writer);
-      writer.finish();
-    }
-    timer_.restart();
-    if (reconstruction.outcome().kind != Outcome::Kind::running) return;
-    share != nullptr ? share->check_interrupt() : check_interrupt();
-  }
-  /// An iteration, with SIGTERM waiting for its end where a checkpoint is to follow.
-  const IterationRecord& iterate(Reconstruction& reconstruction) const {
-    // Batch systems give half a minute; the checkpoint and the result want some of it.
-    constexpr double most_s = 15;
-    std::optional<TerminationWaits> waits;
-    if (run_file_->output.wants_checkpoints()) waits.emplace(most_s);
-    return reconstruction.iterate();
-  }
-
- private:
-  const RunFile* run_file_;
-  CheckpointTimer timer_;
-};
-
-/// What was asked for in the live view counts from the next iteration on, which is the first after a restart; what
-/// cannot be is said there.
-void meet_wishes(Job& job, RunFile& run_file, LiveRun& live, std::optional<MetricsLog>& log, const Run& run) {
-  const std::vector<Wish> wishes = live.wishes();
-  if (wishes.empty()) return;
-  std::size_t told = job.changes().size();
-  for (const Wish& wish : wishes) {
-    try {
-      if (wish.restart())
-        job.restart(run_file);
-      else
-        job.change(run_file, wish.setting, wish.value);
-    } catch (const Error& error) {
-      const bool can_go_on = error.kind() == ErrorKind::usage || error.kind() == ErrorKind::bad_input ||
-                             error.kind() == ErrorKind::not_supported;
-      if (!can_go_on || !job.works()) throw;
-      live.refuse(error);
-    }
-  }
-  for (; told < job.changes().size(); ++told) {
-    const Change& change = job.changes()[told];
-    if (log) log->add(change);
-    run.say(fmt::format("changed   after iteration {}: {}", change.after, in_words(change)));
-  }
-  live.tell_settings(run_file, job.changes());
-}
-
-/// The phase as it stands, in the place of the picture that the end writes.
-void write_preview_if_due(Job& job, const RunFile& run_file, Run& run) {
-  const Index every = run_file.output.preview_every;
-  if (every == 0 || static_cast<Index>(job.reconstruction().history().size()) % every != 0) return;
-  auto phase = run.report().phase("preview");
-  const Result now = job.result(run_file);  // of all processes together
-  if (run.silent()) return;
-  write_picture(run_file.output.picture("phase"), phase_image(now, now.field_of_view()), now.sampling, "rad", "",
-                picture_role());
-}
-
 /// Iterates to the end; an error that leaves a state worth keeping is given back instead of thrown.
 std::optional<Error> iterate(Job& job, RunFile& run_file, LiveRun* live, Run& run) {
-  std::optional<MetricsLog> log;
-  if (!run_file.output.log.empty() && !run.silent()) log.emplace(run_file.output.log);
-  // Those before: of the start that was chosen, or of the run that goes on.
-  if (log) log->add(job.reconstruction().history(), job.changes());
-  Index total = 0;
-  for (const EngineRun& engine : run_file.schedule().engines) total += engine.iterations;
-  std::optional<ProgressMeter> meter;
-  Checkpoints checkpoints(run_file);
   try {
-    while (job.reconstruction().outcome().kind == Outcome::Kind::running) {
-      Reconstruction& reconstruction = job.reconstruction();
-      if (!meter || reconstruction.history().empty()) meter.emplace("reconstructing", total, "iterations");
-      auto phase = run.report().phase("iterate");
-      const IterationRecord& record = checkpoints.iterate(reconstruction);
-      phase.end();
-      meter->advance();
-      if (log) log->add(record);
-      checkpoints.write_if_due(job, run);
-      write_preview_if_due(job, run_file, run);
-      if (record.number == 1 || record.number % 10 == 0 || reconstruction.outcome().kind != Outcome::Kind::running)
-        run.say(iteration_line(run_file, record));
-      if (live == nullptr) continue;
-      live->update(reconstruction);
-      if (live->stop_asked()) break;
-      if (reconstruction.outcome().kind == Outcome::Kind::running) meet_wishes(job, run_file, *live, log, run);
-    }
+    iterate_job(job, run_file, live, run);
   } catch (const Error& error) {
     return ending_of(job, error);
   }
