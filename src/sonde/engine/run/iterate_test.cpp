@@ -62,7 +62,8 @@ class Looping {
   void operator()(const Pace& pace) { iterate(work, pace, run_); }
   std::vector<std::string> phases() const {
     std::vector<std::string> names;
-    for (const Value& phase : report_.to_value().find("phases")->items()) names.push_back(text_at(phase, "name"));
+    const Value report = report_.to_value();
+    for (const Value& phase : report.find("phases")->items()) names.push_back(text_at(phase, "name"));
     return names;
   }
   Counting work;
