@@ -281,7 +281,7 @@ TEST(RealFiles, WhatIsNotReadIsNamedWithARemedy) {
         {"other/map4x4.xml", 8, "is an EMPAD header, but its raw data scan_x4_y4.raw are not beside it", "same folder"},
         {"other/EMPAD_v1.2.2_x32_y64_size0.8.xml", 8, "scan_x32_y64.raw are not beside it", "same folder"},
         {"merlin/Single_9_Frame_CounterDepth_6_Rows_256.hdr", 3, "is the text header of a Merlin scan", ".mib"},
-        {"other/Custom_info.txt", 3, "unknown file format", "--shape"}}) {
+        {"other/Custom_info.txt", 3, "unknown file format", "--raw-shape"}}) {
     SCOPED_TRACE(each.file);
     const Ended ended = testing::run({"stem", "load", data / "stem" / each.file});
     EXPECT_EQ(ended.status, each.status);

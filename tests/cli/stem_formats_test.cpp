@@ -134,7 +134,9 @@ TEST_F(EveryFormat, ByValidate) {
       expect_refused(one, {"stem", "validate", one.file});
       continue;
     }
-    const Value result = json_of(words({"stem", "validate"}, one, {"--decode"}));
+    std::vector<std::string> given = words({"stem", "validate"}, one, {"--decode"});
+    std::erase(given, "--ignore-mask");  // the mask changes what is made of a scan, not whether it can be read
+    const Value result = json_of(given);
     EXPECT_EQ(at(at(result, {"scans"}).items().front(), {"status"}).as_text(), "ok");
   }
 }

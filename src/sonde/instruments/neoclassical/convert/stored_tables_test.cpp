@@ -137,7 +137,7 @@ TEST(StoredTables, OfALabelOfTheirOwnHaveNoUseForWhatTellsOfS) {
     return error_of(ErrorKind::bad_input, [&] { (void)converted_file(stored, settings); });
   };
   EXPECT_THAT(refused({.psi_a = 1}), HasSubstr("psi_a has no meaning"));
-  EXPECT_THAT(refused({.minor_radius = 1}), HasSubstr("radius (--radius), that of the surface"));
+  EXPECT_THAT(refused({.minor_radius = 1}), HasSubstr("--radius, that of the surface"));
 }
 
 TEST(StoredTables, WhatIsMissingIsGivenByAFlag) {

@@ -154,7 +154,7 @@ TEST_F(ArrayFiles, RawShapeMayLeaveTheScanToTheSize) {
 
 TEST_F(ArrayFiles, RawDescriptionsThatDoNotFitAreErrors) {
   EXPECT_THAT(error(ErrorKind::bad_file, "plain.raw", raw({2, 4, 4, 5}, "u2")),
-              AllOf(HasSubstr("6 frames, but --shape says a scan of 2 x 4 = 8"), HasSubstr("--allow-incomplete")));
+              AllOf(HasSubstr("6 frames, but raw_shape says a scan of 2 x 4 = 8"), HasSubstr("--allow-incomplete")));
   EXPECT_THAT(error(ErrorKind::bad_file, "plain.raw", raw({2, 3, 5, 5}, "u2")),
               HasSubstr("ends inside a frame: frame 4 has 40 of 50 bytes"));
   EXPECT_THAT(error(ErrorKind::bad_file, "plain.raw", raw({1, 1, 100, 100}, "u2")), HasSubstr("does not fit into it"));
@@ -164,7 +164,7 @@ TEST_F(ArrayFiles, RawDescriptionsThatAreIncompleteAreErrors) {
   EXPECT_THAT(error(ErrorKind::usage, "plain.raw", raw({2, 3, 4, 5}, "")),
               AllOf(HasSubstr("raw frames need an element type"), HasSubstr("--raw-dtype")));
   EXPECT_THAT(error(ErrorKind::usage, "plain.raw", raw({2, 3, 4, 5}, "u3")), HasSubstr("\"u3\""));
-  EXPECT_THAT(error(ErrorKind::usage, "plain.raw", raw({2, 3, 4}, "u2")), HasSubstr("--shape 2,3,4: expected four"));
+  EXPECT_THAT(error(ErrorKind::usage, "plain.raw", raw({2, 3, 4}, "u2")), HasSubstr("raw_shape 2,3,4: expected four"));
   EXPECT_THAT(error(ErrorKind::usage, "plain.raw", raw({2, 0, 4, 5}, "u2")), HasSubstr("positive"));
 }
 

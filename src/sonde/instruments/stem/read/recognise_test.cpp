@@ -67,7 +67,7 @@ TEST(Recognise, GoesByContentNotByName) {
 TEST(Recognise, RawFramesMustBeDescribed) {
   const MadeUpFile file("a.raw", std::string(100, '\0'));
   EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)recognise(file.path(), {}); }),
-              AllOf(HasSubstr("unknown file format"), HasSubstr("--shape")));
+              AllOf(HasSubstr("unknown file format"), HasSubstr("--raw-shape")));
   ReadOptions options;
   options.raw_shape = {1, 1, 10, 10};
   EXPECT_EQ(recognise(file.path(), options), ScanFormat::raw);

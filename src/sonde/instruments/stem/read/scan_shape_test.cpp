@@ -52,7 +52,7 @@ TEST_P(ScanShapeRules, FirstThatFitsDecides) {
 INSTANTIATE_TEST_SUITE_P(
     , ScanShapeRules,
     ::testing::Values(
-        Row{"user", {20, attribute(4, 5), {}, {}, {}}, user(2, 10), 2, 10, 0, "--scan-shape"},
+        Row{"user", {20, attribute(4, 5), {}, {}, {}}, user(2, 10), 2, 10, 0, "given as scan_shape"},
         Row{"user_rows", {20, {}, {}, {}, {}}, user(4, {}), 4, 5, 0, "the rest from 20 frames"},
         Row{"user_cols", {20, {}, {}, {}, {}}, user({}, 4), 5, 4, 0, "the rest from 20 frames"},
         Row{"user_rows_incomplete", {19, {}, {}, {}, {}}, incomplete(user(4, {})), 4, 5, 0, "the rest from 19"},
