@@ -13,6 +13,8 @@ import pytest
 
 import sonde
 from sonde import _sonde, _verb_functions
+from small_inputs import WOUT
+from test_neoclassical_database import write_database
 
 PROGRAM = os.environ["SONDE_PROGRAM"]
 PACKAGE = pathlib.Path(__file__).parents[2] / "python/sonde"
@@ -68,6 +70,7 @@ def inputs(tmp_path_factory, scan):
     sonde.run("ptycho run", folder / "recon.toml", output=folder / "result.h5")
     sonde.run("ptycho run", folder / "recon.toml", output=folder / "checked.h5", set=["output.checkpoint_every=2"])
     sonde.run("neoclassical scan", folder / "transport.toml", output=folder / "scan.nc")
+    write_database(folder / "Dij.h5")
     return {"scan": scan, "folder": folder}
 
 
@@ -92,7 +95,7 @@ def arrays_of(path):
         return {path.name: "\n".join(line.rpartition(",")[0] for line in path.read_text().split("\n"))}
     if path.suffix == ".toml":
         return {path.name: path.read_text()}
-    if path.suffix == ".tif":
+    if path.suffix == ".tif" or (path.suffix == ".nc" and not h5py.is_hdf5(path)):  # the classic format
         return {path.name: path.read_bytes()}
     if path.suffix in {".npy", ".npz"}:
         loaded = np.load(path)
@@ -144,9 +147,11 @@ TABLE = {
     "neoclassical convergence": (["{folder}/transport.toml"], {"output": "{out}/c.nc", "refine": "n_xi", "tol": 0.1}),
     "neoclassical convert": (["{folder}/scan.nc"], {"to": "sfincs", "output": "{out}/f.nc"}),
     "neoclassical plot": (["{folder}/scan.nc"], {"output": "{out}/p.svg"}),
+    "neoclassical boozer": ([str(WOUT)], {"output": "{out}/b.nc", "s": "0.25", "mboz": 6, "nboz": 0}),
+    "neoclassical database": ([str(WOUT)], {"output": "{out}/D.h5", "rho": "0.5", "nu_v": "1e-2,1e-1", "er_tilde": "0,1e-3",
+                                            "n_theta": 5, "n_zeta": 5, "n_xi": 4}),
+    "neoclassical profile": (["{folder}/Dij.h5"], {"output": "{out}/t.h5", "rho": "0.5", "energies": 8, "E_r_points": 20}),
 }
-#: These need an equilibrium of another program; tests/python/test_neoclassical_*.py run them on one.
-ELSEWHERE = {"neoclassical database", "neoclassical boozer", "neoclassical profile"}
 
 
 def filled(text, inputs, out):
@@ -154,12 +159,14 @@ def filled(text, inputs, out):
 
 
 def test_every_verb_is_in_the_table():
-    assert set(sonde.verbs()) == set(TABLE) | ELSEWHERE
+    assert set(sonde.verbs()) == set(TABLE)
 
 
 @pytest.mark.parametrize("verb", TABLE)
 def test_program_and_python_find_the_same(verb, inputs, tmp_path):
     positional, settings = TABLE[verb]
+    if str(WOUT) in positional and not WOUT.exists():
+        pytest.skip("no test data")
     out = {door: tmp_path / door for door in ("program", "python")}
     facts = {}
     for door, folder in out.items():
