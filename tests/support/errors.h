@@ -11,8 +11,8 @@
 
 namespace sonde::testing {
 
-/// Runs body, expects an Error of this kind, and returns its whole text as the program shows it, settings as flags (empty
-/// when there was none).
+/// Runs body, expects an Error of this kind, and returns its whole text as the program shows it, settings as flags
+/// (empty when there was none).
 template <class Body>
 std::string error_of(ErrorKind kind, Body&& body) {
   try {

@@ -57,7 +57,10 @@ void keep(const ConvergenceOptions& options, const StudyResult& result, const Su
 
 void run_convergence(const ConvergenceOptions& options, Run& run) {
   RunFile run_file;
-  options.file.read(run_file, run);
+  options.file.read(
+      run_file,
+      {"scan", "solver.scan_batch_size", "solver.adapt_n_xi", "output.path", "output.include_modes", "output.plot"},
+      run);
   report_settings(run_file, run);
   apply_solver_settings(run_file.solver, run);
   take_processor(run);

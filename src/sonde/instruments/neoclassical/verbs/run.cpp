@@ -71,7 +71,7 @@ void tell(const Coefficients& made, const Surface& surface, const Case& at, Run&
 
 void run_run(const RunOptions& options, Run& run) {
   RunFile run_file;
-  options.file.read(run_file, run);
+  options.file.read(run_file, {"scan", "solver.scan_batch_size"}, run);
   report_settings(run_file, run);
   apply_solver_settings(run_file.solver, run);
   take_processor(run);

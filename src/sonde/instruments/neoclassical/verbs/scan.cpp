@@ -69,7 +69,7 @@ void describe_axes(PreparedScan& scan) {
 
 void prepare_scan(const ScanVerbOptions& options, const Ranks& ranks, PreparedScan& scan, Run& run) {
   RunFile& run_file = scan.run_file;
-  options.file.read(run_file, run);
+  options.file.read(run_file, {"case", "output.include_modes"}, run);
   report_settings(run_file, run);
   apply_solver_settings(run_file.solver, run);
   scan.grid = run_file.grid.spec();

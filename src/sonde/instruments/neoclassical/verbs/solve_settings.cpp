@@ -62,9 +62,21 @@ void keep_one_field(RunFile& run_file, const Run& run) {
   }
 }
 
+/// Throws Error(usage) when the caller gave one of these tables or settings.
+void refuse_given(const Tables& tables, const std::vector<std::string>& unused) {
+  for (const std::string& name : unused) {
+    const std::vector<std::string> path = split(name, '.');
+    for (const Field& field : tables.find(path.front())->items.front().fields.all())
+      if (field.origin == Origin::caller && (path.size() == 1 || field.key == path.back()))
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} has no effect on this command", setting(path.front() + "." + field.key)))
+            .hint("leave it out");
+  }
+}
+
 }  // namespace
 
-void RunInput::read(RunFile& run_file, const Run& run) const {
+void RunInput::read(RunFile& run_file, const std::vector<std::string>& unused, const Run& run) const {
   if (to_lower(std::filesystem::path(input).extension().string()) == ".toml")
     run_file.read(input);
   else
@@ -81,6 +93,7 @@ void RunInput::read(RunFile& run_file, const Run& run) const {
   Problems problems;
   for (const std::string& setting : set) problems.collect([&] { run_file.tables().assign_text(setting); });
   problems.throw_if_any("the command line has several problems");
+  refuse_given(run_file.tables(), unused);
   if (run_file.output.report) require_place(*run_file.output.report, report_role());
 }
 

@@ -26,9 +26,10 @@ struct RunInput {
   /// INPUT, what every command takes of a run file, and `more` of its settings ("case.nu_hat").
   void describe(Fields& fields, const std::vector<Tables::Lent>& more);
   /// Reads INPUT, then takes what was given to `run`, `set` last: `s` takes the place of every radius of the file, an
-  /// electric field that of its other forms. Throws Error(usage) with all problems of `set` together, and for what is
-  /// given twice.
-  void read(neoclassical::RunFile& run_file, const Run& run) const;
+  /// electric field that of its other forms. `unused` are tables ("scan") and settings ("solver.adapt_n_xi") that the
+  /// command does not look at: a run file for several commands may have them, who calls one may not give them. Throws
+  /// Error(usage) for that, for what is given twice, and with all problems of `set` together.
+  void read(neoclassical::RunFile& run_file, const std::vector<std::string>& unused, const Run& run) const;
 
  private:
   RunFile described_;  ///< what the settings are bound to
