@@ -240,7 +240,7 @@ TEST(Equilibrium, AFluxBesideThatOfTheFileMayOnlyRoundIt) {
   EXPECT_THAT(read_surface(options).notes, Contains(HasSubstr("as given; the file has")));
   for (const double factor : {1.02, -1.0, 2 * std::numbers::pi}) {
     options.psi_a = factor * own;
-    EXPECT_THAT(refused(options), AllOf(HasSubstr("was given, but the file has"), HasSubstr("leave out psi_a")));
+    EXPECT_THAT(refused(options), AllOf(HasSubstr("was given, but the file has"), HasSubstr("leave out --psi-a")));
   }
 }
 
