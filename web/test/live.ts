@@ -111,6 +111,20 @@ export class Live {
     await this.page.waitForFunction(() => (window as unknown as { __sonde: { session: { latest: { idle: boolean } } } }).__sonde.session.latest.idle);
   }
 
+  /** Counts what the page sends from now on; the returned function says how many messages it was. */
+  async countMessages(): Promise<() => Promise<number>> {
+    await this.page.evaluate(() => {
+      const counted = window as unknown as { __sent: number };
+      counted.__sent = 0;
+      const send = WebSocket.prototype.send;
+      WebSocket.prototype.send = function (message) {
+        ++counted.__sent;
+        send.call(this, message);
+      };
+    });
+    return () => this.page.evaluate(() => (window as unknown as { __sent: number }).__sent);
+  }
+
   /** Sends a command as it is, and returns the program's reply. */
   request(command: string, args: object = {}): Promise<Record<string, unknown>> {
     return this.page.evaluate(

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/neoclassical/batch/smoke_solve.h"
 #include "sonde/instruments/neoclassical/bench/prepare.h"
 #include "sonde/instruments/neoclassical/bench/process_lanes.h"
@@ -32,15 +35,17 @@ struct Scan {
         cases(std::move(which)),
         found(cases.size()) {}
 
-  /// From the same cases one by one on this thread in double precision, over those that have an answer.
+  /// From the same cases solved by themselves in double precision, over those that have an answer.
   [[nodiscard]] double difference(std::span<const Coefficients> of) const {
     const Plan reference = Plan::prepare(bench_surface(), plan.grid());
-    Plan::Workspace workspace = reference.workspace();
-    double largest = 0;
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      if (std::isfinite(of[i].D11))  // at 3e-7 some points may not converge
-        largest = std::max(largest, largest_difference(of[i], reference.solve(cases[i], workspace)));
-    return largest;
+    PerWorker<Plan::Workspace> workspaces([&] { return reference.workspace(); });
+    std::vector<double> differences(cases.size());
+    parallel_for(std::ssize(cases), 1, [&](Index first, Index last, Worker& worker) {
+      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
+        if (std::isfinite(of[i].D11))  // at 3e-7 some points may not converge
+          differences[i] = largest_difference(of[i], reference.solve(cases[i], workspaces[worker]));
+    });
+    return differences.empty() ? 0 : *std::ranges::max_element(differences);
   }
 };
 

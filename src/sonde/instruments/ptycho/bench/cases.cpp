@@ -3,19 +3,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/base/clock.h"
+#include "sonde/engine/device/stream.h"
+#include "sonde/engine/math/fft.h"
 #include "sonde/instruments/ptycho/bench/direct_case.h"
 #include "sonde/instruments/ptycho/bench/judged_run.h"
 #include "sonde/instruments/ptycho/bench/scan.h"
 #include "sonde/instruments/ptycho/engines/gd.h"
 #include "sonde/instruments/ptycho/engines/pie.h"
 #include "sonde/instruments/ptycho/engines/projections.h"
+#include "sonde/instruments/ptycho/model/device_pass.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -46,6 +51,33 @@ Operation floor_of(const std::shared_ptr<BenchScan>& scan, Index frames, Index m
           .flops = static_cast<double>(transforms * modes * frames) * transform_flops(model.rows())};
 }
 
+/// The same on a GPU: groups of as many waves as the pass of an iteration has, which stay in the cache, one after
+/// another.
+Operation floor_of(Device device, Index n, Index frames, Index modes, Index transforms) {
+  constexpr GroupLimits limits;
+  const auto in_cache = static_cast<Index>(limits.waves_bytes / (static_cast<std::size_t>(n * n) * sizeof(complex64)));
+  const Index waves = frames * modes, batch = std::clamp<Index>(std::min(in_cache, limits.most), 1, waves);
+  struct Group {
+    Stream stream;
+    Fft2d<float> fft;
+    Array waves;
+  };
+  auto group = std::make_shared<Group>(Stream(device), Fft2d<float>::prepare({n, n, batch, FftEffort::quick, device}),
+                                       Array::zeros(device, Shape{batch, n, n}, DType::c64));
+  return {.name = fmt::format("F: {} transforms per pattern", transforms * modes),
+          .run =
+              [=] {
+                const auto at = group->waves.view<complex64, 3>();
+                for (Index first = 0; first < waves; first += batch)
+                  for (Index t = 0; t < transforms; t += 2) {
+                    group->fft.transform(group->stream, at, at, FftDirection::forward);
+                    group->fft.transform(group->stream, at, at, FftDirection::inverse);
+                  }
+                group->stream.synchronise();
+              },
+          .flops = static_cast<double>(transforms * waves) * transform_flops(n)};
+}
+
 /// One iteration after another; every run is the next one.
 Operation iteration_of(std::string name, std::shared_ptr<BenchScan> scan, const EngineSetup& setup, bool probe_free,
                        double flops) {
@@ -63,11 +95,14 @@ Operation iteration_of(std::string name, std::shared_ptr<BenchScan> scan, const 
 PreparedCase engines_on(const BenchPoint& point, bool between_pixels) {
   const ScanSize size = parse_scan_size(point.size);
   const Index frames = size.rows * size.cols, transforms = between_pixels ? 4 : 2;
-  const auto scan = [&](Loss loss) { return std::make_shared<BenchScan>(size, 1, between_pixels, loss); };
+  const auto scan = [&](Loss loss) {
+    return std::make_shared<BenchScan>(size, 1, between_pixels, loss, BenchTiers{}, point.device);
+  };
   PreparedCase prepared;
   prepared.input = fmt::format("{} patterns of {} x {}, {}", frames, size.pixels, size.pixels,
                                between_pixels ? "positions between pixels" : "positions on whole pixels");
-  prepared.operations.push_back(floor_of(scan(Loss::amplitude), frames, 1, transforms));
+  prepared.operations.push_back(point.device.is_cpu() ? floor_of(scan(Loss::amplitude), frames, 1, transforms)
+                                                      : floor_of(point.device, size.pixels, frames, 1, transforms));
   const double flops = prepared.operations.front().flops;
   for (const EngineKind& kind : engine_kinds()) {
     if (!kind.same_work_as.empty()) continue;
@@ -94,10 +129,32 @@ PreparedCase prepare_modes(const BenchPoint& point) {
   PreparedCase prepared;
   prepared.input = fmt::format("{} patterns of {} x {}", frames, size.pixels, size.pixels);
   for (const Index modes : {1, 3, 5}) {
-    const auto scan = std::make_shared<BenchScan>(size, modes, false, Loss::amplitude);
+    const auto scan = std::make_shared<BenchScan>(size, modes, false, Loss::amplitude, BenchTiers{}, point.device);
     prepared.operations.push_back(iteration_of(fmt::format("gd, {} modes", modes), scan, SetupOf<Gd, GdSettings>(),
                                                true, floor_of(scan, frames, modes, 2).flops));
   }
+  return prepared;
+}
+
+/// A scan of full size on a GPU with amplitudes of 16 bits: every engine on the same patterns, one after another.
+PreparedCase prepare_large(const BenchPoint& point) {
+  const ScanSize size = parse_scan_size(point.size);
+  const Index frames = size.rows * size.cols;
+  const auto scan = std::make_shared<BenchScan>(size, 1, false, Loss::amplitude,
+                                                BenchTiers{.storage = AmplitudeStorage::f16}, point.device);
+  PreparedCase prepared;
+  prepared.input = fmt::format("{} patterns of {} x {}, {:.1f} GB as they are stored", frames, size.pixels, size.pixels,
+                               static_cast<double>(scan->measurement().bytes()) / 1e9);
+  prepared.operations.push_back(floor_of(point.device, size.pixels, frames, 1, 2));
+  const double flops = prepared.operations.front().flops;
+  PieSettings disjoint;
+  disjoint.order = PieOrder::disjoint;
+  prepared.operations.push_back(iteration_of("gd", scan, SetupOf<Gd, GdSettings>(), true, flops));
+  prepared.operations.push_back(iteration_of("epie, disjoint", scan, SetupOf<Pie, PieSettings>(disjoint), true, flops));
+  DmSettings one_round;
+  one_round.rounds = 1;
+  prepared.operations.push_back(
+      iteration_of("dm, one round of the probe", scan, SetupOf<Projections, DmSettings>(one_round), true, flops));
   return prepared;
 }
 
@@ -203,18 +260,23 @@ std::vector<BenchCase> bench_cases(ShowPage show) {
   return {{.name = "ptycho-engines",
            .summary = "One iteration of every engine, beside the floor F of its transforms",
            .sizes = sizes,
-           .devices = {DeviceKind::cpu},
+           .devices = {DeviceKind::cpu, DeviceKind::cuda},
            .prepare = [](const BenchPoint& point) { return engines_on(point, false); },
            .targets = engine_targets()},
           {.name = "ptycho-shift",
            .summary = "The same with positions between pixels, where F counts four transforms",
            .sizes = sizes,
-           .devices = {DeviceKind::cpu},
+           .devices = {DeviceKind::cpu, DeviceKind::cuda},
            .prepare = [](const BenchPoint& point) { return engines_on(point, true); }},
+          {.name = "ptycho-large",
+           .summary = "A scan of full size on a GPU, beside the floor F of its transforms",
+           .sizes = {"256x256x256"},
+           .devices = {DeviceKind::cuda},
+           .prepare = prepare_large},
           {.name = "ptycho-modes",
            .summary = "Several probe modes against one",
            .sizes = sizes,
-           .devices = {DeviceKind::cpu},
+           .devices = {DeviceKind::cpu, DeviceKind::cuda},
            .prepare = prepare_modes,
            .targets = {{.name = "T5", .of = {"gd, 3 modes"}, .over = {"gd, 1 modes"}, .limit = 3.2},
                        {.name = "T5", .of = {"gd, 5 modes"}, .over = {"gd, 1 modes"}, .limit = 5.5}}},

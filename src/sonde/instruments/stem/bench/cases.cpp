@@ -46,7 +46,7 @@ std::vector<BenchCase> bench_cases() {
       {.name = "stem-full",
        .summary = "Virtual images of a resident scan of full size (9.7 GB)",
        .sizes = {"512x512x192x192"},
-       .devices = cpu,
+       .devices = both,
        .prepare = prepare_full_size},
       {.name = "stem-validate",
        .summary = "Validate a scan of many data files, decoding nothing",

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/device/multiversion.h"
@@ -73,8 +74,16 @@ Operation drag(const std::shared_ptr<VirtualImager>& imager, const std::shared_p
                 if (lap == 0) imager->reset();
                 const Mask before = bright_field(side, 16 + row, 16 + col - (row % 2 == 0 ? 1 : -1), radius);
                 (void)imager->compute(*stream, before);
+                stream->synchronise();
                 *dragged = bright_field(side, 16 + row, 16 + col, radius);
               }};
+}
+
+/// A scan in the memory of the stream's device.
+std::shared_ptr<ResidentScan> there(std::shared_ptr<ResidentScan> scan, Stream& stream) {
+  if (stream.device().is_cpu()) return scan;
+  return std::make_shared<ResidentScan>(
+      ResidentScan{scan->planes.copy_to(stream.device(), stream), scan->total.copy_to(stream.device(), stream)});
 }
 
 }  // namespace
@@ -159,11 +168,8 @@ PreparedCase prepare_index(const BenchPoint& point) {
 }
 
 PreparedCase prepare_image(const BenchPoint& point) {
-  auto scan = resident_scan();
   auto stream = std::make_shared<Stream>(point.device);
-  if (!point.device.is_cpu())
-    scan = std::make_shared<ResidentScan>(
-        ResidentScan{scan->planes.copy_to(point.device, *stream), scan->total.copy_to(point.device, *stream)});
+  const auto scan = there(resident_scan(), *stream);
   ImagerSources sources;
   sources.rows = sources.cols = 96;
   sources.planes = &scan->planes;
@@ -228,8 +234,8 @@ PreparedCase prepare_image(const BenchPoint& point) {
 }
 
 PreparedCase prepare_full_size(const BenchPoint& point) {
-  auto scan = full_size_scan();
-  auto stream = std::make_shared<Stream>();
+  auto stream = std::make_shared<Stream>(point.device);
+  const auto scan = there(full_size_scan(), *stream);
   ImagerSources sources;
   sources.rows = sources.cols = 192;
   sources.planes = &scan->planes;
@@ -244,6 +250,7 @@ PreparedCase prepare_full_size(const BenchPoint& point) {
                                  .run =
                                      [=] {
                                        (void)imager->compute(*stream, *mask);
+                                       stream->synchronise();
                                        (void)scan;
                                      },
                                  .bytes = 1257 * positions,
