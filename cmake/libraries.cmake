@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The packages that rooms link to, in one table: the build finds them here, and the installed sondeConfig.cmake asks for
-# those that its libraries link to. A missing one is an error that names the Debian package.
+# The packages that rooms link to, in one table (what only some instruments need is named beside the rooms that link to
+# it): the build finds them, and the installed sondeConfig.cmake asks for those that its libraries link to. A missing one is
+# an error that names the Debian package.
 #   sonde_package(<imported target> <Debian package> CMAKE <find_package name> [COMPONENTS <component>...])
 #   sonde_package(<imported target> <Debian package> PKGCONFIG <prefix> <module>)    target PkgConfig::<prefix>
 find_package(PkgConfig REQUIRED)
@@ -8,11 +9,11 @@ find_package(Threads REQUIRED)
 
 macro(sonde_package target debian kind name)
   if("${kind}" STREQUAL "CMAKE")
-    find_package(${name} QUIET ${ARGN})
+    find_package(${name} QUIET GLOBAL ${ARGN})
     string(JOIN " " sonde_asked ${name} ${ARGN})
     set_property(GLOBAL PROPERTY "sonde_find_${target}" "find_dependency(${sonde_asked})\n")
   else()
-    pkg_check_modules(${name} QUIET IMPORTED_TARGET ${ARGN})
+    pkg_check_modules(${name} QUIET IMPORTED_TARGET GLOBAL ${ARGN})
     set_property(GLOBAL PROPERTY "sonde_find_${target}" "sonde_find_module(${name} ${ARGN})\n")
   endif()
   if(NOT ${name}_FOUND)
@@ -37,10 +38,6 @@ sonde_package(PkgConfig::ZSTD              libzstd-dev         PKGCONFIG ZSTD li
 sonde_package(PkgConfig::BLOSC             libblosc-dev        PKGCONFIG BLOSC blosc)
 sonde_package(PkgConfig::XXHASH            libxxhash-dev       PKGCONFIG XXHASH libxxhash)
 sonde_package(Eigen3::Eigen                libeigen3-dev       CMAKE Eigen3)
-if("neoclassical" IN_LIST SONDE_INSTRUMENTS)
-  sonde_package(PkgConfig::OPENBLAS        libopenblas-dev     PKGCONFIG OPENBLAS openblas)
-  sonde_package(PkgConfig::LAPACKE         liblapacke-dev      PKGCONFIG LAPACKE lapacke)
-endif()
 if(SONDE_FFT STREQUAL "fftw")
   sonde_package(PkgConfig::FFTW            libfftw3-dev        PKGCONFIG FFTW fftw3)
   sonde_package(PkgConfig::FFTWF           libfftw3-dev        PKGCONFIG FFTWF fftw3f)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # AUTO uses a feature when its packages are there, ON makes their absence an error that names the package, OFF leaves it out.
-set(SONDE_INSTRUMENTS "stem;ptycho;neoclassical" CACHE STRING "Instruments to build, separated by semicolons")
+set(SONDE_INSTRUMENTS all CACHE STRING "Instruments to build, separated by semicolons, or all")
+set(SONDE_EXTRA_INSTRUMENTS "" CACHE STRING "Folders of further instruments, separated by semicolons")
 set(SONDE_CUDA AUTO CACHE STRING "CUDA kernels: AUTO, ON or OFF")
 set(SONDE_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures with native code; PTX of the first is always added")
 set(SONDE_VIEWER AUTO CACHE STRING "Browser client of `sonde view` (needs Node and npm): AUTO, ON or OFF")

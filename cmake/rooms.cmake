@@ -71,9 +71,10 @@ function(sonde_module name)
   endif()
 endfunction()
 
-# The library of an owner (engine, stem, ...), made of the objects of its rooms.
+# The library of an owner (engine, stem, ...), made of the objects of its rooms. APART: it is not installed, and programs
+# link it by name only.
 function(sonde_library owner)
-  cmake_parse_arguments(LIB "" "" "USES" ${ARGN})
+  cmake_parse_arguments(LIB "APART" "" "USES" ${ARGN})
   get_property(rooms GLOBAL PROPERTY sonde_rooms_${owner})
   get_property(links GLOBAL PROPERTY sonde_links_${owner})
   add_library(sonde_lib_${owner} STATIC)
@@ -97,7 +98,9 @@ function(sonde_library owner)
     target_link_libraries(sonde_lib_${owner} PUBLIC sonde_lib_${library})
   endforeach()
   set_target_properties(sonde_lib_${owner} PROPERTIES EXPORT_NAME ${owner} OUTPUT_NAME sonde_${owner})
-  set_property(GLOBAL APPEND PROPERTY sonde_libraries ${owner})
+  if(NOT LIB_APART)
+    set_property(GLOBAL APPEND PROPERTY sonde_libraries ${owner})
+  endif()
 endfunction()
 
 # Every public header compiled alone: the target header_checks. Includes are judged afterwards by tools/check_headers.

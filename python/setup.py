@@ -35,12 +35,11 @@ class CMakeBuild(build_ext):
         target = pathlib.Path(self.get_ext_fullpath(ext.name))
         (made,) = pathlib.Path(prefix).rglob("_sonde.*.so")
         target.parent.mkdir(parents=True, exist_ok=True)
-        for file in [made, *made.parent.glob("sonde_*.so")]:  # the module, and the libraries that it opens when it needs them
-            self.copy_file(str(file), str(target.parent / file.name))
-        for stub in made.parent.rglob("*.pyi"):
-            place = target.parent / stub.relative_to(made.parent)
+        # Which files there are depends on the instruments of the build: the package is what was installed.
+        for file in filter(pathlib.Path.is_file, made.parent.rglob("*")):
+            place = target.parent / file.relative_to(made.parent)
             place.parent.mkdir(parents=True, exist_ok=True)
-            self.copy_file(str(stub), str(place))
+            self.copy_file(str(file), str(place))
 
 
 # Nothing is left in the sources.
@@ -54,8 +53,7 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.11",
     install_requires=["numpy"],
-    packages=["sonde", "sonde._verbs", "sonde.compat", "sonde.neoclassical"],
-    package_data={"sonde": ["*.pyi", "py.typed"]},
+    packages=[],
     ext_modules=[Extension("sonde._sonde", sources=[])],
     options={"build": {"build_base": scratch.name}, "egg_info": {"egg_base": scratch.name}},
     cmdclass={"build_ext": CMakeBuild},

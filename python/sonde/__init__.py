@@ -14,22 +14,14 @@ import atexit
 import logging
 from typing import Any
 
-from . import IO, _sonde, stem
+from . import _instruments, _sonde
 from ._calls import checked as _checked
-from .errors import Error
+from ._instruments import *
 from ._run import Result, run, verbs
-from .viewer import Viewer, view
+from .errors import Error
 
-if hasattr(_sonde, "NeoclassicalPlan"):  # a build with that instrument
-    from . import neoclassical
-if hasattr(_sonde, "PtychoRun"):
-    from . import ptycho
-
-__all__ = ["Error", "IO", "Result", "Viewer", "build_info", "devices", "run", "set_thread_count", "stem", "thread_count", "verbs", "view"]
-if hasattr(_sonde, "NeoclassicalPlan"):
-    __all__.append("neoclassical")
-if hasattr(_sonde, "PtychoRun"):
-    __all__.append("ptycho")
+__all__ = ["Error", "Result", "build_info", "devices", "run", "set_thread_count", "thread_count", "verbs"]
+__all__ += _instruments.__all__
 
 __version__: str = _sonde.build_info()["version"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import keyword
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _sonde
-
-Progress = Callable[[str, float, dict[str, Any]], object]
+from ._types import Progress
 
 
 @dataclass(frozen=True)

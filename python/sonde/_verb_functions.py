@@ -10,6 +10,7 @@ import keyword
 import pathlib
 import sys
 import textwrap
+import types
 from typing import Any
 
 from . import _sonde
@@ -88,6 +89,16 @@ def module_texts() -> dict[str, str]:
         texts.setdefault(instrument, _HEAD.format(instrument=instrument))
         texts[instrument] += function_text(verb)
     return texts
+
+
+def functions_of(instrument: str) -> types.ModuleType:
+    """The module ``sonde.INSTRUMENT`` of an instrument that has no Python of its own: its verbs as functions."""
+    module = types.ModuleType(f"sonde.{instrument}")
+    module.__package__ = "sonde._verbs"  # the text imports from there
+    exec(module_texts()[instrument], module.__dict__)
+    module.__doc__ = f"The verbs of `sonde {instrument}` as functions."
+    sys.modules[module.__name__] = module
+    return module
 
 
 if __name__ == "__main__":

@@ -25,13 +25,14 @@ other Python threads running, and Ctrl-C ends it. Everything that goes wrong is 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _sonde, stem
+from . import _sonde
 from ._arrays import as_numpy, small
 from ._calls import checked
 from ._html import table_html
@@ -39,11 +40,14 @@ from ._keywords import PtychoSimulateKeywords
 from ._objects import Handle
 from ._options import parameter_text, takes_options_of
 from ._verbs.ptycho import compare, diagnose, direct, export, init, orient, report, resume, run, sweep
-from .stem import Path, Progress
+from ._types import Path, Progress
 
 __all__ = ["Gradient", "Outcome", "Reconstruction", "Simulation", "State", "Step", "compare", "diagnose", "direct", "electron_wavelength",
            "export", "forward", "gradient", "init", "interaction_constant", "orient", "photon_wavelength", "report", "resume", "run",
            "settings_text", "simulate", "simulate_file", "slice_propagators", "sweep"]
+
+if TYPE_CHECKING:
+    from . import stem
 
 Array = npt.NDArray[Any]
 Settings = Mapping[str, Any] | Path
@@ -174,7 +178,7 @@ class Reconstruction(Handle):
                probe: npt.ArrayLike | None, memory: str | None) -> None:
         self._run = run
         given: dict[str, Any] = {}
-        if isinstance(data, stem.Dataset):
+        if _is_dataset(data):
             data, given = _of_dataset(data)
         elif data is not None:
             data = as_numpy(data)
@@ -258,7 +262,7 @@ class Reconstruction(Handle):
         n : int, optional
             How many iterations at most; without it, until the run is over.
         progress : callable, optional
-            See :data:`sonde.stem.Progress`. It may not look at this reconstruction; :meth:`iterate` is for that.
+            As for :func:`sonde.run`. It may not look at this reconstruction; :meth:`iterate` is for that.
         """
         self.prepare(progress)
         count = self._run.iterate_many(self._run.left() if n is None else n, progress)
@@ -408,6 +412,11 @@ Reconstruction.__doc__ = (Reconstruction.__doc__ or "").rstrip() + "\n\n    Sett
 def _step(metrics: dict[str, Any]) -> Step:
     number, engine = metrics.pop("iteration"), metrics.pop("engine")
     return Step(number, engine, metrics)
+
+
+def _is_dataset(data: object) -> TypeGuard[stem.Dataset]:
+    stem = sys.modules.get("sonde.stem")  # of a build that has it
+    return stem is not None and isinstance(data, stem.Dataset)
 
 
 def _of_dataset(dataset: stem.Dataset) -> tuple[Array, dict[str, Any]]:

@@ -25,15 +25,12 @@ from ._html import table_html
 from ._keywords import FolderKeywords, ImageKeywords, LoadKeywords, SaveImageKeywords, SimulateKeywords
 from ._options import takes_options_of
 from ._objects import Handle
+from ._types import Path, Progress
 from .errors import Error, outside
 
 __all__ = ["Centre", "Dataset", "Moments", "ScanShift", "Series", "SeriesCentre", "SeriesItem", "VirtualImager", "centre", "convert", "from_array",
            "from_dlpack", "image", "info", "load", "load_folder", "memory", "moments", "pattern", "simulate", "validate"]
 
-Path = str | os.PathLike[str]
-#: ``progress(stage, fraction, detail)``: what is being done, how much of it from 0 to 1, and ``detail`` with done, total,
-#: unit, rate (units per second), elapsed_s and finished. Called at most ten times a second; what it raises ends the work.
-Progress = Callable[[str, float, dict[str, Any]], object]
 Image = npt.NDArray[Any]
 
 

@@ -80,8 +80,8 @@ def public_members(owner):
     return [(name, member) for name, member in vars(owner).items() if not name.startswith("_")]
 
 
-#: Instruments are only there when they were built.
-MODULES = [getattr(sonde, name) for name in ("stem", "IO", "neoclassical", "ptycho") if hasattr(sonde, name)]
+#: The instruments of this build, and what they add.
+MODULES = [getattr(sonde, name) for name in sonde.__all__ if inspect.ismodule(getattr(sonde, name))]
 
 
 def test_everything_public_is_documented():

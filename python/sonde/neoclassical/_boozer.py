@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .. import _sonde
 from .._calls import checked
-from ..stem import Path
+from .._types import Path
 from ._surface import Array
 
 

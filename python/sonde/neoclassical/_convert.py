@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .. import _sonde
 from .._keywords import ConversionKeywords
 from .._options import takes_options_of
-from ..stem import Path
+from .._types import Path
 from ._plan import Coefficients, Plan, Scan
 from ._surface import Array
 

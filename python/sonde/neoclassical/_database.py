@@ -15,7 +15,7 @@ from .. import _sonde
 from .._keywords import SolverKeywords, TransportKeywords
 from .._objects import Handle
 from .._options import takes_options_of
-from ..stem import Path, Progress
+from .._types import Path, Progress
 from ._plan import Grid
 from ._profiles import Profiles, given_plasma, profiles_of
 from ._surface import Array
@@ -157,7 +157,7 @@ class Database(Handle):
         output : path, optional
             A file to write as well (.h5, .nc, .npz).
         progress : callable, optional
-            See :data:`sonde.stem.Progress`.
+            As for :func:`sonde.run`.
 
         Returns
         -------
@@ -204,7 +204,7 @@ def build_database(wout: Path, booz: Path | None = None, *, rho: npt.ArrayLike |
     memory : str, optional
         Most memory to hold, "8G"; else 0.6 of what is free, or 0.9 of a GPU.
     progress : callable, optional
-        See :data:`sonde.stem.Progress`.
+        As for :func:`sonde.run`.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from .. import _sonde
 from .._keywords import CaseKeywords, GridKeywords, ScanKeywords, SolverKeywords
 from .._objects import Checked, Handle
 from .._options import takes_options_of
-from ..stem import Progress
+from .._types import Progress
 from ._surface import Array, Surface
 
 
@@ -218,7 +218,7 @@ class Plan(Handle):
         memory : str, optional
             Most memory to hold, "8G"; else 0.6 of what is free, or 0.9 of a GPU.
         progress : callable, optional
-            See :data:`sonde.stem.Progress`.
+            As for :func:`sonde.run`.
 
         Returns
         -------

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .. import _sonde
 from .._keywords import TransportKeywords
 from .._options import takes_options_of
-from ..stem import Path, Progress
+from .._types import Path, Progress
 from ._plan import Grid
 from ._surface import Array
 
@@ -132,7 +132,7 @@ def profiles(wout: Path, plasma: Path | Mapping[str, Any] | None = None, *, rho:
     output : path, optional
         A file to write as well (.h5, .nc, .npz).
     progress : callable, optional
-        See :data:`sonde.stem.Progress`.
+        As for :func:`sonde.run`.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from .. import _sonde
 from .._keywords import BoozerKeywords, SurfaceKeywords, VmecKeywords
 from .._objects import Handle
 from .._options import takes_options_of
-from ..stem import Path
+from .._types import Path
 
 Array = npt.NDArray[np.float64]
 
