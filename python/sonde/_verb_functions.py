@@ -25,7 +25,8 @@ from typing import Literal, SupportsFloat, SupportsIndex
 
 from .._calls import checked
 from .._keywords import Text
-from .._run import Progress, Result, run as _run
+from .._run import Result, run as _run
+from .._types import Progress
 '''
 
 
