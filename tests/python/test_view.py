@@ -39,7 +39,8 @@ def post(view, path, body, **headers):
 
 
 def secret_of(view):
-    answer, body = post(view, "/api/enter", {"code": parse_qs(urlsplit(view.url).query)["code"][0]})
+    given = {word: values[0] for word, values in parse_qs(urlsplit(view.url).query).items()}  # Python's code, the program's token
+    answer, body = post(view, "/api/enter", given)
     assert answer.status == 200 and answer.getheader("Set-Cookie") is None
     return body["secret"]
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/run/instrument.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/engine/io/netcdf_writer.h"
+
+namespace sonde::blackbody {
+namespace {
+
+struct SpectrumOptions {
+  double temperature = 5772;  // the Sun
+  std::string output = "spectrum.nc";
+  void describe(Fields& fields) {
+    fields.add("temperature", temperature, {.help = "temperature of the body", .unit = "K", .min = 1, .max = 1e6});
+    fields.add("output", output, {.help = "file of the result", .metavar = "FILE.nc", .letter = 'o'});
+  }
+};
+
+/// Spectral radiance in W m^-3 sr^-1 (Planck 1901), wavelength in m, temperature in K.
+double planck(double wavelength, double temperature) {
+  constexpr double h = 6.62607015e-34, c = 299792458, k = 1.380649e-23;  // J s, m/s, J/K: exact in the SI
+  return 2 * h * c * c / (std::pow(wavelength, 5) * std::expm1(h * c / (wavelength * k * temperature)));
+}
+
+void run_spectrum(const SpectrumOptions& options, Run& run) {
+  require_place(options.output);
+  std::vector<double> wavelength, radiance;
+  for (int i = 1; i <= 3000; ++i) {
+    wavelength.push_back(i * 1e-9);
+    radiance.push_back(planck(wavelength.back(), options.temperature));
+  }
+  const auto peak = std::max_element(radiance.begin(), radiance.end()) - radiance.begin();
+  const Shape shape{static_cast<Index>(wavelength.size())};
+
+  NetcdfContents contents;
+  contents.attribute("schema", std::string("sonde.blackbody.spectrum/1"));
+  contents.add("wavelength", {"wavelength"}, Array::from(wavelength, shape)).attributes.emplace_back("units", "m");
+  contents.add("radiance", {"wavelength"}, Array::from(radiance, shape))
+      .attributes.emplace_back("units", "W m^-3 sr^-1");
+  contents.add("peak", wavelength[static_cast<std::size_t>(peak)]).attributes.emplace_back("units", "m");
+  write_netcdf(options.output, contents, NetcdfFormat::netcdf4);
+
+  run.results()["peak_m"] = wavelength[static_cast<std::size_t>(peak)];
+  run.results()["files"].push_back(options.output);
+  if (run.gives_arrays())
+    run.give(
+        {.name = "radiance", .values = Array::from(radiance, shape), .axes = {"wavelength"}, .unit = "W m^-3 sr^-1"});
+  run.say(fmt::format("wrote     {}", options.output));
+}
+
+/// A result in the browser: where its spectrum is highest.
+class SpectrumViewing final : public Viewing {
+ public:
+  void describe(Fields&) override {}
+  panel::Page page(const std::vector<std::string>& files, Run&) override {
+    panel::Panel facts{.id = "spectrum", .type = "facts", .title = "Spectrum"};
+    for (const std::string& file : files) {
+      Value fact;
+      fact["name"] = file;
+      fact["value"] = fmt::format("peak at {:.0f} nm", 1e9 * *Hdf5File::open(file).value("/peak")->number());
+      facts.options["facts"].push_back(std::move(fact));
+    }
+    return {.title = "Black body", .view = "report", .panels = {std::move(facts)}};
+  }
+  void plan(const std::vector<std::string>&, Run&) override {}
+};
+
+std::vector<Verb> verbs() {
+  return {{.name = "blackbody spectrum",
+           .summary = "The light of a black body by its wavelength",
+           .details = "From 1 to 3000 nm in steps of 1 nm.",
+           .examples = {{"sonde blackbody spectrum --temperature 3000", "A lamp"}},
+           .invoke = invocation<SpectrumOptions, run_spectrum>}};
+}
+
+}  // namespace
+
+extern const Instrument instrument;
+const Instrument instrument{.name = "blackbody",
+                            .verbs = verbs,
+                            .bench_cases = [](ShowPage) { return std::vector<BenchCase>(); },
+                            .viewing = [] { return std::unique_ptr<Viewing>(new SpectrumViewing); }};
+
+}  // namespace sonde::blackbody
