@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sonde
-from test_view import Client
+from page_client import Client
 
 ROOT = pathlib.Path(__file__).parents[2]
 PROGRAM, ALONE = os.environ["SONDE_PROGRAM"], os.environ["SONDE_ONLY_ADDED"]

@@ -141,8 +141,8 @@ def test_errors_travel_between_processes(scan, tmp_path):
 
 def callables():
     """Every public function, constructor and method of the package that a mistyped keyword can be given to."""
-    for module in (getattr(sonde, name) for name in ("stem", "neoclassical", "ptycho") if hasattr(sonde, name)):
-        for name in module.__all__:
+    for module in filter(inspect.ismodule, (getattr(sonde, name) for name in sonde.__all__)):
+        for name in getattr(module, "__all__", []):
             member = getattr(module, name)
             if inspect.isfunction(member):
                 yield f"{module.__name__}.{name}", member

@@ -14,6 +14,13 @@ foreach(part orient direct)
   sonde_cli_test(ptycho_${part} ${long})
 endforeach()
 
+if(SONDE_CUDA_HOST) # sums of a reconstruction do not depend on the order of blocks
+  sonde_cuda_host_program(cuda_host_order ${sonde_cuda_host_dir}/order_test.cpp)
+  target_include_directories(cuda_host_order PRIVATE $<TARGET_PROPERTY:sonde_ptycho_reconstruct,INCLUDE_DIRECTORIES>)
+  target_compile_definitions(cuda_host_order PRIVATE SONDE_WITH_CUDA)
+  gtest_discover_tests(cuda_host_order DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 600)
+endif()
+
 foreach(file ptycho ptycho_model)
   sonde_python_test(${file})
 endforeach()
