@@ -11,7 +11,9 @@
 #include <cstring>
 #include <fstream>
 
+#include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/io/npy.h"
+#include "sonde/engine/io/npz.h"
 #include "sonde/instruments/stem/view/page.h"
 #include "sonde/instruments/stem/view/test_client.h"
 #include "tests/cli/browser.h"
@@ -149,6 +151,58 @@ TEST(View, ShowsAReport) {
   const std::string output = testing::python(std::string(browser), viewer.url());
   EXPECT_THAT(output, HasSubstr("page sonde.view.v1 report"));
   EXPECT_EQ(viewer.end(SIGTERM).status, 143);
+}
+
+TEST(View, ShowsTheNumbersOfAResult) {
+  const TemporaryFolder folder;
+  const std::string master = make_small_scan(folder), summary = folder.file("summary.h5");
+  EXPECT_EQ(testing::run({"stem", "load", master, "-o", summary, "--quiet"}).status, 0);
+  const stem::Dataset scan = stem::load(master, {}, Budget(std::size_t{1} << 30, "test"));
+  const auto* total = static_cast<const std::uint64_t*>(scan.moments().total.data());
+  Viewer viewer({summary});
+  const std::string output = testing::python(std::string(browser) + R"python(
+panel = next(p for p in page['panels'] if p['title'] == 'scan/total')
+print(panel['type'], [panel['options'][k]['name'] for k in ('rows', 'cols')], panel['options']['parts'])
+frames.clear()
+send({'id': 7, 'command': 'show', 'panel': panel['options']['panel']})
+print(next(t for t in texts() if t.get('id') == 7)['type'])
+while not frames:
+    kind, data = read()
+    if kind == 2: frames.append(data)
+rows, cols, element = struct.unpack_from('<IIB', frames[0], 20)
+print('frame', rows, cols, element, *map(int, struct.unpack_from('<3f', frames[0], 64)))
+send({'id': 8, 'command': 'show', 'panel': 99})
+print(next(t for t in texts() if t.get('id') == 8))
+)python",
+                                             viewer.url());
+  EXPECT_THAT(output, HasSubstr("page sonde.view.v1 panels"));
+  EXPECT_THAT(output, HasSubstr("picture ['scan row', 'scan column'] [{'name': '', 'unit': 'counts', 'channel': "));
+  EXPECT_THAT(output, HasSubstr("frame 12 10 3 " + std::to_string(total[0]) + " " + std::to_string(total[1]) + " " +
+                                std::to_string(total[2])));
+  EXPECT_THAT(output, HasSubstr("expected a panel from 0 to"));
+  EXPECT_EQ(viewer.end(SIGTERM).status, 143);
+}
+
+TEST(View, RefusesFilesThatNoVerbWroteAndSettingsOfScansForResults) {
+  const TemporaryFolder folder;
+  const std::string foreign = folder.file("foreign.h5"), archive = folder.file("foreign.npz"),
+                    summary = folder.file("summary.h5");
+  {
+    Hdf5Writer writer(foreign);
+    writer.array("/spectrum", Array::zeros(Device::cpu(), {16}, DType::f64));
+    writer.finish();
+  }
+  write_npz(archive, std::vector<NamedArray>{});
+  for (const std::string& path : {foreign, archive}) {
+    const Ended ended = testing::run({"view", path, "--no-open"});
+    EXPECT_EQ(ended.status, 3) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("error: " + path));
+    EXPECT_EQ(ended.err.find("error:"), ended.err.rfind("error:")) << ended.err;
+  }
+  EXPECT_EQ(testing::run({"stem", "load", make_small_scan(folder), "-o", summary, "--quiet"}).status, 0);
+  const Ended ended = testing::run({"view", summary, "--no-open", "--det-bin", "2"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("--det-bin is a setting of scans, but " + summary + " is a result"));
 }
 
 TEST(View, BeyondTheLoopbackTheWarningHasTheSshLineInLinesOfItsOwn) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** SONDE_PROGRAM=... npm run figures -- FOLDER: the pictures of the viewer in the documentation, of simulated scans. */
+/** SONDE_PROGRAM=... npm run figures -- FOLDER: the pictures of the viewer in the documentation, of simulated scans and a reconstruction. */
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 
 import { launch } from "../test/browser";
 import { run, temporaryFolder, ViewServer } from "../test/sonde";
 
+const wholePattern = (page: Page) => page.getByRole("button", { name: "The pattern of the region" }).click();
+
 async function picture(browser: Browser, url: string, output: string, scheme: "dark" | "light", act: (page: Page) => Promise<void>): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: scheme });
   const page = await context.newPage();
   await page.goto(url);
-  await page.getByRole("button", { name: "The pattern of the region" }).click();
   await act(page);
   // Whatever was asked for has been answered and painted.
   await page.waitForLoadState("networkidle");
@@ -28,20 +29,28 @@ if (!folder) throw new Error("give the folder to write to");
 const data = temporaryFolder();
 const scan = join(data.path, "particles_master.h5");
 run("stem", "simulate", scan, "--scan-shape", "128,128", "--detector-shape", "96,96", "--disk-radius", "12", "--dose", "4", "--seed", "3", "--no-truth");
+const measured = join(data.path, "measured.h5");
+const result = join(data.path, "result.h5");
+run("ptycho", "simulate", "-o", measured, "--quiet");
+run("ptycho", "run", measured, "-o", result, "--set", "engine.0.iterations=60", "--quiet");
 const server = await ViewServer.start([scan]);
+const resultServer = await ViewServer.start([result]);
 const browser = await launch();
 try {
   await picture(browser, server.url, resolve(folder, "viewer-grid.png"), "dark", async (page) => {
+    await wholePattern(page);
     for (const key of ["n", "h", "v"]) {
       await page.getByRole("button", { name: "Add a detector" }).click();
       await page.keyboard.press(key);
     }
   });
   await picture(browser, server.url, resolve(folder, "viewer-deflection.png"), "light", async (page) => {
+    await wholePattern(page);
     await page.getByRole("button", { name: "All four" }).click();
     await page.locator(".channels").getByRole("button", { name: "CoM row" }).click();
   });
   await picture(browser, server.url, resolve(folder, "viewer-profile.png"), "light", async (page) => {
+    await wholePattern(page);
     await page.keyboard.press("n");
     await page.keyboard.press("f");
     await page.locator("section[aria-label='Real space']").getByRole("button", { name: "Line profile" }).click();
@@ -52,8 +61,13 @@ try {
     await page.mouse.move(box.x + 0.68 * box.width, box.y + 0.9 * box.height, { steps: 4 });
     await page.mouse.up();
   });
+  await picture(browser, resultServer.url, resolve(folder, "viewer-result.png"), "light", async (page) => {
+    await page.getByRole("region", { name: "Errors" }).locator("path.curve").first().waitFor();
+    await page.locator("path.points").first().waitFor();
+  });
 } finally {
   await browser.close();
   await server.stop();
+  await resultServer.stop();
   data.remove();
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { logMarks } from "../display/marks";
 import type { RunState } from "../protocol/messages";
 
 type Curves = NonNullable<RunState["curves"]>;
@@ -6,29 +7,6 @@ type Curves = NonNullable<RunState["curves"]>;
 const WIDTH = 720;
 const HEIGHT = 280;
 const ROOM = { left: 52, right: 12, top: 10, bottom: 34 };
-
-/** Marks of a logarithmic axis from low to high: 1, 2 and 5 times powers of ten; where these are fewer than three, every
- *  figure, and of a small range even steps. */
-export function logMarks(low: number, high: number): number[] {
-  const rounded = (mark: number) => Number(mark.toPrecision(6));
-  for (const factors of [
-    [1, 2, 5],
-    [1, 2, 3, 4, 5, 6, 7, 8, 9],
-  ]) {
-    const marks: number[] = [];
-    for (let decade = Math.floor(Math.log10(low)); decade <= Math.log10(high); ++decade)
-      for (const factor of factors) {
-        const mark = factor * 10 ** decade;
-        if (mark >= low * (1 - 1e-9) && mark <= high * (1 + 1e-9)) marks.push(rounded(mark));
-      }
-    if (marks.length >= 3) return marks;
-  }
-  const decade = 10 ** Math.floor(Math.log10((high - low) / 2));
-  const step = decade * ([5, 2].find((factor) => factor * decade <= (high - low) / 2) ?? 1);
-  const marks: number[] = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high; ++k) marks.push(rounded(k * step));
-  return marks;
-}
 
 /** R_I, R_A and R_free over the iterations on a logarithmic axis, with the floor that counting noise sets. */
 export function ErrorCurves({ curves, floor, iterations }: { curves: Curves; floor: number; iterations: number }) {

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 
 import { bySeverity } from "./diagnoses";
-import { logMarks } from "./error_curves";
+import { logMarks } from "../display/marks";
 import { shownRange } from "./frame_view";
 import { arrowPath, movesInWords } from "./move_arrows";
 import { byTable, changeInWords, limitsInWords } from "./run_settings";

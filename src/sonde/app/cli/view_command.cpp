@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/terminal.h"
@@ -14,6 +17,8 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/panel/report_page.h"
+#include "sonde/engine/panel/result_page.h"
+#include "sonde/engine/panel/stored_result.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/run/instrument.h"
 
@@ -34,7 +39,8 @@ struct ViewCommandOptions {
   std::unique_ptr<Viewing> viewing = viewing_of_files();
   void describe(Fields& fields) {
     fields.positional("input", input,
-                      {.help = "scans, folders of *_master.h5 (each a series), or one report of a command (.json)"});
+                      {.help = "scans, folders of *_master.h5 (each a series), or one result of a command: .h5, .nc, .npz, "
+                               "or its report (.json)"});
     fields.add("open", open, {.help = "open the page in the browser of this desktop"});
     fields.heading("Server");
     serve.describe(fields);
@@ -63,23 +69,58 @@ bool is_report(const std::string& path) {
   return to_lower(std::filesystem::path(path).extension().string()) == ".json";
 }
 
-/// A report has no settings of scans; what is given must not be silently without effect.
-panel::Page page_of_report(const ViewCommandOptions& options, const Run& run) {
+/// What a command wrote has no settings of scans; what is given must not be silently without effect.
+void require_single(const ViewCommandOptions& options, const Run& run, const std::string& what) {
   if (options.input.size() > 1)
-    throw Error(ErrorKind::usage, "a report is viewed by itself").hint("start another `sonde view` for the scans");
+    throw Error(ErrorKind::usage, fmt::format("a {} is viewed by itself", what))
+        .hint("start another `sonde view` for the other files");
   Fields fields;
   if (options.viewing) options.viewing->describe(fields);
   for (const Field& field : fields.all())
     if (run.given(field.key))
       throw Error(ErrorKind::usage,
-                  fmt::format("{} is a setting of scans, but {} is a report", setting(field.key), options.input[0]))
+                  fmt::format("{} is a setting of scans, but {} is a {}", setting(field.key), options.input[0], what))
           .hint(fmt::format("leave {} out", setting(field.key)));
+}
+
+panel::Page page_of_report(const ViewCommandOptions& options, const Run& run) {
+  require_single(options, run, "report");
   return panel::report_page(read_report(options.input.front()));
+}
+
+/// Archives and NetCDF files are no scans: who reads those would ask for another format.
+bool holds_only_results(const std::string& path) {
+  const std::string suffix = to_lower(std::filesystem::path(path).extension().string());
+  return suffix == ".npz" || suffix == ".nc";
+}
+
+/// The result of a verb among the files; nothing when there are only scans.
+std::optional<panel::StoredResult> find_result(const ViewCommandOptions& options, Run& run) {
+  for (const std::string& path : options.input) {
+    if (std::error_code failed; !std::filesystem::is_regular_file(path, failed)) continue;
+    if (auto result = panel::StoredResult::open(path, run.host_budget())) {
+      require_single(options, run, "result");
+      return result;
+    }
+    if (holds_only_results(path))
+      throw Error(ErrorKind::bad_file, fmt::format("{}: not a result: no command of sonde wrote it", path))
+          .hint("`sonde view` opens scans, results and reports of commands");
+  }
+  return std::nullopt;
+}
+
+/// As the instrument arranges it that wrote the result ("sonde.ptycho.result/1").
+panel::Page page_of_result(panel::StoredResult result) {
+  const auto shown = std::make_shared<const panel::StoredResult>(std::move(result));
+  for (const Instrument* instrument : instruments())
+    if (instrument->arrange != nullptr && shown->schema().starts_with("sonde." + instrument->name + "."))
+      return panel::result_page(shown, instrument->arrange(*shown));
+  return panel::result_page(shown);
 }
 
 Viewing& viewing_in(const ViewCommandOptions& options) {
   if (!options.viewing)
-    throw Error(ErrorKind::not_supported, fmt::format("{}: this build shows only reports", options.input.front()))
+    throw Error(ErrorKind::not_supported, fmt::format("{}: no result of a command, and this build shows nothing else", options.input.front()))
         .hint("build sonde with the instrument stem");
   return *options.viewing;
 }
@@ -90,11 +131,13 @@ bool asks_for_report(const std::vector<std::string>& files) {
 
 panel::Page page_of(const ViewCommandOptions& options, Run& run) {
   if (asks_for_report(options.input)) return page_of_report(options, run);
+  if (auto result = find_result(options, run)) return page_of_result(*std::move(result));
   return viewing_in(options).page(options.input, run);
 }
 
 void plan_view(const ViewCommandOptions& options, Run& run) {
   if (asks_for_report(options.input)) return (void)page_of_report(options, run);
+  if (find_result(options, run)) return;
   viewing_in(options).plan(options.input, run);
 }
 
@@ -122,13 +165,14 @@ void run_view(const ViewCommandOptions& options, Run& run) {
 
 Verb view_command() {
   return {.name = "view",
-          .summary = "Look at scans, series and reports in the browser",
+          .summary = "Look at scans, series, results and reports in the browser",
           .details =
               "The address is printed at once and scans load in the background. It holds a secret: who has it sees the "
               "page.\n\nWith --json the first line on standard output is {\"url\": ...}. Ctrl-C ends the viewer. On "
               "another machine, forward the port: ssh -L PORT:127.0.0.1:PORT MACHINE.",
           .examples = {{"sonde view scan_master.h5", "Look at one scan"},
                        {"sonde view FOLDER --pattern tilt", "A series; scans that are finished meanwhile join it"},
+                       {"sonde view result.h5", "What a command wrote: pictures and curves with axes and units"},
                        {"sonde view run.json", "The report of a run"},
                        {"sonde view scan_master.h5 --port 8000 --no-open", "On a machine without a screen"}},
           .plans = true,

@@ -16,6 +16,7 @@
 #include "sonde/engine/io/hdf5/attributes.h"
 #include "sonde/engine/io/hdf5/convert.h"
 #include "sonde/engine/io/hdf5/dataset.h"
+#include "sonde/engine/io/hdf5/global_heap.h"
 #include "sonde/engine/io/hdf5/object.h"
 
 namespace sonde {
@@ -84,6 +85,26 @@ void visit_objects(const std::shared_ptr<const OpenFile>& file,
         waiting.push_back({link->address, join_path(place.path, link->link.name), place.depth + 1});
     file->image().charge(links->size() * (place.path.size() + 64));
   }
+}
+
+/// The first object that each row of an attribute of references names, by its address; undefined_address for empty rows.
+std::vector<std::uint64_t> first_references(const OpenFile& file, const hdf5::StoredAttribute& attribute) {
+  std::vector<std::uint64_t> addresses;
+  const hdf5::Datatype& type = attribute.type;
+  if (type.kind != hdf5::Datatype::Kind::variable_length || type.variable_text || attribute.space.null ||
+      type.base().kind != hdf5::Datatype::Kind::reference || attribute.space.extents.size() > Shape::max_rank)
+    return addresses;
+  hdf5::GlobalHeap heap(file.image(), file.widths());
+  hdf5::Cursor rows(attribute.bytes, file.widths());
+  for (std::uint64_t i = 0; i < attribute.space.count(); ++i) {
+    const auto count = rows.take<std::uint32_t>();
+    const std::uint64_t collection = rows.address();
+    const auto number = rows.take<std::uint32_t>();
+    const bool empty = count == 0 || collection == 0 || collection == hdf5::undefined_address;
+    addresses.push_back(empty ? hdf5::undefined_address
+                              : hdf5::Cursor(heap.object(collection, number), file.widths()).address());
+  }
+  return addresses;
 }
 
 void check_readable(const std::string& path) {
@@ -194,6 +215,28 @@ std::map<std::string, Hdf5Value> Hdf5File::attributes(const std::string& object)
   return hdf5::reading(path_, object, [&] {
     const auto found = find_object(opened_, object).object;
     return found ? attributes_of(*found, most_in_attribute) : std::map<std::string, Hdf5Value>();
+  });
+}
+
+std::vector<std::string> Hdf5File::dimension_scales(const std::string& dataset) const {
+  return hdf5::reading(path_, dataset, [&] {
+    std::vector<std::uint64_t> addresses;
+    const auto found = find_object(opened_, dataset).object;
+    if (found)
+      unless_unsupported([&] {
+        hdf5::for_each_attribute(*found->file, *found->header, [&](const hdf5::StoredAttribute& attribute) {
+          if (attribute.name != "DIMENSION_LIST") return true;
+          addresses = first_references(*found->file, attribute);
+          return false;
+        });
+      });
+    std::vector<std::string> scales(addresses.size());
+    if (!addresses.empty())
+      visit_objects(found->file, [&](const Object& object, const std::string& path) {
+        for (std::size_t i = 0; i < scales.size(); ++i)
+          if (addresses[i] == object.header->address && object.header->is_dataset()) scales[i] = path;
+      });
+    return scales;
   });
 }
 

@@ -162,6 +162,9 @@ class Hdf5File {
   [[nodiscard]] std::optional<Hdf5Value> value(const std::string& path, Index most = 100) const;
   [[nodiscard]] std::optional<Hdf5Value> attribute(const std::string& object, const std::string& name) const;
   [[nodiscard]] std::map<std::string, Hdf5Value> attributes(const std::string& object) const;
+  /// The data sets that a data set names as the scales of its dimensions (NetCDF-4 keeps the names of dimensions so),
+  /// the first of each; empty for a dimension without one. No list at all when there is none in the file.
+  [[nodiscard]] std::vector<std::string> dimension_scales(const std::string& dataset) const;
 
   /// Every small value of the file: "/entry/title" for data sets, "/entry@NX_class" for attributes. Values of more than
   /// `most` elements are left out; links are not followed, an object with several names appears once.

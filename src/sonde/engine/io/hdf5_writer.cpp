@@ -227,6 +227,20 @@ void Hdf5Writer::array(const std::string& path, const Array& elements) {
     check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, elements.data()), file_.path(), "an array");
 }
 
+void Hdf5Writer::describe(const std::string& path, const std::vector<std::string>& axes, const std::string& unit) {
+  if (!unit.empty()) text_attribute(path, "units", unit);
+  const Session session;
+  std::vector<const char*> labels;
+  labels.reserve(axes.size());
+  for (const std::string& axis : axes) labels.push_back(axis.c_str());
+  const Hdf5Handle type = text_of_any_length();
+  const Hdf5Handle space = space_of({static_cast<Index>(labels.size())});
+  const Hdf5Handle attribute = own(H5Acreate_by_name(handle_.id(), path.c_str(), "DIMENSION_LABELS", type.id(),
+                                                     space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                   file_.path(), "an attribute");
+  check(H5Awrite(attribute.id(), type.id(), labels.data()), file_.path(), "an attribute");
+}
+
 void Hdf5Writer::soft_link(const std::string& path, const std::string& target) {
   const Session session;
   const Hdf5Handle links = with_parents();

@@ -51,6 +51,9 @@ class Hdf5Writer {
   void text(const std::string& path, const std::string& text);
   /// A contiguous, uncompressed data set of the array's shape and type. The array must be contiguous and on the host.
   void array(const std::string& path, const Array& elements);
+  /// What the axes of an array are (DIMENSION_LABELS, as the library's H5DSset_label writes them) and the unit of its
+  /// values (the attribute `units`; empty: none), for those who show the file.
+  void describe(const std::string& path, const std::vector<std::string>& axes, const std::string& unit = "");
   void soft_link(const std::string& path, const std::string& target);
   void external_link(const std::string& path, const std::string& file, const std::string& object);
 

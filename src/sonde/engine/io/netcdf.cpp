@@ -168,6 +168,20 @@ Shape NetcdfFile::shape(const std::string& variable) const {
   return contents_->hdf5().dataset("/" + variable).info().shape;
 }
 
+std::optional<DType> NetcdfFile::element_type(const std::string& variable) const {
+  if (!has(variable)) throw no_such_variable(*this, variable);
+  if (const Classic* classic = contents_->classic()) return classic->header.variables.at(variable).dtype;
+  return contents_->hdf5().dataset("/" + variable).info().dtype;
+}
+
+std::vector<std::string> NetcdfFile::dimensions(const std::string& variable) const {
+  if (!has(variable)) throw no_such_variable(*this, variable);
+  if (const Classic* classic = contents_->classic()) return classic->header.variables.at(variable).dimensions;
+  std::vector<std::string> names = contents_->hdf5().dimension_scales("/" + variable);
+  for (std::string& name : names) name = name.substr(name.rfind('/') + 1);
+  return names;
+}
+
 Array NetcdfFile::read(const std::string& variable) const {
   if (!has(variable)) throw no_such_variable(*this, variable);
   if (const Classic* classic = contents_->classic())

@@ -35,6 +35,10 @@ class NetcdfFile {
   /// the device fails.
 
   [[nodiscard]] Shape shape(const std::string& variable) const;
+  /// Nothing for characters and for what are no numbers.
+  [[nodiscard]] std::optional<DType> element_type(const std::string& variable) const;
+  /// The names of its dimensions; empty ones, or none at all, where a NetCDF-4 file does not say them.
+  [[nodiscard]] std::vector<std::string> dimensions(const std::string& variable) const;
   /// All elements as a host array of the stored type, in native byte order. Characters are u8, the last dimension
   /// their length.
   [[nodiscard]] Array read(const std::string& variable) const;

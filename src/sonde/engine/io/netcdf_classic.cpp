@@ -159,6 +159,7 @@ class HeaderReader {
       if (id >= dimensions_.size()) damaged(fmt::format("variable {} of a dimension {}", name, id));
       const Index size = dimensions_[id].size;
       variable.shape.append(size);
+      variable.dimensions.push_back(dimensions_[id].name);
       if (i == 0 && size == 0)
         variable.record = true;
       else if (__builtin_mul_overflow(elements, static_cast<std::uint64_t>(size), &elements))

@@ -28,6 +28,7 @@ enum class Tag : std::uint32_t { absent = 0, dimension = 10, variable = 11, attr
 
 struct Variable {
   Shape shape;
+  std::vector<std::string> dimensions;  ///< their names
   std::optional<DType> dtype;  ///< nothing for characters
   std::map<std::string, Hdf5Value> attributes;
   std::uint64_t begin = 0;       ///< offset of the first element

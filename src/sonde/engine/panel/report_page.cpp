@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/panel/contents.h"
 
 namespace sonde::panel {
 namespace {
@@ -18,43 +18,6 @@ const Value::List& items_at(const Value& object, std::string_view key) {
   const Value* list = object.find(key);
   return list == nullptr || list->is_null() ? none : list->items();
 }
-
-/// Leaves an empty panel out.
-void add_panel(Page& page, std::string id, std::string type, std::string title, Value options) {
-  bool any = false;
-  for (const char* content : {"facts", "bars", "rows"})
-    if (const Value* list = options.find(content)) any = any || list->size() > 0;
-  if (any) page.panels.push_back({std::move(id), std::move(type), std::move(title), std::move(options)});
-}
-
-class Facts {
- public:
-  void add(const std::string& name, const std::string& text) {
-    if (text.empty()) return;
-    Value fact;
-    fact["name"] = name;
-    fact["value"] = text;
-    options_["facts"].push_back(std::move(fact));
-  }
-  void add_bytes(const std::string& name, double bytes) {
-    if (bytes > 0) add(name, format_bytes(bytes));
-  }
-  /// Every member, those of inner objects under "outer.inner". Lists of objects are left for tables.
-  void add_members(const Value& object, const std::string& prefix = "") {
-    if (!object.is_object()) return;
-    for (const auto& [key, value] : object.members()) {
-      const std::string name = prefix + key;
-      if (value.is_object())
-        add_members(value, name + ".");
-      else if (!value.is_list() || value.size() == 0 || !value.items().front().is_object())
-        add(name, short_text(value));
-    }
-  }
-  [[nodiscard]] Value take() { return std::move(options_); }
-
- private:
-  Value options_ = Value::object();
-};
 
 Value run_facts(const Value& report) {
   Facts facts;
@@ -151,28 +114,6 @@ Value memory_chart(const Value& report) {
   return options;
 }
 
-Value cell(const Value* value) {
-  if (value == nullptr || value->is_null()) return "";
-  return value->is_number() || value->is_bool() ? *value : Value(short_text(*value));
-}
-
-/// Objects as rows. Columns are the members of all rows in the order in which they first appear.
-Value table_of(const Value::List& objects) {
-  std::vector<std::string> columns;
-  for (const Value& object : objects)
-    if (object.is_object())
-      for (const auto& member : object.members())
-        if (std::find(columns.begin(), columns.end(), member.key) == columns.end()) columns.push_back(member.key);
-  Value options;
-  options["columns"] = columns;
-  options["rows"] = Value::list();
-  for (const Value& object : objects) {
-    Value& row = options["rows"].push_back(Value::list());
-    for (const std::string& column : columns) row.push_back(cell(object.find(column)));
-  }
-  return options;
-}
-
 Value check_table(const Value& report) {
   Value options;
   options["columns"] = std::vector<std::string>{"check", "value", "tolerance", "outcome"};
@@ -189,16 +130,6 @@ Value check_table(const Value& report) {
   return options;
 }
 
-void add_results(const Value& results, Page& page) {
-  Facts facts;
-  facts.add_members(results);
-  add_panel(page, "results", "facts", "Results", facts.take());
-  if (!results.is_object()) return;
-  for (const auto& [key, value] : results.members())
-    if (value.is_list() && value.size() > 0 && value.items().front().is_object())
-      add_panel(page, "results." + key, "table", "Results: " + key, table_of(value.items()));
-}
-
 }  // namespace
 
 Page report_page(const Value& report) {
@@ -210,7 +141,7 @@ Page report_page(const Value& report) {
   add_panel(page, "memory", "chart", "Memory by tier", memory_chart(report));
   add_panel(page, "choices", "table", "Choices", table_of(items_at(report, "choices")));
   add_panel(page, "checks", "table", "Checks", check_table(report));
-  if (const Value* results = report.find("results")) add_results(*results, page);
+  if (const Value* results = report.find("results")) add_tree(page, "results", "Results", *results);
   if (const Value* options = report.find("options")) {
     Facts facts;
     facts.add_members(*options);

@@ -10,6 +10,7 @@
 #include "sonde/engine/bench/case.h"
 #include "sonde/engine/panel/onlooker.h"
 #include "sonde/engine/panel/page.h"
+#include "sonde/engine/panel/result_page.h"
 #include "sonde/engine/run/verb.h"
 
 namespace sonde {
@@ -42,6 +43,8 @@ struct Instrument {
   /// Its part of `sonde demo`: simulates, works, and compares with the truth (Report::check). nullptr: none.
   void (*demonstrate)(const Demonstration& demo, Run& run) = nullptr;
   std::unique_ptr<Viewing> (*viewing)() = nullptr;  ///< nullptr: it shows no files
+  /// The panels that come first on the page of one of its results; nullptr: those that fit the arrays.
+  std::vector<panel::ResultPanel> (*arrange)(const panel::StoredResult& result) = nullptr;
 };
 
 /// Those of this build, in their order. Written by CMake.

@@ -10,6 +10,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/neoclassical/convert/conversions.h"
+#include "sonde/instruments/neoclassical/convert/result_contents.h"
 #include "sonde/instruments/neoclassical/convert/sfincs_output.h"
 
 namespace sonde::neoclassical {
@@ -238,7 +239,7 @@ Converted converted_file(const StoredNumbers& stored, const ConversionSettings& 
 }
 
 NetcdfContents contents_of(const Converted& made) {
-  NetcdfContents contents;
+  NetcdfContents contents = result_contents();
   const bool tables = !made.nu_v.empty();
   const auto add = [&](const std::string& name, const std::vector<double>& values, const Shape& shape,
                        const std::vector<std::string>& dimensions, const std::string& unit) -> auto& {

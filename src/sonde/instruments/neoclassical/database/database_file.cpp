@@ -132,12 +132,19 @@ void write_database(const std::string& path, const Database& database) {
         .hint("raise the resolution, or use the discretisation skew, whose D11 is always above zero");
   const DerivedFields derived = derived_fields(database);
   const Axes& axes = database.axes;
+  // Each of its own name.
   const Shape radial{axes.radii()}, by_field{axes.radii(), axes.fields()},
       full{axes.radii(), axes.collisionalities(), axes.fields()};
+  static const std::vector<std::vector<std::string>> names = {
+      {}, {"rho"}, {"rho", "Er_tilde"}, {"rho", "nu_v", "Er_tilde"}};
 
   Hdf5Writer writer(path);
+  writer.attribute("/", "schema", std::string("sonde.neoclassical.database/1"));
   const auto put = [&](const char* name, const std::vector<double>& values, const Shape& shape) {
     writer.array(std::string("/") + name, Array::from(values, shape));
+    const bool is_axis = shape.rank() == 1 && shape != radial;
+    writer.describe(std::string("/") + name,
+                    is_axis ? std::vector<std::string>{name} : names[static_cast<std::size_t>(shape.rank())]);
   };
   put("rho", axes.rho, radial);
   put("nu_v", axes.nu_v, {axes.collisionalities()});

@@ -193,6 +193,7 @@ void write_boozmn(const std::string& path, const BoozerFile& file) {
   };
   per_surface("largest_defect", file.largest_defect);
   per_surface("jacobian_defect", file.jacobian_defect);
+  out.attribute("schema", std::string("sonde.neoclassical.boozer/1"));
   write_netcdf(path, out, NetcdfFormat::classic);
 }
 

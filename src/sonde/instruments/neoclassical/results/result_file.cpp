@@ -19,6 +19,7 @@
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/io/npz.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/neoclassical/convert/result_contents.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -55,16 +56,20 @@ void write_hdf5(const std::string& path, const NetcdfContents& contents) {
     else
       writer.array(name, variable.values);
     for (const auto& [key, value] : variable.attributes) writer.attribute(name, key, value);
+    if (!variable.dimensions.empty()) writer.describe(name, variable.dimensions);
   }
   writer.finish();
 }
 
-/// NPZ has no attributes: they stand in a text of this name, {"D11": {"units": "m^-3 T^-2"}, ...}.
+/// NPZ has no attributes: they are in a text of this name, {"D11": {"units": "m^-3 T^-2", "dimensions": ["rho"]}, ...};
+/// those of the file are under the name "".
 constexpr const char* attributes_name = "attributes_json";
 
 void write_npz_of(const std::string& path, const NetcdfContents& contents) {
   std::vector<NamedArray> arrays;
   Value attributes = Value::object();
+  for (const auto& [key, value] : contents.attributes())
+    if (const auto* text = std::get_if<std::string>(&value)) attributes[""][key] = *text;
   for (const NetcdfContents::Variable& variable : contents.variables()) {
     if (variable.text)
       arrays.push_back({.name = variable.name, .text = variable.text});
@@ -72,6 +77,7 @@ void write_npz_of(const std::string& path, const NetcdfContents& contents) {
       arrays.push_back({.name = variable.name, .array = variable.values.clone()});
     for (const auto& [key, value] : variable.attributes)
       if (const auto* text = std::get_if<std::string>(&value)) attributes[variable.name][key] = *text;
+    if (!variable.dimensions.empty()) attributes[variable.name]["dimensions"] = variable.dimensions;
   }
   arrays.push_back({.name = attributes_name, .text = to_json(attributes, -1)});
   write_npz(path, arrays);
@@ -115,7 +121,7 @@ void write_result(const std::string& path, const NetcdfContents& contents) {
 
 void write_numbers(const std::string& path, const std::map<std::string, std::vector<double>>& numbers,
                    const std::map<std::string, std::string>& units, const std::map<std::string, std::string>& texts) {
-  NetcdfContents contents;
+  NetcdfContents contents = result_contents();
   for (const auto& [name, values] : numbers) {
     NetcdfContents::Variable& variable =
         values.size() == 1 ? contents.add(name, values.front())

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sonde/engine/base/version.h"
+#include "sonde/instruments/neoclassical/convert/result_contents.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -24,7 +25,7 @@ CoefficientUnits coefficient_units(const std::string& label) {
 
 NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case& at, std::optional<double> er_hat,
                             const Coefficients& made, const std::optional<Modes>& modes, const Provenance& provenance) {
-  NetcdfContents contents;
+  NetcdfContents contents = result_contents();
   const SampledSurface& sampled = plan.surface();
   const GridSpec& grid = plan.grid();
   const CoefficientUnits units = coefficient_units(surface);
@@ -62,19 +63,21 @@ NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case
   std::vector<double> theta, zeta;
   for (Index i = 0; i < grid.n_theta; ++i) theta.push_back(sampled.grid.theta(i));
   for (Index j = 0; j < grid.n_zeta; ++j) zeta.push_back(sampled.grid.zeta(j));
-  contents.add("theta", {"theta"}, line(theta));
-  contents.add("zeta", {"zeta"}, line(zeta));
-  const auto field = [&](const char* name, const std::vector<double>& values) {
-    contents.add(name, {"theta", "zeta"}, Array::from(values, Shape{grid.n_theta, grid.n_zeta}));
+  contents.add("theta", {"theta"}, line(theta)).attributes.emplace_back("units", std::string("rad"));
+  contents.add("zeta", {"zeta"}, line(zeta)).attributes.emplace_back("units", std::string("rad"));
+  const auto field = [&](const char* name, const std::vector<double>& values, const std::string& unit = "") {
+    NetcdfContents::Variable& variable =
+        contents.add(name, {"theta", "zeta"}, Array::from(values, Shape{grid.n_theta, grid.n_zeta}));
+    if (!unit.empty()) variable.attributes.emplace_back("units", unit);
   };
-  field("b", sampled.b);
-  field("db_dtheta", sampled.db_dtheta);
-  field("db_dzeta", sampled.db_dzeta);
-  field("jacobian", sampled.jacobian);
-  field("b_sub_theta", sampled.b_sub_theta);
-  field("b_sub_zeta", sampled.b_sub_zeta);
-  field("b_sup_theta", sampled.b_sup_theta);
-  field("b_sup_zeta", sampled.b_sup_zeta);
+  field("b", sampled.b, "T");
+  field("db_dtheta", sampled.db_dtheta, "T");
+  field("db_dzeta", sampled.db_dzeta, "T");
+  field("jacobian", sampled.jacobian);  // of (label, theta, zeta): its unit is that of the label
+  field("b_sub_theta", sampled.b_sub_theta, "T m");
+  field("b_sub_zeta", sampled.b_sub_zeta, "T m");
+  field("b_sup_theta", sampled.b_sup_theta, "T m^-1");
+  field("b_sup_zeta", sampled.b_sup_zeta, "T m^-1");
   field("radial_drift", sampled.radial_drift());
 
   std::vector<double> m, n;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/convert/result_contents.h"
 
 namespace sonde::neoclassical {
 
@@ -81,7 +82,7 @@ Index ScanResult::in_batches() const {
 }
 
 NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance) {
-  NetcdfContents contents;
+  NetcdfContents contents = result_contents();
   const auto radii = static_cast<Index>(scan.rho.size()), nus = static_cast<Index>(scan.nu_v.size()),
              fields = static_cast<Index>(scan.field.values.size());
   const auto axis = [&](const char* name, const char* dimension, const std::vector<double>& values, const char* unit) {

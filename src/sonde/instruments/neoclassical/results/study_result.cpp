@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/neoclassical/convert/result_contents.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -19,7 +20,7 @@ Index refined_count(const GridSpec& grid, Refined refined) {
 }  // namespace
 
 NetcdfContents study_contents(const StudyResult& result, const Surface& surface, const Provenance& provenance) {
-  NetcdfContents contents;
+  NetcdfContents contents = result_contents();
   const Study& study = result.study;
   const CoefficientUnits units = coefficient_units(surface);
   const auto column = [&](const char* name, const std::string& unit, double first, auto&& value) {

@@ -11,6 +11,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/base/version.h"
+#include "sonde/instruments/neoclassical/convert/result_contents.h"
 
 namespace sonde::neoclassical {
 namespace {
@@ -89,7 +90,7 @@ std::string roots_of(std::span<const RadialResult> results) {
 
 NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
                                   const std::string& source, const std::string& settings) {
-  NetcdfContents contents;
+  NetcdfContents contents = result_contents();
   const auto radii = static_cast<Index>(results.size()), kinds = static_cast<Index>(species.size());
   const auto profile = [&](const char* name, const char* unit, auto&& value) {
     contents.add(name, {"rho"}, Array::from(over_radii(results, value), Shape{radii}))

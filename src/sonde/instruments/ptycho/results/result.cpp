@@ -139,6 +139,7 @@ void write_result(const std::string& path, const Result& result, const OutputRol
   const bool potential = result.type == ObjectType::potential;
   const std::string object = potential ? "/object_phase" : "/object";
   writer.array(object, potential ? result.phase : result.object);
+  writer.describe(object, {"slice", "row", "column"}, potential ? "rad" : "");
   writer.attribute(object, "type", std::string(potential ? "potential" : "complex"));
   writer.attribute(object, "origin_px", pair_of(result.origin.row, result.origin.col));
   if (calibrated) {
@@ -155,28 +156,36 @@ void write_result(const std::string& path, const Result& result, const OutputRol
 
   const Shape& probe = result.probe.shape();
   writer.array("/probe", result.probe.clone().reshaped(Shape{1, probe[0], probe[1], probe[2]}));
+  writer.describe("/probe", {"probe", "mode", "row", "column"});
   if (calibrated) writer.attribute("/probe", "pixel_size_A", pair_of(row, col));
   writer.attribute("/probe", "occupancy", Array::from(occupancies(result.probe), Shape{probe[0]}));
 
   if (!result.opr_modes.empty()) {
     writer.array("/opr_modes", result.opr_modes);
     writer.array("/opr_weights", result.opr_weights);
+    writer.describe("/opr_weights", {"frame", "component"});
   }
 
   const std::string unit = calibrated ? "A" : "px";
-  writer.array("/positions_" + unit, array_of(result.positions, row, col));
-  writer.array("/positions_initial_" + unit, array_of(result.initial_positions, row, col));
+  for (const auto& [name, points] : {std::pair("/positions_", &result.positions),
+                                     std::pair("/positions_initial_", &result.initial_positions)}) {
+    writer.array(name + unit, array_of(*points, row, col));
+    writer.describe(name + unit, {"frame", "row, column"}, calibrated ? "\u00c5" : "px");
+  }
 
   writer.group("/metrics");
-  for (const auto& [name, values] : result.metrics)
-    writer.array((name == seconds ? run_group : "/metrics/") + name,
-                 Array::from(values, Shape{static_cast<Index>(values.size())}));
+  for (const auto& [name, values] : result.metrics) {
+    const std::string where = (name == seconds ? run_group : "/metrics/") + name;
+    writer.array(where, Array::from(values, Shape{static_cast<Index>(values.size())}));
+    writer.describe(where, {"iteration, from 0"}, name == seconds ? "s" : "");
+  }
 
   const Box view = result.field_of_view();
   Array mask = Array::zeros(Device::cpu(), result.object.shape().last(2), DType::u8);
   for (Index r = view.row; r < view.row + view.rows; ++r)
     std::fill_n(static_cast<std::uint8_t*>(mask.data()) + r * mask.shape()[1] + view.col, view.cols, std::uint8_t{1});
   writer.array("/fov_mask", mask);
+  writer.describe("/fov_mask", {"row", "column"});
 
   writer.value("/settings", result.settings);
   Value provenance = Value::object(), moment = Value::object();

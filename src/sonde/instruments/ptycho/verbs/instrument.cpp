@@ -2,6 +2,7 @@
 #include "sonde/engine/run/instrument.h"
 
 #include "sonde/instruments/ptycho/bench/cases.h"
+#include "sonde/instruments/ptycho/results/arrange.h"
 #include "sonde/instruments/ptycho/verbs/demonstrate.h"
 #include "sonde/instruments/ptycho/verbs/verbs.h"
 
@@ -18,6 +19,6 @@ std::vector<Verb> verbs() {
 
 extern const Instrument instrument;
 const Instrument instrument{
-    .name = "ptycho", .verbs = verbs, .bench_cases = ptycho::bench_cases, .demonstrate = demonstrate};
+    .name = "ptycho", .verbs = verbs, .bench_cases = ptycho::bench_cases, .demonstrate = demonstrate, .arrange = arrange};
 
 }  // namespace sonde::ptycho

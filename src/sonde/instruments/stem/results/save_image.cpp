@@ -54,11 +54,16 @@ Array for_tiff(const Array& image, Value& record) {
 
 void save_hdf5(const std::string& path, const Array& image, const ImageScale& scale, const std::string& record) {
   Hdf5Writer writer(path);
+  writer.attribute("/", "schema", std::string("sonde.stem.image/1"));
   writer.array("/image", image);
+  writer.describe("/image", {"row", "column"});
   writer.attribute("/image", "axes", std::string("row,col"));
   writer.attribute("/image", "unit", scale.unit);
   if (scale.row_step) writer.attribute("/image", "row_step", *scale.row_step);
   if (scale.col_step) writer.attribute("/image", "col_step", *scale.col_step);
+  if (scale.row_step && scale.col_step)
+    writer.attribute("/image", "pixel_size_" + scale.unit,
+                     Array::from(std::vector<double>{*scale.row_step, *scale.col_step}, Shape{2}));
   writer.attribute("/image", "provenance", record);
   writer.finish();
 }

@@ -97,16 +97,28 @@ void say_centre_of(const SeriesCentreFinder& finder, Run& run) {
 void write_summary(const std::string& path, const Dataset& dataset, const Value& centre) {
   const Shape scan = dataset.shape().first(2);
   const Moments& m = dataset.moments();
+  const std::vector<std::string> of_pattern = {"row", "column"}, of_scan = {"scan row", "scan column"};
+  const ImageScale on_scan = scan_scale(dataset.calibration(), dataset.scan_bin());
+  const ImageScale on_detector = detector_scale(dataset.calibration(), dataset.det_bin());
   Hdf5Writer writer(path);
-  writer.array("/pattern/mean", mean_pattern(dataset));
-  writer.array("/pattern/sum", m.pattern_sum);
-  writer.array("/pattern/max", m.pattern_max);
-  writer.array("/pattern/nonzero", m.nonzero);
-  writer.array("/scan/total", m.total.clone().reshaped(scan));
-  writer.array("/scan/moment_row", m.moment_row.clone().reshaped(scan));
-  writer.array("/scan/moment_col", m.moment_col.clone().reshaped(scan));
-  writer.array("/scan/valid", Array::from(dataset.valid(), scan));
-  writer.array("/pattern/mask", Array::from(dataset.mask_bits(), dataset.shape().last(2)));
+  writer.attribute("/", "schema", std::string("sonde.stem.summary/1"));
+  const auto put = [&](const std::string& name, const Array& values, const std::vector<std::string>& axes,
+                       const ImageScale& scale, const std::string& unit) {
+    writer.array(name, values);
+    writer.describe(name, axes, unit);
+    if (scale.row_step && scale.col_step)
+      writer.attribute(name, "pixel_size_" + scale.unit,
+                       Array::from(std::vector<double>{*scale.row_step, *scale.col_step}, Shape{2}));
+  };
+  put("/pattern/mean", mean_pattern(dataset), of_pattern, on_detector, "counts");
+  put("/pattern/sum", m.pattern_sum, of_pattern, on_detector, "counts");
+  put("/pattern/max", m.pattern_max, of_pattern, on_detector, "counts");
+  put("/pattern/nonzero", m.nonzero, of_pattern, on_detector, "frames");
+  put("/scan/total", m.total.clone().reshaped(scan), of_scan, on_scan, "counts");
+  put("/scan/moment_row", m.moment_row.clone().reshaped(scan), of_scan, on_scan, "px counts");
+  put("/scan/moment_col", m.moment_col.clone().reshaped(scan), of_scan, on_scan, "px counts");
+  put("/scan/valid", Array::from(dataset.valid(), scan), of_scan, on_scan, "");
+  put("/pattern/mask", Array::from(dataset.mask_bits(), dataset.shape().last(2)), of_pattern, on_detector, "");
   writer.attribute("/pattern", "centre", to_json(centre, -1));
   writer.attribute("/", "provenance", to_json(provenance(dataset), -1));
   writer.finish();

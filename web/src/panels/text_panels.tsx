@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { formatBytes, formatDuration } from "../display/readout";
-import { useViewer } from "../panels/context";
 import type { PanelDescription } from "../protocol/messages";
 
 interface Bar {
@@ -13,31 +12,14 @@ interface Bar {
   limit?: number;
 }
 
-/** A report of a command, in the order in which the server lists its panels. */
-export function ReportPage() {
-  const { store } = useViewer();
-  return (
-    <main class="report">
-      {store.page.value?.panels.map((panel) => (
-        <section key={panel.id} class="panel" aria-label={panel.title}>
-          <header>
-            <h2>{panel.title}</h2>
-          </header>
-          <Body panel={panel} />
-        </section>
-      ))}
-    </main>
-  );
+// Panels whose numbers and words came with the page: facts, bars, tables and texts.
+
+interface FactsOptions {
+  facts?: { name: string; value: string }[];
 }
 
-function Body({ panel: { type, options = {} } }: { panel: PanelDescription }) {
-  if (type === "facts") return <Facts facts={(options.facts ?? []) as { name: string; value: string }[]} />;
-  if (type === "chart") return <Chart unit={String(options.unit ?? "")} bars={(options.bars ?? []) as Bar[]} />;
-  if (type === "table") return <Table {...(options as unknown as TableOptions)} />;
-  return <p class="hint">{`This page cannot show a panel of type "${type}".`}</p>;
-}
-
-function Facts({ facts }: { facts: { name: string; value: string }[] }) {
+export function Facts({ panel }: { panel: PanelDescription }) {
+  const { facts = [] } = (panel.options ?? {}) as FactsOptions;
   return (
     <dl class="facts wide">
       {facts.map(({ name, value }) => (
@@ -58,7 +40,13 @@ function amount(value: number, unit: string): string {
   return value >= 1e-3 ? `${Number((value * 1e3).toPrecision(4))} ms` : `${Number((value * 1e6).toPrecision(4))} \u00b5s`;
 }
 
-function Chart({ unit, bars }: { unit: string; bars: Bar[] }) {
+interface ChartOptions {
+  unit?: string;
+  bars?: Bar[];
+}
+
+export function Chart({ panel }: { panel: PanelDescription }) {
+  const { unit = "", bars = [] } = (panel.options ?? {}) as ChartOptions;
   const most = Math.max(1e-300, ...bars.flatMap(({ value, limit }) => [value, limit ?? 0]));
   const width = (value: number) => `${((100 * value) / most).toFixed(3)}%`;
   return (
@@ -94,7 +82,8 @@ interface TableOptions {
   failed?: number[];
 }
 
-function Table({ columns = [], rows = [], failed = [] }: TableOptions) {
+export function Table({ panel }: { panel: PanelDescription }) {
+  const { columns = [], rows = [], failed = [] } = (panel.options ?? {}) as TableOptions;
   const text = (entry: Entry) => (typeof entry === "boolean" ? (entry ? "yes" : "no") : entry === null ? "" : String(entry));
   return (
     <div class="table">
@@ -123,4 +112,8 @@ function Table({ columns = [], rows = [], failed = [] }: TableOptions) {
       </table>
     </div>
   );
+}
+
+export function TextPanel({ panel }: { panel: PanelDescription }) {
+  return <pre class="text">{String(panel.options?.text ?? "")}</pre>;
 }

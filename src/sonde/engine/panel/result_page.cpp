@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/panel/result_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/panel/contents.h"
+#include "sonde/engine/panel/frame.h"
+
+namespace sonde::panel {
+namespace {
+
+constexpr Index most_pixels = 1024;  // along a side of what is sent
+constexpr Index most_points = 2000;  // of a curve
+constexpr Index most_curves = 8;     // that can be told apart by their colours
+constexpr Index too_few = 8;         // elements of an axis that make no picture
+constexpr std::size_t band_bytes = std::size_t{8} << 20;
+
+Index groups_of(Index count, Index most) { return std::max<Index>(1, (count + most - 1) / most); }
+
+Value axis_value(const Axis& axis) {
+  Value value;
+  value["name"] = axis.name;
+  value["unit"] = unit_text(axis.unit);
+  value["size"] = axis.size;
+  const bool several = axis.size > 1;
+  value["first"] = axis.place(0);
+  value["step"] = several ? (axis.place(axis.size - 1) - axis.place(0)) / static_cast<double>(axis.size - 1) : axis.step;
+  return value;
+}
+
+/// Axes that are chosen with sliders, with the places of their elements.
+Value sliders(const Quantity& quantity, const std::vector<int>& shown) {
+  Value list = Value::list();
+  for (std::size_t i = 0; i < quantity.axes.size(); ++i) {
+    const bool is_shown = std::find(shown.begin(), shown.end(), static_cast<int>(i)) != shown.end();
+    if (is_shown || quantity.axes[i].size < 2) continue;
+    Value axis = axis_value(quantity.axes[i]);
+    axis["axis"] = static_cast<Index>(i);
+    if (!quantity.axes[i].places.empty()) axis["places"] = quantity.axes[i].places;
+    list.push_back(std::move(axis));
+  }
+  return list;
+}
+
+std::vector<int> shown_axes(const ResultPanel& panel, const Quantity& quantity) {
+  const auto rank = static_cast<int>(quantity.axes.size());
+  if (panel.kind == ResultPanel::Kind::curves) return {panel.along, panel.family};
+  return {rank - 2, rank - 1};
+}
+
+/// What is shown of a number: of complex ones phase (rad) and amplitude.
+enum class Part { value, phase, amplitude };
+
+std::vector<float> part_of(const std::vector<std::vector<double>>& planes, Part part) {
+  std::vector<float> values(planes[0].size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double value = part == Part::value   ? planes[0][i]
+                         : part == Part::phase ? std::atan2(planes[1][i], planes[0][i])
+                                               : std::hypot(planes[0][i], planes[1][i]);
+    values[i] = static_cast<float>(value);
+  }
+  return values;
+}
+
+struct PartText {
+  Part part;
+  const char *name, *unit;
+};
+
+std::vector<PartText> parts_of(const Quantity& quantity) {
+  if (!quantity.complex()) return {{Part::value, "", ""}};
+  return {{Part::phase, "phase", "rad"}, {Part::amplitude, "amplitude", ""}};
+}
+
+const char* type_of(ResultPanel::Kind kind) { return kind == ResultPanel::Kind::image ? "picture" : "curves"; }
+
+/// The elements of one panel that one `show` asks for.
+struct Slice {
+  Shape first, count;
+};
+
+class ResultView {
+ public:
+  ResultView(std::shared_ptr<const StoredResult> result, std::vector<ResultPanel> panels)
+      : result_(std::move(result)), panels_(std::move(panels)) {}
+
+  [[nodiscard]] const StoredResult& result() const { return *result_; }
+  [[nodiscard]] const std::vector<ResultPanel>& panels() const { return panels_; }
+  [[nodiscard]] const Quantity& quantity(const std::string& name) const {
+    for (const Quantity& each : result_->quantities())
+      if (each.name == name) return each;
+    throw Error(ErrorKind::internal, fmt::format("{}: no quantity {}", result_->path(), name));
+  }
+
+  [[nodiscard]] Value options(std::size_t number) const;
+  void show(const Command& command, Outlet& outlet) const;
+
+ private:
+  [[nodiscard]] std::size_t panel_of(const Command& command) const;
+  [[nodiscard]] Slice slice_of(const Command& command, const ResultPanel& panel, const Quantity& quantity) const;
+  void show_image(const Command& command, std::size_t number, Outlet& outlet) const;
+  [[nodiscard]] Value curves(const Command& command, const ResultPanel& panel) const;
+  [[nodiscard]] Value points(const ResultPanel& panel) const;
+
+  std::shared_ptr<const StoredResult> result_;
+  std::vector<ResultPanel> panels_;
+};
+
+/// Channels of a panel's parts: two for each panel.
+std::uint16_t channel_of(std::size_t panel, std::size_t part) { return static_cast<std::uint16_t>(2 * panel + part); }
+
+Value ResultView::options(std::size_t number) const {
+  const ResultPanel& panel = panels_[number];
+  const Quantity& first = quantity(panel.quantities.front());
+  Value options;
+  options["panel"] = number;
+  if (panel.kind == ResultPanel::Kind::points) {
+    options["marks"] = "points";
+    options["x"] = axis_value({.name = "column", .unit = first.unit});
+    options["y"] = axis_value({.name = "row", .unit = first.unit});
+    options["sliders"] = Value::list();
+    return options;
+  }
+  options["sliders"] = sliders(first, shown_axes(panel, first));
+  if (panel.kind == ResultPanel::Kind::curves) {
+    options["x"] = axis_value(first.axes[static_cast<std::size_t>(panel.along)]);
+    options["y"] = axis_value({.name = "", .unit = first.unit});
+    if (panel.family >= 0) options["family"] = axis_value(first.axes[static_cast<std::size_t>(panel.family)]);
+    return options;
+  }
+  options["rows"] = axis_value(first.axes[first.axes.size() - 2]);
+  options["cols"] = axis_value(first.axes[first.axes.size() - 1]);
+  options["parts"] = Value::list();
+  for (const PartText& part : parts_of(first)) {
+    Value each;
+    each["name"] = part.name;
+    each["unit"] = part.part == Part::phase ? part.unit : unit_text(first.unit);
+    each["channel"] = static_cast<Index>(channel_of(number, options["parts"].size()));
+    options["parts"].push_back(std::move(each));
+  }
+  return options;
+}
+
+std::size_t ResultView::panel_of(const Command& command) const {
+  const Value* panel = command.arguments.find("panel");
+  const Index number = panel != nullptr && panel->is_whole() ? panel->as_whole() : -1;
+  if (number < 0 || number >= static_cast<Index>(panels_.size()))
+    throw Error(ErrorKind::bad_input, fmt::format("show: expected a panel from 0 to {}", panels_.size() - 1));
+  return static_cast<std::size_t>(number);
+}
+
+Slice ResultView::slice_of(const Command& command, const ResultPanel& panel, const Quantity& quantity) const {
+  const Value* index = command.arguments.find("index");
+  const std::vector<int> shown = shown_axes(panel, quantity);
+  Slice slice;
+  for (std::size_t i = 0; i < quantity.axes.size(); ++i) {
+    const Index size = quantity.axes[i].size;
+    const bool whole = std::find(shown.begin(), shown.end(), static_cast<int>(i)) != shown.end();
+    Index at = 0;
+    if (!whole && index != nullptr && index->is_list() && i < index->size()) {
+      const Value& each = index->items()[i];
+      at = each.is_whole() ? each.as_whole() : -1;
+      if (at < 0 || at >= size)
+        throw Error(ErrorKind::bad_input, fmt::format("show: {} has the elements 0 to {} along axis {}", quantity.name,
+                                                      size - 1, i));
+    }
+    slice.first.append(at);
+    slice.count.append(whole ? size : 1);
+  }
+  return slice;
+}
+
+/// Means of blocks of (rows_of, cols_of) elements, the last ones as far as they reach; not-a-number is left out.
+class BlockMeans {
+ public:
+  BlockMeans(Index rows, Index cols, Index rows_of, Index cols_of)
+      : cols_(cols),
+        rows_of_(rows_of),
+        cols_of_(cols_of),
+        made_rows_((rows + rows_of - 1) / rows_of),
+        made_cols_((cols + cols_of - 1) / cols_of),
+        sums_(static_cast<std::size_t>(made_rows_ * made_cols_)),
+        counts_(sums_.size()) {}
+  void add(Index first_row, Index rows, std::span<const double> values) {
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = 0; c < cols_; ++c) {
+        const auto at = static_cast<std::size_t>((first_row + r) / rows_of_ * made_cols_ + c / cols_of_);
+        const double value = values[static_cast<std::size_t>(r * cols_ + c)];
+        if (std::isnan(value)) continue;
+        sums_[at] += value;
+        ++counts_[at];
+      }
+  }
+  [[nodiscard]] Index rows() const { return made_rows_; }
+  [[nodiscard]] Index cols() const { return made_cols_; }
+  /// Not-a-number for a block without a value.
+  [[nodiscard]] std::vector<double> means() const {
+    std::vector<double> means(sums_.size());
+    for (std::size_t i = 0; i < means.size(); ++i) means[i] = sums_[i] / static_cast<double>(counts_[i]);
+    return means;
+  }
+
+ private:
+  Index cols_, rows_of_, cols_of_, made_rows_, made_cols_;
+  std::vector<double> sums_;
+  std::vector<Index> counts_;
+};
+
+void ResultView::show_image(const Command& command, std::size_t number, Outlet& outlet) const {
+  const Quantity& shown = quantity(panels_[number].quantities.front());
+  const auto rank = static_cast<int>(shown.axes.size());
+  Slice slice = slice_of(command, panels_[number], shown);
+  const Index rows = slice.count[rank - 2], cols = slice.count[rank - 1];
+  const Index rows_of = groups_of(rows, most_pixels), cols_of = groups_of(cols, most_pixels);
+  // Of complex numbers the means are taken before their phase: that of a block that the phase wraps in is right too.
+  std::vector<BlockMeans> planes(shown.complex() ? 2 : 1, BlockMeans(rows, cols, rows_of, cols_of));
+  // A band of rows at a time, so that a picture of any size takes little memory.
+  const auto row_bytes = static_cast<std::size_t>(cols) * size_bytes(shown.dtype);
+  const Index band = std::max<Index>(1, static_cast<Index>(band_bytes / std::max<std::size_t>(1, row_bytes)));
+  for (Index row = 0; row < rows; row += band) {
+    Shape first, count;
+    for (int i = 0; i < rank; ++i) {
+      first.append(i == rank - 2 ? row : slice.first[i]);
+      count.append(i == rank - 2 ? std::min(band, rows - row) : slice.count[i]);
+    }
+    const std::vector<std::vector<double>> values = planes_of(result_->read(shown, first, count));
+    for (std::size_t i = 0; i < planes.size(); ++i) planes[i].add(row, count[rank - 2], values[i]);
+  }
+  Value reply;
+  reply["panel"] = number;
+  reply["one_of"].push_back(rows_of);
+  reply["one_of"].push_back(cols_of);
+  outlet.reply(command, std::move(reply));
+  std::vector<std::vector<double>> means;
+  for (const BlockMeans& plane : planes) means.push_back(plane.means());
+  const std::vector<PartText> parts = parts_of(shown);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Frame frame = make_frame<float>(FrameKind::image, planes[0].rows(), planes[0].cols(), part_of(means, parts[i].part));
+    frame.request = command.id;
+    frame.channel = channel_of(number, i);
+    outlet.send(std::move(frame));
+  }
+}
+
+/// Every n-th of some numbers, and the last.
+Value thinned(std::span<const float> values) {
+  Value list = Value::list();
+  const auto count = static_cast<Index>(values.size());
+  const Index every = groups_of(count, most_points);
+  for (Index i = (count - 1) % every; i < count; i += every) {
+    const auto value = static_cast<double>(values[static_cast<std::size_t>(i)]);
+    list.push_back(std::isfinite(value) ? Value(value) : Value());
+  }
+  return list;
+}
+
+Value places(const Axis& axis) {
+  Value list = Value::list();
+  const Index every = groups_of(axis.size, most_points);
+  for (Index i = (axis.size - 1) % every; i < axis.size; i += every) list.push_back(axis.place(i));
+  return list;
+}
+
+std::string element_text(const Axis& axis, Index i) {
+  const std::string unit = axis.unit.empty() ? "" : " " + unit_text(axis.unit);
+  const std::string name = axis.name.empty() ? "" : axis.name + " ";
+  const bool has_place = !axis.places.empty() && std::isfinite(axis.place(i));
+  return has_place ? fmt::format("{}{:.4g}{}", name, axis.place(i), unit) : fmt::format("{}{}", name, i);
+}
+
+Value ResultView::curves(const Command& command, const ResultPanel& panel) const {
+  Value reply;
+  reply["curves"] = Value::list();
+  const Quantity& first = quantity(panel.quantities.front());
+  reply["x"] = places(first.axes[static_cast<std::size_t>(panel.along)]);
+  for (const std::string& name : panel.quantities) {
+    const Quantity& shown = quantity(name);
+    Slice slice = slice_of(command, panel, shown);
+    const Index family = panel.family < 0 ? 1 : slice.count[panel.family];
+    const Index most = std::min(family, most_curves);
+    for (Index k = 0; k < most; ++k) {
+      // The outermost ones are among those that are chosen.
+      const Index at = most < 2 ? 0 : k * (family - 1) / (most - 1);
+      Shape from, count;
+      for (int i = 0; i < static_cast<int>(shown.axes.size()); ++i) {
+        from.append(i == panel.family ? at : slice.first[i]);
+        count.append(i == panel.family ? 1 : slice.count[i]);
+      }
+      const std::vector<std::vector<double>> values = planes_of(result_->read(shown, from, count));
+      for (const PartText& part : parts_of(shown)) {
+        Value curve;
+        std::string label = family < 2 ? "" : element_text(shown.axes[static_cast<std::size_t>(panel.family)], at);
+        if (panel.quantities.size() > 1) label = name.substr(name.rfind('/') + 1);
+        if (*part.name != '\0') label += (label.empty() ? "" : ", ") + std::string(part.name);
+        curve["name"] = label;
+        curve["y"] = thinned(part_of(values, part.part));
+        reply["curves"].push_back(std::move(curve));
+      }
+    }
+    if (family > most) reply["of"] = family;
+  }
+  const Index size = first.axes[static_cast<std::size_t>(panel.along)].size;
+  if (size > most_points) reply["one_of"] = groups_of(size, most_points);
+  return reply;
+}
+
+Value ResultView::points(const ResultPanel& panel) const {
+  Value reply;
+  reply["curves"] = Value::list();
+  for (const std::string& name : panel.quantities) {
+    const Quantity& shown = quantity(name);
+    const Index count = shown.axes.front().size;
+    const std::vector<float> values = part_of(planes_of(result_->read(shown, Shape{0, 0}, Shape{count, 2})), Part::value);
+    std::vector<float> row, col;
+    for (std::size_t i = 0; i + 1 < values.size(); i += 2) row.push_back(values[i]), col.push_back(values[i + 1]);
+    Value curve;
+    curve["name"] = name;
+    curve["x"] = thinned(col);
+    curve["y"] = thinned(row);
+    reply["curves"].push_back(std::move(curve));
+    if (count > most_points) reply["one_of"] = groups_of(count, most_points);
+  }
+  return reply;
+}
+
+void ResultView::show(const Command& command, Outlet& outlet) const {
+  const std::size_t number = panel_of(command);
+  const ResultPanel& panel = panels_[number];
+  if (panel.kind == ResultPanel::Kind::image) return show_image(command, number, outlet);
+  Value reply = panel.kind == ResultPanel::Kind::points ? points(panel) : curves(command, panel);
+  reply["panel"] = number;
+  outlet.reply(command, std::move(reply));
+}
+
+class ResultSession final : public Session {
+ public:
+  ResultSession(std::shared_ptr<const ResultView> view, std::shared_ptr<Outlet> outlet)
+      : view_(std::move(view)), outlet_(std::move(outlet)) {}
+  void run(const Command& command) override {
+    if (command.name != "show")
+      throw Error(ErrorKind::bad_input, fmt::format("no command is called \"{}\"", command.name));
+    view_->show(command, *outlet_);
+  }
+  File export_file(const Value&) override {
+    throw Error(ErrorKind::not_supported, "the page of a result has no files to take away")
+        .hint("all numbers are in " + view_->result().path());
+  }
+
+ private:
+  std::shared_ptr<const ResultView> view_;
+  std::shared_ptr<Outlet> outlet_;
+};
+
+void add_numbers(Page& page, const StoredResult& result) {
+  Facts facts;
+  for (const Numbers& each : result.numbers()) {
+    std::string text;
+    for (const double value : each.values) text += fmt::format("{}{:.6g}", text.empty() ? "" : ", ", value);
+    facts.add(each.name, each.unit.empty() ? text : text + " " + unit_text(each.unit));
+  }
+  constexpr std::size_t short_text = 80;
+  for (const Text& each : result.texts())
+    if (each.tree.is_null() && each.text.size() <= short_text && each.text.find('\n') == std::string::npos)
+      facts.add(each.name, each.text);
+  add_panel(page, "numbers", "facts", "Numbers", facts.take());
+  for (const Text& each : result.texts()) {
+    if (!each.tree.is_null()) {
+      add_tree(page, each.name, each.name, each.tree);
+    } else if (each.text.size() > short_text || each.text.find('\n') != std::string::npos) {
+      Value options;
+      options["text"] = each.text;
+      page.panels.push_back({each.name, "text", each.name, std::move(options)});
+    }
+  }
+}
+
+/// What `first` shows of this result, then the rest: pictures before curves.
+std::vector<ResultPanel> arranged(const StoredResult& result, const std::vector<ResultPanel>& first) {
+  std::set<std::string> known, shown;
+  for (const Quantity& quantity : result.quantities()) known.insert(quantity.name);
+  std::vector<ResultPanel> panels;
+  for (ResultPanel panel : first) {
+    std::erase_if(panel.quantities, [&](const std::string& name) { return !known.contains(name); });
+    if (panel.quantities.empty()) continue;
+    shown.insert(panel.quantities.begin(), panel.quantities.end());
+    panels.push_back(std::move(panel));
+  }
+  for (const ResultPanel::Kind kind : {ResultPanel::Kind::image, ResultPanel::Kind::curves})
+    for (const Quantity& quantity : result.quantities())
+      if (ResultPanel panel = default_panel(quantity); panel.kind == kind && !shown.contains(quantity.name))
+        panels.push_back(std::move(panel));
+  return panels;
+}
+
+}  // namespace
+
+ResultPanel default_panel(const Quantity& quantity) {
+  ResultPanel panel{.title = quantity.name, .quantities = {quantity.name}};
+  const auto rank = static_cast<int>(quantity.axes.size());
+  const auto curves = [&](int along, int family) {
+    panel.kind = ResultPanel::Kind::curves;
+    panel.along = along;
+    panel.family = family;
+  };
+  if (rank < 2) {
+    curves(0, -1);
+    return panel;
+  }
+  const Axis &rows = quantity.axes[static_cast<std::size_t>(rank - 2)], &cols = quantity.axes.back();
+  if (rows.even() && cols.even() && std::min(rows.size, cols.size) >= too_few) return panel;
+  // Over the axis whose places say something, else over the longer one.
+  const bool over_rows = rows.even() == cols.even() ? rows.size >= cols.size : cols.even();
+  over_rows ? curves(rank - 2, rank - 1) : curves(rank - 1, rank - 2);
+  return panel;
+}
+
+Page result_page(std::shared_ptr<const StoredResult> result, const std::vector<ResultPanel>& first) {
+  Page page;
+  page.title = std::filesystem::path(result->path()).filename().string();
+  page.view = "panels";
+  const auto view = std::make_shared<const ResultView>(result, arranged(*result, first));
+  for (std::size_t i = 0; i < view->panels().size(); ++i) {
+    const ResultPanel& panel = view->panels()[i];
+    page.panels.push_back({fmt::format("array.{}", i), type_of(panel.kind), panel.title, view->options(i)});
+  }
+  add_numbers(page, *result);
+  page.actions = {{.name = "show", .help = "the numbers of one panel, at places of its sliders", .distinct = {"panel"}}};
+  page.open = [view](std::shared_ptr<Outlet> outlet) -> std::unique_ptr<Session> {
+    return std::make_unique<ResultSession>(view, std::move(outlet));
+  };
+  return page;
+}
+
+std::string unit_text(const std::string& unit) {
+  static const std::vector<std::string_view> raised = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
+                                                       "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
+  std::string text;
+  bool exponent = false;
+  if (unit == "1") return "";  // a pure number
+  for (const char each : unit) {
+    if (each == '^') {
+      exponent = true;
+    } else if (exponent && each == '-') {
+      text += "\u207b";
+    } else if (exponent && each >= '0' && each <= '9') {
+      text += raised[static_cast<std::size_t>(each - '0')];
+    } else {
+      exponent = false;
+      text += each;
+    }
+  }
+  return text;
+}
+
+}  // namespace sonde::panel

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import { barTicks } from "../display/colour_bar";
+import { colourTable, type ColourMapName } from "../display/colour_maps";
+import { axisNumber, formatNumber } from "../display/readout";
+import { position, symmetricRange, type Mapping } from "../display/stretch";
+import { linearMarks } from "../display/marks";
+import { FrameKind, type Frame } from "../protocol/frame";
+import type { PanelDescription } from "../protocol/messages";
+import { useViewer } from "./context";
+import { shownRange } from "./frame_view";
+import { axisTitle, Sliders, useSlice, type AxisOptions, type SliderOptions } from "./slices";
+
+interface PartOptions {
+  name: string;
+  unit: string;
+  channel: number;
+}
+
+interface PictureOptions {
+  rows: AxisOptions;
+  cols: AxisOptions;
+  parts: PartOptions[];
+  sliders: SliderOptions[];
+}
+
+/** Two axes of an array as a picture with ticks and a colour bar; of complex numbers phase and amplitude. */
+export function PicturePanel({ panel }: { panel: PanelDescription }) {
+  const { rows, cols, parts, sliders } = panel.options as unknown as PictureOptions;
+  const { store } = useViewer();
+  const slice = useSlice(panel);
+  const [down, across] = (slice.reply?.one_of ?? [1, 1]) as [number, number];
+  return (
+    <div class="sliced" ref={slice.place}>
+      <Sliders sliders={sliders} slice={slice} />
+      {slice.problem && <p class="problem">{slice.problem}</p>}
+      <div class="pictures">
+        {parts.map((part) => (
+          <AxesPicture key={part.channel} title={panel.title} part={part} rows={rows} cols={cols} frame={store.frame(FrameKind.image, 0, part.channel).value} blocks={[down, across]} />
+        ))}
+      </div>
+      {down * across > 1 && <p class="hint">{`A pixel is the mean of ${down} \u00d7 ${across} values.`}</p>}
+    </div>
+  );
+}
+
+/** How values become colours: those of both signs from zero on either side, phases that go around on a circle. */
+export function mappingOf(frame: Frame, part: PartOptions): { mapping: Mapping; colours: ColourMapName } {
+  const [low, high] = shownRange(frame.values as Float32Array);
+  const linear = { stretch: "linear", gamma: 1 } as const;
+  if (part.name === "phase" && high - low > 1.7 * Math.PI) return { mapping: { low: -Math.PI, high: Math.PI, ...linear }, colours: "phase" };
+  if (part.name !== "") return { mapping: { low, high, ...linear }, colours: part.name === "phase" ? "gray" : "magma" };
+  const signed = low < 0 && high > 0 && Math.min(-low, high) > 0.05 * Math.max(-low, high);
+  return signed ? { mapping: { ...symmetricRange({ low, high }), ...linear }, colours: "RdBu" } : { mapping: { low, high, ...linear }, colours: "viridis" };
+}
+
+// In pixels of the screen, where there is room for them.
+const ROOM = { left: 62, right: 96, top: 22, bottom: 40 };
+const MOST = { width: 400, height: 330 };
+
+interface Props {
+  title: string;
+  part: PartOptions;
+  rows: AxisOptions;
+  cols: AxisOptions;
+  frame: Frame | null;
+  /** How many elements each pixel is the mean of. */
+  blocks: [number, number];
+}
+
+function AxesPicture({ title, part, rows, cols, frame, blocks }: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const bar = useRef<HTMLCanvasElement>(null);
+  const [read, setRead] = useState("");
+  const shown = frame && mappingOf(frame, part);
+  useLayoutEffect(() => {
+    if (!canvas.current || !bar.current || !frame || !shown) return;
+    const table = new Uint32Array(colourTable(shown.colours).buffer);
+    paint(canvas.current, frame.rows, frame.cols, (i) => colourAt(table, frame.values[i] as number, shown.mapping));
+    paint(bar.current, 256, 1, (i) => table[255 - i]);
+  }, [frame]);
+
+  // Both axes in one scale where they have one unit; otherwise every element is square, as far as that can be looked at.
+  const same = rows.unit === cols.unit && rows.unit !== "";
+  const ratio = same ? Math.abs((cols.size * cols.step) / (rows.size * rows.step)) : cols.size / rows.size;
+  const aspect = Math.min(3, Math.max(1 / 3, ratio || 1));
+  const width = Math.min(MOST.width, MOST.height * aspect);
+  const height = width / aspect;
+  const all = { width: ROOM.left + width + ROOM.right, height: ROOM.top + height + ROOM.bottom };
+  const percent = (left: number, top: number, w: number, h: number) => ({
+    left: `${(100 * left) / all.width}%`,
+    top: `${(100 * top) / all.height}%`,
+    width: `${(100 * w) / all.width}%`,
+    height: `${(100 * h) / all.height}%`,
+  });
+  const onMove = (event: PointerEvent) => {
+    if (!frame) return;
+    const box = (event.currentTarget as HTMLCanvasElement).getBoundingClientRect();
+    const row = Math.min(frame.rows - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * frame.rows)));
+    const col = Math.min(frame.cols - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * frame.cols)));
+    const at = (axis: AxisOptions, i: number, block: number) =>
+      `${axis.name} ${axisNumber(axis.first + axis.step * Math.min(axis.size - 1, i * block + (block - 1) / 2), Math.abs(axis.step * axis.size))}${axis.unit ? ` ${axis.unit}` : ""}`;
+    setRead(`${at(rows, row, blocks[0])}, ${at(cols, col, blocks[1])}: ${formatNumber(frame.values[row * frame.cols + col])}${part.unit ? ` ${part.unit}` : ""}`);
+  };
+  return (
+    <figure class="axes" style={{ maxWidth: `${all.width}px` }}>
+      <div class="box" style={{ aspectRatio: `${all.width} / ${all.height}` }}>
+        <svg viewBox={`0 0 ${all.width} ${all.height}`} aria-hidden="true">
+          <rect class="frame" x={ROOM.left} y={ROOM.top} width={width} height={height} />
+          <AxisMarks axis={cols} length={width} along={(x) => [ROOM.left + x, ROOM.top + height]} />
+          <AxisMarks axis={rows} length={height} along={(y) => [ROOM.left, ROOM.top + y]} upright />
+          {shown &&
+            barTicks(shown.mapping).map(({ at, label }) => (
+              <text key={at} class="mark" x={ROOM.left + width + 32} y={ROOM.top + (1 - at) * height + 4}>
+                {label}
+              </text>
+            ))}
+          <text class="mark" x={ROOM.left + width + 12} y={ROOM.top - 8}>
+            {part.unit}
+          </text>
+          <text class="mark part" x={ROOM.left} y={ROOM.top - 8}>
+            {part.name}
+          </text>
+        </svg>
+        <canvas ref={canvas} role="img" aria-label={part.name ? `${title}, ${part.name}` : title} style={percent(ROOM.left, ROOM.top, width, height)} onPointerMove={onMove} onPointerLeave={() => setRead("")} />
+        <canvas ref={bar} class="bar" aria-hidden="true" style={percent(ROOM.left + width + 12, ROOM.top, 14, height)} />
+      </div>
+      <figcaption class="hint">{read || "\u00a0"}</figcaption>
+    </figure>
+  );
+}
+
+function colourAt(table: Uint32Array, value: number, mapping: Mapping): number {
+  const at = position(value, mapping);
+  return Number.isNaN(at) ? 0 : table[Math.round(255 * at)];
+}
+
+function paint(canvas: HTMLCanvasElement, rows: number, cols: number, colour: (i: number) => number): void {
+  canvas.width = cols;
+  canvas.height = rows;
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  const image = context.createImageData(cols, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < pixels.length; ++i) pixels[i] = colour(i);
+  context.putImageData(image, 0, 0);
+}
+
+/** Ticks at round values. The elements of an axis are as wide as its step, their places in their middles. */
+function AxisMarks({ axis, length, along, upright }: { axis: AxisOptions; length: number; along(at: number): [number, number]; upright?: boolean }) {
+  const { first, step, size } = axis;
+  const low = first - step / 2;
+  const span = step * size;
+  const marks = linearMarks(Math.min(low, low + span), Math.max(low, low + span), Math.max(2, length / 80));
+  const [x0, y0] = along(length / 2);
+  return (
+    <>
+      {marks.map((value) => {
+        const [x, y] = along(((value - low) / span) * length);
+        return (
+          <g key={value}>
+            <line class="tick" x1={x} y1={y} x2={upright ? x - 5 : x} y2={upright ? y : y + 5} />
+            <text class="mark" x={upright ? x - 8 : x} y={upright ? y + 4 : y + 17} text-anchor={upright ? "end" : "middle"}>
+              {axisNumber(value, Math.abs(span))}
+            </text>
+          </g>
+        );
+      })}
+      <text class="mark" text-anchor="middle" {...(upright ? { transform: `translate(13 ${y0}) rotate(-90)` } : { x: x0, y: y0 + 35 })}>
+        {axisTitle(axis)}
+      </text>
+    </>
+  );
+}
