@@ -38,9 +38,10 @@ struct ViewCommandOptions {
   serve::ServeOptions serve;
   std::unique_ptr<Viewing> viewing = viewing_of_files();
   void describe(Fields& fields) {
-    fields.positional("input", input,
-                      {.help = "scans, folders of *_master.h5 (each a series), or one result of a command: .h5, .nc, .npz, "
-                               "or its report (.json)"});
+    fields.positional(
+        "input", input,
+        {.help = "scans, folders of *_master.h5 (each a series), or one result of a command: .h5, .nc, .npz, "
+                 "or its report (.json)"});
     fields.add("open", open, {.help = "open the page in the browser of this desktop"});
     fields.heading("Server");
     serve.describe(fields);
@@ -120,7 +121,8 @@ panel::Page page_of_result(panel::StoredResult result) {
 
 Viewing& viewing_in(const ViewCommandOptions& options) {
   if (!options.viewing)
-    throw Error(ErrorKind::not_supported, fmt::format("{}: no result of a command, and this build shows nothing else", options.input.front()))
+    throw Error(ErrorKind::not_supported,
+                fmt::format("{}: no result of a command, and this build shows nothing else", options.input.front()))
         .hint("build sonde with the instrument stem");
   return *options.viewing;
 }

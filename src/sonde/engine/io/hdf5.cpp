@@ -87,7 +87,8 @@ void visit_objects(const std::shared_ptr<const OpenFile>& file,
   }
 }
 
-/// The first object that each row of an attribute of references names, by its address; undefined_address for empty rows.
+/// The first object that each row of an attribute of references names, by its address; undefined_address for empty
+/// rows.
 std::vector<std::uint64_t> first_references(const OpenFile& file, const hdf5::StoredAttribute& attribute) {
   std::vector<std::uint64_t> addresses;
   const hdf5::Datatype& type = attribute.type;

@@ -29,7 +29,7 @@ enum class Tag : std::uint32_t { absent = 0, dimension = 10, variable = 11, attr
 struct Variable {
   Shape shape;
   std::vector<std::string> dimensions;  ///< their names
-  std::optional<DType> dtype;  ///< nothing for characters
+  std::optional<DType> dtype;           ///< nothing for characters
   std::map<std::string, Hdf5Value> attributes;
   std::uint64_t begin = 0;       ///< offset of the first element
   std::uint64_t slab_bytes = 0;  ///< of all elements, or of those of one record

@@ -74,7 +74,8 @@ void add_tree(Page& page, const std::string& id, const std::string& title, const
   add_panel(page, id, "facts", title, facts.take());
   if (!tree.is_object()) return;
   for (const auto& [key, value] : tree.members())
-    if (is_list_of_objects(value)) add_panel(page, id + "." + key, "table", title + ": " + key, table_of(value.items()));
+    if (is_list_of_objects(value))
+      add_panel(page, id + "." + key, "table", title + ": " + key, table_of(value.items()));
 }
 
 }  // namespace sonde::panel

@@ -33,7 +33,8 @@ Value axis_value(const Axis& axis) {
   value["size"] = axis.size;
   const bool several = axis.size > 1;
   value["first"] = axis.place(0);
-  value["step"] = several ? (axis.place(axis.size - 1) - axis.place(0)) / static_cast<double>(axis.size - 1) : axis.step;
+  value["step"] =
+      several ? (axis.place(axis.size - 1) - axis.place(0)) / static_cast<double>(axis.size - 1) : axis.step;
   return value;
 }
 
@@ -170,8 +171,8 @@ Slice ResultView::slice_of(const Command& command, const ResultPanel& panel, con
       const Value& each = index->items()[i];
       at = each.is_whole() ? each.as_whole() : -1;
       if (at < 0 || at >= size)
-        throw Error(ErrorKind::bad_input, fmt::format("show: {} has the elements 0 to {} along axis {}", quantity.name,
-                                                      size - 1, i));
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("show: {} has the elements 0 to {} along axis {}", quantity.name, size - 1, i));
     }
     slice.first.append(at);
     slice.count.append(whole ? size : 1);
@@ -244,7 +245,8 @@ void ResultView::show_image(const Command& command, std::size_t number, Outlet& 
   for (const BlockMeans& plane : planes) means.push_back(plane.means());
   const std::vector<PartText> parts = parts_of(shown);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    Frame frame = make_frame<float>(FrameKind::image, planes[0].rows(), planes[0].cols(), part_of(means, parts[i].part));
+    Frame frame =
+        make_frame<float>(FrameKind::image, planes[0].rows(), planes[0].cols(), part_of(means, parts[i].part));
     frame.request = command.id;
     frame.channel = channel_of(number, i);
     outlet.send(std::move(frame));
@@ -319,7 +321,8 @@ Value ResultView::points(const ResultPanel& panel) const {
   for (const std::string& name : panel.quantities) {
     const Quantity& shown = quantity(name);
     const Index count = shown.axes.front().size;
-    const std::vector<float> values = part_of(planes_of(result_->read(shown, Shape{0, 0}, Shape{count, 2})), Part::value);
+    const std::vector<float> values =
+        part_of(planes_of(result_->read(shown, Shape{0, 0}, Shape{count, 2})), Part::value);
     std::vector<float> row, col;
     for (std::size_t i = 0; i + 1 < values.size(); i += 2) row.push_back(values[i]), col.push_back(values[i + 1]);
     Value curve;
@@ -433,7 +436,8 @@ Page result_page(std::shared_ptr<const StoredResult> result, const std::vector<R
     page.panels.push_back({fmt::format("array.{}", i), type_of(panel.kind), panel.title, view->options(i)});
   }
   add_numbers(page, *result);
-  page.actions = {{.name = "show", .help = "the numbers of one panel, at places of its sliders", .distinct = {"panel"}}};
+  page.actions = {
+      {.name = "show", .help = "the numbers of one panel, at places of its sliders", .distinct = {"panel"}}};
   page.open = [view](std::shared_ptr<Outlet> outlet) -> std::unique_ptr<Session> {
     return std::make_unique<ResultSession>(view, std::move(outlet));
   };

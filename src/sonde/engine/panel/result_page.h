@@ -25,8 +25,8 @@ struct ResultPanel {
 };
 
 /// What fits a quantity: two axes are an image, one a curve. Where the last two axes are no picture, because the
-/// elements of one are unevenly spaced or very few, there are curves over the uneven axis, else over the longer one, one
-/// for each element of the other.
+/// elements of one are unevenly spaced or very few, there are curves over the uneven axis, else over the longer one,
+/// one for each element of the other.
 [[nodiscard]] ResultPanel default_panel(const Quantity& quantity);
 
 /// A result to look at: the panels of `first`, then the default panel of every quantity that none of them shows, its

@@ -19,10 +19,10 @@
 namespace sonde::panel {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using sonde::testing::error_of;
 using sonde::testing::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Budget plenty() { return {std::size_t{1} << 30, "a test"}; }
 
@@ -45,7 +45,8 @@ class Heard final : public Outlet {
 class ResultPage : public ::testing::Test {
  protected:
   [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
-  [[nodiscard]] std::shared_ptr<const StoredResult> open(const std::string& name, const Budget& budget = plenty()) const {
+  [[nodiscard]] std::shared_ptr<const StoredResult> open(const std::string& name,
+                                                         const Budget& budget = plenty()) const {
     auto result = StoredResult::open(file(name), budget);
     return result ? std::make_shared<const StoredResult>(*std::move(result)) : nullptr;
   }
@@ -146,8 +147,9 @@ TEST_F(ResultPage, TakesAxesAndUnitsOfNpzFromItsText) {
   std::vector<NamedArray> arrays;
   arrays.push_back({.name = "b", .array = ramp({9, 10})});
   arrays.push_back({.name = "theta", .array = ramp({9})});
-  arrays.push_back({.name = "attributes_json",
-                    .text = R"({"": {"schema": "sonde.test.result/1"}, "b": {"units": "T", "dimensions": ["theta", "zeta"]}})"});
+  arrays.push_back(
+      {.name = "attributes_json",
+       .text = R"({"": {"schema": "sonde.test.result/1"}, "b": {"units": "T", "dimensions": ["theta", "zeta"]}})"});
   write_npz(file("a.npz"), arrays);
   const auto result = open("a.npz");
   ASSERT_NE(result, nullptr);
@@ -248,7 +250,8 @@ TEST_F(ResultPage, DrawsACurveForEachElementOfAnAxisThatIsNoPicture) {
   EXPECT_EQ(text_at(*panel(page, "D11").options.find("x"), "name"), "nu");
   const auto heard = show(page, "D11");
   const Value& reply = heard->replies.at(0);
-  EXPECT_THAT(reply.find("x")->items(), ElementsAre(Value(1.0), Value(10.0), Value(100.0), Value(1000.0), Value(1e4), Value(1e5)));
+  EXPECT_THAT(reply.find("x")->items(),
+              ElementsAre(Value(1.0), Value(10.0), Value(100.0), Value(1000.0), Value(1e4), Value(1e5)));
   ASSERT_EQ(reply.find("curves")->size(), 5u);
   const Value& third = reply.find("curves")->items()[2];
   EXPECT_EQ(text_at(third, "name"), "rho 2");
@@ -277,7 +280,8 @@ TEST_F(ResultPage, ChoosesAmongCurvesThatColoursCannotTellApart) {
   EXPECT_EQ(reply.find("of")->as_whole(), 15);
   std::vector<std::string> names;
   for (const Value& curve : reply.find("curves")->items()) names.push_back(text_at(curve, "name"));
-  EXPECT_THAT(names, ElementsAre("field 0", "field 2", "field 4", "field 6", "field 8", "field 10", "field 12", "field 14"));
+  EXPECT_THAT(names,
+              ElementsAre("field 0", "field 2", "field 4", "field 6", "field 8", "field 10", "field 12", "field 14"));
 }
 
 TEST_F(ResultPage, PutsTheInstrumentsPanelsFirstAndShowsNothingTwice) {
@@ -288,9 +292,10 @@ TEST_F(ResultPage, PutsTheInstrumentsPanelsFirstAndShowsNothingTwice) {
   writer.array("/positions", Array::from(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, Shape{5, 2}));
   writer.finish();
   using Kind = ResultPanel::Kind;
-  const Page page = result_page(open("a.h5"), {{.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A", "R_free"}},
-                                               {.kind = Kind::points, .title = "Where", .quantities = {"positions"}},
-                                               {.title = "Absent", .quantities = {"absent"}}});
+  const Page page =
+      result_page(open("a.h5"), {{.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A", "R_free"}},
+                                 {.kind = Kind::points, .title = "Where", .quantities = {"positions"}},
+                                 {.title = "Absent", .quantities = {"absent"}}});
   std::vector<std::string> titles;
   for (const Panel& each : page.panels) titles.push_back(each.title);
   EXPECT_THAT(titles, ElementsAre("Errors", "Where", "z"));

@@ -326,6 +326,14 @@ const Entry* places_of(const Entry& entry, std::size_t axis, const std::vector<E
   return nullptr;
 }
 
+/// "sonde.<instrument>.<what>/1". Acquisitions ("sonde.arina/1", "sonde.ptycho.scan/1") have more counts than a page of
+/// arrays could show; the viewer of scans shows them.
+bool is_result(const std::string& schema) {
+  constexpr std::string_view ours = "sonde.";
+  return schema.starts_with(ours) && schema.find('.', ours.size()) != std::string::npos &&
+         schema.find(".scan/") == std::string::npos;
+}
+
 }  // namespace
 
 bool Axis::even() const {
@@ -344,8 +352,7 @@ std::optional<StoredResult> StoredResult::open(const std::string& path, const Bu
   const std::map<std::string, Hdf5Value> attributes = result.source_->attributes();
   if (const auto schema = attributes.find("schema"); schema != attributes.end())
     result.schema_ = schema->second.text().value_or("");
-  // A scan has more counts than a page of it could show; the viewer of scans does.
-  if (!result.schema_.starts_with("sonde.") || result.schema_.find(".scan/") != std::string::npos) return std::nullopt;
+  if (!is_result(result.schema_)) return std::nullopt;
 
   for (const auto& [name, value] : attributes) {
     if (name == "schema") continue;

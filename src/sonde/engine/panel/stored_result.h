@@ -22,7 +22,9 @@ struct Axis {
   double step = 1;
   /// Whether its elements are equally far apart.
   [[nodiscard]] bool even() const;
-  [[nodiscard]] double place(Index i) const { return places.empty() ? step * static_cast<double>(i) : places.at(static_cast<std::size_t>(i)); }
+  [[nodiscard]] double place(Index i) const {
+    return places.empty() ? step * static_cast<double>(i) : places.at(static_cast<std::size_t>(i));
+  }
 };
 
 /// An array of a result, not read yet.
@@ -47,10 +49,10 @@ struct Text {
 };
 
 /// A file that a verb wrote: HDF5, NetCDF (both kinds) or NPZ, with the attribute `schema` = "sonde....", which NPZ has
-/// in `attributes_json`. What axes and units are comes from the file: `units`; the names of axes from NetCDF dimensions,
-/// DIMENSION_LIST, DIMENSION_LABELS or `dimensions` in `attributes_json`; their places from the array of one dimension
-/// that has the name of the axis, or from `pixel_size_<unit>` = (row, column). Opening reads what is small; arrays are
-/// read when they are shown. Thread-safe.
+/// in `attributes_json`. What axes and units are comes from the file: `units`; the names of axes from NetCDF
+/// dimensions, DIMENSION_LIST, DIMENSION_LABELS or `dimensions` in `attributes_json`; their places from the array of
+/// one dimension that has the name of the axis, or from `pixel_size_<unit>` = (row, column). Opening reads what is
+/// small; arrays are read when they are shown. Thread-safe.
 class StoredResult {
  public:
   /// Nothing for a file that no verb wrote as its result: of other programs, scans, and what is in none of the formats.

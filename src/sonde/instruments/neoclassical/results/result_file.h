@@ -15,8 +15,8 @@ namespace sonde::neoclassical {
 void require_result_path(const std::string& path);
 
 /// Writes the quantities by suffix, with the same names: .nc as NetCDF-4, .h5 as data sets at the root with their
-/// attributes and the names of their axes, .npz with these as a text attributes_json. Uncompressed; the file appears under its name when
-/// it is complete. Throws like require_result_path(), Error(io).
+/// attributes and the names of their axes, .npz with these as a text attributes_json. Uncompressed; the file appears
+/// under its name when it is complete. Throws like require_result_path(), Error(io).
 void write_result(const std::string& path, const NetcdfContents& contents);
 
 /// The same of numbers by name: single ones as such, more of them as a line; with the units that there are, and texts.

@@ -167,8 +167,8 @@ void write_result(const std::string& path, const Result& result, const OutputRol
   }
 
   const std::string unit = calibrated ? "A" : "px";
-  for (const auto& [name, points] : {std::pair("/positions_", &result.positions),
-                                     std::pair("/positions_initial_", &result.initial_positions)}) {
+  for (const auto& [name, points] :
+       {std::pair("/positions_", &result.positions), std::pair("/positions_initial_", &result.initial_positions)}) {
     writer.array(name + unit, array_of(*points, row, col));
     writer.describe(name + unit, {"frame", "row, column"}, calibrated ? "\u00c5" : "px");
   }

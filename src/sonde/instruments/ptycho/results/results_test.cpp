@@ -104,7 +104,7 @@ TEST(Result, WithoutCalibrationNothingIsInAngstrom) {
                             "f = h5py.File(sys.argv[1])\n"
                             "print([k for k in f if 'positions' in k], sorted(f['object'].attrs))\n",
                             folder.file("r.h5")),
-            "['positions_initial_px', 'positions_px'] ['origin_px', 'type']\n");
+            "['positions_initial_px', 'positions_px'] ['DIMENSION_LABELS', 'origin_px', 'type']\n");
   EXPECT_FALSE(read_result(folder.file("r.h5")).sampling.calibrated());
 }
 

@@ -18,7 +18,10 @@ std::vector<Verb> verbs() {
 }  // namespace
 
 extern const Instrument instrument;
-const Instrument instrument{
-    .name = "ptycho", .verbs = verbs, .bench_cases = ptycho::bench_cases, .demonstrate = demonstrate, .arrange = arrange};
+const Instrument instrument{.name = "ptycho",
+                            .verbs = verbs,
+                            .bench_cases = ptycho::bench_cases,
+                            .demonstrate = demonstrate,
+                            .arrange = arrange};
 
 }  // namespace sonde::ptycho
