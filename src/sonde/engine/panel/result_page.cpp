@@ -20,7 +20,7 @@ namespace {
 
 constexpr Index most_pixels = 1024;  // along a side of what is sent
 constexpr Index most_points = 2000;  // of a curve
-constexpr Index most_curves = 8;     // that can be told apart by their colours
+constexpr Index most_curves = 8;     // that can be distinguished by their colours
 constexpr Index too_few = 8;         // elements of an axis that make no picture
 constexpr std::size_t band_bytes = std::size_t{8} << 20;
 
