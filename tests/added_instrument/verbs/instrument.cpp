@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sonde/engine/io/atomic_file.h"
-#include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/io/netcdf_writer.h"
 
 namespace sonde::blackbody {
@@ -57,23 +55,6 @@ void run_spectrum(const SpectrumOptions& options, Run& run) {
   run.say(fmt::format("wrote     {}", options.output));
 }
 
-/// A result in the browser: where its spectrum is highest.
-class SpectrumViewing final : public Viewing {
- public:
-  void describe(Fields&) override {}
-  panel::Page page(const std::vector<std::string>& files, Run&) override {
-    panel::Panel facts{.id = "spectrum", .type = "facts", .title = "Spectrum"};
-    for (const std::string& file : files) {
-      Value fact;
-      fact["name"] = file;
-      fact["value"] = fmt::format("peak at {:.0f} nm", 1e9 * *Hdf5File::open(file).value("/peak")->number());
-      facts.options["facts"].push_back(std::move(fact));
-    }
-    return {.title = "Black body", .view = "report", .panels = {std::move(facts)}};
-  }
-  void plan(const std::vector<std::string>&, Run&) override {}
-};
-
 std::vector<Verb> verbs() {
   return {{.name = "blackbody spectrum",
            .summary = "The light of a black body by its wavelength",
@@ -87,7 +68,6 @@ std::vector<Verb> verbs() {
 extern const Instrument instrument;
 const Instrument instrument{.name = "blackbody",
                             .verbs = verbs,
-                            .bench_cases = [](ShowPage) { return std::vector<BenchCase>(); },
-                            .viewing = [] { return std::unique_ptr<Viewing>(new SpectrumViewing); }};
+                            .bench_cases = [](ShowPage) { return std::vector<BenchCase>(); }};
 
 }  // namespace sonde::blackbody

@@ -68,7 +68,7 @@ class StoredResult {
   [[nodiscard]] const std::vector<Text>& texts() const { return texts_; }
 
   /// A box of a quantity on the host, while the budget has room for it: Error(budget) otherwise. Only HDF5 and NetCDF-4
-  /// read the box alone; the other formats need room for the whole quantity.
+  /// read no more than the box; the other formats need room for the whole quantity.
   [[nodiscard]] Array read(const Quantity& quantity, const Shape& first, const Shape& count) const;
 
   /// A file of one of the formats.
