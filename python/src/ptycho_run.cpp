@@ -279,7 +279,7 @@ class PtychoRun {
   }
   [[nodiscard]] double overlap() {
     (void)prepared();
-    return job_->judgement().overlap;
+    return job_->assessment().overlap;
   }
   [[nodiscard]] std::pair<std::vector<Index>, std::vector<Index>> frames() {
     return {prepared().active(), prepared().held_out()};

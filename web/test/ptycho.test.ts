@@ -37,13 +37,13 @@ const SETTINGS = {
 it("changes a setting, and says why one is refused", async () => {
   const browser = await launch();
   const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });
-  const wishes: object[] = [];
+  const requests: object[] = [];
   await openPage(page, dist, (send) => ({
     start: () =>
       send(JSON.stringify({ type: "page", protocol: "sonde.view.v1", client: 1, title: "result.h5", view: "ptycho", panels: [], actions: [], state: { run: RUN, settings: SETTINGS } })),
     receive: (text: string) => {
       const { id, command, setting, value } = JSON.parse(text) as { id: number; command: string; setting: string; value: number };
-      wishes.push({ command, setting, value });
+      requests.push({ command, setting, value });
       if (value > 2) return send(JSON.stringify({ type: "error", id, command, kind: "usage", message: "engine.0.step: 3 is above 2" }));
       send(JSON.stringify({ type: "reply", id, command }));
       const changes = [{ after: 4, setting, before: 0.5, now: value }];
@@ -53,14 +53,14 @@ it("changes a setting, and says why one is refused", async () => {
   const step = page.getByRole("spinbutton", { name: /^step/ });
   expect(await step.inputValue()).toBe("0.5");
   await step.fill("0.25");
-  expect(wishes).toEqual([]);
+  expect(requests).toEqual([]);
   await step.press("Enter");
   await expect.poll(() => page.getByRole("list", { name: "Changes" }).allInnerTexts()).toEqual(["after 4: engine.0.step from 0.5 to 0.25"]);
   await step.fill("3");
   await step.press("Enter");
   await expect.poll(() => page.getByRole("alert").filter({ hasText: "3 is above 2" }).count()).toBe(1);
   expect(await step.inputValue()).toBe("0.25");
-  expect(wishes).toEqual([
+  expect(requests).toEqual([
     { command: "set", setting: "engine.0.step", value: 0.25 },
     { command: "set", setting: "engine.0.step", value: 3 },
   ]);

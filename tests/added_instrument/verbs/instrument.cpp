@@ -66,8 +66,7 @@ std::vector<Verb> verbs() {
 }  // namespace
 
 extern const Instrument instrument;
-const Instrument instrument{.name = "blackbody",
-                            .verbs = verbs,
-                            .bench_cases = [](ShowPage) { return std::vector<BenchCase>(); }};
+const Instrument instrument{
+    .name = "blackbody", .verbs = verbs, .bench_cases = [](ShowPage) { return std::vector<BenchCase>(); }};
 
 }  // namespace sonde::blackbody

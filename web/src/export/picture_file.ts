@@ -14,7 +14,7 @@ export interface PictureParts {
 
 const PAPER = "#ffffff";
 
-/** What is on the screen as a PNG: colours as shown, scale bar, lines and colour bars if wished, handles never. */
+/** What is on the screen as a PNG: colours as shown, scale bar, lines and colour bars if asked for, handles never. */
 export function pictureFile(stage: Stage, parts: PictureParts): Promise<Blob> {
   const canvas = document.createElement("canvas");
   canvas.width = stage.base.width;

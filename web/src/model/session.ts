@@ -53,11 +53,11 @@ export class Session implements Listener {
   // Commands that follow a hand: only the newest counts.
 
   sendPosition(): void {
-    this.wish("position", "set_position", () => ({ ...this.store.view.cursor.peek() }));
+    this.askFor("position", "set_position", () => ({ ...this.store.view.cursor.peek() }));
   }
 
   sendDetector(channel: number): void {
-    this.wish(`detector/${channel}`, "set_detector", () => {
+    this.askFor(`detector/${channel}`, "set_detector", () => {
       const detector = this.detectorOf(channel);
       if (!detector) return { channel, expr: null };
       if (isEmptyMask(detector)) return null;
@@ -77,15 +77,15 @@ export class Session implements Listener {
   }
 
   sendRegion(): void {
-    this.wish("region", "set_scan_roi", () => regionArgs(this.store.view.region.peek()));
+    this.askFor("region", "set_scan_roi", () => regionArgs(this.store.view.region.peek()));
   }
 
   sendItem(): void {
-    this.wish("item", "set_item", () => ({ item: this.store.view.item.peek() }));
+    this.askFor("item", "set_item", () => ({ item: this.store.view.item.peek() }));
   }
 
   sendProfile(): void {
-    this.wish("profile", "line_profile", () => {
+    this.askFor("profile", "line_profile", () => {
       const line = this.store.view.profile.peek();
       // The diffraction panel shows one of two patterns.
       const panel = line?.panel === "pattern" && this.store.view.patternSource.peek() === "region" ? "region" : line?.panel;
@@ -94,11 +94,11 @@ export class Session implements Listener {
   }
 
   sendCentre(row: number, col: number, radius: number): void {
-    this.wish("centre", "set_centre", () => ({ row, col, radius }));
+    this.askFor("centre", "set_centre", () => ({ row, col, radius }));
   }
 
   sendSpectrum(): void {
-    this.wish("spectrum", "request_fft", () => {
+    this.askFor("spectrum", "request_fft", () => {
       const { spectrumOn, spectrumWindow, active } = this.store.view;
       return { channel: active.peek(), window: spectrumWindow.peek(), on: spectrumOn.peek() };
     });
@@ -156,10 +156,10 @@ export class Session implements Listener {
     }
   }
 
-  private wish(key: string, command: string, args: () => Args | null, channel?: number): void {
+  private askFor(key: string, command: string, args: () => Args | null, channel?: number): void {
     // The hand moved now, though the command may wait.
     delays.input(key);
-    this.latest.wish(key, () => {
+    this.latest.ask(key, () => {
       const now = args();
       if (!now) return null;
       const id = this.sendOrSay(command, now);

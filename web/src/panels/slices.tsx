@@ -46,7 +46,7 @@ interface Slice {
 }
 
 /** Asks the server for the numbers of a panel while it is in sight: at once, and for every place of its sliders. One
- *  request is under way; while it is, only the newest wish counts. */
+ *  request is under way; while it is, only the newest one counts. */
 export function useSlice(panel: PanelDescription): Slice {
   const { store, actions } = useViewer();
   const place = useRef<HTMLDivElement>(null);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** How long an answer is waited for before the newest wish is sent all the same: the server then gives up the older one. */
+/** How long an answer is waited for before the newest request is sent all the same: the server then gives up the older one. */
 export const PATIENCE = 2000;
 
 interface UnderWay {
@@ -7,11 +7,11 @@ interface UnderWay {
   at: number;
 }
 
-/** Keeps a fast hand from flooding the server: of each key one command is under way; while it is, only the newest wish is
- *  kept. A wish is sent as soon as the answer before is there, not with the next animation frame: that would cost a whole
+/** Keeps a fast hand from flooding the server: of each key one command is under way; while it is, only the newest request is
+ *  kept. A request is sent as soon as the answer before is there, not with the next animation frame: that would cost a whole
  *  one. */
 export class Latest {
-  private wishes = new Map<string, () => number | null>();
+  private waiting = new Map<string, () => number | null>();
   private underWay = new Map<string, UnderWay>();
 
   constructor(
@@ -20,13 +20,13 @@ export class Latest {
   ) {}
 
   /** `send` sends the command as it then is and returns its id, or null when it could not. */
-  wish(key: string, send: () => number | null): void {
-    const waits = this.wishes.has(key);
-    this.wishes.set(key, send);
+  ask(key: string, send: () => number | null): void {
+    const waits = this.waiting.has(key);
+    this.waiting.set(key, send);
     this.flush();
     const before = this.underWay.get(key);
     // One look per command under way; it may have been answered by then.
-    if (!waits && before && this.wishes.has(key)) this.later(() => this.flush(), before.at + PATIENCE - this.now());
+    if (!waits && before && this.waiting.has(key)) this.later(() => this.flush(), before.at + PATIENCE - this.now());
   }
 
   /** The command with this id has its frame, or failed. The server carries out commands in order, and a newer frame may
@@ -43,14 +43,14 @@ export class Latest {
   }
 
   get idle(): boolean {
-    return this.wishes.size === 0 && this.underWay.size === 0;
+    return this.waiting.size === 0 && this.underWay.size === 0;
   }
 
   private flush(): void {
-    for (const [key, send] of this.wishes) {
+    for (const [key, send] of this.waiting) {
       const before = this.underWay.get(key);
       if (before && this.now() - before.at < PATIENCE) continue;
-      this.wishes.delete(key);
+      this.waiting.delete(key);
       const id = send();
       if (id !== null) this.underWay.set(key, { id, at: this.now() });
     }

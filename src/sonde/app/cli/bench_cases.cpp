@@ -53,9 +53,9 @@ PreparedCase prepare_copy(const BenchPoint& point) {
 }
 
 /// A page in its server, and a client on the same machine that reads all of it.
-class RemoteOnlooker final : public Onlooker {
+class RemoteViewer final : public PageViewer {
  public:
-  explicit RemoteOnlooker(panel::Page page) : server_(std::move(page), serve::ServeOptions{.port = 0}) {
+  explicit RemoteViewer(panel::Page page) : server_(std::move(page), serve::ServeOptions{.port = 0}) {
     server_.start();
     reader_.emplace(server_.url());
   }
@@ -81,7 +81,7 @@ const std::vector<BenchCase>& bench_cases() {
     std::vector<BenchCase> all = {copy_bench_case(), fft_bench_case()};
     for (const Instrument* instrument : instruments())
       for (BenchCase& each :
-           instrument->bench_cases([](panel::Page page) { return std::make_unique<RemoteOnlooker>(std::move(page)); }))
+           instrument->bench_cases([](panel::Page page) { return std::make_unique<RemoteViewer>(std::move(page)); }))
         all.push_back(std::move(each));
     return all;
   }();

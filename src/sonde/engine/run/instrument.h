@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sonde/engine/bench/case.h"
-#include "sonde/engine/panel/onlooker.h"
 #include "sonde/engine/panel/page.h"
+#include "sonde/engine/panel/page_viewer.h"
 #include "sonde/engine/panel/result_page.h"
 #include "sonde/engine/run/verb.h"
 

@@ -5,7 +5,7 @@ sonde_cli_test(stem_adversity)
 target_compile_definitions(cli_stem_adversity PRIVATE SONDE_FAILING_READ="$<TARGET_FILE:failing_read>")
 add_dependencies(cli_stem_adversity failing_read)
 sonde_cli_test(stem_damage)
-sonde_cli_test(stem_wishes)
+sonde_cli_test(stem_settings)
 sonde_cli_test(stem_formats)
 sonde_cli_test(stem_results)
 if(NOT SONDE_SANITIZE) # what the guide's commands do, the other tests do too

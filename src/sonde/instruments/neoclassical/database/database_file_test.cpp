@@ -81,7 +81,7 @@ for key in theirs:
 print(sorted(set(ours) - set(theirs)), sorted(set(ours.attrs) - set(theirs.attrs)))
 )",
                                    folder.path().string()),
-            "[] ['comment']\n");
+            "[] ['comment', 'schema']\n");
 }
 
 TEST(DatabaseFile, TheOlderLayoutIsReadAndItsGapsAreListed) {

@@ -218,14 +218,14 @@ std::string settings_text(const ProfileOptions& options, const Source& source) {
 }
 
 /// What a direct lane is in for, before it begins.
-void say_solves(const std::vector<RadialInput>& radii, const TransportOptions& options, FieldSearch wished, Run& run) {
+void say_solves(const std::vector<RadialInput>& radii, const TransportOptions& options, FieldSearch asked, Run& run) {
   const Index solves = expected_solves(radii, options);
   const bool searches = std::any_of(radii.begin(), radii.end(), [](const auto&input) { return !input.E_r; }),
              guided = options.search == FieldSearch::guided;
   const std::string search =
       guided ? "tables made at each radius, then each root by solves at it"
              : fmt::format("solves at {} fields of each radius, then more for each root{}", options.ambipolar.points,
-                           wished == FieldSearch::guided ? " (without stellarator symmetry no tables help)" : "");
+                           asked == FieldSearch::guided ? " (without stellarator symmetry no tables help)" : "");
   if (searches) run.report().add_choice("search", Value(guided ? "guided" : "exhaustive"), search);
   run.report().add_choice("solves", Value(solves),
                           searches ? "or some more: the search for the field decides" : "one per energy and species");

@@ -20,7 +20,7 @@ namespace {
 /// to be seen at its own rate.
 constexpr Index iterations = 16;
 
-/// A run that is shown. A new page and a new onlooker for every measurement: the share of the time that showing may
+/// A run that is shown. A new page and a new viewer for every measurement: the share of the time that showing may
 /// take is of the time since the page was made, and between measurements that goes by without work.
 class Shown {
  public:
@@ -35,7 +35,7 @@ class Shown {
                             .iterations = iterations,
                             .floor = r_intensity_floor(run.counts()),
                             .acquisition = acquisition_of(run.state(), measurement, Sampling{})});
-    onlooker_ = show_(live_->page());
+    viewer_ = show_(live_->page());
   }
   void iterate() {
     showing_s_ = 0;
@@ -45,7 +45,7 @@ class Shown {
       live_->update(*run_.run);
       showing_s_ += watch.seconds();
     }
-    if (onlooker_->pictures() == 0) throw Error(ErrorKind::internal, "a viewer looks, and no picture has arrived");
+    if (viewer_->pictures() == 0) throw Error(ErrorKind::internal, "a viewer looks, and no picture has arrived");
   }
   void iterate_alone() {
     leave();
@@ -56,14 +56,14 @@ class Shown {
 
  private:
   void leave() {
-    onlooker_.reset();  // before what it looks at
+    viewer_.reset();  // before what it looks at
     live_.reset();
   }
 
   JudgedRun run_;
   ShowPage show_;
   std::optional<LiveRun> live_;
-  std::unique_ptr<Onlooker> onlooker_;
+  std::unique_ptr<PageViewer> viewer_;
   double showing_s_ = 0;
 };
 

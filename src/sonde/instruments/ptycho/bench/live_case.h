@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sonde/engine/bench/case.h"
-#include "sonde/engine/panel/onlooker.h"
+#include "sonde/engine/panel/page_viewer.h"
 
 namespace sonde::ptycho {
 

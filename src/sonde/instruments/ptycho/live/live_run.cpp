@@ -78,8 +78,8 @@ struct LiveRun::Shared {
   std::vector<std::shared_ptr<panel::Outlet>> outlets;
   std::vector<panel::Frame> frames;  // shown last
   Value told = Value::object();
-  RunFile settings;  // as they will be when every wish is met; that of the run belongs to who iterates
-  std::vector<Wish> wishes;
+  RunFile settings;  // as they will be when every request is met; that of the run belongs to who iterates
+  std::vector<ChangeRequest> requests;
   std::vector<Change> changes;
   bool paused = false;
   std::atomic<bool> stop{false}, wanted{false};  // wanted: somebody looks and has seen nothing yet
@@ -90,7 +90,7 @@ struct LiveRun::Shared {
   void tell(Value what) {
     for (const auto& outlet : outlets) outlet->event("run", what);
   }
-  void wish(const Value& arguments);
+  void request(const Value& arguments);
   [[nodiscard]] Value settings_told() const {
     Value value;
     value["settings"] = changeable_settings(settings);
@@ -134,9 +134,9 @@ class LiveRun::Shared::Watcher final : public panel::Session {
     else if (command.name == "stop")
       shared_->stop = true, shared_->paused = false;
     else if (command.name == "restart")
-      shared_->wishes.push_back({}), shared_->paused = false;
+      shared_->requests.push_back({}), shared_->paused = false;
     else if (command.name == "set")
-      shared_->wish(command.arguments);
+      shared_->request(command.arguments);
     else
       throw Error(ErrorKind::bad_input, fmt::format("no command is called \"{}\"", command.name));
     shared_->changed.notify_all();
@@ -155,12 +155,12 @@ class LiveRun::Shared::Watcher final : public panel::Session {
 };
 
 /// Refused here and now as far as limits tell; the others have to be tried.
-void LiveRun::Shared::wish(const Value& arguments) {
+void LiveRun::Shared::request(const Value& arguments) {
   const Value *setting = arguments.find("setting"), *value = arguments.find("value");
   if (setting == nullptr || !setting->is_text() || value == nullptr)
     throw Error(ErrorKind::bad_input, "\"set\" needs a setting and a value");
   set_changeable(settings, setting->as_text(), *value);
-  wishes.push_back({setting->as_text(), *value});
+  requests.push_back({setting->as_text(), *value});
   tell_everybody_settings();
 }
 
@@ -248,9 +248,9 @@ void LiveRun::update(Reconstruction& run) {
 
 bool LiveRun::stop_asked() const { return shared_->stop; }
 
-std::vector<Wish> LiveRun::wishes() {
+std::vector<ChangeRequest> LiveRun::requests() {
   const std::lock_guard lock(shared_->mutex);
-  return std::exchange(shared_->wishes, {});
+  return std::exchange(shared_->requests, {});
 }
 
 void LiveRun::tell_settings(const RunFile& run, const std::vector<Change>& changes) {
@@ -258,9 +258,9 @@ void LiveRun::tell_settings(const RunFile& run, const std::vector<Change>& chang
   const std::lock_guard lock(shared_->mutex);
   for (const Value& one : now.items())
     set_changeable(shared_->settings, one.find("setting")->as_text(), *one.find("value"));
-  // What was wished meanwhile is still to come.
-  for (const Wish& wish : shared_->wishes)
-    if (!wish.restart()) set_changeable(shared_->settings, wish.setting, wish.value);
+  // What was requested meanwhile is still to come.
+  for (const ChangeRequest& request : shared_->requests)
+    if (!request.restart()) set_changeable(shared_->settings, request.setting, request.value);
   shared_->changes = changes;
   shared_->tell_everybody_settings();
 }

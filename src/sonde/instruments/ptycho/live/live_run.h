@@ -34,7 +34,7 @@ struct LiveFacts {
 };
 
 /// A setting that somebody wants to be another, or the run to begin again.
-struct Wish {
+struct ChangeRequest {
   std::string setting{};  ///< of changeable_settings(), its value is within its limits; empty: begin again
   Value value{};
   [[nodiscard]] bool restart() const { return setting.empty(); }
@@ -66,7 +66,7 @@ class ShowingShare {
 ///
 ///   LiveRun live({.title = "result.h5"});
 ///   serve::Server server(live.page(), options);
-///   while (...) { run.iterate(); live.update(run); if (live.stop_asked()) break; for (... : live.wishes()) ...; }
+///   while (...) { run.iterate(); live.update(run); if (live.stop_asked()) break; for (... : live.requests()) ...; }
 class LiveRun {
  public:
   explicit LiveRun(LiveFacts facts);
@@ -83,10 +83,10 @@ class LiveRun {
   /// Somebody asked the run to end; what it has will be written.
   [[nodiscard]] bool stop_asked() const;
   /// What was asked for since the last time, in order. Whoever takes them calls tell_settings() afterwards.
-  [[nodiscard]] std::vector<Wish> wishes();
+  [[nodiscard]] std::vector<ChangeRequest> requests();
   /// The settings as they are now, and all that was changed: everybody sees them.
   void tell_settings(const RunFile& run, const std::vector<Change>& changes);
-  /// A wish that cannot be met: everybody sees why.
+  /// A request that cannot be met: everybody sees why.
   void refuse(const Error& error);
 
  private:

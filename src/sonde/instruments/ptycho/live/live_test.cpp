@@ -211,7 +211,7 @@ panel::Command set_to(const char* setting, Value value) {
   return command;
 }
 
-TEST(LiveRun, WishesAreCheckedAtOnceAndWaitForWhoIterates) {
+TEST(LiveRun, RequestsAreCheckedAtOnceAndWaitForWhoIterates) {
   Running run;
   const auto session = run.live.page().open(run.client);
   session->run(set_to("engine.0.step", Value(0.3)));
@@ -223,32 +223,32 @@ TEST(LiveRun, WishesAreCheckedAtOnceAndWaitForWhoIterates) {
               HasSubstr("needs a setting and a value"));
   // Everybody sees what will be; the run's own are as they were.
   EXPECT_EQ(*run.client->others["settings"].find("settings")->items()[0].find("value"), Value(0.3));
-  const std::vector<Wish> wishes = run.live.wishes();
-  ASSERT_EQ(wishes.size(), 1u);
-  EXPECT_TRUE(run.live.wishes().empty());
-  run.job.change(run.scan.run, wishes[0].setting, wishes[0].value);
+  const std::vector<ChangeRequest> requests = run.live.requests();
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_TRUE(run.live.requests().empty());
+  run.job.change(run.scan.run, requests[0].setting, requests[0].value);
   run.live.tell_settings(run.scan.run, run.job.changes());
   EXPECT_EQ(run.live.page().state().find("settings")->find("changes")->items().size(), 1u);
 }
 
-TEST(LiveRun, ARestartIsAWishThatEndsAPause) {
+TEST(LiveRun, ARestartIsARequestThatEndsAPause) {
   Running run;
   const auto session = run.live.page().open(run.client);
   session->run(set_to("engine.0.step", Value(0.3)));
   session->run({.id = 1, .name = "pause"});
   session->run({.id = 2, .name = "restart"});
   EXPECT_FALSE(run.client->paused());
-  const std::vector<Wish> wishes = run.live.wishes();
-  ASSERT_EQ(wishes.size(), 2u);
-  EXPECT_FALSE(wishes[0].restart());
-  EXPECT_TRUE(wishes[1].restart());
+  const std::vector<ChangeRequest> requests = run.live.requests();
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_FALSE(requests[0].restart());
+  EXPECT_TRUE(requests[1].restart());
 }
 
-TEST(LiveRun, ARefusedWishIsTakenBackBeforeEverybody) {
+TEST(LiveRun, ARefusedRequestIsTakenBackBeforeEverybody) {
   Running run;
   const auto session = run.live.page().open(run.client);
   session->run(set_to("engine.0.step", Value(0.3)));
-  (void)run.live.wishes();
+  (void)run.live.requests();
   run.live.refuse(Error(ErrorKind::bad_input, "it does not fit"));
   run.live.tell_settings(run.scan.run, run.job.changes());
   EXPECT_EQ(run.client->others["notice"].find("message")->as_text(), "it does not fit");

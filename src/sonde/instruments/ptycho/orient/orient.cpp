@@ -154,7 +154,7 @@ class Trials {
     Job job(run, source_, std::move(plan));
     if (whole_) {  // once: the probe of all trials is the first one
       const Array probe = in_double_precision(job.reconstruction().state().probe);
-      warn(overlap_warnings(judge_scan(*whole_, spacing_, probe), *whole_, spacing_));
+      warn(overlap_warnings(assess_scan(*whole_, spacing_, probe), *whole_, spacing_));
       whole_.reset();
     }
     try {

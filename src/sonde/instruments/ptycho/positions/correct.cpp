@@ -187,12 +187,12 @@ PositionReport PositionCorrection<Real>::move(Workbench<Real>& bench, const std:
       settings_.affine == ScanDistortion::held ? fit_affine(from, wanted) : mean_movement(from, wanted);
   for (std::size_t i = 0; i < active.size(); ++i) {
     const auto frame = static_cast<std::size_t>(active[i]);
-    const Point wished = wanted[i] - whole.apply(initial_[frame]);
-    Point moved = within(wished, settings_.max_move);
+    const Point full = wanted[i] - whole.apply(initial_[frame]);
+    Point moved = within(full, settings_.max_move);
     const Point before = state.positions[frame];
     Point after = initial_[frame] + moved;
     const Point kept = inside(after, window, rows, cols);
-    if (!(moved == wished) || !(kept == after)) ++report.at_limit;
+    if (!(moved == full) || !(kept == after)) ++report.at_limit;
     after = kept;
     report.largest_move = std::max(report.largest_move, std::hypot(after.row - before.row, after.col - before.col));
     state.positions[frame] = after;

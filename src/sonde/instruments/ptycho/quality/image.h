@@ -9,7 +9,7 @@
 
 namespace sonde::ptycho {
 
-/// A plain image of real numbers, for judgements.
+/// A plain image of real numbers, for assessments.
 struct Image {
   Index rows = 0, cols = 0;
   std::vector<double> values{};

@@ -106,10 +106,10 @@ Job::Job(const RunFile& run, const Source& source, JobPlan plan, const Checkpoin
                   carried ? source.probe.clone() : Array(), counts_->measurement->mean_counts());
   notes_.push_back(
       fmt::format("first probe of {} mode{}: {}", run.probe.modes, run.probe.modes == 1 ? "" : "s", probe.because));
-  judgement_ = judge_scan(plan_.scan, plan_.spacing, probe.value);
+  assessment_ = assess_scan(plan_.scan, plan_.spacing, probe.value);
   notes_.push_back(fmt::format("{}, probe {:.3g} px wide (99 % of its power): {}", step_text(plan_.spacing, plan_.scan),
-                               judgement_.diameter, judgement_.text()));
-  for (std::string& warning : overlap_warnings(judgement_, plan_.scan, plan_.spacing))
+                               assessment_.diameter, assessment_.text()));
+  for (std::string& warning : overlap_warnings(assessment_, plan_.scan, plan_.spacing))
     warnings_.push_back(std::move(warning));
   const std::vector<std::uint8_t>& good = plan_.scan.good;
   const Index measured = good.empty()
@@ -242,7 +242,7 @@ std::vector<std::string> Job::warnings_of_fit() const {
                        .r_free = last.positions ? std::nullopt : outcome.r_free,
                        .floor = floor(),
                        .counts_per_unit = counts_->counts_per_unit,
-                       .overlap = judgement_.overlap});
+                       .overlap = assessment_.overlap});
 }
 
 std::string Job::settings_used(const RunFile& run) const {
@@ -285,7 +285,7 @@ Result Job::result(const RunFile& run) const {
   const auto known_floor = [](double value) { return value > 0 ? Value(value) : Value(); };
   result.diagnostics["R_I_floor"] = known_floor(floor());
   result.diagnostics["NMSE_floor"] = known_floor(nmse_floor());
-  result.diagnostics["overlap"] = judgement_.overlap;
+  result.diagnostics["overlap"] = assessment_.overlap;
   result.diagnostics["acquisition"] = acquisition().to_value();
   if (plan_.scan.semiangle) result.diagnostics["semiangle_mrad"] = 1000 * *plan_.scan.semiangle;
   if (run.geometry.energy_kev && plan_.scan.sampling.calibrated())

@@ -11,8 +11,8 @@
 #include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
 #include "sonde/instruments/ptycho/results/changes.h"
 #include "sonde/instruments/ptycho/results/result.h"
+#include "sonde/instruments/ptycho/run/assessment.h"
 #include "sonde/instruments/ptycho/run/job_plan.h"
-#include "sonde/instruments/ptycho/run/judgement.h"
 #include "sonde/instruments/ptycho/run/read_counts.h"
 #include "sonde/instruments/ptycho/run/run_file.h"
 
@@ -32,7 +32,7 @@ class Job {
   /// What was chosen and found, for people: the probe and why, the overlap, frames held out.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-  [[nodiscard]] const ScanJudgement& judgement() const { return judgement_; }
+  [[nodiscard]] const ScanAssessment& assessment() const { return assessment_; }
   /// R_I and NMSE of a perfect model, from counting noise only. 0 where values are no counts and nothing says how many
   /// counts they are (data.counts_per_unit).
   [[nodiscard]] double floor() const;
@@ -95,7 +95,7 @@ class Job {
   bool goes_on_ = false;  // from a checkpoint
   Array first_probe_;     // complex128
   std::vector<std::string> notes_, warnings_;
-  ScanJudgement judgement_;
+  ScanAssessment assessment_;
   std::vector<double> slice_thickness_a_;
   Value provenance_;
   Value known_ = Value::object();  // [geometry] as the data file says it, where settings do not

@@ -17,7 +17,7 @@
 #include "sonde/instruments/ptycho/read/frames.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
 #include "sonde/instruments/ptycho/reconstruct/parts.h"
-#include "sonde/instruments/ptycho/run/judgement.h"
+#include "sonde/instruments/ptycho/run/assessment.h"
 #include "sonde/instruments/ptycho/run/low_resolution.h"
 #include "sonde/instruments/ptycho/run/side_by_side.h"
 #include "sonde/instruments/ptycho/scan/bands.h"
@@ -213,15 +213,15 @@ JobPlan plan_job(const RunFile& run, const Source& source, const Resources& reso
                   [](const EngineSize& engine) { return engine.setup->traits().keeps_waves; }))
     throw Error(ErrorKind::not_supported, "exit waves stay on the GPU: compute.wave_tier is only for the CPU")
         .hint("leave compute.wave_tier out, or use " + setting("device", "cpu"));
-  StorageWishes wishes{.storage = run.data.storage,
-                       .pattern_tier = run.data.tier,
-                       .wave_tier = resources.kernels ? Tier::device : run.compute.wave_tier,
-                       .wave_encoding = run.compute.waves};
+  StorageRequest requested{.storage = run.data.storage,
+                           .pattern_tier = run.data.tier,
+                           .wave_tier = resources.kernels ? Tier::device : run.compute.wave_tier,
+                           .wave_encoding = run.compute.waves};
   // Double precision asks for amplitudes of it, unless another way of keeping them was chosen.
-  if (sizes.real_bytes == 8 && wishes.storage == AmplitudeStorage::f32) wishes.storage = AmplitudeStorage::f64;
+  if (sizes.real_bytes == 8 && requested.storage == AmplitudeStorage::f32) requested.storage = AmplitudeStorage::f64;
   const std::size_t any = std::numeric_limits<std::size_t>::max();
   Choice<RunSizes> chosen =
-      choose_storage(std::move(sizes), wishes, resources.budgets ? resources.budgets->host.available_bytes() : any,
+      choose_storage(std::move(sizes), requested, resources.budgets ? resources.budgets->host.available_bytes() : any,
                      resources.budgets ? resources.budgets->disk.available_bytes() : 0);
   plan.sizes = std::move(chosen.value);
   plan.storage_because = std::move(chosen.because);

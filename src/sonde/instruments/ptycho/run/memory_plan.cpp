@@ -140,12 +140,12 @@ struct Way {
   Index most_batch;
 };
 
-std::vector<Way> ways_of(const RunSizes& s, const StorageWishes& wishes) {
+std::vector<Way> ways_of(const RunSizes& s, const StorageRequest& requested) {
   const bool small_counts = s.count_bytes <= 2 && s.counts_are_whole;
   std::vector<AmplitudeStorage> storages{s.real_bytes == 8 ? AmplitudeStorage::f64 : AmplitudeStorage::f32};
-  if (wishes.storage) {
+  if (requested.storage) {
     // Wide counts are kept as amplitudes (Measurement).
-    if (*wishes.storage != AmplitudeStorage::counts || small_counts) storages = {*wishes.storage};
+    if (*requested.storage != AmplitudeStorage::counts || small_counts) storages = {*requested.storage};
   } else if (small_counts) {
     storages.push_back(AmplitudeStorage::counts);
   } else if (s.real_bytes == 4) {
@@ -154,12 +154,12 @@ std::vector<Way> ways_of(const RunSizes& s, const StorageWishes& wishes) {
 
   std::vector<Way> ways;
   const auto add = [&](Tier patterns, Tier waves, AmplitudeStorage storage, Index most_batch) {
-    if (wishes.pattern_tier.value_or(patterns) != patterns || wishes.wave_tier.value_or(waves) != waves) return;
-    if (waves == Tier::disk && !keeps_waves(s) && !wishes.wave_tier) return;
+    if (requested.pattern_tier.value_or(patterns) != patterns || requested.wave_tier.value_or(waves) != waves) return;
+    if (waves == Tier::disk && !keeps_waves(s) && !requested.wave_tier) return;
     ways.push_back({storage, patterns, waves, most_batch});
   };
   const Index any = std::numeric_limits<Index>::max();
-  const Tier near = wishes.wave_tier == Tier::device ? Tier::device : Tier::host;
+  const Tier near = requested.wave_tier == Tier::device ? Tier::device : Tier::host;
   for (const AmplitudeStorage storage : storages) add(Tier::host, near, storage, any);
   for (const AmplitudeStorage storage : storages) add(Tier::host, Tier::disk, storage, any);
   const AmplitudeStorage smallest = storages.back();  // of what is read again and again
@@ -194,9 +194,9 @@ std::string_view storage_word(AmplitudeStorage storage) {
 
 }  // namespace
 
-Choice<RunSizes> choose_storage(RunSizes sizes, const StorageWishes& wishes, std::size_t host_bytes,
+Choice<RunSizes> choose_storage(RunSizes sizes, const StorageRequest& requested, std::size_t host_bytes,
                                 std::size_t disk_bytes) {
-  sizes.wave_encoding = wishes.wave_encoding;
+  sizes.wave_encoding = requested.wave_encoding;
   const auto with = [&](const Way& way) {
     RunSizes made = sizes;
     made.storage = way.storage;
@@ -211,7 +211,7 @@ Choice<RunSizes> choose_storage(RunSizes sizes, const StorageWishes& wishes, std
     std::string text = fmt::format("patterns as {} {}", storage_word(way.storage),
                                    way.patterns == Tier::host ? "in memory" : "on the disk");
     if (keeps_waves(sizes))
-      text += fmt::format(", exit waves {} {}", wishes.wave_encoding == Encoding::raw ? "in full" : "as bf16",
+      text += fmt::format(", exit waves {} {}", requested.wave_encoding == Encoding::raw ? "in full" : "as bf16",
                           way.waves == Tier::host     ? "in memory"
                           : way.waves == Tier::device ? "on the device"
                                                       : "on the disk");
@@ -219,7 +219,7 @@ Choice<RunSizes> choose_storage(RunSizes sizes, const StorageWishes& wishes, std
       text += fmt::format(", batches of at most {} frames", way.most_batch);
     return text;
   };
-  const std::vector<Way> ways = ways_of(sizes, wishes);
+  const std::vector<Way> ways = ways_of(sizes, requested);
   const MemoryPlan first = plan_memory(with(ways.front()));
   const Way* least = &ways.front();
   std::size_t least_bytes = first.needed_bytes();

@@ -83,7 +83,7 @@ struct MemoryPlan {
 [[nodiscard]] MemoryPlan plan_memory(const RunSizes& sizes);
 
 /// What a run asks for; the rest is chosen.
-struct StorageWishes {
+struct StorageRequest {
   std::optional<AmplitudeStorage> storage{};
   std::optional<Tier> pattern_tier{}, wave_tier{};  ///< waves on a `device` are no part of the host's memory
   Encoding wave_encoding = Encoding::raw;
@@ -93,7 +93,7 @@ struct StorageWishes {
 /// in this order: amplitudes as f32 (f64) in memory; counts of up to 16 bits as they are, else f16; exit waves on the
 /// disk, then patterns, then both; smaller batches where an engine holds their waves, unless a person chose theirs.
 /// When nothing fits, what needs least. A pure function of sizes and budgets.
-[[nodiscard]] Choice<RunSizes> choose_storage(RunSizes sizes, const StorageWishes& wishes, std::size_t host_bytes,
+[[nodiscard]] Choice<RunSizes> choose_storage(RunSizes sizes, const StorageRequest& requested, std::size_t host_bytes,
                                               std::size_t disk_bytes);
 
 /// Throws Error(budget) with what is missing and what would help when the plan with its head-room does not fit into

@@ -55,7 +55,7 @@ TEST(SideBySide, AnErrorOfOneLeavesTheLoopsOfTheOthersWhole) {
   EXPECT_EQ(summed, 2000) << "one other was at work, and no further one began";
 }
 
-TEST(ChooseAtOnce, IsLimitedByTriesThreadsWishesAndMemory) {
+TEST(ChooseAtOnce, IsLimitedByTriesThreadsSettingsAndMemory) {
   const auto chosen = [](Index tries, Index threads, Index most, std::size_t host) {
     return choose_at_once(tries, threads, most, host, [](Index n) { return static_cast<std::size_t>(100 + 10 * n); });
   };

@@ -75,15 +75,15 @@ class Reconstructing final : public LongWork {
   /// What was asked for in the live view counts from the next iteration on, which is the first after a restart; what
   /// cannot be is said there.
   void meet_requests() {
-    const std::vector<Wish> wishes = live_->wishes();
-    if (wishes.empty()) return;
+    const std::vector<ChangeRequest> requests = live_->requests();
+    if (requests.empty()) return;
     std::size_t told = job_.changes().size();
-    for (const Wish& wish : wishes) {
+    for (const ChangeRequest& request : requests) {
       try {
-        if (wish.restart())
+        if (request.restart())
           job_.restart(run_file_);
         else
-          job_.change(run_file_, wish.setting, wish.value);
+          job_.change(run_file_, request.setting, request.value);
       } catch (const Error& error) {
         const bool can_go_on = error.kind() == ErrorKind::usage || error.kind() == ErrorKind::bad_input ||
                                error.kind() == ErrorKind::not_supported;

@@ -93,12 +93,12 @@ void show_dry_run(const RunFile& run_file, const Source& source, const JobPlan& 
                                 format_bytes(static_cast<double>(plan.memory.peak_bytes)),
                                 format_bytes(static_cast<double>(run.host_budget().available_bytes()))));
   if (const std::optional<Array> probe = probe_without_counts(run_file, source, plan)) {
-    const ScanJudgement judgement = judge_scan(plan.scan, plan.spacing, *probe);
-    report.add_choice("overlap", Value(judgement.overlap),
+    const ScanAssessment assessment = assess_scan(plan.scan, plan.spacing, *probe);
+    report.add_choice("overlap", Value(assessment.overlap),
                       fmt::format("{}, probe {:.3g} px; the worst frame has {:.0f} %",
-                                  step_text(plan.spacing, plan.scan), judgement.diameter, 100 * judgement.worst));
-    for (const std::string& warning : overlap_warnings(judgement, plan.scan, plan.spacing)) log_warning(warning);
-    report.add_choice("groups", Value(judgement.groups), "frames of one group do not overlap");
+                                  step_text(plan.spacing, plan.scan), assessment.diameter, 100 * assessment.worst));
+    for (const std::string& warning : overlap_warnings(assessment, plan.scan, plan.spacing)) log_warning(warning);
+    report.add_choice("groups", Value(assessment.groups), "frames of one group do not overlap");
   } else {
     report.add_choice("overlap", Value(), "the first probe comes from the mean pattern, which has not been read");
   }
@@ -284,7 +284,7 @@ void tell_outcome(Job& job, const std::optional<Error>& stopped, Run& run) {
   // Of the estimate that is written, which may be an earlier one than the last.
   results["R_I"] = outcome.r_intensity;
   results["R_free"] = outcome.r_free ? Value(*outcome.r_free) : Value();
-  results["overlap"] = job.judgement().overlap;
+  results["overlap"] = job.assessment().overlap;
   std::vector<std::string> warnings = job.warnings();
   for (std::string& warning : job.warnings_of_fit()) warnings.push_back(std::move(warning));
   results["warnings"] = warnings;

@@ -68,7 +68,7 @@ void Catalogue::start() {
   application_ = set_progress_sink({});
   set_progress_sink(application_);
   for (const auto& entry : entries_)
-    if (entry->size() > 0) wishes_.push_back({entry->id(), 0});
+    if (entry->size() > 0) requests_.push_back({entry->id(), 0});
   news_ = true;
   worker_ = std::jthread(in_this_run([this](const std::stop_token& stop) { work(stop); }));
 }
@@ -116,7 +116,7 @@ Index Catalogue::open(const std::string& path) {
     if (static_cast<Index>(entries_.size()) != id)
       throw Error(ErrorKind::bad_input, fmt::format("{}: another data set was opened at the same time", path))
           .hint("open it again");
-    if (made->size() > 0) wishes_.push_front({id, 0});
+    if (made->size() > 0) requests_.push_front({id, 0});
     entries_.push_back(std::move(made));
     news_ = true;
   }
@@ -129,8 +129,9 @@ std::shared_ptr<const Dataset> Catalogue::want(Entry& entry, Index item) {
   if (auto dataset = entry.held(item)) return dataset;
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(wishes_, [&](const Wish& wish) { return wish.dataset == entry.id() && wish.item == item; });
-    wishes_.push_front({entry.id(), item});
+    std::erase_if(requests_,
+                  [&](const LoadRequest& request) { return request.dataset == entry.id() && request.item == item; });
+    requests_.push_front({entry.id(), item});
     news_ = true;
   }
   changed_.notify_all();
@@ -150,7 +151,9 @@ void Catalogue::release(Index dataset, std::optional<Index> item) {
   const auto released = entry(dataset);
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(wishes_, [&](const Wish& wish) { return wish.dataset == dataset && (!item || wish.item == *item); });
+    std::erase_if(requests_, [&](const LoadRequest& request) {
+      return request.dataset == dataset && (!item || request.item == *item);
+    });
   }
   released->release(item);
   cache_.drop(item ? fmt::format("{}/{}/", dataset, *item) : fmt::format("{}/", dataset));
@@ -265,7 +268,7 @@ void Catalogue::work(const std::stop_token& stop) {
       std::chrono::duration<double>(options_.watch_s > 0 ? options_.watch_s : 3600.0));
   auto next_look = std::chrono::steady_clock::now() + pause;
   while (!stop.stop_requested()) {
-    std::optional<Wish> wish;
+    std::optional<LoadRequest> request;
     std::function<void()> job;
     {
       std::unique_lock lock(mutex_);
@@ -275,16 +278,16 @@ void Catalogue::work(const std::stop_token& stop) {
       if (stop.stop_requested()) return;
       const auto now = std::chrono::steady_clock::now();
       const auto due = std::find_if(idle_.begin(), idle_.end(), [&](const Job& each) { return each.due <= now; });
-      if (!wishes_.empty()) {
-        wish = wishes_.front();
-        wishes_.pop_front();
+      if (!requests_.empty()) {
+        request = requests_.front();
+        requests_.pop_front();
         news_ = true;  // there may be more
       } else if (due != idle_.end()) {
         job = std::move(due->run);
         idle_.erase(due);
       }
     }
-    if (wish) load(*wish);
+    if (request) load(*request);
     if (job) job();
     if (options_.watch_s > 0 && std::chrono::steady_clock::now() >= next_look) {
       look_at_folders();
@@ -293,20 +296,20 @@ void Catalogue::work(const std::stop_token& stop) {
   }
 }
 
-void Catalogue::load(const Wish& wish) {
-  const std::shared_ptr<Entry> entry = this->entry(wish.dataset);
-  const bool was_held = entry->held(wish.item) != nullptr;
-  loading_ = wish;
+void Catalogue::load(const LoadRequest& request) {
+  const std::shared_ptr<Entry> entry = this->entry(request.dataset);
+  const bool was_held = entry->held(request.item) != nullptr;
+  loading_ = request;
   if (!was_held) {
     Value begun;
-    begun["item"] = wish.item;
+    begun["item"] = request.item;
     begun["stage"] = "opening";
     begun["fraction"] = 0;
     entry->set_loading(begun);
   }
   std::optional<Error> problem;
   try {
-    (void)entry->load(wish.item);
+    (void)entry->load(request.item);
   } catch (const Error& error) {
     problem = error;
   } catch (const std::bad_alloc&) {
@@ -315,7 +318,7 @@ void Catalogue::load(const Wish& wish) {
   loading_.reset();
   // First the frames, then the word that all is done: who has seen that finds nothing still on its way.
   for_each_listener(
-      [&](Listener& listener) { listener.loaded(wish.dataset, wish.item, problem ? &*problem : nullptr); });
+      [&](Listener& listener) { listener.loaded(request.dataset, request.item, problem ? &*problem : nullptr); });
   entry->set_loading(std::nullopt);
   if (!was_held) {
     tell("datasets", datasets());
@@ -324,10 +327,10 @@ void Catalogue::load(const Wish& wish) {
   if (problem && problem->kind() != ErrorKind::interrupted && problem->kind() != ErrorKind::terminated) {
     log_warning(problem->what());
     Value notice;
-    notice["message"] = in_words(*problem, entry->item_path(wish.item));
+    notice["message"] = in_words(*problem, entry->item_path(request.item));
     notice["hint"] = problem->hint();
-    notice["dataset"] = wish.dataset;
-    notice["item"] = wish.item;
+    notice["dataset"] = request.dataset;
+    notice["item"] = request.item;
     tell("notice", notice);
   }
 }
@@ -357,7 +360,7 @@ void Catalogue::look_at_folders() {
     items |= changes.items;
     if (waited && entry->size() > 0) {
       const std::lock_guard lock(mutex_);
-      wishes_.push_back({entry->id(), 0});
+      requests_.push_back({entry->id(), 0});
       news_ = true;
     }
     for (const std::string& file : changes.gone) {

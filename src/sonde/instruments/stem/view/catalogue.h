@@ -33,8 +33,8 @@ class Listener {
   virtual void loaded(Index dataset, Index item, const Error* error) = 0;
 };
 
-/// The data sets of a page, shared by all clients. One worker thread loads what is wanted, newest wish first, does idle
-/// work in between, and looks for new scans in the folders. Thread-safe.
+/// The data sets of a page, shared by all clients. One worker thread loads what is wanted, newest request first, does
+/// idle work in between, and looks for new scans in the folders. Thread-safe.
 class Catalogue {
  public:
   /// Opens and validates all; loading begins with the first. Folders that are watched may be without a scan yet.
@@ -75,7 +75,7 @@ class Catalogue {
   [[nodiscard]] Value memory() const;
 
  private:
-  struct Wish {
+  struct LoadRequest {
     Index dataset = 0, item = 0;
   };
   struct Job {
@@ -84,7 +84,7 @@ class Catalogue {
   };
   void start();
   void work(const std::stop_token& stop);
-  void load(const Wish& wish);
+  void load(const LoadRequest& request);
   void look_at_folders();
   void trim_at_rest(std::chrono::milliseconds rest);
   [[nodiscard]] std::size_t elsewhere_bytes() const;
@@ -101,21 +101,21 @@ class Catalogue {
   Reservation cache_reservation_;
   FrameCache cache_;
 
-  mutable std::mutex mutex_;  // of entries, wishes, idle work and listeners
+  mutable std::mutex mutex_;  // of entries, requests, idle work and listeners
   std::condition_variable_any changed_;
   std::vector<std::shared_ptr<Entry>> entries_;
-  std::deque<Wish> wishes_;
+  std::deque<LoadRequest> requests_;
   std::deque<Job> idle_;
   std::chrono::steady_clock::time_point last_use_;
   bool will_trim_ = false;  // a job will give memory back
   bool news_ = false;       // for the worker, which may be waiting for the wrong time
   std::vector<std::weak_ptr<Listener>> listeners_;
 
-  std::optional<Wish> loading_;  // the worker's own
-  FolderWatch watch_;            // the worker's own
-  ProgressSink application_;     // hears of loads too
-  Cancel cancel_;                // of the worker
-  std::jthread worker_;          // last: it ends before the rest goes
+  std::optional<LoadRequest> loading_;  // the worker's own
+  FolderWatch watch_;                   // the worker's own
+  ProgressSink application_;            // hears of loads too
+  Cancel cancel_;                       // of the worker
+  std::jthread worker_;                 // last: it ends before the rest goes
 };
 
 }  // namespace sonde::stem

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sonde/instruments/ptycho/run/judgement.h"
+#include "sonde/instruments/ptycho/run/assessment.h"
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ Index frame_of(const Scan& scan, Index place) { return active_of(scan)[static_ca
 
 }  // namespace
 
-std::string ScanJudgement::text() const {
+std::string ScanAssessment::text() const {
   constexpr double alike = 0.01;
   return along - overlap < alike ? fmt::format("neighbours overlap by {:.0f} %", 100 * overlap)
                                  : fmt::format(
@@ -45,17 +45,17 @@ std::string ScanJudgement::text() const {
                                        100 * along, 100 * overlap);
 }
 
-ScanJudgement judge_scan(const Scan& scan, const Spacing& spacing, const Array& probe) {
+ScanAssessment assess_scan(const Scan& scan, const Spacing& spacing, const Array& probe) {
   const Window window{probe.shape()[1], probe.shape()[2]};
-  ScanJudgement judgement;
-  judgement.diameter = probe_diameter(probe, pixel_sampling(window.rows, window.cols));
-  judgement.along = linear_overlap(spacing.nearest, judgement.diameter);
-  judgement.overlap = linear_overlap(spacing.across, judgement.diameter);
-  judgement.worst = linear_overlap(spacing.widest, judgement.diameter);
+  ScanAssessment assessment;
+  assessment.diameter = probe_diameter(probe, pixel_sampling(window.rows, window.cols));
+  assessment.along = linear_overlap(spacing.nearest, assessment.diameter);
+  assessment.overlap = linear_overlap(spacing.across, assessment.diameter);
+  assessment.worst = linear_overlap(spacing.widest, assessment.diameter);
   std::vector<Index> all(scan.positions.size());
   std::iota(all.begin(), all.end(), Index{0});
-  judgement.groups = DisjointGroups(all, place_all(scan.positions, window), probe_support(probe)).groups().count();
-  return judgement;
+  assessment.groups = DisjointGroups(all, place_all(scan.positions, window), probe_support(probe)).groups().count();
+  return assessment;
 }
 
 std::string step_text(const Spacing& spacing, const Scan& scan) {
@@ -65,31 +65,31 @@ std::string step_text(const Spacing& spacing, const Scan& scan) {
              : fmt::format("steps of {} and {}", length(spacing.nearest, scan), length(spacing.across, scan));
 }
 
-std::vector<std::string> overlap_warnings(const ScanJudgement& judgement, const Scan& scan, const Spacing& spacing) {
+std::vector<std::string> overlap_warnings(const ScanAssessment& assessment, const Scan& scan, const Spacing& spacing) {
   std::vector<std::string> warnings;
-  if (const auto side = static_cast<double>(std::min(scan.window.rows, scan.window.cols)); judgement.diameter > side)
+  if (const auto side = static_cast<double>(std::min(scan.window.rows, scan.window.cols)); assessment.diameter > side)
     warnings.push_back(fmt::format(
         "the probe is {} wide (99 % of its power), its window {}: it wraps around. Check the defocus and its unit (A), "
         "semiangle and pixel size; a larger window takes a finer detector_mrad_per_px",
-        length(judgement.diameter, scan), length(side, scan)));
+        length(assessment.diameter, scan), length(side, scan)));
   if (spacing.places < 2) return warnings;
-  if (judgement.diameter == 0) {
+  if (assessment.diameter == 0) {
     warnings.push_back(fmt::format(
         "the probe is narrower than an object pixel of {}: nothing overlaps. Check [probe] and its unit (A), "
         "and the pixel size",
         length(1, scan)));
     return warnings;
   }
-  if (judgement.overlap < least_overlap)
+  if (assessment.overlap < least_overlap)
     warnings.push_back(fmt::format(
         "{} ({}, a probe {} wide), below {:.0f} %: results are rarely to be trusted. Scan more finely, or defocus the "
         "probe",
-        judgement.text(), step_text(spacing, scan), length(judgement.diameter, scan), 100 * least_overlap));
-  else if (judgement.worst < least_overlap)
+        assessment.text(), step_text(spacing, scan), length(assessment.diameter, scan), 100 * least_overlap));
+  else if (assessment.worst < least_overlap)
     warnings.push_back(fmt::format(
         "frame {} is {} from its nearest neighbour and overlaps with it by {:.0f} %, below "
         "{:.0f} %: leave such frames out with data.skip",
-        frame_of(scan, spacing.loneliest), length(spacing.widest, scan), 100 * judgement.worst, 100 * least_overlap));
+        frame_of(scan, spacing.loneliest), length(spacing.widest, scan), 100 * assessment.worst, 100 * least_overlap));
   return warnings;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sonde/instruments/ptycho/run/judgement.h"
+#include "sonde/instruments/ptycho/run/assessment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,9 +29,9 @@ class Judged : public ::testing::Test {
   void raster(double row, double col) {
     scan_.positions = raster_positions({.rows = 6, .cols = 6, .step_row = row, .step_col = col, .rotation = 0.2});
   }
-  [[nodiscard]] ScanJudgement judgement() const { return judge_scan(scan_, spacing_of_active(scan_), probe_); }
+  [[nodiscard]] ScanAssessment assessment() const { return assess_scan(scan_, spacing_of_active(scan_), probe_); }
   [[nodiscard]] std::vector<std::string> of_overlap() const {
-    return overlap_warnings(judgement(), scan_, spacing_of_active(scan_));
+    return overlap_warnings(assessment(), scan_, spacing_of_active(scan_));
   }
   [[nodiscard]] std::vector<std::string> of_positions() const {
     return position_warnings(scan_, spacing_of_active(scan_), object_extent(scan_.positions, {64, 64}));
@@ -44,14 +44,14 @@ class Judged : public ::testing::Test {
 
 TEST_F(Judged, TheLongerStepDecidesTheOverlap) {
   raster(0.7 * diameter_, 0.2 * diameter_);
-  EXPECT_NEAR(judgement().along, 0.8, 1e-9);
-  EXPECT_NEAR(judgement().overlap, 0.3, 1e-9);
-  EXPECT_NEAR(judgement().worst, 0.8, 1e-9);
+  EXPECT_NEAR(assessment().along, 0.8, 1e-9);
+  EXPECT_NEAR(assessment().overlap, 0.3, 1e-9);
+  EXPECT_NEAR(assessment().worst, 0.8, 1e-9);
   EXPECT_THAT(of_overlap(),
               ElementsAre(AllOf(HasSubstr("overlap by 80 % along the shorter step and 30 % along the longer"),
                                 HasSubstr("below 60 %"))));
   raster(0.3 * diameter_, 0.3 * diameter_);
-  EXPECT_EQ(judgement().text(), "neighbours overlap by 70 %");
+  EXPECT_EQ(assessment().text(), "neighbours overlap by 70 %");
   EXPECT_THAT(of_overlap(), IsEmpty());
   EXPECT_THAT(of_positions(), IsEmpty());
 }
@@ -59,14 +59,14 @@ TEST_F(Judged, TheLongerStepDecidesTheOverlap) {
 TEST_F(Judged, AProbeThatDoesNotFitIntoItsWindowIsTold) {
   raster(2, 2);
   probe_ = gaussian_probe(pixel_sampling(64, 64), 45);
-  ASSERT_GT(judgement().diameter, 64);
+  ASSERT_GT(assessment().diameter, 64);
   EXPECT_THAT(of_overlap(), ElementsAre(AllOf(HasSubstr("its window 64 px"), HasSubstr("defocus"))));
 }
 
 TEST_F(Judged, AProbeWithinOnePixelIsReportedWithoutAnOverlap) {
   raster(2, 2);
   probe_ = gaussian_probe(pixel_sampling(64, 64), 0.01);
-  EXPECT_EQ(judgement().overlap, 0);
+  EXPECT_EQ(assessment().overlap, 0);
   EXPECT_THAT(of_overlap(), ElementsAre(HasSubstr("the probe is narrower than an object pixel of 1 px")));
 }
 
@@ -74,7 +74,7 @@ TEST_F(Judged, AFrameThatNearlyStandsAloneIsNamedByItsOwnNumber) {
   raster(0.2 * diameter_, 0.2 * diameter_);
   scan_.skip = {3};
   scan_.positions[20] = {-diameter_, -diameter_};
-  EXPECT_LT(judgement().worst, 0);
+  EXPECT_LT(assessment().worst, 0);
   EXPECT_THAT(of_overlap(), ElementsAre(HasSubstr("frame 20 is ")));
 }
 

@@ -10,17 +10,17 @@
 namespace sonde {
 
 /// Somebody who looks at a page, and goes away with this object.
-class Onlooker {
+class PageViewer {
  public:
-  Onlooker() = default;
-  Onlooker(const Onlooker&) = delete;
-  Onlooker& operator=(const Onlooker&) = delete;
-  virtual ~Onlooker() = default;
+  PageViewer() = default;
+  PageViewer(const PageViewer&) = delete;
+  PageViewer& operator=(const PageViewer&) = delete;
+  virtual ~PageViewer() = default;
   /// That have arrived until now.
   [[nodiscard]] virtual Index pictures() const = 0;
 };
 
 /// How a page comes before somebody: a server and its client, which instruments do not know.
-using ShowPage = std::function<std::unique_ptr<Onlooker>(panel::Page)>;
+using ShowPage = std::function<std::unique_ptr<PageViewer>(panel::Page)>;
 
 }  // namespace sonde

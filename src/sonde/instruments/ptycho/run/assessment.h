@@ -16,7 +16,7 @@
 namespace sonde::ptycho {
 
 /// What the first probe means for a scan. Overlaps are linear, 1 - distance / diameter.
-struct ScanJudgement {
+struct ScanAssessment {
   double diameter = 0;  ///< of the circle with 99 % of the probe's power, object pixels
   double overlap = 0;   ///< with the neighbour along the longer step of the scan, the median of all positions
   double along = 0;     ///< the same along the shorter step
@@ -27,14 +27,14 @@ struct ScanJudgement {
   [[nodiscard]] std::string text() const;
 };
 /// `probe` is complex128 (modes, rows, cols).
-[[nodiscard]] ScanJudgement judge_scan(const Scan& scan, const Spacing& spacing, const Array& probe);
+[[nodiscard]] ScanAssessment assess_scan(const Scan& scan, const Spacing& spacing, const Array& probe);
 
 /// "step 2.01 px", or "steps of 2 and 3 px" of a raster whose steps differ; in A where there is a calibration.
 [[nodiscard]] std::string step_text(const Spacing& spacing, const Scan& scan);
 
 /// Of a scan of more than one place: overlaps below 60 %, where reconstructions are rarely to be trusted
 /// (docs/ptycho-theory.md#diagnoses), with the numbers, and a position that is nearly isolated.
-[[nodiscard]] std::vector<std::string> overlap_warnings(const ScanJudgement& judgement, const Scan& scan,
+[[nodiscard]] std::vector<std::string> overlap_warnings(const ScanAssessment& assessment, const Scan& scan,
                                                         const Spacing& spacing);
 
 /// Positions of frames that take part: their spacing. Throws Error(bad_input) when there are several and all are at one

@@ -30,19 +30,19 @@ using testing::run;
 using ::testing::StartsWith;
 using testing::TemporaryFolder;
 
-struct Wish {
+struct Impossible {
   std::vector<std::string> settings;
   int status;
   std::vector<std::string> words;  // all of them are in the message
 };
 
-TEST(ImpossibleWishes, AreRefusedWithARemedy) {
+TEST(ImpossibleSettings, AreRefusedWithARemedy) {
   const TemporaryFolder folder;
   const std::string master = make_small_scan(folder);
-  for (const Wish& wish : {
-           Wish{{"--scan-shape", "11,11"},
-                3,
-                {"120 frames, but --scan-shape asks for a scan of 11 x 11 = 121", "hint: "}},
+  for (const Impossible& given : {
+           Impossible{{"--scan-shape", "11,11"},
+                      3,
+                      {"120 frames, but --scan-shape asks for a scan of 11 x 11 = 121", "hint: "}},
            {{"--scan-shape", "7,auto"}, 3, {"120 frames do not divide into 7 rows", "hint: "}},
            {{"--scan-shape", "0,120"}, 2, {"--scan-shape: 0 is not a number of positions"}},
            {{"--scan-shape", "4294967296,4294967296"},
@@ -66,32 +66,32 @@ TEST(ImpossibleWishes, AreRefusedWithARemedy) {
            {{"--mask-file", "/nowhere/mask.npy"}, 3, {"/nowhere/mask.npy: no such file"}},
            {{"--voltage", "-1"}, 2, {"--voltage: -1 is below"}},
        }) {
-    SCOPED_TRACE(::testing::PrintToString(wish.settings));
+    SCOPED_TRACE(::testing::PrintToString(given.settings));
     std::vector<std::string> words = {"stem", "load", master};
-    words.insert(words.end(), wish.settings.begin(), wish.settings.end());
+    words.insert(words.end(), given.settings.begin(), given.settings.end());
     const Ended ended = run(words);
-    EXPECT_EQ(ended.status, wish.status);
+    EXPECT_EQ(ended.status, given.status);
     EXPECT_THAT(ended.out, IsEmpty());
-    for (const std::string& word : wish.words) EXPECT_THAT(ended.err, HasSubstr(word));
+    for (const std::string& word : given.words) EXPECT_THAT(ended.err, HasSubstr(word));
   }
 }
 
-TEST(ImpossibleWishes, OfAFileNameTheirLineAndAreBadInput) {
+TEST(ImpossibleSettings, OfAFileNameTheirLineAndAreBadInput) {
   const TemporaryFolder folder;
-  const std::string master = make_small_scan(folder), wishes = folder.file("wishes.toml");
+  const std::string master = make_small_scan(folder), settings = folder.file("settings.toml");
   for (const auto& [line, text] : {std::pair{"det_bin = \"two\"", "\"two\" is not a whole number"},
                                    {"scan_shape = \"many\"", "\"many\" is not ROWS,COLS"},
                                    {"scan_region = [1, 2, 3]", "\"1,2,3\" has 3 numbers, 4 are needed"},
                                    {"scan_bin = 0", "0 is below the smallest allowed value, 1"}}) {
     SCOPED_TRACE(line);
-    std::ofstream(wishes) << "\n" << line << "\n";
-    const Ended ended = run({"stem", "load", master, "--config", wishes});
+    std::ofstream(settings) << "\n" << line << "\n";
+    const Ended ended = run({"stem", "load", master, "--config", settings});
     EXPECT_EQ(ended.status, 3);
-    EXPECT_THAT(ended.err, HasSubstr(" in " + wishes + " line 2: " + text));
+    EXPECT_THAT(ended.err, HasSubstr(" in " + settings + " line 2: " + text));
   }
 }
 
-TEST(ImpossibleWishes, DetectorsAreRefusedWithTheirPlace) {
+TEST(ImpossibleSettings, DetectorsAreRefusedWithTheirPlace) {
   const TemporaryFolder folder;
   const std::string master = make_small_scan(folder);
   const auto image = [&](const std::string& detector, std::vector<std::string> more = {}) {
@@ -114,7 +114,7 @@ TEST(ImpossibleWishes, DetectorsAreRefusedWithTheirPlace) {
   EXPECT_THAT(names_in(folder.path()), Not(Contains(StartsWith("a."))));
 }
 
-TEST(ImpossibleWishes, OutputNamesAreCheckedBeforeAnyWork) {
+TEST(ImpossibleSettings, OutputNamesAreCheckedBeforeAnyWork) {
   const TemporaryFolder folder;
   // No scan is there: the name of the result is judged first.
   const auto judged = [&](std::vector<std::string> words, int status, const std::string& text) {
@@ -131,7 +131,7 @@ TEST(ImpossibleWishes, OutputNamesAreCheckedBeforeAnyWork) {
   judged({"stem", "load", "gone_master.h5", "-o", "a.txt"}, 2, "the summary is an .h5 file");
 }
 
-TEST(ImpossibleWishes, ResultsNeverReplaceTheScan) {
+TEST(ImpossibleSettings, ResultsNeverReplaceTheScan) {
   const TemporaryFolder folder;
   const std::string master = make_small_scan(folder), data = folder.file("scan_data_000002.h5");
   const auto before = testing::read_bytes(master), data_before = testing::read_bytes(data);
@@ -147,7 +147,7 @@ TEST(ImpossibleWishes, ResultsNeverReplaceTheScan) {
   EXPECT_EQ(testing::read_bytes(data), data_before);
 }
 
-TEST(ImpossibleWishes, UnknownFlagsNameTheNearest) {
+TEST(ImpossibleSettings, UnknownFlagsNameTheNearest) {
   for (const auto& [command, flag, nearest] : {std::tuple{"load", "--det-bn", "--det-bin"},
                                                {"image", "--detectr", "--detector"},
                                                {"convert", "--scan-regoin", "--scan-region"},
@@ -160,7 +160,7 @@ TEST(ImpossibleWishes, UnknownFlagsNameTheNearest) {
   }
 }
 
-TEST(ImpossibleWishes, AGpuThatIsNotThereIsADeviceError) {
+TEST(ImpossibleSettings, AGpuThatIsNotThereIsADeviceError) {
   if (Device::all().size() > 1) GTEST_SKIP() << "this machine has a GPU";
   const TemporaryFolder folder;
   const std::string master = make_small_scan(folder);
