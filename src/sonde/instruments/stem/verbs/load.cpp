@@ -15,6 +15,7 @@
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/results/provenance.h"
+#include "sonde/instruments/stem/results/save_image.h"
 #include "sonde/instruments/stem/results/series_centre.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
