@@ -105,7 +105,9 @@ std::optional<panel::StoredResult> find_result(const ViewCommandOptions& options
     }
     if (holds_only_results(path))
       throw Error(ErrorKind::bad_file, fmt::format("{}: not a result: no command of sonde wrote it", path))
-          .hint("`sonde view` opens scans, results and reports of commands");
+          .hint(
+              "`sonde view` opens results and reports of commands, and scans: save an array of another program as "
+              ".npy");
   }
   return std::nullopt;
 }
