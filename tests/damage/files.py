@@ -191,7 +191,8 @@ class Maker:
             if path.name not in kept:
                 path.unlink()
         self._add(folder, ["result.h5"], ("ptycho report result.h5 -o out.html", "ptycho export result.h5 --to npy -o out",
-                                          "ptycho diagnose result.h5", "ptycho compare result.h5 result.h5"))
+                                          "ptycho diagnose result.h5", "ptycho compare result.h5 result.h5",
+                                          "view result.h5 --dry-run"))
         if checkpoints := sorted(path.name for path in folder.glob("*.ckpt.h5")):
             self._add(folder, checkpoints, (f"ptycho resume {checkpoints[0]} -o out.h5",))
         else:
@@ -225,7 +226,7 @@ class Maker:
             folder = self._folder(f"transport_{suffix}")
             self._sonde(folder, f"neoclassical run analytic-demo --nu-hat 1e-2 {grid} -o run.{suffix}")
             self._add(folder, [f"run.{suffix}"], (f"neoclassical convert run.{suffix} --to sfincs -o out.h5",
-                                                  f"neoclassical plot run.{suffix} -o out.svg"))
+                                                  f"neoclassical plot run.{suffix} -o out.svg", f"view run.{suffix} --dry-run"))
         if self.data is None:
             self.left_out.append("database")
             return
@@ -233,7 +234,7 @@ class Maker:
         self._sonde(folder, f"neoclassical database {self.data / 'neoclassical' / 'wout_circular_tokamak.nc'} --rho 0.3,0.6 "
                             "--nu-v 1e-3,1e-2,1e-1 --er-tilde 0,1e-4,1e-3 --n-theta 9 --n-zeta 1 --n-xi 6 -o D.h5")
         self._add(folder, ["D.h5"], ("neoclassical convert D.h5 --to stars -o out.h5", "neoclassical profile D.h5 -o out.h5",
-                                     "neoclassical plot D.h5 -o out.svg"))
+                                     "neoclassical plot D.h5 -o out.svg", "view D.h5 --dry-run"))
 
     def _reports(self) -> None:
         folder = self._folder("report")

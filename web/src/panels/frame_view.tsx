@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { colourTable, type ColourMapName } from "../display/colour_maps";
+import { paint } from "../display/paint";
 import { scaleBar, type Calibration } from "../display/scale_bar";
 import type { Frame } from "../protocol/frame";
 
@@ -33,18 +34,11 @@ export function FrameView({ label, frame, colours, calibration, unit = "", child
   const canvas = useRef<HTMLCanvasElement>(null);
   const range = frame ? shownRange(frame.values as Float32Array) : null;
   useLayoutEffect(() => {
-    const context = canvas.current?.getContext("2d");
-    if (!canvas.current || !context || !frame || !range) return;
-    const { rows, cols } = frame;
+    if (!canvas.current || !frame || !range) return;
     const values = frame.values as Float32Array;
-    canvas.current.width = cols;
-    canvas.current.height = rows;
-    const image = context.createImageData(cols, rows);
-    const pixels = new Uint32Array(image.data.buffer);
     const table = new Uint32Array(colourTable(colours).buffer);
     const scale = 255 / (range[1] - range[0] || 1);
-    for (let i = 0; i < pixels.length; ++i) pixels[i] = table[Math.min(255, Math.max(0, Math.round((values[i] - range[0]) * scale))) || 0];
-    context.putImageData(image, 0, 0);
+    paint(canvas.current, frame.rows, frame.cols, (i) => table[Math.min(255, Math.max(0, Math.round((values[i] - range[0]) * scale))) || 0]);
   }, [frame, colours]);
   const bar = frame && calibration ? scaleBar(calibration, 1, 0.3 * frame.cols) : null;
   const text = (value: number) => String(Number(value.toPrecision(3)));

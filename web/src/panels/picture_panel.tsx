@@ -3,9 +3,10 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { barTicks } from "../display/colour_bar";
 import { colourTable, type ColourMapName } from "../display/colour_maps";
+import { linearMarks } from "../display/marks";
+import { paint } from "../display/paint";
 import { axisNumber, formatNumber } from "../display/readout";
 import { position, symmetricRange, type Mapping } from "../display/stretch";
-import { linearMarks } from "../display/marks";
 import { FrameKind, type Frame } from "../protocol/frame";
 import type { PanelDescription } from "../protocol/messages";
 import { useViewer } from "./context";
@@ -134,17 +135,6 @@ function AxesPicture({ title, part, rows, cols, frame, blocks }: Props) {
 function colourAt(table: Uint32Array, value: number, mapping: Mapping): number {
   const at = position(value, mapping);
   return Number.isNaN(at) ? 0 : table[Math.round(255 * at)];
-}
-
-function paint(canvas: HTMLCanvasElement, rows: number, cols: number, colour: (i: number) => number): void {
-  canvas.width = cols;
-  canvas.height = rows;
-  const context = canvas.getContext("2d");
-  if (!context) return;
-  const image = context.createImageData(cols, rows);
-  const pixels = new Uint32Array(image.data.buffer);
-  for (let i = 0; i < pixels.length; ++i) pixels[i] = colour(i);
-  context.putImageData(image, 0, 0);
 }
 
 /** Ticks at round values. The elements of an axis are as wide as its step, their places in their middles. */

@@ -141,7 +141,7 @@ panel::Page page_of(const ViewCommandOptions& options, Run& run) {
 
 void plan_view(const ViewCommandOptions& options, Run& run) {
   if (asks_for_report(options.input)) return (void)page_of_report(options, run);
-  if (find_result(options, run)) return;
+  if (auto result = find_result(options, run)) return (void)page_of_result(*std::move(result));
   viewing_in(options).plan(options.input, run);
 }
 

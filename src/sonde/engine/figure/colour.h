@@ -21,6 +21,9 @@ enum class ColourMap { gray, viridis, cividis, inferno, magma, rdbu, phase };
 /// Names as flags take them: "gray", "viridis", ..., "RdBu", "phase". Made for Fields::choice.
 [[nodiscard]] const std::vector<std::pair<std::string, ColourMap>>& colour_map_names();
 
+/// Of values that are not finite: a flat grey-red that no map contains.
+inline constexpr Colour not_finite{178, 90, 90};
+
 /// 256 colours from the lowest to the highest value.
 [[nodiscard]] const std::array<Colour, 256>& colour_table(ColourMap map);
 

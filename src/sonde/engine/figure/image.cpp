@@ -15,7 +15,6 @@ namespace sonde {
 namespace {
 
 constexpr Colour letter_ink{34, 34, 34};
-constexpr Colour not_finite{178, 90, 90};
 constexpr Index comfortable_pixels = 512;  // small images are enlarged to about this
 
 /// The array as doubles on the host; display needs no more.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -224,9 +225,11 @@ void ResultView::show_image(const Command& command, std::size_t number, Outlet& 
   const Index rows_of = groups_of(rows, most_pixels), cols_of = groups_of(cols, most_pixels);
   // Of complex numbers the means are taken before their phase: that of a block that the phase wraps in is right too.
   std::vector<BlockMeans> planes(shown.complex() ? 2 : 1, BlockMeans(rows, cols, rows_of, cols_of));
-  // A band of rows at a time, so that a picture of any size takes little memory.
+  // A band of rows at a time, so that a picture of any size takes little memory, where reading a part costs a part.
   const auto row_bytes = static_cast<std::size_t>(cols) * size_bytes(shown.dtype);
-  const Index band = std::max<Index>(1, static_cast<Index>(band_bytes / std::max<std::size_t>(1, row_bytes)));
+  const Index band = !result_->reads_boxes()
+                         ? rows
+                         : std::max<Index>(1, static_cast<Index>(band_bytes / std::max<std::size_t>(1, row_bytes)));
   for (Index row = 0; row < rows; row += band) {
     Shape first, count;
     for (int i = 0; i < rank; ++i) {
@@ -386,14 +389,38 @@ void add_numbers(Page& page, const StoredResult& result) {
   }
 }
 
-/// What `first` shows of this result, then the rest: pictures before curves.
+/// Whether a panel can show a quantity beside the others that it shows.
+bool suits(const ResultPanel& panel, const Quantity& quantity, const std::vector<const Quantity*>& others) {
+  const auto rank = static_cast<int>(quantity.axes.size());
+  const auto as_the_first = [&] {
+    return others.empty() || std::ranges::equal(quantity.axes, others.front()->axes, {}, &Axis::size, &Axis::size);
+  };
+  switch (panel.kind) {
+    case ResultPanel::Kind::image:
+      return rank >= 2;
+    case ResultPanel::Kind::curves:
+      return panel.along < rank && panel.family < rank && as_the_first();
+    case ResultPanel::Kind::points:
+      return rank == 2 && quantity.axes[1].size == 2 && !quantity.complex();
+  }
+  return false;
+}
+
+/// What `first` shows of this result, then the rest: pictures before curves. A file may hold anything under the names
+/// that an instrument arranges.
 std::vector<ResultPanel> arranged(const StoredResult& result, const std::vector<ResultPanel>& first) {
-  std::set<std::string> known, shown;
-  for (const Quantity& quantity : result.quantities()) known.insert(quantity.name);
+  std::map<std::string, const Quantity*> known;
+  for (const Quantity& quantity : result.quantities()) known.emplace(quantity.name, &quantity);
+  std::set<std::string> shown;
   std::vector<ResultPanel> panels;
   for (ResultPanel panel : first) {
-    std::erase_if(panel.quantities, [&](const std::string& name) { return !known.contains(name); });
-    if (panel.quantities.empty()) continue;
+    std::vector<const Quantity*> held;
+    for (const std::string& name : panel.quantities)
+      if (const auto found = known.find(name); found != known.end() && suits(panel, *found->second, held))
+        held.push_back(found->second);
+    if (held.empty()) continue;
+    panel.quantities.clear();
+    for (const Quantity* quantity : held) panel.quantities.push_back(quantity->name);
     shown.insert(panel.quantities.begin(), panel.quantities.end());
     panels.push_back(std::move(panel));
   }

@@ -30,8 +30,8 @@ struct ResultPanel {
 [[nodiscard]] ResultPanel default_panel(const Quantity& quantity);
 
 /// A result to look at: the panels of `first`, then the default panel of every quantity that none of them shows, its
-/// single numbers, and its texts. Quantities that the result lacks are left out of `first`. Numbers are read when a
-/// panel is looked at ("The page of a result" in docs/viewer-protocol.md).
+/// single numbers, and its texts. Quantities that the result lacks, or that have other axes than the panel shows, are
+/// left out of `first`. Numbers are read when a panel is looked at ("The page of a result" in docs/viewer-protocol.md).
 [[nodiscard]] Page result_page(std::shared_ptr<const StoredResult> result, const std::vector<ResultPanel>& first = {});
 
 /// "m^-1 T^-2" with raised exponents, as it is printed; empty for the unit 1.

@@ -23,6 +23,7 @@ using sonde::testing::error_of;
 using sonde::testing::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 Budget plenty() { return {std::size_t{1} << 30, "a test"}; }
 
@@ -306,6 +307,35 @@ TEST_F(ResultPage, PutsTheInstrumentsPanelsFirstAndShowsNothingTwice) {
   const Value& points = where.find("curves")->items()[0];
   EXPECT_EQ(points.find("y")->items()[1].as_real(), 3);  // rows
   EXPECT_EQ(points.find("x")->items()[1].as_real(), 4);
+}
+
+TEST_F(ResultPage, LeavesOutOfAPanelWhatItCannotShow) {
+  Hdf5Writer writer = writer_of(file("a.h5"));
+  writer.array("/object", ramp({20}));
+  writer.array("/R_I", ramp({20}));
+  writer.array("/R_A", ramp({30}));
+  writer.array("/before", ramp({20, 1}));
+  writer.array("/after", ramp({20}));
+  writer.finish();
+  using Kind = ResultPanel::Kind;
+  const Page page =
+      result_page(open("a.h5"), {{.title = "Object", .quantities = {"object"}},
+                                 {.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A"}},
+                                 {.kind = Kind::points, .title = "Where", .quantities = {"before", "after"}}});
+  std::vector<std::string> titles;
+  for (const Panel& each : page.panels) titles.push_back(each.title);
+  EXPECT_THAT(titles, UnorderedElementsAre("Errors", "R_A", "after", "before", "object"));
+  EXPECT_EQ(show(page, "Errors")->replies.at(0).find("curves")->size(), 1u);
+  for (const std::string& title : titles) (void)show(page, title);  // each as its axes allow
+}
+
+TEST_F(ResultPage, ListsNoArchiveBeyondTheBudget) {
+  std::vector<NamedArray> arrays;
+  arrays.push_back({.name = "f", .array = ramp({64, 64})});
+  arrays.push_back({.name = "attributes_json", .text = R"({"": {"schema": "sonde.test.result/1"}})"});
+  write_npz(file("a.npz"), arrays);
+  EXPECT_NE(open("a.npz"), nullptr);
+  EXPECT_THAT(error_of(ErrorKind::budget, [&] { (void)open("a.npz", Budget(1000, "a test")); }), HasSubstr("f.npy"));
 }
 
 TEST_F(ResultPage, ShowsTextsAsWhatTheyAre) {

@@ -121,6 +121,7 @@ class StoredResult::Source {
   [[nodiscard]] virtual Array read(const std::string& name, const Shape& first, const Shape& count) const = 0;
   /// Bytes that read() holds at most.
   [[nodiscard]] virtual std::size_t reading_bytes(const std::string& name, std::size_t box_bytes) const = 0;
+  [[nodiscard]] virtual bool reads_boxes() const { return false; }
 };
 
 namespace {
@@ -172,6 +173,7 @@ class Hdf5Source final : public StoredResult::Source {
   [[nodiscard]] std::size_t reading_bytes(const std::string&, std::size_t box_bytes) const override {
     return box_bytes;
   }
+  [[nodiscard]] bool reads_boxes() const override { return true; }
 
  private:
   [[nodiscard]] std::optional<std::string> texts_of(const std::string& path) const {
@@ -227,7 +229,7 @@ constexpr const char* npz_attributes = "attributes_json";
 
 class NpzSource final : public StoredResult::Source {
  public:
-  explicit NpzSource(const std::string& path) : path_(path), archive_(path) {
+  NpzSource(const std::string& path, const Budget& budget) : path_(path), budget_(budget), archive_(path) {
     for (const ZipEntry& entry : archive_.entries()) {
       constexpr std::string_view ending = ".npy";
       if (!entry.name.ends_with(ending)) continue;
@@ -242,10 +244,11 @@ class NpzSource final : public StoredResult::Source {
   [[nodiscard]] std::vector<Entry> entries() const override {
     std::vector<Entry> all;
     for (const auto& [name, stored] : entries_) {
-      if (name == npz_attributes || stored->bytes > most_listed) continue;
+      if (name == npz_attributes) continue;
       Entry& entry = all.emplace_back();
       entry.name = name;
       const std::string where = path_ + ": " + stored->name;
+      const Reservation reserved = Budget(budget_).reserve(reading_bytes(name, 0), where);
       const std::vector<std::byte> bytes = archive_.read(*stored);
       entry.text = parse_npy_text(bytes, where);
       if (!entry.text) {
@@ -276,17 +279,15 @@ class NpzSource final : public StoredResult::Source {
   }
 
  private:
-  /// Of results, which fit into memory many times; what is larger cannot be listed without being unpacked.
-  static constexpr std::uint64_t most_listed = std::uint64_t{1} << 30;
-
   std::string path_;
+  Budget budget_;
   ZipReader archive_;
   std::map<std::string, const ZipEntry*> entries_;
   Value said_ = Value::object();
 };
 
 /// By the first bytes, whatever the file is called; nothing for other formats.
-std::shared_ptr<const StoredResult::Source> open_source(const std::string& path) {
+std::shared_ptr<const StoredResult::Source> open_source(const std::string& path, const Budget& budget) {
   std::array<char, 4> first{};
   {
     const sonde::File file(path);
@@ -296,7 +297,7 @@ std::shared_ptr<const StoredResult::Source> open_source(const std::string& path)
   const std::string_view start(first.data(), first.size());
   if (start == "\x89HDF") return std::make_shared<const Hdf5Source>(path);
   if (start.starts_with("CDF")) return std::make_shared<const NetcdfSource>(path);
-  if (start == "PK\x03\x04") return std::make_shared<const NpzSource>(path);
+  if (start == "PK\x03\x04") return std::make_shared<const NpzSource>(path, budget);
   return nullptr;
 }
 
@@ -347,7 +348,7 @@ bool Axis::even() const {
 std::optional<StoredResult> StoredResult::open(const std::string& path, const Budget& budget) {
   StoredResult result(budget);
   result.path_ = path;
-  result.source_ = open_source(path);
+  result.source_ = open_source(path, budget);
   if (result.source_ == nullptr) return std::nullopt;
   const std::map<std::string, Hdf5Value> attributes = result.source_->attributes();
   if (const auto schema = attributes.find("schema"); schema != attributes.end())
@@ -376,9 +377,12 @@ void StoredResult::take_entries() {
     }
     if (!entry.dtype || entry.shape.count() == 0) continue;
     Quantity quantity{entry.name, entry.unit, *entry.dtype, {}};
-    if (entry.shape.count() <= few && entry.shape.rank() <= 1 && !quantity.complex()) {
-      const Shape none = entry.shape.rank() == 0 ? Shape{} : Shape{0};
-      numbers_.push_back({entry.name, entry.unit, as_doubles(source_->read(entry.name, none, entry.shape))});
+    const bool scalar = entry.shape.rank() == 0;  // of a complex one both parts are numbers
+    if (scalar || (entry.shape.rank() == 1 && entry.shape.count() <= few && !quantity.complex())) {
+      Numbers& numbers = numbers_.emplace_back(Numbers{entry.name, entry.unit, {}});
+      const Shape origin = scalar ? Shape{} : Shape{0};
+      for (const std::vector<double>& part : planes_of(source_->read(entry.name, origin, entry.shape)))
+        numbers.values.insert(numbers.values.end(), part.begin(), part.end());
       continue;
     }
     for (int i = 0; i < entry.shape.rank(); ++i) {
@@ -403,6 +407,8 @@ void StoredResult::take_entries() {
     return std::any_of(axes.begin(), axes.end(), [&](const Entry* axis) { return axis->name == quantity.name; });
   });
 }
+
+bool StoredResult::reads_boxes() const { return source_->reads_boxes(); }
 
 Array StoredResult::read(const Quantity& quantity, const Shape& first, const Shape& count) const {
   const std::size_t bytes = static_cast<std::size_t>(count.count()) * size_bytes(quantity.dtype);

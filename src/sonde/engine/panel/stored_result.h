@@ -56,7 +56,8 @@ struct Text {
 class StoredResult {
  public:
   /// Nothing for a file that no verb wrote as its result: of other programs, scans, and what is in none of the formats.
-  /// Throws what opening a damaged file of these formats throws.
+  /// Throws what opening a damaged file of these formats throws, and Error(budget) for an archive whose largest array
+  /// does not fit.
   [[nodiscard]] static std::optional<StoredResult> open(const std::string& path, const Budget& budget);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -70,6 +71,9 @@ class StoredResult {
   /// A box of a quantity on the host, while the budget has room for it: Error(budget) otherwise. Only HDF5 and NetCDF-4
   /// read no more than the box; the other formats need room for the whole quantity.
   [[nodiscard]] Array read(const Quantity& quantity, const Shape& first, const Shape& count) const;
+
+  /// Whether reading a box costs as little as the box; otherwise the whole quantity is read each time.
+  [[nodiscard]] bool reads_boxes() const;
 
   /// A file of one of the formats.
   class Source;

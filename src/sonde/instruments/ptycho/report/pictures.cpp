@@ -96,17 +96,20 @@ Array centred(const Image& power) {
 Array complex_picture(View<const complex128, 2> wave, Index zoom) {
   double largest = 0;
   for (Index r = 0; r < wave.extent[0]; ++r)
-    for (Index c = 0; c < wave.extent[1]; ++c) largest = std::max(largest, std::abs(wave(r, c)));
+    for (Index c = 0; c < wave.extent[1]; ++c)
+      if (const double amplitude = std::abs(wave(r, c)); std::isfinite(amplitude))
+        largest = std::max(largest, amplitude);
   const auto& hues = colour_table(ColourMap::phase);
   Array picture(Device::cpu(), Shape{wave.extent[0] * zoom, wave.extent[1] * zoom, 3}, DType::u8);
   auto to = picture.view<std::uint8_t, 3>();
   for (Index r = 0; r < to.extent[0]; ++r)
     for (Index c = 0; c < to.extent[1]; ++c) {
       const complex128 value = wave(r / zoom, c / zoom);
-      const double turn = std::arg(value) / (2 * std::numbers::pi) + 0.5;
-      const Colour hue = hues[static_cast<std::size_t>(std::clamp(255 * turn, 0.0, 255.0))];
+      const bool finite = std::isfinite(std::abs(value));
+      const double turn = finite ? std::arg(value) / (2 * std::numbers::pi) + 0.5 : 0;
+      const Colour hue = finite ? hues[static_cast<std::size_t>(std::clamp(255 * turn, 0.0, 255.0))] : not_finite;
       // The root lifts the tails, which tell most about a probe.
-      const double light = largest > 0 ? std::sqrt(std::abs(value) / largest) : 0;
+      const double light = !finite ? 1 : largest > 0 ? std::sqrt(std::abs(value) / largest) : 0;
       to(r, c, 0) = static_cast<std::uint8_t>(std::lround(light * hue.red));
       to(r, c, 1) = static_cast<std::uint8_t>(std::lround(light * hue.green));
       to(r, c, 2) = static_cast<std::uint8_t>(std::lround(light * hue.blue));

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
 
 #include "sonde/instruments/ptycho/report/advice.h"
 #include "sonde/instruments/ptycho/results/changes.h"
@@ -109,6 +110,15 @@ TEST(ReportPage, ShowsWhatThereIs) {
   bare.diagnostics = Value::object();
   bare.settings = "of another version [";
   EXPECT_THAT(page_of(bare), HasSubstr("</html>"));
+}
+
+TEST(ReportPage, IsWrittenOfWavesThatAreNotFinite) {
+  for (const float broken : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Result result = example();
+    result.probe.view<complex64, 3>().data[7] = {broken, 0};
+    result.object.view<complex64, 3>().data[7] = {0, broken};
+    EXPECT_THAT(page_of(result), HasSubstr("</html>"));
+  }
 }
 
 TEST(ReportPage, ShowsHowTheProbeVaries) {
