@@ -60,10 +60,10 @@ function anyPositive(values: Numbers): boolean {
   return values.some((value) => value !== null && value > 0);
 }
 
-/** All above zero, the largest more than a hundred times the smallest. */
+/** All above zero, the largest a hundred times the smallest or more. */
 export function spansDecades(values: Numbers): boolean {
   const known = values.filter((value): value is number => value !== null);
-  return known.length > 1 && known.every((value) => value > 0) && Math.max(...known) > 100 * Math.min(...known);
+  return known.length > 1 && known.every((value) => value > 0) && Math.max(...known) >= 99.999 * Math.min(...known);
 }
 
 /** From numbers to places between 0 and 1, and the marks between. */

@@ -15,6 +15,7 @@ it("marks round values within the axis", () => {
 
 it("takes a logarithm only where it says more", () => {
   expect(spansDecades([1e-4, 1e-2, 1])).toBe(true);
+  expect(spansDecades([1e-3, 1e-2, 1e-1])).toBe(true);
   expect(spansDecades([1, 2, 3])).toBe(false);
   expect(spansDecades([-1, 1, 1000])).toBe(false);
   expect(spansDecades([null, 1, 1000])).toBe(true);

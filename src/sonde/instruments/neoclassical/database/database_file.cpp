@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
@@ -132,44 +133,43 @@ void write_database(const std::string& path, const Database& database) {
         .hint("raise the resolution, or use the discretisation skew, whose D11 is always above zero");
   const DerivedFields derived = derived_fields(database);
   const Axes& axes = database.axes;
-  // Each of its own name.
-  const Shape radial{axes.radii()}, by_field{axes.radii(), axes.fields()},
-      full{axes.radii(), axes.collisionalities(), axes.fields()};
-  static const std::vector<std::vector<std::string>> names = {
-      {}, {"rho"}, {"rho", "Er_tilde"}, {"rho", "nu_v", "Er_tilde"}};
+  const std::map<std::string, Index> extents = {
+      {"rho", axes.radii()}, {"nu_v", axes.collisionalities()}, {"Er_tilde", axes.fields()}};
+  const std::vector<std::string> radial{"rho"}, by_field{"rho", "Er_tilde"}, full{"rho", "nu_v", "Er_tilde"};
 
   Hdf5Writer writer(path);
   writer.attribute("/", "schema", std::string("sonde.neoclassical.database/1"));
-  const auto put = [&](const char* name, const std::vector<double>& values, const Shape& shape) {
-    writer.array(std::string("/") + name, Array::from(values, shape));
-    const bool is_axis = shape.rank() == 1 && shape != radial;
-    writer.describe(std::string("/") + name,
-                    is_axis ? std::vector<std::string>{name} : names[static_cast<std::size_t>(shape.rank())]);
+  const auto put = [&](const std::string& name, const std::vector<double>& values, const std::vector<std::string>& over,
+                       const std::string& unit = "") {
+    Shape shape;
+    for (const std::string& axis : over) shape.append(extents.at(axis));
+    writer.array("/" + name, Array::from(values, shape));
+    writer.describe("/" + name, over, unit);
   };
   put("rho", axes.rho, radial);
-  put("nu_v", axes.nu_v, {axes.collisionalities()});
-  put("Er_tilde", axes.Er_tilde, {axes.fields()});
-  put("Er", derived.Er, by_field);
-  put("Es", derived.Es, by_field);
+  put("nu_v", axes.nu_v, {"nu_v"}, "m^-1");
+  put("Er_tilde", axes.Er_tilde, {"Er_tilde"});
+  put("Er", derived.Er, by_field, "T");
+  put("Es", derived.Es, by_field, "T m");
   put("Er_to_Ertilde", derived.Er_to_Ertilde, by_field);
-  put("drds", derived.drds, radial);
+  put("drds", derived.drds, radial, "m");
   put("dr_tildedr", derived.dr_tildedr, radial);
-  put("dr_tildeds", derived.dr_tildeds, radial);
-  put("D11", database.D11, full);
-  put("D13", database.D13, full);
-  put("D31", database.D31, full);
-  put("D33", database.D33, full);
-  put("D33_spitzer", database.D33_spitzer, full);
-  put("B00", geometry.B00, radial);
-  put("R00", geometry.R00, radial);
-  put("I", geometry.I, radial);
-  put("G", geometry.G, radial);
+  put("dr_tildeds", derived.dr_tildeds, radial, "m");
+  put("D11", database.D11, full, "m^-3 T^-2");
+  put("D13", database.D13, full, "m^-1 T^-1");
+  put("D31", database.D31, full, "m^-1 T^-1");
+  put("D33", database.D33, full, "m");
+  put("D33_spitzer", database.D33_spitzer, full, "m");
+  put("B00", geometry.B00, radial, "T");
+  put("R00", geometry.R00, radial, "m");
+  put("I", geometry.I, radial, "T m");
+  put("G", geometry.G, radial, "T m");
   put("iota", geometry.iota, radial);
   for (const char* from : {"MONKES", "REFERENCE"}) {
     const std::string name = fmt::format("Fac_{}_TO_SFINCS_", from);
-    put((name + "11").c_str(), derived.monkes_to_sfincs_11, radial);
-    put((name + "31").c_str(), derived.monkes_to_sfincs_31, radial);
-    put((name + "33").c_str(), derived.monkes_to_sfincs_33, radial);
+    put(name + "11", derived.monkes_to_sfincs_11, radial);
+    put(name + "31", derived.monkes_to_sfincs_31, radial);
+    put(name + "33", derived.monkes_to_sfincs_33, radial);
   }
   put("Fac_SFINCS_TO_DKES_11", derived.sfincs_to_dkes_11, radial);
   put("Fac_SFINCS_TO_DKES_31", derived.sfincs_to_dkes_31, radial);
@@ -177,7 +177,7 @@ void write_database(const std::string& path, const Database& database) {
   put("Fac_DKES_TO_D11star", derived.dkes_to_d11_star, radial);
   put("Fac_DKES_TO_D31star", derived.dkes_to_d31_star, radial);
   writer.value("/Fac_DKES_TO_D33star", derived.dkes_to_d33_star);
-  if (!geometry.B0_solver.empty()) put("B0_solver", geometry.B0_solver, radial);
+  if (!geometry.B0_solver.empty()) put("B0_solver", geometry.B0_solver, radial, "T");
   if (!geometry.signgs.empty()) put("signgs", geometry.signgs, radial);
   for (const auto& [name, values] :
        {std::pair{"onsager_residual", &database.onsager_residual}, std::pair{"residual", &database.residual},

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/io/hdf5_writer.h"
@@ -57,6 +58,23 @@ TEST(DatabaseFile, EqualDatabasesGiveEqualBytes) {
   write_database(folder.file("a.h5"), small_database());
   write_database(folder.file("b.h5"), small_database());
   EXPECT_EQ(read_bytes(folder.file("a.h5")), read_bytes(folder.file("b.h5")));
+}
+
+TEST(DatabaseFile, SaysWhatItsAxesAreThoughTheyAreEquallyLong) {
+  const TemporaryFolder folder;
+  Database database = small_database();
+  database.axes = {{0.25, 0.5}, {1e-4, 1e-2}, {0, 1e-3}};
+  for (std::vector<double>* table : {&database.D11, &database.D31, &database.D13, &database.D33, &database.D33_spitzer})
+    table->resize(8);
+  write_database(folder.file("a.h5"), database);
+  EXPECT_EQ(sonde::testing::python(R"(
+import h5py, sys
+file = h5py.File(sys.argv[1])
+for name in ('rho', 'nu_v', 'Er_tilde', 'D11'):
+    print(name, *[dimension.label for dimension in file[name].dims], file[name].attrs.get('units', '1'))
+)",
+                                   folder.file("a.h5")),
+            "rho rho 1\nnu_v nu_v m^-1\nEr_tilde Er_tilde 1\nD11 rho nu_v Er_tilde m^-3 T^-2\n");
 }
 
 TEST(DatabaseFile, HasTheLayoutOfThePublishedFile) {
