@@ -33,7 +33,8 @@ describe.each(["?draw=webgl", "?draw=canvas"])("drawn with %s", (query) => {
     // The largest deflection, which more than half a percent of the positions have, is at either end.
     for (const r of [8, 24, 0, 16, 3, 29]) await coloured([r, 20], colourOf(table, row(r), -2 * MRAD, 2 * MRAD));
     const low = shown.page.locator("section[aria-label='Real space'] [aria-label='lower end of the range']");
-    expect(await low.getAttribute("aria-valuetext")).toBe("\u22123");
+    // The histogram follows the image.
+    await expect.poll(() => low.getAttribute("aria-valuetext")).toBe("\u22123");
     await expect.poll(() => shown.page.locator("section[aria-label='Real space'] .histogram .unit").innerText()).toBe("mrad");
     await shown.moveTo("image", await shown.spot("image", SCAN, 3, 20));
     await expect.poll(() => shown.readout("Real space")).toContain(`${Number(Math.fround(row(3)).toPrecision(6))}\u2009mrad`);
