@@ -5,7 +5,8 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 
 import type { Detector } from "../src/model/view";
-import { shortExpression, toParams } from "../src/tools/shape";
+import { toParams } from "../src/tools/shapes";
+import { shortExpression } from "../src/tools/short_expression";
 import { launch, PATIENCE_MS } from "./browser";
 import { temporaryFolder, ViewServer, type Folder } from "./sonde";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { FrameKind, type Values } from "../src/protocol/frame";
 import type { Dataset, Memory } from "../src/protocol/messages";
-import { contains, type Shape } from "../src/tools/shape";
+import { contains, fromParams, ringAbout, SHAPE_KINDS, SHAPES, type Shape, type ShapeKind } from "../src/tools/shapes";
 import { encodeFrame } from "./encode_frame";
 
 type Send = (message: string | ArrayBuffer) => void;
@@ -94,7 +94,11 @@ export class SimulatedServer {
   }
 
   start(): void {
-    const panels = [{ id: "image", type: "image", title: "Real space" }];
+    const shapes = SHAPE_KINDS.map((kind) => ({ name: kind, help: `What a ${SHAPES[kind].name} counts.` }));
+    const panels = [
+      { id: "image", type: "image", title: "Real space" },
+      { id: "pattern", type: "pattern", title: "Diffraction", options: { shapes } },
+    ];
     const state = { datasets: this.datasets(), memory: this.what.memory };
     this.send(JSON.stringify({ type: "page", protocol: "sonde.view.v1", client: 1, title: "scan_master.h5", view: "stem", panels, actions: [], state }));
   }
@@ -143,7 +147,7 @@ export class SimulatedServer {
       case "set_detector":
         return this.setDetector(id, args);
       case "set_scan_roi":
-        this.region = args.shape ? shapeFrom(String(args.shape), args.params) : null;
+        this.region = args.shape ? fromParams(args.shape as ShapeKind, args.params as unknown[]) : null;
         this.sendReduced(id);
         return { positions: this.positions().length };
       case "set_reduction":
@@ -237,7 +241,7 @@ export class SimulatedServer {
   }
 
   private area(args: Args): number {
-    const shape = args.shape ? shapeFrom(String(args.shape), args.params) : this.preset(String(args.expr));
+    const shape = args.shape ? fromParams(args.shape as ShapeKind, args.params as unknown[]) : this.preset(String(args.expr));
     const cols = this.what.detector[1];
     return this.parts[0].reduce((sum, _, q) => sum + Number(contains(shape, Math.floor(q / cols), q % cols)), 0);
   }
@@ -316,7 +320,7 @@ export class SimulatedServer {
 
   private image(channel: number): { values: Float64Array; area: number } {
     const args = this.detectors.get(channel) ?? { expr: "bf" };
-    const shape = args.shape ? shapeFrom(String(args.shape), args.params) : this.preset(String(args.expr));
+    const shape = args.shape ? fromParams(args.shape as ShapeKind, args.params as unknown[]) : this.preset(String(args.expr));
     const cols = this.what.detector[1];
     const sums = [0, 0, 0];
     let area = 0;
@@ -370,29 +374,9 @@ export class SimulatedServer {
 
   private preset(name: string): Shape {
     const [row, col] = this.what.detector.map((size) => size / 2);
-    const ring = (rIn: number, rOut: number): Shape => ({ kind: "annulus", row, col, rIn: rIn * RADIUS, rOut: rOut * RADIUS });
+    const ring = (rIn: number, rOut: number): Shape => ringAbout(row, col, rIn * RADIUS, rOut * RADIUS);
     return { abf: ring(0.5, 1), adf: ring(1, 2), haadf: ring(2, 4) }[name] ?? ring(0, 1);
   }
 }
 
 const isMoment = ({ expr }: Args) => String(expr).startsWith("com-");
-
-function shapeFrom(kind: string, params: unknown): Shape {
-  const p = params as number[];
-  switch (kind) {
-    case "annulus":
-      return { kind, row: p[0], col: p[1], rIn: p[2], rOut: p[3] };
-    case "rect":
-      return { kind, row0: p[0], col0: p[1], row1: p[2], col1: p[3] };
-    case "point":
-      return { kind, row: p[0], col: p[1] };
-    case "segment":
-      return { kind, row: p[0], col: p[1], rIn: p[2], rOut: p[3], k: p[4], n: p[5], phi0: p[6] };
-    case "polygon":
-      return { kind, points: Array.from({ length: p.length / 2 }, (_, i) => [p[2 * i], p[2 * i + 1]]) };
-    case "brush":
-      return { kind, runs: params as [number, number, number][] };
-    default:
-      return { kind: "circle", row: p[0], col: p[1], r: p[2] };
-  }
-}

@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import type { Shape } from "../src/tools/shape";
+import type { Shape } from "../src/tools/shapes";
 import { Live } from "./live";
 import { imageByCommand, simulate } from "./sonde";
 

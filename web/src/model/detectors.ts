@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Centre, Dataset } from "../protocol/messages";
-import type { Shape } from "../tools/shape";
+import type { Centre, Dataset, PageMessage } from "../protocol/messages";
+import { isEmpty, ringAbout, SHAPE_KINDS, toolsOf, type Shape, type ShapeKind } from "../tools/shapes";
 import { MOST_CHANNELS, type Detector, type View } from "./view";
 
 /** Named annuli about the beam, radii in units of the bright-field radius: the program's own. */
@@ -58,22 +58,27 @@ export function shapeOf(detector: Detector, centre: Centre | undefined): Shape |
   const preset = PRESETS.find(({ name }) => name === detector.expr);
   if (!preset || !centre?.radius) return null;
   const { row, col, radius } = centre;
-  if (preset.rIn === 0) return { kind: "circle", row, col, r: preset.rOut * radius };
-  return { kind: "annulus", row, col, rIn: preset.rIn * radius, rOut: preset.rOut * radius };
+  return ringAbout(row, col, preset.rIn * radius, preset.rOut * radius);
 }
 
-const KIND_NAMES: Record<Shape["kind"], string> = {
-  circle: "circle",
-  annulus: "annulus",
-  rect: "rectangle",
-  polygon: "polygon",
-  point: "point",
-  segment: "segment",
-  brush: "free mask",
-};
+/** A row of the program's table of shapes, in the options of the panel `pattern`. */
+export interface ShapeRow {
+  name: string;
+  form: string;
+  help: string;
+  arguments: { name: string; role: string; unit: string }[];
+  optional: number;
+  groups: number;
+}
+
+/** The shapes that the program of this page knows, with its sentence about each. */
+export function offeredShapes(page: PageMessage | null): { kind: ShapeKind; help: string }[] {
+  const rows = (page?.panels.find(({ id }) => id === "pattern")?.options?.shapes ?? []) as ShapeRow[];
+  return SHAPE_KINDS.flatMap((kind) => rows.filter(({ name }) => name === kind).map(({ help }) => ({ kind, help })));
+}
 
 export function nameOf(detector: Detector): string {
-  if (detector.shape) return KIND_NAMES[detector.shape.kind];
+  if (detector.shape) return toolsOf(detector.shape).name;
   const preset = PRESETS.find(({ name }) => name === detector.expr);
   if (preset) return preset.label;
   const moment = MOMENTS.find(({ name }) => name === momentOf(detector));
@@ -87,7 +92,7 @@ export function isWorded(detector: Detector): boolean {
 
 /** A mask of which nothing is painted yet: there is nothing to ask the program for. */
 export function isEmptyMask({ shape }: Detector): boolean {
-  return shape?.kind === "brush" && shape.runs.length === 0;
+  return shape !== null && isEmpty(shape);
 }
 
 export function freeChannel(detectors: Detector[]): number | null {

@@ -5,7 +5,7 @@ import { NOT_KNOWN, type Connection, type Listener } from "../protocol/connectio
 import { FrameKind, type Frame } from "../protocol/frame";
 import { Latest } from "../protocol/latest";
 import type { Dataset, Failure, Memory, PageMessage, Reply, RunSettings, RunState, ServerEvent } from "../protocol/messages";
-import { toParams, type Shape } from "../tools/shape";
+import { toParams, type Shape } from "../tools/shapes";
 import { delays } from "../measure/delays";
 import { ADVICE, placeOfPage } from "./advice";
 import { isEmptyMask, isWorded } from "./detectors";

@@ -2,7 +2,7 @@
 import { COLOUR_MAPS } from "../display/colour_maps";
 import { GAMMA_RANGE, STRETCHES } from "../display/stretch";
 import { MOST_ZOOM } from "../display/viewport";
-import type { Shape } from "../tools/shape";
+import { isShape } from "../tools/shapes";
 import { DISPLAYS, initialView, MOST_CHANNELS, PANELS, type Detector, type DisplaySettings, type View } from "./view";
 
 /** What `save_state` keeps of this page. */
@@ -41,21 +41,6 @@ const orNull = (test: Test): Test => (value) => value === null || test(value);
 const object = (tests: Record<string, Test>): Test => (value) =>
   typeof value === "object" && value !== null && Object.entries(tests).every(([name, test]) => test((value as Record<string, unknown>)[name]));
 const isPoint: Test = (value) => Array.isArray(value) && value.length === 2 && value.every(isNumber);
-const isRun: Test = (value) => Array.isArray(value) && value.length === 3 && value.every((part) => Number.isSafeInteger(part));
-
-const shapes: Record<Shape["kind"], Test> = {
-  circle: object({ row: isNumber, col: isNumber, r: isNumber }),
-  annulus: object({ row: isNumber, col: isNumber, rIn: isNumber, rOut: isNumber }),
-  rect: object({ row0: isNumber, col0: isNumber, row1: isNumber, col1: isNumber }),
-  polygon: object({ points: listOf(isPoint) }),
-  point: object({ row: isNumber, col: isNumber }),
-  segment: object({ row: isNumber, col: isNumber, rIn: isNumber, rOut: isNumber, k: isIndex, n: isIndex, phi0: isNumber }),
-  brush: object({ runs: listOf(isRun) }),
-};
-const isShape: Test = (value) => {
-  const kind = (value as { kind?: Shape["kind"] } | null)?.kind;
-  return kind !== undefined && kind in shapes && shapes[kind](value);
-};
 const isDetector: Test = (value) => {
   if (!object({ channel: within(0, MOST_CHANNELS - 1), expr: orNull((text) => typeof text === "string"), shape: orNull(isShape) })(value)) return false;
   const { expr, shape } = value as Detector;

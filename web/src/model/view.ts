@@ -2,7 +2,7 @@
 import type { ColourMapName } from "../display/colour_maps";
 import type { Stretch } from "../display/stretch";
 import { WHOLE, type Place, type Zoom } from "../display/viewport";
-import type { Point, Shape } from "../tools/shape";
+import type { Point, Shape } from "../tools/shapes";
 
 export type PanelName = "image" | "pattern" | "spectrum";
 export const PANELS: readonly PanelName[] = ["image", "pattern", "spectrum"];

@@ -7,7 +7,7 @@ import { freeChannel, MOMENTS, momentOf, shapeOf } from "../model/detectors";
 import type { Session } from "../model/session";
 import type { Detector, DisplayName, DisplaySettings, PanelName, ProfileLine } from "../model/view";
 import type { Dataset } from "../protocol/messages";
-import { converted, grown, hollowed, middle, moved, type Shape, type ShapeKind } from "../tools/shape";
+import { converted, grown, hollowed, middle, moved, type Point, type Shape, type ShapeKind } from "../tools/shapes";
 
 /** What a hand, a key or a button can do. Each changes the state and tells the server. */
 export class Actions {
@@ -70,7 +70,7 @@ export class Actions {
     if (!scan) return;
     if (!kind) return this.setRegion(null);
     const size = Math.max(1, Math.round(Math.min(...scan) / 6));
-    const start: Shape = { kind: "circle", row: (scan[0] - 1) / 2, col: (scan[1] - 1) / 2, r: size };
+    const start: Point = [(scan[0] - 1) / 2, (scan[1] - 1) / 2];
     this.setRegion(converted(this.view.region.peek() ?? start, kind, size));
     this.setTool("image", "region");
   }
@@ -111,7 +111,7 @@ export class Actions {
     if (!detector) return;
     const centre = this.store.centre.peek();
     const size = centre?.radius ?? Math.min(...detector) / 8;
-    const start: Shape = { kind: "circle", row: centre?.row ?? (detector[0] - 1) / 2, col: centre?.col ?? (detector[1] - 1) / 2, r: size };
+    const start: Point = [centre?.row ?? (detector[0] - 1) / 2, centre?.col ?? (detector[1] - 1) / 2];
     this.setTool("pattern", "move");
     this.setDetector({ shape: converted(this.activeShape() ?? start, kind, size) });
   }

@@ -2,6 +2,7 @@
 import { colourOf, isWorded, shapeOf } from "../model/detectors";
 import { FrameKind, type Frame } from "../protocol/frame";
 import { runsOf, type Run } from "../tools/brush";
+import { circleAbout, isPainted, maskOf } from "../tools/shapes";
 import { calibrationOf } from "./contents";
 import type { Overlay } from "./overlay";
 import type { Stage } from "./stage";
@@ -54,18 +55,18 @@ function drawLines(overlay: Overlay, { store, panel, placements, hover }: Stage,
         });
       else if (isWorded(detector)) {
         const mask = store.dataset.peek() && store.frame(FrameKind.mask, store.dataset.peek()?.id ?? 0, detector.channel).peek();
-        if (mask) overlay.shape(at, { kind: "brush", runs: runsOfMask(mask) }, colourOf(detector.channel, shown), { name: String(detector.channel + 1), thick: chosen });
+        if (mask) overlay.shape(at, maskOf(runsOfMask(mask)), colourOf(detector.channel, shown), { name: String(detector.channel + 1), thick: chosen });
       }
     }
     if (centre && tool === "centre") {
       overlay.crosshair(at, centre, "#ffd866");
-      if (centre.radius) overlay.shape(at, { kind: "circle", row: centre.row, col: centre.col, r: centre.radius }, "#ffd866", { handles: tools });
+      if (centre.radius) overlay.shape(at, circleAbout(centre.row, centre.col, centre.radius), "#ffd866", { handles: tools });
     }
   }
   const peak = store.spectrumReply.peek()?.peak;
   if (panel === "spectrum" && peak) overlay.ring(at, peak, 9, "#ffd866");
   const over = hover.peek();
-  const brush = tools && panel === "pattern" && tool === "move" && store.activeDetector.peek()?.shape?.kind === "brush";
+  const brush = tools && panel === "pattern" && tool === "move" && isPainted(store.activeDetector.peek()?.shape);
   if (brush && over?.cell === cell) overlay.brush(at, over, view.brushRadius.peek());
   const profile = view.profile.peek();
   if (profile?.panel === panel) overlay.line(at, profile.p0, profile.p1, profile.width);

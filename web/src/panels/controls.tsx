@@ -6,6 +6,8 @@ import { Icon, type IconName } from "./icons";
 
 interface ButtonProps {
   label: string;
+  /** More than the label says, for the tool tip. */
+  tip?: string;
   icon?: IconName;
   text?: string;
   pressed?: boolean;
@@ -22,12 +24,12 @@ export function accessibleName(label: string, text: string | undefined): string 
 }
 
 /** A button with a name for everybody: as a tool tip, and for those who do not see the icon. */
-export function Button({ label, icon, text, pressed, filled, disabled, keys, quiet, onClick }: ButtonProps) {
+export function Button({ label, tip, icon, text, pressed, filled, disabled, keys, quiet, onClick }: ButtonProps) {
   return (
     <button
       type="button"
       class={quiet ? "quiet" : undefined}
-      title={keys ? `${label} (${keys})` : label}
+      title={`${label}${keys ? ` (${keys})` : ""}${tip ? `: ${tip}` : ""}`}
       aria-label={accessibleName(label, text)}
       aria-pressed={pressed}
       aria-keyshortcuts={keys}

@@ -2,25 +2,15 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { formatNumber } from "../display/readout";
-import { colourOf, isEmptyMask, MOMENTS, momentOf, nameOf, PRESETS, shapeOf } from "../model/detectors";
+import { colourOf, isEmptyMask, MOMENTS, momentOf, nameOf, offeredShapes, PRESETS, shapeOf } from "../model/detectors";
 import type { ChannelReply } from "../model/store";
 import { MOST_CHANNELS } from "../model/view";
-import { shortExpression, type Shape, type ShapeKind } from "../tools/shape";
+import { toolsOf, type Shape } from "../tools/shapes";
+import { shortExpression } from "../tools/short_expression";
 import { Button, Group, Section } from "./controls";
 import { useViewer } from "./context";
-import type { IconName } from "./icons";
 import { useLegible } from "./legible";
 import { ShapeNumbers } from "./shape_numbers";
-
-const KINDS: { kind: ShapeKind & IconName; label: string }[] = [
-  { kind: "circle", label: "Circle" },
-  { kind: "annulus", label: "Annulus" },
-  { kind: "segment", label: "Segment of an annulus" },
-  { kind: "rect", label: "Rectangle" },
-  { kind: "polygon", label: "Polygon" },
-  { kind: "point", label: "Point" },
-  { kind: "brush", label: "Free mask, painted" },
-];
 
 /** Detectors: which there are, and the active one as preset, shape, numbers or words. */
 export function DetectorSection() {
@@ -67,8 +57,8 @@ export function DetectorSection() {
       </div>
       <div class="line">
         <Group label="Shape">
-          {KINDS.map(({ kind, label }) => (
-            <Button key={kind} label={label} icon={kind} pressed={shape?.kind === kind && detector?.shape !== null} onClick={() => actions.chooseShape(kind)} />
+          {offeredShapes(store.page.value).map(({ kind, help }) => (
+            <Button key={kind} label={toolsOf({ kind }).label} tip={help} icon={kind} pressed={shape?.kind === kind && detector?.shape !== null} onClick={() => actions.chooseShape(kind)} />
           ))}
         </Group>
       </div>

@@ -3,9 +3,7 @@ import { panBy, toData, zoomAbout, type Place, type Placement } from "../display
 import { shapeOf } from "../model/detectors";
 import type { PanelName } from "../model/view";
 import { delays } from "../measure/delays";
-import { painted } from "../tools/brush";
-import { carried, dragged, grip, withCorner } from "../tools/handles";
-import type { Point, Shape } from "../tools/shape";
+import { carried, clicked, dragged, grip, isPainted, jumpsFrom, painted, rectBetween, snapped, type Point, type Shape } from "../tools/shapes";
 import type { Actions } from "./actions";
 import type { Stage } from "./stage";
 
@@ -102,7 +100,7 @@ export class Gestures {
     }
     if (this.panel !== "pattern") return false;
     const shapes = this.store.view.detectors.peek().map((detector) => shapeOf(detector, this.store.centre.peek()));
-    return shapes.some((shape) => shape?.kind === "brush" || (shape && grip(shape, place.row, place.col, reach) !== null));
+    return shapes.some((shape) => shape && (isPainted(shape) || grip(shape, place.row, place.col, reach) !== null));
   }
 
   private move(event: PointerEvent): void {
@@ -200,18 +198,7 @@ export class Gestures {
     const region = this.store.view.region.peek();
     if (!region) {
       // The first drag opens a rectangle.
-      const row = Math.round(place.row);
-      const col = Math.round(place.col);
-      return ({ row: r, col: c }) => {
-        const [row1, col1] = [Math.round(r), Math.round(c)];
-        this.actions.setRegion({
-          kind: "rect",
-          row0: Math.min(row, row1),
-          col0: Math.min(col, col1),
-          row1: Math.max(row, row1) + 1,
-          col1: Math.max(col, col1) + 1,
-        });
-      };
+      return ({ row, col }) => this.actions.setRegion(rectBetween([place.row, place.col], [row, col]));
     }
     return this.reshaping(region, place, reach, event, (shape) => this.actions.setRegion(shape));
   }
@@ -220,19 +207,19 @@ export class Gestures {
     const { view } = this.store;
     const centre = this.store.centre.peek();
     let shape = this.actions.activeShape();
-    const onActive = shape && shape.kind !== "brush" && grip(shape, place.row, place.col, reach);
+    const onActive = shape && grip(shape, place.row, place.col, reach);
     // A detector that lies elsewhere is taken by touching it.
-    if (!onActive && shape?.kind !== "brush")
+    if (!onActive && !isPainted(shape))
       for (const other of view.detectors.peek()) {
         const outline = shapeOf(other, centre);
-        const touched = outline && outline.kind !== "brush" ? grip(outline, place.row, place.col, reach / 2) : null;
+        const touched = outline && grip(outline, place.row, place.col, reach / 2);
         if (other.channel === view.active.peek() || !touched) continue;
         this.actions.activate(other.channel);
         shape = outline;
         break;
       }
     if (!shape) return () => {};
-    if (shape.kind === "brush") return this.brushing(shape, place, event);
+    if (isPainted(shape)) return this.brushing(shape, place, event);
     return this.reshaping(shape, place, reach, event, (changed) => this.actions.setDetector({ shape: changed }));
   }
 
@@ -241,33 +228,30 @@ export class Gestures {
     let shape = start;
     let from: Point = [place.row, place.col];
     const taken = grip(shape, place.row, place.col, reach);
-    if (shape.kind === "polygon" && event.shiftKey) {
-      const corner = taken && taken !== "body" ? Number(taken.handle.slice(1)) : -1;
-      const points = corner >= 0 ? shape.points.filter((_, i) => i !== corner) : withCorner(shape.points, place.row, place.col);
-      if (points.length >= 3) set({ kind: "polygon", points });
+    const changed = event.shiftKey && clicked(shape, taken, place.row, place.col);
+    if (changed) {
+      if (changed !== shape) set(changed);
       return () => {};
     }
     if (taken && taken !== "body") return ({ row, col }) => set((shape = dragged(shape, taken.handle, row, col)));
-    if (!taken) {
-      const middleOf = shape.kind === "rect" || shape.kind === "polygon" || shape.kind === "brush" ? null : shape;
-      if (middleOf) {
-        from = [middleOf.row, middleOf.col];
-        set(carried(shape, from, [place.row, place.col]));
-      }
+    const centre = jumpsFrom(shape);
+    if (!taken && centre) {
+      from = centre;
+      set(carried(shape, from, [place.row, place.col]));
     }
     return ({ row, col }) => set(snapped(carried(shape, from, [row, col])));
   }
 
-  private brushing(shape: Shape & { kind: "brush" }, place: Place, event: PointerEvent): Drag {
+  private brushing(shape: Shape, place: Place, event: PointerEvent): Drag {
     const size = this.store.dataset.peek()?.detector;
     if (!size) return () => {};
     const erase = event.shiftKey || event.altKey;
-    let { runs } = shape;
     let last: Point = [place.row, place.col];
     const paint = ({ row, col }: Place) => {
-      runs = painted(runs, { rows: size[0], cols: size[1] }, last, [row, col], this.store.view.brushRadius.peek(), erase);
-      last = [row, col];
-      this.actions.setDetector({ shape: { kind: "brush", runs } });
+      const to: Point = [row, col];
+      shape = painted(shape, { size: { rows: size[0], cols: size[1] }, from: last, to, radius: this.store.view.brushRadius.peek(), erase });
+      last = to;
+      this.actions.setDetector({ shape });
     };
     paint(place);
     return paint;
@@ -305,12 +289,4 @@ export class Gestures {
 
 function clamped(value: number, most: number): number {
   return Math.min(most, Math.max(0, value));
-}
-
-/** Rectangles and points lie on whole pixels. */
-function snapped(shape: Shape): Shape {
-  if (shape.kind === "point") return { ...shape, row: Math.round(shape.row), col: Math.round(shape.col) };
-  if (shape.kind !== "rect") return shape;
-  const [row0, col0] = [Math.round(shape.row0), Math.round(shape.col0)];
-  return { kind: "rect", row0, col0, row1: row0 + Math.round(shape.row1 - shape.row0), col1: col0 + Math.round(shape.col1 - shape.col0) };
 }

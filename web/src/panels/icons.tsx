@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import { SHAPE_KINDS, SHAPES, type ShapeKind } from "../tools/shapes";
+
 /** Outlines on a grid of 16, drawn with the text's colour. */
 const PATHS = {
   move: "M8 1v14M1 8h14M8 1 6 3M8 1l2 2M8 15l-2-2M8 15l2-2M1 8l2-2M1 8l2 2M15 8l-2-2M15 8l-2 2",
   region: "M2.5 4.5h8v8h-8zM13.5 3.5v3M12 5h3",
   centre: "M8 1v4M8 11v4M1 8h4M11 8h4M8 5.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5z",
   line: "M3 13 13 3M1.5 13a1.5 1.5 0 1 0 3 0 1.5 1.5 0 1 0-3 0M11.5 3a1.5 1.5 0 1 0 3 0 1.5 1.5 0 1 0-3 0",
+  probe: SHAPES.point.icon,
   pan: "M5 8V3.5a1 1 0 0 1 2 0V7V2.5a1 1 0 0 1 2 0V7V3.5a1 1 0 0 1 2 0V8V5.5a1 1 0 0 1 2 0V10a5 5 0 0 1-9 3L2 9.5a1 1 0 0 1 1.6-1.2L5 9.5z",
-  circle: "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2z",
-  annulus: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM8 5a3 3 0 1 1 0 6 3 3 0 0 1 0-6z",
-  rect: "M2 3.5h12v9H2z",
-  polygon: "M8 1.5 14.5 6l-2.5 8H4L1.5 6z",
-  point: "M8 2v4M8 10v4M2 8h4M10 8h4M7 7h2v2H7z",
-  segment: "M8 1.5A6.5 6.5 0 0 1 14.5 8H11a3 3 0 0 0-3-3z",
-  brush: "M13.5 2.5 7 9M6 9c-2 0-2.5 1.5-2.5 2.5S2.500 13 2 13.500c2.500.5 5 .3 5.500-2C7.800 10.200 7 9 6 9z",
   lock: "M4 7.500h8v6H4zM5.500 7.500V5a2.500 2.500 0 0 1 5 0v2.500",
   unlock: "M4 7.500h8v6H4zM5.500 7.500V5a2.500 2.500 0 0 1 4.800-1",
   symmetric: "M8 2v12M2 12c2-8 4-8 6-4s4 4 6-4",
@@ -35,12 +31,15 @@ const PATHS = {
   reset: "M2.500 6V2.500H6M13.500 6V2.500H10M2.500 10v3.500H6M13.500 10v3.500H10",
 } as const;
 
-export type IconName = keyof typeof PATHS;
+const SHAPE_PATHS = Object.fromEntries(SHAPE_KINDS.map((kind) => [kind, SHAPES[kind].icon])) as Record<ShapeKind, string>;
+const ALL = { ...PATHS, ...SHAPE_PATHS };
+
+export type IconName = keyof typeof ALL;
 
 export function Icon({ name, filled = false }: { name: IconName; filled?: boolean }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
-      <path d={PATHS[name]} fill={filled ? "currentColor" : "none"} stroke="currentColor" stroke-width="1.4" stroke-linecap="round" stroke-linejoin="round" />
+      <path d={ALL[name]} fill={filled ? "currentColor" : "none"} stroke="currentColor" stroke-width="1.4" stroke-linecap="round" stroke-linejoin="round" />
     </svg>
   );
 }

@@ -16,7 +16,7 @@ import { Stage } from "./stage";
 
 const TOOLS: Record<PanelName, { tool: Tool; icon: IconName; label: string }[]> = {
   image: [
-    { tool: "move", icon: "point", label: "Move the probe" },
+    { tool: "move", icon: "probe", label: "Move the probe" },
     { tool: "region", icon: "region", label: "Draw and move the region" },
     { tool: "line", icon: "line", label: "Line profile" },
     { tool: "pan", icon: "pan", label: "Pan" },

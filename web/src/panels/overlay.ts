@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { scaleBar, type Calibration } from "../display/scale_bar";
 import { toScreen, type Place, type Placement } from "../display/viewport";
-import { maskRim, type Run } from "../tools/brush";
-import { handles } from "../tools/handles";
-import type { Point, Shape } from "../tools/shape";
+import { handles, isEmpty, isPainted, labelAt, outline, type Arc, type Pen, type Point, type Shape } from "../tools/shapes";
 
 /** Lines over an image. All of them have a dark rim, so that they are seen on bright ground as well as on dark. */
 const RIM = "rgba(0, 0, 0, 0.65)";
@@ -31,20 +29,20 @@ export class Overlay {
   }
 
   shape(at: Placement, shape: Shape, colour: string, options: { name?: string; handles?: boolean; thick?: boolean } = {}): void {
-    if (shape.kind === "brush" && shape.runs.length === 0) return;
-    const path = outline(at, shape);
-    if (shape.kind === "brush") {
+    if (isEmpty(shape)) return;
+    const pen = new PathPen(at);
+    outline(shape, pen);
+    if (isPainted(shape)) {
       this.context.save();
       this.context.globalAlpha = 0.35;
       this.context.fillStyle = colour;
-      this.context.fill(path);
+      this.context.fill(pen.path);
       this.context.restore();
     }
-    // A painted mask has no lines inside of it: only its rim is drawn.
-    this.stroke(shape.kind === "brush" ? rimOf(at, shape.runs) : path, colour, options.thick ? 2 : 1.5);
+    this.stroke(pen.path, colour, options.thick ? 2 : 1.5);
     if (options.handles) for (const { at: place } of handles(shape)) this.handle(at, place, colour);
     if (options.name) {
-      const [row, col] = labelPlace(shape);
+      const [row, col] = labelAt(shape);
       const { x, y } = toScreen(at, row, col);
       this.text(options.name, x + 6 * this.unit, y - 6 * this.unit, colour);
     }
@@ -237,88 +235,47 @@ function visible(at: Placement): { left: number; right: number; top: number; bot
   };
 }
 
-/** Where a shape's name stands: outside, above and right. */
-function labelPlace(shape: Shape): Point {
-  switch (shape.kind) {
-    case "circle":
-      return [shape.row - shape.r * Math.SQRT1_2, shape.col + shape.r * Math.SQRT1_2];
-    case "annulus":
-    case "segment":
-      return [shape.row - shape.rOut * Math.SQRT1_2, shape.col + shape.rOut * Math.SQRT1_2];
-    case "rect":
-      return [shape.row0 - 0.5, shape.col1 - 0.5];
-    case "polygon":
-      return shape.points[0] ?? [0, 0];
-    case "point":
-      return [shape.row, shape.col];
-    case "brush":
-      return [(shape.runs[0]?.[0] ?? 0) - 0.5, (shape.runs[0]?.[2] ?? 0) - 0.5];
-  }
-}
+/** Lines in data pixels as a path on the screen. */
+class PathPen implements Pen {
+  readonly path = new Path2D();
 
-/** The rim of a mask's pixels as it is, along their edges. */
-function rimOf(at: Placement, runs: readonly Run[]): Path2D {
-  const path = new Path2D();
-  for (const loop of maskRim(runs)) {
-    loop.forEach(([row, col], i) => {
-      const { x, y } = toScreen(at, row, col);
-      if (i === 0) path.moveTo(x, y);
-      else path.lineTo(x, y);
-    });
-    path.closePath();
-  }
-  return path;
-}
+  constructor(private readonly at: Placement) {}
 
-function outline(at: Placement, shape: Shape): Path2D {
-  const path = new Path2D();
-  const circle = (row: number, col: number, radius: number) => {
-    const { x, y } = toScreen(at, row, col);
-    path.moveTo(x + radius * at.scale, y);
-    path.ellipse(x, y, radius * at.scale, radius * at.rowScale, 0, 0, 2 * Math.PI);
-  };
-  switch (shape.kind) {
-    case "circle":
-      circle(shape.row, shape.col, shape.r);
-      break;
-    case "annulus":
-      circle(shape.row, shape.col, shape.rOut);
-      if (shape.rIn > 0) circle(shape.row, shape.col, shape.rIn);
-      break;
-    case "segment": {
-      const { x, y } = toScreen(at, shape.row, shape.col);
-      const from = shape.phi0 + (2 * Math.PI * shape.k) / shape.n;
-      const to = from + (2 * Math.PI) / shape.n;
-      path.ellipse(x, y, shape.rOut * at.scale, shape.rOut * at.rowScale, 0, from, to);
-      path.ellipse(x, y, shape.rIn * at.scale, shape.rIn * at.rowScale, 0, to, from, true);
-      path.closePath();
-      break;
-    }
-    case "rect": {
-      const { x, y } = toScreen(at, shape.row0 - 0.5, shape.col0 - 0.5);
-      path.rect(x, y, (shape.col1 - shape.col0) * at.scale, (shape.row1 - shape.row0) * at.rowScale);
-      break;
-    }
-    case "polygon":
-      shape.points.forEach(([row, col], i) => {
-        const { x, y } = toScreen(at, row, col);
-        if (i === 0) path.moveTo(x, y);
-        else path.lineTo(x, y);
-      });
-      path.closePath();
-      break;
-    case "point": {
-      const { x, y } = toScreen(at, Math.round(shape.row), Math.round(shape.col));
-      const [wide, high] = [Math.max(at.scale, 6), Math.max(at.rowScale, 6)];
-      path.rect(x - wide / 2, y - high / 2, wide, high);
-      break;
-    }
-    case "brush":
-      for (const [row, col0, col1] of shape.runs) {
-        const { x, y } = toScreen(at, row - 0.5, col0 - 0.5);
-        path.rect(x, y, (col1 - col0) * at.scale, at.rowScale);
-      }
-      break;
+  loop(corners: readonly Point[]): void {
+    corners.forEach((corner, i) => this.line(corner, i === 0));
+    this.path.closePath();
   }
-  return path;
+
+  arcs(...arcs: Arc[]): void {
+    const [{ row, col, a, b = a, phi = 0, from = 0 }] = arcs;
+    const [along, across] = [a * Math.cos(from), b * Math.sin(from)];
+    this.line([row + along * Math.sin(phi) + across * Math.cos(phi), col + along * Math.cos(phi) - across * Math.sin(phi)], true);
+    for (const arc of arcs) this.arc(arc);
+    this.path.closePath();
+  }
+
+  pixel(at: Point): void {
+    const { x, y } = toScreen(this.at, ...at);
+    const [wide, high] = [Math.max(this.at.scale, 6), Math.max(this.at.rowScale, 6)];
+    this.path.rect(x - wide / 2, y - high / 2, wide, high);
+  }
+
+  private line(corner: Point, start: boolean): void {
+    const { x, y } = toScreen(this.at, ...corner);
+    if (start) this.path.moveTo(x, y);
+    else this.path.lineTo(x, y);
+  }
+
+  /** Where data pixels are not square the ellipse on the screen has other axes: the singular vectors of the map from the
+   *  unit circle. */
+  private arc({ row, col, a, b = a, phi = 0, from = 0, to = 2 * Math.PI }: Arc): void {
+    const { scale, rowScale } = this.at;
+    const [xx, xy] = [scale * a * Math.cos(phi), -scale * b * Math.sin(phi)];
+    const [yx, yy] = [rowScale * a * Math.sin(phi), rowScale * b * Math.cos(phi)];
+    const [mean, turned] = [Math.hypot((xx + yy) / 2, (yx - xy) / 2), Math.hypot((xx - yy) / 2, (yx + xy) / 2)];
+    const [sum, difference] = [Math.atan2(yx - xy, xx + yy), Math.atan2(yx + xy, xx - yy)];
+    const shift = (sum - difference) / 2;
+    const { x, y } = toScreen(this.at, row, col);
+    this.path.ellipse(x, y, mean + turned, Math.abs(mean - turned), (sum + difference) / 2, from + shift, to + shift, to < from);
+  }
 }

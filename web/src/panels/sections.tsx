@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { nameOf, RGB } from "../model/detectors";
+import { nameOf, offeredShapes, RGB } from "../model/detectors";
 import type { View } from "../model/view";
-import type { Shape, ShapeKind } from "../tools/shape";
+import { numbersOf, toolsOf, type Shape } from "../tools/shapes";
 import { Button, Check, Group, NumberField, Section, Select } from "./controls";
 import { displayName } from "./contents";
 import { useViewer } from "./context";
 import { describePlace } from "./actions";
-import type { IconName } from "./icons";
 import { ShapeNumbers } from "./shape_numbers";
 
 /** The bright-field disk, which presets and `auto` refer to. */
@@ -41,23 +40,18 @@ export function CentreSection() {
   );
 }
 
-const REGIONS: { kind: ShapeKind & IconName; label: string }[] = [
-  { kind: "rect", label: "Rectangle" },
-  { kind: "circle", label: "Circle" },
-  { kind: "polygon", label: "Polygon" },
-];
-
 /** Which patterns are summed, averaged or searched for their largest value. */
 export function RegionSection() {
   const { store, actions } = useViewer();
   const { region, reduction, patternSource } = store.view;
+  const regions = offeredShapes(store.page.value).filter(({ kind }) => toolsOf({ kind }).region);
   return (
     <Section title="Region of the scan">
       <div class="line">
         <Group label="Region">
           <Button label="The whole scan" text="All" pressed={region.value === null} onClick={() => actions.chooseRegion(null)} />
-          {REGIONS.map(({ kind, label }) => (
-            <Button key={kind} label={label} icon={kind} pressed={region.value?.kind === kind} onClick={() => actions.chooseRegion(kind)} />
+          {regions.map(({ kind, help }) => (
+            <Button key={kind} label={toolsOf({ kind }).label} tip={help} icon={kind} pressed={region.value?.kind === kind} onClick={() => actions.chooseRegion(kind)} />
           ))}
         </Group>
         <Group label="Pattern of the region">
@@ -67,7 +61,7 @@ export function RegionSection() {
         </Group>
       </div>
       {region.value && <ShapeNumbers shape={region.value} onChange={(change) => actions.setRegion({ ...region.peek(), ...change } as Shape)} />}
-      {region.value?.kind === "polygon" && <p class="hint">{`middle at ${describePlace(region.value)}`}</p>}
+      {region.value && numbersOf(region.value).length === 0 && <p class="hint">{`middle at ${describePlace(region.value)}`}</p>}
     </Section>
   );
 }

@@ -2,8 +2,9 @@
 import { describe, expect, it } from "vitest";
 
 import { maskRim, painted, runsOf, type Run } from "./brush";
-import { carried, dragged, grip, handles, withCorner } from "./handles";
-import { contains, converted, grown, hollowed, middle, shortExpression, toParams, type Shape, type ShapeKind } from "./shape";
+import { carried, contains, converted, dragged, grip, grown, handles, hollowed, middle, toParams, type Shape, type ShapeKind } from "./shapes";
+import { withCorner } from "./shapes/polygon";
+import { shortExpression } from "./short_expression";
 
 const circle: Shape = { kind: "circle", row: 10, col: 20, r: 5 };
 const ring: Shape = { kind: "annulus", row: 10, col: 20, rIn: 3, rOut: 8 };

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/stem/image/detector_shapes.h"
 #include "sonde/instruments/stem/image/expression_tree.h"
 #include "sonde/instruments/stem/image/presets.h"
 
@@ -21,28 +23,20 @@ constexpr int deepest = 200;            // nested parentheses and negations
 constexpr int most_parts = 1000;        // shapes and operators
 constexpr double largest_number = 1e9;  // coordinates beyond make no sense and would lose whole pixels
 
-struct ShapeName {
-  std::string_view name;
-  NodeKind kind;
-  std::size_t least, most;  // arguments
-  std::string_view form;
-};
-constexpr std::size_t any_number = 1u << 30;
-constexpr ShapeName shape_names[] = {
-    {"circle", NodeKind::circle, 3, 3, "circle(row,col,r)"},
-    {"annulus", NodeKind::annulus, 4, 4, "annulus(row,col,r_in,r_out)"},
-    {"segment", NodeKind::segment, 6, 7, "segment(row,col,r_in,r_out,k,n[,phi0])"},
-    {"rect", NodeKind::rect, 4, 4, "rect(row0,col0,row1,col1)"},
-    {"point", NodeKind::point, 2, 2, "point(row,col)"},
-    {"polygon", NodeKind::polygon, 6, any_number, "polygon(row,col,row,col,row,col,...)"},
-    {"runs", NodeKind::runs, 3, any_number, "runs(row,col0,col1,row,col0,col1,...)"},
-};
-
 std::vector<std::string> known_names() {
   std::vector<std::string> names = {"file", "all"};
-  for (const ShapeName& shape : shape_names) names.emplace_back(shape.name);
+  for (const DetectorShape& shape : detector_shapes()) names.emplace_back(shape.name);
   for (const DetectorPreset& preset : detector_presets) names.emplace_back(preset.name);
   return names;
+}
+
+/// "only phi0 of segment is an angle"
+std::string only_angles() {
+  std::vector<std::string> angles;
+  for (const DetectorShape& shape : detector_shapes())
+    for (const ShapeArgument& argument : shape.arguments)
+      if (kind(argument.role) == ArgumentKind::angle) angles.push_back(fmt::format("{} of {}", argument.name, shape.name));
+  return fmt::format("only {} {}", join_words(angles), angles.size() == 1 ? "is an angle" : "are angles");
 }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -159,8 +153,12 @@ class Parser {
     if (name == "all") return node;
     for (const DetectorPreset& preset : detector_presets)
       if (preset.name == name) {
-        node->kind = NodeKind::preset;
-        node->numbers = {{preset.r_in, Unit::rho, node->place}, {preset.r_out, Unit::rho, node->place}};
+        node->kind = NodeKind::shape;
+        node->shape = find_detector_shape("annulus");
+        node->numbers = {{0, Unit::automatic, node->place},
+                         {0, Unit::automatic, node->place},
+                         {preset.r_in, Unit::rho, node->place},
+                         {preset.r_out, Unit::rho, node->place}};
         tree_.needs_disk = true;
         return node;
       }
@@ -169,63 +167,53 @@ class Parser {
       file_path(*node);
       return node;
     }
-    for (const ShapeName& known : shape_names)
-      if (known.name == name) {
-        node->kind = known.kind;
-        arguments(*node, known);
-        return node;
-      }
+    if (const DetectorShape* known = find_detector_shape(name)) {
+      node->kind = NodeKind::shape;
+      node->shape = known;
+      arguments(*node);
+      return node;
+    }
     const std::string hint = "known names are " + join_words(known_names());
     fail(fmt::format("unknown name \"{}\"{}", name, did_you_mean(name, known_names())), node->place, hint);
   }
 
-  void arguments(Node& node, const ShapeName& known) {
-    expect('(', fmt::format("( after {}, as in {}", known.name, known.form));
+  void arguments(Node& node) {
+    const DetectorShape& known = *node.shape;
+    expect('(', fmt::format("( after {}, as in {}", known.name, known.form()));
     if (peek() != ')') {
       do node.numbers.push_back(number());
       while (take(','));
     }
     expect(')', "a comma or )");
     const std::size_t count = node.numbers.size();
-    if (count < known.least || count > known.most || (known.kind == NodeKind::polygon && count % 2 != 0) ||
-        (known.kind == NodeKind::runs && count % 3 != 0))
-      fail(fmt::format("{} takes other arguments than these {}: {}", known.name, count, known.form), node.place);
+    if (!known.takes(count))
+      fail(fmt::format("{} takes other arguments than these {}: {}", known.name, count, known.form()), node.place,
+           fmt::format("for instance {}", known.example));
     check(node);
   }
 
   /// What can be seen without knowing the detector.
   void check(const Node& node) const {
-    const bool centred = node.kind == NodeKind::circle || node.kind == NodeKind::annulus ||
-                         node.kind == NodeKind::segment || node.kind == NodeKind::point;
-    for (std::size_t i = 0; i < node.numbers.size(); ++i) {
-      const Number& each = node.numbers[i];
-      const bool is_angle = node.kind == NodeKind::segment && i == 6;
-      if (each.unit == Unit::automatic && !(centred && i < 2))
+    std::vector<double> values;
+    const Number* inner = nullptr;
+    for (const Number& each : node.numbers) {
+      const ArgumentRole role = node.shape->role(values.size());
+      const ArgumentKind may_be = kind(role);
+      if (each.unit == Unit::automatic && may_be != ArgumentKind::centre)
         fail("auto means only the row or the column of a centre", each.place);
-      if (each.unit == Unit::degree && !is_angle) fail("only phi0 of segment is an angle", each.place);
-      if (each.unit == Unit::rho && (is_angle || !centred || i < 2 || i > 3))
-        fail("only radii are given in rho", each.place);
-      if (centred && (i == 2 || i == 3) && each.value < 0) fail("a radius is not negative", each.place);
+      if (each.unit == Unit::degree && may_be != ArgumentKind::angle) fail(only_angles(), each.place);
+      if (each.unit == Unit::rho && may_be != ArgumentKind::length) fail("only radii are given in rho", each.place);
+      if (may_be == ArgumentKind::length && each.value < 0) fail("a radius is not negative", each.place);
+      if (role == ArgumentRole::inner_radius) inner = &each;
+      if (role == ArgumentRole::outer_radius && inner != nullptr && inner->unit == each.unit &&
+          inner->value > each.value)
+        fail("the inner radius is larger than the outer one", inner->place);
+      values.push_back(each.value);
     }
-    const auto value = [&](std::size_t i) { return node.numbers[i].value; };
-    if ((node.kind == NodeKind::annulus || node.kind == NodeKind::segment) &&
-        node.numbers[2].unit == node.numbers[3].unit && value(2) > value(3))
-      fail("the inner radius is larger than the outer one", node.numbers[2].place);
-    if (node.kind == NodeKind::rect && (value(0) >= value(2) || value(1) >= value(3)))
-      fail("the rectangle holds no pixel", node.place,
-           "rect takes two corners, rect(row0,col0,row1,col1); row1 and col1 are the first ones outside");
-    if (node.kind == NodeKind::runs)
-      for (std::size_t i = 0; i < node.numbers.size(); i += 3) {
-        for (const std::size_t k : {i, i + 1, i + 2})
-          if (value(k) != std::floor(value(k))) fail("runs are of whole pixels", node.numbers[k].place);
-        if (value(i + 1) >= value(i + 2)) fail("the run holds no pixel", node.numbers[i].place);
-      }
-    if (node.kind == NodeKind::segment) {
-      if (value(5) < 1 || value(5) != std::floor(value(5)))
-        fail("n is a whole number of segments, at least 1", node.numbers[5].place);
-      if (value(4) < 0 || value(4) >= value(5) || value(4) != std::floor(value(4)))
-        fail("k is a whole number from 0 to n - 1", node.numbers[4].place);
-    }
+    if (node.shape->check == nullptr) return;
+    if (const std::optional<ShapeFault> fault = node.shape->check(values))
+      fail(std::string(fault->message), fault->argument ? node.numbers[*fault->argument].place : node.place,
+           std::string(fault->hint));
   }
 
   Number number() {

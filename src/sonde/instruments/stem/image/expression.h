@@ -48,15 +48,7 @@ struct MembershipRules {
 
 /// A detector in words, such as `annulus(95.5,95.5,40,90) & !rect(0,0,96,192)`. Names in any case.
 ///
-///   circle(row,col,r)                            d < r
-///   annulus(row,col,r_in,r_out)                  r_in <= d < r_out
-///   segment(row,col,r_in,r_out,k,n[,phi0])       piece k (from 0) of n of that annulus, counted from the angle phi0
-///                                                in radians; angles are atan2(y,x) with rows downwards: clockwise
-///   rect(row0,col0,row1,col1)                    rows row0 <= row < row1, columns col0 <= col < col1
-///   point(row,col)                               the pixel that holds this place
-///   polygon(row,col,row,col,row,col,...)         even-odd; a pixel centre on an edge belongs to what lies right of or
-///                                                below the edge
-///   runs(row,col0,col1,...)                      whole pixels, painted freely: col0 <= col < col1 of each row named
+///   circle(row,col,r)  annulus(...)  ...         the shapes of detector_shapes.h
 ///   file(path)                                   a mask from a file; quote a path that holds ) or a comma
 ///   bf  abf  adf  haadf  all                     annuli about the centre (presets.h); every pixel
 ///   ! & - ^ | ( )                                not; and; but not; either but not both; or: from tightest to loosest

@@ -2,15 +2,18 @@
 // Tree to mask.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <numbers>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/base/setting.h"
+#include "sonde/instruments/stem/image/detector_shapes.h"
 #include "sonde/instruments/stem/image/expression_tree.h"
-#include "sonde/instruments/stem/image/shapes.h"
+#include "sonde/instruments/stem/image/sample_set.h"
 
 namespace sonde::stem {
 namespace {
@@ -38,9 +41,14 @@ class Evaluation {
         return combine(node, grid, [](auto a, auto b) { return a ^ b; });
       case NodeKind::any:
         return combine(node, grid, [](auto a, auto b) { return a | b; });
-      default:
-        return shape(node, grid);
+      case NodeKind::shape:
+        return node.shape->samples(grid, resolved(node), rules_.inclusive);
+      case NodeKind::file:
+        return file_samples(node);
+      case NodeKind::all:
+        break;
     }
+    return SampleSet(grid.count(), 1);
   }
 
   /// The mask of a file as it is: the only part of an expression that may hold weights of its own.
@@ -74,62 +82,36 @@ class Evaluation {
         .hint("find the bright-field disk with " + setting("centre", "auto") + ", or give numbers in pixels");
   }
 
-  [[nodiscard]] double row(const Number& number) const {
-    return number.unit == Unit::automatic ? need(geometry_.centre_row, "centre", number.place) : number.value;
-  }
-  [[nodiscard]] double col(const Number& number) const {
-    return number.unit == Unit::automatic ? need(geometry_.centre_col, "centre", number.place) : number.value;
-  }
-  [[nodiscard]] double radius(const Number& number) const {
-    if (number.unit != Unit::rho) return number.value;
-    return number.value * need(geometry_.radius, "radius of the bright-field disk", number.place);
-  }
-
-  [[nodiscard]] Ring ring(const Node& node, double r_in, double r_out) const {
-    if (r_in > r_out) throw expression_error("the inner radius is larger than the outer one", tree_.text, node.place);
-    return {row(node.numbers[0]), col(node.numbers[1]), r_in, r_out, rules_.inclusive};
-  }
-
-  [[nodiscard]] SampleSet shape(const Node& node, const SampleGrid& grid) {
-    const auto& numbers = node.numbers;
-    switch (node.kind) {
-      case NodeKind::circle:
-        return ring_samples(grid, ring(node, 0, radius(numbers[2])));
-      case NodeKind::annulus:
-        return ring_samples(grid, ring(node, radius(numbers[2]), radius(numbers[3])));
-      case NodeKind::segment: {
-        const double phi0 = numbers.size() < 7                ? 0
-                            : numbers[6].unit == Unit::degree ? numbers[6].value * std::numbers::pi / 180
-                                                              : numbers[6].value;
-        return segment_samples(grid, ring(node, radius(numbers[2]), radius(numbers[3])), numbers[4].value,
-                               numbers[5].value, phi0);
-      }
-      case NodeKind::rect:
-        return rect_samples(grid, numbers[0].value, numbers[1].value, numbers[2].value, numbers[3].value);
-      case NodeKind::point: {
-        const double at_row = std::floor(row(numbers[0]) + 0.5), at_col = std::floor(col(numbers[1]) + 0.5);
-        return rect_samples(grid, at_row, at_col, at_row + 1, at_col + 1);
-      }
-      case NodeKind::polygon: {
-        std::vector<double> vertices;
-        vertices.reserve(numbers.size());
-        for (const Number& number : numbers) vertices.push_back(number.value);
-        return polygon_samples(grid, vertices);
-      }
-      case NodeKind::runs: {
-        std::vector<double> runs;
-        for (const Number& number : numbers) runs.push_back(number.value);
-        return runs_samples(grid, runs);
-      }
-      case NodeKind::preset:
-        return ring_samples(
-            grid, {need(geometry_.centre_row, "centre", node.place), need(geometry_.centre_col, "centre", node.place),
-                   radius(numbers[0]), radius(numbers[1]), rules_.inclusive});
-      case NodeKind::file:
-        return file_samples(node);
-      default:
-        return SampleSet(grid.count(), 1);
+  [[nodiscard]] double resolved(const Number& number, ArgumentRole role) const {
+    switch (number.unit) {
+      case Unit::automatic:
+        return need(role == ArgumentRole::centre_row ? geometry_.centre_row : geometry_.centre_col, "centre",
+                    number.place);
+      case Unit::rho:
+        return number.value * need(geometry_.radius, "radius of the bright-field disk", number.place);
+      case Unit::degree:
+        return number.value * std::numbers::pi / 180;
+      case Unit::pixel:
+        break;
     }
+    return number.value;
+  }
+
+  /// The arguments of a shape in px and rad; optional ones that are left out are 0.
+  [[nodiscard]] std::vector<double> resolved(const Node& node) const {
+    std::vector<double> values;
+    values.reserve(std::max(node.numbers.size(), node.shape->arguments.size()));
+    std::optional<double> inner;
+    for (const Number& number : node.numbers) {
+      const ArgumentRole role = node.shape->role(values.size());
+      values.push_back(resolved(number, role));
+      if (role == ArgumentRole::inner_radius) inner = values.back();
+      // One of them may be in rho.
+      if (role == ArgumentRole::outer_radius && inner && *inner > values.back())
+        throw expression_error("the inner radius is larger than the outer one", tree_.text, node.place);
+    }
+    if (values.size() < node.shape->arguments.size()) values.resize(node.shape->arguments.size(), 0);
+    return values;
   }
 
   [[nodiscard]] SampleSet file_samples(const Node& node) {

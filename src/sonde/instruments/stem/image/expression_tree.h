@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/image/detector_shapes.h"
 #include "sonde/instruments/stem/image/expression.h"
 
 namespace sonde::stem {
@@ -21,28 +22,13 @@ struct Number {
   std::size_t place = 0;  // where it stands in the text
 };
 
-enum class NodeKind {
-  circle,
-  annulus,
-  segment,
-  rect,
-  point,
-  polygon,
-  runs,
-  file,
-  preset,
-  all,
-  negation,
-  both,
-  without,
-  either,
-  any
-};
+enum class NodeKind { shape, file, all, negation, both, without, either, any };
 
 struct Node {
   NodeKind kind = NodeKind::all;
   std::size_t place = 0;
-  std::vector<Number> numbers;  // arguments of a shape; the two radii of a preset
+  const DetectorShape* shape = nullptr;
+  std::vector<Number> numbers;  // arguments of the shape
   std::string path;             // of file()
   std::unique_ptr<Node> left, right;
   int sets = 1;  // of samples that are held at once while it is evaluated, see Evaluation

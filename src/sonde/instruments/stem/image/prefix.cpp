@@ -11,7 +11,7 @@
 #include "sonde/instruments/stem/image/mask.h"
 #include "sonde/instruments/stem/image/plane_sum.h"
 #include "sonde/instruments/stem/image/prefix_kernels.h"
-#include "sonde/instruments/stem/image/shapes.h"
+#include "sonde/instruments/stem/image/sample_set.h"
 
 namespace sonde::stem {
 namespace {

@@ -12,6 +12,8 @@
 #include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/stem/image/detector_shapes.h"
+#include "sonde/instruments/stem/image/presets.h"
 #include "sonde/instruments/stem/load/series.h"
 #include "sonde/instruments/stem/results/depiction.h"
 #include "sonde/instruments/stem/results/detector_images.h"
@@ -297,19 +299,27 @@ void run_image(const ImageCommandOptions& options, Run& run) {
   for (const std::string& path : scans) make_images(path, job, run);
 }
 
+std::string detectors_in_words() {
+  std::vector<std::string> presets, shapes;
+  for (const DetectorPreset& preset : detector_presets) presets.emplace_back(preset.name);
+  for (const DetectorShape& shape : detector_shapes()) shapes.emplace_back(shape.name);
+  return fmt::format(
+      "Detectors are {} (in units of the bright-field disk), com-row and com-col (first moments), com-magnitude and "
+      "com-angle (of their deflection from the centre), or expressions of {} and file joined by & | ! and parentheses. "
+      "Boolean detectors give exact integers. A PNG of a first moment shows the deflection from the centre of the beam. "
+      "Beside every image a .json record is written that repeats it bit for bit with {}.\n\n"
+      "Shapes have their arguments in pixels after binning, rows before columns, pixel centres at whole numbers; a row or "
+      "column of a centre may be auto, a radius may end in rho (radii of the bright-field disk), an angle is in radians "
+      "or ends in deg:",
+      join_words(presets, ", "), join_words(shapes, ", "), setting("from"));
+}
+
 }  // namespace
 
 Verb image_verb() {
   return {.name = "stem image",
           .summary = "Make virtual images with any detectors",
-          .details =
-              "Detectors are bf, abf, adf, haadf (in units of the bright-field disk), com-row and com-col (first "
-              "moments), com-magnitude and com-angle (of their deflection from the centre), or expressions of circle, "
-              "annulus, rect, point, polygon, segment and file joined by & | ! and parentheses. Boolean detectors give "
-              "exact integers. A PNG of a first moment shows the deflection from the centre of the beam. "
-              "Beside every image a .json record is written that "
-              "repeats it bit for bit with " +
-              setting("from") + ".",
+          .details = detectors_in_words() + "\n\n" + detector_shapes_help(),
           .examples = {{"sonde stem image scan_master.h5 --detector haadf --center auto --det-bin 2 -o haadf.tif",
                         "A high-angle annular dark-field image"},
                        {"sonde stem image DIR --pattern tilt --detector 'annulus(auto,auto,40,90)' --all -o out/",

@@ -6,6 +6,7 @@
 
 #include "sonde/instruments/stem/view/catalogue.h"
 #include "sonde/instruments/stem/view/session.h"
+#include "sonde/instruments/stem/view/shape_text.h"
 
 namespace sonde::stem {
 namespace {
@@ -32,7 +33,9 @@ panel::Page page_of(const std::shared_ptr<Catalogue>& catalogue) {
   panel::Page page;
   page.title = "sonde";
   page.view = "stem";
-  page.panels = {make_panel("image", "image", "Virtual image"), make_panel("pattern", "pattern", "Diffraction"),
+  panel::Panel pattern = make_panel("pattern", "pattern", "Diffraction");
+  pattern.options["shapes"] = described_shapes();
+  page.panels = {make_panel("image", "image", "Virtual image"), std::move(pattern),
                  make_panel("spectrum", "spectrum", "Fourier transform"),
                  make_panel("histogram", "histogram", "Histogram"), make_panel("series", "series", "Series")};
   page.actions = view_actions();

@@ -2,9 +2,16 @@
 #include "sonde/instruments/stem/view/shape_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sonde/instruments/stem/image/detector_shapes.h"
 
 namespace sonde::stem {
 namespace {
@@ -15,17 +22,21 @@ std::string joined(const std::vector<double>& numbers) {
   return text;
 }
 
-/// Rows of [row, col0, col1] as one list of numbers.
-std::vector<double> flat_runs(const Arguments& arguments) {
-  const Value& rows = arguments.value("params");
+/// What `params` says of a shape: a list of numbers or, where its arguments repeat, a list of groups of them.
+std::vector<double> params_of(const Arguments& arguments, const DetectorShape& shape) {
+  const Value& params = arguments.value("params");
+  if (shape.groups == 0 || !params.is_list() || params.size() == 0 || params.items().front().is_number())
+    return arguments.reals("params");
+  std::vector<std::string_view> names;
+  for (const ShapeArgument& argument : shape.arguments) names.push_back(argument.name);
   std::vector<double> numbers;
-  if (!rows.is_list()) arguments.fail("\"params\" of a brush is a list of [row, col0, col1]");
-  for (const Value& run : rows.items()) {
-    if (!run.is_list() || run.size() != 3) arguments.fail("\"params\" of a brush is a list of [row, col0, col1]");
-    for (const Value& number : run.items()) {
-      if (!number.is_whole()) arguments.fail("\"params\" of a brush holds whole numbers: [row, col0, col1]");
-      numbers.push_back(number.as_real());
-    }
+  for (const Value& group : params.items()) {
+    const bool whole = group.is_list() && group.size() == names.size() &&
+                       std::all_of(group.items().begin(), group.items().end(), [](auto& one) { return one.is_number(); });
+    if (!whole)
+      arguments.fail(
+          fmt::format("\"params\" of a {} is a list of [{}]", shape.drawn_name(), fmt::join(names, ", ")));
+    for (const Value& number : group.items()) numbers.push_back(number.as_real());
   }
   return numbers;
 }
@@ -68,10 +79,34 @@ std::string expression_of(const Arguments& arguments) {
   if (arguments.has("expr") && arguments.has("shape")) arguments.fail("both \"expr\" and \"shape\" are given");
   if (arguments.has("expr")) return arguments.text("expr");
   if (!arguments.has("shape")) arguments.fail("neither \"expr\" nor \"shape\" is given");
-  const std::string shape =
-      arguments.word("shape", {"circle", "annulus", "rect", "polygon", "point", "segment", "brush"});
-  if (shape == "brush") return fmt::format("runs({})", joined(flat_runs(arguments)));
-  return fmt::format("{}({})", shape, joined(arguments.reals("params")));
+  std::vector<std::string> words;
+  for (const DetectorShape& shape : detector_shapes()) words.emplace_back(shape.drawn_name());
+  const std::string word = arguments.word("shape", words);
+  const DetectorShape& shape =
+      detector_shapes()[static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin())];
+  return fmt::format("{}({})", shape.name, joined(params_of(arguments, shape)));
+}
+
+Value described_shapes() {
+  Value shapes = Value::list();
+  for (const DetectorShape& shape : detector_shapes()) {
+    Value row;
+    row["name"] = shape.drawn_name();
+    row["form"] = shape.form();
+    row["help"] = shape.help;
+    row["arguments"] = Value::list();
+    for (const ShapeArgument& argument : shape.arguments) {
+      Value one;
+      one["name"] = argument.name;
+      one["role"] = name(argument.role);
+      one["unit"] = unit(argument.role);
+      row["arguments"].push_back(std::move(one));
+    }
+    row["optional"] = shape.optional;
+    row["groups"] = shape.groups;
+    shapes.push_back(std::move(row));
+  }
+  return shapes;
 }
 
 }  // namespace sonde::stem
