@@ -3,6 +3,9 @@
 import { mkdirSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 
+import type { ShapeRow } from "../src/model/detectors";
+import type { PageMessage } from "../src/protocol/messages";
+import { SHAPE_KINDS, toolsOf } from "../src/tools/shapes";
 import { Live, TOKEN } from "./live";
 import { imageByCommand, simulate, ViewServer } from "./sonde";
 
@@ -59,6 +62,28 @@ describe("images", () => {
       await live.settled(imageByCommand(scan, `annulus(auto,auto,${channel},${channel + 2})`, live.path).values, channel);
     }
     expect(await live.page.getByRole("button", { name: "Add a detector" }).isDisabled()).toBe(true);
+  });
+});
+
+describe("shapes", () => {
+  it("are those of the program, argument by argument", async () => {
+    await live.open([scan]);
+    const { panels } = (await live.state("page")) as PageMessage;
+    const rows = panels.find(({ id }) => id === "pattern")?.options?.shapes as ShapeRow[];
+    const words = ({ name, role }: { name: string; role: string }) => `${name}: ${role}`;
+    const ofProgram = rows.map((row) => [row.name, row.groups > 0, ...row.arguments.map(words)]);
+    const ofPage = SHAPE_KINDS.map((kind) => toolsOf({ kind })).map(({ kind, list, arguments: all }) => [kind, list !== undefined, ...all.map(words)]);
+    expect(ofPage.sort()).toEqual(ofProgram.sort());
+  });
+
+  it("have a button each, and the image that the command line computes", async () => {
+    await live.open([scan]);
+    const buttons = live.page.getByRole("group", { name: "Shape", exact: true });
+    for (const kind of SHAPE_KINDS.filter((one) => !toolsOf({ kind: one }).painted)) {
+      await buttons.getByRole("button", { name: toolsOf({ kind }).label, exact: true }).click();
+      await expect.poll(() => live.view("detectors")).toMatchObject([{ shape: { kind } }]);
+      await live.settled(imageByCommand(scan, await live.detectorWords(), live.path).values);
+    }
   });
 });
 

@@ -182,10 +182,8 @@ std::vector<DetectorShape> table() {
            },
        .check = check_segment},
       {.name = "rect",
-       .arguments = {{"row0", Role::first_row},
-                     {"col0", Role::first_col},
-                     {"row1", Role::end_row},
-                     {"col1", Role::end_col}},
+       .arguments =
+           {{"row0", Role::first_row}, {"col0", Role::first_col}, {"row1", Role::end_row}, {"col1", Role::end_col}},
        .help = "Rows row0 <= row < row1, columns col0 <= col < col1.",
        .example = "rect(3,5,20,11)",
        .samples = [](const SampleGrid& grid, Arguments a, bool) { return rect_samples(grid, a[0], a[1], a[2], a[3]); },
@@ -288,7 +286,8 @@ const std::vector<DetectorShape>& detector_shapes() {
 
 const DetectorShape* find_detector_shape(std::string_view name) {
   const auto& all = detector_shapes();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const DetectorShape& shape) { return shape.name == name; });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const DetectorShape& shape) { return shape.name == name; });
   return found != all.end() ? &*found : nullptr;
 }
 

@@ -20,13 +20,13 @@ enum class ArgumentRole {
   radius,
   inner_radius,  ///< at most the outer radius, which follows it
   outer_radius,
-  start_angle,   ///< where pieces are counted from
-  piece,         ///< which one of `pieces`, from 0
-  pieces,        ///< how many there are
-  first_row,     ///< edges between pixels: the first row of a rectangle, ...
-  first_col,     ///<
-  end_row,       ///< ... and the first one outside
-  end_col,       ///<
+  start_angle,  ///< where pieces are counted from
+  piece,        ///< which one of `pieces`, from 0
+  pieces,       ///< how many there are
+  first_row,    ///< edges between pixels: the first row of a rectangle, ...
+  first_col,    ///<
+  end_row,      ///< ... and the first one outside
+  end_col,      ///<
   vertex_row,
   vertex_col,
   run_row,    ///< whole pixels: a row, its first column, ...
@@ -57,7 +57,7 @@ struct ShapeFault {
 /// All that the program knows of one kind of virtual detectors. The parser of expressions, its errors, the help, the
 /// commands of the viewer and the description of its page read these rows and know no shape by name.
 struct DetectorShape {
-  std::string_view name;                 ///< in expressions: "circle"
+  std::string_view name;                 ///< in expressions
   std::vector<ShapeArgument> arguments;  ///< in their order; of a shape that repeats them, those of one group
   std::size_t optional = 0;              ///< so many of the last ones may be left out, and are 0 then
   std::size_t groups = 0;                ///< the arguments repeat, at least so many times; 0: they do not

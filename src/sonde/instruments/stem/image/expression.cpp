@@ -35,7 +35,8 @@ std::string only_angles() {
   std::vector<std::string> angles;
   for (const DetectorShape& shape : detector_shapes())
     for (const ShapeArgument& argument : shape.arguments)
-      if (kind(argument.role) == ArgumentKind::angle) angles.push_back(fmt::format("{} of {}", argument.name, shape.name));
+      if (kind(argument.role) == ArgumentKind::angle)
+        angles.push_back(fmt::format("{} of {}", argument.name, shape.name));
   return fmt::format("only {} {}", join_words(angles), angles.size() == 1 ? "is an angle" : "are angles");
 }
 

@@ -306,10 +306,13 @@ std::string detectors_in_words() {
   return fmt::format(
       "Detectors are {} (in units of the bright-field disk), com-row and com-col (first moments), com-magnitude and "
       "com-angle (of their deflection from the centre), or expressions of {} and file joined by & | ! and parentheses. "
-      "Boolean detectors give exact integers. A PNG of a first moment shows the deflection from the centre of the beam. "
+      "Boolean detectors give exact integers. A PNG of a first moment shows the deflection from the centre of the "
+      "beam. "
       "Beside every image a .json record is written that repeats it bit for bit with {}.\n\n"
-      "Shapes have their arguments in pixels after binning, rows before columns, pixel centres at whole numbers; a row or "
-      "column of a centre may be auto, a radius may end in rho (radii of the bright-field disk), an angle is in radians "
+      "Shapes have their arguments in pixels after binning, rows before columns, pixel centres at whole numbers; a row "
+      "or "
+      "column of a centre may be auto, a radius may end in rho (radii of the bright-field disk), an angle is in "
+      "radians "
       "or ends in deg:",
       join_words(presets, ", "), join_words(shapes, ", "), setting("from"));
 }

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/stem/image/detector_shapes.h"
 #include "sonde/instruments/stem/view/test_scans.h"
 #include "tests/support/errors.h"
 
@@ -33,6 +35,41 @@ TEST_F(OneScan, PatternsHoldTheCountsOfTheirPosition) {
   const Array expected = scan_.pattern(3, 7);
   const auto values = elements<std::uint64_t>(frame);
   for (Index q = 0; q < rows * cols; ++q) ASSERT_EQ(values[static_cast<std::size_t>(q)], count(expected, q));
+}
+
+TEST_F(OneScan, ThePageDescribesEveryShapeThatTheProgramKnows) {
+  const auto panel =
+      std::find_if(page_.panels.begin(), page_.panels.end(), [](auto& one) { return one.id == "pattern"; });
+  ASSERT_NE(panel, page_.panels.end());
+  const auto& rows_described = panel->options.find("shapes")->items();
+  ASSERT_EQ(rows_described.size(), detector_shapes().size());
+  for (std::size_t i = 0; i < rows_described.size(); ++i) {
+    const DetectorShape& shape = detector_shapes()[i];
+    SCOPED_TRACE(shape.name);
+    const Value& row = rows_described[i];
+    EXPECT_EQ(row.find("name")->as_text(), shape.drawn_name());
+    EXPECT_EQ(row.find("form")->as_text(), shape.form());
+    const auto& arguments = row.find("arguments")->items();
+    ASSERT_EQ(arguments.size(), shape.arguments.size());
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      EXPECT_EQ(arguments[k].find("name")->as_text(), shape.arguments[k].name);
+      EXPECT_EQ(arguments[k].find("role")->as_text(), name(shape.arguments[k].role));
+    }
+  }
+  const Value& segment = rows_described[2];
+  EXPECT_EQ(segment.find("optional")->as_whole(), 1);
+  EXPECT_EQ(segment.find("arguments")->items().back().find("role")->as_text(), "start_angle");
+  EXPECT_EQ(segment.find("arguments")->items().back().find("unit")->as_text(), "rad");
+}
+
+TEST_F(OneScan, ArgumentsThatRepeatAreOneListOrGroups) {
+  const auto words = [&](const char* shape) {
+    const Value reply = client_.ask("set_detector", std::string(R"j({"channel": 0, )j") + shape + "}");
+    return reply.find("expr")->as_text();
+  };
+  EXPECT_EQ(words(R"j("shape": "brush", "params": [[5, 2, 9], [6, 0, 4]])j"), "runs(5,2,9,6,0,4)");
+  EXPECT_EQ(words(R"j("shape": "brush", "params": [5, 2, 9, 6, 0, 4])j"), "runs(5,2,9,6,0,4)");
+  EXPECT_EQ(words(R"j("shape": "polygon", "params": [[1, 1], [1, 9], [9, 1]])j"), "polygon(1,1,1,9,9,1)");
 }
 
 TEST_F(OneScan, RegionsOfTheScanAreReduced) {

@@ -31,11 +31,11 @@ std::vector<double> params_of(const Arguments& arguments, const DetectorShape& s
   for (const ShapeArgument& argument : shape.arguments) names.push_back(argument.name);
   std::vector<double> numbers;
   for (const Value& group : params.items()) {
-    const bool whole = group.is_list() && group.size() == names.size() &&
-                       std::all_of(group.items().begin(), group.items().end(), [](auto& one) { return one.is_number(); });
+    const bool whole =
+        group.is_list() && group.size() == names.size() &&
+        std::all_of(group.items().begin(), group.items().end(), [](auto& one) { return one.is_number(); });
     if (!whole)
-      arguments.fail(
-          fmt::format("\"params\" of a {} is a list of [{}]", shape.drawn_name(), fmt::join(names, ", ")));
+      arguments.fail(fmt::format("\"params\" of a {} is a list of [{}]", shape.drawn_name(), fmt::join(names, ", ")));
     for (const Value& number : group.items()) numbers.push_back(number.as_real());
   }
   return numbers;

@@ -15,8 +15,8 @@ namespace sonde::stem {
 /// Error(bad_input) when neither is given, or both; whether the expression makes sense is seen when it is parsed.
 [[nodiscard]] std::string expression_of(const Arguments& arguments);
 
-/// The table of shapes for a page's client: {"name", "form", "help", "arguments": [{"name", "role", "unit"}], "optional",
-/// "groups"}, as docs/viewer-protocol.md has it.
+/// The table of shapes for a page's client: {"name", "form", "help", "arguments": [{"name", "role", "unit"}],
+/// "optional", "groups"}, as docs/viewer-protocol.md has it.
 [[nodiscard]] Value described_shapes();
 
 /// An expression for titles and file names: numbers with at most three digits after the point, cut where it is longer.
