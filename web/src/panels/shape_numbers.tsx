@@ -27,7 +27,7 @@ export function ShapeNumbers({ shape, perPixel: mrad, onChange: set }: Props) {
         );
       })}
       {isPainted(shape) && <NumberField label="brush" unit="px" value={store.view.brushRadius.value} least={0.5} step={1} onChange={(radius) => (store.view.brushRadius.value = radius)} />}
-      {mrad && lengths.length > 0 && <p class="hint">{lengths.map(({ value }) => `${(value * mrad).toFixed(1)} mrad`).join(" to ")}</p>}
+      {mrad && lengths.length > 0 && <p class="hint">{lengths.map(({ role, value }) => `${ROLES[role].label} ${(value * mrad).toFixed(1)} mrad`).join(", ")}</p>}
       {hint && <p class="hint">{hint}</p>}
     </div>
   );

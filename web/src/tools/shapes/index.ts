@@ -4,6 +4,7 @@
 import { annulus } from "./annulus";
 import { brush } from "./brush";
 import { circle, type Circle } from "./circle";
+import { ellipse } from "./ellipse";
 import { point } from "./point";
 import { polygon } from "./polygon";
 import { rect } from "./rect";
@@ -17,7 +18,7 @@ export { maskOf } from "./brush";
 export { rectBetween } from "./rect";
 
 /** In the order of their buttons. */
-export const SHAPES = { circle, annulus, segment, rect, polygon, point, brush } as const;
+export const SHAPES = { circle, annulus, segment, ellipse, rect, polygon, point, brush } as const;
 
 export type ShapeKind = keyof typeof SHAPES;
 export type Shape = ReturnType<(typeof SHAPES)[ShapeKind]["drawn"]>;

@@ -61,6 +61,27 @@ SampleSet segment_samples(const SampleGrid& grid, const Ring& ring, double k, do
   return set;
 }
 
+/// The semi-axis a is in the direction phi, b across it. Without divisions: with a = b and phi = 0 it is the circle.
+SampleSet ellipse_samples(const SampleGrid& grid, Arguments arguments, bool inclusive) {
+  const double a = arguments[2], b = arguments[3], cosine = std::cos(arguments[4]), sine = std::sin(arguments[4]);
+  SampleSet set(grid.count(), 0);
+  const double reach = std::max(a, b) + 1;
+  const Span rows = clip(arguments[0] - reach, arguments[0] + reach, grid.rows);
+  const Span cols = clip(arguments[1] - reach, arguments[1] + reach, grid.cols);
+  for (Index row = rows.from; row < rows.to; ++row) {
+    std::uint8_t* line = set.data() + row * grid.cols;
+    const double y = grid.row(row) - arguments[0];
+    for (Index col = cols.from; col < cols.to; ++col) {
+      const double x = grid.col(col) - arguments[1];
+      const double along = x * cosine + y * sine, across = y * cosine - x * sine;
+      const double d = distance(along * b, across * a);
+      // Of a semi-axis of 0 the product says nothing.
+      line[col] = inclusive ? d <= a * b && std::abs(along) <= a && std::abs(across) <= b : d < a * b;
+    }
+  }
+  return set;
+}
+
 SampleSet rect_samples(const SampleGrid& grid, double row0, double col0, double row1, double col1) {
   SampleSet set(grid.count(), 0);
   // The first whole number that is not below a bound.
@@ -181,6 +202,12 @@ std::vector<DetectorShape> table() {
              return segment_samples(grid, {a[0], a[1], a[2], a[3], inclusive}, a[4], a[5], a[6]);
            },
        .check = check_segment},
+      {.name = "ellipse",
+       .arguments = {row, col, {"a", Role::first_semi_axis}, {"b", Role::second_semi_axis}, {"phi", Role::direction}},
+       .optional = 1,
+       .help = "Pixels inside the ellipse of semi-axis a, turned clockwise on the screen by phi, and b across it.",
+       .example = "ellipse(12.5,14,9,5,30deg)",
+       .samples = ellipse_samples},
       {.name = "rect",
        .arguments =
            {{"row0", Role::first_row}, {"col0", Role::first_col}, {"row1", Role::end_row}, {"col1", Role::end_col}},
@@ -228,6 +255,12 @@ RoleFacts facts(Role role) {
       return {"inner_radius", Kind::length, "px"};
     case Role::outer_radius:
       return {"outer_radius", Kind::length, "px"};
+    case Role::first_semi_axis:
+      return {"first_semi_axis", Kind::length, "px"};
+    case Role::second_semi_axis:
+      return {"second_semi_axis", Kind::length, "px"};
+    case Role::direction:
+      return {"direction", Kind::angle, "rad"};
     case Role::start_angle:
       return {"start_angle", Kind::angle, "rad"};
     case Role::piece:

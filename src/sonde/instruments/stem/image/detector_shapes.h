@@ -20,18 +20,21 @@ enum class ArgumentRole {
   radius,
   inner_radius,  ///< at most the outer radius, which follows it
   outer_radius,
-  start_angle,  ///< where pieces are counted from
-  piece,        ///< which one of `pieces`, from 0
-  pieces,       ///< how many there are
-  first_row,    ///< edges between pixels: the first row of a rectangle, ...
-  first_col,    ///<
-  end_row,      ///< ... and the first one outside
-  end_col,      ///<
+  first_semi_axis,
+  second_semi_axis,  ///< across the first one
+  direction,         ///< of the first semi-axis
+  start_angle,       ///< where pieces are counted from
+  piece,             ///< which one of `pieces`, from 0
+  pieces,            ///< how many there are
+  first_row,         ///< edges between pixels: the first row of a rectangle, ...
+  first_col,
+  end_row,  ///< ... and the first one outside
+  end_col,
   vertex_row,
   vertex_col,
-  run_row,    ///< whole pixels: a row, its first column, ...
-  run_first,  ///<
-  run_end,    ///< ... and the first column outside
+  run_row,  ///< whole pixels: a row, its first column, ...
+  run_first,
+  run_end,  ///< ... and the first column outside
 };
 [[nodiscard]] std::string_view name(ArgumentRole role);  ///< "centre_row"
 

@@ -12,8 +12,10 @@
 namespace sonde::stem {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 DetectorGeometry detector(Index rows, Index cols) { return {rows, cols, {}, {}, {}, {}}; }
 
@@ -83,6 +85,38 @@ TEST(Expression, SegmentAnglesMayBeGivenInDegrees) {
   const Mask degrees = detector_mask("segment(8,8,1,7,0,3,30deg)", detector(17, 17));
   const std::string radians = std::to_string(std::numbers::pi / 6);  // six digits: no pixel lies that close to the edge
   EXPECT_EQ(degrees.pixels, detector_mask("segment(8,8,1,7,0,3," + radians + ")", detector(17, 17)).pixels);
+}
+
+TEST(Expression, EllipseOfEqualSemiAxesIsTheCircle) {
+  // Radius 5 has pixels exactly on the boundary (3-4-5).
+  EXPECT_EQ(detector_mask("ellipse(10,10,5,5)", detector(21, 21)).pixels,
+            detector_mask("circle(10,10,5)", detector(21, 21)).pixels);
+  const MembershipRules closed{.inclusive = true, .antialias = false, .load = {}};
+  EXPECT_EQ(detector_mask("ellipse(10,10,5,5)", detector(21, 21), closed).pixels,
+            detector_mask("circle(10,10,5)", detector(21, 21), closed).pixels);
+  EXPECT_EQ(detector_mask("ellipse(10,10,0,5)", detector(21, 21)).area(), 0);
+  EXPECT_EQ(detector_mask("ellipse(10,10,0,5)", detector(21, 21), closed).area(), 11);  // rows 5 to 15
+}
+
+TEST(Expression, EllipseHasItsFirstSemiAxisInItsDirection) {
+  EXPECT_EQ(detector_mask("ellipse(15.2,19.7,9,4)", detector(32, 40)).pixels,
+            pixels_where(32, 40, [](double r, double c) {
+              return std::pow((c - 19.7) / 9, 2) + std::pow((r - 15.2) / 4, 2) < 1;
+            }));
+  EXPECT_EQ(detector_mask("ellipse(15.2,19.7,9,4,90deg)", detector(32, 40)).pixels,
+            detector_mask("ellipse(15.2,19.7,4,9)", detector(32, 40)).pixels);
+  // Rows point downwards: 45 degrees is to the lower right.
+  const Mask turned = detector_mask("ellipse(15,15,9,2,45deg)", detector(31, 31));
+  EXPECT_THAT(turned.pixels, Contains(20 * 31 + 20));
+  EXPECT_THAT(turned.pixels, Not(Contains(10 * 31 + 20)));
+}
+
+TEST(Expression, EllipseHasTheAreaOfItsSemiAxes) {
+  const MembershipRules soft{.inclusive = false, .antialias = true, .load = {}};
+  const Mask mask = detector_mask("ellipse(auto,auto,2rho,rho,0.3)", with_disk(41, 43, 20.3, 20.6, 6), soft);
+  double area = 0;
+  for (const float weight : mask.weights) area += static_cast<double>(weight);
+  EXPECT_NEAR(area, std::numbers::pi * 12 * 6, 0.5);  // 64 points per pixel, as for the circle below
 }
 
 TEST(Expression, RectangleTakesTwoCornersHalfOpen) {
@@ -191,12 +225,12 @@ TEST(Expression, FileGivesWeightsAloneAndSetsInCombination) {
 }
 
 TEST(Expression, ErrorsShowThePlace) {
-  EXPECT_EQ(
-      usage_error("circle(1,2,3) & annnulus(1,2,3,4)"),
-      "error: detector expression: unknown name \"annnulus\"; did you mean \"annulus\"?\n"
-      "  circle(1,2,3) & annnulus(1,2,3,4)\n"
-      "                  ^\n"
-      "hint: known names are file, all, circle, annulus, segment, rect, point, polygon, runs, bf, abf, adf and haadf");
+  EXPECT_EQ(usage_error("circle(1,2,3) & annnulus(1,2,3,4)"),
+            "error: detector expression: unknown name \"annnulus\"; did you mean \"annulus\"?\n"
+            "  circle(1,2,3) & annnulus(1,2,3,4)\n"
+            "                  ^\n"
+            "hint: known names are file, all, circle, annulus, segment, ellipse, rect, point, polygon, runs, bf, abf, "
+            "adf and haadf");
 }
 
 struct Wrong {
@@ -225,7 +259,8 @@ TEST(Expression, EveryMistakeHasItsMessage) {
       {"rect(0,96,0,192)", "the rectangle holds no pixel"},
       {"circle(1,2,auto)", "auto means only the row or the column of a centre"},
       {"circle(1rho,2,3)", "only radii are given in rho"},
-      {"circle(1,2,3deg)", "only phi0 of segment is an angle"},
+      {"circle(1,2,3deg)", "only phi0 of segment and phi of ellipse are angles"},
+      {"ellipse(1,2,3,-4)", "a radius is not negative"},
       {"segment(1,2,0,5,4,4)", "k is a whole number from 0 to n - 1"},
       {"segment(1,2,0,5,0,1.5)", "n is a whole number of segments, at least 1"},
       {"com-row", "com-row and com-col are first moments, not masks"},

@@ -47,6 +47,12 @@ TEST_F(OneScan, EveryShapeCountsItsPixels) {
     const double d = distance(row, col, 15.5, 19.5);
     return d >= 2 && d < 11 && row > 15 && col > 19;  // angles 0 to 90 degrees, rows downwards
   });
+  // Turned from the columns by a quarter: the longer semi-axis is along the rows.
+  expect_image(show(R"j("shape": "ellipse", "params": [15.25, 19.5, 8, 5, 1.5707963267948966])j"),
+               [](Index row, Index col) {
+                 const double y = (static_cast<double>(row) - 15.25) / 8, x = (static_cast<double>(col) - 19.5) / 5;
+                 return x * x + y * y < 1;
+               });
   expect_image(show(R"j("shape": "brush", "params": [[5, 2, 9], [6, 0, 4], [6, 30, 99]])j"), [](Index row, Index col) {
     return (row == 5 && col >= 2 && col < 9) || (row == 6 && (col < 4 || col >= 30));
   });
