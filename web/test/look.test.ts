@@ -12,6 +12,18 @@ const PATTERN = 1;
 const FIXED = { contrast: "fixed", stretch: "linear", map: "gray", low: 0 };
 const stripes = INVALID_COLOURS.map((colour) => colour.join());
 
+/** Shapes with a curved rim, and the place on it at an angle of the unit circle, or a part of the way from the centre. */
+const ROUND = {
+  circle: { shape: { kind: "circle", row: 16, col: 32, r: 9 }, rim: (t: number, part: number): [number, number] => [16 + part * 9 * Math.sin(t), 32 + part * 9 * Math.cos(t)] },
+  ellipse: {
+    shape: { kind: "ellipse", row: 16, col: 32, a: 12, b: 5, phi: 0.6 },
+    rim: (t: number, part: number): [number, number] => {
+      const [u, v] = [part * 12 * Math.cos(t), part * 5 * Math.sin(t)];
+      return [16 + u * Math.sin(0.6) + v * Math.cos(0.6), 32 + u * Math.cos(0.6) - v * Math.sin(0.6)];
+    },
+  },
+};
+
 /** Numbers of a kind once they are there. */
 async function received(kind: number, dataset = 0, channel = 0): Promise<number[]> {
   await expect.poll(() => shown.values(kind, dataset, channel)).not.toBeNull();
@@ -26,6 +38,33 @@ async function coloured(panel: PanelId, size: [number, number], [row, col]: [num
   const difference = async () => Math.max(...(await shown.colourAt(panel, spot)).map((value, i) => Math.abs(value - expected[i])));
   await expect.poll(difference).toBeLessThanOrEqual(1);
 }
+
+/** What is drawn over real-space images at these places of an image of this size: the line of the region, with edges
+ *  that are smoothed, nothing, or another colour. */
+async function linesAt(size: [number, number], places: [number, number][]): Promise<string[]> {
+  const spots = await Promise.all(places.map(([row, col]) => shown.spot("image", size, row, col)));
+  return shown.page.evaluate((all) => {
+    const canvas = document.querySelector("[data-panel=image] .lines") as HTMLCanvasElement;
+    const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+    return all.map(({ x, y }) => {
+      const colour = Array.from(context.getImageData(Math.floor(x), Math.floor(y), 1, 1).data);
+      const away = Math.max(...[0x7e, 0xe0, 0xc0, 255].map((value, i) => Math.abs(value - colour[i])));
+      return colour[3] === 0 ? "nothing" : away < 32 ? "line" : colour.join();
+    });
+  }, spots);
+}
+
+describe.each(Object.keys(ROUND) as (keyof typeof ROUND)[])("the line of a %s", (kind) => {
+  it("goes where its rim is, also where scan pixels are not square", async () => {
+    // 32 rows, twice as far apart as the 64 columns: places on the screen are those of a square image.
+    await shown.open({ scan: [32, 64], step: [0.1, 0.05] });
+    const { shape, rim } = ROUND[kind];
+    await shown.page.evaluate((region) => ((window as unknown as { __sonde: { store: { view: { region: { value: unknown } } } } }).__sonde.store.view.region.value = region), shape);
+    const at = (part: number) => Array.from({ length: 12 }, (_, i): [number, number] => rim((i * Math.PI) / 6 + 0.1, part)).map(([row, col]): [number, number] => [2 * row + 0.5, col]);
+    await expect.poll(() => linesAt([64, 64], at(1))).toEqual(Array(12).fill("line"));
+    expect(await linesAt([64, 64], at(0.8))).toEqual(Array(12).fill("nothing"));
+  });
+});
 
 describe.each(["?draw=webgl", "?draw=canvas"])("drawn with %s", (query) => {
   it("three images are the red, green and blue of one", async () => {

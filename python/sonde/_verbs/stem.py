@@ -330,9 +330,31 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
     What ``sonde stem image`` does.
 
     Detectors are bf, abf, adf, haadf (in units of the bright-field disk), com-row and com-col (first moments), com-magnitude and
-    com-angle (of their deflection from the centre), or expressions of circle, annulus, rect, point, polygon, segment and file
-    joined by & | ! and parentheses. Boolean detectors give exact integers. A PNG of a first moment shows the deflection from the
-    centre of the beam. Beside every image a .json record is written that repeats it bit for bit with from.
+    com-angle (of their deflection from the centre), or expressions of circle, annulus, segment, ellipse, rect, point, polygon,
+    runs and file joined by & | ! and parentheses. Boolean detectors give exact integers. A PNG of a first moment shows the
+    deflection from the centre of the beam. Beside every image a .json record is written that repeats it bit for bit with from.
+
+    Shapes have their arguments in pixels after binning, rows before columns, pixel centres at whole numbers; a row or column of a
+    centre may be auto, a radius may end in rho (radii of the bright-field disk), an angle is in radians or ends in deg:
+
+    ::
+
+            circle(row,col,r)
+                Pixels at a distance d < r from the centre.
+            annulus(row,col,r_in,r_out)
+                Pixels at r_in <= d < r_out, so that adjacent annuli share none.
+            segment(row,col,r_in,r_out,k,n[,phi0])
+                Piece k (from 0) of n of an annulus, counted clockwise on the screen from the angle phi0.
+            ellipse(row,col,a,b[,phi])
+                Pixels inside the ellipse of semi-axis a, turned clockwise on the screen by phi, and b across it.
+            rect(row0,col0,row1,col1)
+                Rows row0 <= row < row1, columns col0 <= col < col1.
+            point(row,col)
+                The pixel that holds this place.
+            polygon(row,col,row,col,row,col,...)
+                Pixels inside by the even-odd rule; a centre on an edge belongs to what is right of or below the edge.
+            runs(row,col0,col1,row,col0,col1,...)
+                Columns col0 <= col < col1 of each row named: a mask that is painted freely.
 
     Parameters
     ----------
