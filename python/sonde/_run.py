@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _sonde
+from ._arrays import as_numpy
 from ._types import Progress
 
 
@@ -53,7 +54,8 @@ class Result:
     def __init__(self, found: dict[str, Any]) -> None:
         self.report: dict[str, Any] = found["report"] or {}
         self.facts: dict[str, Any] = self.report.get("results", {})
-        self.variables = {name: Variable(values, tuple(axes), unit) for name, values, axes, unit in found["variables"]}
+        self._kept = found["kept"]
+        self.variables = {name: Variable(values, tuple(axes), unit) for name, values, axes, unit in self._kept.variables()}
         self.said: list[str] = found["said"]
         self.text: str = found["text"]
 
@@ -82,8 +84,18 @@ class Result:
         return True
 
     def __repr__(self) -> str:
-        arrays = ", ".join(f"{name} {'x'.join(map(str, np.shape(variable.values)))}" for name, variable in self.variables.items())
+        arrays = ", ".join(f"{name} {'x'.join(map(str, np.shape(variable.values)))}" for name, variable in self.variables.items() if np.ndim(variable.values))
         return f"<sonde.Result of {self.report.get('command', '?')}: {arrays or 'facts ' + ', '.join(self.facts)}>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the arrays with axes and units to a .h5, .nc or .npz: the file that ``output=`` would have written, which ``sonde view`` shows."""
+        self._kept.save(os.fspath(path))
+
+    def view(self, **settings: Any) -> Any:
+        """Shows the result in the browser, as ``sonde view`` does with its file (:func:`sonde.view`)."""
+        from .viewer import view_result
+
+        return view_result(self, **settings)
 
     def save_report(self, path: str | os.PathLike[str]) -> None:
         """Writes the report as JSON; ``sonde view`` shows it."""
@@ -96,7 +108,7 @@ def verbs() -> dict[str, str]:
     return {str(verb["name"]): str(verb["summary"]) for verb in _sonde.verbs()}
 
 
-def run(verb: str, *inputs: Any, progress: Progress | None = None, **settings: Any) -> Result:
+def run(verb: str, *inputs: Any, copy: bool = False, progress: Progress | None = None, **settings: Any) -> Result:
     """Does what ``sonde VERB INPUT... --settings`` does, in this process.
 
     Parameters
@@ -104,15 +116,33 @@ def run(verb: str, *inputs: Any, progress: Progress | None = None, **settings: A
     verb : str
         ``"ptycho run"``, ``"stem image"``: :func:`verbs` lists them.
     *inputs
-        What follows the verb on a command line, in that order.
+        What follows the verb on a command line, in that order. An array may stand for the file of a scan or of patterns; it is
+        read where it lies and passes the same checks as its file.
+    copy : bool
+        Makes an array contiguous where it is not; otherwise that is an error.
     progress : callable, optional
         Called as ``progress(stage, fraction, detail)`` from time to time. An exception ends the work.
     **settings
         The flags of the program with underscores (``det_bin=4``), and ``config``, ``report``, ``threads``, ``memory``, ``device``,
-        ``dry_run``. ``None`` is as if not given. What is a word of Python ends with an underscore (``from_``).
+        ``dry_run``. ``None`` is as if not given. What is a word of Python ends with an underscore (``from_``). Tables of a run file
+        are dicts, those that come several times lists of them: ``geometry={"energy_keV": 200}, engine=[{"name": "gd"}]``.
+
+    Without ``output`` nothing is written: the result has the arrays, and :meth:`Result.save` writes them. An error that leaves a
+    state worth keeping (not converged, interrupted) has it as ``error.result``.
     """
-    if any(hasattr(each, "__array__") for each in inputs):
-        _sonde.raise_error("usage", f"{verb}: an input is an array, expected the path of a file",
-                           "sonde.stem.from_array and sonde.ptycho.Reconstruction take arrays")
     given = {name[:-1] if name.endswith("_") and keyword.iskeyword(name[:-1]) else name: value for name, value in settings.items()}
-    return Result(_sonde.run_verb(verb, inputs, given, progress))
+    left: list[dict[str, Any]] = []
+    try:
+        return Result(_sonde.run_verb(verb, tuple(_as_input(each, copy) for each in inputs), given, progress, left))
+    except BaseException as error:
+        if left:
+            error.result = Result(left[0])  # type: ignore[attr-defined]
+        raise
+
+
+def _as_input(given: Any, copy: bool) -> Any:
+    """A path as it is; whatever holds elements as a NumPy array on them."""
+    if isinstance(given, (str, os.PathLike)) or not (hasattr(given, "__array__") or hasattr(given, "__dlpack__")):
+        return given
+    array = as_numpy(given)
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("=")) if copy else array

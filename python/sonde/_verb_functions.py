@@ -21,13 +21,17 @@ _HEAD = '''# SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-from typing import Literal, SupportsFloat, SupportsIndex
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, SupportsFloat, SupportsIndex
 
 from .._calls import checked
 from .._keywords import Text
 from .._run import Result, run as _run
 from .._types import Progress
 '''
+
+_TABLE = "Mapping[str, Any]"
+_TABLES = "Sequence[Mapping[str, Any]]"
 
 
 def _parameter(key: str) -> str:
@@ -38,6 +42,15 @@ def _annotation(field: dict[str, Any]) -> str:
     if field["choices"]:
         return "Literal[" + ", ".join(f'"{word}"' for word in field["choices"]) + "]"
     return _ANNOTATIONS[field["type"]]
+
+
+def _settings(fields: list[dict[str, Any]], tables: dict[str, bool]) -> dict[str, str]:
+    """Annotations of the keywords: settings, and tables of a run file, of which a setting may have the name."""
+    keywords = {_parameter(f["key"]): _annotation(f) for f in fields}
+    for name, is_list in tables.items():
+        key, kind = _parameter(name), _TABLES if is_list else _TABLE
+        keywords[key] = f"{keywords[key]} | {kind}" if key in keywords else kind
+    return keywords
 
 
 def _sentence(text: str) -> str:
@@ -51,7 +64,7 @@ def _wrapped(parts: list[str], head: str, indent: str) -> str:
     return text.replace("\0", " ")
 
 
-def function_text(verb: dict[str, str]) -> str:
+def function_text(verb: dict[str, Any]) -> str:
     """The function of one verb."""
     instrument, name = verb["name"].split(" ", 1)
     fields = _sonde.verb_fields(verb["name"])
@@ -61,7 +74,10 @@ def function_text(verb: dict[str, str]) -> str:
             else f"{_parameter(f['key'])}: {_annotation(f)}" + (" | None = None" if f["optional"] else "") for f in inputs]
     if not any(f["type"] == "list" for f in inputs):
         head.append("*")
-    head += [f"{_parameter(f['key'])}: {_annotation(f)} | None = None" for f in settings]
+    keywords = _settings(settings, verb["tables"])
+    head += [f"{key}: {annotation} | None = None" for key, annotation in keywords.items()]
+    arrays = any(f["array"] for f in inputs)
+    head += ["copy: bool = False"] if arrays else []
     head.append("progress: Progress | None = None")
     indent = " " * (len(name) + 5)
     signature = _wrapped(head, f"def {name}(", indent) + ") -> Result:"
@@ -73,10 +89,15 @@ def function_text(verb: dict[str, str]) -> str:
     lines += ["", "Parameters", "----------"]
     for field in fields:
         lines += parameter_text({**field, "key": _parameter(field["key"])}).split("\n")
+    if verb["tables"]:
+        lines += [f"{', '.join(map(_parameter, verb['tables']))} : dict, or list of dicts where a table comes several times",
+                  "    tables of the run file, by themselves or over those of one"]
+    if arrays:
+        lines += ["copy : bool, default False", "    make an array contiguous where it is not; otherwise that is an error"]
     lines += ['"""']
     passed = [f"*{_parameter(f['key'])}" if f["type"] == "list" else _parameter(f["key"]) for f in inputs if not f["optional"] or f["type"] == "list"]
-    passed += [f"{_parameter(f['key'])}={_parameter(f['key'])}" for f in fields
-               if not f["positional"] or (f["optional"] and f["type"] != "list")]
+    passed += [f"{_parameter(f['key'])}={_parameter(f['key'])}" for f in inputs if f["optional"] and f["type"] != "list"]
+    passed += [f"{key}={key}" for key in [*keywords, *(["copy"] if arrays else [])]]
     call = _wrapped([f'"{verb["name"]}"', *passed, "progress=progress"], "    return _run(", " " * 16) + ")"
     document = "\n".join(("    " + line).rstrip() for line in lines).replace("\\", "\\\\")
     return f"\n\n@checked\n{signature}\n{document}\n{call}\n"

@@ -108,6 +108,7 @@ py::list describe_fields(const Fields& fields) {
     entry["nullable"] = field.nullable;
     entry["positional"] = field.positional;
     entry["optional"] = field.info.optional;
+    entry["array"] = field.info.array;
     entry["this_run_only"] = field.info.flag_only;
     entry["default"] = to_python(field.value());
     entry["heading"] = field.heading;

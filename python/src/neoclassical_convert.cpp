@@ -3,8 +3,8 @@
 #include <pybind11/stl.h>
 
 #include "neoclassical.h"
+#include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/neoclassical/results/converted_result.h"
-#include "sonde/instruments/neoclassical/results/result_file.h"
 #include "work.h"
 
 namespace sonde::python {
@@ -18,13 +18,13 @@ py::dict convert(const std::optional<std::string>& file, const nc::StoredNumbers
                  const std::optional<std::string>& output, const FluxSurface* surface) {
   const auto settings = options_of<nc::ConversionSettings>(keywords, "convert()");
   const nc::Converted made = Work(py::none(), surface != nullptr ? surface->files() : nullptr).run([&] {
-    if (output) nc::require_result_path(*output);
+    if (output) require_contents_path(*output);
     nc::Converted of_file{.normalisation = settings.to, .numbers = {}, .rho = {}, .nu_v = {}, .field = {}};
     if (file)
       of_file = nc::converted_result(*file, settings);
     else
       of_file.numbers = converted(given, settings);
-    if (output) nc::write_result(*output, contents_of(of_file));
+    if (output) write_contents(*output, contents_of(of_file));
     return of_file;
   });
   const bool tables = !made.nu_v.empty();

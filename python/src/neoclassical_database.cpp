@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "neoclassical.h"
+#include "sonde/engine/run/write_contents.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/report/progress.h"
@@ -14,7 +15,6 @@
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/database/derived_fields.h"
 #include "sonde/instruments/neoclassical/read/boozmn.h"
-#include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/results/transport_result.h"
 #include "sonde/instruments/neoclassical/run/settings.h"
 #include "sonde/instruments/neoclassical/run/transport_settings.h"
@@ -152,9 +152,9 @@ struct Plasma {
 };
 
 /// What `sonde neoclassical profile` writes, as a dictionary of the same names.
-py::dict named_arrays(const NetcdfContents& contents) {
+py::dict named_arrays(const Contents& contents) {
   py::dict made;
-  for (const NetcdfContents::Variable& variable : contents.variables())
+  for (const Contents::Variable& variable : contents.variables())
     made[variable.name.c_str()] =
         variable.text ? py::object(py::str(*variable.text)) : to_numpy(variable.values.clone());
   return made;
@@ -185,15 +185,15 @@ py::dict profiles(const Database& database, const std::vector<double>& rho, cons
   const auto settings = options_of<nc::TransportSettings>(keywords, "profiles()");
   if (rho.empty()) throw Error(ErrorKind::bad_input, "rho names no radius");
   return named_arrays(Work(progress, database.files()).run([&] {
-    if (output) nc::require_result_path(*output);
+    if (output) require_contents_path(*output);
     const nc::TableSource source(database.database());
     const std::vector<nc::RadialInput> radii =
         radii_of(rho, Plasma(file, text, standard), source.minor_radius(), E_r, settings.E_par);
     const std::vector<nc::RadialResult> results = nc::radial_transport(source, radii, settings.transport());
-    NetcdfContents made =
+    Contents made =
         nc::transport_contents(results, species_of(radii.front()), "database " + database.database().source_name,
                                nc::profile_settings_text(settings, file.value_or(""), std::nullopt));
-    if (output) nc::write_result(*output, made);
+    if (output) write_contents(*output, made);
     return made;
   }));
 }
@@ -213,7 +213,7 @@ py::dict solved_profiles(const std::string& wout, const std::vector<double>& rho
   const nc::GridSpec on = how.grid.spec();
   if (rho.empty()) throw Error(ErrorKind::bad_input, "rho names no radius");
   return named_arrays(Work(progress, compare != nullptr ? compare->files() : nullptr).run([&] {
-    if (output) nc::require_result_path(*output);
+    if (output) require_contents_path(*output);
     const nc::Equilibrium equilibrium = open_equilibrium(wout);
     nc::TransportOptions options = settings.transport();
     options.search = how.search;
@@ -225,12 +225,12 @@ py::dict solved_profiles(const std::string& wout, const std::vector<double>& rho
         radii_of(rho, Plasma(file, text, standard), source.minor_radius(), E_r, settings.E_par);
     meter.emplace("solving", nc::expected_solves(radii, options), "points");
     const std::vector<nc::RadialResult> results = nc::radial_transport(source, radii, options);
-    NetcdfContents made = nc::transport_contents(results, species_of(radii.front()), "solved from " + wout,
+    Contents made = nc::transport_contents(results, species_of(radii.front()), "solved from " + wout,
                                                  nc::profile_settings_text(settings, file.value_or(""), how));
     if (compare != nullptr)
       (void)add_interpolation_errors(
           made, results, nc::interpolated_again(nc::TableSource(compare->database()), radii, results, options));
-    if (output) nc::write_result(*output, made);
+    if (output) write_contents(*output, made);
     return made;
   }));
 }

@@ -32,13 +32,6 @@ namespace {
 
 using ptycho::Outcome;
 
-/// Array elements that several owners read: patterns are borrowed until they have become amplitudes.
-Array shared(const std::shared_ptr<Array>& array) {
-  std::array<Index, Shape::max_rank> strides{};
-  for (int i = 0; i < array->shape().rank(); ++i) strides[static_cast<std::size_t>(i)] = array->stride(i);
-  return Array::borrowed(array->data(), array->shape(), strides, array->dtype(), [array] {});
-}
-
 std::optional<double> number_of(const py::dict& given, const char* key) {
   if (!given.contains(key)) return std::nullopt;
   return given[key].cast<double>();
@@ -91,8 +84,7 @@ class PtychoRun {
     if (patterns.is_none())
       source_ = Work(py::none(), files_).run([&] { return ptycho::open_measurement(run_.data, use_); });
     else
-      source_ = of_array(py::cast<py::array>(patterns));
-    if (!patterns.is_none()) take_named_arrays(run_.data, source_);
+      source_ = ptycho::open_array(std::make_shared<const Array>(borrow(py::cast<py::array>(patterns), "data")), run_.data);
     describe(given);
     const TierBudgets budgets = TierBudgets::around(Device::cpu(), *budget_, run_.compute.scratch);
     plan_ = Work(py::none(), files_).run([&] { return ptycho::plan_job(run_, source_, {.budgets = budgets}); });
@@ -307,35 +299,6 @@ class PtychoRun {
     Problems problems;
     for (const std::string& setting : set) problems.collect([&] { run_.tables().assign_text(setting); });
     problems.throw_if_any("several settings cannot be used");
-  }
-
-  ptycho::Source of_array(const py::array& patterns) {
-    auto array = std::make_shared<Array>(borrow(patterns, "data"));
-    const Shape& shape = array->shape();
-    if (shape.rank() != 3 && shape.rank() != 4)
-      throw Error(ErrorKind::bad_input, fmt::format("data: shape {}, expected (frames, rows, columns) or (scan rows, "
-                                                    "scan columns, rows, columns)",
-                                                    shape.text()));
-    ptycho::Source source;
-    source.file = "array";
-    source.format = "array";
-    source.dtype = array->dtype();
-    source.shape = shape;
-    if (shape.rank() == 4) {
-      source.scan_shape = ptycho::Extent{shape[0], shape[1]};
-      source.shape = Shape{shape[0] * shape[1], shape[2], shape[3]};
-    } else if (!run_.data.scan_shape.empty()) {
-      source.scan_shape = ptycho::parse_extent(run_.data.scan_shape, "data.scan_shape");
-      if (source.scan_shape->rows * source.scan_shape->cols != shape[0])
-        throw Error(ErrorKind::bad_input, fmt::format("data: {} frames, but data.scan_shape is {} x {}", shape[0],
-                                                      source.scan_shape->rows, source.scan_shape->cols));
-    }
-    source.in_memory = !run_.data.clip_negative;
-    // Clipping works in place, and these elements belong to somebody else.
-    source.read_patterns = [array, flat = source.shape, copy = run_.data.clip_negative] {
-      return (copy ? array->clone() : shared(array)).reshaped(flat);
-    };
-    return source;
   }
 
   /// What the caller knows counts more than what a file says.

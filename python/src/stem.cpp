@@ -74,13 +74,6 @@ std::shared_ptr<Scan> load(const std::string& path, const py::dict& keywords, co
   return scan;
 }
 
-/// The file that an array or what it is a view of maps (numpy.memmap) is an input like any other.
-void note_mapped_file(const py::array& array, RunFiles& files) {
-  for (py::object from = array; !from.is_none(); from = py::getattr(from, "base", py::none()))
-    if (const py::object file = py::getattr(from, "filename", py::none()); !file.is_none())
-      files.add_input(py::str(file).cast<std::string>());
-}
-
 /// `in_place`: the array's own elements are the data set's, else a load makes new ones from them.
 std::shared_ptr<Scan> from_array(const py::array& array, bool in_place, const py::dict& keywords,
                                  const py::object& progress) {
@@ -94,7 +87,7 @@ std::shared_ptr<Scan> from_array(const py::array& array, bool in_place, const py
   note_mapped_file(array, *work.files());
   auto made = std::make_shared<Scan>(work.run([&] {
     if (in_place) return stem::load_in_place(std::move(scan), name, call.load, call.budget());
-    return stem::load(stem::open_array(std::move(scan), name), call.load, call.budget(), call.device());
+    return stem::load(stem::open_array(std::move(scan), name, call.load), call.load, call.budget(), call.device());
   }));
   made->read_by(work);
   return made;

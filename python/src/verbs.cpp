@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -14,10 +16,13 @@
 #include "convert.h"
 #include "sonde/app/join/join.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/run/instrument.h"
+#include "sonde/engine/run/input_arrays.h"
 #include "sonde/engine/run/start.h"
+#include "sonde/engine/run/write_contents.h"
 #include "work.h"
 
 namespace sonde::python {
@@ -64,6 +69,9 @@ py::list described_verbs() {
     entry["name"] = verb.name;
     entry["summary"] = verb.summary;
     entry["details"] = spelled(verb.details, Spelling::python);
+    py::dict tables;
+    for (const Tables::Name& table : verb.tables) tables[table.name.c_str()] = table.list;
+    entry["tables"] = std::move(tables);
     all.append(std::move(entry));
   }
   return all;
@@ -81,14 +89,49 @@ py::list fields_of_verb(const std::string& name) {
   return fields;
 }
 
+/// What the caller gives beside settings.
+struct Given {
+  InputArrays arrays{};
+  py::list held{};  ///< the arrays as Python has them
+  Value tables = Value::object();
+};
+
+/// The text of a path, or the name of an array that stands for it.
+Value input_of(const Field& field, const py::object& object, const std::string& where, Given& given) {
+  if (!py::isinstance<py::array>(object)) return from_python(object, field.key);
+  if (!field.info.array)
+    throw Error(ErrorKind::usage, fmt::format("{}: {} is an array, expected the path of a file", where, field.key));
+  const auto array = py::reinterpret_borrow<py::array>(object);
+  given.held.append(array);
+  return Value(given.arrays.add(borrow(array, field.key)));
+}
+
+/// A dict, or a list of dicts: a table of a run file, or several of one name.
+bool is_table(const py::handle& object) {
+  if (py::isinstance<py::dict>(object)) return true;
+  if (!py::isinstance<py::list>(object) && !py::isinstance<py::tuple>(object)) return false;
+  const auto items = py::reinterpret_borrow<py::sequence>(object);
+  return items.size() > 0 && std::all_of(items.begin(), items.end(), [](const py::handle& each) {
+           return py::isinstance<py::dict>(each);
+         });
+}
+
 /// Inputs go to the positional arguments in order, a list takes all that are left; keywords to the rest. In the order
 /// of the program: a file of settings first, then what the caller gives.
-void give(Prepared& prepared, const py::tuple& inputs, const py::dict& keywords) {
+Given give(Prepared& prepared, const py::tuple& inputs, const py::dict& keywords) {
   Fields& fields = prepared.fields;
   const std::string where = prepared.verb->name;
+  const auto is_table_of_it = [&tables = prepared.verb->tables](const std::string& word) {
+    return std::any_of(tables.begin(), tables.end(), [&](const Tables::Name& table) { return table.name == word; });
+  };
+  Given beside;
   Value given = Value::object();
   for (const auto& [key, value] : keywords) {
     const auto word = py::cast<std::string>(key);
+    if (is_table(value) && is_table_of_it(word)) {
+      beside.tables[word] = from_python(value, word);
+      continue;
+    }
     const Field* field = fields.find(word);
     if (field != nullptr && of_the_program(*field))
       throw Error(ErrorKind::usage, fmt::format("{}: {} is a setting of the program only", where, word));
@@ -98,9 +141,9 @@ void give(Prepared& prepared, const py::tuple& inputs, const py::dict& keywords)
   for (const Field& field : fields.all()) {
     if (!field.positional || given.find(field.key) != nullptr) continue;
     if (field.type == FieldType::list) {
-      while (at < inputs.size()) given[field.key].push_back(from_python(inputs[at++], field.key));
+      while (at < inputs.size()) given[field.key].push_back(input_of(field, inputs[at++], where, beside));
     } else if (at < inputs.size()) {
-      given[field.key] = from_python(inputs[at++], field.key);
+      given[field.key] = input_of(field, inputs[at++], where, beside);
     }
     if (!field.info.optional && given.find(field.key) == nullptr)
       throw Error(ErrorKind::usage, fmt::format("{}: {} is missing", where, field.key));
@@ -112,19 +155,57 @@ void give(Prepared& prepared, const py::tuple& inputs, const py::dict& keywords)
   const Value* file = settings != nullptr && settings->positional ? given.find(settings_key) : nullptr;
   read_settings(prepared, file != nullptr ? std::optional(file->as_text()) : std::nullopt, names_of_tables());
   fields.assign_all(given, where);
+  return beside;
 }
 
-/// {"facts", "report", "files", "said", "text", "variables"}.
+/// The arrays of a result with all that a file of them says: what they are as a file can be written later.
+class Kept {
+ public:
+  Kept(Contents contents, std::shared_ptr<RunFiles> files)
+      : contents_(std::make_shared<const Contents>(std::move(contents))), files_(std::move(files)) {}
+
+  /// [(name, values, axes, unit)]: values share memory with this. Texts are arrays without dimensions, as in NPZ.
+  [[nodiscard]] py::list variables() const {
+    py::list all;
+    for (const Contents::Variable& variable : contents_->variables()) {
+      py::object values;
+      if (variable.text) {
+        values = py::module_::import("numpy").attr("asarray")(*variable.text);
+      } else {
+        // Owner of the elements is the contents as a whole.
+        values = to_numpy(alias(std::shared_ptr<const Array>(contents_, &variable.values)));
+      }
+      all.append(py::make_tuple(variable.name, values, variable.dimensions, variable.unit()));
+    }
+    return all;
+  }
+  void save(const std::string& path) const {
+    Work(py::none(), files_).run([&] {
+      require_contents_path(path);
+      write_contents(path, *contents_);
+      return 0;
+    });
+  }
+
+ private:
+  std::shared_ptr<const Contents> contents_;
+  std::shared_ptr<RunFiles> files_;
+};
+
+/// {"report", "said", "text", "kept"}.
 class Taken {
  public:
-  explicit Taken(Prepared& prepared) : prepared_(prepared) {
+  Taken(Prepared& prepared, const Given& given, std::shared_ptr<RunFiles> files)
+      : prepared_(prepared), files_(std::move(files)) {
     door_.surroundings = join::surroundings();
+    door_.surroundings.arrays = &given.arrays;
+    door_.surroundings.tables = given.tables;
     door_.surroundings.say = [this](const std::string& text) {
       const std::lock_guard lock(mutex_);
       said_.push_back(spelled(text, Spelling::python));
     };
     door_.surroundings.print = [this](const std::string& text) { text_ += spelled(text, Spelling::python); };
-    door_.surroundings.take = [this](Variable variable) { variables_.push_back(std::move(variable)); };
+    door_.surroundings.take = [this](Contents contents) { contents_.append(std::move(contents)); };
     const auto take = [this](const Report& report) { report_ = report.to_value(); };
     door_.take_plan = take;
     door_.take_results = take;
@@ -136,30 +217,37 @@ class Taken {
     result["report"] = to_python(report_);
     result["said"] = said_;
     result["text"] = text_;
-    py::list variables;
-    for (Variable& variable : variables_)
-      variables.append(
-          py::make_tuple(variable.name, to_numpy(std::move(variable.values)), variable.axes, variable.unit));
-    result["variables"] = std::move(variables);
+    result["kept"] = Kept(std::move(contents_), files_);
     return result;
   }
+  [[nodiscard]] bool anything() const { return !report_.is_null() || !contents_.variables().empty(); }
 
  private:
   Prepared& prepared_;
+  std::shared_ptr<RunFiles> files_;
   Door door_;
   std::mutex mutex_;
   std::vector<std::string> said_;
   std::string text_;
-  std::vector<Variable> variables_;
+  Contents contents_;
   Value report_;
 };
 
+/// `left` gets the result of a run that fails and leaves a state worth keeping.
 py::dict run_verb(const std::string& name, const py::tuple& inputs, const py::dict& keywords,
-                  const py::object& progress) {
+                  const py::object& progress, py::list left) {
   Prepared prepared(verb_of(name));
-  give(prepared, inputs, keywords);
-  Taken taken(prepared);
-  Work(progress).run([&] { return taken.run(), 0; });
+  const Given given = give(prepared, inputs, keywords);
+  Work work(progress);
+  for (const py::handle& array : given.held)
+    note_mapped_file(py::reinterpret_borrow<py::array>(array), *work.files());
+  Taken taken(prepared, given, work.files());
+  try {
+    work.run([&] { return taken.run(), 0; });
+  } catch (...) {
+    if (taken.anything()) left.append(taken.result());
+    throw;
+  }
   return taken.result();
 }
 
@@ -169,6 +257,7 @@ void add_verbs(py::module_& module) {
   module.def("verbs", described_verbs);
   module.def("verb_fields", fields_of_verb);
   module.def("run_verb", run_verb);
+  py::class_<Kept>(module, "KeptResult").def("variables", &Kept::variables).def("save", &Kept::save);
 }
 
 }  // namespace sonde::python

@@ -42,4 +42,10 @@ void Work::raise_signal() {
   if (listening_.active() && PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
+void note_mapped_file(const py::array& array, RunFiles& files) {
+  for (py::object from = array; !from.is_none(); from = py::getattr(from, "base", py::none()))
+    if (const py::object file = py::getattr(from, "filename", py::none()); !file.is_none())
+      files.add_input(py::str(file).cast<std::string>());
+}
+
 }  // namespace sonde::python

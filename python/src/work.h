@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <memory>
@@ -62,5 +63,8 @@ class Work {
   std::optional<py::error_already_set> failure_;
   Listening listening_;
 };
+
+/// The file that an array or what it is a view of maps (numpy.memmap) is an input like any other.
+void note_mapped_file(const pybind11::array& array, RunFiles& files);
 
 }  // namespace sonde::python

@@ -214,8 +214,129 @@ def test_object_and_probe_are_those_of_the_file(inputs, tmp_path):
     found = sonde.run("ptycho run", inputs["folder"] / "recon.toml", output=tmp_path / "r.h5")
     with h5py.File(tmp_path / "r.h5") as file:
         np.testing.assert_array_equal(found["object"], file["object"][()])
-        np.testing.assert_array_equal(found["probe"], file["probe"][0])
-    assert found.variables["probe"].axes == ("mode", "row", "column")
+        np.testing.assert_array_equal(found["probe"], file["probe"][()])
+        np.testing.assert_array_equal(found["metrics/R_I"], file["metrics/R_I"][()])
+    assert found.variables["probe"].axes == ("probe", "mode", "row", "column")
+
+
+def all_files(*folders):
+    return {path: path.stat().st_mtime_ns for folder in folders for path in folder.rglob("*") if path.is_file()}
+
+
+# A checkpoint names the files of its run, with which `resume` goes on.
+@pytest.mark.parametrize("verb", sorted(set(TABLE) - {"ptycho resume"}))
+def test_without_output_nothing_is_written(verb, inputs, tmp_path, monkeypatch):
+    """There is an answer as data, or the verb says that it needs a name."""
+    positional, settings = TABLE[verb]
+    if str(WOUT) in positional and not WOUT.exists():
+        pytest.skip("no test data")
+    monkeypatch.chdir(tmp_path)
+    words = [filled(word, inputs, tmp_path) for word in positional if "{out}" not in word]
+    given = {key: value for key, value in settings.items() if key != "output"}
+    before = all_files(tmp_path, inputs["folder"], inputs["scan"].parent)
+    try:
+        found = sonde.run(verb, *words, **given)
+        assert found.facts or found.text
+        assert not found.files
+    except sonde.Error as error:
+        assert error.kind == "usage" and "output" in str(error), error
+    assert all_files(tmp_path, inputs["folder"], inputs["scan"].parent) == before
+
+
+@pytest.mark.parametrize("verb", ["stem load", "ptycho run", "ptycho direct", "neoclassical run", "neoclassical scan", "neoclassical convergence",
+                                  "neoclassical convert", "neoclassical database", "neoclassical profile"])
+def test_a_result_is_saved_as_the_program_writes_it(verb, inputs, tmp_path):
+    positional, settings = TABLE[verb]
+    if str(WOUT) in positional and not WOUT.exists():
+        pytest.skip("no test data")
+    words = [filled(word, inputs, tmp_path) for word in positional]
+    output = pathlib.Path(filled(settings["output"], inputs, tmp_path))
+    given = {key: value for key, value in settings.items() if key != "output"}
+    found = sonde.run(verb, *words, **given)
+    saved = output.with_name("saved" + output.suffix)
+    found.save(saved)
+    sonde.run(verb, *words, **given, output=output)
+    one, other = arrays_of(saved), arrays_of(output)
+    assert one.keys() == other.keys() and len(one) > 3
+    for key in set(one) - {"settings", "input_toml", "diagnostics"}:  # these name the output
+        np.testing.assert_array_equal(one[key], other[key], err_msg=key)
+    with pytest.raises(sonde.Error, match="never replaces an input"):
+        found.save(words[0]) if words[0].endswith((".h5", ".nc")) else sonde.run("stem load", inputs["scan"]).save(inputs["scan"])
+
+
+def equal_results(one, other):
+    assert one.variables.keys() == other.variables.keys()
+    for name, variable in one.variables.items():
+        if variable.values.dtype.kind in "fciu" and not name.startswith(("run/", "metrics/seconds")):
+            np.testing.assert_array_equal(variable.values, other[name], err_msg=name)
+            assert (variable.axes, variable.unit) == (other.variables[name].axes, other.variables[name].unit)
+
+
+@pytest.mark.parametrize("verb, settings", [("stem load", {"det_bin": 2}), ("stem image", {"detector": ["all", "com-row"]}), ("stem info", {}),
+                                            ("stem convert", {"output": "{out}/scan.npy"})])
+def test_an_array_of_a_scan_gives_what_its_file_gives(verb, settings, stored, tmp_path):
+    counts = np.ascontiguousarray(stored[0])
+    np.save(tmp_path / "counts.npy", counts)
+    given = {key: filled(value, {}, tmp_path) for key, value in settings.items()}
+    by_file = sonde.run(verb, tmp_path / "counts.npy", **given)
+    before = (tmp_path / "scan.npy").read_bytes() if "output" in given else b""
+    by_array = sonde.run(verb, counts, **given)
+    equal_results(by_file, by_array)
+    assert bool(by_file.variables) == (verb in {"stem load", "stem image"})
+    assert "output" not in given or (tmp_path / "scan.npy").read_bytes() == before
+    assert by_array.facts.get("shape") == by_file.facts.get("shape")
+
+
+def test_an_array_passes_the_checks_of_its_file(stored):
+    counts = np.ascontiguousarray(stored[0])
+    with pytest.raises(sonde.Error, match="scan_shape says how a file is read"):
+        sonde.run("stem load", counts, scan_shape="12,10")
+    with pytest.raises(sonde.Error, match="copy=True"):
+        sonde.run("stem load", counts.transpose(1, 0, 2, 3))
+    turned = sonde.run("stem load", counts.transpose(1, 0, 2, 3), copy=True)
+    assert turned["scan/total"].shape == counts.shape[1::-1]
+    with pytest.raises(sonde.Error, match="one input of several"):
+        sonde.run("stem load", counts, counts)
+
+
+def test_patterns_in_memory_are_reconstructed_as_those_of_a_file(inputs, tmp_path):
+    with h5py.File(inputs["folder"] / "ptycho.h5") as file:
+        counts = file["data"][()].reshape(8, 8, 32, 32)
+    np.save(tmp_path / "counts.npy", counts)
+    tables = {"geometry": {"energy_keV": 200, "semiangle_mrad": 20, "detector_mrad_per_px": 2.5, "scan_step_A": 0.9},
+              "engine": [{"name": "gd", "iterations": 2}], "compute": {"deterministic": True}}
+    by_array = sonde.run("ptycho run", counts, **tables)
+    equal_results(sonde.run("ptycho run", tmp_path / "counts.npy", **tables), by_array)
+    assert by_array.files == [] and by_array["object"].ndim == 3
+    for data in (counts, tmp_path / "counts.npy"):
+        missing = {key: value for key, value in tables.items() if key != "geometry"}
+        with pytest.raises(sonde.Error, match="geometry"):
+            sonde.run("ptycho run", data, **missing)
+    for data in (np.moveaxis(counts, (0, 1), (2, 3)).copy(), counts.astype("c8")):
+        np.save(tmp_path / "wrong.npy", data)
+        texts = []
+        for given in (data, tmp_path / "wrong.npy"):
+            with pytest.raises(sonde.Error) as refused:
+                sonde.run("ptycho run", given, data={"scan_shape": "8,8"}, **tables)
+            texts.append(refused.value.message.partition(": ")[2])
+        assert texts[0] == texts[1]
+
+
+def test_tables_of_a_caller_do_not_mix_with_lists_of_a_file(inputs):
+    with pytest.raises(sonde.Error, match=r"\[\[engine\]\] is given twice"):
+        sonde.run("ptycho run", inputs["folder"] / "recon.toml", engine=[{"name": "gd"}])
+    with pytest.raises(sonde.Error, match='did you mean "energy_keV"'):
+        sonde.run("ptycho run", inputs["folder"] / "recon.toml", geometry={"energy_kV": 200})
+    found = sonde.run("neoclassical run", inputs["folder"] / "transport.toml", case={"nu_hat": 1e-1}, nu_hat=2e-2)
+    assert found.facts["case"]["nu_hat"] == 2e-2  # a setting by itself counts more
+    assert sonde.run("neoclassical run", inputs["folder"] / "transport.toml", case={"nu_hat": 1e-1}).facts["case"]["nu_hat"] == 1e-1
+
+
+def test_a_run_that_fails_leaves_what_it_has(inputs):
+    with pytest.raises(sonde.Error) as failed:
+        sonde.run("ptycho run", inputs["folder"] / "recon.toml", stop={"require": True})
+    assert failed.value.kind == "not_converged"
+    assert failed.value.result["object"].ndim == 3
 
 
 def test_unknown_verbs_settings_and_inputs_are_named(scan):
@@ -227,8 +348,8 @@ def test_unknown_verbs_settings_and_inputs_are_named(scan):
         sonde.run("ptycho run")
     with pytest.raises(sonde.Error, match="json is a setting of the program only"):
         sonde.run("stem info", scan, json=True)
-    with pytest.raises(sonde.Error, match="an input is an array, expected the path of a file"):
-        sonde.run("stem load", np.zeros((2, 2, 8, 8), np.uint16))
+    with pytest.raises(sonde.Error, match="input is an array, expected the path of a file"):
+        sonde.run("neoclassical run", np.zeros((2, 2)))
     with pytest.raises(sonde.Error, match="too many"):
         sonde.run("ptycho run", "a.toml", "b.toml")
 
@@ -267,7 +388,9 @@ def test_every_verb_is_a_function_with_its_settings():
         assert callable(function) and function.__doc__
         if function.__module__.startswith("sonde._verbs"):
             keys = {field["key"] + ("_" if field["key"] in {"from"} else "") for field in _sonde.verb_fields(name)}
-            assert keys | {"progress"} == set(inspect.signature(function).parameters)
+            tables = set(next(verb["tables"] for verb in _sonde.verbs() if verb["name"] == name))
+            copies = {"copy"} if any(field["array"] for field in _sonde.verb_fields(name)) else set()
+            assert keys | tables | copies | {"progress"} == set(inspect.signature(function).parameters)
 
 
 def test_a_scan_with_missing_values_is_refused_by_every_door(tmp_path, inputs):

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, SupportsFloat, SupportsIndex
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, SupportsFloat, SupportsIndex
 
 from .._calls import checked
 from .._keywords import Text
@@ -15,11 +16,14 @@ from .._types import Progress
 def run(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = None, wout: Text | None = None,
         psi_a: SupportsFloat | None = None, n_theta: SupportsIndex | None = None, n_zeta: SupportsIndex | None = None,
         n_xi: SupportsIndex | None = None, precision: Literal["auto", "f64", "f32-refine"] | None = None,
-        output: Text | None = None, nu_hat: SupportsFloat | None = None, epsi_hat: SupportsFloat | None = None,
-        er_hat: SupportsFloat | None = None, er_tilde: SupportsFloat | None = None, adapt_n_xi: SupportsFloat | None = None,
-        include_modes: bool | None = None, plot: bool | None = None, set: Text | None = None, device: Text | None = None,
-        memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-        config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+        output: Text | Mapping[str, Any] | None = None, nu_hat: SupportsFloat | None = None,
+        epsi_hat: SupportsFloat | None = None, er_hat: SupportsFloat | None = None, er_tilde: SupportsFloat | None = None,
+        adapt_n_xi: SupportsFloat | None = None, include_modes: bool | None = None, plot: bool | None = None,
+        set: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+        threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
+        surface: Mapping[str, Any] | None = None, grid: Mapping[str, Any] | None = None, case: Mapping[str, Any] | None = None,
+        scan: Mapping[str, Any] | None = None, solver: Mapping[str, Any] | None = None, logging: Mapping[str, Any] | None = None,
+        progress: Progress | None = None) -> Result:
     """Solve one surface at one collisionality and electric field.
 
     What ``sonde neoclassical run`` does.
@@ -79,22 +83,28 @@ def run(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = None
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    surface, grid, case, scan, solver, output, logging : dict, or list of dicts where a table comes several times
+        tables of the run file, by themselves or over those of one
     """
     return _run("neoclassical run", input, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta, n_xi=n_xi,
                 precision=precision, output=output, nu_hat=nu_hat, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde,
                 adapt_n_xi=adapt_n_xi, include_modes=include_modes, plot=plot, set=set, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                threads=threads, report=report, config=config, dry_run=dry_run, surface=surface, grid=grid, case=case, scan=scan,
+                solver=solver, logging=logging, progress=progress)
 
 
 @checked
 def scan(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = None, wout: Text | None = None,
          psi_a: SupportsFloat | None = None, n_theta: SupportsIndex | None = None, n_zeta: SupportsIndex | None = None,
          n_xi: SupportsIndex | None = None, precision: Literal["auto", "f64", "f32-refine"] | None = None,
-         output: Text | None = None, rho: Text | None = None, nu_v: Text | None = None, epsi_hat: Text | None = None,
-         er_hat: Text | None = None, er_tilde: Text | None = None, adapt_n_xi: SupportsFloat | None = None,
-         scan_batch_size: SupportsIndex | None = None, plot: bool | None = None, set: Text | None = None,
-         device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
-         report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+         output: Text | Mapping[str, Any] | None = None, rho: Text | None = None, nu_v: Text | None = None,
+         epsi_hat: Text | None = None, er_hat: Text | None = None, er_tilde: Text | None = None,
+         adapt_n_xi: SupportsFloat | None = None, scan_batch_size: SupportsIndex | None = None, plot: bool | None = None,
+         set: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+         threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+         dry_run: bool | None = None, surface: Mapping[str, Any] | None = None, grid: Mapping[str, Any] | None = None,
+         case: Mapping[str, Any] | None = None, scan: Mapping[str, Any] | None = None, solver: Mapping[str, Any] | None = None,
+         logging: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Result:
     """Solve many collisionalities and electric fields, on one surface or several.
 
     What ``sonde neoclassical scan`` does.
@@ -159,11 +169,14 @@ def scan(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = Non
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    surface, grid, case, scan, solver, output, logging : dict, or list of dicts where a table comes several times
+        tables of the run file, by themselves or over those of one
     """
     return _run("neoclassical scan", input, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta, n_xi=n_xi,
                 precision=precision, output=output, rho=rho, nu_v=nu_v, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde,
                 adapt_n_xi=adapt_n_xi, scan_batch_size=scan_batch_size, plot=plot, set=set, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                threads=threads, report=report, config=config, dry_run=dry_run, surface=surface, grid=grid, case=case, scan=scan,
+                solver=solver, logging=logging, progress=progress)
 
 
 @checked
@@ -302,11 +315,14 @@ def convergence(input: Text, *, s: SupportsFloat | None = None, snap: bool | Non
                 psi_a: SupportsFloat | None = None, n_theta: SupportsIndex | None = None, n_zeta: SupportsIndex | None = None,
                 n_xi: SupportsIndex | None = None, precision: Literal["auto", "f64", "f32-refine"] | None = None,
                 nu_hat: SupportsFloat | None = None, epsi_hat: SupportsFloat | None = None, er_hat: SupportsFloat | None = None,
-                er_tilde: SupportsFloat | None = None, set: Text | None = None, output: Text | None = None,
+                er_tilde: SupportsFloat | None = None, set: Text | None = None, output: Text | Mapping[str, Any] | None = None,
                 refine: Text | None = None, tol: SupportsFloat | None = None, steps: SupportsIndex | None = None,
                 plot: bool | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
                 threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-                dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+                dry_run: bool | None = None, surface: Mapping[str, Any] | None = None, grid: Mapping[str, Any] | None = None,
+                case: Mapping[str, Any] | None = None, scan: Mapping[str, Any] | None = None,
+                solver: Mapping[str, Any] | None = None, logging: Mapping[str, Any] | None = None,
+                progress: Progress | None = None) -> Result:
     """Refine the grid until the coefficients no longer change.
 
     What ``sonde neoclassical convergence`` does.
@@ -367,11 +383,14 @@ def convergence(input: Text, *, s: SupportsFloat | None = None, snap: bool | Non
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    surface, grid, case, scan, solver, output, logging : dict, or list of dicts where a table comes several times
+        tables of the run file, by themselves or over those of one
     """
     return _run("neoclassical convergence", input, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta,
                 n_xi=n_xi, precision=precision, nu_hat=nu_hat, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde, set=set,
                 output=output, refine=refine, tol=tol, steps=steps, plot=plot, device=device, memory=memory, threads=threads,
-                report=report, config=config, dry_run=dry_run, progress=progress)
+                report=report, config=config, dry_run=dry_run, surface=surface, grid=grid, case=case, scan=scan, solver=solver,
+                logging=logging, progress=progress)
 
 
 @checked

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, SupportsFloat, SupportsIndex
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, SupportsFloat, SupportsIndex
 
 from .._calls import checked
 from .._keywords import Text
@@ -12,12 +13,19 @@ from .._types import Progress
 
 
 @checked
-def run(input: Text, *, output: Text | None = None, precision: Literal["f32", "f64"] | None = None,
+def run(input: Text, *, output: Text | Mapping[str, Any] | None = None, precision: Literal["f32", "f64"] | None = None,
         storage: Literal["auto", "f32", "f64", "f16", "bf16", "counts"] | None = None, log: Text | None = None,
         deterministic: bool | None = None, skip_empty: bool | None = None, clip_negative: bool | None = None,
         set: Text | None = None, live: SupportsIndex | None = None, device: Text | None = None,
         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-        config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+        config: Text | None = None, dry_run: bool | None = None, data: Mapping[str, Any] | None = None,
+        geometry: Mapping[str, Any] | None = None, probe: Mapping[str, Any] | None = None,
+        object: Mapping[str, Any] | None = None, low_resolution: Mapping[str, Any] | None = None,
+        direct: Mapping[str, Any] | None = None, engine: Sequence[Mapping[str, Any]] | None = None,
+        positions: Mapping[str, Any] | None = None, opr: Mapping[str, Any] | None = None,
+        constraint: Sequence[Mapping[str, Any]] | None = None, stop: Mapping[str, Any] | None = None,
+        compute: Mapping[str, Any] | None = None, multi_start: Mapping[str, Any] | None = None,
+        quality: Mapping[str, Any] | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Reconstruct object and probe from diffraction patterns.
 
     What ``sonde ptycho run`` does.
@@ -63,10 +71,17 @@ def run(input: Text, *, output: Text | None = None, precision: Literal["f32", "f
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    data, geometry, probe, object, low_resolution, direct, engine, positions, opr, constraint, stop, compute, multi_start, quality, output : dict, or list of dicts where a table comes several times
+        tables of the run file, by themselves or over those of one
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
     """
     return _run("ptycho run", input, output=output, precision=precision, storage=storage, log=log, deterministic=deterministic,
                 skip_empty=skip_empty, clip_negative=clip_negative, set=set, live=live, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                threads=threads, report=report, config=config, dry_run=dry_run, data=data, geometry=geometry, probe=probe,
+                object=object, low_resolution=low_resolution, direct=direct, engine=engine, positions=positions, opr=opr,
+                constraint=constraint, stop=stop, compute=compute, multi_start=multi_start, quality=quality, copy=copy,
+                progress=progress)
 
 
 @checked
@@ -110,12 +125,19 @@ def resume(checkpoint: Text, *, output: Text | None = None, set: Text | None = N
 
 
 @checked
-def direct(input: Text, *, method: Literal["ssb", "parallax"] | None = None, output: Text | None = None, set: Text | None = None,
-           fit: Literal["none", "defocus", "aberrations", "all"] | None = None,
+def direct(input: Text, *, method: Literal["ssb", "parallax"] | None = None, output: Text | Mapping[str, Any] | None = None,
+           set: Text | None = None, fit: Literal["none", "defocus", "aberrations", "all"] | None = None,
            transfer: Literal["auto", "raw", "flipped", "corrected"] | None = None, upsample: SupportsIndex | None = None,
            skip_empty: bool | None = None, clip_negative: bool | None = None, device: Text | None = None,
            memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-           config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+           config: Text | None = None, dry_run: bool | None = None, data: Mapping[str, Any] | None = None,
+           geometry: Mapping[str, Any] | None = None, probe: Mapping[str, Any] | None = None,
+           object: Mapping[str, Any] | None = None, low_resolution: Mapping[str, Any] | None = None,
+           direct: Mapping[str, Any] | None = None, engine: Sequence[Mapping[str, Any]] | None = None,
+           positions: Mapping[str, Any] | None = None, opr: Mapping[str, Any] | None = None,
+           constraint: Sequence[Mapping[str, Any]] | None = None, stop: Mapping[str, Any] | None = None,
+           compute: Mapping[str, Any] | None = None, multi_start: Mapping[str, Any] | None = None,
+           quality: Mapping[str, Any] | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Image a weak phase object in one pass: single side band or parallax.
 
     What ``sonde ptycho direct`` does.
@@ -160,10 +182,16 @@ def direct(input: Text, *, method: Literal["ssb", "parallax"] | None = None, out
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    data, geometry, probe, object, low_resolution, direct, engine, positions, opr, constraint, stop, compute, multi_start, quality, output : dict, or list of dicts where a table comes several times
+        tables of the run file, by themselves or over those of one
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
     """
     return _run("ptycho direct", input, method=method, output=output, set=set, fit=fit, transfer=transfer, upsample=upsample,
                 skip_empty=skip_empty, clip_negative=clip_negative, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, progress=progress)
+                config=config, dry_run=dry_run, data=data, geometry=geometry, probe=probe, object=object,
+                low_resolution=low_resolution, direct=direct, engine=engine, positions=positions, opr=opr, constraint=constraint,
+                stop=stop, compute=compute, multi_start=multi_start, quality=quality, copy=copy, progress=progress)
 
 
 @checked
@@ -419,7 +447,15 @@ def diagnose(result: Text, *, before: Text | None = None, semiangle_mrad: Suppor
 def orient(input: Text, *, set: Text | None = None, scan: SupportsIndex | None = None, iterations: SupportsIndex | None = None,
            rotation_deg: Text | None = None, refine: bool | None = None, device: Text | None = None,
            memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-           config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+           config: Text | None = None, dry_run: bool | None = None, data: Mapping[str, Any] | None = None,
+           geometry: Mapping[str, Any] | None = None, probe: Mapping[str, Any] | None = None,
+           object: Mapping[str, Any] | None = None, low_resolution: Mapping[str, Any] | None = None,
+           direct: Mapping[str, Any] | None = None, engine: Sequence[Mapping[str, Any]] | None = None,
+           positions: Mapping[str, Any] | None = None, opr: Mapping[str, Any] | None = None,
+           constraint: Sequence[Mapping[str, Any]] | None = None, stop: Mapping[str, Any] | None = None,
+           compute: Mapping[str, Any] | None = None, multi_start: Mapping[str, Any] | None = None,
+           quality: Mapping[str, Any] | None = None, output: Mapping[str, Any] | None = None, copy: bool = False,
+           progress: Progress | None = None) -> Result:
     """Find out how the detector is turned and mirrored against the scan.
 
     What ``sonde ptycho orient`` does.
@@ -459,9 +495,16 @@ def orient(input: Text, *, set: Text | None = None, scan: SupportsIndex | None =
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    data, geometry, probe, object, low_resolution, direct, engine, positions, opr, constraint, stop, compute, multi_start, quality, output : dict, or list of dicts where a table comes several times
+        tables of the run file, by themselves or over those of one
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
     """
     return _run("ptycho orient", input, set=set, scan=scan, iterations=iterations, rotation_deg=rotation_deg, refine=refine,
-                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, data=data,
+                geometry=geometry, probe=probe, object=object, low_resolution=low_resolution, direct=direct, engine=engine,
+                positions=positions, opr=opr, constraint=constraint, stop=stop, compute=compute, multi_start=multi_start,
+                quality=quality, output=output, copy=copy, progress=progress)
 
 
 @checked

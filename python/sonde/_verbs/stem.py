@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, SupportsFloat, SupportsIndex
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, SupportsFloat, SupportsIndex
 
 from .._calls import checked
 from .._keywords import Text
@@ -23,7 +24,7 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
          dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
          layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None, device: Text | None = None,
          memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+         config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Say what a scan holds and what loading it would take.
 
     What ``sonde stem info`` does.
@@ -94,6 +95,8 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
     """
     return _run("stem info", input, metadata=metadata, scan_shape=scan_shape, transpose_scan=transpose_scan,
                 transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
@@ -101,7 +104,7 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
                 raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
                 scan_step=scan_step, rotation=rotation, det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin,
                 scan_region=scan_region, dtype=dtype, layout=layout, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, progress=progress)
+                config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
@@ -196,7 +199,7 @@ def load(*input: Text, output: Text | None = None,
          on_error: Literal["fail", "zero"] | None = None, pattern: Text | None = None, recursive: bool | None = None,
          max_files: SupportsIndex | None = None, series_shape: Text | None = None, device: Text | None = None,
          memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+         config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Load a scan, correct it and say what was found.
 
     What ``sonde stem load`` does.
@@ -290,6 +293,8 @@ def load(*input: Text, output: Text | None = None,
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
     """
     return _run("stem load", *input, output=output, centre_method=centre_method, scan_shape=scan_shape, scan_flip=scan_flip,
                 transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
@@ -299,7 +304,7 @@ def load(*input: Text, output: Text | None = None,
                 det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
                 layout=layout, hot_pixels=hot_pixels, on_error=on_error, pattern=pattern, recursive=recursive,
                 max_files=max_files, series_shape=series_shape, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, progress=progress)
+                config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
@@ -324,7 +329,7 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
           on_error: Literal["fail", "zero"] | None = None, pattern: Text | None = None, recursive: bool | None = None,
           max_files: SupportsIndex | None = None, series_shape: Text | None = None, device: Text | None = None,
           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-          config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+          config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Make virtual images with any detectors.
 
     What ``sonde stem image`` does.
@@ -466,6 +471,8 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
     """
     return _run("stem image", *input, output=output, from_=from_, state=state, all=all, detector=detector, centre=centre,
                 radius=radius, centre_method=centre_method, inclusive=inclusive, antialias=antialias, normalise=normalise,
@@ -477,7 +484,7 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
                 det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
                 layout=layout, hot_pixels=hot_pixels, on_error=on_error, pattern=pattern, recursive=recursive,
                 max_files=max_files, series_shape=series_shape, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, progress=progress)
+                config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
@@ -496,7 +503,7 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
             hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
             on_error: Literal["fail", "zero"] | None = None, device: Text | None = None,
             memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-            config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+            config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Write a scan, cropped and binned as asked, in another format.
 
     What ``sonde stem convert`` does.
@@ -579,6 +586,8 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
     """
     return _run("stem convert", input, target=target, output=output, scan_shape=scan_shape, scan_flip=scan_flip,
                 transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
@@ -587,7 +596,7 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
                 preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation,
                 det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
                 layout=layout, hot_pixels=hot_pixels, on_error=on_error, device=device, memory=memory, threads=threads,
-                report=report, config=config, dry_run=dry_run, progress=progress)
+                report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked

@@ -153,6 +153,25 @@ Array Array::clone() const {
 
 void Array::free() { *this = Array(); }
 
+namespace {
+
+Array borrowed_from(const Array& array, std::function<void()> release) {
+  std::array<Index, Shape::max_rank> strides{};
+  for (int i = 0; i < array.shape().rank(); ++i) strides[static_cast<std::size_t>(i)] = array.stride(i);
+  return Array::borrowed(const_cast<void*>(array.data()), array.shape(), strides, array.dtype(), std::move(release));
+}
+
+}  // namespace
+
+Array alias(const Array& array) {
+  return borrowed_from(array, [] {});
+}
+
+Array alias(std::shared_ptr<const Array> owner) {
+  const Array& array = *owner;
+  return borrowed_from(array, [kept = std::move(owner)] {});
+}
+
 void require_on(const Stream& stream, const Array& array) {
   if (array.device() == stream.device()) return;
   throw Error(ErrorKind::internal,

@@ -70,6 +70,11 @@ class Array {
   std::unique_ptr<void, std::function<void(void*)>> data_;
 };
 
+/// The same elements without owning them, only to be read and only while `array` lives.
+[[nodiscard]] Array alias(const Array& array);
+/// The same, which keeps the owner.
+[[nodiscard]] Array alias(std::shared_ptr<const Array> owner);
+
 /// Throws Error(internal) when an array is not on the stream's device: an error here is better than a crash there.
 void require_on(const Stream& stream, const Array& array);
 template <class... Arrays>

@@ -168,6 +168,10 @@ void Hdf5Writer::attribute(const std::string& object, const std::string& name, c
   check(H5Awrite(attribute.id(), type.id(), values.data()), file_.path(), "an attribute");
 }
 
+void Hdf5Writer::attribute(const std::string& object, const std::string& name, const std::vector<double>& values) {
+  attribute(object, name, Array::from(values, Shape{static_cast<Index>(values.size())}));
+}
+
 void Hdf5Writer::text_attribute(const std::string& object, const std::string& name, const std::string& text) {
   const Session session;
   const Hdf5Handle type = text_of_any_length();

@@ -41,6 +41,7 @@ class Hdf5Writer {
   /// `object` is "/" or something written before.
   void attribute(const std::string& object, const std::string& name, const Hdf5Value::Scalar& value);
   void attribute(const std::string& object, const std::string& name, const Array& values);
+  void attribute(const std::string& object, const std::string& name, const std::vector<double>& values);
   /// A text of variable length: h5py hands it out as str, where it hands out those of attribute() as bytes.
   void text_attribute(const std::string& object, const std::string& name, const std::string& text);
   /// A scalar data set: i64, u64, f64 or a text.

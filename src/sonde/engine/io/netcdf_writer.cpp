@@ -4,7 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/atomic_file.h"
@@ -18,8 +23,32 @@ namespace {
 using netcdf::Tag;
 using netcdf::Type;
 
+/// A text as NetCDF can hold it: a dimension without elements would be unlimited.
+std::string stored_text(const Contents::Variable& variable) { return variable.text->empty() ? " " : *variable.text; }
+
 /// A dimension for the characters of a text.
 std::string text_dimension(const std::string& text) { return fmt::format("dim_{:05}", text.size()); }
+
+using Dimensions = std::vector<std::pair<std::string, Index>>;
+
+/// In the order in which they are first named.
+Dimensions dimensions_of(const std::string& path, const Contents& contents) {
+  Dimensions dimensions;
+  for (const Contents::Variable& variable : contents.variables())
+    for (std::size_t i = 0; i < variable.dimensions.size(); ++i) {
+      const Index size = variable.values.shape()[static_cast<int>(i)];
+      const auto found = std::find_if(dimensions.begin(), dimensions.end(),
+                                      [&](const auto& each) { return each.first == variable.dimensions[i]; });
+      if (found == dimensions.end())
+        dimensions.emplace_back(variable.dimensions[i], size);
+      else if (found->second != size)
+        throw Error(ErrorKind::not_supported,
+                    fmt::format("{}: dimension {} is {} long for {} and {} for others, which NetCDF does not have", path,
+                                variable.dimensions[i], size, variable.name, found->second))
+            .hint("HDF5 (.h5) and NPZ (.npz) have it");
+    }
+  return dimensions;
+}
 
 std::string big_endian(const void* values, std::size_t bytes, std::size_t word) {
   std::string stored(static_cast<const char*>(values), bytes);
@@ -30,34 +59,34 @@ std::string big_endian(const void* values, std::size_t bytes, std::size_t word) 
 /// The bytes of a CDF-2 file: everything before the elements, and every variable's elements.
 class ClassicFile {
  public:
-  ClassicFile(const std::string& path, const NetcdfContents& contents) : path_(path), contents_(contents) {
-    for (const auto& [name, size] : contents.dimensions()) {
+  ClassicFile(const std::string& path, const Contents& contents)
+      : path_(path), contents_(contents), dimensions_(dimensions_of(path, contents)) {
+    for (const auto& [name, size] : dimensions_)
       if (size == 0)
         throw Error(ErrorKind::not_supported, fmt::format("{}: dimension {} has no elements, which the classic NetCDF "
                                                           "format takes for an unlimited one",
                                                           path, name));
-      dimensions_.emplace_back(name, size);
-    }
     for (const auto& variable : contents.variables())
       if (variable.text) {
-        const std::pair dimension(text_dimension(*variable.text), static_cast<Index>(variable.text->size()));
+        const std::string text = stored_text(variable);
+        const std::pair dimension(text_dimension(text), static_cast<Index>(text.size()));
         if (std::find(dimensions_.begin(), dimensions_.end(), dimension) == dimensions_.end())
           dimensions_.push_back(dimension);
       }
   }
 
-  void write() {
+  void write(const OutputRole& role) {
     std::vector<std::uint64_t> begins(contents_.variables().size());
     std::uint64_t at = header(begins).size();  // as long as with the right offsets
     for (std::size_t i = 0; i < begins.size(); ++i) {
       begins[i] = at;
       at += netcdf::padded(bytes_of(contents_.variables()[i]));
     }
-    AtomicFile file(path_);
+    AtomicFile file(path_, role);
     file.write(header(begins));
     for (const auto& variable : contents_.variables()) {
       std::string stored =
-          variable.text ? *variable.text
+          variable.text ? stored_text(variable)
                         : big_endian(variable.values.data(), bytes_of(variable), size_bytes(variable.values.dtype()));
       stored.resize(netcdf::padded(stored.size()));
       file.write(stored);
@@ -66,8 +95,8 @@ class ClassicFile {
   }
 
  private:
-  static std::uint64_t bytes_of(const NetcdfContents::Variable& variable) {
-    if (variable.text) return variable.text->size();
+  static std::uint64_t bytes_of(const Contents::Variable& variable) {
+    if (variable.text) return stored_text(variable).size();
     return static_cast<std::uint64_t>(variable.values.count()) * size_bytes(variable.values.dtype());
   }
 
@@ -90,7 +119,7 @@ class ClassicFile {
   }
   static void put_type(std::string& out, Type type) { put_word(out, static_cast<std::uint32_t>(type)); }
 
-  void put_attributes(std::string& out, const NetcdfContents::Attributes& attributes) const {
+  void put_attributes(std::string& out, const Contents::Attributes& attributes) const {
     put_list(out, Tag::attribute, attributes.size());
     for (const auto& [name, value] : attributes) {
       put_name(out, name);
@@ -101,18 +130,22 @@ class ClassicFile {
         put_type(out, Type::f64);
         put_word(out, 1);
         put(out, *number);
+      } else if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
+        put_type(out, Type::f64);
+        put_word(out, numbers->size());
+        for (const double each : *numbers) put(out, each);
       } else {
-        const auto whole = Hdf5Value{{}, {value}}.integer();
-        if (!whole || !std::in_range<std::int32_t>(*whole))
+        const std::int64_t whole = std::get<std::int64_t>(value);
+        if (!std::in_range<std::int32_t>(whole))
           throw Error(ErrorKind::not_supported, fmt::format("{}: attribute {} does not fit into 32 bits", path_, name));
         put_type(out, Type::i32);
         put_word(out, 1);
-        put(out, static_cast<std::int32_t>(*whole));
+        put(out, static_cast<std::int32_t>(whole));
       }
     }
   }
 
-  Type type_of(const NetcdfContents::Variable& variable) const {
+  Type type_of(const Contents::Variable& variable) const {
     if (variable.text) return Type::character;
     const Type type = netcdf::type_of(variable.values.dtype());
     if (type > Type::f64)
@@ -135,7 +168,7 @@ class ClassicFile {
     for (std::size_t i = 0; i < begins.size(); ++i) {
       const auto& variable = contents_.variables()[i];
       const std::vector<std::string> names =
-          variable.text ? std::vector{text_dimension(*variable.text)} : variable.dimensions;
+          variable.text ? std::vector{text_dimension(stored_text(variable))} : variable.dimensions;
       put_name(out, variable.name);
       put_word(out, names.size());
       for (const std::string& dimension : names)
@@ -152,22 +185,23 @@ class ClassicFile {
   }
 
   const std::string& path_;
-  const NetcdfContents& contents_;
-  std::vector<std::pair<std::string, Index>> dimensions_;
+  const Contents& contents_;
+  Dimensions dimensions_;
 };
 
-void write_netcdf4(const std::string& path, const NetcdfContents& contents) {
-  Hdf5Writer writer(path);
+void write_netcdf4(const std::string& path, const Contents& contents, const OutputRole& role) {
+  const Dimensions dimensions = dimensions_of(path, contents);
+  Hdf5Writer writer(path, role);
   std::map<std::string, std::vector<std::string>> scales_of;
   const auto place = [](const std::string& name) { return "/" + name; };
   const auto mark_scale = [&](const std::string& name, const std::string& title) {
     writer.attribute(place(name), "CLASS", "DIMENSION_SCALE");
     writer.attribute(place(name), "NAME", title);
   };
-  for (const auto& [name, value] : contents.attributes()) writer.attribute("/", name, value);
+  for (const auto& [name, value] : contents.attributes()) std::visit([&name = name, &writer](const auto& each) { writer.attribute("/", name, each); }, value);
   for (const auto& variable : contents.variables()) {
     if (variable.text) {
-      writer.text(place(variable.name), *variable.text);
+      writer.text(place(variable.name), stored_text(variable));
     } else {
       writer.array(place(variable.name), variable.values);
       if (variable.dimensions == std::vector{variable.name}) {
@@ -177,9 +211,10 @@ void write_netcdf4(const std::string& path, const NetcdfContents& contents) {
         for (const std::string& dimension : variable.dimensions) scales.push_back(place(dimension));
       }
     }
-    for (const auto& [name, value] : variable.attributes) writer.attribute(place(variable.name), name, value);
+    for (const auto& [name, value] : variable.attributes)
+      std::visit([&, &key = name](const auto& each) { writer.attribute(place(variable.name), key, each); }, value);
   }
-  for (const auto& [name, size] : contents.dimensions()) {
+  for (const auto& [name, size] : dimensions) {
     const bool has_values = std::any_of(contents.variables().begin(), contents.variables().end(),
                                         [&wanted = name](const auto& variable) { return variable.name == wanted; });
     if (has_values) continue;
@@ -192,48 +227,11 @@ void write_netcdf4(const std::string& path, const NetcdfContents& contents) {
 
 }  // namespace
 
-NetcdfContents::Variable& NetcdfContents::insert(Variable variable) {
-  for (const Variable& each : variables_)
-    if (each.name == variable.name)
-      throw Error(ErrorKind::internal, fmt::format("two NetCDF variables named {}", variable.name));
-  return variables_.emplace_back(std::move(variable));
-}
-
-NetcdfContents::Variable& NetcdfContents::add(std::string name, std::vector<std::string> dimensions, Array values) {
-  if (static_cast<int>(dimensions.size()) != values.shape().rank())
-    throw Error(ErrorKind::internal, fmt::format("NetCDF variable {}: {} dimensions named for the shape {}", name,
-                                                 dimensions.size(), values.shape().text()));
-  for (std::size_t i = 0; i < dimensions.size(); ++i) {
-    const Index size = values.shape()[static_cast<int>(i)];
-    const auto found = std::find_if(dimensions_.begin(), dimensions_.end(),
-                                    [&](const auto& each) { return each.first == dimensions[i]; });
-    if (found == dimensions_.end())
-      dimensions_.emplace_back(dimensions[i], size);
-    else if (found->second != size)
-      throw Error(ErrorKind::internal, fmt::format("NetCDF variable {}: dimension {} is {} long and {} elsewhere", name,
-                                                   dimensions[i], size, found->second));
-  }
-  return insert({std::move(name), std::move(dimensions), std::move(values)});
-}
-
-NetcdfContents::Variable& NetcdfContents::add(std::string name, double value) {
-  return add(std::move(name), {}, Array::from<double>({value}, {}));
-}
-
-NetcdfContents::Variable& NetcdfContents::add(std::string name, std::int32_t value) {
-  return add(std::move(name), {}, Array::from<std::int32_t>({value}, {}));
-}
-
-NetcdfContents::Variable& NetcdfContents::add_text(std::string name, std::string text) {
-  if (text.empty()) text = " ";  // a dimension without elements would be unlimited
-  return insert({std::move(name), {}, {}, std::move(text)});
-}
-
-void write_netcdf(const std::string& path, const NetcdfContents& contents, NetcdfFormat format) {
+void write_netcdf(const std::string& path, const Contents& contents, NetcdfFormat format, const OutputRole& role) {
   if (format == NetcdfFormat::classic)
-    ClassicFile(path, contents).write();
+    ClassicFile(path, contents).write(role);
   else
-    write_netcdf4(path, contents);
+    write_netcdf4(path, contents, role);
 }
 
 }  // namespace sonde

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/array/array.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/zip.h"
 
 namespace sonde {
@@ -23,6 +24,7 @@ struct NamedArray {
 [[nodiscard]] std::vector<NamedArray> read_npz(const std::string& path);
 
 /// Writes atomically what numpy.load reads. Throws Error(io).
-void write_npz(const std::string& path, std::span<const NamedArray> arrays, ZipMethod method = ZipMethod::stored);
+void write_npz(const std::string& path, std::span<const NamedArray> arrays, ZipMethod method = ZipMethod::stored,
+               const OutputRole& role = {});
 
 }  // namespace sonde

@@ -41,7 +41,7 @@ class ZipReader {
 /// equal archives.
 class ZipWriter {
  public:
-  explicit ZipWriter(std::string path) : file_(std::move(path)) {}
+  explicit ZipWriter(std::string path, const OutputRole& role = {}) : file_(std::move(path), role) {}
   /// One entry whose bytes are the parts one after the other.
   void add(const std::string& name, std::span<const std::span<const std::byte>> parts, ZipMethod method);
   /// Writes the directory and gives the archive its name.

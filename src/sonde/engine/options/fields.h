@@ -34,6 +34,7 @@ struct FieldInfo {
   std::string alias{};          ///< a second spelling of the key, "center" for "centre"
   char letter = 0;              ///< a one-letter flag, 'o' for -o
   bool optional = false;        ///< a positional argument that may be left out
+  bool array = false;           ///< names a file of an array, for which the array itself may stand (Run::array)
   std::string stands_for{};     ///< "grid.n_xi": the setting of a table that this is, by itself (Tables::lend)
   bool flag_only = false;       ///< concerns this run only (--config, --dry-run): never read from a configuration file
   /// Texts that must have a form: throws Error(usage) beginning with `where` for another one. Empty texts are not

@@ -173,6 +173,26 @@ void Tables::assign_all(const Value& tables, std::string_view where, Origin orig
   problems.throw_if_any(fmt::format("{} settings in {} cannot be used", problems.errors().size(), where));
 }
 
+bool Tables::is_set(std::string_view setting) const {
+  const std::size_t dot = setting.find('.');
+  const Table* table = find(setting.substr(0, dot));
+  return table != nullptr && !table->list && table->items.front().fields.is_set(setting.substr(dot + 1));
+}
+
+std::vector<Tables::Name> Tables::outline() const {
+  std::vector<Name> all;
+  for (const Table& table : tables_) all.push_back({table.name, table.list});
+  return all;
+}
+
+void Tables::assign_over_file(const Value& tables, std::string_view where) {
+  for (const auto& [name, value] : tables.members())
+    if (const Table* table = find(name); table != nullptr && table->list && !table->items.empty())
+      throw Error(ErrorKind::usage, fmt::format("[[{}]] is given twice: in the run file and in {}", name, where))
+          .hint("leave one of them out; " + setting("set") + " changes single settings of those of the file");
+  assign_all(tables, where);
+}
+
 Value Tables::echo() const {
   Value all = Value::object();
   for (const Table& table : tables_)

@@ -40,6 +40,12 @@ class Tables {
     std::vector<Item> items{};  ///< exactly one unless a list
   };
 
+  /// A table's name, and whether there may be several of it.
+  struct Name {
+    std::string name;
+    bool list = false;
+  };
+
   void add(std::string name, Fields fields);
   void add_list(std::string name, std::vector<std::string> kinds, Append append);
 
@@ -47,6 +53,11 @@ class Tables {
   /// nullptr when unknown.
   [[nodiscard]] const Table* find(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] std::vector<Name> outline() const;
+
+  /// Whether a setting of a table that is no list, "output.file", was set by anybody: it may have the value of its
+  /// default all the same.
+  [[nodiscard]] bool is_set(std::string_view setting) const;
 
   /// Adds an item to a list and returns its index. Throws Error(usage) beginning with `where` for an unknown kind,
   /// naming the nearest.
@@ -65,6 +76,9 @@ class Tables {
   /// for a list (a single object is a list of one). Null leaves a setting as it is. Throws Error(usage) with all
   /// problems; `where` is what was given, "Reconstruction()".
   void assign_all(const Value& tables, std::string_view where, Origin origin = Origin::caller);
+
+  /// The same, but a list that has items already, from a file, is not added to: Error(usage).
+  void assign_over_file(const Value& tables, std::string_view where);
 
   /// A setting of a table that a verb has by itself too: a flag of the program, a keyword in Python.
   struct Lent {

@@ -113,12 +113,12 @@ TEST_F(ResultPage, TakesAxesAndUnitsOfHdf5FromLabelsPixelSizesAndArraysOfTheirNa
   EXPECT_EQ(d11.axes[0].unit, "m^-1");
 }
 
-NetcdfContents contents_of_a_scan() {
-  NetcdfContents contents;
+Contents contents_of_a_scan() {
+  Contents contents;
   contents.attribute("schema", std::string("sonde.test.result/1"));
   contents.add("rho", {"rho"}, ramp({5}));
   contents.add("nu", {"nu"}, Array::from(std::vector<double>{1, 10, 100, 1000, 1e4, 1e5}, Shape{6}));
-  contents.add("D11", {"rho", "nu"}, ramp({5, 6})).attributes.emplace_back("units", std::string("m"));
+  contents.add("D11", {"rho", "nu"}, ramp({5, 6})).unit("m");
   contents.add("iota", 0.5);
   contents.add_text("path", "dense");
   return contents;
@@ -272,7 +272,7 @@ TEST_F(ResultPage, ThinsCurvesOutAndSaysSo) {
 }
 
 TEST_F(ResultPage, ChoosesAmongCurvesThatColoursCannotTellApart) {
-  NetcdfContents contents;
+  Contents contents;
   contents.attribute("schema", std::string("sonde.test.result/1"));
   contents.add("nu", {"nu"}, Array::from(std::vector<double>{1, 10, 100, 1000, 1e4}, Shape{5}));
   contents.add("D", {"field", "nu"}, ramp({15, 5}));

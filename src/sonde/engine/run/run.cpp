@@ -9,6 +9,7 @@
 #include "sonde/engine/bench/machine.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/file.h"
+#include "sonde/engine/run/write_contents.h"
 
 namespace sonde {
 
@@ -90,8 +91,20 @@ void Run::print(const std::string& text) const {
   if (!silent_ && surroundings_.print) surroundings_.print(text);
 }
 
-void Run::give(Variable variable) const {
-  if (gives_arrays()) surroundings_.take(std::move(variable));
+void Run::require_named_output(bool named) const {
+  if (gives_arrays() && !named && !fields_.is_set("output"))
+    throw Error(ErrorKind::usage, "no " + setting("output")).hint("what is not named is not written");
+}
+
+void Run::require_output(const std::string& path, const std::vector<std::string>& suffixes) const {
+  if (!path.empty()) return require_contents_path(path, suffixes);
+  if (!gives_arrays())
+    throw Error(ErrorKind::usage, "no " + setting("output")).hint("give " + setting("output", "result" + suffixes[0]));
+}
+
+void Run::give(const Contents& contents, const std::string& path, const OutputRole& role) const {
+  if (!path.empty()) write_contents(path, contents, role);
+  if (gives_arrays()) surroundings_.take(contents.clone());
 }
 
 std::unique_ptr<Shown> Run::show(panel::Page page, Index port) {

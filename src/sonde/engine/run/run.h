@@ -8,13 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "sonde/engine/array/array.h"
 #include "sonde/engine/device/device.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/contents.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/panel/page.h"
 #include "sonde/engine/report/report.h"
 #include "sonde/engine/run/common_options.h"
 #include "sonde/engine/run/frames.h"
+#include "sonde/engine/run/input_arrays.h"
 
 namespace sonde {
 
@@ -27,20 +29,16 @@ class Shown {
   [[nodiscard]] virtual std::string url() const = 0;
 };
 
-/// One array of a result, with what its axes are.
-struct Variable {
-  std::string name;  ///< "object"
-  Array values;
-  std::vector<std::string> axes;  ///< "slice", "row", "column", the last one fastest
-  std::string unit{};             ///< of the values; empty for pure numbers and counts
-};
-
 /// What a run reaches of who started it. Each member may be empty. Settings in texts are marked (base/setting.h).
 struct Surroundings {
   std::function<void(const std::string&)> say;    ///< text for people
   std::function<void(const std::string&)> print;  ///< text that is the product itself
   std::function<void()> be_silent;                ///< another process speaks for this one: notes and progress end too
-  std::function<void(Variable variable)> take;    ///< arrays of the result
+  std::function<void(Contents contents)> take;    ///< arrays of the result
+  /// Inputs of the verb that are arrays of the caller; nullptr: all are files.
+  const InputArrays* arrays = nullptr;
+  /// Tables of a run file that the caller gives by themselves, as Tables::assign_all() takes them.
+  Value tables = Value::object();
   /// Shows a page on this port of this machine; 0 takes a free one.
   std::function<std::unique_ptr<Shown>(panel::Page page, Index port)> show;
   /// Opens frames that another instrument reads. Throws what that throws, in the words of run files.
@@ -99,8 +97,15 @@ class Run {
   void print(const std::string& text) const;
   /// Whether somebody takes the arrays of the result: for those that must be made first.
   [[nodiscard]] bool gives_arrays() const { return surroundings_.take != nullptr && !silent_; }
-  /// Gives an array of the result to who asks for them; files are written all the same.
-  void give(Variable variable) const;
+  /// For verbs whose product is files: throws Error(usage) where the caller takes results and named no file, because
+  /// nothing is written then. `named` says that a file of settings did.
+  void require_named_output(bool named = false) const;
+  /// Throws Error(usage) where nothing could become of the result: no file is named and nobody takes its arrays; and
+  /// what require_contents_path() throws for the file. Before any work.
+  void require_output(const std::string& path, const std::vector<std::string>& suffixes = {".nc", ".h5", ".npz"}) const;
+  /// Writes arrays of the result to the file (write_contents()), unless its name is empty, and gives them to who takes
+  /// them.
+  void give(const Contents& contents, const std::string& path = "", const OutputRole& role = {}) const;
   /// One of several processes speaks and writes for all; the others are silent from then on.
   void be_silent();
   [[nodiscard]] bool silent() const { return silent_; }
@@ -108,6 +113,13 @@ class Run {
   /// first budget().
   void share_machine(int processes) { processes_here_ = processes; }
 
+  /// The array that stands for an input; nullptr where `input` names a file.
+  [[nodiscard]] std::shared_ptr<const Array> array(const std::string& input) const {
+    return surroundings_.arrays != nullptr ? surroundings_.arrays->find(input) : nullptr;
+  }
+  /// Tables of settings that count more than those of a run file, and less than settings that the verb has by
+  /// themselves.
+  [[nodiscard]] const Value& tables() const { return surroundings_.tables; }
   /// Shows a page in the browser while the result lives. Throws Error(not_supported) where nobody can.
   [[nodiscard]] std::unique_ptr<Shown> show(panel::Page page, Index port);
   /// Frames of a file that another instrument reads. This run must live as long as they do. Throws Error(not_supported)

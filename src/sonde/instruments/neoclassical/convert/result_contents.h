@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "sonde/engine/io/netcdf_writer.h"
+#include "sonde/engine/io/contents.h"
 
 namespace sonde::neoclassical {
 
 /// Empty, but for the attribute by which a file says that a verb wrote it.
-[[nodiscard]] inline NetcdfContents result_contents() {
-  NetcdfContents contents;
+[[nodiscard]] inline Contents result_contents() {
+  Contents contents;
   contents.attribute("schema", std::string("sonde.neoclassical.result/1"));
   return contents;
 }

@@ -238,16 +238,15 @@ Converted converted_file(const StoredNumbers& stored, const ConversionSettings& 
   return made;
 }
 
-NetcdfContents contents_of(const Converted& made) {
-  NetcdfContents contents = result_contents();
+Contents contents_of(const Converted& made) {
+  Contents contents = result_contents();
   const bool tables = !made.nu_v.empty();
   const auto add = [&](const std::string& name, const std::vector<double>& values, const Shape& shape,
                        const std::vector<std::string>& dimensions, const std::string& unit) -> auto& {
-    NetcdfContents::Attributes& attributes =
-        !tables && values.size() == 1 ? contents.add(name, values.front()).attributes
-                                      : contents.add(name, dimensions, Array::from(values, shape)).attributes;
-    if (!unit.empty()) attributes.emplace_back("units", unit);
-    return attributes;
+    Contents::Variable& variable = !tables && values.size() == 1
+                                       ? contents.add(name, values.front())
+                                       : contents.add(name, dimensions, Array::from(values, shape));
+    return variable.unit(unit).attributes;
   };
   const auto axis = [&](const char* name, const std::vector<double>& values, const char* unit) {
     if (tables) add(name, values, {static_cast<Index>(values.size())}, {name}, unit);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sonde/engine/array/shape.h"
-#include "sonde/engine/io/netcdf_writer.h"
+#include "sonde/engine/io/contents.h"
 #include "sonde/instruments/neoclassical/convert/stored_points.h"
 
 namespace sonde::neoclassical {
@@ -29,6 +29,6 @@ struct Converted {
 [[nodiscard]] Converted converted_file(const StoredNumbers& stored, const ConversionSettings& settings);
 
 /// All of it as a file: every quantity with its units, those of points and tables with their normalisation too.
-[[nodiscard]] NetcdfContents contents_of(const Converted& made);
+[[nodiscard]] Contents contents_of(const Converted& made);
 
 }  // namespace sonde::neoclassical

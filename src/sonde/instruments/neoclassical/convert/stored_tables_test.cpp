@@ -174,8 +174,8 @@ TEST(StoredTables, WhatIsWrongIsNamed) {
 }
 
 TEST(StoredTables, OfAFileSayTheirUnitsAndTheirNormalisation) {
-  const NetcdfContents contents = contents_of(converted_file(a_scan(), {.from = N::ntx, .to = N::dkes}));
-  const auto of = [&](const std::string& name) -> const NetcdfContents::Variable& {
+  const Contents contents = contents_of(converted_file(a_scan(), {.from = N::ntx, .to = N::dkes}));
+  const auto of = [&](const std::string& name) -> const Contents::Variable& {
     return *std::find_if(contents.variables().begin(), contents.variables().end(),
                          [&](const auto& variable) { return variable.name == name; });
   };

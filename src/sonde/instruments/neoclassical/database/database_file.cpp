@@ -10,7 +10,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/hdf5.h"
-#include "sonde/engine/io/hdf5_writer.h"
+#include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/neoclassical/database/derived_fields.h"
 
 namespace sonde::neoclassical {
@@ -121,15 +121,15 @@ std::size_t database_bytes(const Axes& axes) {
   return sizeof(double) * static_cast<std::size_t>(8 * axes.count() + 3 * axes.radii() * axes.fields());
 }
 
-void write_database(const std::string& path, const Database& database) {
+Contents database_contents(const Database& database) {
   require_valid(database);
   const RadialGeometry& geometry = database.geometry;
   for (const auto& [name, values] :
        {std::pair{"R00", &geometry.R00}, std::pair{"G", &geometry.G}, std::pair{"I", &geometry.I},
         std::pair{"iota", &geometry.iota}, std::pair{"D33_spitzer", &database.D33_spitzer}})
-    if (values->empty()) throw Error(ErrorKind::bad_input, fmt::format("{}: {} is missing", path, name));
+    if (values->empty()) throw Error(ErrorKind::bad_input, fmt::format("{} is missing", name));
   if (const Index bad = points_without_positive_d11(database); bad > 0)
-    throw Error(ErrorKind::bad_input, fmt::format("{}: D11 of {} points is not above zero", path, bad))
+    throw Error(ErrorKind::bad_input, fmt::format("D11 of {} points is not above zero", bad))
         .hint("raise the resolution, or use the discretisation skew, whose D11 is always above zero");
   const DerivedFields derived = derived_fields(database);
   const Axes& axes = database.axes;
@@ -137,14 +137,13 @@ void write_database(const std::string& path, const Database& database) {
       {"rho", axes.radii()}, {"nu_v", axes.collisionalities()}, {"Er_tilde", axes.fields()}};
   const std::vector<std::string> radial{"rho"}, by_field{"rho", "Er_tilde"}, full{"rho", "nu_v", "Er_tilde"};
 
-  Hdf5Writer writer(path);
-  writer.attribute("/", "schema", std::string("sonde.neoclassical.database/1"));
+  Contents contents;
+  contents.attribute("schema", std::string("sonde.neoclassical.database/1"));
   const auto put = [&](const std::string& name, const std::vector<double>& values, const std::vector<std::string>& over,
                        const std::string& unit = "") {
     Shape shape;
     for (const std::string& axis : over) shape.append(extents.at(axis));
-    writer.array("/" + name, Array::from(values, shape));
-    writer.describe("/" + name, over, unit);
+    contents.add(name, over, Array::from(values, shape)).unit(unit);
   };
   put("rho", axes.rho, radial);
   put("nu_v", axes.nu_v, {"nu_v"}, "m^-1");
@@ -176,28 +175,32 @@ void write_database(const std::string& path, const Database& database) {
   put("Fac_SFINCS_TO_DKES_33", derived.sfincs_to_dkes_33, radial);
   put("Fac_DKES_TO_D11star", derived.dkes_to_d11_star, radial);
   put("Fac_DKES_TO_D31star", derived.dkes_to_d31_star, radial);
-  writer.value("/Fac_DKES_TO_D33star", derived.dkes_to_d33_star);
+  contents.add("Fac_DKES_TO_D33star", derived.dkes_to_d33_star);
   if (!geometry.B0_solver.empty()) put("B0_solver", geometry.B0_solver, radial, "T");
   if (!geometry.signgs.empty()) put("signgs", geometry.signgs, radial);
   for (const auto& [name, values] :
        {std::pair{"onsager_residual", &database.onsager_residual}, std::pair{"residual", &database.residual},
         std::pair{"n_xi_used", &database.n_xi_used}, std::pair{"precision_code", &database.precision_code}})
     if (!values->empty()) put(name, *values, full);
-  writer.attribute("/", "a_b", database.a_b);
-  writer.attribute("/", "psia", database.psia);
-  writer.text_attribute("/", "source_name", database.source_name);
+  contents.attribute("a_b", database.a_b);
+  contents.attribute("psia", database.psia);
+  contents.attribute("source_name", database.source_name);
   for (const auto& [name, text] : {std::pair{"equilibrium", &database.equilibrium}, std::pair{"grid", &database.grid}})
-    if (!text->empty()) writer.text_attribute("/", name, *text);
-  writer.attribute("/", "format_version", format_version);
+    if (!text->empty()) contents.attribute(name, *text);
+  contents.attribute("format_version", format_version);
   std::string comment = "the factors _33 to SFINCS and to DKES have the sign minus";
   if (!database.symmetric) {
-    writer.attribute("/", "stellarator_symmetric", std::int64_t{0});
+    contents.attribute("stellarator_symmetric", std::int64_t{0});
     comment +=
         "; no stellarator symmetry: even and odd parts were not separated, and D13 = -D31 holds only at Er_tilde = 0, "
         "so that onsager_residual of other points says nothing";
   }
-  writer.text_attribute("/", "comment", comment);
-  writer.finish();
+  contents.attribute("comment", comment);
+  return contents;
+}
+
+void write_database(const std::string& path, const Database& database) {
+  write_contents(path, during("writing " + path, [&] { return database_contents(database); }));
 }
 
 DatabaseFile read_database(const std::string& path) {

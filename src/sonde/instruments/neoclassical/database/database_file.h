@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/engine/io/contents.h"
 #include "sonde/instruments/neoclassical/database/database.h"
 
 // The HDF5 layout in which transport codes exchange databases: 64-bit floats at the root, the attributes a_b, psia,
@@ -14,9 +15,12 @@ namespace sonde::neoclassical {
 /// Of the tables in a database's file: five of coefficients and three of their quality, and three of the fields.
 [[nodiscard]] std::size_t database_bytes(const Axes& axes);
 
-/// Writes version 2 of the layout, with B0_solver, signgs and the quality of the points beside it (other readers ignore
-/// them). The file appears under its name when it is complete. Throws like require_valid(), Error(bad_input) when the
-/// geometry is not complete or a D11 is not above zero (readers take its logarithm), Error(io).
+/// Version 2 of the layout, with B0_solver, signgs and the quality of the points beside it (other readers ignore them).
+/// Throws like require_valid(), Error(bad_input) when the geometry is not complete or a D11 is not above zero (readers
+/// take its logarithm).
+[[nodiscard]] Contents database_contents(const Database& database);
+
+/// Writes them as HDF5; the file appears under its name when it is complete. Throws Error(io) too.
 void write_database(const std::string& path, const Database& database);
 
 struct DatabaseFile {

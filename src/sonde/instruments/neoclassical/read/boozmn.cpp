@@ -132,7 +132,7 @@ BoozerFile read_boozmn(const std::string& path) {
 }
 
 void write_boozmn(const std::string& path, const BoozerFile& file) {
-  NetcdfContents out;
+  Contents out;
   out.add("nfp_b", std::int32_t{file.periods});
   out.add("ns_b", static_cast<std::int32_t>(file.ns));
   out.add("aspect_b", file.aspect);

@@ -140,7 +140,7 @@ TEST(Boozmn, WhatMakesNoSenseIsNamed) {
               HasSubstr("s = 0.02 is not on a half mesh of 41 surfaces"));
 
   const auto refused = [&](const std::string& name, Array values) {
-    NetcdfContents contents;
+    Contents contents;
     const auto add = [&](const char* variable, std::vector<double> list) {
       const auto size = static_cast<Index>(list.size());
       if (variable == name)

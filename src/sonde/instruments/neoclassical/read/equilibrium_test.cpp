@@ -108,10 +108,10 @@ TEST(ReadSurface, TheKindIsRecognisedByContent) {
   write("c", "nfp 5\n0 0 1\n");
   write("d", std::string("\0\1\2", 3));
   write_small_wout(folder.file("e"));
-  NetcdfContents contents;
+  Contents contents;
   contents.add("bmnc_b", 1.0);
   write_netcdf(folder.file("f"), contents, NetcdfFormat::netcdf4);
-  NetcdfContents other;
+  Contents other;
   other.add("temperature", 1.0);
   write_netcdf(folder.file("g"), other, NetcdfFormat::classic);
   const auto recognised = [&](const char* name) { return recognise_surface(folder.file(name)); };

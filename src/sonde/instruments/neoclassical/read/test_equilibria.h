@@ -37,7 +37,7 @@ inline void write_small_wout(const std::string& path,
         values[name].push_back(scale *
                                (i == 0 ? 1 + 0.01 * static_cast<double>(j * j) : 0.05 * static_cast<double>(i * j)));
   if (change) change(values);
-  NetcdfContents contents;
+  Contents contents;
   for (const auto& [name, list] : values) {
     const auto size = static_cast<Index>(list.size());
     if (size == 1)

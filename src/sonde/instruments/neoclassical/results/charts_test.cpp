@@ -12,6 +12,7 @@
 #include "sonde/instruments/neoclassical/results/field_chart.h"
 #include "sonde/instruments/neoclassical/results/study_result.h"
 #include "sonde/instruments/neoclassical/results/transport_result.h"
+#include "sonde/instruments/neoclassical/results/test_numbers.h"
 #include "tests/support/data.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -163,7 +164,7 @@ TEST(FieldChart, IsTheSameOfARunAndOfItsFile) {
   const TemporaryFolder folder;
   const Surface surface = make_surface(analytic_demo());
   const Plan plan = Plan::prepare(surface, {5, 7, 6});
-  write_result(folder.file("run.npz"), run_contents(surface, plan, {1e-2, 0}, 0, plan.solve({1e-2, 0}), std::nullopt,
+  write_contents(folder.file("run.npz"), run_contents(surface, plan, {1e-2, 0}, 0, plan.solve({1e-2, 0}), std::nullopt,
                                                     {"", "analytic-demo", "{}"}));
   const Chart stored = field_chart(surface_field(ResultFile(folder.file("run.npz")))),
               made = field_chart(surface_field(surface, plan.surface()));
@@ -186,7 +187,7 @@ TEST(StudyResult, IsDrawnAgainFromItsFile) {
                          "analytic-demo"};
   for (const char* name : {"study.nc", "study.h5", "study.npz"}) {
     SCOPED_TRACE(name);
-    write_result(folder.file(name), study_contents(made, surface, {"", "analytic-demo", "{}"}));
+    write_contents(folder.file(name), study_contents(made, surface, {"", "analytic-demo", "{}"}));
     const StudyResult back = read_study(ResultFile(folder.file(name)));
     EXPECT_EQ(chart_value(study_chart(back)), chart_value(study_chart(made)));
     EXPECT_EQ(back.study.error, made.study.error);
@@ -243,11 +244,11 @@ TEST(TransportChart, IsTheSameFromTheFile) {
   const std::string drawn = to_json(chart_value(transport_chart(results, species, {})));
   const TemporaryFolder folder;
   for (const char* name : {"profiles.nc", "profiles.h5", "profiles.npz"}) {
-    write_result(folder.file(name), transport_contents(results, species, "a test", ""));
+    write_contents(folder.file(name), transport_contents(results, species, "a test", ""));
     const StoredTransport stored = read_transport(ResultFile(folder.file(name)));
     EXPECT_EQ(to_json(chart_value(transport_chart(stored.results, stored.species, {}))), drawn) << name;
   }
-  write_numbers(folder.file("cut.nc"), {{"rho", {0.4, 0.6}}, {"E_r", {1}}}, {}, {{"species_names", "e,D"}});
+  write_numbers(folder.file("cut.nc"), {{"rho", {0.4, 0.6}}, {"E_r", {1}}}, {{"species_names", "e,D"}});
   EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)read_transport(ResultFile(folder.file("cut.nc"))); }),
               HasSubstr("E_r holds 1 numbers, expected 2"));
 }

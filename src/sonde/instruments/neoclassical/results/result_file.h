@@ -5,24 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sonde/engine/array/array.h"
-#include "sonde/engine/io/netcdf_writer.h"
-
 namespace sonde::neoclassical {
-
-/// Throws Error(usage) unless the path ends in .nc, .h5 (.hdf5) or .npz, and like require_place(): before any work is
-/// done.
-void require_result_path(const std::string& path);
-
-/// Writes the quantities by suffix, with the same names: .nc as NetCDF-4, .h5 as data sets at the root with their
-/// attributes and the names of their axes, .npz with these as a text attributes_json. Uncompressed; the file appears
-/// under its name when it is complete. Throws like require_result_path(), Error(io).
-void write_result(const std::string& path, const NetcdfContents& contents);
-
-/// The same of numbers by name: single ones as such, more of them as a line; with the units that there are, and texts.
-void write_numbers(const std::string& path, const std::map<std::string, std::vector<double>>& numbers,
-                   const std::map<std::string, std::string>& units = {},
-                   const std::map<std::string, std::string>& texts = {});
 
 /// A result read back from any of the three.
 class ResultFile {

@@ -23,19 +23,19 @@ CoefficientUnits coefficient_units(const std::string& label) {
   return {"r", "m^-1 T^-2", "T^-1"};
 }
 
-NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case& at, std::optional<double> er_hat,
+Contents run_contents(const Surface& surface, const Plan& plan, const Case& at, std::optional<double> er_hat,
                             const Coefficients& made, const std::optional<Modes>& modes, const Provenance& provenance) {
-  NetcdfContents contents = result_contents();
+  Contents contents = result_contents();
   const SampledSurface& sampled = plan.surface();
   const GridSpec& grid = plan.grid();
   const CoefficientUnits units = coefficient_units(surface);
   const auto scalar = [&](const char* name, double value, const std::string& unit) {
-    NetcdfContents::Variable& variable = contents.add(name, value);
-    if (!unit.empty()) variable.attributes.emplace_back("units", unit);
+    Contents::Variable& variable = contents.add(name, value);
+    variable.unit(unit);
   };
   const auto coefficient = [&](const char* name, double value, const std::string& unit) {
-    NetcdfContents::Variable& variable = contents.add(name, value);
-    variable.attributes.emplace_back("units", unit);
+    Contents::Variable& variable = contents.add(name, value);
+    variable.unit(unit);
     variable.attributes.emplace_back("radial_label", units.label);
   };
   coefficient("D11", made.D11, units.D11);
@@ -63,12 +63,12 @@ NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case
   std::vector<double> theta, zeta;
   for (Index i = 0; i < grid.n_theta; ++i) theta.push_back(sampled.grid.theta(i));
   for (Index j = 0; j < grid.n_zeta; ++j) zeta.push_back(sampled.grid.zeta(j));
-  contents.add("theta", {"theta"}, line(theta)).attributes.emplace_back("units", std::string("rad"));
-  contents.add("zeta", {"zeta"}, line(zeta)).attributes.emplace_back("units", std::string("rad"));
+  contents.add("theta", {"theta"}, line(theta)).unit("rad");
+  contents.add("zeta", {"zeta"}, line(zeta)).unit("rad");
   const auto field = [&](const char* name, const std::vector<double>& values, const std::string& unit = "") {
-    NetcdfContents::Variable& variable =
+    Contents::Variable& variable =
         contents.add(name, {"theta", "zeta"}, Array::from(values, Shape{grid.n_theta, grid.n_zeta}));
-    if (!unit.empty()) variable.attributes.emplace_back("units", unit);
+    variable.unit(unit);
   };
   field("b", sampled.b, "T");
   field("db_dtheta", sampled.db_dtheta, "T");
@@ -100,12 +100,12 @@ NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case
   return contents;
 }
 
-void add_lengths(NetcdfContents& contents, double a_b, double R0) {
+void add_lengths(Contents& contents, double a_b, double R0) {
   for (const auto& [name, value] : {std::pair{"a_b", a_b}, std::pair{"R0", R0}})
-    if (value > 0) contents.add(name, value).attributes.emplace_back("units", std::string("m"));
+    if (value > 0) contents.add(name, value).unit("m");
 }
 
-void add_provenance(NetcdfContents& contents, const Provenance& provenance, const GridSpec& grid,
+void add_provenance(Contents& contents, const Provenance& provenance, const GridSpec& grid,
                     const SolvedBy& solved) {
   contents.add_text("input_toml", provenance.input_toml);
   contents.add_text("software_version", fmt::format("sonde {} ({})", build_info().version, build_info().revision));

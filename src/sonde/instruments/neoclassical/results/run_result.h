@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "sonde/engine/io/netcdf_writer.h"
+#include "sonde/engine/io/contents.h"
 #include "sonde/instruments/neoclassical/operators/drift_kinetic.h"
 #include "sonde/instruments/neoclassical/solve/plan.h"
 
@@ -32,7 +32,7 @@ struct CoefficientUnits {
 struct SolvedBy {
   std::string_view path, precision;
 };
-void add_provenance(NetcdfContents& contents, const Provenance& provenance, const GridSpec& grid,
+void add_provenance(Contents& contents, const Provenance& provenance, const GridSpec& grid,
                     const SolvedBy& solved);
 
 /// One solve: scalars D11 D31 D13 D33 D33_spitzer residual onsager_residual nu_hat epsi_hat er_hat n_theta n_zeta n_xi
@@ -41,11 +41,11 @@ void add_provenance(NetcdfContents& contents, const Provenance& provenance, cons
 /// arrays theta zeta and, on (theta, zeta), b db_dtheta db_dzeta jacobian b_sub_theta b_sub_zeta b_sup_theta b_sup_zeta
 /// radial_drift; modes_m modes_n modes_b_cos (modes_b_sin); texts. With `modes` f1_modes and f3_modes (3, theta, zeta).
 /// Coefficients carry `units` and `radial_label`.
-[[nodiscard]] NetcdfContents run_contents(const Surface& surface, const Plan& plan, const Case& at,
+[[nodiscard]] Contents run_contents(const Surface& surface, const Plan& plan, const Case& at,
                                           std::optional<double> er_hat, const Coefficients& made,
                                           const std::optional<Modes>& modes, const Provenance& provenance);
 
 /// a_b and R0 of the equilibrium, m, which conversions to metres and to dimensionless coefficients need; 0: not known.
-void add_lengths(NetcdfContents& contents, double a_b, double R0);
+void add_lengths(Contents& contents, double a_b, double R0);
 
 }  // namespace sonde::neoclassical

@@ -81,13 +81,13 @@ Index ScanResult::in_batches() const {
   return std::count_if(points.begin(), points.end(), [](const Point& point) { return point.in_batch; });
 }
 
-NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance) {
-  NetcdfContents contents = result_contents();
+Contents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance) {
+  Contents contents = result_contents();
   const auto radii = static_cast<Index>(scan.rho.size()), nus = static_cast<Index>(scan.nu_v.size()),
              fields = static_cast<Index>(scan.field.values.size());
   const auto axis = [&](const char* name, const char* dimension, const std::vector<double>& values, const char* unit) {
     contents.add(name, {dimension}, Array::from(values, Shape{static_cast<Index>(values.size())}))
-        .attributes.emplace_back("units", std::string(unit));
+        .unit(unit);
   };
   axis("rho", "rho", scan.rho, "1");
   axis("nu_v", "nu_v", scan.nu_v, "m^-1");
@@ -103,20 +103,20 @@ NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const
   axis("signgs", "rho", scan.signgs, "1");
   contents.add("psi_scale", {"rho"}, Array::from(scan.psi_scale, Shape{radii}));
   if (!scan.R0.empty()) axis("R0", "rho", scan.R0, "m");
-  if (scan.a_b > 0) contents.add("a_b", scan.a_b).attributes.emplace_back("units", std::string("m"));
-  if (scan.psi_a != 0) contents.add("psi_a", scan.psi_a).attributes.emplace_back("units", std::string("T m^2"));
+  if (scan.a_b > 0) contents.add("a_b", scan.a_b).unit("m");
+  if (scan.psi_a != 0) contents.add("psi_a", scan.psi_a).unit("T m^2");
   contents.add("nfp", static_cast<std::int32_t>(scan.periods));
   contents.add("stellarator_symmetric", static_cast<std::int32_t>(scan.symmetric));
   contents.add_text("radial_label", scan.units.label);
   const auto table = [&](const char* name, auto&& value) {
     std::vector<double> values;
     for (const Point& point : scan.points) values.push_back(static_cast<double>(value(point)));
-    return &contents.add(name, {"rho", "nu_v", "field"}, Array::from(values, Shape{radii, nus, fields})).attributes;
+    return &contents.add(name, {"rho", "nu_v", "field"}, Array::from(values, Shape{radii, nus, fields}));
   };
   const auto coefficient = [&](const char* name, const std::string& unit, double Coefficients::*member) {
-    NetcdfContents::Attributes& attributes = *table(name, [=](const Point& p) { return p.coefficients.*member; });
-    attributes.emplace_back("units", unit);
-    attributes.emplace_back("radial_label", scan.units.label);
+    table(name, [=](const Point& p) { return p.coefficients.*member; })
+        ->unit(unit)
+        .attributes.emplace_back("radial_label", scan.units.label);
   };
   coefficient("D11", scan.units.D11, &Coefficients::D11);
   coefficient("D31", scan.units.D31, &Coefficients::D31);
@@ -124,17 +124,17 @@ NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const
   coefficient("D33", "m", &Coefficients::D33);
   coefficient("D33_spitzer", "m", &Coefficients::D33_spitzer);
   table("residual", [](const Point& p) { return p.coefficients.residual; });
-  NetcdfContents::Attributes& onsager =
-      *table("onsager_residual", [](const Point& p) { return p.coefficients.onsager_residual; });
+  Contents::Variable* onsager =
+      table("onsager_residual", [](const Point& p) { return p.coefficients.onsager_residual; });
   if (!scan.symmetric)
-    onsager.emplace_back("comment", std::string("says nothing where the field is not 0: no stellarator symmetry"));
+    onsager->attributes.emplace_back("comment", std::string("says nothing where the field is not 0: no stellarator symmetry"));
   table("path_code", [](const Point& p) { return static_cast<int>(p.coefficients.path); });
   table("precision_code", [](const Point& p) { return static_cast<int>(p.coefficients.precision); });
   table("iterations", [](const Point& p) { return p.coefficients.iterations; });
   table("n_xi_used", [](const Point& p) { return p.coefficients.n_xi; });
   if (scan.searched) table("error_of_n_xi", [](const Point& p) { return p.error; });
   table("status", [](const Point& p) { return static_cast<int>(p.status); });
-  table("run/seconds", [](const Point& p) { return p.seconds; })->emplace_back("units", std::string("s"));
+  table("run/seconds", [](const Point& p) { return p.seconds; })->unit("s");
   contents.add("n_theta", static_cast<std::int32_t>(grid.n_theta));
   contents.add("n_zeta", static_cast<std::int32_t>(grid.n_zeta));
   contents.add("n_xi", static_cast<std::int32_t>(grid.n_xi));

@@ -53,6 +53,6 @@ struct ScanResult {
 /// D33_spitzer, which carry `units` and `radial_label`, residual, onsager_residual, path_code, precision_code,
 /// iterations, n_xi_used, status and seconds on (rho, nu_v, field), where Legendre modes were searched for with the
 /// estimate error_of_n_xi; texts as of a run, with the precision that was asked.
-[[nodiscard]] NetcdfContents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance);
+[[nodiscard]] Contents scan_contents(const ScanResult& scan, const GridSpec& grid, const Provenance& provenance);
 
 }  // namespace sonde::neoclassical

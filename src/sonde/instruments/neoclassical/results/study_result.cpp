@@ -19,15 +19,15 @@ Index refined_count(const GridSpec& grid, Refined refined) {
 
 }  // namespace
 
-NetcdfContents study_contents(const StudyResult& result, const Surface& surface, const Provenance& provenance) {
-  NetcdfContents contents = result_contents();
+Contents study_contents(const StudyResult& result, const Surface& surface, const Provenance& provenance) {
+  Contents contents = result_contents();
   const Study& study = result.study;
   const CoefficientUnits units = coefficient_units(surface);
   const auto column = [&](const char* name, const std::string& unit, double first, auto&& value) {
     std::vector<double> values = {first};
     for (const StudyRow& row : study.rows) values.push_back(static_cast<double>(value(row)));
     const auto length = static_cast<Index>(values.size());
-    contents.add(name, {"step"}, Array::from(values, Shape{length})).attributes.emplace_back("units", unit);
+    contents.add(name, {"step"}, Array::from(values, Shape{length})).unit(unit);
   };
   const auto coefficient = [&](const char* name, const std::string& unit, double Coefficients::*member) {
     column(name, unit, study.start.*member, [member](const StudyRow& row) { return row.coefficients.*member; });
@@ -44,7 +44,7 @@ NetcdfContents study_contents(const StudyResult& result, const Surface& surface,
   coefficient("D33", "m", &Coefficients::D33);
   coefficient("residual", "1", &Coefficients::residual);
   coefficient("onsager_residual", "1", &Coefficients::onsager_residual);
-  contents.add("nu_hat", result.at.nu_hat).attributes.emplace_back("units", std::string("m^-1"));
+  contents.add("nu_hat", result.at.nu_hat).unit("m^-1");
   contents.add("epsi_hat", result.at.epsi_hat);
   contents.add("tolerance", result.tolerance);
   contents.add("error", study.error);

@@ -46,7 +46,7 @@ bool is_corrected(std::span<const RadialResult> results) {
 
 /// Relative differences of the independent L_ij as NAME_L11, ... on (rho, species); `made` gives the matrices of a
 /// radius to compare with, or none. Returns the largest; a NaN, of a radius without a field, does not count.
-LargestError add_matrix_errors(NetcdfContents& contents, const std::string& name, std::span<const RadialResult> solved,
+LargestError add_matrix_errors(Contents& contents, const std::string& name, std::span<const RadialResult> solved,
                                auto&& made) {
   LargestError largest;
   const auto radii = static_cast<Index>(solved.size());
@@ -65,7 +65,7 @@ LargestError add_matrix_errors(NetcdfContents& contents, const std::string& name
       }
     }
     contents.add(fmt::format("{}_{}", name, which), {"rho", "species"}, Array::from(errors, Shape{radii, species}))
-        .attributes.emplace_back("units", std::string("1"));
+        .unit("1");
   }
   return largest;
 }
@@ -88,20 +88,20 @@ std::string roots_of(std::span<const RadialResult> results) {
   return is_corrected(results) ? "corrected" : "without correction";
 }
 
-NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
+Contents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
                                   const std::string& source, const std::string& settings) {
-  NetcdfContents contents = result_contents();
+  Contents contents = result_contents();
   const auto radii = static_cast<Index>(results.size()), kinds = static_cast<Index>(species.size());
   const auto profile = [&](const char* name, const char* unit, auto&& value) {
     contents.add(name, {"rho"}, Array::from(over_radii(results, value), Shape{radii}))
-        .attributes.emplace_back("units", std::string(unit));
+        .unit(unit);
   };
   const auto table = [&](const char* name, const char* unit, auto&& value) {
     std::vector<double> values;
     for (const RadialResult& result : results)
       for (std::size_t a = 0; a < species.size(); ++a) values.push_back(value(result, a));
     contents.add(name, {"rho", "species"}, Array::from(values, Shape{radii, kinds}))
-        .attributes.emplace_back("units", std::string(unit));
+        .unit(unit);
   };
   using R = const RadialResult&;
   using S = std::size_t;
@@ -150,7 +150,7 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
         values.push_back(i < result.roots.roots.size() ? value(result.roots.roots[i])
                                                        : std::numeric_limits<double>::quiet_NaN());
     contents.add(name, {"rho", "root"}, Array::from(values, Shape{radii, static_cast<Index>(most)}))
-        .attributes.emplace_back("units", std::string(unit));
+        .unit(unit);
   };
   of_roots("roots", "V/m", [](const AmbipolarRoot& root) { return root.E_r; });
   of_roots("root_is_stable", "1",
@@ -165,7 +165,7 @@ NetcdfContents transport_contents(std::span<const RadialResult> results, std::sp
   return contents;
 }
 
-LargestError add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
+LargestError add_interpolation_errors(Contents& contents, std::span<const RadialResult> solved,
                                       std::span<const RadialResult> interpolated) {
   return add_matrix_errors(contents, "interpolation_error", solved,
                            [&](std::size_t r) -> const std::vector<ThermalMatrix>& { return interpolated[r].L; });

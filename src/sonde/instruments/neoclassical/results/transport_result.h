@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sonde/engine/figure/chart.h"
-#include "sonde/engine/io/netcdf_writer.h"
+#include "sonde/engine/io/contents.h"
 #include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/transport/radial_transport.h"
 
@@ -25,7 +25,7 @@ namespace sonde::neoclassical {
 /// search_table_error_L11, ..._L31 and ..._L33 on (rho, species): how far its tables were off at the field that was
 /// taken. SI units, as attributes.
 /// Text `settings` is what was asked for.
-[[nodiscard]] NetcdfContents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
+[[nodiscard]] Contents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
                                                 const std::string& source, const std::string& settings);
 
 struct LargestError {
@@ -35,7 +35,7 @@ struct LargestError {
 
 /// Adds what interpolation of a database costs: interpolation_error_L11, L12, L22, L31, L32 and L33 on (rho, species),
 /// relative to what was solved at the same field. Returns the largest of them. Both have the same radii and species.
-LargestError add_interpolation_errors(NetcdfContents& contents, std::span<const RadialResult> solved,
+LargestError add_interpolation_errors(Contents& contents, std::span<const RadialResult> solved,
                                       std::span<const RadialResult> interpolated);
 
 /// What transport_chart() draws, of each radius, with the names of the species.

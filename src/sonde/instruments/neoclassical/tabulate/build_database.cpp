@@ -152,10 +152,11 @@ std::optional<Database> DatabaseBuild::run(const Ranks& ranks, PartFile* part, c
   }
 
   std::vector<bool> done(static_cast<std::size_t>(axes.count()));
-  for (const FinishedPoint& point : part->earlier()) {
+  const std::string where = part != nullptr ? part->path() : std::string("this run");
+  for (const FinishedPoint& point : part != nullptr ? part->earlier() : std::vector<FinishedPoint>{}) {
     if (point.residual > request_.solver.tolerance) continue;  // was solved to a larger one
     done[axes.index(point.radius, point.nu, point.field)] = true;
-    keep(point, part->path());
+    keep(point, where);
     ++resumed_;
   }
   ProgressMeter progress("solving", axes.count() - resumed_, "points");
@@ -172,8 +173,8 @@ std::optional<Database> DatabaseBuild::run(const Ranks& ranks, PartFile* part, c
       return;
     }
     const FinishedPoint record = finished(point, radius, which / axes.fields(), which % axes.fields());
-    part->append(record);
-    keep(record, part->path());
+    if (part != nullptr) part->append(record);
+    keep(record, where);
   };
   points_of_rank_ = scan_surfaces(ranks, work, budget, options);
   if (without > 0)

@@ -42,14 +42,16 @@ struct ConvergenceOptions {
 /// The file and the chart that were asked for.
 void keep(const ConvergenceOptions& options, const StudyResult& result, const Surface& surface, const RunFile& run_file,
           Run& run) {
-  const std::string& output = options.output;
-  if (output.empty()) return;
-  if (!options.draws_alone()) {
+  const std::string output = options.draws_alone() ? "" : options.output;
+  if (!output.empty() || run.gives_arrays()) {
     const auto writing = run.report().phase("write");
-    write_result(output, study_contents(result, surface, provenance_of(run_file, run)));
+    run.give(study_contents(result, surface, provenance_of(run_file, run)), output);
+  }
+  if (!output.empty()) {
     run.results()["files"].push_back(output);
     run.say("wrote     " + output);
   }
+  if (options.output.empty()) return;
   if (!options.draws_alone() && !options.plot) return;
   const auto drawing = run.report().phase("plot");
   draw(study_chart(result), options.chart_path(), run);
@@ -65,7 +67,7 @@ void run_convergence(const ConvergenceOptions& options, Run& run) {
   apply_solver_settings(run_file.solver, run);
   take_processor(run);
   const std::string& output = options.output;
-  if (!options.draws_alone() && !output.empty()) require_result_path(output);
+  if (!options.draws_alone() && !output.empty()) run.require_output(output);
   if (options.draws_alone() || (options.plot && !output.empty())) require_chart(options.chart_path());
   const StudyOptions study = options.study.study();
   const FieldAxis field = run_file.case_field();
@@ -133,7 +135,8 @@ Verb convergence_verb() {
                     "Legendre modes only, with a chart"},
                    {"sonde neoclassical convergence run.toml --er-tilde 1e-3 -o study.nc --plot",
                     "With a field, stored to be drawn again, and with its chart"}},
-      .plans = true,
+      .tables = RunFile().tables().outline(),
+          .plans = true,
       .invoke = invocation<ConvergenceOptions, run_convergence>};
 }
 

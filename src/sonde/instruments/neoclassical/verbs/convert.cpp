@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sonde/instruments/neoclassical/results/converted_result.h"
-#include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/verbs/verbs.h"
 
 namespace sonde::neoclassical {
@@ -48,7 +47,7 @@ void tell(const std::string& name, const std::string& unit, const Converted& mad
 }
 
 void run_convert(const ConvertOptions& options, Run& run) {
-  require_result_path(options.output);
+  run.require_output(options.output);
   auto converting = run.report().phase("convert");
   run.require_room_for(options.input);
   const Converted made = converted_result(options.input, options.conversion);
@@ -61,8 +60,9 @@ void run_convert(const ConvertOptions& options, Run& run) {
     run.results()["field"] = made.field;
   }
   const auto writing = run.report().phase("write");
-  write_result(options.output, contents_of(made));
+  run.give(contents_of(made), options.output);
   run.results()["normalisation"] = name(made.normalisation);
+  if (options.output.empty()) return;
   run.results()["files"].push_back(options.output);
   run.say("wrote     " + options.output);
 }

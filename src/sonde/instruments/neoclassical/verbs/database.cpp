@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 
 #include "sonde/engine/base/error.h"
@@ -133,16 +132,16 @@ DatabaseRequest request_of(const DatabaseOptions& options) {
 std::string part_of(const DatabaseOptions& options) { return options.output + ".part"; }
 
 DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ranks, Run& run) {
-  if (options.output.empty())
-    throw Error(ErrorKind::usage, "no " + setting("output")).hint("give " + setting("output", "Dij.h5"));
-  require_place(options.output);
-  const std::string suffix = to_lower(std::filesystem::path(options.output).extension().string());
-  if (suffix != ".h5" && suffix != ".hdf5")
-    throw Error(ErrorKind::usage, options.output + ": a database is written as .h5 or .hdf5");
-  if (!options.resume && path_exists(part_of(options)))
-    throw Error(ErrorKind::usage, part_of(options) + ": finished points of an earlier run are here")
-        .hint(setting("resume") + " continues with them; delete the file to begin anew");
-  require_place(part_of(options), PartFile::role());
+  run.require_output(options.output, {".h5"});
+  if (options.output.empty()) {
+    for (const char* key : {"resume", "plot"})
+      if (run.given(key)) throw Error(ErrorKind::usage, setting(key) + " needs " + setting("output"));
+  } else {
+    if (!options.resume && path_exists(part_of(options)))
+      throw Error(ErrorKind::usage, part_of(options) + ": finished points of an earlier run are here")
+          .hint(setting("resume") + " continues with them; delete the file to begin anew");
+    require_place(part_of(options), PartFile::role());
+  }
   DatabaseRequest request = request_of(options);
   if (options.plot) require_coefficient_charts(options.output, request.axes.radii());
   if (options.surface_backend == Backend::boozer && !options.booz)
@@ -181,30 +180,32 @@ DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ranks, 
   return build;
 }
 
-Database solved(const Ranks& ranks, DatabaseBuild& build, PartFile& part, Run& run) {
+Database solved(const Ranks& ranks, DatabaseBuild& build, PartFile* part, Run& run) {
   try {
-    return *build.run(ranks, &part, run.host_budget());
+    return *build.run(ranks, part, run.host_budget());
   } catch (Error& error) {
-    if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated)
-      error.hint("finished points are kept in " + part.path() + ": the same command with " + setting("resume") +
+    if (part != nullptr && (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated))
+      error.hint("finished points are kept in " + part->path() + ": the same command with " + setting("resume") +
                  " continues with them");
     throw;
   }
 }
 
-/// On rank 0, where the files are: the points of before, and what has become of all.
-void write_solved(const DatabaseOptions& options, const Ranks& ranks, DatabaseBuild& build, PartFile& part, Run& run) {
-  if (!part.left_out().empty()) run.say("note      " + part.left_out());
-  if (!part.earlier().empty()) run.say(fmt::format("resuming  {} points are there", part.earlier().size()));
+/// On rank 0, where the files are: the points of before, and what has become of all. `part` is nullptr where nothing is
+/// written.
+void write_solved(const DatabaseOptions& options, const Ranks& ranks, DatabaseBuild& build, PartFile* part, Run& run) {
+  if (part != nullptr && !part->left_out().empty()) run.say("note      " + part->left_out());
+  if (part != nullptr && !part->earlier().empty())
+    run.say(fmt::format("resuming  {} points are there", part->earlier().size()));
   auto solving = run.report().phase("solve");
   const Database database = solved(ranks, build, part, run);
   solving.end();
   auto writing = run.report().phase("write");
-  write_database(options.output, database);
-  part.remove();
+  run.give(database_contents(database), options.output);
+  if (part != nullptr) part->remove();
   writing.end();
   Value& results = run.results();
-  results["files"].push_back(options.output);
+  if (part != nullptr) results["files"].push_back(options.output);
   results["points"] = database.axes.count();
   results["resumed_points"] = build.resumed();
   results["run"]["core_seconds"] = build.point_seconds();
@@ -215,7 +216,8 @@ void write_solved(const DatabaseOptions& options, const Ranks& ranks, DatabaseBu
   results["stellarator_symmetric"] = database.symmetric;
   results["largest_onsager_residual"] = database.largest_onsager_residual();
   results["largest_residual"] = *std::max_element(database.residual.begin(), database.residual.end());
-  run.say(fmt::format("wrote     {}, {} points, {:.3g} core-seconds in all", options.output, database.axes.count(),
+  run.say(fmt::format("{}, {} points, {:.3g} core-seconds in all",
+                      part != nullptr ? "wrote     " + options.output : "solved  ", database.axes.count(),
                       build.point_seconds()));
   if (options.plot) {
     const auto drawing = run.report().phase("plot");
@@ -230,11 +232,11 @@ void run_database(const DatabaseOptions& options, Run& run) {
   if (!all_succeed(ranks, [&] { build.emplace(prepare_build(options, ranks, run)); }) || run.dry_run()) return;
   std::optional<PartFile> part;
   const auto open_part = [&] {
-    if (ranks.rank() == 0) part.emplace(part_of(options), build->key());
+    if (ranks.rank() == 0 && !options.output.empty()) part.emplace(part_of(options), build->key());
   };
   if (!all_succeed(ranks, open_part)) return;
-  if (part)
-    write_solved(options, ranks, *build, *part, run);
+  if (ranks.rank() == 0)
+    write_solved(options, ranks, *build, part ? &*part : nullptr, run);
   else
     (void)build->run(ranks, nullptr, run.host_budget());
 }

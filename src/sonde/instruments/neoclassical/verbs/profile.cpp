@@ -16,7 +16,6 @@
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
-#include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/results/transport_result.h"
 #include "sonde/instruments/neoclassical/run/transport_settings.h"
 #include "sonde/instruments/neoclassical/tabulate/radial_scales.h"
@@ -288,10 +287,8 @@ struct Prepared {
 std::string chart_path(const std::string& output) { return std::filesystem::path(output).replace_extension().string(); }
 
 Prepared prepare_profile(const ProfileOptions& options, Run& run) {
-  if (options.output.empty())
-    throw Error(ErrorKind::usage, "no " + setting("output")).hint("give " + setting("output", "profiles.h5"));
-  require_result_path(options.output);
-  require_chart(chart_path(options.output));
+  run.require_output(options.output);
+  if (!options.output.empty()) require_chart(chart_path(options.output));
   take_processor(run);
   const TransportPanels panels = panels_of(options.quantity, setting("quantity"));
   const auto preparing = run.report().phase("prepare");
@@ -332,7 +329,7 @@ void run_profile(const ProfileOptions& options, Run& run) {
   for (const Population& population : radii.front().plasma) species.push_back(population.species);
   {
     const auto writing = run.report().phase("write");
-    NetcdfContents contents = transport_contents(results, species, source.what, settings_text(options, source));
+    Contents contents = transport_contents(results, species, source.what, settings_text(options, source));
     if (const auto by_table = interpolated(options, radii, results)) {
       const LargestError largest = add_interpolation_errors(contents, results, *by_table);
       run.results()["largest_interpolation_error"] = largest.value;
@@ -340,7 +337,7 @@ void run_profile(const ProfileOptions& options, Run& run) {
       run.say(fmt::format("compared  interpolating {} changes the integrals by up to {:.2g} % ({})", *options.compare,
                           100 * largest.value, largest.of));
     }
-    write_result(options.output, contents);
+    run.give(contents, options.output);
   }
   Index rootless = 0;
   double beyond = 0, left_out = 0;
@@ -356,7 +353,7 @@ void run_profile(const ProfileOptions& options, Run& run) {
   say_search(results, run);
   Value& found = run.results();
   found["roots_of"] = roots_of(results);
-  found["files"].push_back(options.output);
+  if (!options.output.empty()) found["files"].push_back(options.output);
   found["radii"] = results.size();
   found["ranks"] = ranks.size();
   found["radii_without_root"] = rootless;
@@ -388,6 +385,7 @@ void run_profile(const ProfileOptions& options, Run& run) {
   if (left_out > 0)
     run.say(fmt::format("note      energies without an answer were left out; they hold up to {:.1e} of an integral",
                         left_out));
+  if (options.output.empty()) return say_times(run);
   run.say("wrote     " + options.output);
   if (const Chart chart = transport_chart(results, species, panels); !chart.facets.empty()) {
     const auto drawing = run.report().phase("plot");

@@ -7,7 +7,6 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/results/field_chart.h"
-#include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/verbs/solve_settings.h"
 #include "sonde/instruments/neoclassical/verbs/verbs.h"
 
@@ -79,13 +78,13 @@ void run_run(const RunOptions& options, Run& run) {
   (void)choose_lane(run_file.solver.precision, grid, 1, {.gpu = false}, run);
   const FieldAxis field = run_file.case_field();
   const double nu_hat = run_file.case_nu();
-  if (!run_file.output.path.empty()) require_result_path(run_file.output.path);
+  if (!run_file.output.path.empty()) run.require_output(run_file.output.path);
   if (!run_file.output.path.empty() && run_file.output.plot) require_chart(field_chart_path(run_file.output.path));
 
   auto preparing = run.report().phase("prepare");
   const PreparedSurface prepared = std::move(
       prepare_surfaces(run_file, {},
-                       {.scale = field.kind != FieldKind::epsi_hat, .lengths = !run_file.output.path.empty()}, run)
+                       {.scale = field.kind != FieldKind::epsi_hat, .lengths = !run_file.output.path.empty() || run.gives_arrays()}, run)
           .front());
   const Case at{nu_hat, field.epsi_hat(prepared.scale).front()};
   require_room(prepared.surface, grid, run);
@@ -136,19 +135,20 @@ void run_run(const RunOptions& options, Run& run) {
   else if (made.path != path.value)
     run.say(fmt::format("note      solved by `{}`: `{}` left too large a residual", name(made.path), name(path.value)));
   if (run_file.solver.precision != Precision::f64) tell_precision(made, run);
-  if (run_file.output.path.empty()) return end_run(run_file, run);
+  if (run_file.output.path.empty() && !run.gives_arrays()) return end_run(run_file, run);
 
   auto writing = run.report().phase("write");
   const std::optional<Modes> modes =
       run_file.output.include_modes ? std::optional(plan.modes(workspace)) : std::nullopt;
   const std::optional<double> er_hat =
       prepared.scale.er_hat ? std::optional(at.epsi_hat / *prepared.scale.er_hat) : std::nullopt;
-  NetcdfContents contents = run_contents(prepared.surface, plan, at, er_hat, made, modes, provenance_of(run_file, run));
+  Contents contents = run_contents(prepared.surface, plan, at, er_hat, made, modes, provenance_of(run_file, run));
   // As n_xi, which is what the search took: of no meaning to a solve without one.
   if (error_of_n_xi) contents.add("error_of_n_xi", *error_of_n_xi);
   add_lengths(contents, prepared.a_b, prepared.R0);
-  write_result(run_file.output.path, contents);
+  run.give(contents, run_file.output.path);
   writing.end();
+  if (run_file.output.path.empty()) return end_run(run_file, run);
   run.results()["files"].push_back(run_file.output.path);
   run.say("wrote     " + run_file.output.path);
   if (!run_file.output.plot) return end_run(run_file, run);
@@ -176,6 +176,7 @@ Verb run_verb() {
                        {"sonde neoclassical run run.toml --adapt-n-xi 1e-3",
                         "As many Legendre modes as the collisionality needs"}},
           .pages = {{"neoclassical-run-file", "The run file of neoclassical transport", run_file_reference}},
+          .tables = RunFile().tables().outline(),
           .plans = true,
           .invoke = invocation<RunOptions, run_run>};
 }

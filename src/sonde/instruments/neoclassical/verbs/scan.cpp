@@ -8,7 +8,6 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/progress.h"
-#include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/results/scan_result.h"
 #include "sonde/instruments/neoclassical/scan/scan_surfaces.h"
 #include "sonde/instruments/neoclassical/verbs/solve_settings.h"
@@ -76,7 +75,7 @@ void prepare_scan(const ScanVerbOptions& options, const Ranks& ranks, PreparedSc
   ScanResult& result = scan.result;
   result.nu_v = run_file.scan_nu();
   result.field = run_file.scan_field();
-  require_result_path(run_file.output.path);
+  run.require_output(run_file.output.path);
 
   auto preparing = run.report().phase("prepare");
   const bool list = !run_file.scan.rho.empty();
@@ -164,10 +163,10 @@ void run_scan(const ScanVerbOptions& options, Run& run) {
   const RunFile& run_file = scan.run_file;
   {
     const auto writing = run.report().phase("write");
-    write_result(run_file.output.path, scan_contents(result, scan.grid, provenance_of(run_file, run)));
+    run.give(scan_contents(result, scan.grid, provenance_of(run_file, run)), run_file.output.path);
   }
   Value& results = run.results();
-  results["files"].push_back(run_file.output.path);
+  if (!run_file.output.path.empty()) results["files"].push_back(run_file.output.path);
   results["points"] = result.points.size();
   results["stellarator_symmetric"] = result.symmetric;
   results["rho"] = result.rho;
@@ -177,7 +176,9 @@ void run_scan(const ScanVerbOptions& options, Run& run) {
   for (const Point& point : result.points)
     if (point.status == PointStatus::ok) residual = std::max(residual, point.coefficients.residual);
   run.report().check("largest residual of an answer", residual, run_file.solver.tol);
-  run.say(fmt::format("wrote     {}, {} points", run_file.output.path, result.points.size()));
+  run.say(run_file.output.path.empty()
+              ? fmt::format("solved    {} points", result.points.size())
+              : fmt::format("wrote     {}, {} points", run_file.output.path, result.points.size()));
   tell_paths(scan, run);
   tell_search(result, run);
   if (scan.options.batches) say_batches(static_cast<Index>(result.points.size()), result.in_batches(), run);
@@ -219,7 +220,8 @@ Verb scan_verb() {
                    {"mpirun -n 4 sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5 --threads 1",
                     "By four processes, to whom points go as they are free"},
                    {"sonde neoclassical scan run.toml -o scan.nc --memory 150M", "With little memory"}},
-      .plans = true,
+      .tables = RunFile().tables().outline(),
+          .plans = true,
       .ranks = true,
       .invoke = invocation<ScanVerbOptions, run_scan>};
 }

@@ -81,6 +81,7 @@ void RunInput::read(RunFile& run_file, const std::vector<std::string>& unused, c
     run_file.read(input);
   else
     run_file.surface.path = input;
+  run_file.tables().assign_over_file(run.tables(), "the settings");
   if (run.given("s")) {
     if (run.given("rho"))
       throw Error(ErrorKind::usage, setting("s") + " and " + setting("rho") + " say the same").hint("keep one of them");

@@ -199,6 +199,17 @@ void take_list_beside(Source& source, const Hdf5File& file, const Shape& pattern
   }
 }
 
+void require_counts(DType dtype, const std::string& what) {
+  if (dtype >= DType::c64)
+    throw Error(ErrorKind::bad_input, fmt::format("{}: elements of type {} are not counts", what, name(dtype)));
+}
+
+void require_no_bins(const DataSettings& settings) {
+  if (settings.detector_bin != 1)
+    throw Error(ErrorKind::not_supported, "data.detector_bin sums pixels of files that `sonde stem` opens")
+        .hint("crop the patterns with data.crop instead");
+}
+
 Source open_plain(const DataSettings& settings) {
   Source source;
   source.file = settings.file;
@@ -207,6 +218,7 @@ Source open_plain(const DataSettings& settings) {
     source.format = "NPY";
     NpyStack stack = npy_stack(settings.file);
     take_shape(source, stack.shape, settings, settings.file);
+    require_counts(stack.dtype, settings.file);
     source.dtype = stack.dtype;
     source.read_patterns = [path = settings.file, shape = source.shape] { return read_npy(path).reshaped(shape); };
     source.read_frames = std::move(stack.read_frames);
@@ -216,9 +228,10 @@ Source open_plain(const DataSettings& settings) {
   const Hdf5File file = Hdf5File::open(settings.file);
   const auto data = std::make_shared<Hdf5Dataset>(patterns_of(file, settings.patterns));
   const std::string what = fmt::format("{}:{}", settings.file, data->path());
-  if (!data->info().dtype || *data->info().dtype >= DType::c64)
+  if (!data->info().dtype)
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: elements of type {} are not counts", what, data->info().type_text));
+  require_counts(*data->info().dtype, what);
   if (settings.positions.empty()) take_list_beside(source, file, data->info().shape);
   take_shape(source, data->info().shape, settings, what);
   source.dtype = *data->info().dtype;
@@ -287,14 +300,30 @@ Source open_source(const DataSettings& settings) {
     // A named data set is meant, whatever else the file holds.
     if (format == SourceFormat::sonde && !settings.patterns.empty()) format = SourceFormat::plain;
   }
-  if (settings.detector_bin != 1)
-    throw Error(ErrorKind::not_supported, "data.detector_bin sums pixels of files that `sonde stem` opens")
-        .hint("crop the patterns with data.crop instead");
+  require_no_bins(settings);
   Source source = format == SourceFormat::cxi     ? open_cxi(settings.file)
                   : format == SourceFormat::ptyd  ? open_ptyd(settings.file)
                   : format == SourceFormat::sonde ? open_sonde_scan(settings.file)
                                                   : open_plain(settings);
   if (format != SourceFormat::plain) require_shape(source, settings);
+  take_named_arrays(settings, source);
+  require_fitting(source);
+  return source;
+}
+
+Source open_array(std::shared_ptr<const Array> patterns, const DataSettings& settings) {
+  require_no_bins(settings);
+  Source source;
+  source.file = source.format = "array";
+  if (!settings.positions.empty()) take_named_positions(settings, source);  // they tell the order of axes
+  require_counts(patterns->dtype(), "data");
+  take_shape(source, patterns->shape(), settings, "data");
+  source.dtype = patterns->dtype();
+  source.in_memory = !settings.clip_negative;
+  // Clipping works in place, and these elements belong to somebody else.
+  source.read_patterns = [patterns, flat = source.shape, copy = settings.clip_negative] {
+    return (copy ? patterns->clone() : alias(patterns)).reshaped(flat);
+  };
   take_named_arrays(settings, source);
   require_fitting(source);
   return source;

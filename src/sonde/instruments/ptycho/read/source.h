@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,5 +67,9 @@ void require_fitting(const Source& source);
 /// Opens a file and reads all but the patterns. Throws Error(bad_file) naming file and data set for missing ones,
 /// Error(bad_input) for shapes that do not fit each other; axes that seem to be in another order are named.
 [[nodiscard]] Source open_source(const DataSettings& settings);
+
+/// The same of patterns in memory, (frames, rows, columns) or (scan rows, scan columns, rows, columns), contiguous on
+/// the host; `settings.file` stands for them in messages.
+[[nodiscard]] Source open_array(std::shared_ptr<const Array> patterns, const DataSettings& settings);
 
 }  // namespace sonde::ptycho

@@ -10,15 +10,13 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/hdf5.h"
-#include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/ptycho/constrain/modes.h"
 #include "sonde/instruments/ptycho/quality/image.h"
 
 namespace sonde::ptycho {
 namespace {
-
-Array pair_of(double row, double col) { return Array::from(std::vector<double>{row, col}, Shape{2}); }
 
 /// (J, 2) of points times a scale.
 Array array_of(const std::vector<Point>& points, double row, double col) {
@@ -125,76 +123,81 @@ Result result_of(const State& state, const Sampling& sampling, Point offset, con
 namespace {
 
 /// What belongs to the moment of one run: equal runs are equal outside of it.
-const std::string run_group = "/run/";
+const std::string run_group = "run/";
 const std::string seconds = "seconds";
 
 }  // namespace
 
-void write_result(const std::string& path, const Result& result, const OutputRole& role) {
+Contents contents_of(const Result& result) {
   const bool calibrated = result.sampling.calibrated();
   const double row = calibrated ? result.sampling.pixel_row() : 1, col = calibrated ? result.sampling.pixel_col() : 1;
-  Hdf5Writer writer(path, role);
-  writer.attribute("/", "schema", std::string("sonde.ptycho.result/1"));
+  Contents contents;
+  contents.attribute("schema", std::string("sonde.ptycho.result/1"));
 
   const bool potential = result.type == ObjectType::potential;
-  const std::string object = potential ? "/object_phase" : "/object";
-  writer.array(object, potential ? result.phase : result.object);
-  writer.describe(object, {"slice", "row", "column"}, potential ? "rad" : "");
-  writer.attribute(object, "type", std::string(potential ? "potential" : "complex"));
-  writer.attribute(object, "origin_px", pair_of(result.origin.row, result.origin.col));
+  Contents::Attributes& of_object =
+      contents
+          .add(potential ? "object_phase" : "object", {"slice", "row", "column"},
+               alias(potential ? result.phase : result.object))
+          .unit(potential ? "rad" : "")
+          .attributes;
+  of_object.emplace_back("type", std::string(potential ? "potential" : "complex"));
+  of_object.emplace_back("origin_px", std::vector{result.origin.row, result.origin.col});
   if (calibrated) {
-    writer.attribute(object, "pixel_size_A", pair_of(row, col));
-    writer.attribute(object, "origin_A", pair_of(result.origin.row * row, result.origin.col * col));
+    of_object.emplace_back("pixel_size_A", std::vector{row, col});
+    of_object.emplace_back("origin_A", std::vector{result.origin.row * row, result.origin.col * col});
     const std::vector<double>& thickness = result.slice_thickness_a;
     if (thickness.size() > 1)
-      writer.attribute(object, "slice_thickness_A",
-                       Array::from(thickness, Shape{static_cast<Index>(thickness.size())}));
+      of_object.emplace_back("slice_thickness_A", thickness);
     else if (!thickness.empty())
-      writer.attribute(object, "slice_thickness_A", thickness.front());
-    writer.attribute(object, "wavelength_A", result.sampling.wavelength);
+      of_object.emplace_back("slice_thickness_A", thickness.front());
+    of_object.emplace_back("wavelength_A", result.sampling.wavelength);
   }
 
   const Shape& probe = result.probe.shape();
-  writer.array("/probe", result.probe.clone().reshaped(Shape{1, probe[0], probe[1], probe[2]}));
-  writer.describe("/probe", {"probe", "mode", "row", "column"});
-  if (calibrated) writer.attribute("/probe", "pixel_size_A", pair_of(row, col));
-  writer.attribute("/probe", "occupancy", Array::from(occupancies(result.probe), Shape{probe[0]}));
+  Contents::Attributes& of_probe =
+      contents
+          .add("probe", {"probe", "mode", "row", "column"},
+               alias(result.probe).reshaped(Shape{1, probe[0], probe[1], probe[2]}))
+          .attributes;
+  if (calibrated) of_probe.emplace_back("pixel_size_A", std::vector{row, col});
+  of_probe.emplace_back("occupancy", occupancies(result.probe));
 
   if (!result.opr_modes.empty()) {
-    writer.array("/opr_modes", result.opr_modes);
-    writer.array("/opr_weights", result.opr_weights);
-    writer.describe("/opr_weights", {"frame", "component"});
+    contents.add("opr_modes", {"component", "row", "column"}, alias(result.opr_modes));
+    contents.add("opr_weights", {"frame", "component"}, alias(result.opr_weights));
   }
 
   const std::string unit = calibrated ? "A" : "px";
   for (const auto& [name, points] :
-       {std::pair("/positions_", &result.positions), std::pair("/positions_initial_", &result.initial_positions)}) {
-    writer.array(name + unit, array_of(*points, row, col));
-    writer.describe(name + unit, {"frame", "row, column"}, calibrated ? "\u00c5" : "px");
-  }
+       {std::pair("positions_", &result.positions), std::pair("positions_initial_", &result.initial_positions)})
+    contents.add(name + unit, {"frame", "row, column"}, array_of(*points, row, col))
+        .unit(calibrated ? "\u00c5" : "px");
 
-  writer.group("/metrics");
-  for (const auto& [name, values] : result.metrics) {
-    const std::string where = (name == seconds ? run_group : "/metrics/") + name;
-    writer.array(where, Array::from(values, Shape{static_cast<Index>(values.size())}));
-    writer.describe(where, {"iteration, from 0"}, name == seconds ? "s" : "");
-  }
+  for (const auto& [name, values] : result.metrics)
+    contents
+        .add((name == seconds ? run_group : "metrics/") + name, {"iteration, from 0"},
+             Array::from(values, Shape{static_cast<Index>(values.size())}))
+        .unit(name == seconds ? "s" : "");
 
   const Box view = result.field_of_view();
   Array mask = Array::zeros(Device::cpu(), result.object.shape().last(2), DType::u8);
   for (Index r = view.row; r < view.row + view.rows; ++r)
     std::fill_n(static_cast<std::uint8_t*>(mask.data()) + r * mask.shape()[1] + view.col, view.cols, std::uint8_t{1});
-  writer.array("/fov_mask", mask);
-  writer.describe("/fov_mask", {"row", "column"});
+  contents.add("fov_mask", {"row", "column"}, std::move(mask));
 
-  writer.value("/settings", result.settings);
+  contents.add_text("settings", result.settings);
   Value provenance = Value::object(), moment = Value::object();
   for (const auto& [key, member] : result.provenance.members()) (key == "run" ? moment : provenance[key]) = member;
-  writer.value("/provenance", to_json(provenance, -1));
-  writer.value(run_group + "moment", to_json(moment, -1));
-  writer.value(run_group + "timing", to_json(result.timing, -1));
-  writer.value("/diagnostics", to_json(result.diagnostics, -1));
-  writer.finish();
+  contents.add_text("provenance", to_json(provenance, -1));
+  contents.add_text(run_group + "moment", to_json(moment, -1));
+  contents.add_text(run_group + "timing", to_json(result.timing, -1));
+  contents.add_text("diagnostics", to_json(result.diagnostics, -1));
+  return contents;
+}
+
+void write_result(const std::string& path, const Result& result, const OutputRole& role) {
+  write_contents(path, contents_of(result), role);
 }
 
 Result read_result(const std::string& path) {
@@ -268,11 +271,11 @@ Result read_result(const std::string& path) {
   result.provenance = json_at(file, "/provenance");
   // Results of before have all of it in /provenance, /timing and /metrics.
   const bool grouped = file.is_group("/run");
-  if (Value moment = grouped ? json_at(file, run_group + "moment") : Value(); moment.is_object() && moment.size() > 0)
+  if (Value moment = grouped ? json_at(file, "/" + run_group + "moment") : Value(); moment.is_object() && moment.size() > 0)
     result.provenance["run"] = std::move(moment);
-  result.timing = json_at(file, grouped ? run_group + "timing" : "/timing");
-  if (grouped && file.is_dataset(run_group + seconds)) {
-    const Array values = file.dataset(run_group + seconds).read();
+  result.timing = json_at(file, grouped ? "/" + run_group + "timing" : "/timing");
+  if (grouped && file.is_dataset("/" + run_group + seconds)) {
+    const Array values = file.dataset("/" + run_group + seconds).read();
     if (values.dtype() == DType::f64 && values.shape().rank() == 1) {
       const auto* from = static_cast<const double*>(values.data());
       result.metrics[seconds].assign(from, from + values.count());

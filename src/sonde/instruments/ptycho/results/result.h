@@ -7,6 +7,7 @@
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/contents.h"
 #include "sonde/engine/options/value.h"
 #include "sonde/instruments/ptycho/model/state.h"
 #include "sonde/instruments/ptycho/optics/sampling.h"
@@ -45,7 +46,7 @@ struct Result {
 [[nodiscard]] const std::vector<std::string>& metric_names();
 [[nodiscard]] Value metrics_value(const IterationRecord& record);
 
-/// Writes the result file; it has its name only when it is complete:
+/// What a result file holds:
 ///   /object (S, Y, X) complex, or /object_phase real; attributes type, pixel_size_A, origin_A, slice_thickness_A
 ///   (one number, or one of each slice), and origin_px, the position of pixel [0,0] in object pixels; /probe (1, M, Ny,
 ///   Nx) complex, centred, with pixel_size_A and occupancy; /opr_modes (L, Ny, Nx) and /opr_weights (J, L) complex
@@ -53,6 +54,10 @@ struct Result {
 ///   /diagnostics; and in /run what belongs to the moment (start, host and paths as moment, timing, seconds of the
 ///   iterations): equal runs are equal outside of it. Without a calibration there is no *_A: /positions_px and
 ///   /positions_initial_px instead.
+/// The arrays are those of `result`, which must live as long.
+[[nodiscard]] Contents contents_of(const Result& result);
+
+/// Writes it as HDF5; the file has its name only when it is complete.
 void write_result(const std::string& path, const Result& result, const OutputRole& role = {});
 
 /// Reads a result file. Throws Error(bad_file) for files that are none, naming what is missing.

@@ -110,8 +110,19 @@ std::string OutputSettings::report_page() const {
   return std::filesystem::path(file).replace_extension().string() + "_report.html";
 }
 
+void OutputSettings::write_nothing() {
+  for (const auto& [key, asked] : {std::pair("output.checkpoint_every", checkpoint_every > 0),
+                                   std::pair("output.checkpoint_minutes", checkpoint_minutes > 0),
+                                   std::pair("output.preview_every", preview_every > 0)})
+    if (asked)
+      throw Error(ErrorKind::usage, setting(key) + " writes beside the result, for which no file is named")
+          .hint("give " + setting("output.file"));
+  file.clear();
+  pictures = report = false;
+}
+
 void OutputSettings::require_places() const {
-  require_place(file);
+  if (!file.empty()) require_place(file);
   if (!log.empty()) require_log(log);
   if (wants_checkpoints()) require_place(checkpoint(), checkpoint_role());
   if (pictures || preview_every > 0) require_place(picture("phase"), picture_role());

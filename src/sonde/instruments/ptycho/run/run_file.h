@@ -53,7 +53,7 @@ struct QualitySettings {
 
 /// [output]: what is written.
 struct OutputSettings {
-  std::string file = "result.h5", log;
+  std::string file = "result.h5", log;  ///< file empty: write_nothing()
   bool pictures = true, report = true, level_phase = false;
   Index checkpoint_every = 0, preview_every = 0;
   double checkpoint_minutes = 0;
@@ -66,6 +66,9 @@ struct OutputSettings {
   [[nodiscard]] std::string picture(const std::string& what) const;
   /// The page for people, beside the result.
   [[nodiscard]] std::string report_page() const;
+  /// For who takes the result as arrays and names no file: `file` is empty. Throws Error(usage) when checkpoints or
+  /// previews are asked for, which lie beside the result.
+  void write_nothing();
   /// Every file that a run with these settings writes becomes an output of it, before the work (io/atomic_file.h).
   void require_places() const;
 

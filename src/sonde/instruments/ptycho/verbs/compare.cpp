@@ -127,7 +127,8 @@ void run_compare(const CompareOptions& options, Run& run) {
       !options.output.empty() ? options.output : fs::path(options.result).replace_extension().string() + "_compare.png";
   // A name that was made up replaces pictures of sonde only.
   const OutputRole role = options.output.empty() ? picture_role() : OutputRole{.what = picture_role().what};
-  if (options.picture) {
+  const bool draws = options.picture && (!options.output.empty() || !run.gives_arrays());
+  if (draws) {
     if (!to_lower(output).ends_with(".png"))
       throw Error(ErrorKind::usage, fmt::format("{}: the picture is a .png", output)).hint("give another -o");
     require_place(output, role);
@@ -140,7 +141,7 @@ void run_compare(const CompareOptions& options, Run& run) {
   run.results()["first"] = options.result;
   run.results()["second"] = measure.name;
   say_comparison(found, options.result, measure.name, run);
-  if (!options.picture) return;
+  if (!draws) return;
   write_figure(output, found, role);
   run.results()["files"].push_back(output);
   run.say("wrote     " + output);

@@ -28,7 +28,7 @@ struct DirectOptions {
   std::vector<std::string> set;
   RunFile described;
   void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "patterns, or a run file (.toml)"});
+    fields.positional("input", input, {.help = "patterns, or a run file (.toml)", .array = true});
     fields.choice("method", method, {{"ssb", DirectMethod::ssb}, {"parallax", DirectMethod::parallax}},
                   {.help = "single side band, or tilt-corrected bright field"});
     fields.add(
@@ -46,10 +46,15 @@ struct DirectOptions {
   }
 };
 
+/// None for a caller who takes the arrays and names no file.
+std::vector<std::string> outputs_of(const DirectOptions& options, const Run& run) {
+  return run.gives_arrays() && !run.given("output") ? std::vector<std::string>{} : options.output;
+}
+
 /// What is wrong with a file is better known before the work than after it.
 void require_formats_and_places(const DirectOptions& options, const Run& run) {
-  if (!run.settings().is_set("output")) note_made_up_names();
-  for (const std::string& file : options.output) {
+  if (!run.given("output")) note_made_up_names();
+  for (const std::string& file : outputs_of(options, run)) {
     const std::string ending = to_lower(fs::path(file).extension().string());
     if (ending != ".h5" && ending != ".npy" && ending != ".tif" && ending != ".tiff" && ending != ".png")
       throw Error(ErrorKind::usage, fmt::format("{}: outputs are .h5, .npy, .tif or .png", file));
@@ -85,7 +90,8 @@ void run_direct_command(const DirectOptions& options, Run& run) {
     return;
   }
   auto phase = run.report().phase("write");
-  for (const std::string& file : options.output) {
+  run.give(contents_of(outcome->result));
+  for (const std::string& file : outputs_of(options, run)) {
     const std::string ending = to_lower(fs::path(file).extension().string());
     if (ending == ".h5")
       write_result(file, outcome->result);
@@ -122,6 +128,7 @@ Verb direct_verb() {
                     "From a 4D-STEM scan that contains the rest, on a finer grid"},
                    {"sonde ptycho run recon.toml --set object.init=parallax", "A reconstruction that starts from it"}},
       .own_config = true,
+      .tables = RunFile().tables().outline(),
       .plans = true,
       .invoke = invocation<DirectOptions, run_direct_command>};
 }

@@ -68,7 +68,7 @@ std::optional<DirectOutcome> reconstruct_directly(const RunFile& run_file, Direc
 
 void begin_directly(RunFile& run_file, Run& run) {
   const std::optional<DirectMethod> method = direct_start(run_file);
-  if (!method) return;
+  if (!method || run_file.output.file.empty()) return;  // reconstruct() begins without a file
   (void)run_file.schedule();
   run_file.output.require_places();
   const std::string start =

@@ -31,6 +31,7 @@ struct ExportOptions {
 };
 
 void run_export(const ExportOptions& options, Run& run) {
+  run.require_named_output();
   std::string output = options.output;
   if (output.empty()) {
     note_made_up_names();

@@ -40,6 +40,7 @@ Source open_scan(const DataSettings& settings, Run& run) {
 }  // namespace
 
 Source open_measurement(const DataSettings& settings, Run& run) {
+  if (const std::shared_ptr<const Array> patterns = run.array(settings.file)) return open_array(patterns, settings);
   if (settings.file.empty() || is_own_format(settings)) return open_source(settings);
   return open_scan(settings, run);
 }

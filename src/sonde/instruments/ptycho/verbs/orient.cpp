@@ -21,7 +21,7 @@ struct OrientCommandOptions {
   void describe(Fields& fields) {
     fields.positional(
         "input", input,
-        {.help = "run file (.toml), or the patterns, with " + setting("config") + " RUN.toml when needed"});
+        {.help = "run file (.toml), or the patterns, with " + setting("config") + " RUN.toml when needed", .array = true});
     fields.add(
         "set", set,
         {.help = "one setting of the run file, for instance geometry.scan_step_A=0.4", .metavar = "TABLE.KEY=VALUE"});
@@ -113,6 +113,7 @@ Verb orient_verb() {
                    {"sonde ptycho orient recon.toml --rotation-deg -12.5",
                     "The angle is known, mirrors and quarter turns are not"}},
       .own_config = true,
+      .tables = RunFile().tables().outline(),
       .invoke = invocation<OrientCommandOptions, run_orient>};
 }
 

@@ -24,6 +24,7 @@
 #include "sonde/instruments/ptycho/results/picture.h"
 #include "sonde/instruments/ptycho/results/result.h"
 #include "sonde/instruments/ptycho/run/device_plan.h"
+#include "sonde/instruments/ptycho/run/direct_job.h"
 #include "sonde/instruments/ptycho/run/half_data.h"
 #include "sonde/instruments/ptycho/run/job.h"
 #include "sonde/instruments/ptycho/run/multi_start.h"
@@ -125,7 +126,7 @@ struct LiveView {
   std::unique_ptr<Shown> shown;
 
   LiveView(Job& job, const RunFile& file, Index port, Run& run) {
-    LiveFacts facts{.title = fs::path(file.output.file).filename().string(),
+    LiveFacts facts{.title = file.output.file.empty() ? "reconstruction" : fs::path(file.output.file).filename().string(),
                     .floor = job.floor(),
                     .scan_step = job.plan().spacing.nearest,
                     .sampling = job.plan().scan.sampling,
@@ -228,24 +229,6 @@ void write_beside(const Result& result, const RunFile& run_file, Run& run) {
   say_written(run_file.output.report_page(), run);
 }
 
-/// What the result file holds, for who takes arrays.
-void give_arrays(const Result& result, Run& run) {
-  if (!run.gives_arrays()) return;
-  const std::vector<std::string> of_object = {"slice", "row", "column"};
-  if (result.phase.empty())
-    run.give({.name = "object", .values = result.object.clone(), .axes = of_object});
-  else
-    run.give({.name = "phase", .values = result.phase.clone(), .axes = of_object, .unit = "rad"});
-  run.give({.name = "probe", .values = result.probe.clone(), .axes = {"mode", "row", "column"}});
-  Array positions(Device::cpu(), Shape{static_cast<Index>(result.positions.size()), 2}, DType::f64);
-  const auto to = positions.view<double, 2>();
-  for (std::size_t i = 0; i < result.positions.size(); ++i) {
-    to(static_cast<Index>(i), 0) = result.positions[i].row;
-    to(static_cast<Index>(i), 1) = result.positions[i].col;
-  }
-  run.give({.name = "positions", .values = std::move(positions), .axes = {"frame", "row, column"}, .unit = "px"});
-}
-
 /// The result file and what lies beside it.
 void write_results(Job& job, const RunFile& run_file, const Source& source, const std::optional<Error>& stopped,
                    Run& run) {
@@ -254,17 +237,18 @@ void write_results(Job& job, const RunFile& run_file, const Source& source, cons
   if (run.silent()) return;  // the result is that of the first process
   result.diagnostics["outcome"] = ending(outcome.kind);
   result.diagnostics["because"] = reason(outcome, stopped);
-  write_result(run_file.output.file, result);  // before everything that may still be interrupted
+  const std::string& file = run_file.output.file;
+  if (!file.empty()) write_result(file, result);  // before everything that may still be interrupted
   const bool over = outcome.kind == Outcome::Kind::finished || outcome.kind == Outcome::Kind::converged;
   const std::vector<Index> frames = job.reconstruction().active();
   job.close();  // its memory is for what looks at the result
   if (run_file.quality.half_data && !stopped && over) {
     add_half_data(job, run_file, frames, source.scan_shape ? std::optional(source.scan_shape->cols) : std::nullopt,
                   result, run);
-    write_result(run_file.output.file, result);
+    if (!file.empty()) write_result(file, result);
   }
-  write_beside(result, run_file, run);
-  give_arrays(result, run);
+  if (!file.empty()) write_beside(result, run_file, run);
+  run.give(contents_of(result));
 }
 
 void tell_outcome(Job& job, const std::optional<Error>& stopped, Run& run) {
@@ -327,7 +311,9 @@ void reconstruct(RunFile& run_file, const CheckpointReader* from, std::optional<
   if (processes_here > 1)
     budgets.disk = Budget(budgets.disk.limit_bytes() / static_cast<std::size_t>(processes_here),
                           fmt::format("{}, divided by {} processes", budgets.disk.because(), processes_here));
-  JobPlan plan = plan_job(run_file, source, {.budgets = budgets, .ranks = ranks, .kernels = !device.is_cpu()});
+  const Resources resources{.budgets = budgets, .ranks = ranks, .kernels = !device.is_cpu()};
+  const bool begins = from == nullptr && run_file.output.file.empty() && direct_start(run_file) && !run.dry_run();
+  JobPlan plan = begins ? begin_directly(run_file, source, resources) : plan_job(run_file, source, resources);
   say_plan(source, plan, run);
   if (!device.is_cpu()) use_kernels(device, run_file, plan, run);
   // Before memory is asked for: a position far away makes an object that no memory holds.
@@ -374,7 +360,7 @@ void reconstruct(RunFile& run_file, const CheckpointReader* from, std::optional<
     throw Error(
         ErrorKind::not_converged,
         fmt::format(
-            "the reconstruction diverged: {}; the estimate with the lowest R_I, that of iteration {}, was written",
+            "the reconstruction diverged: {}; the estimate with the lowest R_I, that of iteration {}, is kept",
             outcome.because, outcome.best))
         .hint(std::string(divergence_hint));
   if (outcome.kind == Outcome::Kind::finished && run_file.stop.require)

@@ -23,18 +23,18 @@ struct ReportOptions {
 };
 
 void run_report(const ReportOptions& options, Run& run) {
-  const bool named = !options.output.empty();
+  const bool named = !options.output.empty(), writes = named || !run.gives_arrays();
   const std::string output =
       named ? options.output : fs::path(options.input).replace_extension().string() + "_report.html";
   // A name that was made up replaces pages of sonde only.
   const OutputRole role = named ? OutputRole{.what = page_role().what} : page_role();
-  require_place(output, role);
+  if (writes) require_place(output, role);
   run.require_room_for(options.input);
   const Result result = read_result(options.input);
   const Findings findings = findings_of(result);
-  write_report(output, result, findings, fs::path(options.input).filename().string(), role);
+  if (writes) write_report(output, result, findings, fs::path(options.input).filename().string(), role);
   Value& results = run.results();
-  results["files"].push_back(output);
+  if (writes) results["files"].push_back(output);
   results["diagnoses"] = to_value(findings.diagnoses);
   results["advice"] = Value::list();
   for (const Advice& advice : advice_for(findings)) {
@@ -43,7 +43,7 @@ void run_report(const ReportOptions& options, Run& run) {
     item["why"] = advice.why;
     item["settings"] = advice.settings;
   }
-  run.say("wrote     " + output);
+  if (writes) run.say("wrote     " + output);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct RunOptions {
   void describe(Fields& fields) {
     fields.positional("input", input,
                       {.help = "run file (.toml), or the patterns, with " + setting("config") +
-                               " RUN.toml unless the file says all of itself"});
+                               " RUN.toml unless the file says all of itself",
+                       .array = true});
     described.tables().lend(fields, {{"output.file", "output", 'o'},
                                      {"compute.precision"},
                                      {"data.storage"},
@@ -42,6 +43,7 @@ void run_run(const RunOptions& options, Run& run) {
   if (Ranks::world().size() > 1 && direct_start(run_file))
     throw Error(ErrorKind::not_supported, "a one-shot reconstruction cannot begin a run of several processes")
         .hint("`sonde ptycho direct -o start.h5` first, then object.init = \"file\" with object.file");
+  if (run.gives_arrays() && !run_file.tables().is_set("output.file")) run_file.output.write_nothing();
   begin_directly(run_file, run);
   reconstruct(run_file, nullptr, options.live, run);
 }
@@ -73,6 +75,7 @@ Verb run_verb() {
                        {"sonde ptycho run recon.toml --dry-run", "Memory, overlap and time, without any work"}},
           .pages = {{"ptycho-run-file", "The run file with all its keys", run_file_reference}},
           .own_config = true,
+          .tables = RunFile().tables().outline(),
           .plans = true,
           .ranks = true,
           .invoke = invocation<RunOptions, run_run>};

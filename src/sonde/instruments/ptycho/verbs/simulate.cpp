@@ -47,6 +47,7 @@ void tell_scan(const SimulateOptions& options, const Truth& truth, Run& run) {
 
 void run_simulate(const SimulateCommandOptions& options, Run& run) {
   const SimulateOptions& scan = options.scan;
+  run.require_named_output();
   if (scan.output == SimulateOptions{}.output) note_made_up_names();
   require_place(scan.output);
   {

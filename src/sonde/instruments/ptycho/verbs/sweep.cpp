@@ -166,6 +166,7 @@ void write_outcome(const Sweep& sweep, const std::string& folder, Run& run) {
 void run_sweep(const SweepOptions& options, Run& run) {
   SweepFile file;
   file.read(options.input);
+  run.require_named_output(file.tables().is_set("sweep.output"));
   if (!options.output.empty()) file.sweep.output = options.output;
   if (file.sweep.run.empty())
     throw Error(ErrorKind::bad_input, "the sweep file names no run file").hint("run = \"recon.toml\" in [sweep]");

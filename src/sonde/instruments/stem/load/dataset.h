@@ -134,5 +134,7 @@ struct LoadPreview {
   LoadEstimate estimate;
 };
 [[nodiscard]] LoadPreview preview_load(const std::string& path, const LoadOptions& options, const Budget& budget);
+[[nodiscard]] LoadPreview preview_load(std::unique_ptr<Source> opened, const LoadOptions& options,
+                                       const Budget& budget);
 
 }  // namespace sonde::stem

@@ -92,18 +92,40 @@ ResultType result_type(DType dtype, const std::string& name) {
 constexpr std::array<std::string_view, 6> harmless = {"voltage",  "camera_length", "scan_step",
                                                       "rotation", "on_error",      "hot_pixels"};
 
+/// How files are read: of no use to an array.
+constexpr std::array<std::string_view, 14> of_files = {
+    "scan_shape", "scan_flip", "transpose_scan", "allow_incomplete", "drop_extra", "ignore_mask", "sentinel",
+    "dataset",    "raw_shape", "raw_dtype",      "raw_big_endian",   "raw_offset", "raw_gap",     "preset"};
+
+/// The keys that are not at their defaults.
+std::vector<std::string> changed(LoadOptions options) {
+  LoadOptions untouched;
+  const Fields given(options), defaults(untouched);
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < given.all().size(); ++i)
+    if (given.all()[i].value() != defaults.all()[i].value()) keys.push_back(given.all()[i].key);
+  return keys;
+}
+
+template <std::size_t N>
+bool is_among(const std::array<std::string_view, N>& keys, const std::string& key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+void require_nothing_of_files(const LoadOptions& options, const std::string& name) {
+  std::vector<std::string> given;
+  for (const std::string& key : changed(options))
+    if (is_among(of_files, key)) given.push_back(setting(key));
+  if (!given.empty())
+    throw Error(ErrorKind::usage, fmt::format("{}: {} says how a file is read", name, join_words(given)))
+        .hint("leave it out: an array has its shape and type");
+}
+
 void require_unchanged(LoadOptions options, ResultType own, const std::string& name) {
   if (options.dtype == own) options.dtype = ResultType::automatic;
   if (options.layout == LayoutChoice::frame) options.layout = LayoutChoice::automatic;
-  LoadOptions untouched;
-  const Fields given(options), defaults(untouched);
-  std::vector<std::string> changing;
-  for (std::size_t i = 0; i < given.all().size(); ++i) {
-    const Field& field = given.all()[i];
-    if (std::find(harmless.begin(), harmless.end(), field.key) == harmless.end() &&
-        field.value() != defaults.all()[i].value())
-      changing.push_back(field.key);
-  }
+  std::vector<std::string> changing = changed(options);
+  std::erase_if(changing, [](const std::string& key) { return is_among(harmless, key); });
   if (!changing.empty())
     throw Error(ErrorKind::bad_input, fmt::format("{}: {} would change elements of an array that is used in place",
                                                   name, join_words(changing)))
@@ -129,8 +151,9 @@ void require_good(const Dataset& dataset, const std::string& name) {
 
 }  // namespace
 
-std::unique_ptr<Source> open_array(Array scan, const std::string& name) {
+std::unique_ptr<Source> open_array(Array scan, const std::string& name, const LoadOptions& options) {
   require_scan(scan, name);
+  require_nothing_of_files(options, name);
   return std::make_unique<ArraySource>(std::make_shared<const Array>(std::move(scan)), name);
 }
 

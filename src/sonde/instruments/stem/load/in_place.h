@@ -12,8 +12,9 @@ namespace sonde::stem {
 
 /// A scan whose frames lie in host memory already: a contiguous array (scan rows, scan cols, rows, cols) of any integer
 /// or floating-point type. `name` stands for it in messages. The elements are read whenever frames are needed, so they
-/// must stay as they are. Throws Error(bad_input) for other arrays.
-[[nodiscard]] std::unique_ptr<Source> open_array(Array scan, const std::string& name);
+/// must stay as they are. Throws Error(bad_input) for other arrays, Error(usage) when `options` say how a file is to be
+/// read.
+[[nodiscard]] std::unique_ptr<Source> open_array(Array scan, const std::string& name, const LoadOptions& options);
 
 /// Loads such a scan without a copy: the data set's frames are the elements of `scan` (u8, u16, u32 or f32), and one
 /// pass over them finds moments and bad pixels. Throws Error(bad_input) when `options` ask for elements that would

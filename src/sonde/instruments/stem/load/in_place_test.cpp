@@ -74,7 +74,7 @@ TEST(InPlace, OtherElementsNeedACopy) {
               HasSubstr("elements of type f64"));
   EXPECT_THAT(error_of(ErrorKind::bad_input,
                        [] {
-                         (void)open_array(Array::from(std::vector<float>(8), {2, 2, 2}), "scan");
+                         (void)open_array(Array::from(std::vector<float>(8), {2, 2, 2}), "scan", LoadOptions{});
                        }),
               HasSubstr("scan: shape (2, 2, 2), expected (scan rows, scan cols, rows, cols)"));
 }
@@ -82,7 +82,7 @@ TEST(InPlace, OtherElementsNeedACopy) {
 TEST(InPlace, ALoadOfTheArrayMakesNewElements) {
   LoadOptions options = as_they_are();
   options.det_bin = "2";
-  const Dataset dataset = load(open_array(counting(), "scan"), options, roomy());
+  const Dataset dataset = load(open_array(counting(), "scan", options), options, roomy());
   EXPECT_EQ(dataset.shape(), (Shape{2, 3, 2, 3}));
   EXPECT_EQ(dataset.pattern(0, 0).count(), 6);
 }

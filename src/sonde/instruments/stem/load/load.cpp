@@ -653,7 +653,11 @@ Dataset survey(std::unique_ptr<Source> source, const LoadOptions& options, const
 }
 
 LoadPreview preview_load(const std::string& path, const LoadOptions& options, const Budget& budget) {
-  const std::unique_ptr<Source> source = adapt(open_scan(path, options, budget), options);
+  return preview_load(open_scan(path, options, budget), options, budget);
+}
+
+LoadPreview preview_load(std::unique_ptr<Source> opened, const LoadOptions& options, const Budget& budget) {
+  const std::unique_ptr<Source> source = adapt(std::move(opened), options);
   const ScanGrid scan = ScanGrid::make(source->acquisition(), options.region(), options.scan_bin, options.edge);
   LoadPreview preview{source->acquisition(), sizes_of(*source, scan, options, budget.available_bytes()), {}};
   preview.acquisition.calibration = calibration_of(preview.acquisition, options);

@@ -56,10 +56,10 @@ std::string try_survey(ScanImages& made, std::unique_ptr<Source> source, const L
 
 }  // namespace
 
-ScanImages image_scan(const std::string& path, const LoadOptions& load_options, const DetectorOptions& detectors,
+ScanImages image_scan(const OpenScan& open, const LoadOptions& load_options, const DetectorOptions& detectors,
                       const Budget& budget, Device device) {
   const Stopwatch opening;
-  std::unique_ptr<Source> source = open_scan(path, load_options, budget);
+  std::unique_ptr<Source> source = open();
   const double validate_s = opening.seconds();
   std::string because = why_loaded(*source, load_options, detectors, device);
   ScanImages made;
@@ -71,7 +71,7 @@ ScanImages image_scan(const std::string& path, const LoadOptions& load_options, 
       return made;
     }
     made = {};
-    source = open_scan(path, load_options, budget);
+    source = open();
   }
   made.dataset = load(std::move(source), load_options, budget, device);
   record_opening(made.dataset, {"way to the images: a load of the scan", std::move(because)}, validate_s);

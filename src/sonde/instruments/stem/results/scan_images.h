@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,11 +21,14 @@ struct ScanImages {
   std::vector<DetectorImage> images;
 };
 
-/// The images of `detectors` from a file. Where they are sums of counts over boolean masks, and the options ask for
+/// Opens the scan, as often as it is asked to.
+using OpenScan = std::function<std::unique_ptr<Source>()>;
+
+/// The images of `detectors` from a scan. Where they are sums of counts over boolean masks, and the options ask for
 /// nothing else (can_survey), every frame is read once and none is held; bad pixels and the centre are then those of a
 /// sample. Else, or where a centre is not clear in the sample, the scan is loaded. One of the choices of the data set
 /// says which. Throws what load() and detector_images() throw.
-[[nodiscard]] ScanImages image_scan(const std::string& path, const LoadOptions& load, const DetectorOptions& detectors,
+[[nodiscard]] ScanImages image_scan(const OpenScan& open, const LoadOptions& load, const DetectorOptions& detectors,
                                     const Budget& budget, Device device);
 
 }  // namespace sonde::stem

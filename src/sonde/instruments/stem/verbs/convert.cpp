@@ -5,6 +5,7 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/instruments/stem/results/convert.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
+#include "sonde/instruments/stem/verbs/scan_input.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 
 namespace sonde::stem {
@@ -14,7 +15,7 @@ struct ConvertOptions {
   std::string input, target, output;
   LoadOptions load;
   void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "master file or another scan"});
+    fields.positional("input", input, {.help = "master file or another scan", .array = true});
     fields.positional("target", target, {.help = "the same as -o", .optional = true});
     fields.add("output", output,
                {.help = "FILE.npy, FILE.emd, FILE.h5 (EMD 1.0) or NAME_master.h5 (ARINA layout)",
@@ -40,11 +41,11 @@ void run_convert(const ConvertOptions& options, Run& run) {
   require_conversion_name(output);
   const LoadOptions settings = options_to_convert(options.load);
   if (run.dry_run()) {
-    run.report().add_choice("load", Value(preview_load(options.input, settings, run.budget()).estimate.because),
+    run.report().add_choice("load", Value(preview_input(options.input, settings, run).estimate.because),
                             "the estimate before decoding");
     return;
   }
-  Dataset dataset = load(options.input, settings, run.budget(), run.device());
+  Dataset dataset = load_input(options.input, settings, run);
   say_result(run, dataset);
   report_load(run, dataset);
   auto phase = run.report().phase("write");

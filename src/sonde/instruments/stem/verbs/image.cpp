@@ -24,6 +24,7 @@
 #include "sonde/instruments/stem/results/scan_images.h"
 #include "sonde/instruments/stem/results/series_centre.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
+#include "sonde/instruments/stem/verbs/scan_input.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 #include "sonde/instruments/stem/view/state.h"
 
@@ -45,7 +46,8 @@ struct ImageCommandOptions {
     fields.positional(
         "input", input,
         {.help = "scans, or folders of *_master.h5; left out with " + setting("from") + " and " + setting("state"),
-         .optional = true});
+         .optional = true,
+         .array = true});
     fields.add("output", output,
                {.help = "FILE.npy, .tif, .png or .h5; a folder for several images (then .tif)",
                 .metavar = "FILE|DIR",
@@ -149,10 +151,11 @@ void keep_images(const Dataset& dataset, const DetectorGeometry& geometry, const
       run.say(fmt::format("wrote     {} ({}, {} pixels, from {})", file, image.detector, image.area, image.path));
     }
     run.results()["images"].push_back(std::move(entry));
-    if (run.gives_arrays())
-      run.give({.name = job.names.size() == 1 ? image.detector : job.names[static_cast<std::size_t>(scan)][i],
-                .values = image.image.clone().reshaped(dataset.shape().first(2)),
-                .axes = {"scan row", "scan column"}});
+    Contents contents;
+    contents.attribute("schema", std::string("sonde.stem.images/1"));
+    contents.add(job.names.size() == 1 ? image.detector : job.names[static_cast<std::size_t>(scan)][i],
+                 {"scan row", "scan column"}, alias(image.image).reshaped(dataset.shape().first(2)));
+    run.give(contents);
   }
 }
 
@@ -234,7 +237,8 @@ Series open_series(const std::vector<std::string>& scans, const Job& job, Run& r
 
 void make_images(const std::string& path, const Job& job, Run& run) {
   auto phase = run.report().phase("images");
-  const ScanImages made = image_scan(path, job.load, job.detectors, run.budget(), run.device());
+  const ScanImages made = image_scan([&] { return open_input(path, job.load, run); }, job.load, job.detectors,
+                                     run.budget(), run.device());
   phase.end();
   if (job.input) require_same_input(made.dataset, *job.input, job.where);
   keep_images(made.dataset, made.geometry, made.centre, made.images, path, 0, job, run);
@@ -273,7 +277,7 @@ void run_image(const ImageCommandOptions& options, Run& run) {
     if (options.input.empty())
       throw Error(ErrorKind::usage, "no scan was named")
           .hint("give a master file, a folder, or " + setting("from") + " RESULT.json");
-    scans = find_scans(options.input, options.series);
+    scans = scans_of(options.input, options.series, run);
     if (!options.all && options.input.size() == 1) scans.resize(1);
   }
   std::optional<Series> series;
@@ -290,7 +294,7 @@ void run_image(const ImageCommandOptions& options, Run& run) {
   job.names = image_names(scans, job.detectors.detector);
   if (run.dry_run()) {
     for (const std::string& path : scans)
-      run.report().add_choice("load " + path, Value(preview_load(path, job.load, run.budget()).estimate.because),
+      run.report().add_choice("load " + path, Value(preview_input(path, job.load, run).estimate.because),
                               "the estimate before decoding");
     return;
   }

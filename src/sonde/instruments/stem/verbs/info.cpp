@@ -6,6 +6,7 @@
 #include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/results/describe.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
+#include "sonde/instruments/stem/verbs/scan_input.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 
 namespace sonde::stem {
@@ -16,14 +17,14 @@ struct InfoOptions {
   bool metadata = false;
   LoadOptions load;
   void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "master file or another scan"});
+    fields.positional("input", input, {.help = "master file or another scan", .array = true});
     fields.add("metadata", metadata, {.help = "list every value the file holds"});
     load.describe_without({"scan_flip", "mask_file", "raw_big_endian", "hot_pixels", "on_error"}, fields);
   }
 };
 
 void run_info(const InfoOptions& options, Run& run) {
-  const LoadPreview preview = preview_load(options.input, options.load, run.budget());
+  const LoadPreview preview = preview_input(options.input, options.load, run);
   run.results() = preview_value(preview);
   say_acquisition(run, preview.acquisition);
 

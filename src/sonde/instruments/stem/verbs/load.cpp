@@ -7,8 +7,6 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/atomic_file.h"
-#include "sonde/engine/io/hdf5_writer.h"
-#include "sonde/engine/io/npz.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/stem/load/series.h"
 #include "sonde/instruments/stem/load/trusted.h"
@@ -18,6 +16,7 @@
 #include "sonde/instruments/stem/results/save_image.h"
 #include "sonde/instruments/stem/results/series_centre.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
+#include "sonde/instruments/stem/verbs/scan_input.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 
 namespace sonde::stem {
@@ -30,7 +29,7 @@ struct LoadCommandOptions {
   CentreMethod centre_method = CentreMethod::edge;
   LoadOptions load;
   void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "scans, or folders of *_master.h5"});
+    fields.positional("input", input, {.help = "scans, or folders of *_master.h5", .array = true});
     fields.add("output", output,
                {.help = "write sums, moments, mask and centre to this .h5 file", .metavar = "FILE.h5", .letter = 'o'});
     fields.choice("centre_method", centre_method,
@@ -95,52 +94,37 @@ void say_centre_of(const SeriesCentreFinder& finder, Run& run) {
   }
 }
 
-void write_summary(const std::string& path, const Dataset& dataset, const Value& centre) {
+/// Sums, moments, mask and centre. The data set must live as long.
+Contents summary_of(const Dataset& dataset, const Value& centre) {
   const Shape scan = dataset.shape().first(2);
   const Moments& m = dataset.moments();
   const std::vector<std::string> of_pattern = {"row", "column"}, of_scan = {"scan row", "scan column"};
   const ImageScale on_scan = scan_scale(dataset.calibration(), dataset.scan_bin());
   const ImageScale on_detector = detector_scale(dataset.calibration(), dataset.det_bin());
-  Hdf5Writer writer(path);
-  writer.attribute("/", "schema", std::string("sonde.stem.summary/1"));
-  const auto put = [&](const std::string& name, const Array& values, const std::vector<std::string>& axes,
+  Contents contents;
+  contents.attribute("schema", std::string("sonde.stem.summary/1"));
+  const auto add = [&](const std::string& name, Array values, const std::vector<std::string>& axes,
                        const ImageScale& scale, const std::string& unit) {
-    writer.array(name, values);
-    writer.describe(name, axes, unit);
+    Contents::Variable& variable = contents.add(name, axes, std::move(values)).unit(unit);
     if (scale.row_step && scale.col_step)
-      writer.attribute(name, "pixel_size_" + scale.unit,
-                       Array::from(std::vector<double>{*scale.row_step, *scale.col_step}, Shape{2}));
+      variable.attributes.emplace_back("pixel_size_" + scale.unit, std::vector{*scale.row_step, *scale.col_step});
   };
-  put("/pattern/mean", mean_pattern(dataset), of_pattern, on_detector, "counts");
-  put("/pattern/sum", m.pattern_sum, of_pattern, on_detector, "counts");
-  put("/pattern/max", m.pattern_max, of_pattern, on_detector, "counts");
-  put("/pattern/nonzero", m.nonzero, of_pattern, on_detector, "frames");
-  put("/scan/total", m.total.clone().reshaped(scan), of_scan, on_scan, "counts");
-  put("/scan/moment_row", m.moment_row.clone().reshaped(scan), of_scan, on_scan, "px counts");
-  put("/scan/moment_col", m.moment_col.clone().reshaped(scan), of_scan, on_scan, "px counts");
-  put("/scan/valid", Array::from(dataset.valid(), scan), of_scan, on_scan, "");
-  put("/pattern/mask", Array::from(dataset.mask_bits(), dataset.shape().last(2)), of_pattern, on_detector, "");
-  writer.attribute("/pattern", "centre", to_json(centre, -1));
-  writer.attribute("/", "provenance", to_json(provenance(dataset), -1));
-  writer.finish();
-}
-
-/// What the summary holds, for who takes arrays.
-void give_summary(const Dataset& dataset, Run& run) {
-  if (!run.gives_arrays()) return;
-  const Shape scan = dataset.shape().first(2);
-  const Moments& m = dataset.moments();
-  const std::vector<std::string> of_pattern = {"row", "column"}, of_scan = {"scan row", "scan column"};
-  run.give({.name = "pattern_mean", .values = mean_pattern(dataset), .axes = of_pattern});
-  run.give({.name = "pattern_sum", .values = m.pattern_sum.clone(), .axes = of_pattern});
-  run.give({.name = "pattern_max", .values = m.pattern_max.clone(), .axes = of_pattern});
-  run.give({.name = "total", .values = m.total.clone().reshaped(scan), .axes = of_scan});
-  run.give({.name = "moment_row", .values = m.moment_row.clone().reshaped(scan), .axes = of_scan, .unit = "px"});
-  run.give({.name = "moment_col", .values = m.moment_col.clone().reshaped(scan), .axes = of_scan, .unit = "px"});
+  add("pattern/mean", mean_pattern(dataset), of_pattern, on_detector, "counts");
+  add("pattern/sum", alias(m.pattern_sum), of_pattern, on_detector, "counts");
+  add("pattern/max", alias(m.pattern_max), of_pattern, on_detector, "counts");
+  add("pattern/nonzero", alias(m.nonzero), of_pattern, on_detector, "frames");
+  add("scan/total", alias(m.total).reshaped(scan), of_scan, on_scan, "counts");
+  add("scan/moment_row", alias(m.moment_row).reshaped(scan), of_scan, on_scan, "px counts");
+  add("scan/moment_col", alias(m.moment_col).reshaped(scan), of_scan, on_scan, "px counts");
+  add("scan/valid", Array::from(dataset.valid(), scan), of_scan, on_scan, "");
+  add("pattern/mask", Array::from(dataset.mask_bits(), dataset.shape().last(2)), of_pattern, on_detector, "");
+  contents.attribute("pattern/centre", to_json(centre, -1));
+  contents.attribute("provenance", to_json(provenance(dataset), -1));
+  return contents;
 }
 
 void load_one(const std::string& path, const std::string& output, const LoadCommandOptions& options, Run& run) {
-  const Dataset dataset = load(path, options.load, run.budget(), run.device());
+  const Dataset dataset = load_input(path, options.load, run);
   say_result(run, dataset);
   Value& results = run.results();
   results["shape"] = Value::list();
@@ -168,23 +152,21 @@ void load_one(const std::string& path, const std::string& output, const LoadComm
     run.say(fmt::format("bad pixel row {}, col {}: {} (sum {}, brightest neighbour {})", pixel.row, pixel.col,
                         name(pixel.reason), pixel.sum, pixel.neighbour_max));
   report_load(run, dataset);
-  give_summary(dataset, run);
-  if (!output.empty()) {
-    require_not_input(output, dataset.acquisition());
-    write_summary(output, dataset, centre);
-    run.say("wrote     " + output);
-  }
+  if (output.empty() && !run.gives_arrays()) return;
+  if (!output.empty()) require_not_input(output, dataset.acquisition());
+  run.give(summary_of(dataset, centre), output);
+  if (!output.empty()) run.say("wrote     " + output);
 }
 
 void run_load(const LoadCommandOptions& options, Run& run) {
-  const std::vector<std::string> scans = find_scans(options.input, options.series);
+  const std::vector<std::string> scans = scans_of(options.input, options.series, run);
   if (!options.output.empty() && !options.output.ends_with(".h5"))
     throw Error(ErrorKind::usage, fmt::format("-o {}: the summary is an .h5 file", options.output))
         .hint("images are made by `sonde stem image`, data sets by `sonde stem convert`");
   if (!options.output.empty()) require_place(options.output);
   if (run.dry_run()) {
     for (const std::string& path : scans)
-      run.report().add_choice("load " + path, Value(preview_load(path, options.load, run.budget()).estimate.because),
+      run.report().add_choice("load " + path, Value(preview_input(path, options.load, run).estimate.because),
                               "the estimate before decoding");
     return;
   }

@@ -30,6 +30,7 @@ void show_plan(const SimulateOptions& options, Run& run) {
 }
 
 void run_simulate(const SimulateOptions& options, Run& run) {
+  run.require_named_output();
   if (options.output == SimulateOptions{}.output) note_made_up_names();
   require_place(options.output);
   (void)truth_path(options.output);
