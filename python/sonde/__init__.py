@@ -19,8 +19,9 @@ from ._calls import checked as _checked
 from ._instruments import *
 from ._run import Result, run, verbs
 from .errors import Error
+from .viewer import Viewer, view
 
-__all__ = ["Error", "Result", "build_info", "devices", "run", "set_thread_count", "thread_count", "verbs"]
+__all__ = ["Error", "Result", "Viewer", "build_info", "devices", "run", "set_thread_count", "thread_count", "verbs", "view"]
 __all__ += _instruments.__all__
 
 __version__: str = _sonde.build_info()["version"]

@@ -93,9 +93,9 @@ class Result:
 
     def view(self, **settings: Any) -> Any:
         """Shows the result in the browser, as ``sonde view`` does with its file (:func:`sonde.view`)."""
-        from .viewer import view_result
+        from .viewer import view
 
-        return view_result(self, **settings)
+        return view(self, **settings)
 
     def save_report(self, path: str | os.PathLike[str]) -> None:
         """Writes the report as JSON; ``sonde view`` shows it."""

@@ -98,6 +98,9 @@ class Dataset(Handle):
 
     # What it is
 
+    def _viewed(self) -> _sonde.Dataset:
+        return self._scan
+
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """(scan rows, scan cols, rows, cols) after regions and bins."""
@@ -402,6 +405,9 @@ class VirtualImager(Handle):
         self._dataset = dataset
         self._path, self._because = "", ""
 
+    def _viewed(self) -> _sonde.Dataset:
+        return self.dataset._viewed()
+
     @property
     def dataset(self) -> Dataset:
         """What it makes images of."""
@@ -443,6 +449,9 @@ class Series(Handle, Sequence[Dataset]):
     def __init__(self, series: _sonde.Series, progress: Progress | None) -> None:
         self._series = series
         self._progress = progress
+
+    def _viewed(self) -> _sonde.Series:
+        return self._series
 
     def __len__(self) -> int:
         return len(self._series)

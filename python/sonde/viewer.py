@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The viewer, for data sets and series."""
+"""The viewer, for results, data sets and series."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from . import _sonde
 from ._keywords import ViewKeywords
 from ._options import takes_options_of
 from ._objects import Handle
-from .stem import Dataset, Series, VirtualImager
-
+from ._run import Result
 
 _running: weakref.WeakSet[Viewer] = weakref.WeakSet()
 
@@ -91,14 +90,15 @@ class Viewer(Handle):
 
 
 @takes_options_of("view")
-def view(*shown: Dataset | Series | VirtualImager, open: bool = False, height: int = 720, **options: Unpack[ViewKeywords]) -> Viewer:
-    """Shows data sets and series in a browser, or in the output of a notebook's cell. They are served from threads of its own.
+def view(*shown: Any, open: bool = False, height: int = 720, **options: Unpack[ViewKeywords]) -> Viewer:
+    """Shows data sets and series, or a result, in a browser or in the output of a notebook's cell. They are served from threads of its own.
 
     Parameters
     ----------
-    *shown : Dataset, Series or VirtualImager
+    *shown : Dataset, Series or VirtualImager, or one Result
         One or several; the page chooses among them. Kept until the viewer is stopped. A data set, and that of an imager, is neither
-        loaded again nor copied; items of a series are loaded when they are looked at, and are then those of ``series[i]``.
+        loaded again nor copied; items of a series are loaded when they are looked at, and are then those of ``series[i]``. The arrays
+        of a result are shown as ``sonde view`` shows its file.
     open : bool
         Open a browser.
     height : int
@@ -112,21 +112,24 @@ def view(*shown: Dataset | Series | VirtualImager, open: bool = False, height: i
     embed_in = [given] if isinstance(given, str) else [str(each) for each in given] if isinstance(given, Iterable) else []
     if not shown:
         _sonde.raise_error("usage", "view(): nothing to show is given", "sonde.view(dataset), or several data sets and series")
-    held: list[_sonde.Dataset | _sonde.Series] = []
-    for each in shown:
-        if isinstance(each, VirtualImager):
-            each = each.dataset
-        if isinstance(each, Dataset):
-            held.append(each._scan)
-        elif isinstance(each, Series):
-            held.append(each._series)
-        else:
-            _sonde.raise_error("usage", f"view(): an object of type {type(each).__name__} is neither a Dataset nor a Series",
-                               "load it first: sonde.stem.load(path), sonde.stem.load_folder(path), sonde.stem.from_array(array)")
-    viewer = Viewer(_sonde.view(held, options), embed_in, height)
+    if isinstance(shown[0], Result):
+        if len(shown) > 1:
+            _sonde.raise_error("usage", "view(): a result is viewed by itself", "start another viewer for the others")
+        served = shown[0]._kept.view(str(shown[0].report.get("command", "result")), options)
+    else:
+        served = _sonde.view([_held(each) for each in shown], options)
+    viewer = Viewer(served, embed_in, height)
     if open:
         webbrowser.open(viewer.url)
     return viewer
+
+
+def _held(shown: Any) -> Any:
+    """What the engine holds of a data set or a series."""
+    if not hasattr(shown, "_viewed"):
+        _sonde.raise_error("usage", f"view(): an object of type {type(shown).__name__} is neither a Dataset nor a Series",
+                           "load it first: sonde.stem.load(path), sonde.stem.load_folder(path), sonde.stem.from_array(array)")
+    return shown._viewed()
 
 
 def jupyter_origins() -> list[str]:

@@ -8,6 +8,7 @@
 #include "bindings.h"
 #include "convert.h"
 #include "errors.h"
+#include "sonde/app/serve/options.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/version.h"
@@ -15,11 +16,16 @@
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/memory/host_memory.h"
 #include "verbs.h"
+#include "viewer.h"
 
 namespace sonde::python {
 namespace {
 
 py::list fields_of(const std::string& call) {
+  if (call == "view") {
+    serve::ServeOptions options;
+    return describe_fields(Fields(options));
+  }
   for (const Bindings* each : bindings())
     if (auto fields = each->fields(call)) return *std::move(fields);
   throw Error(ErrorKind::internal, "no options of " + call);
@@ -85,6 +91,7 @@ PYBIND11_MODULE(_sonde, module) {
   using namespace sonde::python;
   add_errors(module);
   add_verbs(module);
+  add_viewer(module);
   module.def("fields_of", fields_of);
   module.def("process_memory", process_memory);
   module.def("devices", devices);

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "neoclassical.h"
-#include "sonde/engine/run/write_contents.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/neoclassical/boozer/transform.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/database/derived_fields.h"
@@ -226,7 +226,7 @@ py::dict solved_profiles(const std::string& wout, const std::vector<double>& rho
     meter.emplace("solving", nc::expected_solves(radii, options), "points");
     const std::vector<nc::RadialResult> results = nc::radial_transport(source, radii, options);
     Contents made = nc::transport_contents(results, species_of(radii.front()), "solved from " + wout,
-                                                 nc::profile_settings_text(settings, file.value_or(""), how));
+                                           nc::profile_settings_text(settings, file.value_or(""), how));
     if (compare != nullptr)
       (void)add_interpolation_errors(
           made, results, nc::interpolated_again(nc::TableSource(compare->database()), radii, results, options));

@@ -84,7 +84,8 @@ class PtychoRun {
     if (patterns.is_none())
       source_ = Work(py::none(), files_).run([&] { return ptycho::open_measurement(run_.data, use_); });
     else
-      source_ = ptycho::open_array(std::make_shared<const Array>(borrow(py::cast<py::array>(patterns), "data")), run_.data);
+      source_ =
+          ptycho::open_array(std::make_shared<const Array>(borrow(py::cast<py::array>(patterns), "data")), run_.data);
     describe(given);
     const TierBudgets budgets = TierBudgets::around(Device::cpu(), *budget_, run_.compute.scratch);
     plan_ = Work(py::none(), files_).run([&] { return ptycho::plan_job(run_, source_, {.budgets = budgets}); });

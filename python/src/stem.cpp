@@ -14,7 +14,6 @@
 #include "imager.h"
 #include "scan.h"
 #include "series.h"
-#include "sonde/app/serve/options.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/options/compute_options.h"
@@ -60,7 +59,6 @@ std::optional<py::list> fields(const std::string& call) {
   if (call == "load_folder") return described<SeriesCall>();
   if (call == "image") return described<stem::DetectorOptions>();
   if (call == "save_image") return save_image_fields();
-  if (call == "view") return described<serve::ServeOptions>();
   if (call == "simulate") return described<stem::SimulateOptions>();
   return std::nullopt;
 }
@@ -158,7 +156,7 @@ void add(py::module_& module) {
   add_dataset(module);
   add_series(module);
   add_imager(module);
-  add_viewer(module);
+  add_view(module);
   module.def("load", load);
   module.def("from_array", from_array);
   module.def("load_folder", load_folder);

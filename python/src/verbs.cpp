@@ -19,10 +19,12 @@
 #include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/device/parallel.h"
-#include "sonde/engine/run/instrument.h"
+#include "sonde/engine/panel/stored_result.h"
 #include "sonde/engine/run/input_arrays.h"
+#include "sonde/engine/run/instrument.h"
 #include "sonde/engine/run/start.h"
 #include "sonde/engine/run/write_contents.h"
+#include "viewer.h"
 #include "work.h"
 
 namespace sonde::python {
@@ -111,9 +113,8 @@ bool is_table(const py::handle& object) {
   if (py::isinstance<py::dict>(object)) return true;
   if (!py::isinstance<py::list>(object) && !py::isinstance<py::tuple>(object)) return false;
   const auto items = py::reinterpret_borrow<py::sequence>(object);
-  return items.size() > 0 && std::all_of(items.begin(), items.end(), [](const py::handle& each) {
-           return py::isinstance<py::dict>(each);
-         });
+  return items.size() > 0 &&
+         std::all_of(items.begin(), items.end(), [](const py::handle& each) { return py::isinstance<py::dict>(each); });
 }
 
 /// Inputs go to the positional arguments in order, a list takes all that are left; keywords to the rest. In the order
@@ -179,6 +180,13 @@ class Kept {
     }
     return all;
   }
+  /// Shows them as `sonde view` shows their file.
+  [[nodiscard]] std::unique_ptr<Viewer> view(const std::string& title, const py::dict& keywords) const {
+    const auto options = options_of<serve::ServeOptions>(keywords, "view()");
+    std::optional<panel::StoredResult> result = panel::StoredResult::of(contents_, title);
+    if (!result) throw Error(ErrorKind::bad_input, title + " gives no arrays to look at");
+    return std::make_unique<Viewer>(join::page_of_result(*std::move(result)), options, nullptr);
+  }
   void save(const std::string& path) const {
     Work(py::none(), files_).run([&] {
       require_contents_path(path);
@@ -239,8 +247,7 @@ py::dict run_verb(const std::string& name, const py::tuple& inputs, const py::di
   Prepared prepared(verb_of(name));
   const Given given = give(prepared, inputs, keywords);
   Work work(progress);
-  for (const py::handle& array : given.held)
-    note_mapped_file(py::reinterpret_borrow<py::array>(array), *work.files());
+  for (const py::handle& array : given.held) note_mapped_file(py::reinterpret_borrow<py::array>(array), *work.files());
   Taken taken(prepared, given, work.files());
   try {
     work.run([&] { return taken.run(), 0; });
@@ -257,7 +264,10 @@ void add_verbs(py::module_& module) {
   module.def("verbs", described_verbs);
   module.def("verb_fields", fields_of_verb);
   module.def("run_verb", run_verb);
-  py::class_<Kept>(module, "KeptResult").def("variables", &Kept::variables).def("save", &Kept::save);
+  py::class_<Kept>(module, "KeptResult")
+      .def("variables", &Kept::variables)
+      .def("save", &Kept::save)
+      .def("view", &Kept::view);
 }
 
 }  // namespace sonde::python

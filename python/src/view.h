@@ -5,6 +5,6 @@
 
 namespace sonde::python {
 
-void add_viewer(pybind11::module_& module);
+void add_view(pybind11::module_& module);
 
 }  // namespace sonde::python

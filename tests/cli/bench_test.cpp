@@ -123,20 +123,20 @@ TEST_F(Bench, WritesPointsAndChart) {
 }
 
 #ifdef SONDE_WITH_NEOCLASSICAL
-TEST_F(Bench, NeoclassicalLanesAgreeWithTheirReferences) {
+TEST_F(Bench, NeoclassicalScansAgreeWithTheirReferences) {
   machine();
   // Dense elimination against Cholesky: 1e-9 where nu_hat >= 1e-5, single precision refined: 1e-8. Scans repeat their
   // points bit for bit.
 #ifdef SONDE_MPIRUN
-  const std::size_t lanes = 3;  // threads, processes, MPI
+  const std::size_t ways = 3;  // threads, processes, MPI
 #else
-  const std::size_t lanes = 2;
+  const std::size_t ways = 2;
 #endif
   const struct {
     const char *name, *sizes;
     std::size_t operations;
     double tolerance;
-  } cases[] = {{"point", "5x5x4", 5, 1e-8},  {"crossover", "5,7", 7, 1e-8}, {"scaling-smoke", "16", lanes, 0},
+  } cases[] = {{"point", "5x5x4", 5, 1e-8},  {"crossover", "5,7", 7, 1e-8}, {"scaling-smoke", "16", ways, 0},
                {"scaling-smoke", "9", 1, 0}, {"precision", "4", 2, 1e-8},   {"reuse", "2,130", 2, 0}};
   for (const auto& each : cases) {
     SCOPED_TRACE(each.name);

@@ -49,7 +49,7 @@ TEST_F(Neoclassical, PrecisionAutoIsThatOfTheMapOfThisMachine) {
   const std::string map = nc::crossover_map_path();
   struct Made {
     Value results;
-    std::string lane, err;
+    std::string compute_path, err;
   };
   const auto run_with = [&](const std::string& precision) {
     const Ended ended = command(with_grid({"run", "analytic-demo", "--nu-hat", "1e-2", "--er-hat", "1e-3",
@@ -59,17 +59,18 @@ TEST_F(Neoclassical, PrecisionAutoIsThatOfTheMapOfThisMachine) {
     Made made{parse_json(ended.out, "output"), "", ended.err};
     const Value report = read_json(file("report.json"));
     for (const Value& choice : report.find("choices")->items())
-      if (text_at(choice, "what") == "lane") made.lane = text_at(choice, "value") + ", " + text_at(choice, "because");
+      if (text_at(choice, "what") == "compute path")
+        made.compute_path = text_at(choice, "value") + ", " + text_at(choice, "because");
     return made;
   };
-  EXPECT_EQ(run_with("auto").lane,
+  EXPECT_EQ(run_with("auto").compute_path,
             "CPU, f64, by rule, no map of this machine: `sonde bench neoclassical-crossover` makes one");
   nc::keep_crossover_map(
       std::vector<nc::MeasuredScan>{{.unknowns = 81, .points = 8, .threads = 2, .seconds = {2.0, 1.0, {}}}}, map);
   const Made chosen = run_with("auto"), again = run_with("auto"), asked = run_with("f32-refine");
-  EXPECT_EQ(chosen.lane, "CPU, f32-refine, by the map of this machine, " + map +
-                             ": 8 points of 81 unknowns on 2 threads took: CPU, f64 2 s, CPU, f32-refine 1 s");
-  EXPECT_EQ(asked.lane, "") << "nothing is left open";
+  EXPECT_EQ(chosen.compute_path, "CPU, f32-refine, by the map of this machine, " + map +
+                                     ": 8 points of 81 unknowns on 2 threads took: CPU, f64 2 s, CPU, f32-refine 1 s");
+  EXPECT_EQ(asked.compute_path, "") << "nothing is left open";
   EXPECT_EQ(text_at(chosen.results, "precision"), "f32-refine");
   for (const char* name : {"D11", "D31", "D33"}) {
     EXPECT_EQ(number_at(chosen.results, name), number_at(again.results, name)) << name;

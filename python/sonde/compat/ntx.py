@@ -61,5 +61,5 @@ def solve_monoenergetic_scan(surface: neoclassical.Surface, grid: GridSpec,
     def solve(case: MonoenergeticCase) -> neoclassical.Coefficients:
         return plan.solve(nu_hat=case.nu_hat, epsi_hat=case.epsi_hat, er_hat=case.er_hat)
 
-    with ThreadPoolExecutor(thread_count()) as lanes:
-        return list(lanes.map(solve, cases))
+    with ThreadPoolExecutor(thread_count()) as pool:
+        return list(pool.map(solve, cases))

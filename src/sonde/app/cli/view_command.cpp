@@ -13,11 +13,11 @@
 
 #include "sonde/app/cli/commands.h"
 #include "sonde/app/cli/terminal.h"
+#include "sonde/app/join/join.h"
 #include "sonde/app/serve/server.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/panel/report_page.h"
-#include "sonde/engine/panel/result_page.h"
 #include "sonde/engine/panel/stored_result.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/run/instrument.h"
@@ -112,15 +112,6 @@ std::optional<panel::StoredResult> find_result(const ViewCommandOptions& options
   return std::nullopt;
 }
 
-/// As the instrument arranges it that wrote the result ("sonde.ptycho.result/1").
-panel::Page page_of_result(panel::StoredResult result) {
-  const auto shown = std::make_shared<const panel::StoredResult>(std::move(result));
-  for (const Instrument* instrument : instruments())
-    if (instrument->arrange != nullptr && shown->schema().starts_with("sonde." + instrument->name + "."))
-      return panel::result_page(shown, instrument->arrange(*shown));
-  return panel::result_page(shown);
-}
-
 Viewing& viewing_in(const ViewCommandOptions& options) {
   if (!options.viewing)
     throw Error(ErrorKind::not_supported,
@@ -135,13 +126,13 @@ bool asks_for_report(const std::vector<std::string>& files) {
 
 panel::Page page_of(const ViewCommandOptions& options, Run& run) {
   if (asks_for_report(options.input)) return page_of_report(options, run);
-  if (auto result = find_result(options, run)) return page_of_result(*std::move(result));
+  if (auto result = find_result(options, run)) return join::page_of_result(*std::move(result));
   return viewing_in(options).page(options.input, run);
 }
 
 void plan_view(const ViewCommandOptions& options, Run& run) {
   if (asks_for_report(options.input)) return (void)page_of_report(options, run);
-  if (auto result = find_result(options, run)) return (void)page_of_result(*std::move(result));
+  if (auto result = find_result(options, run)) return (void)join::page_of_result(*std::move(result));
   viewing_in(options).plan(options.input, run);
 }
 

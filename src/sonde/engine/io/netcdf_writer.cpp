@@ -43,8 +43,8 @@ Dimensions dimensions_of(const std::string& path, const Contents& contents) {
         dimensions.emplace_back(variable.dimensions[i], size);
       else if (found->second != size)
         throw Error(ErrorKind::not_supported,
-                    fmt::format("{}: dimension {} is {} long for {} and {} for others, which NetCDF does not have", path,
-                                variable.dimensions[i], size, variable.name, found->second))
+                    fmt::format("{}: dimension {} is {} long for {} and {} for others, which NetCDF does not have",
+                                path, variable.dimensions[i], size, variable.name, found->second))
             .hint("HDF5 (.h5) and NPZ (.npz) have it");
     }
   return dimensions;
@@ -198,7 +198,8 @@ void write_netcdf4(const std::string& path, const Contents& contents, const Outp
     writer.attribute(place(name), "CLASS", "DIMENSION_SCALE");
     writer.attribute(place(name), "NAME", title);
   };
-  for (const auto& [name, value] : contents.attributes()) std::visit([&name = name, &writer](const auto& each) { writer.attribute("/", name, each); }, value);
+  for (const auto& [name, value] : contents.attributes())
+    std::visit([&name = name, &writer](const auto& each) { writer.attribute("/", name, each); }, value);
   for (const auto& variable : contents.variables()) {
     if (variable.text) {
       writer.text(place(variable.name), stored_text(variable));

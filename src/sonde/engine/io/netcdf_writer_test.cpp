@@ -97,9 +97,9 @@ TEST(NetcdfWriter, ADimensionOfTwoLengthsIsRefused) {
   Contents contents = small();
   contents.add("x", {"rho"}, Array::from<double>({1, 2, 3}, {3}));
   for (const NetcdfFormat format : {NetcdfFormat::classic, NetcdfFormat::netcdf4})
-    EXPECT_THAT(testing::error_of(ErrorKind::not_supported,
-                                  [&] { write_netcdf(folder.file("x.nc"), contents, format); }),
-                HasSubstr("dimension rho is 3 long for x and 2 for others"));
+    EXPECT_THAT(
+        testing::error_of(ErrorKind::not_supported, [&] { write_netcdf(folder.file("x.nc"), contents, format); }),
+        HasSubstr("dimension rho is 3 long for x and 2 for others"));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 

@@ -24,8 +24,7 @@ std::vector<NamedArray> read_npz(const std::string& path) {
   return arrays;
 }
 
-void write_npz(const std::string& path, std::span<const NamedArray> arrays, ZipMethod method,
-               const OutputRole& role) {
+void write_npz(const std::string& path, std::span<const NamedArray> arrays, ZipMethod method, const OutputRole& role) {
   ZipWriter archive(path, role);
   for (const NamedArray& each : arrays) {
     if (each.text) {

@@ -104,7 +104,7 @@ class Reader {
       const Field* field = fields_.find(key);
       if (field != nullptr && (field->info.flag_only || field->positional))
         throw Error(ErrorKind::usage, fmt::format("{} in {}: not allowed in a configuration file", key, place))
-            .hint(field->positional ? "give it as an argument" : "give " + field->flag() + " as a flag");
+            .hint(field->positional ? "give it as an argument" : "give " + setting(field->key) + " by itself");
       const std::optional<Value> value = value_of(node);
       if (field != nullptr && !value)
         throw Error(ErrorKind::usage, fmt::format("{} in {}: a value of this kind is not a setting", key, place));

@@ -286,6 +286,58 @@ class NpzSource final : public StoredResult::Source {
   Value said_ = Value::object();
 };
 
+/// What a verb gave, as if its file had been read.
+class ContentsSource final : public StoredResult::Source {
+ public:
+  explicit ContentsSource(std::shared_ptr<const Contents> contents) : contents_(std::move(contents)) {}
+
+  [[nodiscard]] std::vector<Entry> entries() const override {
+    std::vector<Entry> all;
+    for (const Contents::Variable& variable : contents_->variables()) {
+      Entry& entry = all.emplace_back();
+      entry.name = variable.name;
+      entry.text = variable.text;
+      entry.unit = variable.unit();
+      entry.axes = variable.dimensions;
+      if (variable.text) continue;
+      entry.dtype = variable.values.dtype();
+      entry.shape = variable.values.shape();
+      std::map<std::string, Hdf5Value> attributes;
+      for (const auto& [key, value] : variable.attributes) attributes.emplace(key, value_of(value));
+      read_pixel_size(attributes, entry);
+    }
+    return all;
+  }
+  [[nodiscard]] std::map<std::string, Hdf5Value> attributes() const override {
+    std::map<std::string, Hdf5Value> all;
+    for (const auto& [key, value] : contents_->attributes()) all.emplace(key, value_of(value));
+    return all;
+  }
+  [[nodiscard]] Array read(const std::string& name, const Shape& first, const Shape& count) const override {
+    return box_of(alias(contents_->find(name)->values), first, count);
+  }
+  [[nodiscard]] std::size_t reading_bytes(const std::string&, std::size_t box_bytes) const override {
+    return box_bytes;
+  }
+  [[nodiscard]] bool reads_boxes() const override { return true; }
+
+ private:
+  static Hdf5Value value_of(const Contents::Attribute& attribute) {
+    Hdf5Value value;
+    if (const auto* numbers = std::get_if<std::vector<double>>(&attribute))
+      value.elements.assign(numbers->begin(), numbers->end());
+    else if (const auto* text = std::get_if<std::string>(&attribute))
+      value.elements.emplace_back(*text);
+    else if (const auto* number = std::get_if<double>(&attribute))
+      value.elements.emplace_back(*number);
+    else
+      value.elements.emplace_back(std::get<std::int64_t>(attribute));
+    return value;
+  }
+
+  std::shared_ptr<const Contents> contents_;
+};
+
 /// By the first bytes, whatever the file is called; nothing for other formats.
 std::shared_ptr<const StoredResult::Source> open_source(const std::string& path, const Budget& budget) {
   std::array<char, 4> first{};
@@ -346,10 +398,19 @@ bool Axis::even() const {
 }
 
 std::optional<StoredResult> StoredResult::open(const std::string& path, const Budget& budget) {
+  return of(open_source(path, budget), path, budget);
+}
+
+std::optional<StoredResult> StoredResult::of(std::shared_ptr<const Contents> contents, const std::string& name) {
+  return of(std::make_shared<const ContentsSource>(std::move(contents)), name, Budget::automatic(Device::cpu()));
+}
+
+std::optional<StoredResult> StoredResult::of(std::shared_ptr<const Source> source, const std::string& path,
+                                             const Budget& budget) {
+  if (source == nullptr) return std::nullopt;
   StoredResult result(budget);
   result.path_ = path;
-  result.source_ = open_source(path, budget);
-  if (result.source_ == nullptr) return std::nullopt;
+  result.source_ = std::move(source);
   const std::map<std::string, Hdf5Value> attributes = result.source_->attributes();
   if (const auto schema = attributes.find("schema"); schema != attributes.end())
     result.schema_ = schema->second.text().value_or("");

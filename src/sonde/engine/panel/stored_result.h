@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonde/engine/array/array.h"
+#include "sonde/engine/io/contents.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/options/value.h"
 
@@ -59,6 +60,9 @@ class StoredResult {
   /// Throws what opening a damaged file of these formats throws, and Error(budget) for an archive whose largest array
   /// does not fit.
   [[nodiscard]] static std::optional<StoredResult> open(const std::string& path, const Budget& budget);
+  /// The same of what a verb gave and nobody has written; `name` is the title of its page.
+  [[nodiscard]] static std::optional<StoredResult> of(std::shared_ptr<const Contents> contents,
+                                                      const std::string& name);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// "sonde.ptycho.result/1".
@@ -80,6 +84,8 @@ class StoredResult {
 
  private:
   explicit StoredResult(Budget budget) : budget_(std::move(budget)) {}
+  static std::optional<StoredResult> of(std::shared_ptr<const Source> source, const std::string& path,
+                                        const Budget& budget);
   void take_entries();
 
   Budget budget_;

@@ -22,7 +22,7 @@ PreparedCase on_smoke_grid(const BenchPoint& point) { return prepare_scan(point,
 PreparedCase on_production_grid(const BenchPoint& point) { return prepare_scan(point, {17, 25, 16}); }
 PreparedCase on_fine_grid(const BenchPoint& point) { return prepare_scan(point, {25, 25, 60}); }
 
-BenchCase with_lanes(BenchCase made) {
+BenchCase with_processes(BenchCase made) {
   made.same_work = true;
   made.devices.push_back(DeviceKind::cuda);
   return made;
@@ -51,10 +51,12 @@ std::vector<BenchCase> bench_cases() {
       on_cpu("point", "One solve along its path, without and with electric field", {"9x11x6", "17x25x16", "25x25x60"},
              prepare_point),
       crossover(),
-      with_lanes(on_cpu("scaling-smoke", "Scans on 9x11x6, size in points", {"8", "16", "32", "64"}, on_smoke_grid)),
-      with_lanes(on_cpu("scaling", "Scans on 17x25x16, size in points", {"16", "32", "64", "128"}, on_production_grid)),
-      with_lanes(on_cpu("scaling-fine", "Scans on 25x25x60, size in points", {"8", "16"}, on_fine_grid)),
-      with_lanes(
+      with_processes(
+          on_cpu("scaling-smoke", "Scans on 9x11x6, size in points", {"8", "16", "32", "64"}, on_smoke_grid)),
+      with_processes(
+          on_cpu("scaling", "Scans on 17x25x16, size in points", {"16", "32", "64", "128"}, on_production_grid)),
+      with_processes(on_cpu("scaling-fine", "Scans on 25x25x60, size in points", {"8", "16"}, on_fine_grid)),
+      with_processes(
           on_cpu("strong-scaling", "128 points on 17x25x16 with more and more workers", {"128"}, on_production_grid)),
       on_cpu("reuse", "A plan for every point, or one for all, on 9x11x6", {"4", "16", "48"}, prepare_reuse),
       on_cpu("precision", "Points on 17x25x16 in double precision and in refined single precision", {"128"},

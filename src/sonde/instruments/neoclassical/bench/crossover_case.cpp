@@ -32,9 +32,9 @@ PreparedCase prepare_crossover(const BenchPoint& point) {
   PreparedCase prepared;
   prepared.input = fmt::format("{}x{}x16", angles, angles);
   for (const Index points : point_counts)  // the first of every device does the same work
-    for (const Lane lane : all_lanes)
-      if ((lane == Lane::gpu) != point.device.is_cpu())
-        prepared.operations.push_back(lane_operation(grid, points, lane, point.device));
+    for (const ComputePath compute_path : all_compute_paths)
+      if ((compute_path == ComputePath::gpu) != point.device.is_cpu())
+        prepared.operations.push_back(path_operation(grid, points, compute_path, point.device));
   if (point.device.is_cpu())
     for (Operation& each : paths_of_one_point(grid)) prepared.operations.push_back(std::move(each));
   return prepared;
@@ -46,21 +46,21 @@ std::string keep_crossovers(const Value& points) {
     std::optional<double> least;
     for (const Value& point : points.items())
       if (text_at(point, "size") == size)
-        if (const auto took = seconds_of(point, lane_operation_name(count, Lane::gpu)))
+        if (const auto took = seconds_of(point, path_operation_name(count, ComputePath::gpu)))
           least = std::min(least.value_or(*took), *took);
     return least;
   };
   for (const Value& point : points.items())
     for (const Index count : point_counts) {
-      const auto f64 = seconds_of(point, lane_operation_name(count, Lane::cpu_f64));
+      const auto f64 = seconds_of(point, path_operation_name(count, ComputePath::cpu_f64));
       if (!f64) continue;
       const std::string size = text_at(point, "size");
       const Index angles = angles_of(size);
-      map.push_back(
-          {.unknowns = angles * angles,
-           .points = count,
-           .threads = static_cast<Index>(number_at(point, "workers")),
-           .seconds = {f64, seconds_of(point, lane_operation_name(count, Lane::cpu_f32_refine)), on_gpu(size, count)}});
+      map.push_back({.unknowns = angles * angles,
+                     .points = count,
+                     .threads = static_cast<Index>(number_at(point, "workers")),
+                     .seconds = {f64, seconds_of(point, path_operation_name(count, ComputePath::cpu_f32_refine)),
+                                 on_gpu(size, count)}});
     }
   keep_crossover_map(map);
   return crossover_map_path();

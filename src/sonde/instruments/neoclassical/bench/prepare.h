@@ -15,16 +15,16 @@ PreparedCase prepare_point(const BenchPoint& point);
 /// One case along every path that can.
 std::vector<Operation> paths_of_one_point(const GridSpec& grid);
 
-/// On the CPU one case along every path, and on every device whole scans along every lane.
+/// On the CPU one case along every path, and on every device whole scans along every compute path.
 PreparedCase prepare_crossover(const BenchPoint& point);
 /// Keeps the map of the scans among what has been measured (crossover_map.h); returns its path.
 std::string keep_crossovers(const Value& points);
 
 /// A scan of as many points as `size` says, on all of the point's threads.
 PreparedCase prepare_scan(const BenchPoint& point, const GridSpec& grid);
-/// One along a lane, and what it is called.
-Operation lane_operation(const GridSpec& grid, Index points, Lane lane, Device device);
-std::string lane_operation_name(Index points, Lane lane);
+/// One along a compute path, and what it is called.
+Operation path_operation(const GridSpec& grid, Index points, ComputePath compute_path, Device device);
+std::string path_operation_name(Index points, ComputePath compute_path);
 PreparedCase prepare_reuse(const BenchPoint& point);
 /// On 17x25x16, in double precision and in refined single precision.
 PreparedCase prepare_precision(const BenchPoint& point);

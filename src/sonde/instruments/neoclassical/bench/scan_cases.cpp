@@ -15,7 +15,7 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/neoclassical/batch/smoke_solve.h"
 #include "sonde/instruments/neoclassical/bench/prepare.h"
-#include "sonde/instruments/neoclassical/bench/process_lanes.h"
+#include "sonde/instruments/neoclassical/bench/process_scans.h"
 #include "sonde/instruments/neoclassical/bench/workload.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
 
@@ -91,14 +91,16 @@ PreparedCase in_both_precisions(const GridSpec& grid, const std::vector<Case>& c
 
 }  // namespace
 
-Operation lane_operation(const GridSpec& grid, Index points, Lane lane, Device device) {
-  const Precision precision = lane == Lane::cpu_f32_refine ? Precision::f32_refine : Precision::f64;
+Operation path_operation(const GridSpec& grid, Index points, ComputePath compute_path, Device device) {
+  const Precision precision = compute_path == ComputePath::cpu_f32_refine ? Precision::f32_refine : Precision::f64;
   const auto scan = std::make_shared<Scan>(grid, published_cases(points), precision);
-  if (lane == Lane::gpu) scan->options.batches = sound_gpu(device);
-  return scan_of(lane_operation_name(points, lane), scan);
+  if (compute_path == ComputePath::gpu) scan->options.batches = sound_gpu(device);
+  return scan_of(path_operation_name(points, compute_path), scan);
 }
 
-std::string lane_operation_name(Index points, Lane lane) { return fmt::format("{} points, {}", points, name(lane)); }
+std::string path_operation_name(Index points, ComputePath compute_path) {
+  return fmt::format("{} points, {}", points, name(compute_path));
+}
 
 PreparedCase prepare_scan(const BenchPoint& point, const GridSpec& grid) {
   const Index count = whole_size(point.size, "points");
@@ -112,10 +114,10 @@ PreparedCase prepare_scan(const BenchPoint& point, const GridSpec& grid) {
   }
   prepared.operations.push_back(scan_of("threads", scan));
   if (auto axes = axes_of(count))
-    for (Operation& lane :
-         process_lanes(grid, std::move(axes->first), std::move(axes->second), point.workers,
+    for (Operation& compute_path :
+         process_scans(grid, std::move(axes->first), std::move(axes->second), point.workers,
                        [scan](std::span<const Coefficients> found) { return scan->difference(found); }))
-      prepared.operations.push_back(std::move(lane));
+      prepared.operations.push_back(std::move(compute_path));
   return prepared;
 }
 

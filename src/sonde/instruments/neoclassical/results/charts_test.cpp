@@ -11,8 +11,8 @@
 #include "sonde/instruments/neoclassical/results/coefficient_chart.h"
 #include "sonde/instruments/neoclassical/results/field_chart.h"
 #include "sonde/instruments/neoclassical/results/study_result.h"
-#include "sonde/instruments/neoclassical/results/transport_result.h"
 #include "sonde/instruments/neoclassical/results/test_numbers.h"
+#include "sonde/instruments/neoclassical/results/transport_result.h"
 #include "tests/support/data.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -165,7 +165,7 @@ TEST(FieldChart, IsTheSameOfARunAndOfItsFile) {
   const Surface surface = make_surface(analytic_demo());
   const Plan plan = Plan::prepare(surface, {5, 7, 6});
   write_contents(folder.file("run.npz"), run_contents(surface, plan, {1e-2, 0}, 0, plan.solve({1e-2, 0}), std::nullopt,
-                                                    {"", "analytic-demo", "{}"}));
+                                                      {"", "analytic-demo", "{}"}));
   const Chart stored = field_chart(surface_field(ResultFile(folder.file("run.npz")))),
               made = field_chart(surface_field(surface, plan.surface()));
   EXPECT_EQ(to_json(chart_value(stored)), to_json(chart_value(made)));

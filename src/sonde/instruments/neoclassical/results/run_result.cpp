@@ -24,7 +24,7 @@ CoefficientUnits coefficient_units(const std::string& label) {
 }
 
 Contents run_contents(const Surface& surface, const Plan& plan, const Case& at, std::optional<double> er_hat,
-                            const Coefficients& made, const std::optional<Modes>& modes, const Provenance& provenance) {
+                      const Coefficients& made, const std::optional<Modes>& modes, const Provenance& provenance) {
   Contents contents = result_contents();
   const SampledSurface& sampled = plan.surface();
   const GridSpec& grid = plan.grid();
@@ -105,8 +105,7 @@ void add_lengths(Contents& contents, double a_b, double R0) {
     if (value > 0) contents.add(name, value).unit("m");
 }
 
-void add_provenance(Contents& contents, const Provenance& provenance, const GridSpec& grid,
-                    const SolvedBy& solved) {
+void add_provenance(Contents& contents, const Provenance& provenance, const GridSpec& grid, const SolvedBy& solved) {
   contents.add_text("input_toml", provenance.input_toml);
   contents.add_text("software_version", fmt::format("sonde {} ({})", build_info().version, build_info().revision));
   contents.add_text("geometry_source", provenance.geometry_source);

@@ -32,8 +32,7 @@ struct CoefficientUnits {
 struct SolvedBy {
   std::string_view path, precision;
 };
-void add_provenance(Contents& contents, const Provenance& provenance, const GridSpec& grid,
-                    const SolvedBy& solved);
+void add_provenance(Contents& contents, const Provenance& provenance, const GridSpec& grid, const SolvedBy& solved);
 
 /// One solve: scalars D11 D31 D13 D33 D33_spitzer residual onsager_residual nu_hat epsi_hat er_hat n_theta n_zeta n_xi
 /// iota nfp B0 b2_mean volume_prime psi_scale s, and iterations (of single precision; 0 in f64); the texts radial_label
@@ -42,8 +41,8 @@ void add_provenance(Contents& contents, const Provenance& provenance, const Grid
 /// radial_drift; modes_m modes_n modes_b_cos (modes_b_sin); texts. With `modes` f1_modes and f3_modes (3, theta, zeta).
 /// Coefficients carry `units` and `radial_label`.
 [[nodiscard]] Contents run_contents(const Surface& surface, const Plan& plan, const Case& at,
-                                          std::optional<double> er_hat, const Coefficients& made,
-                                          const std::optional<Modes>& modes, const Provenance& provenance);
+                                    std::optional<double> er_hat, const Coefficients& made,
+                                    const std::optional<Modes>& modes, const Provenance& provenance);
 
 /// a_b and R0 of the equilibrium, m, which conversions to metres and to dimensionless coefficients need; 0: not known.
 void add_lengths(Contents& contents, double a_b, double R0);

@@ -86,8 +86,7 @@ Contents scan_contents(const ScanResult& scan, const GridSpec& grid, const Prove
   const auto radii = static_cast<Index>(scan.rho.size()), nus = static_cast<Index>(scan.nu_v.size()),
              fields = static_cast<Index>(scan.field.values.size());
   const auto axis = [&](const char* name, const char* dimension, const std::vector<double>& values, const char* unit) {
-    contents.add(name, {dimension}, Array::from(values, Shape{static_cast<Index>(values.size())}))
-        .unit(unit);
+    contents.add(name, {dimension}, Array::from(values, Shape{static_cast<Index>(values.size())})).unit(unit);
   };
   axis("rho", "rho", scan.rho, "1");
   axis("nu_v", "nu_v", scan.nu_v, "m^-1");
@@ -127,7 +126,8 @@ Contents scan_contents(const ScanResult& scan, const GridSpec& grid, const Prove
   Contents::Variable* onsager =
       table("onsager_residual", [](const Point& p) { return p.coefficients.onsager_residual; });
   if (!scan.symmetric)
-    onsager->attributes.emplace_back("comment", std::string("says nothing where the field is not 0: no stellarator symmetry"));
+    onsager->attributes.emplace_back("comment",
+                                     std::string("says nothing where the field is not 0: no stellarator symmetry"));
   table("path_code", [](const Point& p) { return static_cast<int>(p.coefficients.path); });
   table("precision_code", [](const Point& p) { return static_cast<int>(p.coefficients.precision); });
   table("iterations", [](const Point& p) { return p.coefficients.iterations; });

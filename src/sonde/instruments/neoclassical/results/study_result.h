@@ -22,8 +22,7 @@ struct StudyResult {
 /// Lines on `step`, the first being the grid of the beginning: refined (0 n_xi, 1 n_theta, 2 n_zeta; -1 the first),
 /// n_theta n_zeta n_xi, change (NaN for the first), D11 D31 D13 D33 residual onsager_residual; scalars nu_hat epsi_hat
 /// tolerance error converged; the texts source and those of a run.
-[[nodiscard]] Contents study_contents(const StudyResult& result, const Surface& surface,
-                                            const Provenance& provenance);
+[[nodiscard]] Contents study_contents(const StudyResult& result, const Surface& surface, const Provenance& provenance);
 /// Back from a file, as far as a chart needs it. Throws Error(bad_file) naming what is missing or of another length.
 [[nodiscard]] StudyResult read_study(const ResultFile& file);
 

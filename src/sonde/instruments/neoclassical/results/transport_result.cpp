@@ -89,19 +89,17 @@ std::string roots_of(std::span<const RadialResult> results) {
 }
 
 Contents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
-                                  const std::string& source, const std::string& settings) {
+                            const std::string& source, const std::string& settings) {
   Contents contents = result_contents();
   const auto radii = static_cast<Index>(results.size()), kinds = static_cast<Index>(species.size());
   const auto profile = [&](const char* name, const char* unit, auto&& value) {
-    contents.add(name, {"rho"}, Array::from(over_radii(results, value), Shape{radii}))
-        .unit(unit);
+    contents.add(name, {"rho"}, Array::from(over_radii(results, value), Shape{radii})).unit(unit);
   };
   const auto table = [&](const char* name, const char* unit, auto&& value) {
     std::vector<double> values;
     for (const RadialResult& result : results)
       for (std::size_t a = 0; a < species.size(); ++a) values.push_back(value(result, a));
-    contents.add(name, {"rho", "species"}, Array::from(values, Shape{radii, kinds}))
-        .unit(unit);
+    contents.add(name, {"rho", "species"}, Array::from(values, Shape{radii, kinds})).unit(unit);
   };
   using R = const RadialResult&;
   using S = std::size_t;
@@ -149,8 +147,7 @@ Contents transport_contents(std::span<const RadialResult> results, std::span<con
       for (std::size_t i = 0; i < most; ++i)
         values.push_back(i < result.roots.roots.size() ? value(result.roots.roots[i])
                                                        : std::numeric_limits<double>::quiet_NaN());
-    contents.add(name, {"rho", "root"}, Array::from(values, Shape{radii, static_cast<Index>(most)}))
-        .unit(unit);
+    contents.add(name, {"rho", "root"}, Array::from(values, Shape{radii, static_cast<Index>(most)})).unit(unit);
   };
   of_roots("roots", "V/m", [](const AmbipolarRoot& root) { return root.E_r; });
   of_roots("root_is_stable", "1",

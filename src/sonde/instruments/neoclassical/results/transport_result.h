@@ -26,7 +26,7 @@ namespace sonde::neoclassical {
 /// taken. SI units, as attributes.
 /// Text `settings` is what was asked for.
 [[nodiscard]] Contents transport_contents(std::span<const RadialResult> results, std::span<const Species> species,
-                                                const std::string& source, const std::string& settings);
+                                          const std::string& source, const std::string& settings);
 
 struct LargestError {
   std::string of{};  ///< "L22"

@@ -106,6 +106,11 @@ void SolverSettings::describe(Fields& fields) {
                "memory"});
 }
 
+void SolverSettings::describe_only(const std::vector<std::string>& keys, Fields& fields) {
+  const Fields all(*this);
+  for (const std::string& key : keys) fields.add(*all.find(key));
+}
+
 void OutputSettings::describe(Fields& fields) {
   fields.add("path", path, {.help = "result file", .metavar = "FILE.nc|.h5|.npz", .alias = "npz"});
   fields.add("include_modes", include_modes, {.help = "store the Legendre coefficients 0 to 2 of both solutions"});

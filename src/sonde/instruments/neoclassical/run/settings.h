@@ -62,6 +62,8 @@ struct SolverSettings {
   [[nodiscard]] std::optional<LegendreSearch> search() const;
 
   void describe(Fields& fields);
+  /// Only these keys, for verbs that have no use for the others.
+  void describe_only(const std::vector<std::string>& keys, Fields& fields);
 };
 
 /// [output].

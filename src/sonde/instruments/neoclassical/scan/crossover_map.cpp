@@ -18,15 +18,15 @@ namespace {
 
 constexpr const char* format = "sonde neoclassical crossover 1";
 
-std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
+std::size_t index(ComputePath compute_path) { return static_cast<std::size_t>(compute_path); }
 
 Value to_value(const MeasuredScan& scan) {
   Value made;
   made["unknowns"] = scan.unknowns;
   made["points"] = scan.points;
   made["threads"] = scan.threads;
-  for (const Lane lane : all_lanes)
-    if (scan.seconds[index(lane)]) made[name(lane)] = *scan.seconds[index(lane)];
+  for (const ComputePath compute_path : all_compute_paths)
+    if (scan.seconds[index(compute_path)]) made[name(compute_path)] = *scan.seconds[index(compute_path)];
   return made;
 }
 
@@ -39,31 +39,31 @@ MeasuredScan from_value(const Value& value) {
     return found->as_whole();
   };
   MeasuredScan made{.unknowns = whole("unknowns"), .points = whole("points"), .threads = whole("threads")};
-  for (const Lane lane : all_lanes)
-    if (const Value* found = value.find(name(lane))) {
+  for (const ComputePath compute_path : all_compute_paths)
+    if (const Value* found = value.find(name(compute_path))) {
       if (!found->is_number() || !(found->as_real() > 0))
-        throw Error(ErrorKind::bad_file, fmt::format("{} is not a time", name(lane)));
-      made.seconds[index(lane)] = found->as_real();
+        throw Error(ErrorKind::bad_file, fmt::format("{} is not a time", name(compute_path)));
+      made.seconds[index(compute_path)] = found->as_real();
     }
   return made;
 }
 
 }  // namespace
 
-const char* name(Lane lane) {
-  switch (lane) {
-    case Lane::cpu_f64:
+const char* name(ComputePath compute_path) {
+  switch (compute_path) {
+    case ComputePath::cpu_f64:
       return "CPU, f64";
-    case Lane::cpu_f32_refine:
+    case ComputePath::cpu_f32_refine:
       return "CPU, f32-refine";
-    case Lane::gpu:
+    case ComputePath::gpu:
       return "GPU, f64";
   }
   return "";
 }
 
-Choice<Lane> fastest_lane(std::span<const MeasuredScan> map, Index unknowns, Index points, Index threads,
-                          std::span<const Lane> possible) {
+Choice<ComputePath> fastest_path(std::span<const MeasuredScan> map, Index unknowns, Index points, Index threads,
+                                 std::span<const ComputePath> possible) {
   if (possible.empty()) throw Error(ErrorKind::bad_input, "no compute path to choose from");
   const auto apart = [](Index a, Index b) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
@@ -73,17 +73,17 @@ Choice<Lane> fastest_lane(std::span<const MeasuredScan> map, Index unknowns, Ind
   };
   const auto nearest = std::min_element(
       map.begin(), map.end(), [&](const MeasuredScan& a, const MeasuredScan& b) { return distance(a) < distance(b); });
-  const Lane first = possible.front();
+  const ComputePath first = possible.front();
   if (nearest == map.end() || !nearest->seconds[index(first)]) return {first, "not measured"};
   constexpr double clearly = 0.9;
-  Lane best = first;
+  ComputePath best = first;
   std::string times;
-  for (const Lane lane : possible) {
-    const std::optional<double>& took = nearest->seconds[index(lane)];
+  for (const ComputePath compute_path : possible) {
+    const std::optional<double>& took = nearest->seconds[index(compute_path)];
     if (!took) continue;
-    times += fmt::format("{}{} {}", times.empty() ? "" : ", ", name(lane), format_seconds(*took));
+    times += fmt::format("{}{} {}", times.empty() ? "" : ", ", name(compute_path), format_seconds(*took));
     const double to_beat = *nearest->seconds[index(best)];
-    if (*took < (best == first ? clearly * to_beat : to_beat)) best = lane;
+    if (*took < (best == first ? clearly * to_beat : to_beat)) best = compute_path;
   }
   return {best, fmt::format("{} points of {} unknowns on {} threads took: {}", nearest->points, nearest->unknowns,
                             nearest->threads, times)};

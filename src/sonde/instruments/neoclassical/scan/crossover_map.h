@@ -17,25 +17,25 @@
 namespace sonde::neoclassical {
 
 /// A way of solving the points of a scan.
-enum class Lane { cpu_f64, cpu_f32_refine, gpu };
-inline constexpr std::array all_lanes{Lane::cpu_f64, Lane::cpu_f32_refine, Lane::gpu};
+enum class ComputePath { cpu_f64, cpu_f32_refine, gpu };
+inline constexpr std::array all_compute_paths{ComputePath::cpu_f64, ComputePath::cpu_f32_refine, ComputePath::gpu};
 /// "CPU, f64", "CPU, f32-refine", "GPU, f64".
-[[nodiscard]] const char* name(Lane lane);
+[[nodiscard]] const char* name(ComputePath compute_path);
 
-/// How long the same scan took along each lane that was there.
+/// How long the same scan took along each compute path that was there.
 struct MeasuredScan {
   Index unknowns = 0;  ///< N_theta N_zeta
   Index points = 0;
-  Index threads = 1;  ///< of the lanes of the CPU
-  std::array<std::optional<double>, all_lanes.size()> seconds{};
+  Index threads = 1;  ///< of the compute paths of the CPU
+  std::array<std::optional<double>, all_compute_paths.size()> seconds{};
   friend bool operator==(const MeasuredScan&, const MeasuredScan&) = default;
 };
 
-/// The fastest of the lanes that are possible, by the measured scan that is nearest to this one (ratios of unknowns, of
-/// points and of threads count alike). The first lane is kept unless another takes a tenth less: noise decides nothing.
-/// Throws Error(bad_input) without any lane.
-[[nodiscard]] Choice<Lane> fastest_lane(std::span<const MeasuredScan> map, Index unknowns, Index points, Index threads,
-                                        std::span<const Lane> possible);
+/// The fastest of the compute paths that are possible, by the measured scan that is nearest to this one (ratios of
+/// unknowns, of points and of threads count alike). The first compute path is kept unless another takes a tenth less:
+/// noise decides nothing. Throws Error(bad_input) without any compute path.
+[[nodiscard]] Choice<ComputePath> fastest_path(std::span<const MeasuredScan> map, Index unknowns, Index points,
+                                               Index threads, std::span<const ComputePath> possible);
 
 [[nodiscard]] inline std::string crossover_map_path() { return cache_path("neoclassical-crossover.json"); }
 

@@ -15,8 +15,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr Lane cpu[] = {Lane::cpu_f64, Lane::cpu_f32_refine};
-constexpr Lane with_gpu[] = {Lane::gpu, Lane::cpu_f64};
+constexpr ComputePath cpu[] = {ComputePath::cpu_f64, ComputePath::cpu_f32_refine};
+constexpr ComputePath with_gpu[] = {ComputePath::gpu, ComputePath::cpu_f64};
 
 const std::vector<MeasuredScan> measured = {
     {.unknowns = 100, .points = 8, .threads = 2, .seconds = {1.0, 1.2, 3.0}},
@@ -27,24 +27,25 @@ const std::vector<MeasuredScan> measured = {
 TEST(CrossoverMap, TheNearestScanDecides) {
   struct {
     Index unknowns, points;
-    std::span<const Lane> possible;
-    Lane expected;
+    std::span<const ComputePath> possible;
+    ComputePath expected;
   } const table[] = {
-      {100, 8, cpu, Lane::cpu_f64},   {100, 20, with_gpu, Lane::cpu_f64},  {100, 60, with_gpu, Lane::gpu},
-      {250, 8, cpu, Lane::cpu_f64},   {350, 8, cpu, Lane::cpu_f32_refine}, {5000, 1, cpu, Lane::cpu_f32_refine},
-      {5000, 1, with_gpu, Lane::gpu},
+      {100, 8, cpu, ComputePath::cpu_f64},        {100, 20, with_gpu, ComputePath::cpu_f64},
+      {100, 60, with_gpu, ComputePath::gpu},      {250, 8, cpu, ComputePath::cpu_f64},
+      {350, 8, cpu, ComputePath::cpu_f32_refine}, {5000, 1, cpu, ComputePath::cpu_f32_refine},
+      {5000, 1, with_gpu, ComputePath::gpu},
   };
   for (const auto& row : table)
-    EXPECT_EQ(fastest_lane(measured, row.unknowns, row.points, 2, row.possible).value, row.expected)
+    EXPECT_EQ(fastest_path(measured, row.unknowns, row.points, 2, row.possible).value, row.expected)
         << row.unknowns << " unknowns, " << row.points << " points";
 }
 
 TEST(CrossoverMap, TheFirstLaneIsLeftOnlyForAClearGain) {
-  const Choice<Lane> made = fastest_lane(measured, 100, 128, 2, cpu);
-  EXPECT_EQ(made.value, Lane::cpu_f64) << "6 % may be noise";
+  const Choice<ComputePath> made = fastest_path(measured, 100, 128, 2, cpu);
+  EXPECT_EQ(made.value, ComputePath::cpu_f64) << "6 % may be noise";
   EXPECT_EQ(made.because, "128 points of 100 unknowns on 2 threads took: CPU, f64 16 s, CPU, f32-refine 15 s");
-  EXPECT_EQ(fastest_lane({}, 100, 128, 2, with_gpu).value, Lane::gpu) << "the rule where nothing was measured";
-  EXPECT_THROW((void)fastest_lane(measured, 100, 8, 2, {}), Error);
+  EXPECT_EQ(fastest_path({}, 100, 128, 2, with_gpu).value, ComputePath::gpu) << "the rule where nothing was measured";
+  EXPECT_THROW((void)fastest_path(measured, 100, 8, 2, {}), Error);
 }
 
 class CrossoverFile : public ::testing::Test {

@@ -32,7 +32,7 @@ void require_cases(const Plan& plan, std::span<const Case> cases, const ScanOpti
 }
 
 /// What one point at a time may hold: a workspace keeps the memory of each path it has gone.
-std::size_t bytes_per_lane(const Plan& plan, std::span<const Case> cases, const ScanOptions& options) {
+std::size_t bytes_per_worker(const Plan& plan, std::span<const Case> cases, const ScanOptions& options) {
   const Index n_xi = options.adapt ? options.adapt->most : plan.grid().n_xi;
   std::size_t bytes = 0;
   bool counted[3] = {};
@@ -79,33 +79,33 @@ Point solve_point(const Plan& plan, const Case& at, const ScanOptions& options, 
   return point;
 }
 
-Choice<Index> choose_lanes(const Plan& plan, std::span<const Case> cases, const Budget& budget,
-                           const ScanOptions& options) {
+Choice<Index> choose_workers(const Plan& plan, std::span<const Case> cases, const Budget& budget,
+                             const ScanOptions& options) {
   const Index most = std::min<Index>(thread_count(), options.batch_size.value_or(thread_count()));
-  return choose_batch(budget, static_cast<Index>(cases.size()), bytes_per_lane(plan, cases, options), 0, most);
+  return choose_batch(budget, static_cast<Index>(cases.size()), bytes_per_worker(plan, cases, options), 0, most);
 }
 
 /// By the threads of the CPU; `done` is called by one of them at a time.
 void scan_by_threads(const Plan& plan, std::span<const Case> cases, Budget budget, const ScanOptions& options,
                      const PointSink& done) {
-  const Index lanes = choose_lanes(plan, cases, budget, options).value;
-  const std::size_t bytes = bytes_per_lane(plan, cases, options) * static_cast<std::size_t>(lanes);
+  const Index workers = choose_workers(plan, cases, budget, options).value;
+  const std::size_t bytes = bytes_per_worker(plan, cases, options) * static_cast<std::size_t>(workers);
   const Reservation reserved = budget.reserve(
       bytes, "points of a scan", "lower " + setting("scan_batch_size") + ", or take solver.krylov_reuse = false");
 
   const auto count = static_cast<Index>(cases.size());
   std::mutex taking, reporting;
-  // Each lane takes the next points when it is free, since they cost up to thirty times one another: of one
+  // Each worker takes the next points when it is free, since they cost up to thirty times one another: of one
   // collisionality, whose weak fields share a workspace, and fewer towards the end.
   Index next = 0;
   const auto take = [&] {
     const std::lock_guard lock(taking);
-    const Index first = next, most = std::max<Index>(1, (count - first) / (2 * lanes));
+    const Index first = next, most = std::max<Index>(1, (count - first) / (2 * workers));
     const auto nu_hat = [&](Index i) { return cases[static_cast<std::size_t>(i)].nu_hat; };
     while (next < count && next - first < most && nu_hat(next) == nu_hat(first)) ++next;
     return std::pair(first, next);
   };
-  parallel_for(lanes, 1, [&](Index, Index, Worker&) {
+  parallel_for(workers, 1, [&](Index, Index, Worker&) {
     Plan::Workspace workspace = plan.workspace();
     for (auto [first, last] = take(); first < last; std::tie(first, last) = take())
       for (Index i = first; i < last; ++i) {
@@ -122,7 +122,7 @@ void scan_by_threads(const Plan& plan, std::span<const Case> cases, Budget budge
 Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, const Budget& budget,
                                 const ScanOptions& options) {
   require_cases(plan, cases, options);
-  return options.batches ? choose_device_batch(plan, cases, options) : choose_lanes(plan, cases, budget, options);
+  return options.batches ? choose_device_batch(plan, cases, options) : choose_workers(plan, cases, budget, options);
 }
 
 std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget budget, const ScanOptions& options) {

@@ -69,8 +69,8 @@ struct RadialResult {
   double sonine_change = 0;
 };
 
-/// For how many pairs of collisionality and field the source will be asked, what a direct lane costs: at the least by
-/// an exhaustive search, about that many by a guided one.
+/// For how many pairs of collisionality and field the source will be asked, what a direct compute path costs: at the
+/// least by an exhaustive search, about that many by a guided one.
 [[nodiscard]] Index expected_solves(std::span<const RadialInput> radii, const TransportOptions& options);
 
 /// Every radius on its own, several at a time; ends between fields of the search when asked to stop. Throws

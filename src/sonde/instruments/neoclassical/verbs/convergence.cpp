@@ -77,7 +77,7 @@ void run_convergence(const ConvergenceOptions& options, Run& run) {
   preparing.end();
   const Case at{run_file.case_nu(), field.epsi_hat(prepared.scale).front()};
   const GridSpec grid = run_file.grid.spec();
-  (void)choose_lane(run_file.solver.precision, grid, 1, {.gpu = false}, run);
+  (void)choose_compute_path(run_file.solver.precision, grid, 1, {.gpu = false}, run);
   require_room(prepared.surface, grid, run);
   report_grid(grid, run);
   report_case(at, field, prepared.surface, grid, run);
@@ -136,7 +136,7 @@ Verb convergence_verb() {
                    {"sonde neoclassical convergence run.toml --er-tilde 1e-3 -o study.nc --plot",
                     "With a field, stored to be drawn again, and with its chart"}},
       .tables = RunFile().tables().outline(),
-          .plans = true,
+      .plans = true,
       .invoke = invocation<ConvergenceOptions, run_convergence>};
 }
 

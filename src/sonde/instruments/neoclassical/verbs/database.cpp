@@ -26,10 +26,7 @@ struct DatabaseOptions {
   bool er_tilde_include_zero = false, snap = false, resume = false, plot = false;
   Backend surface_backend = Backend::vmec;
   GridSettings grid;
-  std::optional<Index> scan_batch_size;
-  std::optional<double> adapt_n_xi;
-  double tol = 1e-8;
-  std::optional<Precision> precision = Precision::f64;
+  SolverSettings solver;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "VMEC equilibrium", .metavar = "WOUT"});
     fields.add("output", output, {.help = "the database", .metavar = "FILE.h5", .letter = 'o'});
@@ -60,14 +57,7 @@ struct DatabaseOptions {
     fields.heading("Grid");
     grid.describe(fields);
     fields.heading("");
-    fields.add("scan_batch_size", scan_batch_size, {.help = "points in memory at a time, at most", .min = 1});
-    fields.add("adapt_n_xi", adapt_n_xi,
-               {.help = "find the Legendre modes of each point: relative change that is small enough", .min = 0});
-    fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});
-    fields.choice("precision", precision,
-                  {{"auto", std::nullopt}, {"f64", Precision::f64}, {"f32-refine", Precision::f32_refine}},
-                  {.help = "f32-refine: single precision, refined in double, where that suffices; auto: what took less "
-                           "time when `sonde bench neoclassical-crossover` measured this machine"});
+    solver.describe_only({"scan_batch_size", "adapt_n_xi", "tol", "precision"}, fields);
     fields.add("resume", resume, {.help = "continue with the points that OUTPUT.part holds", .flag_only = true});
     fields.add("plot", plot, {.help = "draw the coefficients of each radius beside the database"});
   }
@@ -122,9 +112,9 @@ DatabaseRequest request_of(const DatabaseOptions& options) {
   DatabaseRequest request;
   request.axes = axes_of(options);
   request.grid = options.grid.spec();
-  request.solver.tolerance = options.tol;
-  request.batch_size = options.scan_batch_size;
-  if (options.adapt_n_xi) request.adapt = LegendreSearch{.tolerance = *options.adapt_n_xi};
+  request.solver = options.solver.solver();
+  request.batch_size = options.solver.scan_batch_size;
+  request.adapt = options.solver.search();
   return request;
 }
 
@@ -148,9 +138,9 @@ DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ranks, 
     throw Error(ErrorKind::usage, setting("surface_backend", "boozer") + " needs " + setting("booz"))
         .hint("`sonde neoclassical boozer` makes that file");
 
-  std::optional<Precision> precision = options.precision;
-  const Choice<Lane> lane = choose_lane(precision, request.grid, request.axes.count(),
-                                        {.gpu = ranks.size() == 1, .map = ranks.size() == 1}, run);
+  std::optional<Precision> precision = options.solver.precision;
+  const Choice<ComputePath> compute_path = choose_compute_path(
+      precision, request.grid, request.axes.count(), {.gpu = ranks.size() == 1, .map = ranks.size() == 1}, run);
   request.solver.precision = *precision;
   auto preparing = run.report().phase("prepare");
   const Equilibrium equilibrium = open_wout(options);
@@ -169,9 +159,10 @@ DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ranks, 
   report_paths(build.plan(0), build.cases(0), run);
   run.report().add_choice("file", Value(format_bytes(static_cast<double>(database_bytes(request.axes)))),
                           "tables of all points");
-  if (const auto device = take_batch_device(ranks.size() > 1 ? "several processes share points only on the CPU"
-                                                             : why_no_gpu(build.why_not_in_batches(), lane, run),
-                                            run)) {
+  if (const auto device =
+          take_batch_device(ranks.size() > 1 ? "several processes share points only on the CPU"
+                                             : why_no_gpu(build.why_not_in_batches(), compute_path, run),
+                            run)) {
     build.use(*device);
     run.report().add_choice("at a time", build.batch(device->budget));
   } else {

@@ -51,9 +51,8 @@ constexpr const char* solves_heading = "Solves of an equilibrium";
 struct ProfileOptions {
   std::string input, output, quantity = "fluxes,ambipolar,bootstrap", rho;
   std::optional<std::string> profiles, compare;
-  std::optional<double> E_r, adapt_n_xi;
-  double tol = 1e-8;
-  Precision precision = Precision::f64;
+  std::optional<double> E_r;
+  SolverSettings solver;
   FieldSearch search = FieldSearch::guided;
   TransportSettings transport;
   GridSettings grid;
@@ -80,11 +79,7 @@ struct ProfileOptions {
     transport.describe(fields);
     fields.heading(solves_heading);
     grid.describe(fields);
-    fields.add("tol", tol, {.help = "largest residual of an answer", .min = 0});
-    fields.choice("precision", precision, {{"f64", Precision::f64}, {"f32-refine", Precision::f32_refine}},
-                  {.help = "f32-refine: single precision, refined in double, where that suffices"});
-    fields.add("adapt_n_xi", adapt_n_xi,
-               {.help = "find the Legendre modes of each point: relative change that is small enough", .min = 0});
+    solver.describe_only({"tol", "precision", "adapt_n_xi"}, fields);
     fields.choice("E_r_search", search, {{"guided", FieldSearch::guided}, {"exhaustive", FieldSearch::exhaustive}},
                   {.help = "how the ambipolar field is found: by tables made at each radius, every root then by solves "
                            "at it; or by solves at every field of the search"});
@@ -134,8 +129,9 @@ struct Source {
   std::unique_ptr<RadialSource> radii;
   std::vector<double> rho;
   std::string what;
-  bool solves = false;    ///< each coefficient, in place of a look into a table
-  bool symmetric = true;  ///< stellarator symmetry: tables of a guided search need it
+  bool solves = false;      ///< each coefficient, in place of a look into a table
+  bool symmetric = true;    ///< stellarator symmetry: tables of a guided search need it
+  SolverSettings solver{};  ///< resolved
   std::shared_ptr<std::function<void()>> solved =
       std::make_shared<std::function<void()>>();  ///< called for each, once set
 };
@@ -186,15 +182,18 @@ Source open_source(const ProfileOptions& options, Run& run) {
                 .rho = std::move(rho),
                 .what = "solved from " + options.input,
                 .solves = true,
-                .symmetric = symmetric};
+                .symmetric = symmetric,
+                .solver = options.solver};
+  const Index points = static_cast<Index>(source.rho.size()) * options.transport.energies;
+  (void)choose_compute_path(source.solver.precision, grid, points, {.gpu = false, .map = Ranks::world().size() == 1},
+                            run);
   DirectSolves how;
-  if (options.adapt_n_xi) how.adapt = LegendreSearch{.tolerance = *options.adapt_n_xi};
+  how.adapt = source.solver.search();
   how.solved = [told = source.solved] {
     if (*told) (*told)();
   };
-  source.radii = std::make_unique<SolvedEquilibrium>(
-      equilibrium, minor_radius(equilibrium, std::nullopt), grid,
-      SolverOptions{.tolerance = options.tol, .precision = options.precision}, std::move(how));
+  source.radii = std::make_unique<SolvedEquilibrium>(equilibrium, minor_radius(equilibrium, std::nullopt), grid,
+                                                     source.solver.solver(), std::move(how));
   return source;
 }
 
@@ -208,15 +207,13 @@ TransportOptions transport_of(const ProfileOptions& options, const Source& sourc
 std::string settings_text(const ProfileOptions& options, const Source& source) {
   std::optional<DirectSettings> direct;
   if (source.solves) {
-    direct.emplace(DirectSettings{.grid = options.grid, .solver = {}, .search = transport_of(options, source).search});
-    direct->solver.tol = options.tol;
-    direct->solver.precision = options.precision;
-    direct->solver.adapt_n_xi = options.adapt_n_xi;
+    direct.emplace(
+        DirectSettings{.grid = options.grid, .solver = source.solver, .search = transport_of(options, source).search});
   }
   return profile_settings_text(options.transport, options.profiles.value_or(""), direct);
 }
 
-/// What a direct lane is in for, before it begins.
+/// What a direct compute path is in for, before it begins.
 void say_solves(const std::vector<RadialInput>& radii, const TransportOptions& options, FieldSearch asked, Run& run) {
   const Index solves = expected_solves(radii, options);
   const bool searches = std::any_of(radii.begin(), radii.end(), [](const auto&input) { return !input.E_r; }),

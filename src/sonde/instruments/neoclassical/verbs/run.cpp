@@ -75,17 +75,19 @@ void run_run(const RunOptions& options, Run& run) {
   apply_solver_settings(run_file.solver, run);
   take_processor(run);
   const GridSpec grid = run_file.grid.spec();
-  (void)choose_lane(run_file.solver.precision, grid, 1, {.gpu = false}, run);
+  (void)choose_compute_path(run_file.solver.precision, grid, 1, {.gpu = false}, run);
   const FieldAxis field = run_file.case_field();
   const double nu_hat = run_file.case_nu();
   if (!run_file.output.path.empty()) run.require_output(run_file.output.path);
   if (!run_file.output.path.empty() && run_file.output.plot) require_chart(field_chart_path(run_file.output.path));
 
   auto preparing = run.report().phase("prepare");
-  const PreparedSurface prepared = std::move(
-      prepare_surfaces(run_file, {},
-                       {.scale = field.kind != FieldKind::epsi_hat, .lengths = !run_file.output.path.empty() || run.gives_arrays()}, run)
-          .front());
+  const PreparedSurface prepared =
+      std::move(prepare_surfaces(run_file, {},
+                                 {.scale = field.kind != FieldKind::epsi_hat,
+                                  .lengths = !run_file.output.path.empty() || run.gives_arrays()},
+                                 run)
+                    .front());
   const Case at{nu_hat, field.epsi_hat(prepared.scale).front()};
   require_room(prepared.surface, grid, run);
   const Plan plan = Plan::prepare(prepared.surface, grid, run_file.solver.solver());

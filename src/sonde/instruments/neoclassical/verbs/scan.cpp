@@ -91,9 +91,9 @@ void prepare_scan(const ScanVerbOptions& options, const Ranks& ranks, PreparedSc
   run.report().add_choice("points", Value(scan.work.cases.front().size() * scan.surfaces.size()),
                           fmt::format("{} radii, {} collisionalities, {} fields", scan.surfaces.size(),
                                       result.nu_v.size(), result.field.values.size()));
-  const Choice<Lane> lane = choose_lane(run_file.solver.precision, scan.grid,
-                                        static_cast<Index>(scan.work.cases.front().size() * scan.surfaces.size()),
-                                        {.gpu = ranks.size() == 1, .map = ranks.size() == 1}, run);
+  const Choice<ComputePath> compute_path = choose_compute_path(
+      run_file.solver.precision, scan.grid, static_cast<Index>(scan.work.cases.front().size() * scan.surfaces.size()),
+      {.gpu = ranks.size() == 1, .map = ranks.size() == 1}, run);
   result.precision = *run_file.solver.precision;
   result.searched = scan.options.adapt.has_value();
   report_axis("nu_v", result.nu_v, "1/m", run);
@@ -101,8 +101,9 @@ void prepare_scan(const ScanVerbOptions& options, const Ranks& ranks, PreparedSc
   const Plan first = scan.work.prepare(0);
   report_paths(first, scan.work.cases.front(), run);
   scan.options.batches = take_batch_device(
-      ranks.size() > 1 ? "several processes share points only on the CPU"
-                       : why_no_gpu(why_not_in_batches(first, scan.work.cases.front(), scan.options), lane, run),
+      ranks.size() > 1
+          ? "several processes share points only on the CPU"
+          : why_no_gpu(why_not_in_batches(first, scan.work.cases.front(), scan.options), compute_path, run),
       run);
   run.report().add_choice("at a time",
                           choose_scan_batch(first, scan.work.cases.front(), run.host_budget(), scan.options));
@@ -221,7 +222,7 @@ Verb scan_verb() {
                     "By four processes, to whom points go as they are free"},
                    {"sonde neoclassical scan run.toml -o scan.nc --memory 150M", "With little memory"}},
       .tables = RunFile().tables().outline(),
-          .plans = true,
+      .plans = true,
       .ranks = true,
       .invoke = invocation<ScanVerbOptions, run_scan>};
 }

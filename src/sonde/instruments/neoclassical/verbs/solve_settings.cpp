@@ -132,20 +132,20 @@ std::optional<BatchDevice> take_batch_device(const std::string& why_not, Run& ru
   return BatchDevice{made.chosen.value, run.budget()};
 }
 
-Choice<Lane> choose_lane(std::optional<Precision>& precision, const GridSpec& grid, Index points,
-                         const LaneLimits& limits, Run& run) {
+Choice<ComputePath> choose_compute_path(std::optional<Precision>& precision, const GridSpec& grid, Index points,
+                                        const PathLimits& limits, Run& run) {
   const std::string asked = run.device_asked();
   const std::vector<Device> devices = Device::all();
   const bool gpu_asked = asked.starts_with("cuda");
   const bool gpu_open = asked == "auto" && limits.gpu &&
                         std::any_of(devices.begin(), devices.end(), [](Device each) { return !each.is_cpu(); });
-  std::vector<Lane> possible;  // what the rule takes comes first
+  std::vector<ComputePath> possible;  // what the rule takes comes first
   if (precision != Precision::f32_refine) {
-    if (gpu_open || gpu_asked) possible.push_back(Lane::gpu);
-    if (!gpu_asked) possible.push_back(Lane::cpu_f64);
+    if (gpu_open || gpu_asked) possible.push_back(ComputePath::gpu);
+    if (!gpu_asked) possible.push_back(ComputePath::cpu_f64);
   }
-  if (precision != Precision::f64 && !gpu_asked) possible.push_back(Lane::cpu_f32_refine);
-  Choice<Lane> made{possible.empty() ? Lane::cpu_f32_refine : possible.front(), "as asked"};
+  if (precision != Precision::f64 && !gpu_asked) possible.push_back(ComputePath::cpu_f32_refine);
+  Choice<ComputePath> made{possible.empty() ? ComputePath::cpu_f32_refine : possible.front(), "as asked"};
   if (possible.size() > 1) {
     const KeptMap kept = limits.map ? kept_crossover_map() : KeptMap{};
     if (!kept.note.empty()) say_notes({kept.note}, run);
@@ -153,17 +153,19 @@ Choice<Lane> choose_lane(std::optional<Precision>& precision, const GridSpec& gr
       made.because = limits.map ? "by rule, no map of this machine: `sonde bench neoclassical-crossover` makes one"
                                 : "by rule: several processes share points";
     } else {
-      made = fastest_lane(kept.scans, grid.n_theta * grid.n_zeta, points, thread_count(), possible);
+      made = fastest_path(kept.scans, grid.n_theta * grid.n_zeta, points, thread_count(), possible);
       made.because = fmt::format("by the map of this machine, {}: {}", crossover_map_path(), made.because);
     }
-    run.report().add_choice("lane", Value(name(made.value)), made.because);
+    run.report().add_choice("compute path", Value(name(made.value)), made.because);
   }
-  if (!precision) precision = made.value == Lane::cpu_f32_refine ? Precision::f32_refine : Precision::f64;
+  if (!precision) precision = made.value == ComputePath::cpu_f32_refine ? Precision::f32_refine : Precision::f64;
   return made;
 }
 
-std::string why_no_gpu(std::string why_not, const Choice<Lane>& lane, const Run& run) {
-  return why_not.empty() && lane.value != Lane::gpu && run.device_asked() == "auto" ? lane.because : std::move(why_not);
+std::string why_no_gpu(std::string why_not, const Choice<ComputePath>& compute_path, const Run& run) {
+  return why_not.empty() && compute_path.value != ComputePath::gpu && run.device_asked() == "auto"
+             ? compute_path.because
+             : std::move(why_not);
 }
 
 void say_batches(Index points, Index in_batches, Run& run) {

@@ -50,21 +50,22 @@ void report_case(const neoclassical::Case& at, const neoclassical::FieldAxis& fi
 /// sound GPU. Throws Error(not_supported) and Error(device) for a GPU that was asked for.
 [[nodiscard]] std::optional<neoclassical::BatchDevice> take_batch_device(const std::string& why_not, Run& run);
 
-/// What choose_lane() may not take.
-struct LaneLimits {
+/// What choose_compute_path() may not take.
+struct PathLimits {
   bool gpu = true;  ///< the command has work for a GPU
   bool map = true;  ///< false: several processes share points, and their maps may differ
 };
 
 /// How `points` are solved (scan/crossover_map.h), where precision or device are left to `auto`: by the map of this
-/// machine, else by rule. `precision` has a value afterwards. The report's choices tell which lane and by what, and a
-/// note why a map that is there is not used. Nothing is reported where nothing is left open.
-[[nodiscard]] Choice<neoclassical::Lane> choose_lane(std::optional<neoclassical::Precision>& precision,
-                                                     const neoclassical::GridSpec& grid, Index points,
-                                                     const LaneLimits& limits, Run& run);
+/// machine, else by rule. `precision` has a value afterwards. The report's choices tell which compute path and by what,
+/// and a note why a map that is there is not used. Nothing is reported where nothing is left open.
+[[nodiscard]] Choice<neoclassical::ComputePath> choose_compute_path(std::optional<neoclassical::Precision>& precision,
+                                                                    const neoclassical::GridSpec& grid, Index points,
+                                                                    const PathLimits& limits, Run& run);
 
-/// Why no GPU is to solve points: `why_not`, else that `auto` has chosen another lane; empty where one may.
-[[nodiscard]] std::string why_no_gpu(std::string why_not, const Choice<neoclassical::Lane>& lane, const Run& run);
+/// Why no GPU is to solve points: `why_not`, else that `auto` has chosen another compute path; empty where one may.
+[[nodiscard]] std::string why_no_gpu(std::string why_not, const Choice<neoclassical::ComputePath>& compute_path,
+                                     const Run& run);
 
 /// Reports how many points of a GPU's scan the CPU had to solve.
 void say_batches(Index points, Index in_batches, Run& run);

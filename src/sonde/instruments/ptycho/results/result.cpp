@@ -135,12 +135,11 @@ Contents contents_of(const Result& result) {
   contents.attribute("schema", std::string("sonde.ptycho.result/1"));
 
   const bool potential = result.type == ObjectType::potential;
-  Contents::Attributes& of_object =
-      contents
-          .add(potential ? "object_phase" : "object", {"slice", "row", "column"},
-               alias(potential ? result.phase : result.object))
-          .unit(potential ? "rad" : "")
-          .attributes;
+  Contents::Attributes& of_object = contents
+                                        .add(potential ? "object_phase" : "object", {"slice", "row", "column"},
+                                             alias(potential ? result.phase : result.object))
+                                        .unit(potential ? "rad" : "")
+                                        .attributes;
   of_object.emplace_back("type", std::string(potential ? "potential" : "complex"));
   of_object.emplace_back("origin_px", std::vector{result.origin.row, result.origin.col});
   if (calibrated) {
@@ -155,11 +154,10 @@ Contents contents_of(const Result& result) {
   }
 
   const Shape& probe = result.probe.shape();
-  Contents::Attributes& of_probe =
-      contents
-          .add("probe", {"probe", "mode", "row", "column"},
-               alias(result.probe).reshaped(Shape{1, probe[0], probe[1], probe[2]}))
-          .attributes;
+  Contents::Attributes& of_probe = contents
+                                       .add("probe", {"probe", "mode", "row", "column"},
+                                            alias(result.probe).reshaped(Shape{1, probe[0], probe[1], probe[2]}))
+                                       .attributes;
   if (calibrated) of_probe.emplace_back("pixel_size_A", std::vector{row, col});
   of_probe.emplace_back("occupancy", occupancies(result.probe));
 
@@ -171,8 +169,7 @@ Contents contents_of(const Result& result) {
   const std::string unit = calibrated ? "A" : "px";
   for (const auto& [name, points] :
        {std::pair("positions_", &result.positions), std::pair("positions_initial_", &result.initial_positions)})
-    contents.add(name + unit, {"frame", "row, column"}, array_of(*points, row, col))
-        .unit(calibrated ? "\u00c5" : "px");
+    contents.add(name + unit, {"frame", "row, column"}, array_of(*points, row, col)).unit(calibrated ? "\u00c5" : "px");
 
   for (const auto& [name, values] : result.metrics)
     contents
@@ -271,7 +268,8 @@ Result read_result(const std::string& path) {
   result.provenance = json_at(file, "/provenance");
   // Results of before have all of it in /provenance, /timing and /metrics.
   const bool grouped = file.is_group("/run");
-  if (Value moment = grouped ? json_at(file, "/" + run_group + "moment") : Value(); moment.is_object() && moment.size() > 0)
+  if (Value moment = grouped ? json_at(file, "/" + run_group + "moment") : Value();
+      moment.is_object() && moment.size() > 0)
     result.provenance["run"] = std::move(moment);
   result.timing = json_at(file, grouped ? "/" + run_group + "timing" : "/timing");
   if (grouped && file.is_dataset("/" + run_group + seconds)) {

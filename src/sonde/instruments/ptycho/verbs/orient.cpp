@@ -19,9 +19,9 @@ struct OrientCommandOptions {
   std::vector<std::string> set;
   OrientOptions orient;
   void describe(Fields& fields) {
-    fields.positional(
-        "input", input,
-        {.help = "run file (.toml), or the patterns, with " + setting("config") + " RUN.toml when needed", .array = true});
+    fields.positional("input", input,
+                      {.help = "run file (.toml), or the patterns, with " + setting("config") + " RUN.toml when needed",
+                       .array = true});
     fields.add(
         "set", set,
         {.help = "one setting of the run file, for instance geometry.scan_step_A=0.4", .metavar = "TABLE.KEY=VALUE"});

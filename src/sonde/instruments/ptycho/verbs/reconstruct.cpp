@@ -126,13 +126,14 @@ struct LiveView {
   std::unique_ptr<Shown> shown;
 
   LiveView(Job& job, const RunFile& file, Index port, Run& run) {
-    LiveFacts facts{.title = file.output.file.empty() ? "reconstruction" : fs::path(file.output.file).filename().string(),
-                    .floor = job.floor(),
-                    .scan_step = job.plan().spacing.nearest,
-                    .sampling = job.plan().scan.sampling,
-                    .semiangle = job.plan().scan.semiangle.value_or(0),
-                    .acquisition = job.acquisition(),
-                    .settings = file.text()};
+    LiveFacts facts{
+        .title = file.output.file.empty() ? "reconstruction" : fs::path(file.output.file).filename().string(),
+        .floor = job.floor(),
+        .scan_step = job.plan().spacing.nearest,
+        .sampling = job.plan().scan.sampling,
+        .semiangle = job.plan().scan.semiangle.value_or(0),
+        .acquisition = job.acquisition(),
+        .settings = file.text()};
     for (const EngineRun& engine : job.schedule().engines) {
       facts.engines.push_back(engine.name);
       facts.iterations += engine.iterations;
@@ -359,9 +360,8 @@ void reconstruct(RunFile& run_file, const CheckpointReader* from, std::optional<
   if (outcome.kind == Outcome::Kind::diverged)
     throw Error(
         ErrorKind::not_converged,
-        fmt::format(
-            "the reconstruction diverged: {}; the estimate with the lowest R_I, that of iteration {}, is kept",
-            outcome.because, outcome.best))
+        fmt::format("the reconstruction diverged: {}; the estimate with the lowest R_I, that of iteration {}, is kept",
+                    outcome.because, outcome.best))
         .hint(std::string(divergence_hint));
   if (outcome.kind == Outcome::Kind::finished && run_file.stop.require)
     throw Error(ErrorKind::not_converged, "all iterations are done, but the reconstruction has not converged")

@@ -237,8 +237,8 @@ Series open_series(const std::vector<std::string>& scans, const Job& job, Run& r
 
 void make_images(const std::string& path, const Job& job, Run& run) {
   auto phase = run.report().phase("images");
-  const ScanImages made = image_scan([&] { return open_input(path, job.load, run); }, job.load, job.detectors,
-                                     run.budget(), run.device());
+  const ScanImages made =
+      image_scan([&] { return open_input(path, job.load, run); }, job.load, job.detectors, run.budget(), run.device());
   phase.end();
   if (job.input) require_same_input(made.dataset, *job.input, job.where);
   keep_images(made.dataset, made.geometry, made.centre, made.images, path, 0, job, run);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sonde/instruments/neoclassical/bench/process_lanes.h"
+#include "sonde/instruments/neoclassical/bench/process_scans.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -54,8 +54,8 @@ class ScanOfPrograms {
 
   [[nodiscard]] std::size_t rows() const { return nu_hat_.size(); }
 
-  /// Every `stride`-th row from `first` as a command of this lane, one thread per process.
-  [[nodiscard]] std::vector<std::string> command(const char* lane, std::size_t first, std::size_t stride) const {
+  /// Every `stride`-th row from `first` as a command started so, one thread per process.
+  [[nodiscard]] std::vector<std::string> command(const char* way, std::size_t first, std::size_t stride) const {
     std::vector<double> rows;
     for (std::size_t i = first; i < nu_hat_.size(); i += stride) rows.push_back(nu_hat_[i]);
     return {canonical_path("/proc/self/exe").string(),
@@ -67,17 +67,17 @@ class ScanOfPrograms {
             "--threads=1",
             "--quiet",
             "-o",
-            file(lane, first)};
+            file(way, first)};
   }
   static void run(const std::vector<std::string>& command) {
     if (!program_output(command))
       throw Error(ErrorKind::internal, fmt::format("`{}` could not be run, or failed", fmt::join(command, " ")));
   }
-  /// What the programs of this lane have written, in the order of all rows.
-  [[nodiscard]] std::vector<Coefficients> found(const char* lane, std::size_t stride) const {
+  /// What the programs started so have written, in the order of all rows.
+  [[nodiscard]] std::vector<Coefficients> found(const char* way, std::size_t stride) const {
     std::vector<Coefficients> all(nu_hat_.size() * epsi_hat_.size());
     for (std::size_t first = 0; first < std::min(stride, rows()); ++first) {
-      const Hdf5File written = Hdf5File::open(file(lane, first));
+      const Hdf5File written = Hdf5File::open(file(way, first));
       const std::pair<const char*, double Coefficients::*> tables[] = {{"/D11", &Coefficients::D11},
                                                                        {"/D31", &Coefficients::D31},
                                                                        {"/D13", &Coefficients::D13},
@@ -95,8 +95,8 @@ class ScanOfPrograms {
   }
 
  private:
-  [[nodiscard]] std::string file(const char* lane, std::size_t first) const {
-    return (folder_ / fmt::format("{}-{}.h5", lane, first)).string();
+  [[nodiscard]] std::string file(const char* way, std::size_t first) const {
+    return (folder_ / fmt::format("{}-{}.h5", way, first)).string();
   }
 
   static inline int made_ = 0;  // only names folders apart
@@ -112,13 +112,13 @@ std::vector<std::string> mpirun(int ranks) {
 
 }  // namespace
 
-std::vector<Operation> process_lanes(const GridSpec& grid, std::vector<double> nu_hat, std::vector<double> epsi_hat,
+std::vector<Operation> process_scans(const GridSpec& grid, std::vector<double> nu_hat, std::vector<double> epsi_hat,
                                      int workers,
                                      const std::function<double(std::span<const Coefficients>)>& difference) {
   const auto scan = std::make_shared<const ScanOfPrograms>(grid, std::move(nu_hat), std::move(epsi_hat));
   const std::size_t count = std::min(static_cast<std::size_t>(workers), scan->rows());
-  std::vector<Operation> lanes;
-  lanes.push_back({.name = "processes",
+  std::vector<Operation> scans;
+  scans.push_back({.name = "processes",
                    .run =
                        [=] {
                          std::vector<std::exception_ptr> failed(count);
@@ -137,8 +137,8 @@ std::vector<Operation> process_lanes(const GridSpec& grid, std::vector<double> n
                            if (each) std::rethrow_exception(each);
                        },
                    .difference = [=] { return difference(scan->found("processes", count)); }});
-  if (*mpi_library() == '\0' || !program_output({"mpirun", "--version"})) return lanes;
-  lanes.push_back({.name = "MPI",
+  if (*mpi_library() == '\0' || !program_output({"mpirun", "--version"})) return scans;
+  scans.push_back({.name = "MPI",
                    .run =
                        [=] {
                          std::vector<std::string> words = mpirun(workers);
@@ -147,7 +147,7 @@ std::vector<Operation> process_lanes(const GridSpec& grid, std::vector<double> n
                          ScanOfPrograms::run(words);
                        },
                    .difference = [=] { return difference(scan->found("mpi", 1)); }});
-  return lanes;
+  return scans;
 }
 
 }  // namespace sonde::neoclassical

@@ -16,7 +16,7 @@ namespace sonde::neoclassical {
 ///   "processes"  so many of `sonde neoclassical scan`, each with its share of the collisionalities
 ///   "MPI"        the same number of ranks of one, where mpirun is found
 /// Starting them counts. `difference` receives the coefficients, [nu][field].
-[[nodiscard]] std::vector<Operation> process_lanes(
+[[nodiscard]] std::vector<Operation> process_scans(
     const GridSpec& grid, std::vector<double> nu_hat, std::vector<double> epsi_hat, int workers,
     const std::function<double(std::span<const Coefficients>)>& difference);
 
