@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/neoclassical/convert/stored_points.h"
 #include "sonde/instruments/neoclassical/convert/stored_tables.h"
 #include "sonde/instruments/neoclassical/read/analytic.h"
-#include "sonde/instruments/neoclassical/results/result_file.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
 
 int main(int argc, char** argv) {
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     }
     const nc::StoredNumbers stars = nc::converted(
         numbers, {.from = nc::Normalisation::ntx, .to = nc::Normalisation::stars, .radius = 0.25, .major_radius = 5.5});
-    nc::write_result(
+    sonde::write_contents(
         output, nc::contents_of(
                     {.normalisation = nc::Normalisation::stars, .numbers = stars, .rho = {}, .nu_v = {}, .field = {}}));
 

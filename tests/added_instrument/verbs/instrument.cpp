@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sonde/engine/io/atomic_file.h"
-#include "sonde/engine/io/netcdf_writer.h"
+#include "sonde/engine/io/contents.h"
 
 namespace sonde::blackbody {
 namespace {
@@ -30,7 +29,9 @@ double planck(double wavelength, double temperature) {
 }
 
 void run_spectrum(const SpectrumOptions& options, Run& run) {
-  require_place(options.output);
+  // A caller who takes arrays and names no file gets none.
+  const std::string output = run.gives_arrays() && !run.given("output") ? "" : options.output;
+  run.require_output(output, {".nc"});
   std::vector<double> wavelength, radiance;
   for (int i = 1; i <= 3000; ++i) {
     wavelength.push_back(i * 1e-9);
@@ -39,20 +40,17 @@ void run_spectrum(const SpectrumOptions& options, Run& run) {
   const auto peak = std::max_element(radiance.begin(), radiance.end()) - radiance.begin();
   const Shape shape{static_cast<Index>(wavelength.size())};
 
-  NetcdfContents contents;
+  Contents contents;
   contents.attribute("schema", std::string("sonde.blackbody.spectrum/1"));
-  contents.add("wavelength", {"wavelength"}, Array::from(wavelength, shape)).attributes.emplace_back("units", "m");
-  contents.add("radiance", {"wavelength"}, Array::from(radiance, shape))
-      .attributes.emplace_back("units", "W m^-3 sr^-1");
-  contents.add("peak", wavelength[static_cast<std::size_t>(peak)]).attributes.emplace_back("units", "m");
-  write_netcdf(options.output, contents, NetcdfFormat::netcdf4);
+  contents.add("wavelength", {"wavelength"}, Array::from(wavelength, shape)).unit("m");
+  contents.add("radiance", {"wavelength"}, Array::from(radiance, shape)).unit("W m^-3 sr^-1");
+  contents.add("peak", wavelength[static_cast<std::size_t>(peak)]).unit("m");
+  run.give(contents, output);
 
   run.results()["peak_m"] = wavelength[static_cast<std::size_t>(peak)];
-  run.results()["files"].push_back(options.output);
-  if (run.gives_arrays())
-    run.give(
-        {.name = "radiance", .values = Array::from(radiance, shape), .axes = {"wavelength"}, .unit = "W m^-3 sr^-1"});
-  run.say(fmt::format("wrote     {}", options.output));
+  if (output.empty()) return;
+  run.results()["files"].push_back(output);
+  run.say(fmt::format("wrote     {}", output));
 }
 
 std::vector<Verb> verbs() {

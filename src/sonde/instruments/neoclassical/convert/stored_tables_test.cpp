@@ -179,7 +179,7 @@ TEST(StoredTables, OfAFileSayTheirUnitsAndTheirNormalisation) {
     return *std::find_if(contents.variables().begin(), contents.variables().end(),
                          [&](const auto& variable) { return variable.name == name; });
   };
-  using Attribute = std::pair<std::string, Hdf5Value::Scalar>;
+  using Attribute = Contents::Attributes::value_type;
   EXPECT_THAT(of("D11").attributes, ElementsAre(Attribute("units", std::string("m^-1 T^-2")),
                                                 Attribute("normalisation", std::string("dkes"))));
   EXPECT_THAT(of("D11").dimensions, ElementsAre("rho", "nu_v", "field"));
