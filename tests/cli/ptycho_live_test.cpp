@@ -39,12 +39,13 @@ TEST_F(PtychoLive, IsWatchedPausedAndEndedFromTheBrowser) {
   ASSERT_FALSE(url.empty()) << program.error_so_far();
   const std::string output = testing::python(std::string(testing::browser) + R"python(
 print([a['name'] for a in page['actions']])
-def until(wanted):
+def until(wanted, panel='run'):
     for text in texts():
         assert text['type'] != 'error', text
-        if text['type'] == 'event' and text['event'] == 'run' and wanted(text): return text
-now = until(lambda run: run.get('iteration', 0) > 1)
-print(now['engine'], now['outcome'], now['iterations'], len(now['curves']['R_I']) == len(now['curves']['iteration']))
+        if text['type'] == 'event' and text['event'] == 'panel/' + panel and wanted(text['options']): return text['options']
+now = until(lambda run: run.get('done', 0) > 1)
+errors = until(lambda told: True, 'errors')
+print(now['note'], now['state'], now['total'], len(errors['curves'][0]['y']) == len(errors['places']))
 def seen(): return {(struct.unpack_from('<H', f, 6)[0], struct.unpack_from('<H', f, 30)[0]) for f in frames}
 while len(seen()) < 3:
     kind, data = read()
@@ -54,7 +55,7 @@ phase = next(f for f in frames if struct.unpack_from('<H', f, 6)[0] == 2)
 rows, cols, element = struct.unpack_from('<IIB', phase, 20)
 print(kinds, rows, cols, element, len(phase) == 64 + 4 * rows * cols)
 send({'id': 1, 'command': 'pause'})
-at = until(lambda run: run['paused'])['iteration']
+at = until(lambda run: run['paused'])['done']
 send({'id': 2, 'command': 'stop'})
 print('stopping', until(lambda run: run['stopping'])['paused'])
 )python",
@@ -78,13 +79,13 @@ TEST_F(PtychoLive, SettingsThatAreChangedCountAndAreRemembered) {
   const std::string url = address_of(program);
   ASSERT_FALSE(url.empty()) << program.error_so_far();
   const std::string output = testing::python(std::string(testing::browser) + R"python(
-def until(wanted, event='run'):
+def until(wanted, panel='run'):
     for text in texts():
         assert text['type'] != 'error', text
-        if text['type'] == 'event' and text['event'] == event and wanted(text): return text
-first = page['state']['settings']['settings'][0]
+        if text['type'] == 'event' and text['event'] == 'panel/' + panel and wanted(text['options']): return text['options']
+first = page['state']['panels']['settings']['settings'][0]
 print(first['setting'], first['value'], first['min'], first['max'])
-until(lambda run: run.get('iteration', 0) > 1)
+until(lambda run: run.get('done', 0) > 1)
 send({'id': 1, 'command': 'set', 'setting': 'engine.0.step_object', 'value': 3})
 refused = next(t for t in texts() if t['type'] == 'error')
 print(refused['kind'], refused['message'])
@@ -92,11 +93,11 @@ send({'id': 2, 'command': 'set', 'setting': 'engine.0.step_object', 'value': 0.1
 change = until(lambda told: told['changes'], 'settings')['changes'][0]
 print(change['setting'], change['before'], change['now'], change['after'] >= 2)
 then = change['after']
-until(lambda run: run['iteration'] > then)
+until(lambda run: run.get('done', 0) > then)
 send({'id': 3, 'command': 'restart'})
 again = until(lambda told: len(told['changes']) == 2, 'settings')['changes'][1]
 print('again', again['restart'], again['after'] > then)
-until(lambda run: 0 < run['iteration'] <= again['after'])
+until(lambda run: 0 < run.get('done', 0) <= again['after'])
 send({'id': 4, 'command': 'stop'})
 until(lambda run: run['stopping'])
 )python",

@@ -8,25 +8,74 @@ import { encodeFrame } from "./encode_frame";
 
 const dist = fileURLToPath(new URL("../dist", import.meta.url));
 
+/** The kind of the frames of probe modes. */
+const PROBE = 100;
+
+// What the program lists of a reconstruction (ptycho/live), and what it tells of it.
+const PAGE = {
+  type: "page",
+  protocol: "sonde.view.v1",
+  client: 1,
+  title: "result.h5",
+  view: "run",
+  ended: "The run has ended. This is what it showed last; its result lies in result.h5.",
+  panels: [
+    { id: "run", type: "run", title: "Run" },
+    { id: "object", type: "frames", title: "Object" },
+    { id: "probe", type: "frames", title: "Probe" },
+    { id: "errors", type: "curves", title: "Errors" },
+    { id: "diagnoses", type: "diagnoses", title: "Diagnoses", place: "side" },
+    { id: "settings", type: "settings", title: "Settings", place: "side" },
+  ],
+  actions: ["pause", "resume", "stop", "set", "restart"].map((name) => ({ name, help: "" })),
+};
+
 const RUN = {
-  iteration: 4,
-  iterations: 20,
-  engine: "gd",
-  outcome: "running",
-  seconds: 0.012,
-  power_total: 1.01,
-  floor: 0.05,
-  pixel_nm: 0.02,
-  probe_pixel_nm: 0.02,
-  curves: { iteration: [1, 2, 3, 4], R_I: [0.8, 0.4, 0.2, 0.1], R_A: [0.9, 0.5, 0.3, 0.2], R_free: [null, null, null, 0.12] },
-  // A position in the middle has gone a pixel to the right, and is drawn ten times as far.
-  moves: { arrows: [32, 32, 0, 1], longer: 10, one_of: 1, rms_px: 1, largest_px: 1 },
-  diagnoses: [
-    { name: "power_drift", value: 1.01, threshold: 1.05, verdict: "good" },
-    { name: "over_fitting", value: 1.1, threshold: 1.02, verdict: "suspect", cause: "later iterations fit noise", fix: "stop the run" },
+  state: "running",
+  over: false,
+  done: 4,
+  total: 20,
+  unit: "iteration",
+  note: "gd",
+  facts: [
+    { name: "R_I", value: "0.1000" },
+    { name: "of its floor", value: "2.00 \u00d7" },
+    { name: "R_free", value: "0.1200" },
+    { name: "power", value: "\u00d7 1.010" },
+    { name: "each", value: "12 ms" },
   ],
   paused: false,
   stopping: false,
+};
+
+const picture = (label: string, kind: number, channel: number, colours: string, unit = "") => ({ label, kind, channel, colours, unit, pixel: 0.02, pixel_unit: "nm" });
+
+const PANELS = {
+  run: RUN,
+  object: {
+    frames: [picture("Phase", FrameKind.image, 0, "gray", "rad"), picture("Amplitude", FrameKind.image, 1, "gray")],
+    // A position in the middle has gone a pixel to the right, and is drawn ten times as far.
+    moves: { arrows: [32, 32, 0, 1], longer: 10, one_of: 1, rms_px: 1, largest_px: 1 },
+  },
+  probe: { hint: "amplitude", frames: [picture("Mode 1", PROBE, 0, "magma"), picture("Mode 2", PROBE, 1, "magma")] },
+  errors: {
+    x: { name: "iteration", first: 1, last: 20 },
+    log: { y: true },
+    places: [1, 2, 3, 4],
+    curves: [
+      { name: "R_I", y: [0.8, 0.4, 0.2, 0.1] },
+      { name: "R_A", y: [0.9, 0.5, 0.3, 0.2] },
+      { name: "R_free", y: [null, null, null, 0.12] },
+    ],
+    reference: { value: 0.05, label: "floor 0.05" },
+  },
+  diagnoses: {
+    hint: "1 suspect",
+    diagnoses: [
+      { name: "power_drift", value: 1.01, threshold: 1.05, verdict: "good" },
+      { name: "over_fitting", value: 1.1, threshold: 1.02, verdict: "suspect", cause: "later iterations fit noise", fix: "stop the run" },
+    ],
+  },
 };
 
 const SETTINGS = {
@@ -40,14 +89,14 @@ it("changes a setting, and says why one is refused", async () => {
   const requests: object[] = [];
   await openPage(page, dist, (send) => ({
     start: () =>
-      send(JSON.stringify({ type: "page", protocol: "sonde.view.v1", client: 1, title: "result.h5", view: "ptycho", panels: [], actions: [], state: { run: RUN, settings: SETTINGS } })),
+      send(JSON.stringify({ ...PAGE, state: { panels: { ...PANELS, settings: SETTINGS } } })),
     receive: (text: string) => {
       const { id, command, setting, value } = JSON.parse(text) as { id: number; command: string; setting: string; value: number };
       requests.push({ command, setting, value });
       if (value > 2) return send(JSON.stringify({ type: "error", id, command, kind: "usage", message: "engine.0.step: 3 is above 2" }));
       send(JSON.stringify({ type: "reply", id, command }));
       const changes = [{ after: 4, setting, before: 0.5, now: value }];
-      send(JSON.stringify({ type: "event", event: "settings", settings: [{ ...SETTINGS.settings[0], value }], changes }));
+      send(JSON.stringify({ type: "event", event: "panel/settings", options: { settings: [{ ...SETTINGS.settings[0], value }], changes } }));
     },
   }));
   const step = page.getByRole("spinbutton", { name: /^step/ });
@@ -80,17 +129,17 @@ it("shows a run, follows it, and pauses and ends it", async () => {
   const values = (of: (i: number) => number) => Float32Array.from({ length: 64 * 64 }, (_, i) => of(i));
   await openPage(page, dist, (send) => ({
     start: () => {
-      send(JSON.stringify({ type: "page", protocol: "sonde.view.v1", client: 1, title: "result.h5", view: "ptycho", panels: [], actions: [], state: { run: RUN } }));
+      send(JSON.stringify({ ...PAGE, state: { panels: PANELS } }));
       // Dark left half, bright right half.
       send(encodeFrame({ kind: FrameKind.image, rows: 64, cols: 64, values: values((i) => (i % 64 < 32 ? -1 : 1)) }));
       send(encodeFrame({ kind: FrameKind.image, channel: 1, rows: 64, cols: 64, values: values(() => 1) }));
-      for (const channel of [0, 1]) send(encodeFrame({ kind: FrameKind.probe, channel, rows: 64, cols: 64, values: values((i) => i) }));
-      say = (what) => send(JSON.stringify({ type: "event", event: "run", ...what }));
+      for (const channel of [0, 1]) send(encodeFrame({ kind: PROBE, channel, rows: 64, cols: 64, values: values((i) => i) }));
+      say = (what) => send(JSON.stringify({ type: "event", event: "panel/run", ...what }));
     },
     receive: (text: string) => {
       const { command } = JSON.parse(text) as { command: string };
       commands.push(command);
-      say({ ...RUN, paused: command === "pause", stopping: command === "stop" });
+      say({ options: { ...RUN, paused: command === "pause", stopping: command === "stop" } });
     },
   }));
   await expect.poll(() => page.getByLabel("Mode 2").count()).toBe(1);
@@ -134,7 +183,7 @@ it("shows a run, follows it, and pauses and ends it", async () => {
   say({ event: "closing" });
   await expect.poll(() => page.getByRole("status").filter({ hasText: /^ended$/ }).count()).toBe(1);
   expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
-  say({ ...RUN, iteration: 20, outcome: "converged", because: "it changes no more" });
+  say({ options: { ...RUN, done: 20, state: "converged", over: true, because: "it changes no more" } });
   await expect.poll(() => page.getByText("it changes no more").count()).toBe(1);
   expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
   await browser.close();

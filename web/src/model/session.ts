@@ -4,7 +4,7 @@ import { batch } from "@preact/signals";
 import { NOT_KNOWN, type Connection, type Listener } from "../protocol/connection";
 import { FrameKind, type Frame } from "../protocol/frame";
 import { Latest } from "../protocol/latest";
-import type { Dataset, Failure, Memory, PageMessage, Reply, RunSettings, RunState, ServerEvent } from "../protocol/messages";
+import type { Dataset, Failure, Memory, PageMessage, PanelOptions, Reply, ServerEvent } from "../protocol/messages";
 import { toParams, type Shape } from "../tools/shapes";
 import { delays } from "../measure/delays";
 import { ADVICE, placeOfPage } from "./advice";
@@ -13,6 +13,9 @@ import type { ChannelReply, ProfileReply, SpectrumReply, Store } from "./store";
 import type { Detector } from "./view";
 
 type Args = Record<string, unknown>;
+
+/** Events that bring new options of a panel: "panel/" and its id. */
+const PANEL = "panel/";
 
 interface Waiting {
   resolve(reply: Reply): void;
@@ -198,8 +201,8 @@ export class Session implements Listener {
     batch(() => {
       this.store.page.value = page;
       this.store.memory.value = page.state?.memory ?? null;
-      this.store.run.value = page.state?.run ?? null;
-      this.store.settings.value = page.state?.settings ?? null;
+      this.store.options.value = page.state?.panels ?? {};
+      this.store.ended.value = false;
       this.takeDatasets(page.state?.datasets ?? []);
     });
     document.title = page.title ? `${page.title} \u2013 sonde` : "sonde";
@@ -265,6 +268,10 @@ export class Session implements Listener {
 
   event(event: ServerEvent): void {
     const { store } = this;
+    if (event.event.startsWith(PANEL)) {
+      store.options.value = { ...store.options.peek(), [event.event.slice(PANEL.length)]: event.options as PanelOptions };
+      return;
+    }
     switch (event.event) {
       case "datasets": {
         const before = store.dataset.peek();
@@ -282,12 +289,6 @@ export class Session implements Listener {
       case "memory":
         store.memory.value = event as unknown as Memory;
         break;
-      case "run":
-        store.run.value = event as unknown as RunState;
-        break;
-      case "settings":
-        store.settings.value = event as unknown as RunSettings;
-        break;
       case "series":
         store.ready.value = (event.ready ?? []) as number[];
         break;
@@ -295,13 +296,8 @@ export class Session implements Listener {
         store.note.value = { text: String(event.message), hint: event.hint as string | undefined, serious: false };
         break;
       case "closing":
-        if (store.page.value?.view === "ptycho") {
-          const run = store.run.value ?? {};
-          store.run.value = run.outcome === "running" ? { ...run, outcome: "ended" } : run;
-          store.gone.value = `The run has ended. This is what it showed last; its result lies in ${store.page.value.title ?? "its file"}.`;
-          break;
-        }
-        store.gone.value = ADVICE[placeOfPage()].ended;
+        store.ended.value = true;
+        store.gone.value = store.page.value?.ended ?? ADVICE[placeOfPage()].ended;
         break;
     }
   }

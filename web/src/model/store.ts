@@ -3,7 +3,7 @@ import { computed, effect, signal, type ReadonlySignal, type Signal } from "@pre
 
 import type { ConnectionStatus } from "../protocol/connection";
 import type { Frame } from "../protocol/frame";
-import type { Centre, Dataset, Memory, PageMessage, RunSettings, RunState } from "../protocol/messages";
+import type { Centre, Dataset, Memory, PageMessage, PanelDescription, PanelOptions } from "../protocol/messages";
 import { initialView, type Detector, type PanelName, type Tool, type View } from "./view";
 
 /** What the server said of a channel. */
@@ -62,8 +62,10 @@ export class Store {
   readonly page = signal<PageMessage | null>(null);
   readonly datasets = signal<Dataset[]>([]);
   readonly memory = signal<Memory | null>(null);
-  readonly run = signal<RunState | null>(null);
-  readonly settings = signal<RunSettings | null>(null);
+  /** Options of panels that came after the page, by their ids. */
+  readonly options = signal<Record<string, PanelOptions>>({});
+  /** Whether the server has ended as it was to. */
+  readonly ended = signal(false);
   readonly channels = signal<Record<number, ChannelReply>>({});
   /** The detectors that the images are of, by channel: the last ones that the program took. */
   readonly good = signal<Record<number, Detector>>({});
@@ -111,6 +113,11 @@ export class Store {
     };
     return this.datasets.value.filter(({ id }) => !hidden.value.includes(id)).sort((a, b) => rank(a.id) - rank(b.id));
   });
+
+  /** The panels of the page as they are now. */
+  readonly panels: ReadonlySignal<PanelDescription[]> = computed(() =>
+    (this.page.value?.panels ?? []).map((panel) => (panel.id in this.options.value ? { ...panel, options: this.options.value[panel.id] } : panel)),
+  );
 
   private frames = new Map<string, Signal<Frame | null>>();
 

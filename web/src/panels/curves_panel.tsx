@@ -7,12 +7,26 @@ import type { PanelDescription } from "../protocol/messages";
 import { Button, Group } from "./controls";
 import { axisTitle, Sliders, useSlice, type AxisOptions, type SliderOptions } from "./slices";
 
-interface CurvesOptions {
+interface FigureOptions {
   x: AxisOptions;
-  y: AxisOptions;
-  sliders: SliderOptions[];
+  y?: AxisOptions;
   /** Single points of a map, rows downwards, in one scale. */
   marks?: "points";
+  /** A line across all of it. */
+  reference?: { value: number; label: string };
+}
+
+/** Curves whose numbers are asked for. */
+interface AskedOptions extends FigureOptions {
+  sliders: SliderOptions[];
+}
+
+/** Curves whose numbers come with the panel: an axis from end to end, all places, and which axes are logarithmic. */
+interface GivenOptions extends FigureOptions {
+  x: AxisOptions & { last?: number };
+  places: Numbers;
+  curves: { name: string; y: Numbers }[];
+  log?: { x?: boolean; y?: boolean };
 }
 
 type Numbers = (number | null)[];
@@ -28,9 +42,25 @@ const WIDTH = 560;
 const HEIGHT = 320;
 const ROOM = { left: 76, right: 14, top: 12, bottom: 44 };
 
-/** Curves over one axis, one axis logarithmic or both where their numbers span decades. */
+/** The looks of curves, in their order. */
+const LOOKS = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
+
 export function CurvesPanel({ panel }: { panel: PanelDescription }) {
-  const options = panel.options as unknown as CurvesOptions;
+  if (panel.options && "curves" in panel.options) return <GivenCurves title={panel.title} options={panel.options as unknown as GivenOptions} />;
+  return panel.options && "panel" in panel.options ? <AskedCurves panel={panel} /> : null;
+}
+
+/** What the panel brought along. Points that are no numbers are left out. */
+function GivenCurves({ title, options }: { title: string; options: GivenOptions }) {
+  const { x, y, places, curves, log, reference } = options;
+  const shown = curves.map(({ name, y: values }) => ({ name, x: places, y: values })).filter((curve) => curve.y.some((value) => value !== null && (!log?.y || value > 0)));
+  if (shown.length === 0) return null;
+  return <CurvesFigure title={title} x={x} y={y} reference={reference} curves={shown} log={{ x: log?.x ?? false, y: log?.y ?? false }} following ends={x.last === undefined ? undefined : [x.first, x.last]} />;
+}
+
+/** Curves over one axis, one axis logarithmic or both where their numbers span decades. */
+function AskedCurves({ panel }: { panel: PanelDescription }) {
+  const options = panel.options as unknown as AskedOptions;
   const slice = useSlice(panel);
   const [asked, setAsked] = useState<{ x?: boolean; y?: boolean }>({});
   const { x, curves = [], of, one_of: oneOf } = (slice.reply ?? {}) as { x?: Numbers; curves?: Curve[]; of?: number; one_of?: number };
@@ -98,16 +128,20 @@ export function scaleOf(values: Numbers, log: boolean, marks: number, least = 0)
   return { span: high - low, at: (value) => (value - low) / (high - low), marks: linearMarks(low, high, marks), text: (mark) => axisNumber(mark, high - low) };
 }
 
-interface FigureProps extends CurvesOptions {
+interface FigureProps extends FigureOptions {
   title: string;
   curves: { name: string; x: Numbers; y: Numbers }[];
   log: { x: boolean; y: boolean };
+  /** Curves that grow while one looks. */
+  following?: boolean;
+  /** Of the axis from left to right, where it does not follow from the curves. */
+  ends?: [number, number];
 }
 
-function CurvesFigure({ title, x: across, y: up, marks, curves, log }: FigureProps) {
+function CurvesFigure({ title, x: across, y: up, marks, reference, curves, log, following, ends }: FigureProps) {
   const points = marks === "points";
   const [left, right, top, bottom] = [ROOM.left, WIDTH - ROOM.right, ROOM.top, HEIGHT - ROOM.bottom];
-  const [xs, ys] = [curves.flatMap(({ x }) => x), curves.flatMap(({ y }) => y)];
+  const [xs, ys] = [curves.flatMap(({ x }) => x).concat(ends ?? []), curves.flatMap(({ y }) => y).concat(reference ? [reference.value] : [])];
   // A map has one scale: the shorter side gets more room.
   const ratio = (right - left) / (bottom - top);
   const xScale = scaleOf(xs, log.x, 8, points ? ratio * (scaleOf(ys, false, 7)?.span ?? 0) : 0);
@@ -124,15 +158,16 @@ function CurvesFigure({ title, x: across, y: up, marks, curves, log }: FigurePro
       const there = draws(value, log.y) && draws(place, log.x);
       if (there) {
         const at = `${px(place).toFixed(1)} ${py(value).toFixed(1)}`;
+        const alone = !pen && !(draws(y[i + 1] ?? null, log.y) && draws(x[i + 1] ?? null, log.x));
         // A line of no length with round ends is a point.
-        text += points ? `M${at}h0` : `${pen ? "L" : "M"}${at}${pen ? "" : "h0"}`;
+        text += points || alone ? `M${at}h0` : `${pen ? "L" : "M"}${at}`;
       }
       pen = there;
     });
     return text;
   };
   return (
-    <figure class="curves">
+    <figure class={following ? "curves following" : "curves"}>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={title}>
         {xScale.marks.map((mark) => (
           <g key={mark}>
@@ -150,26 +185,28 @@ function CurvesFigure({ title, x: across, y: up, marks, curves, log }: FigurePro
             </text>
           </g>
         ))}
+        {reference && <line class="reference" x1={left} x2={right} y1={py(reference.value)} y2={py(reference.value)} />}
         <rect class="frame" x={left} y={top} width={right - left} height={bottom - top} />
         {curves.map((curve, i) => (
-          <path key={i} class={`curve shade-${i % 8}${points ? " points" : ""}`} d={path(curve)} />
+          <path key={i} class={`curve ${LOOKS[i % LOOKS.length]}${points ? " points" : ""}`} d={path(curve)} />
         ))}
         <text class="mark" x={(left + right) / 2} y={HEIGHT - 8} text-anchor="middle">
           {axisTitle(across)}
         </text>
         <text class="mark" text-anchor="middle" transform={`translate(13 ${(top + bottom) / 2}) rotate(-90)`}>
-          {points ? axisTitle(up) : up.unit}
+          {up && (points ? axisTitle(up) : up.unit)}
         </text>
       </svg>
       <figcaption>
         {curves.map(
           ({ name }, i) =>
             name && (
-              <span key={i} class={`name shade-${i % 8}`}>
+              <span key={i} class={`name ${LOOKS[i % LOOKS.length]}`}>
                 {name}
               </span>
             ),
         )}
+        {reference && <span class="name reference">{reference.label}</span>}
       </figcaption>
     </figure>
   );

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Diagnosis } from "../protocol/messages";
+import type { PanelDescription } from "../protocol/messages";
+
+/** One thing that may be wrong; cause and fix where it is. */
+export interface Diagnosis {
+  name: string;
+  /** Absent where it is unknown. */
+  value?: number;
+  threshold: number;
+  verdict: "good" | "suspect" | "unknown";
+  cause?: string;
+  fix?: string;
+}
 
 /** Suspects first, what is not known last; each kind as it came. */
 export function bySeverity(diagnoses: Diagnosis[]): Diagnosis[] {
@@ -8,7 +19,8 @@ export function bySeverity(diagnoses: Diagnosis[]): Diagnosis[] {
 }
 
 /** What may be wrong with a run: value against threshold, and of suspects the cause and what to do. */
-export function Diagnoses({ diagnoses }: { diagnoses: Diagnosis[] }) {
+export function DiagnosesPanel({ panel }: { panel: PanelDescription }) {
+  const { diagnoses = [] } = (panel.options ?? {}) as { diagnoses?: Diagnosis[] };
   const number = (value: number) => String(Number(value.toPrecision(3)));
   return (
     <ul class="diagnoses">

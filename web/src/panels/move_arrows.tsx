@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Moves } from "../protocol/messages";
+/** Where positions were and by how much they moved, in pixels of the image; [0, 0] is its upper left corner. */
+export interface Moves {
+  /** row, column, rows, columns of each. */
+  arrows: number[];
+  /** By what they are to be drawn longer. */
+  longer: number;
+  one_of: number;
+  rms_px: number;
+  largest_px: number;
+}
 
 /** A head of this many arrow widths, and never longer than the arrow. */
 const HEAD = 4;

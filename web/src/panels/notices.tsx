@@ -16,8 +16,8 @@ export function Notices() {
     return () => clearTimeout(timer);
   }, [note]);
   const gone = status === "lost" ? (store.gone.value ?? `${ADVICE[placeOfPage()].silent} (${attempt}).`) : null;
-  // A run ends as it should; a server that people work with does not.
-  const serious = store.run.value === null;
+  // Work ends as it should; a server that people work with does not.
+  const serious = store.page.value?.ended === undefined;
   return (
     <>
       {gone && (

@@ -1,8 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
 
-import type { RunChange, RunSetting, RunSettings } from "../protocol/messages";
+import type { PanelDescription } from "../protocol/messages";
 import { useViewer } from "./context";
+
+/** A setting that may be another from one step to the next. */
+export interface RunSetting {
+  /** "engine.0.step". */
+  setting: string;
+  /** The kind of table that it belongs to. */
+  of: string;
+  key: string;
+  help: string;
+  unit: string;
+  min: number | null;
+  max: number | null;
+  /** Whether null unsets it. */
+  optional: boolean;
+  value: number | null;
+}
+
+/** What a person changed after so many steps; a restart has no setting. */
+export interface RunChange {
+  after: number;
+  setting?: string;
+  before?: number | null;
+  now?: number | null;
+  restart?: boolean;
+}
 
 /** What stands before the last dot of a setting: "engine.0". */
 function tableOf({ setting }: RunSetting): string {
@@ -33,8 +58,10 @@ export function changeInWords({ after, setting, before, now }: RunChange): strin
 }
 
 /** What a person may change while the run works, with its limits, and what was changed. */
-export function RunSettingsPanel({ settings, changes, over }: RunSettings & { over: boolean }) {
-  const { actions } = useViewer();
+export function RunSettingsPanel({ panel }: { panel: PanelDescription }) {
+  const { store, actions } = useViewer();
+  const { settings = [], changes = [] } = (panel.options ?? {}) as { settings?: RunSetting[]; changes?: RunChange[] };
+  const over = store.ended.value || store.panels.value.some(({ type, options }) => type === "run" && options?.over === true);
   return (
     <div class="settings">
       {byTable(settings).map((group) => (

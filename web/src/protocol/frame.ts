@@ -11,8 +11,6 @@ export const FrameKind = {
   profile: 6,
   strip: 7,
   file: 8,
-  /** A probe mode of the ptychography page. */
-  probe: 100,
 } as const;
 
 /** A binary message of `sonde.view.v1`: rows x cols numbers, row-major. */

@@ -71,92 +71,23 @@ export interface Memory {
   items?: HeldItem[];
 }
 
-/** Where positions were and by how much they moved, in pixels of the image; [0, 0] is its upper left corner. */
-export interface Moves {
-  /** row, column, rows, columns of each. */
-  arrows: number[];
-  /** By what they are to be drawn longer. */
-  longer: number;
-  one_of: number;
-  rms_px: number;
-  largest_px: number;
-}
-
-/** One thing that may be wrong; cause and fix where it is. */
-export interface Diagnosis {
-  name: string;
-  /** Absent where it is unknown. */
-  value?: number;
-  threshold: number;
-  verdict: "good" | "suspect" | "unknown";
-  cause?: string;
-  fix?: string;
-}
-
-/** How a reconstruction stands; the ptychography page. */
-export interface RunState {
-  iteration?: number;
-  iterations?: number;
-  engine?: string;
-  outcome?: string;
-  because?: string;
-  seconds?: number;
-  power_total?: number;
-  /** R_I that counting alone leaves; 0: not known. */
-  floor?: number;
-  pixel_nm?: number;
-  probe_pixel_nm?: number;
-  curves?: { iteration: number[]; R_I: number[]; R_A: number[]; R_free: (number | null)[] };
-  /** How positions were moved; null while none was. */
-  moves?: Moves | null;
-  diagnoses?: Diagnosis[];
-  paused?: boolean;
-  stopping?: boolean;
-}
-
-/** A setting that may be another from one iteration to the next. */
-export interface RunSetting {
-  /** "engine.0.step". */
-  setting: string;
-  /** The engine or constraint that it belongs to. */
-  of: string;
-  key: string;
-  help: string;
-  unit: string;
-  min: number | null;
-  max: number | null;
-  /** Whether null unsets it. */
-  optional: boolean;
-  value: number | null;
-}
-
-/** What a person changed after so many iterations; a restart has no setting. */
-export interface RunChange {
-  after: number;
-  setting?: string;
-  before?: number | null;
-  now?: number | null;
-  restart?: boolean;
-}
-
-export interface RunSettings {
-  settings: RunSetting[];
-  changes: RunChange[];
-}
-
 export interface PageState {
-  run?: RunState;
-  settings?: RunSettings;
+  /** Options of panels by their ids, in place of those that the page lists. */
+  panels?: Record<string, PanelOptions>;
   datasets?: Dataset[];
   memory?: Memory;
   [name: string]: unknown;
 }
 
+export type PanelOptions = Record<string, unknown>;
+
 export interface PanelDescription {
   id: string;
   type: string;
   title: string;
-  options?: Record<string, unknown>;
+  /** "side": in the column at the side. */
+  place?: string;
+  options?: PanelOptions;
 }
 
 export interface PageMessage {
@@ -165,6 +96,8 @@ export interface PageMessage {
   client: number;
   title: string;
   view: string;
+  /** What is said when the server has ended, where that is no fault. */
+  ended?: string;
   panels: PanelDescription[];
   actions: { name: string; help: string }[];
   state: PageState | null;

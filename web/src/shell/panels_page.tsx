@@ -1,23 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useViewer } from "../panels/context";
-import { KINDS } from "../panels/kinds";
+import { BARS, KINDS } from "../panels/kinds";
 import type { PanelDescription } from "../protocol/messages";
 
-/** Panels one after the other, in the order in which the server lists them. */
+/** Panels in the order in which the server lists them, some of them in a column at the side. */
 export function PanelsPage() {
   const { store } = useViewer();
-  const page = store.page.value;
+  const panels = store.panels.value;
+  const side = panels.filter(({ place }) => place === "side");
   return (
-    <main class={page?.view}>
-      {page?.panels.map((panel) => (
-        <section key={panel.id} class="panel" data-kind={panel.type} aria-label={panel.title}>
-          <header>
-            <h2>{panel.title}</h2>
-          </header>
-          <Body panel={panel} />
-        </section>
-      ))}
+    <main class={store.page.value?.view}>
+      {panels.map((panel) => panel.place !== "side" && <Panel key={panel.id} panel={panel} />)}
+      {side.length > 0 && (
+        <aside>
+          {side.map((panel) => (
+            <Panel key={panel.id} panel={panel} />
+          ))}
+        </aside>
+      )}
     </main>
+  );
+}
+
+function Panel({ panel }: { panel: PanelDescription }) {
+  const hint = panel.options?.hint;
+  return (
+    <section class={`panel ${panel.id}`} data-kind={panel.type} aria-label={panel.title}>
+      {!BARS.has(panel.type) && (
+        <header>
+          <h2>{panel.title}</h2>
+          {typeof hint === "string" && <span class="hint">{hint}</span>}
+        </header>
+      )}
+      <Body panel={panel} />
+    </section>
   );
 }
 

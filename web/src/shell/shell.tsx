@@ -3,10 +3,9 @@ import { useViewer } from "../panels/context";
 import { Notices } from "../panels/notices";
 import { TopBar } from "../panels/top_bar";
 import { PanelsPage } from "./panels_page";
-import { PtychoPage } from "./ptycho_page";
 import { StemPage } from "./stem_page";
 
-const PAGES = { stem: StemPage, report: PanelsPage, panels: PanelsPage, ptycho: PtychoPage };
+const PAGES = { stem: StemPage, report: PanelsPage, panels: PanelsPage, run: PanelsPage };
 
 /** Chooses the arrangement by the page's view; everything else is the same for every instrument. */
 export function Shell() {

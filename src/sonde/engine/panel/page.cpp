@@ -9,12 +9,14 @@ Value Page::describe() const {
   Value page;
   page["title"] = title;
   page["view"] = view;
+  if (!ended.empty()) page["ended"] = ended;
   page["panels"] = Value::list();
   for (const Panel& panel : panels) {
     Value& entry = page["panels"].push_back(Value::object());
     entry["id"] = panel.id;
     entry["type"] = panel.type;
     entry["title"] = panel.title;
+    if (!panel.place.empty()) entry["place"] = panel.place;
     entry["options"] = panel.options;
   }
   page["actions"] = Value::list();

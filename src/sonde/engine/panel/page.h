@@ -14,11 +14,12 @@
 
 namespace sonde::panel {
 
-/// One area of a page. `type` is what the client knows how to draw ("image", "pattern", "spectrum", "histogram",
-/// "series", "chart", "table", "facts"); `options` is for that type only.
+/// One area of a page. `type` is what the client knows how to draw (docs/viewer-protocol.md lists them); `options` is
+/// for that type only, but for `hint`, a few words beside any title.
 struct Panel {
   std::string id{}, type{}, title{};
   Value options = Value::object();
+  std::string place{};  ///< "side": in the column at the side; empty: in the order of the panels
 };
 
 /// A command that a page understands.
@@ -73,15 +74,17 @@ class Session {
 /// other.
 struct Page {
   std::string title{};
-  std::string view{};  ///< how the client arranges the panels: "stem", "report"
+  std::string view{};  ///< how the client arranges the panels: "scan", "report", "run"
   std::vector<Panel> panels{};
   std::vector<Action> actions{};
-  /// What is shown now, for every client alike (data sets, memory); null: nothing changes.
+  std::string ended{};  ///< what the client says when the server has ended; empty: that it has
+  /// What is shown now, for every client alike (data sets, memory); its member `panels` has options of panels by their
+  /// ids, in place of those above. null: nothing changes.
   std::function<Value()> state{};
   /// Begins to serve one client. The outlet may be used from any thread until the session ends.
   std::function<std::unique_ptr<Session>(std::shared_ptr<Outlet>)> open{};
 
-  /// {"title", "view", "panels": [...], "actions": [...], "state": ...}: what a client receives first.
+  /// {"title", "view", "ended", "panels": [...], "actions": [...], "state": ...}: what a client receives first.
   [[nodiscard]] Value describe() const;
   /// nullptr when the page has no such action.
   [[nodiscard]] const Action* find_action(std::string_view name) const;

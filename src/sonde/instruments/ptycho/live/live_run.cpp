@@ -4,17 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <mutex>
 #include <span>
 #include <utility>
 
-#include "sonde/engine/base/clock.h"
-#include "sonde/engine/base/error.h"
-#include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/instruments/ptycho/live/progress.h"
 #include "sonde/instruments/ptycho/live/shown_images.h"
 #include "sonde/instruments/ptycho/live/shown_moves.h"
@@ -34,18 +28,50 @@ panel::Frame frame_of(panel::FrameKind kind, Index channel, const Array& image) 
   return frame;
 }
 
-/// Iterations and errors: of a long run every n-th, and the last.
-Value curves(const std::vector<IterationRecord>& history) {
+/// One picture of a panel "frames".
+Value picture(const std::string& label, panel::FrameKind kind, Index channel, const char* colours,
+              std::optional<double> pixel_nm, const char* unit = "") {
+  Value value;
+  value["label"] = label;
+  value["kind"] = static_cast<Index>(kind);
+  value["channel"] = channel;
+  value["colours"] = colours;
+  value["unit"] = unit;
+  if (pixel_nm) {
+    value["pixel"] = *pixel_nm;
+    value["pixel_unit"] = "nm";
+  }
+  return value;
+}
+
+/// Errors over the iterations with the floor that counting noise sets; of a long run every n-th, and the last.
+Value error_curves(const std::vector<IterationRecord>& history, const LiveFacts& facts) {
   const auto count = static_cast<Index>(history.size());
   const Index every = std::max<Index>(1, (count + most_points - 1) / most_points);
+  const auto over = [&](auto&& value) {
+    Value list = Value::list();
+    for (Index i = (count - 1) % every; i < count; i += every)
+      list.push_back(value(history[static_cast<std::size_t>(i)]));
+    return list;
+  };
   Value value;
-  for (const char* name : {"iteration", "R_I", "R_A", "R_free"}) value[name] = Value::list();
-  for (Index i = (count - 1) % every; i < count; i += every) {
-    const IterationRecord& record = history[static_cast<std::size_t>(i)];
-    value["iteration"].push_back(record.number);
-    value["R_I"].push_back(record.fit.r_intensity);
-    value["R_A"].push_back(record.fit.r_amplitude);
-    value["R_free"].push_back(record.r_free ? Value(*record.r_free) : Value());
+  value["x"]["name"] = "iteration";
+  value["x"]["first"] = 1;
+  value["x"]["last"] = facts.iterations;
+  value["log"]["y"] = true;
+  value["places"] = over([](const IterationRecord& record) { return Value(record.number); });
+  value["curves"] = Value::list();
+  const auto curve = [&](const char* name, auto&& error) {
+    Value& entry = value["curves"].push_back(Value::object());
+    entry["name"] = name;
+    entry["y"] = over(error);
+  };
+  curve("R_I", [](const IterationRecord& record) { return Value(record.fit.r_intensity); });
+  curve("R_A", [](const IterationRecord& record) { return Value(record.fit.r_amplitude); });
+  curve("R_free", [](const IterationRecord& record) { return record.r_free ? Value(*record.r_free) : Value(); });
+  if (facts.floor > 0) {
+    value["reference"]["value"] = facts.floor;
+    value["reference"]["label"] = fmt::format("floor {:.3g}", facts.floor);
   }
   return value;
 }
@@ -63,214 +89,125 @@ std::vector<Diagnosis> diagnoses_of(const Reconstruction& run, const State& stat
   return all;
 }
 
-}  // namespace
-
-struct LiveRun::Shared {
-  class Watcher;
-
-  explicit Shared(LiveFacts facts_) : facts(std::move(facts_)) {
-    if (!facts.settings.empty()) settings.parse(facts.settings, "settings");
-  }
-
-  const LiveFacts facts;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<std::shared_ptr<panel::Outlet>> outlets;
-  std::vector<panel::Frame> frames;  // shown last
-  Value told = Value::object();
-  RunFile settings;  // as they will be when every request is met; that of the run belongs to who iterates
-  std::vector<ChangeRequest> requests;
-  std::vector<Change> changes;
-  bool paused = false;
-  std::atomic<bool> stop{false}, wanted{false};  // wanted: somebody looks and has seen nothing yet
-  Stopwatch watch;
-  ShowingShare share;
-
-  void show(const Reconstruction& run, State& state);
-  void tell(Value what) {
-    for (const auto& outlet : outlets) outlet->event("run", what);
-  }
-  void request(const Value& arguments);
-  [[nodiscard]] Value settings_told() const {
-    Value value;
-    value["settings"] = changeable_settings(settings);
-    value["changes"] = to_value(changes);
-    return value;
-  }
-  void tell_everybody_settings() {
-    const Value value = settings_told();
-    for (const auto& outlet : outlets) outlet->event("settings", value);
-  }
-  [[nodiscard]] Value with_controls(Value value) const {
-    value["paused"] = paused;
-    value["stopping"] = stop.load();
-    return value;
-  }
-};
-
-/// One client.
-class LiveRun::Shared::Watcher final : public panel::Session {
- public:
-  Watcher(std::shared_ptr<Shared> shared, std::shared_ptr<panel::Outlet> outlet)
-      : shared_(std::move(shared)), outlet_(std::move(outlet)) {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->outlets.push_back(outlet_);
-    for (const panel::Frame& frame : shared_->frames) outlet_->send(frame);
-    if (shared_->frames.empty()) shared_->wanted = true;
-  }
-  ~Watcher() override {
-    const std::lock_guard lock(shared_->mutex);
-    std::erase(shared_->outlets, outlet_);
-  }
-  Watcher(const Watcher&) = delete;
-  Watcher& operator=(const Watcher&) = delete;
-
-  void run(const panel::Command& command) override {
-    const std::lock_guard lock(shared_->mutex);
-    if (command.name == "pause")
-      shared_->paused = true;
-    else if (command.name == "resume")
-      shared_->paused = false;
-    else if (command.name == "stop")
-      shared_->stop = true, shared_->paused = false;
-    else if (command.name == "restart")
-      shared_->requests.push_back({}), shared_->paused = false;
-    else if (command.name == "set")
-      shared_->request(command.arguments);
-    else
-      throw Error(ErrorKind::bad_input, fmt::format("no command is called \"{}\"", command.name));
-    shared_->changed.notify_all();
-    const Value now = shared_->with_controls(shared_->told);
-    outlet_->reply(command, Value::object());
-    shared_->tell(now);
-  }
-  panel::File export_file(const Value&) override {
-    throw Error(ErrorKind::not_supported, "a run that is still working has no files to take away")
-        .hint("its result is written when it ends; \"stop\" ends it now");
-  }
-
- private:
-  std::shared_ptr<Shared> shared_;
-  std::shared_ptr<panel::Outlet> outlet_;
-};
-
-/// Refused here and now as far as limits tell; the others have to be tried.
-void LiveRun::Shared::request(const Value& arguments) {
-  const Value *setting = arguments.find("setting"), *value = arguments.find("value");
-  if (setting == nullptr || !setting->is_text() || value == nullptr)
-    throw Error(ErrorKind::bad_input, "\"set\" needs a setting and a value");
-  set_changeable(settings, setting->as_text(), *value);
-  requests.push_back({setting->as_text(), *value});
-  tell_everybody_settings();
+Value diagnoses_panel(const std::vector<Diagnosis>& diagnoses) {
+  const auto suspects = std::count_if(diagnoses.begin(), diagnoses.end(),
+                                      [](const Diagnosis& each) { return each.verdict == Verdict::suspect; });
+  Value value;
+  value["diagnoses"] = to_value(diagnoses);
+  value["hint"] = suspects == 0 ? "nothing stands out" : fmt::format("{} suspect", suspects);
+  return value;
 }
 
-void LiveRun::Shared::show(const Reconstruction& run, State& state) {
+/// The bar: how far the run is, and its last numbers.
+Value run_bar(const Reconstruction& run, const LiveFacts& facts) {
+  const IterationRecord& last = run.history().back();
+  Value value;
+  value["state"] = name(run.outcome().kind);
+  value["over"] = run.outcome().kind != Outcome::Kind::running;
+  value["because"] = run.outcome().because;
+  value["done"] = last.number;
+  value["total"] = facts.iterations;
+  value["unit"] = "iteration";
+  if (last.engine < static_cast<Index>(facts.engines.size()))
+    value["note"] = facts.engines[static_cast<std::size_t>(last.engine)];
+  value["facts"] = Value::list();
+  const auto fact = [&](const char* name, const std::string& text) {
+    Value& entry = value["facts"].push_back(Value::object());
+    entry["name"] = name;
+    entry["value"] = text;
+  };
+  fact("R_I", fmt::format("{:.4f}", last.fit.r_intensity));
+  if (facts.floor > 0) fact("of its floor", fmt::format("{:.2f} \u00d7", last.fit.r_intensity / facts.floor));
+  if (last.r_free) fact("R_free", fmt::format("{:.4f}", *last.r_free));
+  fact("power", fmt::format("\u00d7 {:.3f}", last.power_total));
+  fact("each", format_seconds(last.seconds));
+  return value;
+}
+
+std::vector<panel::Panel> panels_of(const LiveFacts& facts) {
+  std::vector<panel::Panel> panels = {{.id = "object", .type = "frames", .title = "Object"},
+                                      {.id = "probe", .type = "frames", .title = "Probe"},
+                                      {.id = "errors", .type = "curves", .title = "Errors"},
+                                      {.id = "diagnoses", .type = "diagnoses", .title = "Diagnoses", .place = "side"}};
+  if (!facts.settings.empty())
+    panels.push_back({.id = "settings", .type = "settings", .title = "Settings", .place = "side"});
+  return panels;
+}
+
+}  // namespace
+
+LiveState LiveRun::state_of(const Reconstruction& run, const State& state) const {
   const Box view = field_of_view(state.positions);
   const Index step = step_for(view, most_pixels);
   const ShownObject object = shown_object(state, view, step);
-  std::vector<panel::Frame> made = {frame_of(panel::FrameKind::image, 0, object.phase),
-                                    frame_of(panel::FrameKind::image, 1, object.amplitude)};
-  for (Index m = 0; m < state.modes(); ++m) made.push_back(frame_of(probe_frame, m, shown_mode(state, m)));
+  LiveState live;
+  live.frames = {frame_of(panel::FrameKind::image, 0, object.phase),
+                 frame_of(panel::FrameKind::image, 1, object.amplitude)};
+  for (Index m = 0; m < state.modes(); ++m) live.frames.push_back(frame_of(probe_frame, m, shown_mode(state, m)));
 
-  const IterationRecord& last = run.history().back();
-  Value value;
-  value["iteration"] = last.number;
-  value["iterations"] = facts.iterations;
-  value["engine"] = last.engine < static_cast<Index>(facts.engines.size())
-                        ? facts.engines[static_cast<std::size_t>(last.engine)]
-                        : "";
-  value["outcome"] = name(run.outcome().kind);
-  value["because"] = run.outcome().because;
-  value["seconds"] = last.seconds;
-  value["power_total"] = last.power_total;
-  value["floor"] = facts.floor;
-  value["curves"] = curves(run.history());
-  value["moves"] = shown_moves(run.initial_positions(), state.positions, {view, step}, facts.scan_step);
-  value["diagnoses"] = to_value(diagnoses_of(run, state, facts));
-  if (facts.sampling.calibrated()) {
-    value["pixel_nm"] = static_cast<double>(step) * facts.sampling.pixel_col() / 10;
-    value["probe_pixel_nm"] = facts.sampling.pixel_col() / 10;
+  std::optional<double> pixel_nm, probe_pixel_nm;
+  if (facts_.sampling.calibrated()) {
+    pixel_nm = static_cast<double>(step) * facts_.sampling.pixel_col() / 10;
+    probe_pixel_nm = facts_.sampling.pixel_col() / 10;
   }
-  const std::lock_guard lock(mutex);
-  frames = std::move(made);
-  told = std::move(value);
-  wanted = false;
-  for (const auto& outlet : outlets)
-    for (const panel::Frame& frame : frames) outlet->send(frame);
-  tell(with_controls(told));
+  live.panels["run"] = run_bar(run, facts_);
+  Value& of_object = live.panels["object"];
+  of_object["frames"] = Value::list();
+  of_object["frames"].push_back(picture("Phase", panel::FrameKind::image, 0, "gray", pixel_nm, "rad"));
+  of_object["frames"].push_back(picture("Amplitude", panel::FrameKind::image, 1, "gray", pixel_nm));
+  of_object["moves"] = shown_moves(run.initial_positions(), state.positions, {view, step}, facts_.scan_step);
+  Value& of_probe = live.panels["probe"];
+  of_probe["hint"] = "amplitude";
+  of_probe["frames"] = Value::list();
+  for (Index m = 0; m < state.modes(); ++m)
+    of_probe["frames"].push_back(picture(state.modes() > 1 ? fmt::format("Mode {}", m + 1) : "Probe", probe_frame, m,
+                                         "magma", probe_pixel_nm));
+  live.panels["errors"] = error_curves(run.history(), facts_);
+  live.panels["diagnoses"] = diagnoses_panel(diagnoses_of(run, state, facts_));
+  return live;
 }
 
-LiveRun::LiveRun(LiveFacts facts) : shared_(std::make_shared<Shared>(std::move(facts))) {}
-LiveRun::~LiveRun() = default;
+Value LiveRun::Settings::panels() const {
+  Value panels;
+  Value& value = panels["settings"];
+  value["settings"] = changeable_settings(file);
+  value["changes"] = to_value(changes);
+  value["hint"] = "from the next iteration on";
+  return panels;
+}
 
-panel::Page LiveRun::page() const {
-  panel::Page page;
-  page.title = shared_->facts.title;
-  page.view = "ptycho";
-  page.actions = {{.name = "pause", .help = "stop between two iterations, continue with resume", .latest = false},
-                  {.name = "resume", .help = "continue", .latest = false},
-                  {.name = "stop", .help = "end the run now and write what it has", .latest = false},
-                  {.name = "set", .help = "change a setting from the next iteration on", .latest = false},
-                  {.name = "restart", .help = "begin again with the settings as they are", .latest = false}};
-  page.state = [shared = shared_] {
-    const std::lock_guard lock(shared->mutex);
-    Value state;
-    state["run"] = shared->with_controls(shared->told);
-    state["settings"] = shared->settings_told();
-    return state;
-  };
-  page.open = [shared = shared_](std::shared_ptr<panel::Outlet> outlet) -> std::unique_ptr<panel::Session> {
-    return std::make_unique<Shared::Watcher>(shared, std::move(outlet));
-  };
-  return page;
+LivePage::Description LiveRun::description() const {
+  LivePage::Description made{
+      .title = facts_.title,
+      .panels = panels_of(facts_),
+      .ended = "The run has ended. This is what it showed last; its result lies in " + facts_.title + ".",
+      .restarts = true};
+  if (!facts_.settings.empty())
+    made.accept = [settings = settings_](const std::string& setting, const Value& value) {
+      set_changeable(settings->file, setting, value);
+      return settings->panels();
+    };
+  return made;
+}
+
+LiveRun::LiveRun(LiveFacts facts) : facts_(std::move(facts)), live_(description()) {
+  if (!facts_.settings.empty()) settings_->file.parse(facts_.settings, "settings");
 }
 
 void LiveRun::update(Reconstruction& run) {
-  Shared& shared = *shared_;
-  const bool over = run.outcome().kind != Outcome::Kind::running;
-  std::unique_lock lock(shared.mutex);
-  const bool seen = !shared.outlets.empty(), waits = shared.paused && !over;
-  const double now = shared.watch.seconds();
-  if (seen && (over || waits || shared.share.may_show(now))) {
-    lock.unlock();
-    shared.show(run, run.state());
-    shared.share.showed(now, shared.watch.seconds() - now);
-    lock.lock();
-  }
-  while (shared.paused && !over) {
-    shared.changed.wait_for(lock, std::chrono::milliseconds(100));
-    lock.unlock();
-    check_interrupt();
-    if (shared.wanted) shared.show(run, run.state());
-    lock.lock();
-  }
-}
-
-bool LiveRun::stop_asked() const { return shared_->stop; }
-
-std::vector<ChangeRequest> LiveRun::requests() {
-  const std::lock_guard lock(shared_->mutex);
-  return std::exchange(shared_->requests, {});
+  live_.update(run.outcome().kind != Outcome::Kind::running, [&] { return state_of(run, run.state()); });
 }
 
 void LiveRun::tell_settings(const RunFile& run, const std::vector<Change>& changes) {
-  const Value now = changeable_settings(run);
-  const std::lock_guard lock(shared_->mutex);
-  for (const Value& one : now.items())
-    set_changeable(shared_->settings, one.find("setting")->as_text(), *one.find("value"));
-  // What was requested meanwhile is still to come.
-  for (const ChangeRequest& request : shared_->requests)
-    if (!request.restart()) set_changeable(shared_->settings, request.setting, request.value);
-  shared_->changes = changes;
-  shared_->tell_everybody_settings();
-}
-
-void LiveRun::refuse(const Error& error) {
-  Value notice;
-  notice["message"] = error.message();
-  notice["hint"] = error.hint();
-  const std::lock_guard lock(shared_->mutex);
-  for (const auto& outlet : shared_->outlets) outlet->event("notice", notice);
+  live_.tell([&](const std::vector<ChangeRequest>& waiting) {
+    for (const Value& one : changeable_settings(run).items())
+      set_changeable(settings_->file, one.find("setting")->as_text(), *one.find("value"));
+    // What was requested meanwhile is still to come.
+    for (const ChangeRequest& request : waiting)
+      if (!request.restart()) set_changeable(settings_->file, request.setting, request.value);
+    settings_->changes = changes;
+    return settings_->panels();
+  });
 }
 
 }  // namespace sonde::ptycho

@@ -8,7 +8,6 @@
 #include <complex>
 #include <cstring>
 #include <map>
-#include <thread>
 
 #include "sonde/instruments/ptycho/live/shown_images.h"
 #include "sonde/instruments/ptycho/live/shown_moves.h"
@@ -32,52 +31,21 @@ class Client final : public panel::Outlet {
   void reply(const panel::Command&, Value) override {}
   void event(std::string_view name, Value what) override {
     const std::lock_guard lock(mutex_);
-    (name == "run" ? last : others[std::string(name)]) = std::move(what);
+    events[std::string(name)] = std::move(what);
   }
-  [[nodiscard]] bool paused() {
+  /// What was told last of a panel.
+  [[nodiscard]] Value panel(const std::string& id) {
     const std::lock_guard lock(mutex_);
-    const Value* told = last.find("paused");
-    return told != nullptr && told->as_bool();
+    const Value* options = events["panel/" + id].find("options");
+    return options != nullptr ? *options : Value::object();
   }
 
   std::vector<panel::Frame> frames;
-  Value last;
-  std::map<std::string, Value> others;  // events
+  std::map<std::string, Value> events;
 
  private:
   std::mutex mutex_;
 };
-
-TEST(ShowingShare, NeverTakesMoreThanAHundredthOfTheTime) {
-  ShowingShare share;
-  double spent = 0;
-  Index shown = 0;
-  // Iterations of 10 ms, each look costs 30 ms: as often as is allowed, and not less than half of it.
-  double now = 0;
-  for (Index i = 0; i < 10000; ++i) {
-    now += 0.01;
-    if (!share.may_show(now)) continue;
-    share.showed(now, 0.03);
-    now += 0.03;
-    spent += 0.03;
-    ++shown;
-    EXPECT_LE(spent, 0.01 * now + 0.03);  // the first one is known only afterwards
-  }
-  EXPECT_GT(spent, 0.005 * now);
-  EXPECT_GT(shown, 10);
-}
-
-TEST(ShowingShare, CheapLooksComeTenTimesASecond) {
-  ShowingShare share;
-  Index shown = 0;
-  for (Index i = 1; i <= 1000; ++i) {
-    const double now = 0.01 * static_cast<double>(i);
-    if (!share.may_show(now)) continue;
-    share.showed(now, 1e-5);
-    ++shown;
-  }
-  EXPECT_NEAR(static_cast<double>(shown), 100, 10);
-}
 
 TEST(ShownObject, ElementsAreMeansOfBlocks) {
   State state;
@@ -173,35 +141,23 @@ TEST(LiveRun, ShowsObjectProbeAndCurvesToWhoLooks) {
   const ShownObject expected = shown_object(state, field_of_view(state.positions), 1);
   ASSERT_EQ(phase.payload.size(), expected.phase.allocated_bytes());
   EXPECT_EQ(std::memcmp(phase.payload.data(), expected.phase.data(), phase.payload.size()), 0);
-  EXPECT_EQ(run.client->last.find("outcome")->as_text(), "finished");
-  EXPECT_EQ(run.client->last.find("curves")->find("R_I")->size(), 3u);
-  EXPECT_EQ(page.state().find("run")->find("iteration")->as_whole(), 3);
+  EXPECT_EQ(run.client->panel("run").find("state")->as_text(), "finished");
+  EXPECT_TRUE(run.client->panel("run").find("over")->as_bool());
+  const Value errors = run.client->panel("errors");
+  ASSERT_EQ(errors.find("curves")->size(), 3u);
+  EXPECT_EQ(errors.find("curves")->items()[0].find("name")->as_text(), "R_I");
+  EXPECT_EQ(errors.find("curves")->items()[0].find("y")->size(), 3u);
+  EXPECT_EQ(errors.find("curves")->items()[0].find("y")->items()[2],
+            Value(run.job.reconstruction().history().back().fit.r_intensity));
+  EXPECT_EQ(page.state().find("panels")->find("run")->find("done")->as_whole(), 3);
+  EXPECT_EQ(run.client->panel("probe").find("frames")->size(), 2u);
 }
 
 TEST(LiveRun, TakesNothingWhileNobodyLooks) {
   Running run;
   (void)run.job.reconstruction().iterate();
   run.live.update(run.job.reconstruction());
-  EXPECT_EQ(run.live.page().state().find("run")->find("iteration"), nullptr);
-}
-
-TEST(LiveRun, WaitsWhilePausedAndEndsWhenAsked) {
-  Running run;
-  const panel::Page page = run.live.page();
-  const auto session = page.open(run.client);
-  session->run({.id = 1, .name = "pause"});
-  std::atomic<bool> passed = false;
-  std::jthread iterating([&] {
-    (void)run.job.reconstruction().iterate();
-    run.live.update(run.job.reconstruction());
-    passed = true;
-  });
-  while (!run.client->paused()) std::this_thread::yield();
-  EXPECT_FALSE(passed);
-  EXPECT_FALSE(run.live.stop_asked());
-  session->run({.id = 2, .name = "stop"});  // also ends the pause
-  iterating.join();
-  EXPECT_TRUE(run.live.stop_asked());
+  EXPECT_EQ(run.live.page().state().find("panels")->find("run")->find("done"), nullptr);
 }
 
 panel::Command set_to(const char* setting, Value value) {
@@ -222,26 +178,13 @@ TEST(LiveRun, RequestsAreCheckedAtOnceAndWaitForWhoIterates) {
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { session->run({.id = 1, .name = "set"}); }),
               HasSubstr("needs a setting and a value"));
   // Everybody sees what will be; the run's own are as they were.
-  EXPECT_EQ(*run.client->others["settings"].find("settings")->items()[0].find("value"), Value(0.3));
+  EXPECT_EQ(*run.client->panel("settings").find("settings")->items()[0].find("value"), Value(0.3));
   const std::vector<ChangeRequest> requests = run.live.requests();
   ASSERT_EQ(requests.size(), 1u);
   EXPECT_TRUE(run.live.requests().empty());
   run.job.change(run.scan.run, requests[0].setting, requests[0].value);
   run.live.tell_settings(run.scan.run, run.job.changes());
-  EXPECT_EQ(run.live.page().state().find("settings")->find("changes")->items().size(), 1u);
-}
-
-TEST(LiveRun, ARestartIsARequestThatEndsAPause) {
-  Running run;
-  const auto session = run.live.page().open(run.client);
-  session->run(set_to("engine.0.step", Value(0.3)));
-  session->run({.id = 1, .name = "pause"});
-  session->run({.id = 2, .name = "restart"});
-  EXPECT_FALSE(run.client->paused());
-  const std::vector<ChangeRequest> requests = run.live.requests();
-  ASSERT_EQ(requests.size(), 2u);
-  EXPECT_FALSE(requests[0].restart());
-  EXPECT_TRUE(requests[1].restart());
+  EXPECT_EQ(run.live.page().state().find("panels")->find("settings")->find("changes")->items().size(), 1u);
 }
 
 TEST(LiveRun, ARefusedRequestIsTakenBackBeforeEverybody) {
@@ -251,15 +194,8 @@ TEST(LiveRun, ARefusedRequestIsTakenBackBeforeEverybody) {
   (void)run.live.requests();
   run.live.refuse(Error(ErrorKind::bad_input, "it does not fit"));
   run.live.tell_settings(run.scan.run, run.job.changes());
-  EXPECT_EQ(run.client->others["notice"].find("message")->as_text(), "it does not fit");
-  EXPECT_EQ(*run.client->others["settings"].find("settings")->items()[0].find("value"), Value(0.5));
-}
-
-TEST(LiveRun, UnknownCommandsAreErrors) {
-  Running run;
-  const auto session = run.live.page().open(run.client);
-  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { session->run({.id = 1, .name = "faster"}); }),
-              HasSubstr("no command is called \"faster\""));
+  EXPECT_EQ(run.client->events["notice"].find("message")->as_text(), "it does not fit");
+  EXPECT_EQ(*run.client->panel("settings").find("settings")->items()[0].find("value"), Value(0.5));
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PanelDescription } from "../protocol/messages";
+import { Button, CarefulButton } from "./controls";
+import { useViewer } from "./context";
+
+interface RunOptions {
+  /** In a word: "running", "converged". Absent before the first step. */
+  state?: string;
+  over?: boolean;
+  because?: string;
+  done?: number;
+  total?: number;
+  /** What is counted: "iteration". */
+  unit?: string;
+  note?: string;
+  facts?: { name: string; value: string }[];
+  paused?: boolean;
+  stopping?: boolean;
+}
+
+/** How far work is, its last numbers, and what can be asked of it. */
+export function RunBar({ panel }: { panel: PanelDescription }) {
+  const { store, actions } = useViewer();
+  const run = (panel.options ?? {}) as RunOptions;
+  const ended = store.ended.value;
+  const over = run.over === true || ended;
+  const can = (command: string) => !over && (store.page.value?.actions.some(({ name }) => name === command) ?? false);
+  const unit = run.unit ?? "step";
+  const state = run.over ? run.state : ended ? "ended" : run.stopping ? "ending" : run.paused ? "paused" : run.state ? "running" : `waiting for the first ${unit}`;
+  return (
+    <>
+      <strong role="status">{state}</strong>
+      <span>{run.done ? `${unit} ${run.done}${run.total ? ` of ${run.total}` : ""}${run.note ? `, ${run.note}` : ""}` : (run.note ?? "")}</span>
+      <progress value={run.done ?? 0} max={run.total || Math.max(1, run.done ?? 1)} aria-label="Progress" />
+      <dl class="numbers">
+        {run.facts?.map(({ name, value }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <span class="spring" />
+      {can("pause") && <Button label={run.paused ? "Go on" : `Pause between two ${unit}s`} text={run.paused ? "Resume" : "Pause"} onClick={() => actions.tellRun(run.paused ? "resume" : "pause")} />}
+      {can("restart") && <CarefulButton label="Begin again with the settings as they are; what was reached is lost" text="Restart" question="Begin again?" onClick={() => actions.tellRun("restart")} />}
+      {can("stop") && <Button label="End the run now and write its result" text="Stop and save" disabled={run.stopping} onClick={() => actions.tellRun("stop")} />}
+      {over && run.because && <span class="hint">{run.because}</span>}
+    </>
+  );
+}
