@@ -200,7 +200,8 @@ void LiveRun::update(Reconstruction& run) {
 
 void LiveRun::tell_settings(const RunFile& run, const std::vector<Change>& changes) {
   live_.tell([&](const std::vector<ChangeRequest>& waiting) {
-    for (const Value& one : changeable_settings(run).items())
+    const Value now = changeable_settings(run);
+    for (const Value& one : now.items())
       set_changeable(settings_->file, one.find("setting")->as_text(), *one.find("value"));
     // What was requested meanwhile is still to come.
     for (const ChangeRequest& request : waiting)
