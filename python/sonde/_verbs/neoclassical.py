@@ -243,7 +243,7 @@ def database(input: Text, *, output: Text | None = None, booz: Text | None = Non
     tol : float, default 1e-08
         largest residual of an answer (at least 0)
     precision : {'auto', 'f64', 'f32-refine'}, default 'f64'
-        f32-refine: single precision, refined in double, where that suffices; auto: what took less time when `sonde bench neoclassical-crossover` measured this machine
+        f32-refine: eliminate in single precision and refine in double, faster for nu_hat above some 1e-4; points that it does not suffice for are solved in double; auto: what took less time when `sonde bench neoclassical-crossover` measured this machine
     resume : bool, default False
         continue with the points that OUTPUT.part holds
     plot : bool, default False
@@ -403,7 +403,7 @@ def profile(input: Text, *, output: Text | None = None, quantity: Text | None = 
             coulomb_logarithm: Literal["electrons", "nrl", "impact"] | None = None, n_theta: SupportsIndex | None = None,
             n_zeta: SupportsIndex | None = None, n_xi: SupportsIndex | None = None,
             discretisation: Literal["skew", "collocation"] | None = None, round_odd: bool | None = None,
-            tol: SupportsFloat | None = None, precision: Literal["f64", "f32-refine"] | None = None,
+            tol: SupportsFloat | None = None, precision: Literal["auto", "f64", "f32-refine"] | None = None,
             adapt_n_xi: SupportsFloat | None = None, E_r_search: Literal["guided", "exhaustive"] | None = None,
             compare: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
             threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
@@ -466,8 +466,8 @@ def profile(input: Text, *, output: Text | None = None, quantity: Text | None = 
         take the next odd count of angles for an even one
     tol : float, default 1e-08
         largest residual of an answer (at least 0)
-    precision : {'f64', 'f32-refine'}, default 'f64'
-        f32-refine: single precision, refined in double, where that suffices
+    precision : {'auto', 'f64', 'f32-refine'}, default 'f64'
+        f32-refine: eliminate in single precision and refine in double, faster for nu_hat above some 1e-4; points that it does not suffice for are solved in double; auto: what took less time when `sonde bench neoclassical-crossover` measured this machine
     adapt_n_xi : float, default unset
         find the Legendre modes of each point: relative change that is small enough (at least 0)
     E_r_search : {'guided', 'exhaustive'}, default 'guided'
