@@ -116,8 +116,8 @@ def run(verb: str, *inputs: Any, copy: bool = False, progress: Progress | None =
     verb : str
         ``"ptycho run"``, ``"stem image"``: :func:`verbs` lists them.
     *inputs
-        What follows the verb on a command line, in that order. An array may stand for the file of a scan or of patterns; it is
-        read where it lies and passes the same checks as its file.
+        What follows the verb on a command line, in that order. Verbs that take the file of a scan or of patterns take an array
+        too; it is read in place and passes the same checks as its file.
     copy : bool
         Makes an array contiguous where it is not; otherwise that is an error.
     progress : callable, optional

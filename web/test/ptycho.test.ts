@@ -18,7 +18,7 @@ const PAGE = {
   client: 1,
   title: "result.h5",
   view: "run",
-  ended: "The run has ended. This is what it showed last; its result lies in result.h5.",
+  ended: "The run has ended. This is what it showed last; its result is in result.h5.",
   panels: [
     { id: "run", type: "run", title: "Run" },
     { id: "object", type: "frames", title: "Object" },

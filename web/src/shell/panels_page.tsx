@@ -25,7 +25,7 @@ export function PanelsPage() {
 function Panel({ panel }: { panel: PanelDescription }) {
   const hint = panel.options?.hint;
   return (
-    <section class={`panel ${panel.id}`} data-kind={panel.type} aria-label={panel.title}>
+    <section class="panel" data-kind={panel.type} aria-label={panel.title}>
       {!BARS.has(panel.type) && (
         <header>
           <h2>{panel.title}</h2>

@@ -137,8 +137,7 @@ panel::Page LivePage::page() const {
   if (can.accept)
     page.actions.push_back({.name = "set", .help = "change a setting from the next step on", .latest = false});
   if (can.restarts)
-    page.actions.push_back(
-        {.name = "restart", .help = "begin again with the settings as they are", .latest = false});
+    page.actions.push_back({.name = "restart", .help = "begin again with the settings as they are", .latest = false});
   page.state = [shared = shared_] {
     const std::lock_guard lock(shared->mutex);
     Value state;

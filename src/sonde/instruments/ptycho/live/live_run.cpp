@@ -94,7 +94,7 @@ Value diagnoses_panel(const std::vector<Diagnosis>& diagnoses) {
                                       [](const Diagnosis& each) { return each.verdict == Verdict::suspect; });
   Value value;
   value["diagnoses"] = to_value(diagnoses);
-  value["hint"] = suspects == 0 ? "nothing stands out" : fmt::format("{} suspect", suspects);
+  value["hint"] = suspects == 0 ? "no suspect" : fmt::format("{} suspect", suspects);
   return value;
 }
 
@@ -160,8 +160,8 @@ LiveState LiveRun::state_of(const Reconstruction& run, const State& state) const
   of_probe["hint"] = "amplitude";
   of_probe["frames"] = Value::list();
   for (Index m = 0; m < state.modes(); ++m)
-    of_probe["frames"].push_back(picture(state.modes() > 1 ? fmt::format("Mode {}", m + 1) : "Probe", probe_frame, m,
-                                         "magma", probe_pixel_nm));
+    of_probe["frames"].push_back(
+        picture(state.modes() > 1 ? fmt::format("Mode {}", m + 1) : "Probe", probe_frame, m, "magma", probe_pixel_nm));
   live.panels["errors"] = error_curves(run.history(), facts_);
   live.panels["diagnoses"] = diagnoses_panel(diagnoses_of(run, state, facts_));
   return live;
@@ -180,7 +180,7 @@ LivePage::Description LiveRun::description() const {
   LivePage::Description made{
       .title = facts_.title,
       .panels = panels_of(facts_),
-      .ended = "The run has ended. This is what it showed last; its result lies in " + facts_.title + ".",
+      .ended = "The run has ended. This is what it showed last; its result is in " + facts_.title + ".",
       .restarts = true};
   if (!facts_.settings.empty())
     made.accept = [settings = settings_](const std::string& setting, const Value& value) {

@@ -33,7 +33,7 @@ class Client final : public panel::Outlet {
     const std::lock_guard lock(mutex_);
     events[std::string(name)] = std::move(what);
   }
-  /// What was told last of a panel.
+  /// The newest options of a panel.
   [[nodiscard]] Value panel(const std::string& id) {
     const std::lock_guard lock(mutex_);
     const Value* options = events["panel/" + id].find("options");

@@ -12,7 +12,7 @@ std::vector<std::string> scans_of(const std::vector<std::string>& inputs, const 
   for (const std::string& input : inputs) {
     if (!run.array(input)) continue;
     if (inputs.size() > 1)
-      throw Error(ErrorKind::usage, "an array is one input of several").hint("give it alone; a series is of files");
+      throw Error(ErrorKind::usage, "an array is one input of several").hint("give it by itself; a series is of files");
     return inputs;
   }
   return find_scans(inputs, series);
