@@ -59,7 +59,7 @@ it("the next detector that is good takes the dimmed one's place", async () => {
   await shown.lines("image").focus();
   await shown.page.keyboard.press("n");
   await expect.poll(veil).toBe(0);
-  expect(await shown.page.locator("aside [role=alert]").count()).toBe(0);
+  await expect.poll(() => shown.page.locator("aside [role=alert]").count()).toBe(0);
 });
 
 it("a shape that is dragged off the detector comes back when it is let go of", async () => {

@@ -75,7 +75,7 @@ TEST(Toml, SyntaxErrorsNameFileAndLine) {
 
 TEST(Toml, WhatBelongsToOneRunIsNotReadFromAFile) {
   EXPECT_EQ(refused("dry_run = true"),
-            "error: dry_run in run.toml line 1: not allowed in a configuration file\nhint: give --dry-run as a flag");
+            "error: dry_run in run.toml line 1: not allowed in a configuration file\nhint: give --dry-run by itself");
   EXPECT_EQ(refused("input = \"a.h5\""),
             "error: input in run.toml line 1: not allowed in a configuration file\nhint: give it as an argument");
 }
