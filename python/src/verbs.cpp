@@ -56,6 +56,10 @@ std::vector<std::string> names_of_tables() {
   return all;
 }
 
+std::vector<Tables::Name> tables_of(const Verb& verb) {
+  return verb.tables != nullptr ? verb.tables() : std::vector<Tables::Name>{};
+}
+
 const Verb& verb_of(const std::string& name) {
   for (const Verb& verb : verbs())
     if (verb.name == name) return verb;
@@ -72,7 +76,7 @@ py::list described_verbs() {
     entry["summary"] = verb.summary;
     entry["details"] = spelled(verb.details, Spelling::python);
     py::dict tables;
-    for (const Tables::Name& table : verb.tables) tables[table.name.c_str()] = table.list;
+    for (const Tables::Name& table : tables_of(verb)) tables[table.name.c_str()] = table.list;
     entry["tables"] = std::move(tables);
     all.append(std::move(entry));
   }
@@ -122,7 +126,8 @@ bool is_table(const py::handle& object) {
 Given give(Prepared& prepared, const py::tuple& inputs, const py::dict& keywords) {
   Fields& fields = prepared.fields;
   const std::string where = prepared.verb->name;
-  const auto is_table_of_it = [&tables = prepared.verb->tables](const std::string& word) {
+  const auto is_table_of_it = [&](const std::string& word) {
+    const std::vector<Tables::Name> tables = tables_of(*prepared.verb);
     return std::any_of(tables.begin(), tables.end(), [&](const Tables::Name& table) { return table.name == word; });
   };
   Given beside;
@@ -136,7 +141,10 @@ Given give(Prepared& prepared, const py::tuple& inputs, const py::dict& keywords
     const Field* field = fields.find(word);
     if (field != nullptr && of_the_program(*field))
       throw Error(ErrorKind::usage, fmt::format("{}: {} is a setting of the program only", where, word));
-    if (!value.is_none()) given[word] = from_python(value, word);
+    if (value.is_none()) continue;
+    const auto object = py::reinterpret_borrow<py::object>(value);
+    given[word] =
+        field != nullptr && field->positional ? input_of(*field, object, where, beside) : from_python(object, word);
   }
   std::size_t at = 0;
   for (const Field& field : fields.all()) {

@@ -9,10 +9,12 @@
 namespace sonde::python {
 
 Viewer::Viewer(panel::Page page, const serve::ServeOptions& options, std::shared_ptr<void> held)
-    : held_(std::move(held)), server_(std::make_unique<serve::Server>(std::move(page), options)) {
-  const py::gil_scoped_release unlocked;
-  server_->start();
-  port_ = server_->port();
+    : held_(std::move(held)) {
+  const py::gil_scoped_release unlocked;  // its threads may want to say something, also when it cannot start
+  auto server = std::make_unique<serve::Server>(std::move(page), options);
+  server->start();
+  port_ = server->port();
+  server_ = std::move(server);
 }
 
 std::string Viewer::url() const {

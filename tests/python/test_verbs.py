@@ -293,6 +293,7 @@ def test_an_array_passes_the_checks_of_its_file(stored):
         sonde.run("stem load", counts, scan_shape="12,10")
     with pytest.raises(sonde.Error, match="copy=True"):
         sonde.run("stem load", counts.transpose(1, 0, 2, 3))
+    assert sonde.run("stem info", input=counts).facts == sonde.run("stem info", counts).facts
     turned = sonde.run("stem load", counts.transpose(1, 0, 2, 3), copy=True)
     assert turned["scan/total"].shape == counts.shape[1::-1]
     with pytest.raises(sonde.Error, match="one input of several"):

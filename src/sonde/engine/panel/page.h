@@ -74,7 +74,7 @@ class Session {
 /// other.
 struct Page {
   std::string title{};
-  std::string view{};  ///< how the client arranges the panels: "scan", "report", "run"
+  std::string view{};  ///< how the client arranges the panels: "stem", "report", "run"
   std::vector<Panel> panels{};
   std::vector<Action> actions{};
   std::string ended{};  ///< what the client says when the server has ended; empty: that it has

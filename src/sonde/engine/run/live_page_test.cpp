@@ -5,46 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <map>
-#include <mutex>
 #include <thread>
 
+#include "sonde/engine/run/test_live_client.h"
 #include "tests/support/errors.h"
 
 namespace sonde {
 namespace {
 
 using ::testing::HasSubstr;
-
-/// Keeps what a client would get.
-class Client final : public panel::Outlet {
- public:
-  void send(panel::Frame frame) override {
-    const std::lock_guard lock(mutex_);
-    frames.push_back(std::move(frame));
-  }
-  void reply(const panel::Command&, Value) override {}
-  void event(std::string_view name, Value what) override {
-    const std::lock_guard lock(mutex_);
-    events_[std::string(name)] = std::move(what);
-  }
-  [[nodiscard]] Value panel(const std::string& id) {
-    const std::lock_guard lock(mutex_);
-    const Value* options = events_["panel/" + id].find("options");
-    return options != nullptr ? *options : Value::object();
-  }
-  [[nodiscard]] bool says(const char* what) {
-    const Value run = panel("run");
-    const Value* said = run.find(what);
-    return said != nullptr && said->as_bool();
-  }
-
-  std::vector<panel::Frame> frames;
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, Value> events_;
-};
 
 TEST(ShowingShare, NeverTakesMoreThanAHundredthOfTheTime) {
   ShowingShare share;
@@ -91,7 +60,7 @@ struct Counter {
                    panels["count"]["step"] = step;
                    return panels;
                  }}};
-  std::shared_ptr<Client> client = std::make_shared<Client>();
+  std::shared_ptr<testing::LiveClient> client = std::make_shared<testing::LiveClient>();
   std::unique_ptr<panel::Session> session = live.page().open(client);
 
   void count() {

@@ -41,9 +41,9 @@ struct Verb {
   std::vector<Example> examples{};
   std::vector<ReferencePage> pages{};  ///< written beside the verb's own
   bool own_config = false;             ///< `config` names a file that the verb reads itself (Run::config_file)
-  std::vector<Tables::Name> tables{};  ///< of the run file that it reads (Run::tables)
-  bool plans = false;                  ///< the verb honours a dry run; otherwise that only shows the resolved settings
-  bool ranks = false;                  ///< several processes share its work; others refuse to do it several times
+  std::vector<Tables::Name> (*tables)() = nullptr;  ///< of the run file that it reads (Run::tables)
+  bool plans = false;  ///< the verb honours a dry run; otherwise that only shows the resolved settings
+  bool ranks = false;  ///< several processes share its work; others refuse to do it several times
   std::unique_ptr<Invocation> (*invoke)() = nullptr;
 };
 

@@ -135,7 +135,7 @@ Verb convergence_verb() {
                     "Legendre modes only, with a chart"},
                    {"sonde neoclassical convergence run.toml --er-tilde 1e-3 -o study.nc --plot",
                     "With a field, stored to be drawn again, and with its chart"}},
-      .tables = RunFile().tables().outline(),
+      .tables = [] { return RunFile().tables().outline(); },
       .plans = true,
       .invoke = invocation<ConvergenceOptions, run_convergence>};
 }

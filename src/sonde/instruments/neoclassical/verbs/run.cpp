@@ -178,7 +178,7 @@ Verb run_verb() {
                        {"sonde neoclassical run run.toml --adapt-n-xi 1e-3",
                         "As many Legendre modes as the collisionality needs"}},
           .pages = {{"neoclassical-run-file", "The run file of neoclassical transport", run_file_reference}},
-          .tables = RunFile().tables().outline(),
+          .tables = [] { return RunFile().tables().outline(); },
           .plans = true,
           .invoke = invocation<RunOptions, run_run>};
 }

@@ -221,7 +221,7 @@ Verb scan_verb() {
                    {"mpirun -n 4 sonde neoclassical scan run.toml --rho 0.25,0.5,0.75 -o scan.h5 --threads 1",
                     "By four processes, to whom points go as they are free"},
                    {"sonde neoclassical scan run.toml -o scan.nc --memory 150M", "With little memory"}},
-      .tables = RunFile().tables().outline(),
+      .tables = [] { return RunFile().tables().outline(); },
       .plans = true,
       .ranks = true,
       .invoke = invocation<ScanVerbOptions, run_scan>};

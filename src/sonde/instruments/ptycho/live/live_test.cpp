@@ -7,8 +7,8 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
-#include <map>
 
+#include "sonde/engine/run/test_live_client.h"
 #include "sonde/instruments/ptycho/live/shown_images.h"
 #include "sonde/instruments/ptycho/live/shown_moves.h"
 #include "sonde/instruments/ptycho/run/job.h"
@@ -20,32 +20,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::SmallScan;
-
-/// Keeps what a client would get.
-class Client final : public panel::Outlet {
- public:
-  void send(panel::Frame frame) override {
-    const std::lock_guard lock(mutex_);
-    frames.push_back(std::move(frame));
-  }
-  void reply(const panel::Command&, Value) override {}
-  void event(std::string_view name, Value what) override {
-    const std::lock_guard lock(mutex_);
-    events[std::string(name)] = std::move(what);
-  }
-  /// The newest options of a panel.
-  [[nodiscard]] Value panel(const std::string& id) {
-    const std::lock_guard lock(mutex_);
-    const Value* options = events["panel/" + id].find("options");
-    return options != nullptr ? *options : Value::object();
-  }
-
-  std::vector<panel::Frame> frames;
-  std::map<std::string, Value> events;
-
- private:
-  std::mutex mutex_;
-};
 
 TEST(ShownObject, ElementsAreMeansOfBlocks) {
   State state;
@@ -120,7 +94,7 @@ struct Running {
                 .floor = job.floor(),
                 .sampling = job.plan().scan.sampling,
                 .settings = scan.run.text()}};
-  std::shared_ptr<Client> client = std::make_shared<Client>();
+  std::shared_ptr<sonde::testing::LiveClient> client = std::make_shared<sonde::testing::LiveClient>();
 };
 
 TEST(LiveRun, ShowsObjectProbeAndCurvesToWhoLooks) {
@@ -194,7 +168,7 @@ TEST(LiveRun, ARefusedRequestIsTakenBackBeforeEverybody) {
   (void)run.live.requests();
   run.live.refuse(Error(ErrorKind::bad_input, "it does not fit"));
   run.live.tell_settings(run.scan.run, run.job.changes());
-  EXPECT_EQ(run.client->events["notice"].find("message")->as_text(), "it does not fit");
+  EXPECT_EQ(run.client->newest("notice").find("message")->as_text(), "it does not fit");
   EXPECT_EQ(*run.client->panel("settings").find("settings")->items()[0].find("value"), Value(0.5));
 }
 

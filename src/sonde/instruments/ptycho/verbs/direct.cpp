@@ -90,7 +90,7 @@ void run_direct_command(const DirectOptions& options, Run& run) {
     return;
   }
   auto phase = run.report().phase("write");
-  run.give(contents_of(outcome->result));
+  if (run.gives_arrays()) run.give(contents_of(outcome->result));
   for (const std::string& file : outputs_of(options, run)) {
     const std::string ending = to_lower(fs::path(file).extension().string());
     if (ending == ".h5")
@@ -128,7 +128,7 @@ Verb direct_verb() {
                     "From a 4D-STEM scan that contains the rest, on a finer grid"},
                    {"sonde ptycho run recon.toml --set object.init=parallax", "A reconstruction that starts from it"}},
       .own_config = true,
-      .tables = RunFile().tables().outline(),
+      .tables = [] { return RunFile().tables().outline(); },
       .plans = true,
       .invoke = invocation<DirectOptions, run_direct_command>};
 }

@@ -113,7 +113,7 @@ Verb orient_verb() {
                    {"sonde ptycho orient recon.toml --rotation-deg -12.5",
                     "The angle is known, mirrors and quarter turns are not"}},
       .own_config = true,
-      .tables = RunFile().tables().outline(),
+      .tables = [] { return RunFile().tables().outline(); },
       .invoke = invocation<OrientCommandOptions, run_orient>};
 }
 

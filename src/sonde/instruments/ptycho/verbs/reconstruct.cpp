@@ -249,7 +249,7 @@ void write_results(Job& job, const RunFile& run_file, const Source& source, cons
     if (!file.empty()) write_result(file, result);
   }
   if (!file.empty()) write_beside(result, run_file, run);
-  run.give(contents_of(result));
+  if (run.gives_arrays()) run.give(contents_of(result));
 }
 
 void tell_outcome(Job& job, const std::optional<Error>& stopped, Run& run) {

@@ -75,7 +75,7 @@ Verb run_verb() {
                        {"sonde ptycho run recon.toml --dry-run", "Memory, overlap and time, without any work"}},
           .pages = {{"ptycho-run-file", "The run file with all its keys", run_file_reference}},
           .own_config = true,
-          .tables = RunFile().tables().outline(),
+          .tables = [] { return RunFile().tables().outline(); },
           .plans = true,
           .ranks = true,
           .invoke = invocation<RunOptions, run_run>};
