@@ -40,6 +40,7 @@ struct FieldInfo {
   /// Texts that must have a form: throws Error(usage) beginning with `where` for another one. Empty texts are not
   /// asked.
   void (*check)(std::string_view text, std::string_view where) = nullptr;
+  bool changeable = false;  ///< a real number that may be another while the work runs (changeable.h)
 };
 
 /// FieldInfo::check of a list of numbers, "1e-5, 2, 30".

@@ -20,10 +20,14 @@ struct BoundsSettings {
   void describe(Fields& fields) {
     fields.add("positivity", positivity, {.help = "no phase of a potential is below zero"});
     fields.add("shrink", shrink,
-               {.help = "what is subtracted from the phase of a potential before", .unit = "rad", .min = 0});
-    fields.add("amplitude_max", amplitude_max, {.help = "largest amplitude of a complex object", .min = 0});
-    fields.add("phase_min", phase_min, {.help = "smallest phase", .unit = "rad"});
-    fields.add("phase_max", phase_max, {.help = "largest phase", .unit = "rad"});
+               {.help = "what is subtracted from the phase of a potential before",
+                .unit = "rad",
+                .min = 0,
+                .changeable = true});
+    fields.add("amplitude_max", amplitude_max,
+               {.help = "largest amplitude of a complex object", .min = 0, .changeable = true});
+    fields.add("phase_min", phase_min, {.help = "smallest phase", .unit = "rad", .changeable = true});
+    fields.add("phase_max", phase_max, {.help = "largest phase", .unit = "rad", .changeable = true});
   }
 };
 

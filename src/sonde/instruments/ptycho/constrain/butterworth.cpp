@@ -20,9 +20,10 @@ struct ButterworthSettings {
 
   void describe(Fields& fields) {
     fields.add("low_pass", low_pass,
-               {.help = "frequency at which the low pass is at one half", .unit = "1/A", .min = 0});
-    fields.add("high_pass", high_pass,
-               {.help = "frequency at which the high pass is at one half", .unit = "1/A", .min = 0});
+               {.help = "frequency at which the low pass is at one half", .unit = "1/A", .min = 0, .changeable = true});
+    fields.add(
+        "high_pass", high_pass,
+        {.help = "frequency at which the high pass is at one half", .unit = "1/A", .min = 0, .changeable = true});
     fields.add("order", order, {.help = "steepness of both", .min = 1, .max = 64});
   }
 };

@@ -16,7 +16,8 @@ struct GaussianSettings {
   double sigma = 0;
 
   void describe(Fields& fields) {
-    fields.add("sigma", sigma, {.help = "standard deviation of the Gaussian", .unit = "A", .min = 0});
+    fields.add("sigma", sigma,
+               {.help = "standard deviation of the Gaussian", .unit = "A", .min = 0, .changeable = true});
   }
 };
 

@@ -21,7 +21,7 @@ struct KzSettings {
   Index padding = 0;
 
   void describe(Fields& fields) {
-    fields.add("beta", beta, {.help = "strength; 0 leaves all as it is", .min = 0});
+    fields.add("beta", beta, {.help = "strength; 0 leaves all as it is", .min = 0, .changeable = true});
     fields.add("padding", padding,
                {.help = "copies of the end slices put at both ends, so that the ends do not meet",
                 .unit = "slices",

@@ -27,7 +27,8 @@ struct ProbeAberrationsSettings {
 
   void describe(Fields& fields) {
     fields.add("order", order, {.help = "aberrations up to C_order,m take part", .min = 1, .max = 5});
-    fields.add("weight", weight, {.help = "1 replaces the phase, less draws it there", .min = 0, .max = 1});
+    fields.add("weight", weight,
+               {.help = "1 replaces the phase, less draws it there", .min = 0, .max = 1, .changeable = true});
   }
 };
 

@@ -26,7 +26,8 @@ struct ProbeFourierSupportSettings {
   void describe(Fields& fields) {
     fields.choice("modulus", modulus, {{"aperture", Known::aperture}, {"vacuum", Known::vacuum}},
                   {.help = "nothing outside of the aperture, or the modulus of the measured vacuum pattern"});
-    fields.add("dilation", dilation, {.help = "aperture: its radius is multiplied with this", .min = 1, .max = 10});
+    fields.add("dilation", dilation,
+               {.help = "aperture: its radius is multiplied with this", .min = 1, .max = 10, .changeable = true});
   }
 };
 

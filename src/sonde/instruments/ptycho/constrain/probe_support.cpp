@@ -20,10 +20,13 @@ struct ProbeSupportSettings {
   double apodisation = 0;
 
   void describe(Fields& fields) {
-    fields.add("radius", radius, {.help = "unset: nine tenths of what fits into the window", .unit = "A", .min = 0});
-    fields.add(
-        "apodisation", apodisation,
-        {.help = "width inside of the radius over which the probe falls to zero; 0: one pixel", .unit = "A", .min = 0});
+    fields.add("radius", radius,
+               {.help = "unset: nine tenths of what fits into the window", .unit = "A", .min = 0, .changeable = true});
+    fields.add("apodisation", apodisation,
+               {.help = "width inside of the radius over which the probe falls to zero; 0: one pixel",
+                .unit = "A",
+                .min = 0,
+                .changeable = true});
   }
 };
 

@@ -19,7 +19,10 @@ struct SupportSettings {
 
   void describe(Fields& fields) {
     fields.add("margin", margin,
-               {.help = "without a mask: how far around the positions the specimen may reach", .unit = "A", .min = 0});
+               {.help = "without a mask: how far around the positions the specimen may reach",
+                .unit = "A",
+                .min = 0,
+                .changeable = true});
   }
 };
 

@@ -10,7 +10,7 @@ struct TikhonovSettings {
   double weight = 0.001;
 
   void describe(Fields& fields) {
-    fields.add("weight", weight, {.help = "strength of the pull towards vacuum", .min = 0});
+    fields.add("weight", weight, {.help = "strength of the pull towards vacuum", .min = 0, .changeable = true});
   }
 };
 

@@ -23,10 +23,11 @@ struct TvSettings {
   double tolerance = 2e-4;
 
   void describe(Fields& fields) {
-    fields.add("weight", weight, {.help = "strength; 0.001 to 0.01 is usual", .min = 0});
+    fields.add("weight", weight, {.help = "strength; 0.001 to 0.01 is usual", .min = 0, .changeable = true});
     fields.add("rounds", rounds, {.help = "most rounds of its iteration", .min = 1});
-    fields.add("tolerance", tolerance,
-               {.help = "ends when the energy changes by less than this part of the first one", .min = 0});
+    fields.add(
+        "tolerance", tolerance,
+        {.help = "ends when the energy changes by less than this part of the first one", .min = 0, .changeable = true});
   }
 };
 

@@ -58,11 +58,13 @@ constexpr Index piece = 4096;  // elements that one thread moves at a time
 }  // namespace
 
 void AdamSettings::describe(Fields& fields) {
-  fields.add("rate_object", rate_object, {.help = "learning rate of the object, radians or a share of one", .min = 0});
-  fields.add("rate_probe", rate_probe,
-             {.help = "learning rate of the probe, in units of its mean aperture amplitude", .min = 0});
-  fields.add("beta1", beta1, {.help = "memory of the mean", .min = 0, .max = 0.999999});
-  fields.add("beta2", beta2, {.help = "memory of the mean square", .min = 0, .max = 0.999999999});
+  fields.add("rate_object", rate_object,
+             {.help = "learning rate of the object, radians or a share of one", .min = 0, .changeable = true});
+  fields.add(
+      "rate_probe", rate_probe,
+      {.help = "learning rate of the probe, in units of its mean aperture amplitude", .min = 0, .changeable = true});
+  fields.add("beta1", beta1, {.help = "memory of the mean", .min = 0, .max = 0.999999, .changeable = true});
+  fields.add("beta2", beta2, {.help = "memory of the mean square", .min = 0, .max = 0.999999999, .changeable = true});
   batch.describe(fields);
   describe_loss(fields, loss);
 }

@@ -6,8 +6,9 @@
 namespace sonde::ptycho {
 
 void GdSettings::describe(Fields& fields) {
-  fields.add("step", step, {.help = "step along the preconditioned gradient", .min = 0, .max = 2});
-  fields.add("g", g, {.help = "0 divides by the local illumination, 1 by its maximum", .min = 0, .max = 1});
+  fields.add("step", step, {.help = "step along the preconditioned gradient", .min = 0, .max = 2, .changeable = true});
+  fields.add("g", g,
+             {.help = "0 divides by the local illumination, 1 by its maximum", .min = 0, .max = 1, .changeable = true});
   batch.describe(fields);
   describe_loss(fields, loss);
 }

@@ -46,9 +46,10 @@ void move_object(const Array& direction, std::span<const double> steps, State& s
 }  // namespace
 
 void LsqmlSettings::describe(Fields& fields) {
-  fields.add("damping", damping,
-             {.help = "damping of dim parts, share of the largest illumination", .min = 0, .max = 1});
-  fields.add("relax", relax, {.help = "share of the best step that is taken", .min = 0, .max = 1});
+  fields.add(
+      "damping", damping,
+      {.help = "damping of dim parts, share of the largest illumination", .min = 0, .max = 1, .changeable = true});
+  fields.add("relax", relax, {.help = "share of the best step that is taken", .min = 0, .max = 1, .changeable = true});
   batch.describe(fields);
   describe_loss(fields, loss);
 }

@@ -46,7 +46,7 @@ void combine(double old, Array& direction, double fresh, Array& gradient) {
 
 void MlSettings::describe(Fields& fields) {
   fields.add("probe_scale", probe_scale,
-             {.help = "how much the probe's gradient weighs against the object's", .min = 0});
+             {.help = "how much the probe's gradient weighs against the object's", .min = 0, .changeable = true});
 }
 
 MemoryNeed MlSettings::memory(const WorkSizes& sizes, const BatchSizes& scan) const {

@@ -35,19 +35,24 @@ Array double_precision(const Array& probe) {
 }  // namespace
 
 void PieSettings::describe(Fields& fields) {
-  fields.add("step_object", step_object, {.help = "step of the object", .min = 0, .max = 2});
-  fields.add("step_probe", step_probe, {.help = "step of the probe", .min = 0, .max = 2});
+  fields.add("step_object", step_object, {.help = "step of the object", .min = 0, .max = 2, .changeable = true});
+  fields.add("step_probe", step_probe, {.help = "step of the probe", .min = 0, .max = 2, .changeable = true});
   fields.add("alpha_object", alpha_object,
-             {.help = "object: 1 divides by the largest illumination, 0 by the local one", .min = 0, .max = 1});
-  fields.add("alpha_probe", alpha_probe, {.help = "the same for the probe", .min = 0, .max = 1});
+             {.help = "object: 1 divides by the largest illumination, 0 by the local one",
+              .min = 0,
+              .max = 1,
+              .changeable = true});
+  fields.add("alpha_probe", alpha_probe, {.help = "the same for the probe", .min = 0, .max = 1, .changeable = true});
   fields.choice("order", order, {{"sequential", PieOrder::sequential}, {"disjoint", PieOrder::disjoint}},
                 {.help = "frame after frame, or groups of frames whose probes do not meet"});
   fields.add("support", support,
              {.help = "disjoint: share of the probe's power that must not meet", .min = 0.5, .max = 1});
   fields.add("momentum_every", momentum_every,
              {.help = "updates between kicks along the object's velocity; 0: none", .min = 0});
-  fields.add("friction", friction, {.help = "share of its velocity that the object keeps", .min = 0, .max = 1});
-  fields.add("kick", kick, {.help = "share of its velocity that the object moves by", .min = 0, .max = 1});
+  fields.add("friction", friction,
+             {.help = "share of its velocity that the object keeps", .min = 0, .max = 1, .changeable = true});
+  fields.add("kick", kick,
+             {.help = "share of its velocity that the object moves by", .min = 0, .max = 1, .changeable = true});
   describe_loss(fields, loss);
 }
 

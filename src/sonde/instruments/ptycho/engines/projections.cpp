@@ -15,13 +15,14 @@ namespace sonde::ptycho {
 namespace {
 
 void describe_common(ProjectionSettings& settings, Fields& fields) {
-  fields.add("relax", settings.relax, {.help = "power bound of the modulus projection; 0 projects fully", .min = 0});
+  fields.add("relax", settings.relax,
+             {.help = "power bound of the modulus projection; 0 projects fully", .min = 0, .changeable = true});
   fields.add("keep_object", settings.keep_object,
-             {.help = "share of the mean illumination with which the old object counts", .min = 0});
-  fields.add("keep_probe", settings.keep_probe, {.help = "the same for the probe", .min = 0});
+             {.help = "share of the mean illumination with which the old object counts", .min = 0, .changeable = true});
+  fields.add("keep_probe", settings.keep_probe, {.help = "the same for the probe", .min = 0, .changeable = true});
   fields.add("rounds", settings.rounds, {.help = "object and probe in turn, at most", .min = 1});
   fields.add("probe_change", settings.probe_change,
-             {.help = "rounds end when the probe changes by less than this share", .min = 0});
+             {.help = "rounds end when the probe changes by less than this share", .min = 0, .changeable = true});
 }
 
 /// The power bound of a frame: 0.25 relax^2 max_j (counts of frame j) / measured pixels.
@@ -44,21 +45,23 @@ ProjectionSettings with(ProjectionSettings settings, double a, double b, double 
 }  // namespace
 
 void ProjectionSettings::describe(Fields& fields) {
-  fields.add("a", a, {.help = "weight of the object's waves"});
-  fields.add("b", b, {.help = "weight of the measured moduli's waves"});
-  fields.add("c", c, {.help = "how far the object's waves are reflected before the moduli are set"});
+  fields.add("a", a, {.help = "weight of the object's waves", .changeable = true});
+  fields.add("b", b, {.help = "weight of the measured moduli's waves", .changeable = true});
+  fields.add("c", c,
+             {.help = "how far the object's waves are reflected before the moduli are set", .changeable = true});
   describe_common(*this, fields);
 }
 void DmSettings::describe(Fields& fields) {
-  fields.add("alpha", alpha, {.help = "1: difference map, 0: alternating projections", .min = 0, .max = 1});
+  fields.add("alpha", alpha,
+             {.help = "1: difference map, 0: alternating projections", .min = 0, .max = 1, .changeable = true});
   describe_common(*this, fields);
 }
 void RaarSettings::describe(Fields& fields) {
-  fields.add("beta", beta, {.help = "relaxation", .min = 0, .max = 1});
+  fields.add("beta", beta, {.help = "relaxation", .min = 0, .max = 1, .changeable = true});
   describe_common(*this, fields);
 }
 void RrrSettings::describe(Fields& fields) {
-  fields.add("gamma", gamma, {.help = "relaxation", .min = 0, .max = 2});
+  fields.add("gamma", gamma, {.help = "relaxation", .min = 0, .max = 2, .changeable = true});
   describe_common(*this, fields);
 }
 void ApSettings::describe(Fields& fields) { describe_common(*this, fields); }

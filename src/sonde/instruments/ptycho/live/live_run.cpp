@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/options/changeable.h"
 #include "sonde/instruments/ptycho/live/progress.h"
 #include "sonde/instruments/ptycho/live/shown_images.h"
 #include "sonde/instruments/ptycho/live/shown_moves.h"
-#include "sonde/instruments/ptycho/run/changeable.h"
 
 namespace sonde::ptycho {
 namespace {
@@ -170,7 +170,7 @@ LiveState LiveRun::state_of(const Reconstruction& run, const State& state) const
 Value LiveRun::Settings::panels() const {
   Value panels;
   Value& value = panels["settings"];
-  value["settings"] = changeable_settings(file);
+  value["settings"] = changeable_settings(file.tables());
   value["changes"] = to_value(changes);
   value["hint"] = "from the next iteration on";
   return panels;
@@ -184,7 +184,7 @@ LivePage::Description LiveRun::description() const {
       .restarts = true};
   if (!facts_.settings.empty())
     made.accept = [settings = settings_](const std::string& setting, const Value& value) {
-      set_changeable(settings->file, setting, value);
+      set_changeable(settings->file.tables(), setting, value);
       return settings->panels();
     };
   return made;
@@ -200,12 +200,12 @@ void LiveRun::update(Reconstruction& run) {
 
 void LiveRun::tell_settings(const RunFile& run, const std::vector<Change>& changes) {
   live_.tell([&](const std::vector<ChangeRequest>& waiting) {
-    const Value now = changeable_settings(run);
+    const Value now = changeable_settings(run.tables());
     for (const Value& one : now.items())
-      set_changeable(settings_->file, one.find("setting")->as_text(), *one.find("value"));
+      set_changeable(settings_->file.tables(), one.find("setting")->as_text(), *one.find("value"));
     // What was requested meanwhile is still to come.
     for (const ChangeRequest& request : waiting)
-      if (!request.restart()) set_changeable(settings_->file, request.setting, request.value);
+      if (!request.restart()) set_changeable(settings_->file.tables(), request.setting, request.value);
     settings_->changes = changes;
     return settings_->panels();
   });

@@ -148,7 +148,7 @@ TEST(LiveRun, RequestsAreCheckedAtOnceAndWaitForWhoIterates) {
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { session->run(set_to("engine.0.step", Value(3.0))); }),
               HasSubstr("step in engine.0: 3 is above"));
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { session->run(set_to("probe.modes", Value(3.0))); }),
-              HasSubstr("cannot change while a run works"));
+              HasSubstr("cannot change while the work runs"));
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { session->run({.id = 1, .name = "set"}); }),
               HasSubstr("needs a setting and a value"));
   // Everybody sees what will be; the run's own are as they were.

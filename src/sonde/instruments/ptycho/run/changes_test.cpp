@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "sonde/instruments/ptycho/run/changeable.h"
+#include "sonde/engine/options/changeable.h"
 #include "sonde/instruments/ptycho/run/job.h"
 #include "sonde/instruments/ptycho/run/multi_start.h"
 #include "sonde/instruments/ptycho/run/test_scan.h"
@@ -68,7 +68,7 @@ TEST_P(ChangedSetting, CountsAsItDoesAfterACheckpointThatResumesWithIt) {
   const CheckpointReader checkpoint(path, checkpoint_kind());
   RunFile resumed;
   resumed.parse(checkpoint.options(), path);
-  EXPECT_EQ(changeable_value(resumed, other.setting), Value(other.value));
+  EXPECT_EQ(changeable_value(resumed.tables(), other.setting), Value(other.value));
   Job again(resumed, scan.measured(), plan_job(resumed, scan.source), &checkpoint);
   EXPECT_EQ(again.changes(), job.changes());
   iterate(again, 2);
@@ -103,7 +103,7 @@ TEST(Changes, WhatCannotBeImposedChangesNothing) {
   Job job(scan.run, scan.measured(), plan_job(scan.run, scan.source));
   iterate(job, 1);
   EXPECT_NE(error_of(ErrorKind::bad_input, [&] { job.change(scan.run, "constraint.0.phase_min", Value(2.0)); }), "");
-  EXPECT_EQ(changeable_value(scan.run, "constraint.0.phase_min"), Value(-1.0));
+  EXPECT_EQ(changeable_value(scan.run.tables(), "constraint.0.phase_min"), Value(-1.0));
   EXPECT_TRUE(job.changes().empty());
   iterate(job, 1);
 }
@@ -119,7 +119,7 @@ TEST(Changes, ARestartIsARunOfItsOwnWithTheSettingsOfNow) {
   iterate(job, 2);
 
   SmallScan other = scan_with("dm");
-  set_changeable(other.run, "engine.0.alpha", Value(0.5));
+  set_changeable(other.run.tables(), "engine.0.alpha", Value(0.5));
   Job own(other.run, other.measured(), plan_job(other.run, other.source));
   iterate(own, 2);
   EXPECT_EQ(object_of(job), object_of(own));
@@ -150,19 +150,34 @@ TEST(Changes, OnlyStepsAndWeightsCanAndOnlyWithinTheirLimits) {
   SmallScan scan = scan_with("epie");
   for (const char* fixed : {"engine.0.support", "engine.0.order", "engine.0.iterations", "constraint.0.rounds",
                             "probe.modes", "engine.1.step_object", "nonsense"})
-    EXPECT_THAT(error_of(ErrorKind::usage, [&] { set_changeable(scan.run, fixed, Value(1.0)); }),
-                HasSubstr("\"" + std::string(fixed) + "\" cannot change while a run works"));
-  EXPECT_THAT(error_of(ErrorKind::usage, [&] { set_changeable(scan.run, "engine.0.step_object", Value(3.0)); }),
-              HasSubstr("step_object in engine.0: 3 is above"));
-  EXPECT_THAT(error_of(ErrorKind::usage, [&] { set_changeable(scan.run, "engine.0.step_object", Value()); }),
+    EXPECT_THAT(error_of(ErrorKind::usage, [&] { set_changeable(scan.run.tables(), fixed, Value(1.0)); }),
+                HasSubstr("\"" + std::string(fixed) + "\" cannot change while the work runs"));
+  EXPECT_THAT(
+      error_of(ErrorKind::usage, [&] { set_changeable(scan.run.tables(), "engine.0.step_object", Value(3.0)); }),
+      HasSubstr("step_object in engine.0: 3 is above"));
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { set_changeable(scan.run.tables(), "engine.0.step_object", Value()); }),
               HasSubstr("engine.0.step_object needs a number"));
-  EXPECT_NE(error_of(ErrorKind::usage, [&] { set_changeable(scan.run, "engine.0.step_object", Value("fast")); }), "");
-  EXPECT_EQ(changeable_value(scan.run, "engine.0.step_object"), Value(0.5));
+  EXPECT_NE(
+      error_of(ErrorKind::usage, [&] { set_changeable(scan.run.tables(), "engine.0.step_object", Value("fast")); }),
+      "");
+  EXPECT_EQ(changeable_value(scan.run.tables(), "engine.0.step_object"), Value(0.5));
+}
+
+TEST(Changes, EveryRealNumberOfEnginesAndConstraintsIsMarkedButWhatDecidesSizes) {
+  RunFile run;
+  for (const char* list : {"engine", "constraint"}) {
+    for (const std::string& kind : std::vector(run.tables().find(list)->kinds)) {
+      const auto item = static_cast<std::size_t>(run.tables().append(list, kind, list));
+      for (const Field& field : run.tables().find(list)->items[item].fields.all())
+        EXPECT_EQ(field.info.changeable, field.type == FieldType::real && field.key != "support")
+            << kind << " " << field.key;
+    }
+  }
 }
 
 TEST(Changes, SettingsAreToldWithTheirLimits) {
   const SmallScan scan = scan_with("gd");
-  const Value settings = changeable_settings(scan.run);
+  const Value settings = changeable_settings(scan.run.tables());
   std::vector<std::string> names;
   for (const Value& one : settings.items()) names.push_back(one.find("setting")->as_text());
   EXPECT_THAT(names,

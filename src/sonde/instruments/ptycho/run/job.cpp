@@ -11,6 +11,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/options/changeable.h"
 #include "sonde/engine/options/toml.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/ptycho/optics/propagate.h"
@@ -19,7 +20,6 @@
 #include "sonde/instruments/ptycho/reconstruct/parts.h"
 #include "sonde/instruments/ptycho/results/level_phase.h"
 #include "sonde/instruments/ptycho/results/provenance.h"
-#include "sonde/instruments/ptycho/run/changeable.h"
 #include "sonde/instruments/ptycho/run/low_resolution.h"
 
 namespace sonde::ptycho {
@@ -187,14 +187,14 @@ std::unique_ptr<Reconstruction> Job::another(const RunFile& run, Schedule schedu
 }
 
 void Job::change(RunFile& run, const std::string& setting, const Value& value) {
-  const Value before = changeable_value(run, setting);
-  set_changeable(run, setting, value);
-  const Value now = changeable_value(run, setting);
+  const Value before = changeable_value(run.tables(), setting);
+  set_changeable(run.tables(), setting, value);
+  const Value now = changeable_value(run.tables(), setting);
   if (now == before) return;
   try {
     reconstruction_->settings_changed();
   } catch (const Error&) {
-    set_changeable(run, setting, before);
+    set_changeable(run.tables(), setting, before);
     throw;
   }
   changes_.push_back({static_cast<Index>(reconstruction_->history().size()), setting, before, now});

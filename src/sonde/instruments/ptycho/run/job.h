@@ -53,8 +53,8 @@ class Job {
   }
   /// What the reconstruction was made with: frames that are left out and what constraints know included.
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
-  /// Changes one of changeable_settings(run) from the next iteration on, and remembers it. `run` is the run file that
-  /// this was made from: what it shares with the schedule. Throws what set_changeable() and
+  /// Changes one of changeable_settings() of `run` from the next iteration on, and remembers it. `run` is the run file
+  /// that this was made from: what it shares with the schedule. Throws what set_changeable() and
   /// Reconstruction::settings_changed() throw; then nothing has changed.
   void change(RunFile& run, const std::string& setting, const Value& value);
   /// Begins again from the start that it had, with the settings as they are now, and remembers it. What was reached is
