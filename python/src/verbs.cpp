@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "apart.h"
 #include "convert.h"
 #include "sonde/app/join/join.h"
 #include "sonde/engine/base/error.h"
@@ -219,6 +220,14 @@ class Taken {
     door_.surroundings.say = [this](const std::string& text) {
       const std::lock_guard lock(mutex_);
       said_.push_back(spelled(text, Spelling::python));
+    };
+    door_.surroundings.announce = [this](const std::string& text) {
+      door_.surroundings.say(text);
+      run_for_caller([&] {
+        py::module_::import("builtins")
+            .attr("print")(spelled(text, Spelling::python), py::arg("file") = py::module_::import("sys").attr("stderr"),
+                           py::arg("flush") = true);
+      });
     };
     door_.surroundings.print = [this](const std::string& text) { text_ += spelled(text, Spelling::python); };
     door_.surroundings.take = [this](Contents contents) { contents_.append(std::move(contents)); };

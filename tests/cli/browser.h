@@ -2,7 +2,26 @@
 // A client of another make than the viewer: Python's standard library.
 #pragma once
 
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include "tests/cli/program.h"
+
 namespace sonde::testing {
+
+/// The address that the program prints; empty when it ended without one.
+inline std::string address_of(const Program& program) {
+  for (;;) {
+    const std::string said = program.error_so_far();
+    const std::size_t first = said.find("http://");
+    if (first != std::string::npos && said.find('\n', first) != std::string::npos)
+      return said.substr(first, said.find('\n', first) - first);
+    if (kill(program.id(), 0) != 0 || said.find("error:") != std::string::npos) return "";
+    usleep(10000);
+  }
+}
 
 /// What a browser does, by hand: the token for a secret, HTTP, the handshake. `page`, `send(command)` and
 /// `texts()` (what comes, frames being put into `frames`) are there for what follows it.

@@ -2,9 +2,7 @@
 // A run that is watched, paused and ended from a browser.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <string>
 
 #include "tests/cli/browser.h"
@@ -20,22 +18,10 @@ using ::testing::HasSubstr;
 using testing::Program;
 using PtychoLive = testing::OnSmallScan;
 
-/// The address that the program prints; empty when it ended without one.
-std::string address_of(const Program& program) {
-  for (;;) {
-    const std::string said = program.error_so_far();
-    const std::size_t first = said.find("http://");
-    if (first != std::string::npos && said.find('\n', first) != std::string::npos)
-      return said.substr(first, said.find('\n', first) - first);
-    if (kill(program.id(), 0) != 0 || said.find("error:") != std::string::npos) return "";
-    usleep(10000);
-  }
-}
-
 TEST_F(PtychoLive, IsWatchedPausedAndEndedFromTheBrowser) {
   write();
   const Program program({"ptycho", "run", run_file("", "", 1000000), "-o", file("result.h5"), "--live", "0"});
-  const std::string url = address_of(program);
+  const std::string url = testing::address_of(program);
   ASSERT_FALSE(url.empty()) << program.error_so_far();
   const std::string output = testing::python(std::string(testing::browser) + R"python(
 print([a['name'] for a in page['actions']])
@@ -76,7 +62,7 @@ TEST_F(PtychoLive, SettingsThatAreChangedCountAndAreRemembered) {
       {"ptycho", "run",
        run_file("[stop]\nrule = \"off\"\n[output]\nlog = \"log.jsonl\"\ncheckpoint_every = 1\n", "", 1000000), "-o",
        file("result.h5"), "--live", "0"});
-  const std::string url = address_of(program);
+  const std::string url = testing::address_of(program);
   ASSERT_FALSE(url.empty()) << program.error_so_far();
   const std::string output = testing::python(std::string(testing::browser) + R"python(
 def until(wanted, panel='run'):

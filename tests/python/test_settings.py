@@ -53,7 +53,7 @@ SOLVED = {"inputs": ["{in}/wout.nc"], "E_r": 0, "n_theta": 5, "n_zeta": 5, "n_xi
 
 #: Settings that every verb has.
 COMMON = {"device": Case("cuda:7"), "memory": Case(100), "threads": Case(1), "report": Case("{out}/report.json"),
-          "config": Case("{in}/config.toml"), "dry_run": Case(True)}
+          "config": Case("{in}/config.toml"), "dry_run": Case(True), "live": Case(0)}
 
 #: Where a setting of reading scans acts, for verbs that read one.
 READING = {
@@ -86,9 +86,9 @@ CASES = {
     "stem convert": {"output": Case("{out}/other.h5"), "rotation": Case(30.0, output="{out}/scan.h5")},
     "stem simulate": {"scan_shape": Case("3,4"), "detector_shape": Case("16,18"), "centre": Case("7,8"), "frames_per_file": Case(5)},
     "ptycho run": {"deterministic": Case(False, dry_run=True), "skip_empty": Case(True, inputs=["{in}/odd.toml"], clip_negative=True),
-                   "clip_negative": Case(True, inputs=["{in}/odd.toml"], skip_empty=True), "output": Case("{out}/other.h5"), "log": Case("{out}/log.jsonl"), "set": Case(["engine.0.step=0.3"]), "live": Case(0),
+                   "clip_negative": Case(True, inputs=["{in}/odd.toml"], skip_empty=True), "output": Case("{out}/other.h5"), "log": Case("{out}/log.jsonl"), "set": Case(["engine.0.step=0.3"]),
                    "config": Case("{in}/recon.toml", inputs=["{in}/ptycho.h5"])},
-    "ptycho resume": {"output": Case("{out}/other.h5"), "set": Case(["engine.0.iterations=4"]), "live": Case(0)},
+    "ptycho resume": {"output": Case("{out}/other.h5"), "set": Case(["engine.0.iterations=4"])},
     "ptycho direct": {"output": Case(["{out}/other.npy"]), "set": Case(["probe.C12_A=30"], fit="none"), "upsample": Case(2, method="parallax"),
                       "skip_empty": Case(True, inputs=["{in}/odd.toml"], clip_negative=True),
                       "clip_negative": Case(True, inputs=["{in}/odd.toml"], skip_empty=True), "config": Case("{in}/other.toml")},

@@ -189,3 +189,26 @@ it("shows a run, follows it, and pauses and ends it", async () => {
   await browser.close();
   expect(problems).toEqual([]);
 });
+
+it("asks before it stops work that keeps nothing", async () => {
+  const browser = await launch();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });
+  const commands: string[] = [];
+  const run = { state: "running", done: 5, total: 20, units: "points", note: "solving", facts: [], paused: false, stopping: false, keeps: false };
+  await openPage(page, dist, (send) => ({
+    start: () => send(JSON.stringify({ ...PAGE, title: "sonde neoclassical scan", panels: [PAGE.panels[0]], actions: PAGE.actions.slice(0, 3), state: { panels: { run } } })),
+    receive: (text: string) => {
+      const { command } = JSON.parse(text) as { command: string };
+      commands.push(command);
+      send(JSON.stringify({ type: "event", event: "panel/run", options: { ...run, stopping: command === "stop" } }));
+    },
+  }));
+  await expect.poll(() => page.getByText("solving: 5 of 20 points").count()).toBe(1);
+  expect(await page.getByRole("button", { name: "Pause between two steps" }).count()).toBe(1);
+  await page.getByRole("button", { name: "Stop: End the work now" }).click();
+  expect(commands).toEqual([]);
+  await page.getByText("Stop the work?").click();
+  await expect.poll(() => page.getByRole("status").filter({ hasText: "ending" }).count()).toBe(1);
+  expect(commands).toEqual(["stop"]);
+  await browser.close();
+});

@@ -19,11 +19,11 @@ def run(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = None
         output: Text | Mapping[str, Any] | None = None, nu_hat: SupportsFloat | None = None,
         epsi_hat: SupportsFloat | None = None, er_hat: SupportsFloat | None = None, er_tilde: SupportsFloat | None = None,
         adapt_n_xi: SupportsFloat | None = None, include_modes: bool | None = None, plot: bool | None = None,
-        set: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-        threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
-        surface: Mapping[str, Any] | None = None, grid: Mapping[str, Any] | None = None, case: Mapping[str, Any] | None = None,
-        scan: Mapping[str, Any] | None = None, solver: Mapping[str, Any] | None = None, logging: Mapping[str, Any] | None = None,
-        progress: Progress | None = None) -> Result:
+        set: Text | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+        memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+        config: Text | None = None, dry_run: bool | None = None, surface: Mapping[str, Any] | None = None,
+        grid: Mapping[str, Any] | None = None, case: Mapping[str, Any] | None = None, scan: Mapping[str, Any] | None = None,
+        solver: Mapping[str, Any] | None = None, logging: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Result:
     """Solve one surface at one collisionality and electric field.
 
     What ``sonde neoclassical run`` does.
@@ -71,6 +71,8 @@ def run(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = None
         draw the result beside the file
     set : list of str, default []
         one setting of the run file, for instance grid.round_odd=true
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -88,7 +90,7 @@ def run(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = None
     """
     return _run("neoclassical run", input, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta, n_xi=n_xi,
                 precision=precision, output=output, nu_hat=nu_hat, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde,
-                adapt_n_xi=adapt_n_xi, include_modes=include_modes, plot=plot, set=set, device=device, memory=memory,
+                adapt_n_xi=adapt_n_xi, include_modes=include_modes, plot=plot, set=set, live=live, device=device, memory=memory,
                 threads=threads, report=report, config=config, dry_run=dry_run, surface=surface, grid=grid, case=case, scan=scan,
                 solver=solver, logging=logging, progress=progress)
 
@@ -100,11 +102,11 @@ def scan(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = Non
          output: Text | Mapping[str, Any] | None = None, rho: Text | None = None, nu_v: Text | None = None,
          epsi_hat: Text | None = None, er_hat: Text | None = None, er_tilde: Text | None = None,
          adapt_n_xi: SupportsFloat | None = None, scan_batch_size: SupportsIndex | None = None, plot: bool | None = None,
-         set: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-         threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-         dry_run: bool | None = None, surface: Mapping[str, Any] | None = None, grid: Mapping[str, Any] | None = None,
-         case: Mapping[str, Any] | None = None, scan: Mapping[str, Any] | None = None, solver: Mapping[str, Any] | None = None,
-         logging: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Result:
+         set: Text | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+         config: Text | None = None, dry_run: bool | None = None, surface: Mapping[str, Any] | None = None,
+         grid: Mapping[str, Any] | None = None, case: Mapping[str, Any] | None = None, scan: Mapping[str, Any] | None = None,
+         solver: Mapping[str, Any] | None = None, logging: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Result:
     """Solve many collisionalities and electric fields, on one surface or several.
 
     What ``sonde neoclassical scan`` does.
@@ -157,6 +159,8 @@ def scan(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = Non
         draw the result beside the file
     set : list of str, default []
         one setting of the run file, for instance grid.round_odd=true
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -174,9 +178,9 @@ def scan(input: Text, *, s: SupportsFloat | None = None, snap: bool | None = Non
     """
     return _run("neoclassical scan", input, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta, n_xi=n_xi,
                 precision=precision, output=output, rho=rho, nu_v=nu_v, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde,
-                adapt_n_xi=adapt_n_xi, scan_batch_size=scan_batch_size, plot=plot, set=set, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, surface=surface, grid=grid, case=case, scan=scan,
-                solver=solver, logging=logging, progress=progress)
+                adapt_n_xi=adapt_n_xi, scan_batch_size=scan_batch_size, plot=plot, set=set, live=live, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, surface=surface, grid=grid,
+                case=case, scan=scan, solver=solver, logging=logging, progress=progress)
 
 
 @checked
@@ -187,7 +191,7 @@ def database(input: Text, *, output: Text | None = None, booz: Text | None = Non
              n_xi: SupportsIndex | None = None, discretisation: Literal["skew", "collocation"] | None = None,
              round_odd: bool | None = None, scan_batch_size: SupportsIndex | None = None, adapt_n_xi: SupportsFloat | None = None,
              tol: SupportsFloat | None = None, precision: Literal["auto", "f64", "f32-refine"] | None = None,
-             resume: bool | None = None, plot: bool | None = None, device: Text | None = None,
+             resume: bool | None = None, plot: bool | None = None, live: SupportsIndex | None = None, device: Text | None = None,
              memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
              config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Make a database of coefficients that NEOPAX reads.
@@ -248,6 +252,8 @@ def database(input: Text, *, output: Text | None = None, booz: Text | None = Non
         continue with the points that OUTPUT.part holds
     plot : bool, default False
         draw the coefficients of each radius beside the database
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -265,15 +271,15 @@ def database(input: Text, *, output: Text | None = None, booz: Text | None = Non
                 rho_linspace=rho_linspace, nu_v=nu_v, er_tilde=er_tilde, er_tilde_logspace=er_tilde_logspace,
                 er_tilde_include_zero=er_tilde_include_zero, n_theta=n_theta, n_zeta=n_zeta, n_xi=n_xi,
                 discretisation=discretisation, round_odd=round_odd, scan_batch_size=scan_batch_size, adapt_n_xi=adapt_n_xi,
-                tol=tol, precision=precision, resume=resume, plot=plot, device=device, memory=memory, threads=threads,
+                tol=tol, precision=precision, resume=resume, plot=plot, live=live, device=device, memory=memory, threads=threads,
                 report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked
 def boozer(input: Text, *, output: Text | None = None, mboz: SupportsIndex | None = None, nboz: SupportsIndex | None = None,
-           s: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-           threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-           dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+           s: Text | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+           config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Transform a VMEC equilibrium to Boozer angles.
 
     What ``sonde neoclassical boozer`` does.
@@ -293,6 +299,8 @@ def boozer(input: Text, *, output: Text | None = None, mboz: SupportsIndex | Non
         toroidal modes -nboz to nboz per field period; unset: 2 ntor (at least 0, at most 1000)
     s : str (LIST), default ''
         surfaces, each moved to the nearest of the half mesh; empty: all of them
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -306,7 +314,7 @@ def boozer(input: Text, *, output: Text | None = None, mboz: SupportsIndex | Non
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
     """
-    return _run("neoclassical boozer", input, output=output, mboz=mboz, nboz=nboz, s=s, device=device, memory=memory,
+    return _run("neoclassical boozer", input, output=output, mboz=mboz, nboz=nboz, s=s, live=live, device=device, memory=memory,
                 threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
@@ -317,12 +325,12 @@ def convergence(input: Text, *, s: SupportsFloat | None = None, snap: bool | Non
                 nu_hat: SupportsFloat | None = None, epsi_hat: SupportsFloat | None = None, er_hat: SupportsFloat | None = None,
                 er_tilde: SupportsFloat | None = None, set: Text | None = None, output: Text | Mapping[str, Any] | None = None,
                 refine: Text | None = None, tol: SupportsFloat | None = None, steps: SupportsIndex | None = None,
-                plot: bool | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-                threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-                dry_run: bool | None = None, surface: Mapping[str, Any] | None = None, grid: Mapping[str, Any] | None = None,
-                case: Mapping[str, Any] | None = None, scan: Mapping[str, Any] | None = None,
-                solver: Mapping[str, Any] | None = None, logging: Mapping[str, Any] | None = None,
-                progress: Progress | None = None) -> Result:
+                plot: bool | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+                memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+                config: Text | None = None, dry_run: bool | None = None, surface: Mapping[str, Any] | None = None,
+                grid: Mapping[str, Any] | None = None, case: Mapping[str, Any] | None = None,
+                scan: Mapping[str, Any] | None = None, solver: Mapping[str, Any] | None = None,
+                logging: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Result:
     """Refine the grid until the coefficients no longer change.
 
     What ``sonde neoclassical convergence`` does.
@@ -371,6 +379,8 @@ def convergence(input: Text, *, s: SupportsFloat | None = None, snap: bool | Non
         refinements in each direction, at most (at least 1, at most 20)
     plot : bool, default False
         draw the changes beside the stored study
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -388,9 +398,9 @@ def convergence(input: Text, *, s: SupportsFloat | None = None, snap: bool | Non
     """
     return _run("neoclassical convergence", input, s=s, snap=snap, wout=wout, psi_a=psi_a, n_theta=n_theta, n_zeta=n_zeta,
                 n_xi=n_xi, precision=precision, nu_hat=nu_hat, epsi_hat=epsi_hat, er_hat=er_hat, er_tilde=er_tilde, set=set,
-                output=output, refine=refine, tol=tol, steps=steps, plot=plot, device=device, memory=memory, threads=threads,
-                report=report, config=config, dry_run=dry_run, surface=surface, grid=grid, case=case, scan=scan, solver=solver,
-                logging=logging, progress=progress)
+                output=output, refine=refine, tol=tol, steps=steps, plot=plot, live=live, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, surface=surface, grid=grid, case=case, scan=scan,
+                solver=solver, logging=logging, progress=progress)
 
 
 @checked
@@ -405,9 +415,9 @@ def profile(input: Text, *, output: Text | None = None, quantity: Text | None = 
             discretisation: Literal["skew", "collocation"] | None = None, round_odd: bool | None = None,
             tol: SupportsFloat | None = None, precision: Literal["auto", "f64", "f32-refine"] | None = None,
             adapt_n_xi: SupportsFloat | None = None, E_r_search: Literal["guided", "exhaustive"] | None = None,
-            compare: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-            threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-            dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+            compare: Text | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+            memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+            config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Fluxes, ambipolar electric field and bootstrap current over the radius.
 
     What ``sonde neoclassical profile`` does.
@@ -474,6 +484,8 @@ def profile(input: Text, *, output: Text | None = None, quantity: Text | None = 
         how the ambipolar field is found: by tables made at each radius, every root then by solves at it; or by solves at every field of the search
     compare : str (DIJ.h5), default unset
         a database of the equilibrium: tell what interpolating it costs
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -492,7 +504,8 @@ def profile(input: Text, *, output: Text | None = None, quantity: Text | None = 
                 momentum_correction=momentum_correction, sonine_order=sonine_order, energies=energies, quadrature=quadrature,
                 coulomb_logarithm=coulomb_logarithm, n_theta=n_theta, n_zeta=n_zeta, n_xi=n_xi, discretisation=discretisation,
                 round_odd=round_odd, tol=tol, precision=precision, adapt_n_xi=adapt_n_xi, E_r_search=E_r_search, compare=compare,
-                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
+                progress=progress)
 
 
 @checked

@@ -58,7 +58,7 @@ def run(input: Text, *, output: Text | Mapping[str, Any] | None = None, precisio
     set : list of str, default []
         one setting of the run file, for instance engine.0.iterations=200
     live : int, default unset
-        show the run in the browser while it works, on this port of this machine; 0 takes a free one (at least 0, at most 65535)
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -106,7 +106,7 @@ def resume(checkpoint: Text, *, output: Text | None = None, set: Text | None = N
     set : list of str, default []
         one setting of the run that is another from now on, for instance engine.0.iterations=400
     live : int, default unset
-        show the run in the browser while it works, on this port of this machine; 0 takes a free one (at least 0, at most 65535)
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -128,16 +128,17 @@ def resume(checkpoint: Text, *, output: Text | None = None, set: Text | None = N
 def direct(input: Text, *, method: Literal["ssb", "parallax"] | None = None, output: Text | Mapping[str, Any] | None = None,
            set: Text | None = None, fit: Literal["none", "defocus", "aberrations", "all"] | None = None,
            transfer: Literal["auto", "raw", "flipped", "corrected"] | None = None, upsample: SupportsIndex | None = None,
-           skip_empty: bool | None = None, clip_negative: bool | None = None, device: Text | None = None,
-           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-           config: Text | None = None, dry_run: bool | None = None, data: Mapping[str, Any] | None = None,
-           geometry: Mapping[str, Any] | None = None, probe: Mapping[str, Any] | None = None,
-           object: Mapping[str, Any] | None = None, low_resolution: Mapping[str, Any] | None = None,
-           direct: Mapping[str, Any] | None = None, engine: Sequence[Mapping[str, Any]] | None = None,
-           positions: Mapping[str, Any] | None = None, opr: Mapping[str, Any] | None = None,
-           constraint: Sequence[Mapping[str, Any]] | None = None, stop: Mapping[str, Any] | None = None,
-           compute: Mapping[str, Any] | None = None, multi_start: Mapping[str, Any] | None = None,
-           quality: Mapping[str, Any] | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+           skip_empty: bool | None = None, clip_negative: bool | None = None, live: SupportsIndex | None = None,
+           device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
+           data: Mapping[str, Any] | None = None, geometry: Mapping[str, Any] | None = None,
+           probe: Mapping[str, Any] | None = None, object: Mapping[str, Any] | None = None,
+           low_resolution: Mapping[str, Any] | None = None, direct: Mapping[str, Any] | None = None,
+           engine: Sequence[Mapping[str, Any]] | None = None, positions: Mapping[str, Any] | None = None,
+           opr: Mapping[str, Any] | None = None, constraint: Sequence[Mapping[str, Any]] | None = None,
+           stop: Mapping[str, Any] | None = None, compute: Mapping[str, Any] | None = None,
+           multi_start: Mapping[str, Any] | None = None, quality: Mapping[str, Any] | None = None, copy: bool = False,
+           progress: Progress | None = None) -> Result:
     """Image a weak phase object in one pass: single side band or parallax.
 
     What ``sonde ptycho direct`` does.
@@ -170,6 +171,8 @@ def direct(input: Text, *, method: Literal["ssb", "parallax"] | None = None, out
         frames without a single count take no part
     clip_negative : bool, default False
         negative counts become zero
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -188,8 +191,8 @@ def direct(input: Text, *, method: Literal["ssb", "parallax"] | None = None, out
         make an array contiguous where it is not; otherwise that is an error
     """
     return _run("ptycho direct", input, method=method, output=output, set=set, fit=fit, transfer=transfer, upsample=upsample,
-                skip_empty=skip_empty, clip_negative=clip_negative, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, data=data, geometry=geometry, probe=probe, object=object,
+                skip_empty=skip_empty, clip_negative=clip_negative, live=live, device=device, memory=memory, threads=threads,
+                report=report, config=config, dry_run=dry_run, data=data, geometry=geometry, probe=probe, object=object,
                 low_resolution=low_resolution, direct=direct, engine=engine, positions=positions, opr=opr, constraint=constraint,
                 stop=stop, compute=compute, multi_start=multi_start, quality=quality, copy=copy, progress=progress)
 
@@ -268,9 +271,9 @@ def report(input: Text, *, output: Text | None = None, device: Text | None = Non
 
 
 @checked
-def sweep(input: Text, *, output: Text | None = None, set: Text | None = None, device: Text | None = None,
-          memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-          config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+def sweep(input: Text, *, output: Text | None = None, set: Text | None = None, live: SupportsIndex | None = None,
+          device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+          report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Reconstruct with many settings and rank them.
 
     What ``sonde ptycho sweep`` does.
@@ -307,6 +310,8 @@ def sweep(input: Text, *, output: Text | None = None, set: Text | None = None, d
         the folder; in place of sweep.output
     set : list of str, default []
         one setting of the run file, for instance engine.0.iterations=50
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -320,8 +325,8 @@ def sweep(input: Text, *, output: Text | None = None, set: Text | None = None, d
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
     """
-    return _run("ptycho sweep", input, output=output, set=set, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, progress=progress)
+    return _run("ptycho sweep", input, output=output, set=set, live=live, device=device, memory=memory, threads=threads,
+                report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked
@@ -445,17 +450,17 @@ def diagnose(result: Text, *, before: Text | None = None, semiangle_mrad: Suppor
 
 @checked
 def orient(input: Text, *, set: Text | None = None, scan: SupportsIndex | None = None, iterations: SupportsIndex | None = None,
-           rotation_deg: Text | None = None, refine: bool | None = None, device: Text | None = None,
-           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-           config: Text | None = None, dry_run: bool | None = None, data: Mapping[str, Any] | None = None,
-           geometry: Mapping[str, Any] | None = None, probe: Mapping[str, Any] | None = None,
-           object: Mapping[str, Any] | None = None, low_resolution: Mapping[str, Any] | None = None,
-           direct: Mapping[str, Any] | None = None, engine: Sequence[Mapping[str, Any]] | None = None,
-           positions: Mapping[str, Any] | None = None, opr: Mapping[str, Any] | None = None,
-           constraint: Sequence[Mapping[str, Any]] | None = None, stop: Mapping[str, Any] | None = None,
-           compute: Mapping[str, Any] | None = None, multi_start: Mapping[str, Any] | None = None,
-           quality: Mapping[str, Any] | None = None, output: Mapping[str, Any] | None = None, copy: bool = False,
-           progress: Progress | None = None) -> Result:
+           rotation_deg: Text | None = None, refine: bool | None = None, live: SupportsIndex | None = None,
+           device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
+           data: Mapping[str, Any] | None = None, geometry: Mapping[str, Any] | None = None,
+           probe: Mapping[str, Any] | None = None, object: Mapping[str, Any] | None = None,
+           low_resolution: Mapping[str, Any] | None = None, direct: Mapping[str, Any] | None = None,
+           engine: Sequence[Mapping[str, Any]] | None = None, positions: Mapping[str, Any] | None = None,
+           opr: Mapping[str, Any] | None = None, constraint: Sequence[Mapping[str, Any]] | None = None,
+           stop: Mapping[str, Any] | None = None, compute: Mapping[str, Any] | None = None,
+           multi_start: Mapping[str, Any] | None = None, quality: Mapping[str, Any] | None = None,
+           output: Mapping[str, Any] | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Find out how the detector is turned and mirrored against the scan.
 
     What ``sonde ptycho orient`` does.
@@ -483,6 +488,8 @@ def orient(input: Text, *, set: Text | None = None, scan: SupportsIndex | None =
         an angle to try, with its quarter turns, in place of those at which deflections have the least curl; may be repeated
     refine : bool, default True
         look for a better angle beside the best one
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -501,10 +508,10 @@ def orient(input: Text, *, set: Text | None = None, scan: SupportsIndex | None =
         make an array contiguous where it is not; otherwise that is an error
     """
     return _run("ptycho orient", input, set=set, scan=scan, iterations=iterations, rotation_deg=rotation_deg, refine=refine,
-                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, data=data,
-                geometry=geometry, probe=probe, object=object, low_resolution=low_resolution, direct=direct, engine=engine,
-                positions=positions, opr=opr, constraint=constraint, stop=stop, compute=compute, multi_start=multi_start,
-                quality=quality, output=output, copy=copy, progress=progress)
+                live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
+                data=data, geometry=geometry, probe=probe, object=object, low_resolution=low_resolution, direct=direct,
+                engine=engine, positions=positions, opr=opr, constraint=constraint, stop=stop, compute=compute,
+                multi_start=multi_start, quality=quality, output=output, copy=copy, progress=progress)
 
 
 @checked
@@ -525,9 +532,9 @@ def simulate(settings: Text | None = None, *, output: Text | None = None, energy
              vacancies: SupportsFloat | None = None, amorphous_rad: SupportsFloat | None = None,
              step_rad: SupportsFloat | None = None, layers: SupportsIndex | None = None, layer_distance_A: Text | None = None,
              tilt_row_mrad: SupportsFloat | None = None, tilt_col_mrad: SupportsFloat | None = None,
-             seed: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-             threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-             dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+             seed: SupportsIndex | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+             memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+             config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Write a ptychographic scan whose specimen and probe are known.
 
     What ``sonde ptycho simulate`` does.
@@ -624,6 +631,8 @@ def simulate(settings: Text | None = None, *, output: Text | None = None, energy
         the same along columns
     seed : int, default 1
         start of the random numbers (at least 0)
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -646,5 +655,5 @@ def simulate(settings: Text | None = None, *, output: Text | None = None, energy
                 spacing_A=spacing_A, lattice_turn_deg=lattice_turn_deg, atom_rms_A=atom_rms_A, peak_rad=peak_rad,
                 second_peak_rad=second_peak_rad, displacement_A=displacement_A, vacancies=vacancies, amorphous_rad=amorphous_rad,
                 step_rad=step_rad, layers=layers, layer_distance_A=layer_distance_A, tilt_row_mrad=tilt_row_mrad,
-                tilt_col_mrad=tilt_col_mrad, seed=seed, device=device, memory=memory, threads=threads, report=report,
+                tilt_col_mrad=tilt_col_mrad, seed=seed, live=live, device=device, memory=memory, threads=threads, report=report,
                 config=config, dry_run=dry_run, progress=progress)

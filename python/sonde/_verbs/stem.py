@@ -114,9 +114,9 @@ def validate(*input: Text, decode: bool | None = None, pattern: Text | None = No
              dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
              raw_offset: SupportsIndex | str | None = None, raw_gap: SupportsIndex | str | None = None,
              preset: Text | None = None, det_bin: Text | None = None, scan_bin: SupportsIndex | None = None,
-             scan_region: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-             threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-             dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+             scan_region: Text | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+             memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+             config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Check scans without loading them and list every problem at once.
 
     What ``sonde stem validate`` does.
@@ -161,6 +161,8 @@ def validate(*input: Text, decode: bool | None = None, pattern: Text | None = No
         sum N x N scan positions (at least 1, at most 4096)
     scan_region : str (ROW0,ROW1,COL0,COL1), default ''
         load these positions only; the last ones are exclusive
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -177,8 +179,8 @@ def validate(*input: Text, decode: bool | None = None, pattern: Text | None = No
     return _run("stem validate", *input, decode=decode, pattern=pattern, recursive=recursive, max_files=max_files,
                 scan_shape=scan_shape, transpose_scan=transpose_scan, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
                 mask_file=mask_file, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_offset=raw_offset,
-                raw_gap=raw_gap, preset=preset, det_bin=det_bin, scan_bin=scan_bin, scan_region=scan_region, device=device,
-                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                raw_gap=raw_gap, preset=preset, det_bin=det_bin, scan_bin=scan_bin, scan_region=scan_region, live=live,
+                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked
@@ -197,9 +199,10 @@ def load(*input: Text, output: Text | None = None,
          layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
          hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
          on_error: Literal["fail", "zero"] | None = None, pattern: Text | None = None, recursive: bool | None = None,
-         max_files: SupportsIndex | None = None, series_shape: Text | None = None, device: Text | None = None,
-         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-         config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+         max_files: SupportsIndex | None = None, series_shape: Text | None = None, live: SupportsIndex | None = None,
+         device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+         report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, copy: bool = False,
+         progress: Progress | None = None) -> Result:
     """Load a scan, correct it and say what was found.
 
     What ``sonde stem load`` does.
@@ -281,6 +284,8 @@ def load(*input: Text, output: Text | None = None,
         take at most this many scans; 0 takes all (at least 0)
     series_shape : str (RY,RX,QY,QX), default ''
         take scans of this stored shape; else that of the first
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -303,8 +308,8 @@ def load(*input: Text, output: Text | None = None,
                 preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation,
                 det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
                 layout=layout, hot_pixels=hot_pixels, on_error=on_error, pattern=pattern, recursive=recursive,
-                max_files=max_files, series_shape=series_shape, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, copy=copy, progress=progress)
+                max_files=max_files, series_shape=series_shape, live=live, device=device, memory=memory, threads=threads,
+                report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
@@ -327,9 +332,10 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
           layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
           hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
           on_error: Literal["fail", "zero"] | None = None, pattern: Text | None = None, recursive: bool | None = None,
-          max_files: SupportsIndex | None = None, series_shape: Text | None = None, device: Text | None = None,
-          memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-          config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+          max_files: SupportsIndex | None = None, series_shape: Text | None = None, live: SupportsIndex | None = None,
+          device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+          report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, copy: bool = False,
+          progress: Progress | None = None) -> Result:
     """Make virtual images with any detectors.
 
     What ``sonde stem image`` does.
@@ -459,6 +465,8 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
         take at most this many scans; 0 takes all (at least 0)
     series_shape : str (RY,RX,QY,QX), default ''
         take scans of this stored shape; else that of the first
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -483,8 +491,8 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
                 preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation,
                 det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
                 layout=layout, hot_pixels=hot_pixels, on_error=on_error, pattern=pattern, recursive=recursive,
-                max_files=max_files, series_shape=series_shape, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, copy=copy, progress=progress)
+                max_files=max_files, series_shape=series_shape, live=live, device=device, memory=memory, threads=threads,
+                report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
@@ -501,7 +509,7 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
             dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
             layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
             hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
-            on_error: Literal["fail", "zero"] | None = None, device: Text | None = None,
+            on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
             memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
             config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Write a scan, cropped and binned as asked, in another format.
@@ -574,6 +582,8 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
         what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
     on_error : {'fail', 'zero'}, default 'fail'
         a broken frame ends the load, or is zeroed and listed
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -595,7 +605,7 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
                 raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap,
                 preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation,
                 det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
-                layout=layout, hot_pixels=hot_pixels, on_error=on_error, device=device, memory=memory, threads=threads,
+                layout=layout, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory, threads=threads,
                 report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
@@ -609,9 +619,9 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
              hot_pixels: SupportsIndex | None = None, seed: SupportsIndex | None = None,
              dtype: Literal["u8", "u16", "u32"] | None = None, frames_per_file: SupportsIndex | None = None,
              voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
-             scan_step: SupportsFloat | None = None, truth: bool | None = None, device: Text | None = None,
-             memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-             config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+             scan_step: SupportsFloat | None = None, truth: bool | None = None, live: SupportsIndex | None = None,
+             device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+             report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Write a scan whose every expected count is known.
 
     What ``sonde stem simulate`` does.
@@ -668,6 +678,8 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
         distance of scan positions to record (at least 1e-06)
     truth : bool, default True
         write the expected values beside the scan
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -685,5 +697,5 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
                 centre=centre, disk_radius=disk_radius, edge_width=edge_width, halo_length=halo_length, wide_length=wide_length,
                 halo_fraction=halo_fraction, deflection=deflection, descan=descan, masked_pixels=masked_pixels,
                 hot_pixels=hot_pixels, seed=seed, dtype=dtype, frames_per_file=frames_per_file, voltage=voltage,
-                camera_length=camera_length, scan_step=scan_step, truth=truth, device=device, memory=memory, threads=threads,
-                report=report, config=config, dry_run=dry_run, progress=progress)
+                camera_length=camera_length, scan_step=scan_step, truth=truth, live=live, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)

@@ -4,8 +4,7 @@ import { useState } from "preact/hooks";
 import { fromStateFile, renumbered, toStateFile } from "../model/state_file";
 import { Button, Check, Select } from "../panels/controls";
 import { Dialog } from "../panels/dialog";
-import { useScan } from "../panels/scan";
-import type { PanelDescription } from "../protocol/messages";
+import { useViewer } from "../panels/context";
 import { pictureFile, save } from "./picture_file";
 
 type What = "image" | "pattern" | "spectrum" | "profile" | "series" | "snapshot";
@@ -45,16 +44,9 @@ const NAMES: Record<What, string> = {
   snapshot: "Everything that is shown, as one page",
 };
 
-export function ExportPanel({ panel }: { panel: PanelDescription }) {
-  return (
-    <Dialog id={panel.id} title={panel.title}>
-      <Choices />
-    </Dialog>
-  );
-}
-
-function Choices() {
-  const { store, actions, stages } = useScan();
+export function ExportDialog() {
+  const viewer = useViewer();
+  const { store, actions, stages } = viewer;
   const [what, setWhat] = useState<What>("image");
   const [format, setFormat] = useState("screen");
   const [scaleBar, setScaleBar] = useState(true);
@@ -73,7 +65,7 @@ function Choices() {
     try {
       await work();
     } catch (problem) {
-      actions.session.confusion(problem);
+      actions.report(problem);
     }
     setBusy(false);
   };
@@ -98,12 +90,12 @@ function Choices() {
     attempt(async () => {
       const { view, numbers } = await actions.session.request("load_state", { state: JSON.parse(await file.text()) as unknown });
       store.apply(renumbered(fromStateFile(view), numbers as number[]));
-      actions.scan.sendAll();
-      store.shared.dialog.value = null;
+      actions.session.sendAll();
+      store.dialog.value = "none";
     });
 
   return (
-    <>
+    <Dialog title="Export">
       <Select label="What" value={what} options={(Object.keys(NAMES) as What[]).filter(there).map((name) => ({ name, text: NAMES[name] }))} onChange={(name) => setWhat(name)} />
       <Select label="As" value={chosen} options={formats} onChange={setFormat} />
       {chosen === "screen" && (
@@ -137,6 +129,6 @@ function Choices() {
           />
         </label>
       </div>
-    </>
+    </Dialog>
   );
 }

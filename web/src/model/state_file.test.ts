@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 
 import { freeChannel, momentOf, nameOf, quantityOf, shapeOf, unitOf } from "./detectors";
 import { fromStateFile, renumbered, toStateFile } from "./state_file";
-import { ScanStore } from "./scan_store";
 import { Store } from "./store";
 import { initialView, type View } from "./view";
 
@@ -50,10 +49,10 @@ describe("state file", () => {
     for (const [name, value] of Object.entries(unusual())) expect(value, name).not.toEqual(initial[name]);
   });
   it("restores every control", () => {
-    const store = new ScanStore(new Store());
+    const store = new Store();
     store.apply(unusual());
     const text = JSON.stringify(toStateFile(store.snapshot()));
-    const other = new ScanStore(new Store());
+    const other = new Store();
     other.apply(fromStateFile(JSON.parse(text)));
     expect(other.snapshot()).toEqual(unusual());
   });

@@ -4,23 +4,34 @@ import { batch } from "@preact/signals";
 import { formatBytes } from "../display/readout";
 import { WHOLE } from "../display/viewport";
 import { freeChannel, MOMENTS, momentOf, shapeOf } from "../model/detectors";
-import type { ScanSession } from "../model/scan_session";
+import type { Session } from "../model/session";
 import type { Detector, DisplayName, DisplaySettings, PanelName, ProfileLine } from "../model/view";
-import type { Dataset } from "../protocol/scans";
+import type { Dataset } from "../protocol/messages";
 import { converted, grown, hollowed, middle, moved, type Point, type Shape, type ShapeKind } from "../tools/shapes";
 
 /** What a hand, a key or a button can do. Each changes the state and tells the server. */
 export class Actions {
-  constructor(readonly scan: ScanSession) {}
+  constructor(readonly session: Session) {}
 
   get store() {
-    return this.scan.store;
-  }
-  get session() {
-    return this.scan.session;
+    return this.session.store;
   }
   private get view() {
-    return this.scan.store.view;
+    return this.session.store.view;
+  }
+
+  /** Pause, resume, end a reconstruction or begin it again. Every one counts. */
+  tellRun(command: "pause" | "resume" | "stop" | "restart"): void {
+    this.session.send(command);
+  }
+
+  /** A setting of the run from the next iteration on; null unsets it. What is refused is said. */
+  async changeSetting(setting: string, value: number | null): Promise<void> {
+    try {
+      await this.session.request("set", { setting, value });
+    } catch (problem) {
+      this.report(problem);
+    }
   }
 
   // Real space
@@ -35,7 +46,7 @@ export class Actions {
       this.view.patternSource.value = "cursor";
       this.view.cursor.value = next;
     });
-    if (next.row !== now.row || next.col !== now.col || !this.hasPattern()) this.scan.sendPosition();
+    if (next.row !== now.row || next.col !== now.col || !this.hasPattern()) this.session.sendPosition();
     this.afterPattern();
   }
 
@@ -49,7 +60,7 @@ export class Actions {
       this.view.region.value = region;
       this.view.patternSource.value = "region";
     });
-    this.scan.sendRegion();
+    this.session.sendRegion();
     this.afterPattern();
   }
 
@@ -69,7 +80,7 @@ export class Actions {
       this.view.reduction.value = reduction;
       this.view.patternSource.value = "region";
     });
-    this.scan.sendReduction();
+    this.session.sendReduction();
     this.afterPattern();
   }
 
@@ -80,7 +91,7 @@ export class Actions {
     this.view.detectors.value = this.view.detectors
       .peek()
       .map((one) => (one.channel === channel ? { channel, expr: null, shape: null, ...change } : one));
-    this.scan.sendDetector(channel);
+    this.session.sendDetector(channel);
     this.afterImage();
   }
 
@@ -123,7 +134,7 @@ export class Actions {
       this.view.active.value = channel;
       if (this.view.arrangement.peek() === "single") this.view.arrangement.value = "grid";
     });
-    this.scan.sendDetector(channel);
+    this.session.sendDetector(channel);
     this.afterActivation();
   }
 
@@ -140,7 +151,7 @@ export class Actions {
       this.view.detectors.value = all();
       this.view.arrangement.value = "grid";
     });
-    for (const { channel } of added) this.scan.sendDetector(channel);
+    for (const { channel } of added) this.session.sendDetector(channel);
   }
 
   /** What was refused is let go of: the detector before it, which is shown, is what was wanted. */
@@ -158,7 +169,7 @@ export class Actions {
       if (wasActive) this.view.active.value = rest[0].channel;
     });
     this.dismissFailure(channel);
-    this.scan.sendDetector(channel);
+    this.session.sendDetector(channel);
     if (wasActive) this.afterActivation();
   }
 
@@ -180,9 +191,9 @@ export class Actions {
         this.store.datasets.value = this.store.datasets.peek().map((one) => (one.id === id ? { ...one, centre: { row, col, radius } } : one));
       });
       this.afterImage();
-      this.store.shared.spoken.value = `centre at row ${row.toFixed(2)}, column ${col.toFixed(2)}, radius ${radius.toFixed(2)}`;
+      this.store.spoken.value = `centre at row ${row.toFixed(2)}, column ${col.toFixed(2)}, radius ${radius.toFixed(2)}`;
     } catch (problem) {
-      this.session.confusion(problem);
+      this.report(problem);
     }
   }
 
@@ -190,7 +201,7 @@ export class Actions {
     const dataset = this.view.dataset.peek();
     if (dataset === null) return;
     this.view.centres.value = [...this.view.centres.peek().filter((one) => one.dataset !== dataset), { dataset, row, col, radius }];
-    this.scan.sendCentre(row, col, radius);
+    this.session.sendCentre(row, col, radius);
     this.afterImage();
   }
 
@@ -212,7 +223,7 @@ export class Actions {
 
   setProfile(profile: ProfileLine | null): void {
     this.view.profile.value = profile;
-    if (profile) this.scan.sendProfile();
+    if (profile) this.session.sendProfile();
     else this.store.profileReply.value = null;
   }
 
@@ -221,7 +232,7 @@ export class Actions {
       this.view.spectrumOn.value = on;
       this.view.spectrumWindow.value = spectrumWindow;
     });
-    this.scan.sendSpectrum();
+    this.session.sendSpectrum();
   }
 
   // Data sets and series
@@ -238,7 +249,7 @@ export class Actions {
         this.view.cursor.value = { row: Math.min(row, next.scan[0] - 1), col: Math.min(col, next.scan[1] - 1) };
       }
     });
-    this.scan.sendAll();
+    this.session.sendAll();
   }
 
   async open(path: string): Promise<void> {
@@ -246,7 +257,7 @@ export class Actions {
       const { dataset } = await this.session.request("open", { path });
       this.chooseDataset(Number(dataset));
     } catch (problem) {
-      this.session.confusion(problem);
+      this.report(problem);
     }
   }
 
@@ -289,7 +300,7 @@ export class Actions {
     const next = Math.min(count - 1, Math.max(0, item));
     if (next === this.view.item.peek()) return;
     this.view.item.value = next;
-    this.scan.sendItem();
+    this.session.sendItem();
     this.afterImage();
     this.afterPattern();
   }
@@ -298,26 +309,31 @@ export class Actions {
     try {
       const { freed } = await this.session.request("release", { dataset: dataset.id, item });
       const label = item === undefined ? dataset.label : (dataset.items?.[item]?.label ?? dataset.label);
-      this.store.shared.note.value = { text: `released ${formatBytes(Number(freed))} of ${label}`, serious: false };
+      this.store.note.value = { text: `released ${formatBytes(Number(freed))} of ${label}`, serious: false };
     } catch (problem) {
-      this.session.confusion(problem);
+      this.report(problem);
     }
+  }
+
+  report(problem: unknown): void {
+    const { message, cause } = problem instanceof Error ? problem : new Error(String(problem));
+    this.store.note.value = { text: message, hint: cause as string | undefined, serious: true };
   }
 
   /** What is made of the active detector's image. */
   private afterActivation(): void {
-    if (this.view.spectrumOn.peek()) this.scan.sendSpectrum();
+    if (this.view.spectrumOn.peek()) this.session.sendSpectrum();
     this.afterImage();
   }
 
   /** What lies on an image that changes: a profile across it. */
   private afterImage(): void {
     const profile = this.view.profile.peek();
-    if (profile && profile.panel !== "pattern") this.scan.sendProfile();
+    if (profile && profile.panel !== "pattern") this.session.sendProfile();
   }
 
   private afterPattern(): void {
-    if (this.view.profile.peek()?.panel === "pattern") this.scan.sendProfile();
+    if (this.view.profile.peek()?.panel === "pattern") this.session.sendProfile();
   }
 
   private hasPattern(): boolean {

@@ -137,7 +137,7 @@ export class Gestures {
     this.drag = null;
     if (this.pointers.size > 0) return;
     this.store.held.value = false;
-    this.actions.scan.settleFailed();
+    this.actions.session.settleFailed();
   }
 
   private wheel(event: WheelEvent): void {

@@ -5,6 +5,7 @@ import { bySeverity } from "./diagnoses";
 import { logMarks } from "../display/marks";
 import { shownRange } from "./frame_view";
 import { arrowPath, movesInWords } from "./move_arrows";
+import { howFar } from "./run_bar";
 import { byTable, changeInWords, limitsInWords } from "./run_settings";
 
 it("leaves half a percent at either end out of the range", () => {
@@ -71,4 +72,11 @@ it("says limits and changes in words", () => {
   expect(limitsInWords({ min: null, max: null, unit: "rad", optional: false })).toBe("rad");
   expect(changeInWords({ after: 12, setting: "engine.0.step", before: 0.5, now: 0.3 })).toBe("after 12: engine.0.step from 0.5 to 0.3");
   expect(changeInWords({ after: 3, setting: "constraint.0.phase_max", before: null, now: 1 })).toBe("after 3: constraint.0.phase_max from none to 1");
+});
+
+it("says how far work is, in steps or in what is counted", () => {
+  expect(howFar({ done: 5, total: 20, note: "gd" }, "iteration")).toBe("iteration 5 of 20, gd");
+  expect(howFar({ done: 5, total: 20, units: "points", note: "solving" }, "step")).toBe("solving: 5 of 20 points");
+  expect(howFar({ done: 5, units: "grids" }, "step")).toBe("5 grids");
+  expect(howFar({ note: "solving" }, "step")).toBe("solving");
 });

@@ -6,19 +6,14 @@ import { axisNumber } from "../display/readout";
 import { scaleBarLength } from "../display/scale_bar";
 import type { ProfileLine } from "../model/view";
 import { toFloat } from "../protocol/frame";
-import type { PanelDescription } from "../protocol/messages";
 import { Button, NumberField } from "./controls";
-import { useScan } from "./scan";
+import { useViewer } from "./context";
 
 /** Values along a line, with the width of its peak at half height. */
-export function ProfilePanel({ panel }: { panel: PanelDescription }) {
-  const { store } = useScan();
-  return store.view.profile.value && <Profile title={panel.title} line={store.view.profile.value} />;
-}
-
-function Profile({ title, line }: { title: string; line: ProfileLine }) {
-  const { store, actions } = useScan();
+export function ProfilePanel() {
+  const { store, actions } = useViewer();
   const canvas = useRef<HTMLCanvasElement>(null);
+  const line = store.view.profile.value;
   const reply = store.profileReply.value;
 
   useEffect(() => {
@@ -40,12 +35,12 @@ function Profile({ title, line }: { title: string; line: ProfileLine }) {
 
   const number = (value: number | null | undefined) => (value === null || value === undefined || !Number.isFinite(value) ? "none" : `${Number(value.toPrecision(4))} ${reply?.unit ?? "px"}`);
   return (
-    <section class="panel profile" aria-label={title}>
+    <section class="panel profile" aria-label="Line profile">
       <header>
-        <h2>{title}</h2>
+        <h2>Line profile</h2>
         <span class="spring" />
-        <LineEnds line={line} onChange={(change) => actions.setProfile({ ...line, ...change })} />
-        <NumberField label="width" unit="px" value={line.width} least={1} step={1} onChange={(width) => actions.setProfile({ ...line, width })} />
+        {line && <LineEnds line={line} onChange={(change) => actions.setProfile({ ...line, ...change })} />}
+        {line && <NumberField label="width" unit="px" value={line.width} least={1} step={1} onChange={(width) => actions.setProfile({ ...line, width })} />}
         <Button quiet label="Remove the line" icon="close" onClick={() => actions.setProfile(null)} />
       </header>
       <div class="plot">

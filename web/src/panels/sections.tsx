@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { nameOf, offeredShapes, RGB } from "../model/detectors";
 import type { View } from "../model/view";
-import type { PanelDescription } from "../protocol/messages";
 import { numbersOf, toolsOf, type Shape } from "../tools/shapes";
 import { Button, Check, Group, NumberField, Section, Select } from "./controls";
 import { displayName } from "./contents";
-import { useScan } from "./scan";
+import { useViewer } from "./context";
 import { describePlace } from "./actions";
 import { ShapeNumbers } from "./shape_numbers";
 
 /** The bright-field disk, which presets and `auto` refer to. */
-export function CentreSection({ panel }: { panel: PanelDescription }) {
-  const { store, actions } = useScan();
+export function CentreSection() {
+  const { store, actions } = useViewer();
   const dataset = store.dataset.value;
   const centre = store.centre.value;
   const { angleUnit } = store.view;
@@ -22,7 +21,7 @@ export function CentreSection({ panel }: { panel: PanelDescription }) {
     actions.setCentre(row, col, radius);
   };
   return (
-    <Section title={panel.title}>
+    <Section title="Beam">
       <div class="numbers">
         <NumberField label="row" value={centre?.row} step={0.5} onChange={(row) => set({ row })} />
         <NumberField label="col" value={centre?.col} step={0.5} onChange={(col) => set({ col })} />
@@ -42,12 +41,12 @@ export function CentreSection({ panel }: { panel: PanelDescription }) {
 }
 
 /** Which patterns are summed, averaged or searched for their largest value. */
-export function RegionSection({ panel }: { panel: PanelDescription }) {
-  const { store, actions } = useScan();
+export function RegionSection() {
+  const { store, actions } = useViewer();
   const { region, reduction, patternSource } = store.view;
-  const regions = offeredShapes(store.shared.page.value).filter(({ kind }) => toolsOf({ kind }).region);
+  const regions = offeredShapes(store.page.value).filter(({ kind }) => toolsOf({ kind }).region);
   return (
-    <Section title={panel.title}>
+    <Section title="Region of the scan">
       <div class="line">
         <Group label="Region">
           <Button label="The whole scan" text="All" pressed={region.value === null} onClick={() => actions.chooseRegion(null)} />
@@ -74,15 +73,15 @@ const ARRANGEMENTS: { name: View["arrangement"]; text: string; label: string }[]
 ];
 
 /** Which images are side by side, and how contrast is set. */
-export function ArrangementSection({ panel }: { panel: PanelDescription }) {
-  const { store, actions } = useScan();
+export function ArrangementSection() {
+  const { store, actions } = useViewer();
   const { arrangement, linked, display, detectors } = store.view;
-  const focus = store.focus.value;
-  const name = displayName(store, focus);
+  const panel = store.focus.value;
+  const name = displayName(store, panel);
   const settings = display.value[name];
   const titles = { image: "real space", pattern: "diffraction", spectrum: "FFT" };
   return (
-    <Section title={panel.title}>
+    <Section title="Images and contrast">
       <div class="line">
         <Group label="Images">
           {ARRANGEMENTS.map(({ name, text, label }) => (
@@ -103,25 +102,25 @@ export function ArrangementSection({ panel }: { panel: PanelDescription }) {
       <div class="numbers">
         <NumberField label="from" unit="%" value={settings.lowPercent} least={0} most={100} step={0.5} onChange={(lowPercent) => actions.display(name, { lowPercent, contrast: "auto" })} />
         <NumberField label="to" unit="%" value={settings.highPercent} least={0} most={100} step={0.5} onChange={(highPercent) => actions.display(name, { highPercent, contrast: "auto" })} />
-        <Button label={`Automatic contrast of ${titles[focus]}`} text="Auto" keys="Alt+A" pressed={settings.contrast === "auto"} onClick={() => actions.display(name, { contrast: "auto" })} />
+        <Button label={`Automatic contrast of ${titles[panel]}`} text="Auto" keys="Alt+A" pressed={settings.contrast === "auto"} onClick={() => actions.display(name, { contrast: "auto" })} />
       </div>
-      <p class="hint">{`contrast of ${titles[focus]}, in percentiles`}</p>
+      <p class="hint">{`contrast of ${titles[panel]}, in percentiles`}</p>
       <Check label="Same contrast for images of one detector" checked={linked.value} onChange={(on) => (linked.value = on)} />
     </Section>
   );
 }
 
 /** Several data sets under one detector. */
-export function CompareSection({ panel }: { panel: PanelDescription }) {
-  const { store, actions } = useScan();
+export function CompareSection() {
+  const { store, actions } = useViewer();
   const { compared, comparison, starred } = store.view;
   const all = store.datasets.value;
-  if (all.length < 2) return store.shared.can("open") ? <OpenSection title={panel.title} /> : null;
+  if (all.length < 2) return store.page.value?.actions.some(({ name }) => name === "open") ? <OpenSection /> : null;
   const listed = store.listed.value;
   const hidden = all.filter(({ id }) => store.view.hidden.value.includes(id));
   const tick = (id: number, on: boolean) => actions.setCompared(on ? [...compared.value, id] : compared.value.filter((one) => one !== id));
   return (
-    <Section title={panel.title}>
+    <Section title="Data sets">
       <ul class="datasets">
         {listed.map((dataset, i) => (
           <li key={dataset.id}>
@@ -154,9 +153,9 @@ export function CompareSection({ panel }: { panel: PanelDescription }) {
   );
 }
 
-function OpenSection({ title }: { title: string }) {
+function OpenSection() {
   return (
-    <Section title={title} open={false}>
+    <Section title="Data sets" open={false}>
       <OpenField />
     </Section>
   );
@@ -164,7 +163,7 @@ function OpenSection({ title }: { title: string }) {
 
 /** A further file, below those that the program was started with. */
 function OpenField() {
-  const { actions } = useScan();
+  const { actions } = useViewer();
   return (
     <label class="expression">
       <span>Open another file</span>
@@ -182,8 +181,8 @@ function OpenField() {
 }
 
 /** What the program knows of the data and what it chose by itself, with reasons. */
-export function DataSection({ panel }: { panel: PanelDescription }) {
-  const { store } = useScan();
+export function FactsSection() {
+  const { store } = useViewer();
   const dataset = store.dataset.value;
   if (!dataset?.scan || !dataset.detector) return null;
   const facts: [string, string][] = [
@@ -197,7 +196,7 @@ export function DataSection({ panel }: { panel: PanelDescription }) {
   if (dataset.scan_step_nm) facts.push(["scan step", `${dataset.scan_step_nm.map((step) => Number(step.toPrecision(4))).join(" \u00d7 ")} nm`]);
   if (dataset.bad_pixels?.length) facts.push(["bad pixels", String(dataset.bad_pixels.length)]);
   return (
-    <Section title={panel.title} open={false}>
+    <Section title="Data" open={false}>
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div key={name}>

@@ -2,13 +2,12 @@
 import { useEffect } from "preact/hooks";
 
 import { nextItem } from "../model/playback";
-import type { PanelDescription } from "../protocol/messages";
 import { Button, NumberField } from "./controls";
-import { useScan } from "./scan";
+import { useViewer } from "./context";
 
 /** The items of a series: slider, playing once, in a loop, or to and fro. */
-export function SeriesBar({ panel }: { panel: PanelDescription }) {
-  const { store, actions } = useScan();
+export function SeriesBar() {
+  const { store, actions } = useViewer();
   const items = store.dataset.value?.items ?? [];
   const { item, fps, loop, boomerang } = store.view;
   const playing = store.playing.value;
@@ -33,7 +32,7 @@ export function SeriesBar({ panel }: { panel: PanelDescription }) {
   if (items.length < 2) return null;
   const ready = store.ready.value.length;
   return (
-    <div class="series" role="group" aria-label={panel.title}>
+    <div class="series" role="group" aria-label="Series">
       <Button label="Previous item" icon="previous" keys="," onClick={() => actions.chooseItem(item.value - 1)} />
       <Button label={playing ? "Pause" : "Play"} icon={playing ? "pause" : "play"} filled keys="Space" pressed={playing} onClick={() => actions.setPlaying(!playing)} />
       <Button label="Next item" icon="next" keys="." onClick={() => actions.chooseItem(item.value + 1)} />

@@ -64,6 +64,7 @@ void run(Prepared& prepared) {
   attach_terminal(prepared.common->quiet);
   Door door{.surroundings = join::surroundings()};
   door.surroundings.say = [](const std::string& text) { terminal().print(spelled(text, Spelling::flags)); };
+  door.surroundings.announce = door.surroundings.say;
   door.surroundings.print = print_output;
   door.surroundings.be_silent = [] { attach_terminal(/*quiet=*/true); };
   door.take_plan = [&](const Report& report) { show_plan(prepared, report); };

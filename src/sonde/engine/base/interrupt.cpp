@@ -94,10 +94,16 @@ void Cancel::request_at(std::chrono::steady_clock::time_point when) noexcept {
   }
 }
 
-bool Cancel::requested() const noexcept {
+bool Cancel::itself_requested() const noexcept {
   const std::int64_t from = from_ns_.load(std::memory_order_relaxed);
   // The clock is asked only when there is a time to compare it with.
   return from != never && std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1) >= from;
+}
+
+bool Cancel::requested() const noexcept { return itself_requested() || (outer_ != nullptr && outer_->requested()); }
+
+const std::string& Cancel::because() const noexcept {
+  return outer_ != nullptr && outer_->requested() ? outer_->because() : because_;
 }
 
 CancelScope::CancelScope(const Cancel* cancel) noexcept : outer_(current_cancel) { current_cancel = cancel; }
@@ -108,7 +114,7 @@ const Cancel* CancelScope::current() noexcept { return current_cancel; }
 
 void CancelScope::check() {
   if (current_cancel != nullptr && current_cancel->requested())
-    throw Error(ErrorKind::interrupted, "cancelled: the result is not wanted any more");
+    throw Error(ErrorKind::interrupted, current_cancel->because());
 }
 
 TerminationWaits::TerminationWaits(double most_s) noexcept {

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <utility>
 
 namespace sonde {
 
@@ -31,14 +33,23 @@ void check_interrupt();
 /// it outlives every scope that names it.
 class Cancel {
  public:
+  /// `because` is what check_interrupt() then says. Where `outer` is requested, which has to live as long, so is this.
+  explicit Cancel(std::string because = "cancelled: the result is not wanted any more", const Cancel* outer = nullptr)
+      : because_(std::move(because)), outer_(outer) {}
   /// Now.
   void request() noexcept { from_ns_.store(0, std::memory_order_relaxed); }
   /// From `when` on, unless it was asked for an earlier time.
   void request_at(std::chrono::steady_clock::time_point when) noexcept;
   [[nodiscard]] bool requested() const noexcept;
+  /// Why, where it is requested.
+  [[nodiscard]] const std::string& because() const noexcept;
 
  private:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  [[nodiscard]] bool itself_requested() const noexcept;
+
+  std::string because_;
+  const Cancel* outer_;
   std::atomic<std::int64_t> from_ns_{never};  // of the steady clock
 };
 

@@ -160,8 +160,9 @@ class OpenDesk {
   /// Answers the other ranks until none of them works.
   void serve(const std::stop_token& closed) {
     Naps naps;
+    const Cancel* const cancel = CancelScope::current();
     for (int working = ranks_ - 1; working > 0;) {
-      if (closed.stop_requested() || interrupt_requested()) return;
+      if (closed.stop_requested() || interrupt_requested() || (cancel != nullptr && cancel->requested())) return;
       if (failed()) tell_to_stop();
       const std::optional<messages::Waiting> waiting = messages::mpi().waiting(to_desk);
       if (!waiting) {
@@ -230,7 +231,11 @@ using Work = std::function<void(const Piece&, const Deliver&)>;
 void work_at_the_desk(const Ranks& ranks, const Desk& desk, const Work& work) {
   OpenDesk open(desk, ranks.size());
   std::jthread server;
-  if (ranks.size() > 1) server = std::jthread([&](const std::stop_token& closed) { open.serve(closed); });
+  if (ranks.size() > 1)
+    server = std::jthread([&, cancel = CancelScope::current()](const std::stop_token& closed) {
+      const CancelScope scope(cancel);
+      open.serve(closed);
+    });
   const Deliver deliver = [&](std::span<const std::byte> found) { open.receive(0, found); };
   try {
     for (Piece piece = open.next(0); !piece.empty(); piece = open.next(0)) work(piece, deliver);

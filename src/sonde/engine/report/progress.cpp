@@ -20,14 +20,26 @@ SharedSink& shared_sink() {
   return shared;
 }
 
-thread_local std::shared_ptr<const ProgressSink> scope_sink;
+std::shared_ptr<const ProgressSink> sink_of_application() {
+  const std::lock_guard lock(shared_sink().mutex);
+  return shared_sink().sink;
+}
+
+thread_local std::shared_ptr<const ProgressScope::Listener> listener;
 
 }  // namespace
 
-ProgressScope::ProgressScope(ProgressSink sink)
-    : outer_(std::exchange(scope_sink, std::make_shared<const ProgressSink>(std::move(sink)))) {}
+ProgressScope::ProgressScope(ProgressSink sink, Pause* pause)
+    : outer_(std::exchange(listener, std::make_shared<const Listener>(Listener{std::move(sink), pause}))) {}
 
-ProgressScope::~ProgressScope() { scope_sink = std::move(outer_); }
+ProgressScope::~ProgressScope() { listener = std::move(outer_); }
+
+ProgressSink present_progress_sink() {
+  return [own = listener](const Progress& progress) {
+    if (own) return own->sink(progress);
+    if (const auto sink = sink_of_application()) (*sink)(progress);
+  };
+}
 
 ProgressSink set_progress_sink(ProgressSink sink) {
   auto next = sink ? std::make_shared<const ProgressSink>(std::move(sink)) : nullptr;
@@ -38,44 +50,47 @@ ProgressSink set_progress_sink(ProgressSink sink) {
   return next ? *next : ProgressSink{};
 }
 
-ProgressMeter::ProgressMeter(std::string stage, Index total, std::string unit) : own_(scope_sink) {
+ProgressMeter::ProgressMeter(std::string stage, Index total, std::string unit) : own_(listener) {
   progress_.stage = std::move(stage);
   progress_.unit = std::move(unit);
   progress_.total = total;
+  if (own_ && own_->pause != nullptr) paused_before_s_ = own_->pause->seconds();
 }
 
 ProgressMeter::~ProgressMeter() {
   try {
-    tell(true);
+    tell(When::last);
   } catch (...) {  // a sink that fails to draw must not end the work
   }
 }
 
 void ProgressMeter::advance(Index steps) {
   done_.fetch_add(steps, std::memory_order_relaxed);
-  if (own_ || shared_sink().present.load(std::memory_order_relaxed)) tell(false);
+  if (own_ && own_->pause != nullptr && own_->pause->wanted()) {
+    tell(When::now);
+    own_->pause->wait();
+  } else if (own_ || shared_sink().present.load(std::memory_order_relaxed)) {
+    tell(When::if_due);
+  }
 }
 
-void ProgressMeter::tell(bool finished) {
-  std::unique_lock own(mutex_, std::defer_lock);
-  if (finished)
-    own.lock();
-  else if (!own.try_lock())
+void ProgressMeter::tell(When when) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (when != When::if_due)
+    lock.lock();
+  else if (!lock.try_lock())
     return;  // another thread is telling
   const double now_s = watch_.seconds();
-  if (!finished && now_s - told_s_ < pause_s) return;
+  if (when == When::if_due && now_s - told_s_ < pause_s) return;
   told_s_ = now_s;
-  std::shared_ptr<const ProgressSink> sink = own_;
-  if (!sink) {
-    const std::lock_guard lock(shared_sink().mutex);
-    sink = shared_sink().sink;
-  }
-  if (!sink) return;
+  const std::shared_ptr<const ProgressSink> shared = own_ ? nullptr : sink_of_application();
+  if (!own_ && !shared) return;
+  const double paused_s = own_ && own_->pause != nullptr ? own_->pause->seconds() - paused_before_s_ : 0;
   progress_.done = done_.load(std::memory_order_relaxed);
-  progress_.elapsed_s = now_s;
-  progress_.rate = now_s > 0 ? static_cast<double>(progress_.done) / now_s : 0;
-  progress_.finished = finished;
-  (*sink)(progress_);
+  progress_.elapsed_s = now_s - paused_s;
+  progress_.rate = progress_.elapsed_s > 0 ? static_cast<double>(progress_.done) / progress_.elapsed_s : 0;
+  progress_.finished = when == When::last;
+  own_ ? own_->sink(progress_) : (*shared)(progress_);
 }
 
 }  // namespace sonde

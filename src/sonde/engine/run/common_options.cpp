@@ -3,7 +3,15 @@
 
 namespace sonde {
 
-void CommonOptions::describe(Fields& fields) {
+void CommonOptions::describe(Fields& fields, bool watched) {
+  fields.heading("");
+  if (watched)
+    fields.add("live", live,
+               {.help = "show the work in the browser while it runs, on this port of this machine; 0 takes a free one. "
+                        "It can be paused there between two steps, and stopped",
+                .min = 0,
+                .max = 65535,
+                .metavar = "PORT"});
   fields.heading("Settings of every command");
   compute.describe(fields);
   fields.add("threads", threads,

@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-/// The settings of every verb.
+/// The settings of every verb, and `live` of those that can be watched.
 struct CommonOptions {
   ComputeOptions compute;
   Index threads = 0;
@@ -18,7 +18,8 @@ struct CommonOptions {
   bool json = false;
   bool dry_run = false;
   bool quiet = false;
-  void describe(Fields& fields);
+  std::optional<Index> live;
+  void describe(Fields& fields, bool watched = false);
 };
 
 }  // namespace sonde

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <utility>
 
@@ -22,12 +21,11 @@ struct LivePage::Shared {
 
   const Description description;
   mutable std::mutex mutex;
-  std::condition_variable changed;
   std::vector<std::shared_ptr<panel::Outlet>> outlets;
   std::vector<panel::Frame> frames;  // shown last
   Value told = Value::object();      // options of panels
   std::vector<ChangeRequest> requests;
-  bool paused = false;
+  Pause pause;
   std::atomic<bool> stop{false}, wanted{false};  // wanted: somebody looks and has seen nothing yet
   Stopwatch watch;
   ShowingShare share;
@@ -41,8 +39,9 @@ struct LivePage::Shared {
     if (panels.find("run") != nullptr) tell_run();
   }
   void tell_run() {
-    told["run"]["paused"] = paused;
+    told["run"]["paused"] = pause.wanted();
     told["run"]["stopping"] = stop.load();
+    told["run"]["keeps"] = description.keeps;
     send("run");
   }
   /// Of waiting events of one name a client gets only the newest: each panel has a name of its own.
@@ -58,6 +57,11 @@ struct LivePage::Shared {
     for (const auto& outlet : outlets)
       for (const panel::Frame& frame : frames) outlet->send(frame);
     tell(state.panels);
+  }
+  void ask_to_stop() {
+    stop = true;
+    if (description.stop) description.stop();
+    pause.end();
   }
   /// Refused here and now as far as limits tell; the others have to be tried.
   void request(const Value& arguments) {
@@ -92,18 +96,17 @@ class LivePage::Shared::Watcher final : public panel::Session {
     const std::lock_guard lock(shared_->mutex);
     const LivePage::Description& can = shared_->description;
     if (command.name == "pause")
-      shared_->paused = true;
+      shared_->pause.begin();
     else if (command.name == "resume")
-      shared_->paused = false;
+      shared_->pause.end();
     else if (command.name == "stop")
-      shared_->stop = true, shared_->paused = false;
+      shared_->ask_to_stop();
     else if (command.name == "restart" && can.restarts)
-      shared_->requests.push_back({}), shared_->paused = false;
+      shared_->requests.push_back({}), shared_->pause.end();
     else if (command.name == "set" && can.accept)
       shared_->request(command.arguments);
     else
       throw Error(ErrorKind::bad_input, fmt::format("no command is called \"{}\"", command.name));
-    shared_->changed.notify_all();
     outlet_->reply(command, Value::object());
     shared_->tell_run();
   }
@@ -118,8 +121,8 @@ class LivePage::Shared::Watcher final : public panel::Session {
 };
 
 LivePage::LivePage(Description description) : shared_(std::make_shared<Shared>(std::move(description))) {
-  shared_->told["run"]["paused"] = false;
-  shared_->told["run"]["stopping"] = false;
+  const std::lock_guard lock(shared_->mutex);
+  shared_->tell_run();
 }
 LivePage::~LivePage() = default;
 
@@ -133,7 +136,10 @@ panel::Page LivePage::page() const {
   page.panels.insert(page.panels.end(), can.panels.begin(), can.panels.end());
   page.actions = {{.name = "pause", .help = "stop between two steps, continue with resume", .latest = false},
                   {.name = "resume", .help = "continue", .latest = false},
-                  {.name = "stop", .help = "end the work now and keep what it has", .latest = false}};
+                  {.name = "stop",
+                   .help = can.keeps ? "end the work now and keep what it has"
+                                     : "end the work now; outputs that are not complete are removed",
+                   .latest = false}};
   if (can.accept)
     page.actions.push_back({.name = "set", .help = "change a setting from the next step on", .latest = false});
   if (can.restarts)
@@ -152,23 +158,26 @@ panel::Page LivePage::page() const {
 
 void LivePage::update(bool over, const std::function<LiveState()>& state) {
   Shared& shared = *shared_;
-  std::unique_lock lock(shared.mutex);
-  const bool seen = !shared.outlets.empty(), waits = shared.paused && !over;
-  const double now = shared.watch.seconds();
-  if (seen && (over || waits || shared.share.may_show(now))) {
-    lock.unlock();
-    shared.show(state());
-    shared.share.showed(now, shared.watch.seconds() - now);
-    lock.lock();
-  }
-  while (shared.paused && !over) {
-    shared.changed.wait_for(lock, std::chrono::milliseconds(100));
-    lock.unlock();
+  const auto seen = [&] {
+    const std::lock_guard lock(shared.mutex);
+    return !shared.outlets.empty();
+  };
+  if (seen()) offer(over || shared.pause.wanted(), state);
+  while (!over && !shared.pause.wait_for(std::chrono::milliseconds(100))) {
     check_interrupt();
     if (shared.wanted) shared.show(state());
-    lock.lock();
   }
 }
+
+void LivePage::offer(bool now, const std::function<LiveState()>& state) {
+  Shared& shared = *shared_;
+  const double now_s = shared.watch.seconds();
+  if (!now && !shared.share.may_show(now_s)) return;
+  shared.show(state());
+  shared.share.showed(now_s, shared.watch.seconds() - now_s);
+}
+
+Pause& LivePage::pause() const { return shared_->pause; }
 
 bool LivePage::stop_asked() const { return shared_->stop; }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/pause.h"
 #include "sonde/engine/panel/page.h"
 
 namespace sonde {
@@ -61,6 +62,9 @@ class LivePage {
     std::vector<panel::Panel> panels{};
     std::string ended{};    ///< what the page says when the program has ended
     bool restarts = false;  ///< whether the work can begin again
+    bool keeps = true;      ///< whether work that is stopped keeps what it has
+    /// Called by the server when somebody asks the work to end, for work that does not ask stop_asked().
+    std::function<void()> stop{};
     /// Whether a setting can be another one; returns options of panels that everybody sees then. Throws for settings
     /// and values that cannot be. Empty: nothing can be changed. One call at a time.
     std::function<Value(const std::string& setting, const Value& value)> accept{};
@@ -77,6 +81,11 @@ class LivePage {
   /// `state` gives the options of "run" too: {"state", "over", "done", "total", "unit", "note", "facts", "because"}.
   /// Returns only when the work is not paused any more. Throws Error(interrupted) while it waits.
   void update(bool over, const std::function<LiveState()>& state);
+  /// The same for work that waits elsewhere, by pause(), from one thread at a time: shown also where nobody looks yet,
+  /// so that who comes finds it, when ShowingShare allows it or `now` says so.
+  void offer(bool now, const std::function<LiveState()>& state);
+  /// Wanted while somebody has paused the work; lives as long as the page.
+  [[nodiscard]] Pause& pause() const;
   /// Somebody asked the work to end; what it has is to be kept.
   [[nodiscard]] bool stop_asked() const;
   /// What was asked for since the last time, in order.

@@ -9,6 +9,7 @@
 #include "sonde/engine/bench/machine.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/file.h"
+#include "sonde/engine/run/watched_run.h"
 #include "sonde/engine/run/write_contents.h"
 
 namespace sonde {
@@ -39,6 +40,16 @@ void Run::use_device(const Choice<Device>& chosen) {
   device_ = chosen.value;
   report_.set_device(chosen.value);
   report_.add_choice("device", chosen.value.name(), chosen.because);
+  if (watched_ != nullptr) watched_->add_fact("device", chosen.value.name());
+}
+
+void Run::add_settings(const std::string& name, Value settings) {
+  if (watched_ != nullptr) watched_->add_settings(settings);
+  report_.add_options(name, std::move(settings));
+}
+
+std::shared_ptr<void> Run::live(std::function<Value()> panels) {
+  return watched_ != nullptr ? watched_->fill(std::move(panels)) : nullptr;
 }
 
 Budget Run::budget_of(Device device) {
@@ -85,6 +96,12 @@ void Run::be_silent() {
 
 void Run::say(const std::string& text) const {
   if (!common_.quiet && !silent_ && surroundings_.say) surroundings_.say(text);
+}
+
+void Run::announce(const std::string& text) const {
+  if (silent_) return;
+  if (surroundings_.announce) return surroundings_.announce(text);
+  say(text);
 }
 
 void Run::print(const std::string& text) const {

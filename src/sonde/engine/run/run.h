@@ -21,6 +21,7 @@
 namespace sonde {
 
 class Run;
+class WatchedRun;
 
 /// A page that somebody looks at, as long as this lives.
 class Shown {
@@ -33,8 +34,10 @@ class Shown {
 struct Surroundings {
   std::function<void(const std::string&)> say;    ///< text for people
   std::function<void(const std::string&)> print;  ///< text that is the product itself
-  std::function<void()> be_silent;                ///< another process speaks for this one: notes and progress end too
-  std::function<void(Contents contents)> take;    ///< arrays of the result
+  /// Text that is of use only while the work runs, also where nothing else is said: an address.
+  std::function<void(const std::string&)> announce;
+  std::function<void()> be_silent;              ///< another process speaks for this one: notes and progress end too
+  std::function<void(Contents contents)> take;  ///< arrays of the result
   /// Inputs of the verb that are arrays of the caller; nullptr: all are files.
   const InputArrays* arrays = nullptr;
   /// Tables of a run file that the caller gives by themselves, as Tables::assign_all() takes them.
@@ -93,6 +96,8 @@ class Run {
   const MachineRates& machine();
   /// Text for people; nothing with `quiet`. A line end is added.
   void say(const std::string& text) const;
+  /// Text that is of use only while the work runs, with `quiet` too.
+  void announce(const std::string& text) const;
   /// The product, where that is a text: for standard output.
   void print(const std::string& text) const;
   /// Whether somebody takes the arrays of the result: for those that must be made first.
@@ -120,6 +125,16 @@ class Run {
   /// Tables of settings that count more than those of a run file, and less than settings that the verb has by
   /// themselves.
   [[nodiscard]] const Value& tables() const { return surroundings_.tables; }
+  /// Where nobody watches by `live`, this does nothing. Else the panels of Verb::watched have, until the result ends,
+  /// the options that `panels` gives by their ids. It is called between two steps by the thread that counts them
+  /// (ProgressMeter), and by this thread in the end: what both touch is to be guarded.
+  [[nodiscard]] std::shared_ptr<void> live(std::function<Value()> panels);
+  /// For verbs with a page of their own: where `live` wants it.
+  [[nodiscard]] std::optional<Index> live_port() const { return common_.live; }
+  /// Adds settings of a run file, resolved, to the report and to what those see who watch.
+  void add_settings(const std::string& name, Value settings);
+  /// The page of `live`, which has to live as long as this; start() makes it.
+  void watch(WatchedRun* page) { watched_ = page; }
   /// Shows a page in the browser while the result lives. Throws Error(not_supported) where nobody can.
   [[nodiscard]] std::unique_ptr<Shown> show(panel::Page page, Index port);
   /// Frames of a file that another instrument reads. This run must live as long as they do. Throws Error(not_supported)
@@ -138,6 +153,7 @@ class Run {
   std::optional<Budget> budget_, host_budget_;
   bool keeps_results_of_failure_ = false, asked_machine_ = false, silent_ = false;
   int processes_here_ = 1;
+  WatchedRun* watched_ = nullptr;
 };
 
 }  // namespace sonde

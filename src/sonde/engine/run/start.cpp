@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,6 +19,7 @@
 #include "sonde/engine/options/toml.h"
 #include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/report/report_role.h"
+#include "sonde/engine/run/watched_run.h"
 
 namespace sonde {
 namespace {
@@ -43,6 +46,30 @@ class Listener {
   LogSink shown_;
 };
 
+/// The page of `live`, as long as the verb works and its results are handed out. Of several processes only the first
+/// shows one.
+class Watching {
+ public:
+  Watching(const Prepared& prepared, Run& run) {
+    const std::optional<Index> port = prepared.common->live;
+    if (!port || prepared.common->dry_run || prepared.verb->watched->own_page || Ranks::world().rank() != 0) return;
+    page_ = std::make_unique<WatchedRun>(*prepared.verb, prepared.fields);
+    run.watch(page_.get());
+    shown_ = run.show(page_->page(), *port);
+    run.announce("live      " + shown_->url());
+  }
+  void end_well() {
+    if (page_) page_->end_well();
+  }
+  void end_badly() {
+    if (page_) page_->end_by(as_error(std::current_exception()));
+  }
+
+ private:
+  std::unique_ptr<WatchedRun> page_;
+  std::unique_ptr<Shown> shown_;  // ends before what it shows
+};
+
 /// The report of a run that failed; that it cannot be written is a warning beside the error.
 void write_failed(Report& report, const std::string& path) {
   report.set_failed(as_error(std::current_exception()).message());
@@ -58,7 +85,7 @@ void write_failed(Report& report, const std::string& path) {
 Prepared::Prepared(const Verb& prepared)
     : verb(&prepared), invocation(prepared.invoke()), common(std::make_unique<CommonOptions>()) {
   invocation->describe(fields);
-  common->describe(fields);
+  common->describe(fields, verb->watched.has_value());
 }
 
 void read_settings(Prepared& prepared, const std::optional<std::string>& argument,
@@ -90,10 +117,14 @@ void start(Prepared& prepared, const Door& door) {
     run.machine();
     report.write(*common.report);
   };
+  std::optional<Watching> watching;
   try {
+    watching.emplace(prepared, run);
     if (prepared.fields.is_set("device")) run.device();  // a device that is not there is an error of any verb
     if (!common.dry_run || prepared.verb->plans) prepared.invocation->run(run);
+    watching->end_well();
   } catch (...) {
+    if (watching) watching->end_badly();
     if (!common.dry_run && run.keeps_results_of_failure()) hand_out(door.take_results);
     if (common.report && !run.silent()) write_failed(report, *common.report);
     throw;

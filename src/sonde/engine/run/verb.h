@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sonde/engine/options/fields.h"
 #include "sonde/engine/options/tables.h"
+#include "sonde/engine/panel/page.h"
 #include "sonde/engine/run/run.h"
 
 namespace sonde {
@@ -32,6 +34,13 @@ struct ReferencePage {
   std::string (*text)() = nullptr;
 };
 
+/// How a long verb is watched in the browser while it works (`live`). Without more words the page shows its progress
+/// (ProgressMeter), what it works with and its settings, and can pause and stop it.
+struct Watched {
+  std::vector<panel::Panel> panels{};  ///< more of that page, filled by Run::live()
+  bool own_page = false;               ///< the verb shows a page of its own on Run::live_port()
+};
+
 /// One thing that an instrument, or the program, can do: its words, its settings and its function. Program, Python and
 /// the reference pages are made from this description.
 struct Verb {
@@ -42,8 +51,9 @@ struct Verb {
   std::vector<ReferencePage> pages{};  ///< written beside the verb's own
   bool own_config = false;             ///< `config` names a file that the verb reads itself (Run::config_file)
   std::vector<Tables::Name> (*tables)() = nullptr;  ///< of the run file that it reads (Run::tables)
-  bool plans = false;  ///< the verb honours a dry run; otherwise that only shows the resolved settings
-  bool ranks = false;  ///< several processes share its work; others refuse to do it several times
+  bool plans = false;                ///< the verb honours a dry run; otherwise that only shows the resolved settings
+  std::optional<Watched> watched{};  ///< long work; others have no `live`
+  bool ranks = false;                ///< several processes share its work; others refuse to do it several times
   std::unique_ptr<Invocation> (*invoke)() = nullptr;
 };
 

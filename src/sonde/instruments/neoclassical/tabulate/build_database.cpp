@@ -136,6 +136,7 @@ void DatabaseBuild::keep(const FinishedPoint& point, const std::string& part) {
   database_.onsager_residual[at] = point.onsager_residual;
   database_.n_xi_used[at] = point.n_xi_used;
   if (!database_.precision_code.empty()) database_.precision_code[at] = point.precision_code;
+  if (listener_) listener_(point);
 }
 
 Database DatabaseBuild::run(PartFile& part, const Budget& budget) { return *run(Ranks::alone(), &part, budget); }
@@ -166,15 +167,14 @@ std::optional<Database> DatabaseBuild::run(const Ranks& ranks, PartFile* part, c
   work.finished = [&](Index radius, Index which, const Point& point) {
     point_seconds_ += point.seconds;
     if (point.in_batch) ++in_batches_;
-    progress.advance();
-    if (point.status != PointStatus::ok) {
-      if (without++ == 0)
-        first = fmt::format("{}: {}", place(radius, which / axes.fields(), which % axes.fields()), point.message);
-      return;
+    if (point.status == PointStatus::ok) {
+      const FinishedPoint record = finished(point, radius, which / axes.fields(), which % axes.fields());
+      if (part != nullptr) part->append(record);
+      keep(record, where);
+    } else if (without++ == 0) {
+      first = fmt::format("{}: {}", place(radius, which / axes.fields(), which % axes.fields()), point.message);
     }
-    const FinishedPoint record = finished(point, radius, which / axes.fields(), which % axes.fields());
-    if (part != nullptr) part->append(record);
-    keep(record, where);
+    progress.advance();  // the last: a pause or a stop leaves no point that is half known
   };
   points_of_rank_ = scan_surfaces(ranks, work, budget, options);
   if (without > 0)

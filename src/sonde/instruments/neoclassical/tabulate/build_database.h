@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sonde/engine/memory/budget.h"
@@ -44,6 +46,11 @@ class DatabaseBuild {
   /// The memory that a scan takes at a time. Throws Error(budget) when not even one point fits.
   [[nodiscard]] Choice<Index> batch(const Budget& budget) const;
 
+  /// Without the coefficients that are not solved yet, which are 0.
+  [[nodiscard]] const Database& so_far() const { return database_; }
+  /// `listener` hears of every point that is there, those of an earlier run too, of one at a time, while run() works.
+  void tell(std::function<void(const FinishedPoint&)> listener) { listener_ = std::move(listener); }
+
   /// Solves what `part` does not have yet to the tolerance, radius by radius, several points at a time, and keeps every
   /// point there as it comes. Each point's numbers depend only on its place. Throws Error(not_converged) naming the
   /// first point without an answer when all others are done, and at once for one of D11 <= 0, which no database can
@@ -73,6 +80,7 @@ class DatabaseBuild {
   std::vector<double> fields_;  ///< E_hat of each [radius][field]
   Notes notes_;
   std::optional<BatchDevice> batches_;
+  std::function<void(const FinishedPoint&)> listener_;
   Index resumed_ = 0, in_batches_ = 0;
   double point_seconds_ = 0;
   std::vector<Index> points_of_rank_;

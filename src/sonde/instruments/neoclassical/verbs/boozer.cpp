@@ -83,6 +83,7 @@ Verb boozer_verb() {
                        {"sonde neoclassical boozer wout.nc -o boozmn.nc --s 0.25,0.5,0.75 --mboz 40 --nboz 30",
                         "Three surfaces with more modes"}},
           .plans = true,
+          .watched = Watched{},
           .invoke = invocation<BoozerOptions, run_boozer>};
 }
 

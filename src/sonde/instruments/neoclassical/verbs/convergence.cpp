@@ -137,6 +137,7 @@ Verb convergence_verb() {
                     "With a field, stored to be drawn again, and with its chart"}},
       .tables = [] { return RunFile().tables().outline(); },
       .plans = true,
+      .watched = Watched{},
       .invoke = invocation<ConvergenceOptions, run_convergence>};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <optional>
 
 #include "sonde/engine/base/error.h"
@@ -11,6 +12,7 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/ranks/hand_out.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
+#include "sonde/instruments/neoclassical/results/live_coefficients.h"
 #include "sonde/instruments/neoclassical/tabulate/build_database.h"
 #include "sonde/instruments/neoclassical/verbs/solve_settings.h"
 #include "sonde/instruments/neoclassical/verbs/verbs.h"
@@ -172,6 +174,23 @@ DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ranks, 
 }
 
 Database solved(const Ranks& ranks, DatabaseBuild& build, PartFile* part, Run& run) {
+  std::mutex mutex;  // of what is shown meanwhile
+  LiveCoefficients solved_so_far;
+  CoefficientTables so_far = tables_of(build.so_far());
+  const auto shown = run.live([&] {
+    const std::lock_guard lock(mutex);
+    return solved_so_far.options(so_far);
+  });
+  if (shown)
+    build.tell([&](const FinishedPoint& point) {
+      const std::lock_guard lock(mutex);
+      const std::size_t at = build.request().axes.index(point.radius, point.nu, point.field);
+      so_far.D11[at] = point.D11;
+      so_far.D31[at] = point.D31;
+      so_far.D13[at] = point.D13;
+      so_far.D33[at] = point.D33;
+      solved_so_far.add(point.radius, point.nu, point.field);
+    });
   try {
     return *build.run(ranks, part, run.host_budget());
   } catch (Error& error) {
@@ -267,6 +286,7 @@ Verb database_verb() {
                        {"sonde neoclassical database wout.nc --booz boozmn.nc --surface-backend boozer -o Dij.h5",
                         "In Boozer angles"}},
           .plans = true,
+          .watched = Watched{.panels = LiveCoefficients::panels()},
           .ranks = true,
           .invoke = invocation<DatabaseOptions, run_database>};
 }

@@ -423,6 +423,7 @@ Verb profile_verb() {
                    {"sonde neoclassical profile wout.nc --rho 0.5 --E-r 0 --compare Dij.h5 -o direct.h5",
                     "What interpolating a database costs"}},
       .plans = true,
+      .watched = Watched{},
       .ranks = true,
       .invoke = invocation<ProfileOptions, run_profile>};
 }

@@ -180,6 +180,7 @@ Verb run_verb() {
           .pages = {{"neoclassical-run-file", "The run file of neoclassical transport", run_file_reference}},
           .tables = [] { return RunFile().tables().outline(); },
           .plans = true,
+          .watched = Watched{},
           .invoke = invocation<RunOptions, run_run>};
 }
 

@@ -3,11 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/neoclassical/results/live_coefficients.h"
 #include "sonde/instruments/neoclassical/results/scan_result.h"
 #include "sonde/instruments/neoclassical/scan/scan_surfaces.h"
 #include "sonde/instruments/neoclassical/verbs/solve_settings.h"
@@ -153,8 +155,19 @@ void run_scan(const ScanVerbOptions& options, Run& run) {
     const std::size_t each = scan.work.cases.front().size();
     result.points.resize(each * scan.surfaces.size());
     ProgressMeter progress("solving", static_cast<Index>(result.points.size()), "points");
+    std::mutex mutex;  // of what is shown meanwhile
+    LiveCoefficients solved_so_far;
+    const auto shown = run.live([&] {
+      const std::lock_guard lock(mutex);
+      return solved_so_far.options(tables_of(result));
+    });
     scan.work.finished = [&](Index surface, Index which, const Point& point) {
-      result.points[static_cast<std::size_t>(surface) * each + static_cast<std::size_t>(which)] = point;
+      {
+        const std::lock_guard lock(mutex);
+        result.points[static_cast<std::size_t>(surface) * each + static_cast<std::size_t>(which)] = point;
+        const auto fields = static_cast<Index>(result.field.values.size());
+        solved_so_far.add(surface, which / fields, which % fields, point.message);
+      }
       progress.advance();
     };
     const std::vector<Index> solved = scan_surfaces(ranks, scan.work, run.host_budget(), scan.options);
@@ -223,6 +236,7 @@ Verb scan_verb() {
                    {"sonde neoclassical scan run.toml -o scan.nc --memory 150M", "With little memory"}},
       .tables = [] { return RunFile().tables().outline(); },
       .plans = true,
+      .watched = Watched{.panels = LiveCoefficients::panels()},
       .ranks = true,
       .invoke = invocation<ScanVerbOptions, run_scan>};
 }

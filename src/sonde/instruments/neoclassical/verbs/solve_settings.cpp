@@ -98,9 +98,7 @@ void RunInput::read(RunFile& run_file, const std::vector<std::string>& unused, c
   if (run_file.output.report) require_place(*run_file.output.report, report_role());
 }
 
-void report_settings(const RunFile& run_file, Run& run) {
-  run.report().add_options("run_file", run_file.tables().echo());
-}
+void report_settings(const RunFile& run_file, Run& run) { run.add_settings("run_file", run_file.tables().echo()); }
 
 void report_case(const Case& at, const FieldAxis& field, const Surface& surface, const GridSpec& grid, Run& run) {
   Value& of = run.results()["case"];

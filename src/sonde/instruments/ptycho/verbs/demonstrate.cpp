@@ -84,7 +84,7 @@ void demonstrate(const Demonstration& demo, Run& run) {
                       simulated.counts_per_frame));
   RunFile run_file;
   run_file.parse(run_text(scan, folder), "the demo's run file");
-  reconstruct(run_file, nullptr, std::nullopt, run);
+  reconstruct(run_file, nullptr, run);
 
   const Result result = read_result(run_file.output.file);
   const double error = phase_error(result, truth_of(scan));

@@ -130,6 +130,7 @@ Verb direct_verb() {
       .own_config = true,
       .tables = [] { return RunFile().tables().outline(); },
       .plans = true,
+      .watched = Watched{},
       .invoke = invocation<DirectOptions, run_direct_command>};
 }
 

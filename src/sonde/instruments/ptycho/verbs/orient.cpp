@@ -114,6 +114,7 @@ Verb orient_verb() {
                     "The angle is known, mirrors and quarter turns are not"}},
       .own_config = true,
       .tables = [] { return RunFile().tables().outline(); },
+      .watched = Watched{},
       .invoke = invocation<OrientCommandOptions, run_orient>};
 }
 

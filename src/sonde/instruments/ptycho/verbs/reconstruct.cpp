@@ -141,7 +141,7 @@ struct LiveView {
     live = std::make_unique<LiveRun>(std::move(facts));
     live->tell_settings(file, job.changes());
     shown = run.show(live->page(), port);
-    run.say("live      " + shown->url());
+    run.announce("live      " + shown->url());
   }
 };
 
@@ -287,15 +287,7 @@ void tell_outcome(Job& job, const std::optional<Error>& stopped, Run& run) {
 
 }  // namespace
 
-void describe_live(Fields& fields, std::optional<Index>& live) {
-  fields.add("live", live,
-             {.help = "show the run in the browser while it works, on this port of this machine; 0 takes a free one",
-              .min = 0,
-              .max = 65535,
-              .metavar = "PORT"});
-}
-
-void reconstruct(RunFile& run_file, const CheckpointReader* from, std::optional<Index> live_port, Run& run) {
+void reconstruct(RunFile& run_file, const CheckpointReader* from, Run& run) {
   const std::string why_not_on_gpu = why_no_kernels(run_file.schedule());
   // The default name, also where a run file repeats it.
   if (!run.given("output") && fs::path(run_file.output.file).filename() == OutputSettings{}.file) note_made_up_names();
@@ -306,7 +298,7 @@ void reconstruct(RunFile& run_file, const CheckpointReader* from, std::optional<
   run.share_machine(processes_here);
   const Device device =
       run.device_for(ranks.size() > 1 ? "several processes share a scan only on the CPU" : why_not_on_gpu);
-  if (ranks.size() > 1) require_ranks_can(run_file, live_port.has_value());
+  if (ranks.size() > 1) require_ranks_can(run_file, run.live_port().has_value());
   Source source = open_measurement(run_file.data, run);
   TierBudgets budgets = TierBudgets::around(Device::cpu(), run.host_budget(), run_file.compute.scratch);
   if (processes_here > 1)
@@ -351,7 +343,7 @@ void reconstruct(RunFile& run_file, const CheckpointReader* from, std::optional<
   run.keep_results_of_failure();
   std::optional<Error> stopped = from == nullptr ? try_starts(job, run_file, run) : std::nullopt;
   const std::optional<LiveView> live =
-      live_port ? std::optional<LiveView>(std::in_place, job, run_file, *live_port, run) : std::nullopt;
+      run.live_port() ? std::optional<LiveView>(std::in_place, job, run_file, *run.live_port(), run) : std::nullopt;
   if (!stopped) stopped = iterate(job, run_file, live ? live->live.get() : nullptr, run);
   tell_outcome(job, stopped, run);
   const Outcome outcome = job.reconstruction().outcome();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "sonde/engine/io/checkpoint.h"
@@ -11,12 +10,9 @@
 namespace sonde::ptycho {
 
 /// From a resolved run file to the result: plan, memory, iterations with their log and checkpoints, pictures. `from`:
-/// the checkpoint to go on from, or nullptr. `live_port`: shows the run in the browser while it works; 0 takes a free
-/// port; `run` changes as somebody there changes it. Writes the best state also when the run is interrupted or
-/// diverges, and throws afterwards. With an empty output.file (OutputSettings::write_nothing) it only gives arrays.
-void reconstruct(RunFile& run_file, const CheckpointReader* from, std::optional<Index> live_port, Run& run);
-
-/// --live, for the commands that reconstruct.
-void describe_live(Fields& fields, std::optional<Index>& live);
+/// the checkpoint to go on from, or nullptr. `run_file` changes as somebody changes it who watches (Run::live_port).
+/// Writes the best state also when the run is interrupted or diverges, and throws afterwards. With an empty output.file
+/// (OutputSettings::write_nothing) it only gives arrays.
+void reconstruct(RunFile& run_file, const CheckpointReader* from, Run& run);
 
 }  // namespace sonde::ptycho

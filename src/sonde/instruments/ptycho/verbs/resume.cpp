@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <optional>
 
 #include "sonde/instruments/ptycho/run/resume.h"
 #include "sonde/instruments/ptycho/verbs/reconstruct.h"
@@ -11,7 +10,6 @@ namespace {
 struct ResumeOptions {
   std::string checkpoint, output;
   std::vector<std::string> set;
-  std::optional<Index> live;
   void describe(Fields& fields) {
     fields.positional("checkpoint", checkpoint, {.help = "what a run with output.checkpoint_every left (.ckpt.h5)"});
     fields.add("output", output,
@@ -19,7 +17,6 @@ struct ResumeOptions {
     fields.add("set", set,
                {.help = "one setting of the run that is another from now on, for instance engine.0.iterations=400",
                 .metavar = "TABLE.KEY=VALUE"});
-    describe_live(fields, live);
   }
 };
 
@@ -28,7 +25,7 @@ void run_resume(const ResumeOptions& options, Run& run) {
   RunFile run_file;
   settings_of(checkpoint, options.set, run_file);
   if (!options.output.empty()) run_file.output.file = options.output;
-  reconstruct(run_file, &checkpoint, options.live, run);
+  reconstruct(run_file, &checkpoint, run);
 }
 
 }  // namespace
@@ -45,6 +42,7 @@ Verb resume_verb() {
       .examples = {{"sonde ptycho resume result.ckpt.h5", "To the end of the run"},
                    {"sonde ptycho resume result.ckpt.h5 --set engine.0.iterations=400 -o longer.h5", "And beyond it"}},
       .plans = true,
+      .watched = Watched{.own_page = true},
       .ranks = true,
       .invoke = invocation<ResumeOptions, run_resume>};
 }

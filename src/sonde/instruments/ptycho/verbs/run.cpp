@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <optional>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/ranks/ranks.h"
@@ -16,7 +15,6 @@ namespace {
 struct RunOptions {
   std::string input;
   std::vector<std::string> set;
-  std::optional<Index> live;
   RunFile described;
   void describe(Fields& fields) {
     fields.positional("input", input,
@@ -33,7 +31,6 @@ struct RunOptions {
     fields.add(
         "set", set,
         {.help = "one setting of the run file, for instance engine.0.iterations=200", .metavar = "TABLE.KEY=VALUE"});
-    describe_live(fields, live);
   }
 };
 
@@ -45,7 +42,7 @@ void run_run(const RunOptions& options, Run& run) {
         .hint("`sonde ptycho direct -o start.h5` first, then object.init = \"file\" with object.file");
   if (run.gives_arrays() && !run_file.tables().is_set("output.file")) run_file.output.write_nothing();
   begin_directly(run_file, run);
-  reconstruct(run_file, nullptr, options.live, run);
+  reconstruct(run_file, nullptr, run);
 }
 
 }  // namespace
@@ -77,6 +74,7 @@ Verb run_verb() {
           .own_config = true,
           .tables = [] { return RunFile().tables().outline(); },
           .plans = true,
+          .watched = Watched{.own_page = true},
           .ranks = true,
           .invoke = invocation<RunOptions, run_run>};
 }

@@ -92,6 +92,7 @@ Verb simulate_verb() {
                     "Positions that are wrong, three incoherent modes, dead pixels"},
                    {"sonde ptycho simulate sim.toml -o scan.h5 --seed 7", "Settings from a file, but for the seed"}},
       .plans = true,
+      .watched = Watched{},
       .invoke = invocation<SimulateCommandOptions, run_simulate>};
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
@@ -135,6 +136,74 @@ Chart chart_of(const Sweep& sweep, std::size_t best) {
   return chart;
 }
 
+/// What those see who watch: the score of every trial so far, and their ranking.
+class LiveTrials {
+ public:
+  explicit LiveTrials(const Sweep& sweep) : sweep_(sweep), trials_(sweep.trials()) {}
+
+  static std::vector<panel::Panel> panels() {
+    return {{.id = "scores", .type = "curves", .title = "Figure of merit by trial"},
+            {.id = "trials", .type = "table", .title = "Trials, the best first"}};
+  }
+  /// A trial of the sweep, which ended its round.
+  void take(const TrialRecord& record) {
+    const std::lock_guard lock(mutex_);
+    trials_[static_cast<std::size_t>(&record - sweep_.trials().data())] = record;
+  }
+  Value options() {
+    const std::lock_guard lock(mutex_);
+    Value panels;
+    panels["scores"] = scores();
+    panels["trials"] = table();
+    return panels;
+  }
+
+ private:
+  static bool has_score(const TrialRecord& record) { return record.rounds > 0 && std::isfinite(record.score()); }
+
+  Value scores() const {
+    const bool free = std::any_of(trials_.begin(), trials_.end(),
+                                  [](const TrialRecord& record) { return record.r_free.has_value(); });
+    Value value;
+    value["x"]["name"] = "trial";
+    value["x"]["first"] = 1;
+    value["x"]["last"] = trials_.size();
+    value["y"]["unit"] = free ? "R_free" : "R_I";
+    value["places"] = Value::list();
+    value["curves"] = Value::list();
+    Value& curve = value["curves"].push_back(Value::object());
+    curve["name"] = "of its last round";
+    curve["y"] = Value::list();
+    for (std::size_t i = 0; i < trials_.size(); ++i) {
+      value["places"].push_back(i + 1);
+      curve["y"].push_back(has_score(trials_[i]) ? Value(trials_[i].score()) : Value());
+    }
+    return value;
+  }
+  Value table() const {
+    constexpr std::size_t most = 50;
+    Value value;
+    value["columns"] = std::vector<std::string>{"trial", "settings", "outcome", "iterations", "R_I", "R_free"};
+    value["rows"] = Value::list();
+    for (const std::size_t i : ranking(trials_)) {
+      const TrialRecord& record = trials_[i];
+      if (record.rounds == 0 || value["rows"].items().size() == most) continue;
+      Value& row = value["rows"].push_back(Value::list());
+      row.push_back(i + 1);
+      row.push_back(record.trial.text());
+      row.push_back(record.outcome);
+      row.push_back(record.iterations);
+      row.push_back(has_score(record) ? Value(fmt::format("{:.5f}", record.r_intensity)) : Value());
+      row.push_back(record.r_free ? Value(fmt::format("{:.5f}", *record.r_free)) : Value());
+    }
+    return value;
+  }
+
+  const Sweep& sweep_;
+  std::mutex mutex_;
+  std::vector<TrialRecord> trials_;
+};
+
 void show_plan(const Sweep& sweep, Run& run) {
   Report& report = run.report();
   report.add_choice("trials", Value(sweep.trials().size()), "see results");
@@ -202,7 +271,12 @@ void run_sweep(const SweepOptions& options, Run& run) {
   const Reservation reserved = run.host_budget().reserve(largest.memory.peak_bytes_of(at_once.value), "trials");
   const bool measured = !base.compute.deterministic;
   if (measured) load_fft_wisdom();
-  sweep.run(at_once.value, [&](const TrialRecord& record) { run.say(line_of(record)); });
+  LiveTrials live(sweep);
+  const auto shown = run.live([&] { return live.options(); });
+  sweep.run(at_once.value, [&](const TrialRecord& record) {
+    run.say(line_of(record));
+    live.take(record);
+  });
   if (measured) save_fft_wisdom();
   write_outcome(sweep, file.sweep.output, run);
 }
@@ -230,6 +304,7 @@ Verb sweep_verb() {
                    {"sonde ptycho sweep sweep.toml --dry-run", "Which trials there are and what they need"},
                    {"sonde ptycho run defocus/best.toml -o best.h5", "The best settings as a run of their own"}},
       .plans = true,
+      .watched = Watched{.panels = LiveTrials::panels()},
       .invoke = invocation<SweepOptions, run_sweep>};
 }
 

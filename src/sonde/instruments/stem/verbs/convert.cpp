@@ -66,6 +66,7 @@ Verb convert_verb() {
                        {"sonde stem convert scan.mib -o scan_master.h5 --scan-shape 256,256",
                         "The compressed ARINA layout"}},
           .plans = true,
+          .watched = Watched{},
           .invoke = invocation<ConvertOptions, run_convert>};
 }
 

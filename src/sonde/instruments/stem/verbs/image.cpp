@@ -336,6 +336,7 @@ Verb image_verb() {
                        {"sonde stem image --from haadf.json -o again.tif", "The same image again"},
                        {"sonde stem image --state state.json -o images/", "Every image that the viewer showed"}},
           .plans = true,
+          .watched = Watched{},
           .invoke = invocation<ImageCommandOptions, run_image>};
 }
 

@@ -209,6 +209,7 @@ Verb load_verb() {
                         "The smallest detector bin that fits 8 GiB"},
                        {"sonde stem load scan_master.h5 -o summary.h5", "Mean pattern, moments and masks as a file"}},
           .plans = true,
+          .watched = Watched{},
           .invoke = invocation<LoadCommandOptions, run_load>};
 }
 

@@ -63,6 +63,7 @@ Verb simulate_verb() {
                        {"sonde stem simulate beam_master.h5 --sample vacuum --disk-radius 30 --halo-length 25",
                         "The pattern of the benchmarks"}},
           .plans = true,
+          .watched = Watched{},
           .invoke = invocation<SimulateOptions, run_simulate>};
 }
 

@@ -48,6 +48,7 @@ Verb validate_verb() {
           .summary = "Check scans without loading them and list every problem at once",
           .examples = {{"sonde stem validate scan_master.h5", "Links, shapes, filters, frame counts, byte ranges"},
                        {"sonde stem validate DIR --decode", "Every frame of every scan in a folder"}},
+          .watched = Watched{},
           .invoke = invocation<ValidateOptions, run_validate>};
 }
 

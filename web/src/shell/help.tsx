@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useLayoutEffect } from "preact/hooks";
-
-import type { PanelDescription } from "../protocol/messages";
-import { Dialog } from "./dialog";
-import { BINDINGS, listen } from "./keyboard";
-import { useScan } from "./scan";
+import { Dialog } from "../panels/dialog";
+import { BINDINGS } from "./keyboard";
 
 const POINTER: [string, string][] = [
   ["Wheel, two fingers", "zoom"],
@@ -14,12 +10,9 @@ const POINTER: [string, string][] = [
   ["Shift and click", "add or remove a corner of a polygon; wipe out a free mask"],
 ];
 
-/** The keys of the page: listens to them, and lists them when asked. */
-export function KeysPanel({ panel }: { panel: PanelDescription }) {
-  const { actions } = useScan();
-  useLayoutEffect(() => listen(actions), []);
+export function Help() {
   return (
-    <Dialog id={panel.id} title="Keys and pointer">
+    <Dialog title="Keys and pointer">
       <dl class="keys">
         {BINDINGS.filter(({ shown }) => shown).map(({ shown, help }) => (
           <div key={shown}>
