@@ -17,7 +17,8 @@ class CheckLayers(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="sonde-test-")
         cls.addClassCleanup(folder.cleanup)
         cls.copy = pathlib.Path(folder.name)
-        shutil.copytree(ROOT / "src", cls.copy / "src")
+        for folder in ("src", "web/src"):
+            shutil.copytree(ROOT / folder, cls.copy / folder)
 
     def check(self):
         return subprocess.run([sys.executable, ROOT / "tools/check_layers", "--root", self.copy],
@@ -100,6 +101,14 @@ class CheckLayers(unittest.TestCase):
     def test_a_header_that_is_not_there_is_named(self):
         self.plant("engine/memory/budget.cpp", '"sonde/engine/base/no_such.h"')
         self.refuses('no such header: "sonde/engine/base/no_such.h"')
+
+    def test_a_file_of_the_client_for_every_page_may_not_speak_of_an_instrument(self):
+        path = self.copy / "web/src/model/session.ts"
+        before = path.read_text()
+        self.addCleanup(lambda: path.write_text(before))
+        for line, word in (('if (view === "stem") draw();', "stem"), ("sendDetector(channel: number): void {}", "Detector")):
+            path.write_text(f"{line}\n{before}")
+            self.refuses(f'web/src/model/session.ts:1: "{word}": this file is for every page')
 
     def test_a_room_outside_the_table_is_named(self):
         self.plant("engine/attic/old.h", '"sonde/engine/base/index.h"')

@@ -4,16 +4,15 @@ import { render } from "preact";
 import { delays } from "./measure/delays";
 import { Session } from "./model/session";
 import { Store } from "./model/store";
-import { Actions } from "./panels/actions";
-import { ViewerContext, type Viewer } from "./panels/context";
+import { Viewer, ViewerContext } from "./panels/context";
 import { Connection, type Socket } from "./protocol/connection";
 import { enter, exchangeHere, forget, keeperOf, NO_ADDRESS } from "./protocol/entry";
 import { Shell } from "./shell/shell";
 
 declare global {
   interface Window {
-    /** For measurements and tests: the page's numbers, and what it draws with. */
-    __sonde?: { delays: typeof delays; store: Store; session: Session; renderer(): string | undefined };
+    /** For measurements and tests: the page's numbers, and what its panels add. */
+    __sonde?: { delays: typeof delays; session: Session };
   }
 }
 
@@ -23,7 +22,7 @@ const session = new Session(store, (run, ms) => void setTimeout(run, ms), () => 
 // ?draw=canvas and ?draw=webgl are for comparison.
 const asked = new URLSearchParams(location.search).get("draw");
 const drawing = asked === "canvas" || asked === "webgl" ? asked : "auto";
-const viewer: Viewer = { store, actions: new Actions(session), stages: new Map(), drawing };
+const viewer = new Viewer(session, drawing);
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
 void enter(location.search, keeper, exchangeHere).then(
   ({ secret, problem, search }) => {
@@ -34,7 +33,7 @@ void enter(location.search, keeper, exchangeHere).then(
   },
   () => session.notLetIn("The server does not answer. Load the page again when it does."),
 );
-window.__sonde = { delays, store, session, renderer: () => viewer.stages.get("image")?.renderer.name };
+window.__sonde = { delays, session };
 
 const root = document.getElementById("page");
 if (root)

@@ -75,9 +75,9 @@ export class Live {
     return from.evaluate(
       ([which, what]) => {
         type Frame = { id: number; item: number; rows: number; cols: number; values: ArrayLike<number | bigint> };
-        type Sonde = { store: { view: { dataset: { value: number | null } }; frame(kind: number, dataset: number, channel: number): { value: Frame | null } } };
+        type Sonde = { store?: { view: { dataset: { value: number | null } }; frame(kind: number, dataset: number, channel: number): { value: Frame | null } } };
         const { store } = (window as unknown as { __sonde: Sonde }).__sonde;
-        const frame = store.frame(what, store.view.dataset.value ?? 0, which).value;
+        const frame = store?.frame(what, store.view.dataset.value ?? 0, which).value ?? null;
         return frame && { id: frame.id, item: frame.item, rows: frame.rows, cols: frame.cols, values: Array.from(frame.values, Number) };
       },
       [channel, kind],
@@ -100,7 +100,11 @@ export class Live {
 
   /** Anything else that the page holds. */
   state(name: string): Promise<unknown> {
-    return this.page.evaluate((field) => (window as unknown as { __sonde: { store: Record<string, { value: unknown }> } }).__sonde.store[field].value, name);
+    return this.page.evaluate((field) => {
+      type Signals = Record<string, { value: unknown }>;
+      const { store, session } = (window as unknown as { __sonde: { store: Signals; session: { store: Signals } } }).__sonde;
+      return (store[field] ?? session.store[field]).value;
+    }, name);
   }
 
   snapshot(): Promise<unknown> {

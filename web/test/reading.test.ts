@@ -72,10 +72,10 @@ it("a shape's words have as many digits as can be read; the shape keeps them all
   await shown.open();
   await shown.page.getByRole("button", { name: "Circle" }).first().click();
   await shown.page.evaluate(() => {
-    type Sonde = { session: { sendDetector(channel: number): void }; store: { view: { detectors: { value: object[] } } } };
-    const { session, store } = (window as unknown as { __sonde: Sonde }).__sonde;
+    type Sonde = { actions: { scan: { sendDetector(channel: number): void } }; store: { view: { detectors: { value: object[] } } } };
+    const { actions, store } = (window as unknown as { __sonde: Sonde }).__sonde;
     store.view.detectors.value = [{ channel: 0, expr: null, shape: { kind: "circle", row: 47.123456789012345, col: 31.00000000000004, r: 9.5 } }];
-    session.sendDetector(0);
+    actions.scan.sendDetector(0);
   });
   const field = shown.page.getByRole("textbox", { name: "Expression" });
   await expect.poll(() => field.inputValue()).toBe("circle(47.123,31,9.5)");

@@ -7,6 +7,7 @@ import type { ShapeRow } from "../src/model/detectors";
 import type { PageMessage } from "../src/protocol/messages";
 import { SHAPE_KINDS, toolsOf } from "../src/tools/shapes";
 import { Live, TOKEN } from "./live";
+import { PANELS } from "./simulated_server";
 import { imageByCommand, simulate, ViewServer } from "./sonde";
 
 const DETECTOR: [number, number] = [64, 64];
@@ -63,6 +64,12 @@ describe("images", () => {
     }
     expect(await live.page.getByRole("button", { name: "Add a detector" }).isDisabled()).toBe(true);
   });
+});
+
+it("the layout is the one that the simulated server sends", async () => {
+  await live.open([scan]);
+  const { panels } = (await live.state("page")) as PageMessage;
+  expect(panels.map(({ options: _, ...panel }) => panel)).toEqual(PANELS);
 });
 
 describe("shapes", () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { FrameKind, type Values } from "../src/protocol/frame";
-import type { Dataset, Memory } from "../src/protocol/messages";
+import type { PanelDescription, PanelPlace } from "../src/protocol/messages";
+import type { Dataset, Memory } from "../src/protocol/scans";
 import { contains, fromParams, ringAbout, SHAPE_KINDS, SHAPES, type Shape, type ShapeKind } from "../src/tools/shapes";
 import { encodeFrame } from "./encode_frame";
 
@@ -44,6 +45,29 @@ export function simulation(change: Partial<Simulation> = {}): Simulation {
     server: null,
     ...change,
   };
+}
+
+/** The layout that the program sends (server.test.ts compares). */
+export const PANELS: PanelDescription[] = [
+  panel("datasets", "Data set", "title"),
+  panel("memory", "Memory", "top"),
+  panel("image", "Real space"),
+  panel("pattern", "Diffraction"),
+  panel("spectrum", "FFT"),
+  panel("profile", "Line profile"),
+  panel("compare", "Data sets", "side"),
+  panel("detectors", "Detectors", "side"),
+  panel("centre", "Beam", "side"),
+  panel("region", "Region of the scan", "side"),
+  panel("arrangement", "Images and contrast", "side"),
+  panel("data", "Data", "side"),
+  panel("series", "Series", "bottom"),
+  panel("export", "Export", "dialog"),
+  panel("keys", "Help", "dialog"),
+];
+
+function panel(type: string, title: string, place?: PanelPlace): PanelDescription {
+  return { id: type, type, title, ...(place && { place }) };
 }
 
 const RADIUS = 14;
@@ -95,10 +119,7 @@ export class SimulatedServer {
 
   start(): void {
     const shapes = SHAPE_KINDS.map((kind) => ({ name: kind, help: `What a ${SHAPES[kind].name} counts.` }));
-    const panels = [
-      { id: "image", type: "image", title: "Real space" },
-      { id: "pattern", type: "pattern", title: "Diffraction", options: { shapes } },
-    ];
+    const panels = PANELS.map((panel) => (panel.id === "pattern" ? { ...panel, options: { shapes } } : panel));
     const state = { datasets: this.datasets(), memory: this.what.memory };
     this.send(JSON.stringify({ type: "page", protocol: "sonde.view.v1", client: 1, title: "scan_master.h5", view: "stem", panels, actions: [], state }));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Frame } from "../protocol/frame";
-import type { Centre } from "../protocol/messages";
+import type { Centre } from "../protocol/scans";
 import type { Calibration } from "./scale_bar";
 
 const THIN_SPACE = "\u2009";

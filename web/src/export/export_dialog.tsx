@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import { fromStateFile, renumbered, toStateFile } from "../model/state_file";
 import { Button, Check, Select } from "../panels/controls";
 import { Dialog } from "../panels/dialog";
-import { useViewer } from "../panels/context";
+import { useScan } from "../panels/scan";
+import type { PanelDescription } from "../protocol/messages";
 import { pictureFile, save } from "./picture_file";
 
 type What = "image" | "pattern" | "spectrum" | "profile" | "series" | "snapshot";
@@ -44,9 +45,16 @@ const NAMES: Record<What, string> = {
   snapshot: "Everything that is shown, as one page",
 };
 
-export function ExportDialog() {
-  const viewer = useViewer();
-  const { store, actions, stages } = viewer;
+export function ExportPanel({ panel }: { panel: PanelDescription }) {
+  return (
+    <Dialog id={panel.id} title={panel.title}>
+      <Choices />
+    </Dialog>
+  );
+}
+
+function Choices() {
+  const { store, actions, stages } = useScan();
   const [what, setWhat] = useState<What>("image");
   const [format, setFormat] = useState("screen");
   const [scaleBar, setScaleBar] = useState(true);
@@ -65,7 +73,7 @@ export function ExportDialog() {
     try {
       await work();
     } catch (problem) {
-      actions.report(problem);
+      actions.session.confusion(problem);
     }
     setBusy(false);
   };
@@ -90,12 +98,12 @@ export function ExportDialog() {
     attempt(async () => {
       const { view, numbers } = await actions.session.request("load_state", { state: JSON.parse(await file.text()) as unknown });
       store.apply(renumbered(fromStateFile(view), numbers as number[]));
-      actions.session.sendAll();
-      store.dialog.value = "none";
+      actions.scan.sendAll();
+      store.shared.dialog.value = null;
     });
 
   return (
-    <Dialog title="Export">
+    <>
       <Select label="What" value={what} options={(Object.keys(NAMES) as What[]).filter(there).map((name) => ({ name, text: NAMES[name] }))} onChange={(name) => setWhat(name)} />
       <Select label="As" value={chosen} options={formats} onChange={setFormat} />
       {chosen === "screen" && (
@@ -129,6 +137,6 @@ export function ExportDialog() {
           />
         </label>
       </div>
-    </Dialog>
+    </>
   );
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Centre, Dataset, PageMessage } from "../protocol/messages";
+import type { PageMessage } from "../protocol/messages";
+import type { Centre, Dataset } from "../protocol/scans";
 import { isEmpty, ringAbout, SHAPE_KINDS, toolsOf, type Shape, type ShapeKind } from "../tools/shapes";
 import { MOST_CHANNELS, type Detector, type View } from "./view";
 

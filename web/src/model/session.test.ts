@@ -1,121 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
 import type { Connection } from "../protocol/connection";
-import { FrameKind, type Frame } from "../protocol/frame";
-import type { Dataset, PageMessage } from "../protocol/messages";
+import type { Frame } from "../protocol/frame";
+import type { Failure, PageMessage, Reply } from "../protocol/messages";
 import { Session } from "./session";
 import { Store } from "./store";
 
-const series = (errors: (string | undefined)[], change: Partial<Dataset> = {}): Dataset => ({
-  id: 0,
-  label: "tilts",
-  loading: null,
-  items: errors.map((error, i) => ({ label: `tilt ${i}`, held: !error, error })),
-  scan: [6, 8],
-  detector: [16, 16],
-  ...change,
-});
+const PAGE: PageMessage = { type: "page", protocol: "sonde.view.v1", client: 1, title: "", view: "panels", panels: [{ id: "a", type: "text", title: "A" }], actions: [], state: null };
+const refusal = (id: number, command: string): Failure => ({ type: "error", id, command, kind: "usage", message: "no", hint: "else" });
 
-/** A session whose commands are kept, in a page that shows these data sets. */
-function opened(datasets: Dataset[]) {
-  const store = new Store();
-  const session = new Session(store, () => {});
-  const sent: string[] = [];
-  const connection = { connect: () => {}, send: (command: string) => sent.push(command) };
-  session.start(connection as unknown as Connection);
+/** A session that shows a page; ids count what was sent. */
+function opened() {
+  const session = new Session(new Store(), () => {});
+  let id = 0;
+  session.start({ connect: () => {}, send: () => ++id } as unknown as Connection);
   (globalThis as { document?: unknown }).document ??= {};
-  session.page({ type: "page", protocol: "sonde.view.v1", client: 1, title: "", view: "stem", panels: [], actions: [], state: { datasets } } as PageMessage);
-  const tell = (...now: Dataset[]) => session.event({ type: "event", event: "datasets", datasets: now });
-  return { store, session, sent, tell };
+  session.page(PAGE);
+  return { session, store: session.store };
 }
 
-describe("a folder without a scan", () => {
-  const waiting: Dataset = { id: 0, label: "tilts", source: "/data/tilts", loading: null, waiting: true, items: [] };
-  it("is asked for nothing until its first scan is there", () => {
-    const { store, sent, tell } = opened([waiting]);
-    expect(sent).toEqual([]);
-    tell(series([undefined]));
-    expect(sent).toContain("set_detector");
-    expect(store.view.cursor.value).toEqual({ row: 3, col: 4 });
-  });
+it("keeps the newest options of panels and the newest frame of each kind and channel", () => {
+  const { session, store } = opened();
+  session.event({ type: "event", event: "panel/a", options: { text: "new" } });
+  expect(store.panels.value).toEqual([{ ...PAGE.panels[0], options: { text: "new" } }]);
+  const frame = (channel: number, rows: number) => ({ id: 0, kind: 100, dataset: 0, channel, rows }) as Frame;
+  for (const one of [frame(0, 1), frame(1, 2), frame(0, 3)]) session.frame(one);
+  expect([0, 1].map((channel) => store.frame(100, 0, channel).value?.rows)).toEqual([3, 2]);
 });
 
-describe("an item that cannot be shown", () => {
-  it("is told while it is chosen, and what stood there goes", () => {
-    const { store, session, tell } = opened([series([undefined, undefined])]);
-    const frame = { id: 0, kind: FrameKind.image, dataset: 0, item: 0, channel: 0 } as Frame;
-    session.frame(frame);
-    tell(series([undefined, "b.h5: not found"]));
-    expect(store.problem.value).toBeNull();
-    expect(store.frame(FrameKind.image, 0).value).toEqual(frame);
-    store.view.item.value = 1;
-    expect(store.problem.value).toBe("b.h5: not found");
-    expect(store.frame(FrameKind.image, 0).value).toBeNull();
-    store.view.item.value = 0;
-    expect(store.problem.value).toBeNull();
+it("hands over what comes by name, and the page that is there already", () => {
+  const { session } = opened();
+  const heard: unknown[] = [];
+  session.handle({
+    page: ({ panels }) => heard.push(panels.length),
+    replies: { show: ({ id }) => heard.push(id) },
+    events: { moved: ({ to }) => heard.push(to) },
+    frames: { 100: ({ rows }) => heard.push(rows) },
   });
-
-  it("is not tried again and again", () => {
-    const { store, sent, tell } = opened([series([undefined, undefined])]);
-    store.view.item.value = 1;
-    tell(series([undefined, "b.h5: not found"], { loading: { item: 1, stage: "opening", fraction: 0 } }));
-    expect(store.problem.value).toBeNull();
-    sent.length = 0;
-    tell(series([undefined, "b.h5: not found"]));
-    expect(store.problem.value).toBe("b.h5: not found");
-    expect(sent).toEqual([]);
-  });
-
-  it("keeps nothing from a page that is loaded anew", () => {
-    const { sent } = opened([series(["a.h5: not found", undefined])]);
-    expect(sent).toContain("set_detector");
-  });
+  session.reply({ type: "reply", id: 7, command: "show" } as Reply);
+  session.reply({ type: "reply", id: 8, command: "hide" } as Reply);
+  session.event({ type: "event", event: "moved", to: "there" });
+  session.frame({ id: 0, kind: 100, dataset: 0, channel: 0, rows: 5 } as Frame);
+  expect(heard).toEqual([1, 7, "there", 5]);
 });
 
-describe("a detector that is refused", () => {
-  const bf = { channel: 0, expr: "bf", shape: null };
-  /** A page that has the image of bf, and asks for nonsense. */
-  function refused(held: boolean) {
-    const { store, session, sent } = opened([series([undefined])]);
-    // Ids count what was sent.
-    const id = sent.indexOf("set_detector") + 1;
-    session.frame({ id, kind: FrameKind.image, dataset: 0, item: 0, channel: 0 } as Frame);
-    session.reply({ type: "reply", id, command: "set_detector", channel: 0 });
-    store.held.value = held;
-    store.view.detectors.value = [{ ...bf, expr: "nonsense" }];
-    session.sendDetector(0);
-    session.failure({ type: "error", id: sent.length, command: "set_detector", kind: "usage", message: "no" });
-    return { store, session };
-  }
-  it("gives way to the one that is shown, and is told without a banner", () => {
-    const { store } = refused(false);
-    expect(store.view.detectors.value).toEqual([bf]);
-    expect(store.failed.value).toEqual({ 0: { expr: "nonsense", message: "no", hint: undefined } });
-    expect(store.note.value).toBeNull();
-  });
-  it("stays under the hand that holds it, which may still bring it back", () => {
-    const { store, session } = refused(true);
-    expect(store.view.detectors.value).toEqual([{ ...bf, expr: "nonsense" }]);
-    store.held.value = false;
-    session.settleFailed();
-    expect(store.view.detectors.value).toEqual([bf]);
-  });
-  it("is asked for again when the centre is given that it lacked", () => {
-    const { store, session, sent } = opened([series([undefined])]);
-    session.failure({ type: "error", id: sent.indexOf("set_detector") + 1, command: "set_detector", kind: "bad_input", message: "no disk" });
-    expect(store.failed.value).toHaveProperty("0");
-    const before = sent.length;
-    session.sendCentre(7, 8, 3);
-    session.reply({ type: "reply", id: sent.length, command: "set_centre" });
-    expect(sent.slice(before)).toEqual(["set_centre", "set_detector"]);
-  });
-  it("asks for nothing of a mask that is empty", () => {
-    const { store, session, sent } = opened([series([undefined])]);
-    session.frame({ id: sent.indexOf("set_detector") + 1, kind: FrameKind.image, dataset: 0, item: 0, channel: 0 } as Frame);
-    const before = sent.length;
-    store.view.detectors.value = [{ channel: 0, expr: null, shape: { kind: "brush", runs: [] } }];
-    session.sendDetector(0);
-    expect(sent.length).toBe(before);
-  });
+it("says a refusal in a banner unless it is said elsewhere, or whoever asked gets it", async () => {
+  const { session, store } = opened();
+  session.handle({ failures: { quiet: () => true } });
+  session.failure(refusal(1, "quiet"));
+  const asked = session.request("show");
+  session.failure(refusal(1, "show"));
+  await expect(asked).rejects.toThrow("no");
+  expect(store.note.value).toBeNull();
+  session.failure(refusal(2, "show"));
+  expect(store.note.value).toEqual({ text: "no", hint: "else", serious: true });
+  store.note.value = null;
+  const attempt = session.attempt("set", {});
+  session.failure(refusal(2, "set"));
+  await attempt;
+  expect(store.note.peek()).toMatchObject({ text: "no" });
 });

@@ -4,13 +4,10 @@ import { batch } from "@preact/signals";
 import { NOT_KNOWN, type Connection, type Listener } from "../protocol/connection";
 import { FrameKind, type Frame } from "../protocol/frame";
 import { Latest } from "../protocol/latest";
-import type { Dataset, Failure, Memory, PageMessage, PanelOptions, Reply, ServerEvent } from "../protocol/messages";
-import { toParams, type Shape } from "../tools/shapes";
+import type { Failure, PageMessage, PanelOptions, Reply, ServerEvent } from "../protocol/messages";
 import { delays } from "../measure/delays";
 import { ADVICE, placeOfPage } from "./advice";
-import { isEmptyMask, isWorded } from "./detectors";
-import type { ChannelReply, ProfileReply, SpectrumReply, Store } from "./store";
-import type { Detector } from "./view";
+import type { Store } from "./store";
 
 type Args = Record<string, unknown>;
 
@@ -22,12 +19,23 @@ interface Waiting {
   reject(problem: Error): void;
 }
 
-/** Speaks with the server for the page: turns state into commands and answers into state. */
+/** What panels of some kinds do with the server's messages, by the names of commands and events and the kinds of frames. */
+export interface Handlers {
+  page?(page: PageMessage): void;
+  lost?(): void;
+  replies?: Record<string, (reply: Reply) => void>;
+  /** True: what is in the way is said elsewhere than in a banner. */
+  failures?: Record<string, (failure: Failure) => boolean>;
+  events?: Record<string, (event: ServerEvent) => void>;
+  frames?: Record<number, (frame: Frame) => void>;
+}
+
+/** Speaks with the server for any page: sends commands, keeps what comes in the store and hands it to those who know more
+ *  of it. */
 export class Session implements Listener {
   private connection: Connection | null = null;
+  private handlers: Handlers[] = [];
   private waiting = new Map<number, Waiting>();
-  /** The detectors that were asked for, by the ids of their commands. */
-  private asked = new Map<number, Detector>();
   private files = new Map<number, { reply?: Reply; frame?: Frame; resolve(file: ServedFile): void; reject(problem: Error): void }>();
   readonly latest: Latest;
 
@@ -53,80 +61,11 @@ export class Session implements Listener {
     });
   }
 
-  // Commands that follow a hand: only the newest counts.
-
-  sendPosition(): void {
-    this.askFor("position", "set_position", () => ({ ...this.store.view.cursor.peek() }));
-  }
-
-  sendDetector(channel: number): void {
-    this.askFor(`detector/${channel}`, "set_detector", () => {
-      const detector = this.detectorOf(channel);
-      if (!detector) return { channel, expr: null };
-      if (isEmptyMask(detector)) return null;
-      return detector.shape ? { channel, shape: detector.shape.kind, params: toParams(detector.shape) } : { channel, expr: detector.expr, ...(isWorded(detector) && { mask: true }) };
-    }, channel);
-  }
-
-  private detectorOf(channel: number): Detector | undefined {
-    return this.store.view.detectors.peek().find((one) => one.channel === channel);
-  }
-
-  /** Detectors that failed give way to those that are shown; not under a hand, which may still bring them back. */
-  settleFailed(): void {
-    const { failed, good, held, view } = this.store;
-    if (held.peek() || Object.keys(failed.peek()).length === 0) return;
-    view.detectors.value = view.detectors.peek().map((one) => (one.channel in failed.peek() ? (good.peek()[one.channel] ?? one) : one));
-  }
-
-  sendRegion(): void {
-    this.askFor("region", "set_scan_roi", () => regionArgs(this.store.view.region.peek()));
-  }
-
-  sendItem(): void {
-    this.askFor("item", "set_item", () => ({ item: this.store.view.item.peek() }));
-  }
-
-  sendProfile(): void {
-    this.askFor("profile", "line_profile", () => {
-      const line = this.store.view.profile.peek();
-      // The diffraction panel shows one of two patterns.
-      const panel = line?.panel === "pattern" && this.store.view.patternSource.peek() === "region" ? "region" : line?.panel;
-      return line && { panel, channel: this.store.view.active.peek(), p0: line.p0, p1: line.p1, width: line.width };
-    });
-  }
-
-  sendCentre(row: number, col: number, radius: number): void {
-    this.askFor("centre", "set_centre", () => ({ row, col, radius }));
-  }
-
-  sendSpectrum(): void {
-    this.askFor("spectrum", "request_fft", () => {
-      const { spectrumOn, spectrumWindow, active } = this.store.view;
-      return { channel: active.peek(), window: spectrumWindow.peek(), on: spectrumOn.peek() };
-    });
-  }
-
-  sendReduction(): void {
-    this.send("set_reduction", { reduction: this.store.view.reduction.peek() });
-  }
-
-  /** All that a person has set, for a server that knows nothing of it. */
-  sendAll(): void {
-    const { dataset, detectors, compared, item, region } = this.store.view;
-    const current = this.store.dataset.peek();
-    if (!current || current.error || !current.scan) return;
-    if (this.store.datasets.peek().length > 1) this.send("set_dataset", { dataset: dataset.peek() });
-    if (compared.peek().length > 1) this.send("compare", { datasets: compared.peek() });
-    if ((current.items?.length ?? 0) > 1) this.send("set_item", { item: item.peek() });
-    const centre = this.store.view.centres.peek().find((one) => one.dataset === dataset.peek());
-    if (centre) this.sendCentre(centre.row, centre.col, centre.radius);
-    for (const { channel } of detectors.peek()) this.sendDetector(channel);
-    this.sendPosition();
-    if (region.peek()) this.sendRegion();
-    this.sendReduction();
-    if (this.store.view.spectrumOn.peek()) this.sendSpectrum();
-    if (this.store.view.profile.peek()) this.sendProfile();
+  /** From now on; the page that is there is handed over at once. */
+  handle(handlers: Handlers): void {
+    this.handlers.push(handlers);
+    const page = this.store.page.peek();
+    if (page) handlers.page?.(page);
   }
 
   send(command: string, args: Args = {}): number | null {
@@ -141,6 +80,15 @@ export class Session implements Listener {
     });
   }
 
+  /** What is refused is said. */
+  async attempt(command: string, args: Args): Promise<void> {
+    try {
+      await this.request(command, args);
+    } catch (problem) {
+      this.confusion(problem);
+    }
+  }
+
   /** A file that the server makes: its reply names it, a frame of kind file holds it. */
   requestFile(args: Args): Promise<ServedFile> {
     return new Promise((resolve, reject) => {
@@ -150,29 +98,28 @@ export class Session implements Listener {
     });
   }
 
-  private sendOrSay(command: string, args: Args): number | null {
-    try {
-      return this.send(command, args);
-    } catch (problem) {
-      this.confusion(problem as Error);
-      return null;
-    }
-  }
-
-  private askFor(key: string, command: string, args: () => Args | null, channel?: number): void {
+  /** A command that follows a hand: of those of one key only the newest counts. `args` are asked for when it leaves, null
+   *  if there is nothing to send any more; `sent` gets its id and says whether a frame will follow. */
+  follow(key: string, command: string, args: () => Args | null, sent: (id: number, args: Args) => boolean = () => true): void {
     // The hand moved now, though the command may wait.
     delays.input(key);
     this.latest.ask(key, () => {
       const now = args();
-      if (!now) return null;
-      const id = this.sendOrSay(command, now);
+      const id = now && this.sendOrSay(command, now);
       if (id === null) return null;
-      const detector = channel === undefined ? undefined : this.detectorOf(channel);
-      if (detector) this.asked.set(id, detector);
+      const awaited = sent(id, now ?? {});
       delays.sent(key, id);
-      // A channel that is removed has no frame to wait for.
-      return command === "set_detector" && now.expr === null && !("shape" in now) ? null : id;
+      return awaited ? id : null;
     });
+  }
+
+  private sendOrSay(command: string, args: Args): number | null {
+    try {
+      return this.send(command, args);
+    } catch (problem) {
+      this.confusion(problem);
+      return null;
+    }
   }
 
   // What the server says.
@@ -185,7 +132,7 @@ export class Session implements Listener {
     for (const { reject } of [...this.waiting.values(), ...this.files.values()]) reject(new Error("the connection was lost"));
     this.waiting.clear();
     this.files.clear();
-    this.asked.clear();
+    for (const one of this.handlers) one.lost?.();
   }
 
   refused(code: number, reason: string): void {
@@ -200,13 +147,11 @@ export class Session implements Listener {
   page(page: PageMessage): void {
     batch(() => {
       this.store.page.value = page;
-      this.store.memory.value = page.state?.memory ?? null;
       this.store.options.value = page.state?.panels ?? {};
       this.store.ended.value = false;
-      this.takeDatasets(page.state?.datasets ?? []);
     });
     document.title = page.title ? `${page.title} \u2013 sonde` : "sonde";
-    this.sendAll();
+    for (const one of this.handlers) one.page?.(page);
   }
 
   reply(reply: Reply): void {
@@ -216,110 +161,49 @@ export class Session implements Listener {
     this.waiting.delete(reply.id);
     const file = this.files.get(reply.id);
     if (file) this.takeFile(reply.id, { ...file, reply });
-    switch (reply.command) {
-      case "set_detector":
-        this.takeChannel(reply.id, reply as ChannelReply & { channel?: number });
-        break;
-      case "set_item":
-      case "set_dataset":
-        this.store.failedItem.value = null;
-        break;
-      case "line_profile":
-        this.store.profileReply.value = reply as ProfileReply;
-        break;
-      case "request_fft":
-        this.store.spectrumReply.value = reply as SpectrumReply;
-        this.latest.done(reply.id);
-        break;
-      case "set_centre":
-        this.latest.done(reply.id);
-        // Words may speak of the centre: their pixels are others now. What failed may have lacked one.
-        for (const one of this.store.view.detectors.peek()) if (isWorded(one) || one.channel in this.store.failed.peek()) this.sendDetector(one.channel);
-        break;
-      case "set_scan_roi":
-        this.latest.done(reply.id);
-        break;
-    }
+    for (const one of this.handlers) one.replies?.[reply.command]?.(reply);
   }
 
   failure(failure: Failure): void {
-    const { id, message, hint } = failure;
+    const { id, command, message, hint } = failure;
     this.latest.done(id);
-    const problem = new Error(message, { cause: hint });
     const waiting = this.waiting.get(id) ?? this.files.get(id);
     this.waiting.delete(id);
     this.files.delete(id);
-    if (waiting) waiting.reject(problem);
-    else if (failure.command === "set_detector" && this.refuse(id, message, hint)) return;
-    else this.store.note.value = { text: message, hint, serious: true };
-    if (failure.command === "set_item" || failure.command === "set_dataset") this.store.failedItem.value = message;
-  }
-
-  /** A detector that the program does not take. It is said on its image and beside its words. */
-  private refuse(id: number, message: string, hint?: string): boolean {
-    const detector = this.asked.get(id);
-    this.asked.delete(id);
-    if (!detector) return false;
-    const { failed } = this.store;
-    failed.value = { ...failed.peek(), [detector.channel]: { expr: detector.expr, message, hint } };
-    this.settleFailed();
-    return true;
+    const said = this.handlers.filter((one) => one.failures?.[command]?.(failure)).length > 0;
+    if (waiting) waiting.reject(new Error(message, { cause: hint }));
+    else if (!said) this.store.note.value = { text: message, hint, serious: true };
   }
 
   event(event: ServerEvent): void {
     const { store } = this;
-    if (event.event.startsWith(PANEL)) {
-      store.options.value = { ...store.options.peek(), [event.event.slice(PANEL.length)]: event.options as PanelOptions };
-      return;
+    if (event.event.startsWith(PANEL)) store.options.value = { ...store.options.peek(), [event.event.slice(PANEL.length)]: event.options as PanelOptions };
+    if (event.event === "notice") store.note.value = { text: String(event.message), hint: event.hint as string | undefined, serious: false };
+    if (event.event === "closing") {
+      store.ended.value = true;
+      store.gone.value = store.page.value?.ended ?? ADVICE[placeOfPage()].ended;
     }
-    switch (event.event) {
-      case "datasets": {
-        const before = store.dataset.peek();
-        this.takeDatasets((event.datasets ?? []) as Dataset[]);
-        const now = store.dataset.peek();
-        // A scan that has just become whole has its images computed from all of it.
-        if (now && !now.loading && store.problem.peek() === null && (before?.loading || before?.waiting || before?.id !== now.id)) this.sendAll();
-        break;
-      }
-      case "progress":
-        store.datasets.value = store.datasets.peek().map((one) =>
-          one.id === event.dataset ? { ...one, loading: { stage: "", fraction: 0, ...one.loading, ...(event as object) } } : one,
-        );
-        break;
-      case "memory":
-        store.memory.value = event as unknown as Memory;
-        break;
-      case "series":
-        store.ready.value = (event.ready ?? []) as number[];
-        break;
-      case "notice":
-        store.note.value = { text: String(event.message), hint: event.hint as string | undefined, serious: false };
-        break;
-      case "closing":
-        store.ended.value = true;
-        store.gone.value = store.page.value?.ended ?? ADVICE[placeOfPage()].ended;
-        break;
-    }
+    for (const one of this.handlers) one.events?.[event.event]?.(event);
   }
 
   frame(frame: Frame): void {
-    const file = this.files.get(frame.id);
     if (frame.kind === FrameKind.file) {
+      const file = this.files.get(frame.id);
       if (file) this.takeFile(frame.id, { ...file, frame });
       return;
     }
     delays.received(frame.id);
-    const detector = frame.kind === FrameKind.image ? this.asked.get(frame.id) : undefined;
     batch(() => {
-      if (detector) this.store.good.value = { ...this.store.good.peek(), [detector.channel]: detector };
-      if (frame.kind === FrameKind.profile) this.store.profile.value = frame;
-      else this.store.frame(frame.kind, frame.dataset, frame.channel).value = frame;
+      for (const one of this.handlers) one.frames?.[frame.kind]?.(frame);
+      this.store.take(frame);
     });
     if (frame.id !== 0) this.latest.done(frame.id);
   }
 
-  confusion(problem: Error): void {
-    this.store.note.value = { text: problem.message, hint: problem.cause as string | undefined, serious: true };
+  /** What went wrong, in a banner. */
+  confusion(problem: unknown): void {
+    const { message, cause } = problem instanceof Error ? problem : new Error(String(problem));
+    this.store.note.value = { text: message, hint: cause as string | undefined, serious: true };
   }
 
   private takeFile(id: number, file: NonNullable<ReturnType<typeof this.files.get>>): void {
@@ -330,43 +214,10 @@ export class Session implements Listener {
     const bytes = new Uint8Array(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
     file.resolve({ name: String(file.reply.name), type: String(file.reply.media_type ?? ""), bytes });
   }
-
-  private takeChannel(id: number, reply: ChannelReply & { channel?: number }): void {
-    const detector = this.asked.get(id);
-    // Its frames may come after the reply: it is forgotten with the next one.
-    for (const earlier of this.asked.keys()) if (earlier < id) this.asked.delete(earlier);
-    const channel = reply.channel ?? detector?.channel;
-    if (channel === undefined) return;
-    const { channels, good, failed } = this.store;
-    batch(() => {
-      channels.value = { ...channels.peek(), [channel]: reply };
-      if (detector) good.value = { ...good.peek(), [channel]: detector };
-      if (channel in failed.peek()) failed.value = without(failed.peek(), channel);
-    });
-  }
-
-  private takeDatasets(datasets: Dataset[]): void {
-    const { store } = this;
-    const waited = store.dataset.peek()?.waiting;
-    store.datasets.value = datasets;
-    const now = store.dataset.peek();
-    if (now && !(waited && now.scan)) return;
-    const first = now ?? datasets.find(({ error }) => !error) ?? datasets[0];
-    store.view.dataset.value = first?.id ?? null;
-    if (first?.scan) store.view.cursor.value = { row: first.scan[0] >> 1, col: first.scan[1] >> 1 };
-  }
 }
 
 export interface ServedFile {
   name: string;
   type: string;
   bytes: Uint8Array<ArrayBuffer>;
-}
-
-function without<T>(all: Record<number, T>, key: number): Record<number, T> {
-  return Object.fromEntries(Object.entries(all).filter(([name]) => name !== String(key)));
-}
-
-function regionArgs(region: Shape | null): Args {
-  return region ? { shape: region.kind, params: toParams(region) } : { shape: null };
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { freeChannel, momentOf, nameOf, quantityOf, shapeOf, unitOf } from "./detectors";
 import { fromStateFile, renumbered, toStateFile } from "./state_file";
+import { ScanStore } from "./scan_store";
 import { Store } from "./store";
 import { initialView, type View } from "./view";
 
@@ -49,10 +50,10 @@ describe("state file", () => {
     for (const [name, value] of Object.entries(unusual())) expect(value, name).not.toEqual(initial[name]);
   });
   it("restores every control", () => {
-    const store = new Store();
+    const store = new ScanStore(new Store());
     store.apply(unusual());
     const text = JSON.stringify(toStateFile(store.snapshot()));
-    const other = new Store();
+    const other = new ScanStore(new Store());
     other.apply(fromStateFile(JSON.parse(text)));
     expect(other.snapshot()).toEqual(unusual());
   });

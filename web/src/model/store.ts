@@ -1,43 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 
 import type { ConnectionStatus } from "../protocol/connection";
 import type { Frame } from "../protocol/frame";
-import type { Centre, Dataset, Memory, PageMessage, PanelDescription, PanelOptions } from "../protocol/messages";
-import { initialView, type Detector, type PanelName, type Tool, type View } from "./view";
-
-/** What the server said of a channel. */
-export interface ChannelReply {
-  expr?: string;
-  area?: number;
-  path?: string;
-  because?: string;
-  compute_us?: number;
-  /** Nothing was computed: the image was made before. */
-  cached?: boolean;
-}
-
-/** Why a detector that was asked for is not shown; the one before stays. */
-export interface FailedDetector {
-  /** The words in which it was asked for; none of a shape. */
-  expr: string | null;
-  message: string;
-  hint?: string;
-}
-
-export interface ProfileReply {
-  length?: number;
-  unit?: string;
-  /** Of the values along the line. */
-  value_unit?: string;
-  step?: number;
-  fwhm?: number | null;
-}
-
-export interface SpectrumReply {
-  step_per_nm?: number | [number, number];
-  peak?: { row: number; col: number; frequency_per_nm?: number } | null;
-}
+import type { PageMessage, PanelDescription, PanelOptions } from "../protocol/messages";
 
 export interface Note {
   text: string;
@@ -45,74 +11,22 @@ export interface Note {
   serious: boolean;
 }
 
-type ViewSignals = { [Name in keyof View]: Signal<View[Name]> };
-
-function signals(view: View): ViewSignals {
-  const entries = Object.entries(view).map(([name, value]) => [name, signal(value as unknown)]);
-  return Object.fromEntries(entries) as ViewSignals;
-}
-
-/** The one place where state lives. Panels read it, the session and the gestures write it. */
+/** What every page has: the connection, its panels, the newest frames, what people are informed of. The session writes it,
+ *  panels read it. */
 export class Store {
-  readonly view = signals(initialView());
-
   readonly status = signal<{ status: ConnectionStatus; attempt: number }>({ status: "connecting", attempt: 0 });
   /** Why the server does not answer any more, in words; null while it does. */
   readonly gone = signal<string | null>(null);
   readonly page = signal<PageMessage | null>(null);
-  readonly datasets = signal<Dataset[]>([]);
-  readonly memory = signal<Memory | null>(null);
   /** Options of panels that came after the page, by their ids. */
   readonly options = signal<Record<string, PanelOptions>>({});
   /** Whether the server has ended as it was to. */
   readonly ended = signal(false);
-  readonly channels = signal<Record<number, ChannelReply>>({});
-  /** The detectors that the images are of, by channel: the last ones that the program took. */
-  readonly good = signal<Record<number, Detector>>({});
-  readonly failed = signal<Record<number, FailedDetector>>({});
-  /** Why the item that was chosen last is not shown, where its images could not be made. */
-  readonly failedItem = signal<string | null>(null);
-  /** Whether a hand holds something on a panel. */
-  readonly held = signal(false);
-  readonly profile = signal<Frame | null>(null);
-  readonly profileReply = signal<ProfileReply | null>(null);
-  readonly spectrumReply = signal<SpectrumReply | null>(null);
-  /** Items of the series whose image is there, for the slider. */
-  readonly ready = signal<number[]>([]);
   readonly note = signal<Note | null>(null);
-
-  readonly tool = signal<Record<PanelName, Tool>>({ image: "move", pattern: "move", spectrum: "pan" });
-  readonly focus = signal<PanelName>("image");
-  readonly playing = signal(false);
-  readonly dialog = signal<"none" | "help" | "export">("none");
-  /** What is under the pointer or the cursor, for the live region. */
+  /** The panel that is shown over the page. */
+  readonly dialog = signal<string | null>(null);
+  /** Said aloud to those who do not see the page. */
   readonly spoken = signal("");
-
-  readonly dataset: ReadonlySignal<Dataset | null> = computed(
-    () => this.datasets.value.find(({ id }) => id === this.view.dataset.value) ?? null,
-  );
-  /** Why the item that is looked at cannot be shown; null while it is tried, and when it can. */
-  readonly problem: ReadonlySignal<string | null> = computed(() => {
-    const item = this.view.item.value;
-    const { loading, items, error } = this.dataset.value ?? {};
-    if (loading && (loading.item ?? item) === item) return null;
-    return items?.[item]?.error ?? error ?? null;
-  });
-  readonly centre: ReadonlySignal<Centre | undefined> = computed(
-    () => this.view.centres.value.find(({ dataset }) => dataset === this.view.dataset.value) ?? this.dataset.value?.centre,
-  );
-  readonly activeDetector: ReadonlySignal<Detector | null> = computed(
-    () => this.view.detectors.value.find(({ channel }) => channel === this.view.active.value) ?? null,
-  );
-  /** Data sets in the order a person gave them, hidden ones left out, starred ones first. */
-  readonly listed: ReadonlySignal<Dataset[]> = computed(() => {
-    const { order, hidden, starred } = this.view;
-    const rank = (id: number) => {
-      const at = order.value.indexOf(id);
-      return (starred.value.includes(id) ? 0 : 1e6) + (at < 0 ? 1e5 + id : at);
-    };
-    return this.datasets.value.filter(({ id }) => !hidden.value.includes(id)).sort((a, b) => rank(a.id) - rank(b.id));
-  });
 
   /** The panels of the page as they are now. */
   readonly panels: ReadonlySignal<PanelDescription[]> = computed(() =>
@@ -121,29 +35,25 @@ export class Store {
 
   private frames = new Map<string, Signal<Frame | null>>();
 
-  constructor() {
-    // What was shown before must not stand there as if it were of an item that cannot be shown.
-    effect(() => {
-      if (this.problem.value === null) return;
-      const shown = `/${this.view.dataset.value}/`;
-      for (const [key, frame] of this.frames) if (key.includes(shown)) frame.value = null;
-      this.profile.value = null;
-    });
-  }
-
-  frame(kind: number, dataset: number, channel = 0): Signal<Frame | null> {
-    const key = `${kind}/${dataset}/${channel}`;
+  /** The newest frame of a kind; `source` is the number that its header has for the data that it is of. */
+  frame(kind: number, source: number, channel = 0): Signal<Frame | null> {
+    const key = `${kind}/${source}/${channel}`;
     let found = this.frames.get(key);
     if (!found) this.frames.set(key, (found = signal<Frame | null>(null)));
     return found;
   }
 
-  snapshot(): View {
-    const entries = Object.entries(this.view).map(([name, field]) => [name, field.peek()]);
-    return structuredClone(Object.fromEntries(entries)) as View;
+  take(frame: Frame): void {
+    this.frame(frame.kind, frame.dataset, frame.channel).value = frame;
   }
 
-  apply(view: Partial<View>): void {
-    for (const [name, value] of Object.entries(view)) (this.view[name as keyof View] as Signal<unknown>).value = value;
+  /** Forgets the frames of a source. */
+  clear(source: number | null): void {
+    for (const [key, frame] of this.frames) if (key.includes(`/${source}/`)) frame.value = null;
+  }
+
+  /** Whether the page understands a command. */
+  can(command: string): boolean {
+    return this.page.value?.actions.some(({ name }) => name === command) ?? false;
   }
 }

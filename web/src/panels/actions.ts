@@ -4,34 +4,23 @@ import { batch } from "@preact/signals";
 import { formatBytes } from "../display/readout";
 import { WHOLE } from "../display/viewport";
 import { freeChannel, MOMENTS, momentOf, shapeOf } from "../model/detectors";
-import type { Session } from "../model/session";
+import type { ScanSession } from "../model/scan_session";
 import type { Detector, DisplayName, DisplaySettings, PanelName, ProfileLine } from "../model/view";
-import type { Dataset } from "../protocol/messages";
+import type { Dataset } from "../protocol/scans";
 import { converted, grown, hollowed, middle, moved, type Point, type Shape, type ShapeKind } from "../tools/shapes";
 
 /** What a hand, a key or a button can do. Each changes the state and tells the server. */
 export class Actions {
-  constructor(readonly session: Session) {}
+  constructor(readonly scan: ScanSession) {}
 
   get store() {
-    return this.session.store;
+    return this.scan.store;
+  }
+  get session() {
+    return this.scan.session;
   }
   private get view() {
-    return this.session.store.view;
-  }
-
-  /** Pause, resume, end a reconstruction or begin it again. Every one counts. */
-  tellRun(command: "pause" | "resume" | "stop" | "restart"): void {
-    this.session.send(command);
-  }
-
-  /** A setting of the run from the next iteration on; null unsets it. What is refused is said. */
-  async changeSetting(setting: string, value: number | null): Promise<void> {
-    try {
-      await this.session.request("set", { setting, value });
-    } catch (problem) {
-      this.report(problem);
-    }
+    return this.scan.store.view;
   }
 
   // Real space
@@ -46,7 +35,7 @@ export class Actions {
       this.view.patternSource.value = "cursor";
       this.view.cursor.value = next;
     });
-    if (next.row !== now.row || next.col !== now.col || !this.hasPattern()) this.session.sendPosition();
+    if (next.row !== now.row || next.col !== now.col || !this.hasPattern()) this.scan.sendPosition();
     this.afterPattern();
   }
 
@@ -60,7 +49,7 @@ export class Actions {
       this.view.region.value = region;
       this.view.patternSource.value = "region";
     });
-    this.session.sendRegion();
+    this.scan.sendRegion();
     this.afterPattern();
   }
 
@@ -80,7 +69,7 @@ export class Actions {
       this.view.reduction.value = reduction;
       this.view.patternSource.value = "region";
     });
-    this.session.sendReduction();
+    this.scan.sendReduction();
     this.afterPattern();
   }
 
@@ -91,7 +80,7 @@ export class Actions {
     this.view.detectors.value = this.view.detectors
       .peek()
       .map((one) => (one.channel === channel ? { channel, expr: null, shape: null, ...change } : one));
-    this.session.sendDetector(channel);
+    this.scan.sendDetector(channel);
     this.afterImage();
   }
 
@@ -134,7 +123,7 @@ export class Actions {
       this.view.active.value = channel;
       if (this.view.arrangement.peek() === "single") this.view.arrangement.value = "grid";
     });
-    this.session.sendDetector(channel);
+    this.scan.sendDetector(channel);
     this.afterActivation();
   }
 
@@ -151,7 +140,7 @@ export class Actions {
       this.view.detectors.value = all();
       this.view.arrangement.value = "grid";
     });
-    for (const { channel } of added) this.session.sendDetector(channel);
+    for (const { channel } of added) this.scan.sendDetector(channel);
   }
 
   /** What was refused is let go of: the detector before it, which is shown, is what was wanted. */
@@ -169,7 +158,7 @@ export class Actions {
       if (wasActive) this.view.active.value = rest[0].channel;
     });
     this.dismissFailure(channel);
-    this.session.sendDetector(channel);
+    this.scan.sendDetector(channel);
     if (wasActive) this.afterActivation();
   }
 
@@ -191,9 +180,9 @@ export class Actions {
         this.store.datasets.value = this.store.datasets.peek().map((one) => (one.id === id ? { ...one, centre: { row, col, radius } } : one));
       });
       this.afterImage();
-      this.store.spoken.value = `centre at row ${row.toFixed(2)}, column ${col.toFixed(2)}, radius ${radius.toFixed(2)}`;
+      this.store.shared.spoken.value = `centre at row ${row.toFixed(2)}, column ${col.toFixed(2)}, radius ${radius.toFixed(2)}`;
     } catch (problem) {
-      this.report(problem);
+      this.session.confusion(problem);
     }
   }
 
@@ -201,7 +190,7 @@ export class Actions {
     const dataset = this.view.dataset.peek();
     if (dataset === null) return;
     this.view.centres.value = [...this.view.centres.peek().filter((one) => one.dataset !== dataset), { dataset, row, col, radius }];
-    this.session.sendCentre(row, col, radius);
+    this.scan.sendCentre(row, col, radius);
     this.afterImage();
   }
 
@@ -223,7 +212,7 @@ export class Actions {
 
   setProfile(profile: ProfileLine | null): void {
     this.view.profile.value = profile;
-    if (profile) this.session.sendProfile();
+    if (profile) this.scan.sendProfile();
     else this.store.profileReply.value = null;
   }
 
@@ -232,7 +221,7 @@ export class Actions {
       this.view.spectrumOn.value = on;
       this.view.spectrumWindow.value = spectrumWindow;
     });
-    this.session.sendSpectrum();
+    this.scan.sendSpectrum();
   }
 
   // Data sets and series
@@ -249,7 +238,7 @@ export class Actions {
         this.view.cursor.value = { row: Math.min(row, next.scan[0] - 1), col: Math.min(col, next.scan[1] - 1) };
       }
     });
-    this.session.sendAll();
+    this.scan.sendAll();
   }
 
   async open(path: string): Promise<void> {
@@ -257,7 +246,7 @@ export class Actions {
       const { dataset } = await this.session.request("open", { path });
       this.chooseDataset(Number(dataset));
     } catch (problem) {
-      this.report(problem);
+      this.session.confusion(problem);
     }
   }
 
@@ -300,7 +289,7 @@ export class Actions {
     const next = Math.min(count - 1, Math.max(0, item));
     if (next === this.view.item.peek()) return;
     this.view.item.value = next;
-    this.session.sendItem();
+    this.scan.sendItem();
     this.afterImage();
     this.afterPattern();
   }
@@ -309,31 +298,26 @@ export class Actions {
     try {
       const { freed } = await this.session.request("release", { dataset: dataset.id, item });
       const label = item === undefined ? dataset.label : (dataset.items?.[item]?.label ?? dataset.label);
-      this.store.note.value = { text: `released ${formatBytes(Number(freed))} of ${label}`, serious: false };
+      this.store.shared.note.value = { text: `released ${formatBytes(Number(freed))} of ${label}`, serious: false };
     } catch (problem) {
-      this.report(problem);
+      this.session.confusion(problem);
     }
-  }
-
-  report(problem: unknown): void {
-    const { message, cause } = problem instanceof Error ? problem : new Error(String(problem));
-    this.store.note.value = { text: message, hint: cause as string | undefined, serious: true };
   }
 
   /** What is made of the active detector's image. */
   private afterActivation(): void {
-    if (this.view.spectrumOn.peek()) this.session.sendSpectrum();
+    if (this.view.spectrumOn.peek()) this.scan.sendSpectrum();
     this.afterImage();
   }
 
   /** What lies on an image that changes: a profile across it. */
   private afterImage(): void {
     const profile = this.view.profile.peek();
-    if (profile && profile.panel !== "pattern") this.session.sendProfile();
+    if (profile && profile.panel !== "pattern") this.scan.sendProfile();
   }
 
   private afterPattern(): void {
-    if (this.view.profile.peek()?.panel === "pattern") this.session.sendProfile();
+    if (this.view.profile.peek()?.panel === "pattern") this.scan.sendProfile();
   }
 
   private hasPattern(): boolean {

@@ -6,10 +6,10 @@ import type { Layer } from "../display/renderer";
 import type { Calibration } from "../display/scale_bar";
 import { symmetricRange, type Range, type Stretch } from "../display/stretch";
 import { isEmptyMask, nameOf, quantityOf, RGB, unitOf } from "../model/detectors";
-import type { Store } from "../model/store";
+import type { ScanStore } from "../model/scan_store";
 import { CIRCLE, type Detector, type DisplayName, type DisplaySettings, type PanelName, type View } from "../model/view";
 import { FrameKind, type Frame } from "../protocol/frame";
-import type { Dataset } from "../protocol/messages";
+import type { Dataset } from "../protocol/scans";
 
 /** One cell of a panel: a picture, or up to three that are its red, green and blue. */
 export interface Content {
@@ -31,7 +31,7 @@ export interface Content {
 type Read = (kind: number, dataset: number, channel?: number) => Frame | null;
 
 /** What a panel shows now. Reads signals, so that an effect around it runs again when any of it changes. */
-export function contentsOf(store: Store, panel: PanelName): Content[] {
+export function contentsOf(store: ScanStore, panel: PanelName): Content[] {
   const read: Read = (kind, dataset, channel) => store.frame(kind, dataset, channel).value;
   const shown = shownDatasets(store);
   if (panel === "image") return imageContents(store, shown, read);
@@ -53,7 +53,7 @@ export function contentsOf(store: Store, panel: PanelName): Content[] {
 const PLAIN: Detector = { channel: 0, expr: "all", shape: null };
 
 /** Whose colours and contrast the panel's controls are about: those of the picture that its histogram counts. */
-export function displayName(store: Store, panel: PanelName): DisplayName {
+export function displayName(store: ScanStore, panel: PanelName): DisplayName {
   if (panel !== "image") return panel;
   const { arrangement, comparison } = store.view;
   if (arrangement.value === "rgb") return "image";
@@ -63,13 +63,13 @@ export function displayName(store: Store, panel: PanelName): DisplayName {
 }
 
 /** Images of one detector lie beside each other: a line of the panel holds that many images, or a multiple of it. */
-export function besideEachOther(store: Store, panel: PanelName): number {
+export function besideEachOther(store: ScanStore, panel: PanelName): number {
   if (panel !== "image" || store.view.comparison.value !== "side") return 1;
   const count = shownDatasets(store).length;
   return count > 3 ? 2 : count;
 }
 
-export function shownDatasets(store: Store): Dataset[] {
+export function shownDatasets(store: ScanStore): Dataset[] {
   const compared = store.view.compared.value;
   const several = compared.length > 1 ? store.listed.value.filter(({ id }) => compared.includes(id)) : [];
   if (several.length > 1) return several;
@@ -81,7 +81,7 @@ function single(frame: Frame | null, label: string, group: PanelName, unit: stri
   return [{ label, pictures: [pictureOf(frame, badPixels)], group, display: group, unit, preview: frame.preview }];
 }
 
-function imageContents(store: Store, shown: Dataset[], read: Read): Content[] {
+function imageContents(store: ScanStore, shown: Dataset[], read: Read): Content[] {
   const { detectors, active, arrangement, comparison } = store.view;
   const all = detectors.value;
   const chosen = all.filter(({ channel }) => channel === active.value);
@@ -117,7 +117,7 @@ function imageContents(store: Store, shown: Dataset[], read: Read): Content[] {
 }
 
 /** An image that is not of what was asked for: what it shows, and what is in the way. */
-function staleWords(store: Store, detector: Detector, frame: Frame): string[] | undefined {
+function staleWords(store: ScanStore, detector: Detector, frame: Frame): string[] | undefined {
   const failed = store.failed.value[detector.channel];
   const empty = isEmptyMask(detector);
   if (failed || empty) {
@@ -207,7 +207,7 @@ export function tablesOf(content: Content, settings: DisplaySettings): ColourTab
 }
 
 /** What the width of a panel's pixel is worth. */
-export function calibrationOf(store: Store, panel: PanelName): Calibration | null {
+export function calibrationOf(store: ScanStore, panel: PanelName): Calibration | null {
   const dataset = store.dataset.value;
   if (panel === "image") return dataset?.scan_step_nm ? { perPixel: dataset.scan_step_nm[1], unit: "nm" } : null;
   if (panel === "pattern") return angleOf(dataset, store.view.angleUnit.value);
@@ -226,7 +226,7 @@ function angleOf(dataset: Dataset | null, unit: View["angleUnit"]): Calibration 
 
 /** Height of a panel's pixel divided by its width, in space or in spatial frequency. A scan without a step is taken to
  *  have square pixels. */
-export function pixelAspectOf(store: Store, panel: PanelName, content: Content | undefined): number {
+export function pixelAspectOf(store: ScanStore, panel: PanelName, content: Content | undefined): number {
   if (panel === "pattern" || !content) return 1;
   const [{ rows, cols }] = content.pictures;
   const [height, width] = panel === "image" ? (store.dataset.value?.scan_step_nm ?? [1, 1]) : (spectrumStep(store) ?? [1 / rows, 1 / cols]);
@@ -234,7 +234,7 @@ export function pixelAspectOf(store: Store, panel: PanelName, content: Content |
   return Number.isFinite(aspect) && aspect > 0 ? aspect : 1;
 }
 
-export function spectrumStep(store: Store): [number, number] | undefined {
+export function spectrumStep(store: ScanStore): [number, number] | undefined {
   const step = store.spectrumReply.value?.step_per_nm;
   if (step === undefined || step === null) return undefined;
   return Array.isArray(step) ? step : [step, step];

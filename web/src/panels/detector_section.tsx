@@ -3,18 +3,19 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { formatNumber } from "../display/readout";
 import { colourOf, isEmptyMask, MOMENTS, momentOf, nameOf, offeredShapes, PRESETS, shapeOf } from "../model/detectors";
-import type { ChannelReply } from "../model/store";
+import type { ChannelReply } from "../model/scan_store";
 import { MOST_CHANNELS } from "../model/view";
+import type { PanelDescription } from "../protocol/messages";
 import { toolsOf, type Shape } from "../tools/shapes";
 import { shortExpression } from "../tools/short_expression";
 import { Button, Group, Section } from "./controls";
-import { useViewer } from "./context";
+import { useScan } from "./scan";
 import { useLegible } from "./legible";
 import { ShapeNumbers } from "./shape_numbers";
 
 /** Detectors: which there are, and the active one as preset, shape, numbers or words. */
-export function DetectorSection() {
-  const { store, actions } = useViewer();
+export function DetectorSection({ panel }: { panel: PanelDescription }) {
+  const { store, actions } = useScan();
   const { detectors, active, detector, channels, failed, arrangement, centre } = useLegible(() => ({
     detectors: store.view.detectors.value,
     active: store.view.active.value,
@@ -31,7 +32,7 @@ export function DetectorSection() {
   // What is shown may be a moment old.
   const reshape = (change: Partial<Shape>) => actions.setDetector({ shape: { ...(actions.activeShape() ?? shape), ...change } as Shape });
   return (
-    <Section title="Detectors">
+    <Section title={panel.title}>
       <ul class="channels" aria-label="Detectors">
         {detectors.map((one) => (
           <li key={one.channel} class={one.channel === active ? "chosen" : undefined}>
@@ -57,7 +58,7 @@ export function DetectorSection() {
       </div>
       <div class="line">
         <Group label="Shape">
-          {offeredShapes(store.page.value).map(({ kind, help }) => (
+          {offeredShapes(store.shared.page.value).map(({ kind, help }) => (
             <Button key={kind} label={toolsOf({ kind }).label} tip={help} icon={kind} pressed={shape?.kind === kind && detector?.shape !== null} onClick={() => actions.chooseShape(kind)} />
           ))}
         </Group>
@@ -97,7 +98,7 @@ function areaText(area: number | undefined): string {
 /** The detector in words. What is being typed is never replaced: Enter sets it, where it is another one; Escape, or leaving
  *  the field, lets go of it. */
 function Expression({ text, onLeave }: { text: string; onLeave(): void }) {
-  const { actions } = useViewer();
+  const { actions } = useScan();
   const field = useRef<HTMLInputElement>(null);
   const typing = useRef(false);
   const show = () => {

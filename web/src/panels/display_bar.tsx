@@ -3,7 +3,7 @@ import { COLOUR_MAPS } from "../display/colour_maps";
 import { GAMMA_RANGE, type Stretch } from "../display/stretch";
 import { Button, Group, NumberField, Select } from "./controls";
 import { displayName, isStretched } from "./contents";
-import { useViewer } from "./context";
+import { useScan } from "./scan";
 import type { Stage } from "./stage";
 
 const STRETCH_TEXTS: { name: Stretch; text: string; label: string }[] = [
@@ -14,7 +14,7 @@ const STRETCH_TEXTS: { name: Stretch; text: string; label: string }[] = [
 
 /** How the values of one panel become colours. */
 export function DisplayBar({ stage }: { stage: Stage }) {
-  const { store, actions } = useViewer();
+  const { store, actions } = useScan();
   const name = displayName(store, stage.panel);
   const settings = store.view.display.value[name];
   const set = (change: Partial<typeof settings>) => actions.display(name, change);

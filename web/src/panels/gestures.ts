@@ -137,7 +137,7 @@ export class Gestures {
     this.drag = null;
     if (this.pointers.size > 0) return;
     this.store.held.value = false;
-    this.actions.session.settleFailed();
+    this.actions.scan.settleFailed();
   }
 
   private wheel(event: WheelEvent): void {

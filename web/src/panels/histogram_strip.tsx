@@ -5,12 +5,12 @@ import { useEffect, useRef } from "preact/hooks";
 import { bars, histogram as count, percentile } from "../display/histogram";
 import { position, type Range } from "../display/stretch";
 import { formatNumber } from "../display/readout";
-import type { Store } from "../model/store";
+import type { ScanStore } from "../model/scan_store";
 import type { Stage } from "./stage";
 import { NumberField } from "./controls";
 import { requestPaint } from "./painter";
 import { displayName, stretchOf, tablesOf } from "./contents";
-import { useViewer } from "./context";
+import { useScan } from "./scan";
 import { legible, useLegible } from "./legible";
 
 const HEIGHT = 44;
@@ -18,7 +18,7 @@ const EMPTY = count(new Float32Array(0));
 
 /** How often which values occur, over the colours they are shown in, with a handle at either end of the range. */
 export function HistogramStrip({ stage }: { stage: Stage }) {
-  const { store, actions } = useViewer();
+  const { store, actions } = useScan();
   const canvas = useRef<HTMLCanvasElement>(null);
   const name = displayName(store, stage.panel);
   const settings = store.view.display.value[name];
@@ -131,7 +131,7 @@ function shownSpan(of: typeof EMPTY, range: Range): Range {
   return high > low ? { low, high } : { low: low - 0.5, high: high + 0.5 };
 }
 
-function draw(canvas: HTMLCanvasElement, colour: string, stage: Stage, store: Store): void {
+function draw(canvas: HTMLCanvasElement, colour: string, stage: Stage, store: ScanStore): void {
   const display = stage.shown?.display ?? stage.panel;
   const settings = store.view.display.peek()[display];
   const range = stage.range.peek();

@@ -7,6 +7,7 @@ import type { PanelName, Tool } from "../model/view";
 import { FrameKind } from "../protocol/frame";
 import { Button, Group } from "./controls";
 import { useViewer } from "./context";
+import { useScan } from "./scan";
 import { DisplayBar } from "./display_bar";
 import { Gestures } from "./gestures";
 import { HistogramStrip } from "./histogram_strip";
@@ -47,20 +48,20 @@ interface Props {
 
 /** Images with everything that belongs to them: tools, read-out, histogram, colours. */
 export function ImagePanel({ name, title, children }: Props) {
-  const viewer = useViewer();
-  const { store, actions } = viewer;
+  const { drawing } = useViewer();
+  const { store, actions, stages } = useScan();
   const base = useRef<HTMLCanvasElement>(null);
   const lines = useRef<HTMLCanvasElement>(null);
   const [stage, setStage] = useState<Stage | null>(null);
 
   useEffect(() => {
     if (!base.current || !lines.current) return;
-    const made = new Stage(store, name, base.current, lines.current, viewer.drawing);
+    const made = new Stage(store, name, base.current, lines.current, drawing);
     new Gestures(made, actions);
-    viewer.stages.set(name, made);
+    stages.set(name, made);
     setStage(made);
     return () => {
-      viewer.stages.delete(name);
+      stages.delete(name);
       made.dispose();
     };
   }, []);
@@ -100,7 +101,7 @@ export function ImagePanel({ name, title, children }: Props) {
 
 /** Says why there is no image. */
 function Waiting({ stage }: { stage: Stage }) {
-  const { store, actions } = useViewer();
+  const { store, actions } = useScan();
   // An image that has come is followed by others: only that there is one matters.
   const there = useComputed(() => {
     const dataset = store.dataset.value;
@@ -116,10 +117,10 @@ function Waiting({ stage }: { stage: Stage }) {
     return (
       <div class="waiting problem" role={stage.panel === "image" ? "alert" : undefined}>
         <p>{broken}</p>
-        <Button label="Try to load it again" text="Try again" onClick={() => actions.session.sendItem()} />
+        <Button label="Try to load it again" text="Try again" onClick={() => actions.scan.sendItem()} />
       </div>
     );
   if (dataset?.waiting) return <p class="waiting">{`Waiting for the first scan in ${dataset.source ?? dataset.label}`}</p>;
   if (failed) return <p class="waiting problem">{failed.message}</p>;
-  return <p class="waiting">{dataset?.loading ? "Loading" : store.status.value.status === "open" ? "" : "Waiting for the server"}</p>;
+  return <p class="waiting">{dataset?.loading ? "Loading" : store.shared.status.value.status === "open" ? "" : "Waiting for the server"}</p>;
 }

@@ -6,14 +6,19 @@ import { axisNumber } from "../display/readout";
 import { scaleBarLength } from "../display/scale_bar";
 import type { ProfileLine } from "../model/view";
 import { toFloat } from "../protocol/frame";
+import type { PanelDescription } from "../protocol/messages";
 import { Button, NumberField } from "./controls";
-import { useViewer } from "./context";
+import { useScan } from "./scan";
 
 /** Values along a line, with the width of its peak at half height. */
-export function ProfilePanel() {
-  const { store, actions } = useViewer();
+export function ProfilePanel({ panel }: { panel: PanelDescription }) {
+  const { store } = useScan();
+  return store.view.profile.value && <Profile title={panel.title} line={store.view.profile.value} />;
+}
+
+function Profile({ title, line }: { title: string; line: ProfileLine }) {
+  const { store, actions } = useScan();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const line = store.view.profile.value;
   const reply = store.profileReply.value;
 
   useEffect(() => {
@@ -35,12 +40,12 @@ export function ProfilePanel() {
 
   const number = (value: number | null | undefined) => (value === null || value === undefined || !Number.isFinite(value) ? "none" : `${Number(value.toPrecision(4))} ${reply?.unit ?? "px"}`);
   return (
-    <section class="panel profile" aria-label="Line profile">
+    <section class="panel profile" aria-label={title}>
       <header>
-        <h2>Line profile</h2>
+        <h2>{title}</h2>
         <span class="spring" />
-        {line && <LineEnds line={line} onChange={(change) => actions.setProfile({ ...line, ...change })} />}
-        {line && <NumberField label="width" unit="px" value={line.width} least={1} step={1} onChange={(width) => actions.setProfile({ ...line, width })} />}
+        <LineEnds line={line} onChange={(change) => actions.setProfile({ ...line, ...change })} />
+        <NumberField label="width" unit="px" value={line.width} least={1} step={1} onChange={(width) => actions.setProfile({ ...line, width })} />
         <Button quiet label="Remove the line" icon="close" onClick={() => actions.setProfile(null)} />
       </header>
       <div class="plot">

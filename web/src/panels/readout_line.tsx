@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { formatNumber, frequencyText, radiusText, scanCoordinates } from "../display/readout";
-import type { Store } from "../model/store";
-import { useViewer } from "./context";
+import type { ScanStore } from "../model/scan_store";
+import { useScan } from "./scan";
 import { calibrationOf, spectrumStep } from "./contents";
 import { useLegible } from "./legible";
 import type { Stage } from "./stage";
 
 /** Place, exact value, and what the calibration makes of the place: under the pointer, else at the cursor. */
 export function ReadoutLine({ stage }: { stage: Stage }) {
-  const { store } = useViewer();
+  const { store } = useScan();
   const text = useLegible(() => readout(store, stage), [stage]);
   // Lines break between the parts, not between a number and its unit.
   return (
@@ -25,7 +25,7 @@ export function ReadoutLine({ stage }: { stage: Stage }) {
 
 const BETWEEN = "   ";
 
-export function readout(store: Store, stage: Stage): string {
+export function readout(store: ScanStore, stage: Stage): string {
   // The range changes with every frame; reading it makes this line follow.
   void stage.range.value;
   const over = stage.hover.value;
@@ -45,7 +45,7 @@ export function readout(store: Store, stage: Stage): string {
   return parts.filter(Boolean).join(BETWEEN);
 }
 
-function calibrated(store: Store, stage: Stage, row: number, col: number): string {
+function calibrated(store: ScanStore, stage: Stage, row: number, col: number): string {
   const dataset = store.dataset.value;
   if (stage.panel === "image") return scanCoordinates(row, col, dataset?.scan_step_nm);
   if (stage.panel === "pattern") return radiusText(row, col, store.centre.value, calibrationOf(store, "pattern"));

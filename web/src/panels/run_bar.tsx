@@ -31,11 +31,11 @@ export function howFar({ done, total, units, note }: RunOptions, unit: string): 
 
 /** How far work is, its last numbers, and what can be asked of it. */
 export function RunBar({ panel }: { panel: PanelDescription }) {
-  const { store, actions } = useViewer();
+  const { store, session } = useViewer();
   const run = (panel.options ?? {}) as RunOptions;
   const ended = store.ended.value;
   const over = run.over === true || ended;
-  const can = (command: string) => !over && (store.page.value?.actions.some(({ name }) => name === command) ?? false);
+  const can = (command: string) => !over && store.can(command);
   const unit = run.unit ?? "step";
   const state = run.over ? run.state : ended ? "ended" : run.stopping ? "ending" : run.paused ? "paused" : run.state ? "running" : `waiting for the first ${unit}`;
   return (
@@ -52,10 +52,10 @@ export function RunBar({ panel }: { panel: PanelDescription }) {
         ))}
       </dl>
       <span class="spring" />
-      {can("pause") && <Button label={run.paused ? "Go on" : `Pause between two ${unit}s`} text={run.paused ? "Resume" : "Pause"} onClick={() => actions.tellRun(run.paused ? "resume" : "pause")} />}
-      {can("restart") && <CarefulButton label="Begin again with the settings as they are; what was reached is lost" text="Restart" question="Begin again?" onClick={() => actions.tellRun("restart")} />}
-      {can("stop") && run.keeps === false && <CarefulButton label="End the work now; files that are not complete are removed" text="Stop" question="Stop the work?" onClick={() => actions.tellRun("stop")} />}
-      {can("stop") && run.keeps !== false && <Button label="End the run now and write its result" text="Stop and save" disabled={run.stopping} onClick={() => actions.tellRun("stop")} />}
+      {can("pause") && <Button label={run.paused ? "Go on" : `Pause between two ${unit}s`} text={run.paused ? "Resume" : "Pause"} onClick={() => session.send(run.paused ? "resume" : "pause")} />}
+      {can("restart") && <CarefulButton label="Begin again with the settings as they are; what was reached is lost" text="Restart" question="Begin again?" onClick={() => session.send("restart")} />}
+      {can("stop") && run.keeps === false && <CarefulButton label="End the work now; files that are not complete are removed" text="Stop" question="Stop the work?" onClick={() => session.send("stop")} />}
+      {can("stop") && run.keeps !== false && <Button label="End the run now and write its result" text="Stop and save" disabled={run.stopping} onClick={() => session.send("stop")} />}
       {over && run.because && <span class="hint">{run.because}</span>}
     </>
   );

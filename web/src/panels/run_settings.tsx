@@ -59,7 +59,7 @@ export function changeInWords({ after, setting, before, now }: RunChange): strin
 
 /** What a person may change while the run works, with its limits, and what was changed. */
 export function RunSettingsPanel({ panel }: { panel: PanelDescription }) {
-  const { store, actions } = useViewer();
+  const { store, session } = useViewer();
   const { settings = [], changes = [] } = (panel.options ?? {}) as { settings?: RunSetting[]; changes?: RunChange[] };
   const over = store.ended.value || store.panels.value.some(({ type, options }) => type === "run" && options?.over === true);
   return (
@@ -70,7 +70,7 @@ export function RunSettingsPanel({ panel }: { panel: PanelDescription }) {
             {group.of} <span class="hint">{group.table}</span>
           </legend>
           {group.settings.map((one) => (
-            <SettingField key={one.setting} setting={one} onChange={(value) => void actions.changeSetting(one.setting, value)} />
+            <SettingField key={one.setting} setting={one} onChange={(value) => void session.attempt("set", { setting: one.setting, value })} />
           ))}
         </fieldset>
       ))}

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { nameOf, offeredShapes, RGB } from "../model/detectors";
 import type { View } from "../model/view";
+import type { PanelDescription } from "../protocol/messages";
 import { numbersOf, toolsOf, type Shape } from "../tools/shapes";
 import { Button, Check, Group, NumberField, Section, Select } from "./controls";
 import { displayName } from "./contents";
-import { useViewer } from "./context";
+import { useScan } from "./scan";
 import { describePlace } from "./actions";
 import { ShapeNumbers } from "./shape_numbers";
 
 /** The bright-field disk, which presets and `auto` refer to. */
-export function CentreSection() {
-  const { store, actions } = useViewer();
+export function CentreSection({ panel }: { panel: PanelDescription }) {
+  const { store, actions } = useScan();
   const dataset = store.dataset.value;
   const centre = store.centre.value;
   const { angleUnit } = store.view;
@@ -21,7 +22,7 @@ export function CentreSection() {
     actions.setCentre(row, col, radius);
   };
   return (
-    <Section title="Beam">
+    <Section title={panel.title}>
       <div class="numbers">
         <NumberField label="row" value={centre?.row} step={0.5} onChange={(row) => set({ row })} />
         <NumberField label="col" value={centre?.col} step={0.5} onChange={(col) => set({ col })} />
@@ -41,12 +42,12 @@ export function CentreSection() {
 }
 
 /** Which patterns are summed, averaged or searched for their largest value. */
-export function RegionSection() {
-  const { store, actions } = useViewer();
+export function RegionSection({ panel }: { panel: PanelDescription }) {
+  const { store, actions } = useScan();
   const { region, reduction, patternSource } = store.view;
-  const regions = offeredShapes(store.page.value).filter(({ kind }) => toolsOf({ kind }).region);
+  const regions = offeredShapes(store.shared.page.value).filter(({ kind }) => toolsOf({ kind }).region);
   return (
-    <Section title="Region of the scan">
+    <Section title={panel.title}>
       <div class="line">
         <Group label="Region">
           <Button label="The whole scan" text="All" pressed={region.value === null} onClick={() => actions.chooseRegion(null)} />
@@ -73,15 +74,15 @@ const ARRANGEMENTS: { name: View["arrangement"]; text: string; label: string }[]
 ];
 
 /** Which images are side by side, and how contrast is set. */
-export function ArrangementSection() {
-  const { store, actions } = useViewer();
+export function ArrangementSection({ panel }: { panel: PanelDescription }) {
+  const { store, actions } = useScan();
   const { arrangement, linked, display, detectors } = store.view;
-  const panel = store.focus.value;
-  const name = displayName(store, panel);
+  const focus = store.focus.value;
+  const name = displayName(store, focus);
   const settings = display.value[name];
   const titles = { image: "real space", pattern: "diffraction", spectrum: "FFT" };
   return (
-    <Section title="Images and contrast">
+    <Section title={panel.title}>
       <div class="line">
         <Group label="Images">
           {ARRANGEMENTS.map(({ name, text, label }) => (
@@ -102,25 +103,25 @@ export function ArrangementSection() {
       <div class="numbers">
         <NumberField label="from" unit="%" value={settings.lowPercent} least={0} most={100} step={0.5} onChange={(lowPercent) => actions.display(name, { lowPercent, contrast: "auto" })} />
         <NumberField label="to" unit="%" value={settings.highPercent} least={0} most={100} step={0.5} onChange={(highPercent) => actions.display(name, { highPercent, contrast: "auto" })} />
-        <Button label={`Automatic contrast of ${titles[panel]}`} text="Auto" keys="Alt+A" pressed={settings.contrast === "auto"} onClick={() => actions.display(name, { contrast: "auto" })} />
+        <Button label={`Automatic contrast of ${titles[focus]}`} text="Auto" keys="Alt+A" pressed={settings.contrast === "auto"} onClick={() => actions.display(name, { contrast: "auto" })} />
       </div>
-      <p class="hint">{`contrast of ${titles[panel]}, in percentiles`}</p>
+      <p class="hint">{`contrast of ${titles[focus]}, in percentiles`}</p>
       <Check label="Same contrast for images of one detector" checked={linked.value} onChange={(on) => (linked.value = on)} />
     </Section>
   );
 }
 
 /** Several data sets under one detector. */
-export function CompareSection() {
-  const { store, actions } = useViewer();
+export function CompareSection({ panel }: { panel: PanelDescription }) {
+  const { store, actions } = useScan();
   const { compared, comparison, starred } = store.view;
   const all = store.datasets.value;
-  if (all.length < 2) return store.page.value?.actions.some(({ name }) => name === "open") ? <OpenSection /> : null;
+  if (all.length < 2) return store.shared.can("open") ? <OpenSection title={panel.title} /> : null;
   const listed = store.listed.value;
   const hidden = all.filter(({ id }) => store.view.hidden.value.includes(id));
   const tick = (id: number, on: boolean) => actions.setCompared(on ? [...compared.value, id] : compared.value.filter((one) => one !== id));
   return (
-    <Section title="Data sets">
+    <Section title={panel.title}>
       <ul class="datasets">
         {listed.map((dataset, i) => (
           <li key={dataset.id}>
@@ -153,9 +154,9 @@ export function CompareSection() {
   );
 }
 
-function OpenSection() {
+function OpenSection({ title }: { title: string }) {
   return (
-    <Section title="Data sets" open={false}>
+    <Section title={title} open={false}>
       <OpenField />
     </Section>
   );
@@ -163,7 +164,7 @@ function OpenSection() {
 
 /** A further file, below those that the program was started with. */
 function OpenField() {
-  const { actions } = useViewer();
+  const { actions } = useScan();
   return (
     <label class="expression">
       <span>Open another file</span>
@@ -181,8 +182,8 @@ function OpenField() {
 }
 
 /** What the program knows of the data and what it chose by itself, with reasons. */
-export function FactsSection() {
-  const { store } = useViewer();
+export function DataSection({ panel }: { panel: PanelDescription }) {
+  const { store } = useScan();
   const dataset = store.dataset.value;
   if (!dataset?.scan || !dataset.detector) return null;
   const facts: [string, string][] = [
@@ -196,7 +197,7 @@ export function FactsSection() {
   if (dataset.scan_step_nm) facts.push(["scan step", `${dataset.scan_step_nm.map((step) => Number(step.toPrecision(4))).join(" \u00d7 ")} nm`]);
   if (dataset.bad_pixels?.length) facts.push(["bad pixels", String(dataset.bad_pixels.length)]);
   return (
-    <Section title="Data" open={false}>
+    <Section title={panel.title} open={false}>
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div key={name}>

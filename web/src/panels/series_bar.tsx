@@ -2,12 +2,13 @@
 import { useEffect } from "preact/hooks";
 
 import { nextItem } from "../model/playback";
+import type { PanelDescription } from "../protocol/messages";
 import { Button, NumberField } from "./controls";
-import { useViewer } from "./context";
+import { useScan } from "./scan";
 
 /** The items of a series: slider, playing once, in a loop, or to and fro. */
-export function SeriesBar() {
-  const { store, actions } = useViewer();
+export function SeriesBar({ panel }: { panel: PanelDescription }) {
+  const { store, actions } = useScan();
   const items = store.dataset.value?.items ?? [];
   const { item, fps, loop, boomerang } = store.view;
   const playing = store.playing.value;
@@ -32,7 +33,7 @@ export function SeriesBar() {
   if (items.length < 2) return null;
   const ready = store.ready.value.length;
   return (
-    <div class="series" role="group" aria-label="Series">
+    <div class="series" role="group" aria-label={panel.title}>
       <Button label="Previous item" icon="previous" keys="," onClick={() => actions.chooseItem(item.value - 1)} />
       <Button label={playing ? "Pause" : "Play"} icon={playing ? "pause" : "play"} filled keys="Space" pressed={playing} onClick={() => actions.setPlaying(!playing)} />
       <Button label="Next item" icon="next" keys="." onClick={() => actions.chooseItem(item.value + 1)} />

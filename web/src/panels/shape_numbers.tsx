@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isPainted, numbersOf, ROLES, toolsOf, type Shape } from "../tools/shapes";
 import { NumberField } from "./controls";
-import { useViewer } from "./context";
+import { useScan } from "./scan";
 
 interface Props {
   shape: Shape;
@@ -12,7 +12,7 @@ interface Props {
 
 /** A shape's measures to read and to type, by the roles of its arguments. */
 export function ShapeNumbers({ shape, perPixel: mrad, onChange: set }: Props) {
-  const { store } = useViewer();
+  const { store } = useScan();
   const numbers = numbersOf(shape);
   const lengths = numbers.filter(({ role }) => ROLES[role].length);
   const hint = toolsOf(shape).hint?.(shape);

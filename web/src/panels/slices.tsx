@@ -48,7 +48,7 @@ interface Slice {
 /** Asks the server for the numbers of a panel while it is in sight: at once, and for every place of its sliders. One
  *  request is under way; while it is, only the newest one counts. */
 export function useSlice(panel: PanelDescription): Slice {
-  const { store, actions } = useViewer();
+  const { store, session } = useViewer();
   const place = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState(false);
   const [index, setIndex] = useState<number[]>([]);
@@ -78,7 +78,7 @@ export function useSlice(panel: PanelDescription): Slice {
       do {
         now.again = false;
         try {
-          setReply(await actions.session.request("show", { panel: number, index: now.index }));
+          setReply(await session.request("show", { panel: number, index: now.index }));
           setProblem(null);
         } catch (failure) {
           setProblem((failure as Error).message);

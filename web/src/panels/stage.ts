@@ -8,7 +8,7 @@ import type { Cell, Drawing, Renderer } from "../display/renderer";
 import type { Range } from "../display/stretch";
 import { contains, grid, place, toData, type Place, type Placement } from "../display/viewport";
 import { isWorded } from "../model/detectors";
-import type { Store } from "../model/store";
+import type { ScanStore } from "../model/scan_store";
 import type { PanelName } from "../model/view";
 import { besideEachOther, contentsOf, displayName, layersOf, pixelAspectOf, rangesOf, type Content } from "./contents";
 import { FrameKind } from "../protocol/frame";
@@ -47,9 +47,10 @@ export class Stage {
   private readonly stop: () => void;
   private readonly observer: ResizeObserver;
   private readonly draw = () => this.paint();
+  private readonly lightScheme = matchMedia("(prefers-color-scheme: light)");
 
   constructor(
-    readonly store: Store,
+    readonly store: ScanStore,
     readonly panel: PanelName,
     readonly base: HTMLCanvasElement,
     readonly lines: HTMLCanvasElement,
@@ -206,16 +207,10 @@ export class Stage {
       // Between -pi and pi lies pi, not 0.
       smooth: settings[content.display].smooth && content.display !== "angle",
     }));
-    this.renderer.draw(cells, background());
+    this.renderer.draw(cells, this.lightScheme.matches ? [226, 230, 235] : [9, 11, 14]);
     // While a detector is dragged the image changes, but nothing above it.
     const layout = JSON.stringify([this.placements, this.contents.map(({ label, preview, stale }) => [label, preview, stale])]);
     this.linesStale ||= layout !== this.layout;
     this.layout = layout;
   }
-}
-
-const lightScheme = matchMedia("(prefers-color-scheme: light)");
-
-function background(): [number, number, number] {
-  return lightScheme.matches ? [226, 230, 235] : [9, 11, 14];
 }

@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useViewer } from "../panels/context";
-import { BARS, KINDS } from "../panels/kinds";
-import type { PanelDescription } from "../protocol/messages";
+import { KINDS } from "../panels/kinds";
+import type { PanelDescription, PanelPlace } from "../protocol/messages";
 
-/** Panels in the order in which the server lists them, some of them in a column at the side. */
+/** The page as the server describes it: panels by their places, in its order; `view` decides how large they are
+ *  (src/style). */
 export function PanelsPage() {
   const { store } = useViewer();
-  const panels = store.panels.value;
-  const side = panels.filter(({ place }) => place === "side");
   return (
     <main class={store.page.value?.view}>
-      {panels.map((panel) => panel.place !== "side" && <Panel key={panel.id} panel={panel} />)}
-      {side.length > 0 && (
-        <aside>
-          {side.map((panel) => (
-            <Panel key={panel.id} panel={panel} />
-          ))}
+      <div class="middle">
+        <Panels />
+      </div>
+      {store.panels.value.some(({ place }) => place === "side") && (
+        <aside aria-label="Controls">
+          <Panels at="side" />
         </aside>
       )}
+      <Panels at="bottom" />
+      <Panels at="dialog" />
+      <p class="unseen" aria-live="polite">
+        {store.spoken}
+      </p>
     </main>
   );
 }
 
+/** The panels in one place, in the order in which the server lists them. */
+export function Panels({ at }: { at?: PanelPlace }) {
+  const { store } = useViewer();
+  return <>{store.panels.value.map((panel) => panel.place === at && <Panel key={panel.id} panel={panel} />)}</>;
+}
+
 function Panel({ panel }: { panel: PanelDescription }) {
+  const { Body = Unknown, frame } = KINDS[panel.type] ?? {};
+  if (frame === "own") return <Body panel={panel} />;
   const hint = panel.options?.hint;
   return (
     <section class="panel" data-kind={panel.type} aria-label={panel.title}>
-      {!BARS.has(panel.type) && (
+      {frame !== "untitled" && (
         <header>
           <h2>{panel.title}</h2>
           {typeof hint === "string" && <span class="hint">{hint}</span>}
@@ -37,7 +49,6 @@ function Panel({ panel }: { panel: PanelDescription }) {
   );
 }
 
-function Body({ panel }: { panel: PanelDescription }) {
-  const Kind = KINDS[panel.type];
-  return Kind ? <Kind panel={panel} /> : <p class="hint">{`This page cannot show a panel of type "${panel.type}".`}</p>;
+function Unknown({ panel }: { panel: PanelDescription }) {
+  return <p class="hint">{`This page cannot show a panel of type "${panel.type}".`}</p>;
 }

@@ -19,7 +19,7 @@ namespace sonde::panel {
 struct Panel {
   std::string id{}, type{}, title{};
   Value options = Value::object();
-  std::string place{};  ///< "side": in the column at the side; empty: in the order of the panels
+  std::string place{};  ///< "title", "top", "side", "bottom" or "dialog" of the page; empty: in its middle
 };
 
 /// A command that a page understands.
@@ -74,7 +74,7 @@ class Session {
 /// other.
 struct Page {
   std::string title{};
-  std::string view{};  ///< how the client arranges the panels: "stem", "report", "run"
+  std::string view{};  ///< how large the client makes the panels: "stem", "report", "panels", "run"
   std::vector<Panel> panels{};
   std::vector<Action> actions{};
   std::string ended{};  ///< what the client says when the server has ended; empty: that it has

@@ -27,17 +27,35 @@ class OpenSession final : public panel::Session {
   std::shared_ptr<ClientSession> client_;
 };
 
-panel::Panel make_panel(const char* id, const char* type, const char* title) { return {id, type, title}; }
+/// What a page of scans shows, in the order of each place.
+std::vector<panel::Panel> layout() {
+  const auto one = [](const char* type, const char* title, const char* place = "") {
+    return panel::Panel{.id = type, .type = type, .title = title, .place = place};
+  };
+  panel::Panel pattern = one("pattern", "Diffraction");
+  pattern.options["shapes"] = described_shapes();
+  return {one("datasets", "Data set", "title"),
+          one("memory", "Memory", "top"),
+          one("image", "Real space"),
+          std::move(pattern),
+          one("spectrum", "FFT"),
+          one("profile", "Line profile"),
+          one("compare", "Data sets", "side"),
+          one("detectors", "Detectors", "side"),
+          one("centre", "Beam", "side"),
+          one("region", "Region of the scan", "side"),
+          one("arrangement", "Images and contrast", "side"),
+          one("data", "Data", "side"),
+          one("series", "Series", "bottom"),
+          one("export", "Export", "dialog"),
+          one("keys", "Help", "dialog")};
+}
 
 panel::Page page_of(const std::shared_ptr<Catalogue>& catalogue) {
   panel::Page page;
   page.title = "sonde";
   page.view = "stem";
-  panel::Panel pattern = make_panel("pattern", "pattern", "Diffraction");
-  pattern.options["shapes"] = described_shapes();
-  page.panels = {make_panel("image", "image", "Virtual image"), std::move(pattern),
-                 make_panel("spectrum", "spectrum", "Fourier transform"),
-                 make_panel("histogram", "histogram", "Histogram"), make_panel("series", "series", "Series")};
+  page.panels = layout();
   page.actions = view_actions();
   page.state = [catalogue] { return catalogue->state(); };
   page.open = [catalogue](std::shared_ptr<panel::Outlet> outlet) {

@@ -20,7 +20,7 @@ struct ViewOptions {
   double watch_s = 2;  ///< between two looks at the folders for new scans; 0: never
 };
 
-/// The page of scans, docs/viewer-protocol.md, "Commands of the stem page". Every path (a scan, or a folder of them) is
+/// The page of scans, docs/viewer-protocol.md, "The page of scans". Every path (a scan, or a folder of them) is
 /// one data set; a folder is a series, and scans that are finished while the page is open join it. All are opened and
 /// validated here; they are loaded in the background, the first one first. A folder that is watched may be without a
 /// finished scan: the page says that it waits. Throws what opening throws, and Error(usage) without paths. The last

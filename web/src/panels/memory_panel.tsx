@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import { formatBytes, formatDuration } from "../display/readout";
-import type { Dataset, HeldItem, Memory } from "../protocol/messages";
+import type { PanelDescription } from "../protocol/messages";
+import type { Dataset, HeldItem, Memory } from "../protocol/scans";
 import { Button, Select } from "./controls";
-import { useViewer } from "./context";
+import { useScan } from "./scan";
 
-/** Which data are shown, what they hold of the memory, and the connection. */
-export function TopBar() {
-  const { store } = useViewer();
-  const page = store.page.value;
-  return (
-    <header class="top">
-      <h1>sonde</h1>
-      <DatasetChoice title={page?.title ?? ""} />
-      <span class="spring" />
-      {store.dataset.value?.loading ? <Progress dataset={store.dataset.value} /> : <MemoryLine />}
-      <ConnectionState />
-      {page?.view === "stem" && (
-        <>
-          <Button label="Export" icon="export" keys="E" onClick={() => (store.dialog.value = "export")} />
-          <Button label="Help" icon="help" keys="?" onClick={() => (store.dialog.value = "help")} />
-        </>
-      )}
-    </header>
-  );
-}
-
-function DatasetChoice({ title }: { title: string }) {
-  const { store, actions } = useViewer();
+/** Which data are shown. */
+export function DatasetChoice({ panel }: { panel: PanelDescription }) {
+  const { store, actions } = useScan();
   const datasets = store.listed.value;
   const current = store.view.dataset.value;
-  if (datasets.length < 2 || current === null) return <span class="title">{store.dataset.value?.label ?? title}</span>;
+  if (datasets.length < 2 || current === null) return <span class="title">{store.dataset.value?.label ?? store.shared.page.value?.title}</span>;
   const options = datasets.map(({ id, label, error }) => ({ name: String(id), text: error ? `${label} (failed)` : label }));
-  return <Select hiddenLabel label="Data set" value={String(current)} options={options} onChange={(id) => actions.chooseDataset(Number(id))} />;
+  return <Select hiddenLabel label={panel.title} value={String(current)} options={options} onChange={(id) => actions.chooseDataset(Number(id))} />;
+}
+
+/** How far loading is; else what is held of the memory. */
+export function MemoryPanel() {
+  const { store } = useScan();
+  const dataset = store.dataset.value;
+  return dataset?.loading ? <Progress dataset={dataset} /> : <MemoryLine />;
 }
 
 function Progress({ dataset }: { dataset: Dataset }) {
@@ -48,7 +36,7 @@ function Progress({ dataset }: { dataset: Dataset }) {
 
 /** What is held against the budget; behind it, what each item holds. */
 function MemoryLine() {
-  const { store, actions } = useViewer();
+  const { store, actions } = useScan();
   const memory = store.memory.value;
   const dataset = store.dataset.value;
   if (memory?.resident === undefined) return null;
@@ -73,7 +61,7 @@ function MemoryLine() {
 }
 
 function HeldItems({ memory, items }: { memory: Memory; items: HeldItem[] }) {
-  const { store, actions } = useViewer();
+  const { store, actions } = useScan();
   return (
     <div class="popover">
       <ul aria-label="Memory by item">
@@ -90,17 +78,5 @@ function HeldItems({ memory, items }: { memory: Memory; items: HeldItem[] }) {
       </ul>
       {memory.process !== undefined && <p class="hint">{`the program in all ${formatBytes(memory.process)}${memory.peak ? `, at most ${formatBytes(memory.peak)} of data` : ""}`}</p>}
     </div>
-  );
-}
-
-function ConnectionState() {
-  const { store } = useViewer();
-  const { status } = store.status.value;
-  const text = { open: "connected", connecting: "connecting", lost: "no connection", closed: "closed" }[status];
-  return (
-    <span class={`connection ${status}`} role="status">
-      <span class="dot" aria-hidden="true" />
-      {text}
-    </span>
   );
 }

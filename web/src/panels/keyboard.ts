@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { delays } from "../measure/delays";
 import { PRESETS } from "../model/detectors";
-import type { Actions } from "../panels/actions";
-import { displayName } from "../panels/contents";
+import type { Actions } from "./actions";
+import { displayName } from "./contents";
 
 export interface Stroke {
   key: string;
@@ -67,8 +67,8 @@ export const BINDINGS: Binding[] = [
     run: ({ store }) => (store.view.arrangement.value = store.view.arrangement.peek() === "grid" ? "single" : "grid"),
   },
   { keys: ["r"], shown: "R", help: "show all of the image again", run: (actions) => actions.resetZoom(actions.store.focus.peek()) },
-  { keys: ["e"], shown: "E", help: "export", run: ({ store }) => (store.dialog.value = "export") },
-  { keys: ["?"], shown: "?", help: "this help", run: ({ store }) => (store.dialog.value = "help") },
+  { keys: ["e"], shown: "E", help: "export", run: ({ store }) => (store.shared.dialog.value = "export") },
+  { keys: ["?"], shown: "?", help: "this help", run: ({ store }) => (store.shared.dialog.value = "keys") },
 ];
 
 export function bindingFor(stroke: Stroke, actions: Actions): Binding | undefined {
@@ -91,9 +91,9 @@ function takesKey(target: EventTarget | null, key: string): boolean {
 export function listen(actions: Actions): () => void {
   const down = (event: KeyboardEvent) => {
     // A dialog closes by itself once it has the focus, but keys may come before it is there.
-    const { dialog } = actions.store;
-    if (event.key === "Escape" && dialog.peek() !== "none") {
-      dialog.value = "none";
+    const { dialog } = actions.store.shared;
+    if (event.key === "Escape" && dialog.peek() !== null) {
+      dialog.value = null;
       return event.preventDefault();
     }
     if (event.ctrlKey || event.metaKey || takesKey(event.target, event.key)) return;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Dialog } from "../panels/dialog";
-import { BINDINGS } from "./keyboard";
+import { useLayoutEffect } from "preact/hooks";
+
+import type { PanelDescription } from "../protocol/messages";
+import { Dialog } from "./dialog";
+import { BINDINGS, listen } from "./keyboard";
+import { useScan } from "./scan";
 
 const POINTER: [string, string][] = [
   ["Wheel, two fingers", "zoom"],
@@ -10,9 +14,12 @@ const POINTER: [string, string][] = [
   ["Shift and click", "add or remove a corner of a polygon; wipe out a free mask"],
 ];
 
-export function Help() {
+/** The keys of the page: listens to them, and lists them when asked. */
+export function KeysPanel({ panel }: { panel: PanelDescription }) {
+  const { actions } = useScan();
+  useLayoutEffect(() => listen(actions), []);
   return (
-    <Dialog title="Keys and pointer">
+    <Dialog id={panel.id} title="Keys and pointer">
       <dl class="keys">
         {BINDINGS.filter(({ shown }) => shown).map(({ shown, help }) => (
           <div key={shown}>
