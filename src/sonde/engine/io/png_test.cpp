@@ -22,7 +22,7 @@ using testing::ramp;
 using testing::TemporaryFolder;
 
 /// Reads PNG by its specification (Python's zlib, filters undone by hand) and prints IHDR and the sum of all bytes.
-constexpr const char* independent_reader =
+constexpr const char* independent_png_reader =
     "import sys, zlib, struct\n"
     "b = open(sys.argv[1], 'rb').read()\n"
     "assert b[:8] == b'\\x89PNG\\r\\n\\x1a\\n'\n"
@@ -51,21 +51,22 @@ constexpr const char* independent_reader =
 TEST(Png, GreyIsReadIndependently) {
   const TemporaryFolder folder;
   write_png(folder.file("a.png"), ramp<std::uint8_t>({3, 4}, 10));
-  EXPECT_THAT(testing::python(independent_reader, folder.file("a.png")), HasSubstr("3 4 8 0 505a646e"));
+  EXPECT_THAT(testing::python(independent_png_reader, folder.file("a.png")), HasSubstr("3 4 8 0 505a646e"));
 }
 
 TEST(Png, SixteenBitsAreStoredBigEndian) {
   const TemporaryFolder folder;
   write_png(folder.file("a.png"), ramp<std::uint16_t>({2, 2}, 1000));
-  EXPECT_THAT(testing::python(independent_reader, folder.file("a.png")), HasSubstr("2 2 16 0 07d00bb8"));  // 2000, 3000
+  EXPECT_THAT(testing::python(independent_png_reader, folder.file("a.png")),
+              HasSubstr("2 2 16 0 07d00bb8"));  // 2000, 3000
 }
 
 TEST(Png, ColourAndDescriptionAreReadIndependently) {
   const TemporaryFolder folder;
   write_png(folder.file("rgb.png"), ramp<std::uint8_t>({1, 2, 3}, 1));
-  EXPECT_THAT(testing::python(independent_reader, folder.file("rgb.png")), HasSubstr("1 2 8 2 000102030405"));
+  EXPECT_THAT(testing::python(independent_png_reader, folder.file("rgb.png")), HasSubstr("1 2 8 2 000102030405"));
   write_png(folder.file("rgba.png"), ramp<std::uint8_t>({2, 1, 4}, 1), "{\"dose\": 5}");
-  EXPECT_THAT(testing::python(independent_reader, folder.file("rgba.png")),
+  EXPECT_THAT(testing::python(independent_png_reader, folder.file("rgba.png")),
               AllOf(HasSubstr("2 1 8 6 04050607"), HasSubstr("{\"dose\": 5}")));
 }
 

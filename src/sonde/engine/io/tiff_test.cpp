@@ -22,7 +22,7 @@ using testing::TemporaryFolder;
 
 /// Walks the directories of a little-endian classic TIFF by its specification and prints tags, description and the last
 /// pixel of each page.
-constexpr const char* independent_reader =
+constexpr const char* independent_tiff_reader =
     "import sys, struct, numpy as np\n"
     "b = open(sys.argv[1], 'rb').read()\n"
     "assert b[:4] == b'II*\\0'\n"
@@ -52,7 +52,7 @@ TEST(Tiff, CarriesPixelSizeAndUnitForImageJ) {
   tags.unit = "nm";
   tags.description = "sonde={\"dose\": 5}";
   write_tiff(folder.file("a.tif"), ramp<float>({3, 4}, 2), tags);
-  EXPECT_EQ(testing::python(independent_reader, folder.file("a.tif")),
+  EXPECT_EQ(testing::python(independent_tiff_reader, folder.file("a.tif")),
             "3 4 <f4 22.0 2.0 4.0 'ImageJ=1.11a\\nunit=nm\\nsonde={\"dose\": 5}\\n'\n");
 }
 
@@ -60,7 +60,7 @@ TEST(Tiff, EveryTypeIsReadIndependently) {
   const TemporaryFolder folder;
   const auto read = [&](const Array& image) {
     write_tiff(folder.file("a.tif"), image);
-    return testing::python(independent_reader, folder.file("a.tif"));
+    return testing::python(independent_tiff_reader, folder.file("a.tif"));
   };
   EXPECT_THAT(read(ramp<std::uint8_t>({2, 3}, 20)), HasSubstr("2 3 u1 100 None"));
   EXPECT_THAT(read(ramp<std::uint16_t>({2, 3}, 12000)), HasSubstr("2 3 <u2 60000 None"));
@@ -70,7 +70,7 @@ TEST(Tiff, EveryTypeIsReadIndependently) {
 TEST(Tiff, StacksHaveOnePageEach) {
   const TemporaryFolder folder;
   write_tiff(folder.file("a.tif"), ramp<std::uint16_t>({3, 2, 2}, 1));
-  EXPECT_EQ(testing::python(independent_reader, folder.file("a.tif")),
+  EXPECT_EQ(testing::python(independent_tiff_reader, folder.file("a.tif")),
             "2 2 <u2 3 None None 'ImageJ=1.11a\\nimages=3\\nslices=3\\n'\n"
             "2 2 <u2 7 None None None\n"
             "2 2 <u2 11 None None None\n");

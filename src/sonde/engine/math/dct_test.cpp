@@ -24,7 +24,7 @@ using testing::random_lines;
 
 /// The definitions, in double precision.
 template <class Real>
-std::vector<double> definition(const Real* x, Index n, FftDirection direction) {
+std::vector<double> cosine_definition(const Real* x, Index n, FftDirection direction) {
   std::vector<double> result;
   const auto cosine = [n](Index k, Index i) {
     return std::cos(std::numbers::pi * static_cast<double>(k * (2 * i + 1) % (4 * n)) / static_cast<double>(2 * n));
@@ -41,7 +41,7 @@ std::vector<double> definition(const Real* x, Index n, FftDirection direction) {
 
 /// That of a transform of numbers twice as large, through one multiplication by a root more: the depth of two lengths.
 template <class Real>
-double tolerance(Index n) {
+double cosine_tolerance(Index n) {
   return 2 * line_tolerance<Real>(2 * n);
 }
 
@@ -62,10 +62,10 @@ void lines_are_the_definition(Device device) {
         const auto x = random_lines<Real>(one, one.length);
         const auto y = transformed(dct, lines, x, direction);
         for (Index b = 0; b < one.batch; ++b) {
-          const auto expected = definition(x.data() + b * one.length, one.length, direction);
+          const auto expected = cosine_definition(x.data() + b * one.length, one.length, direction);
           for (Index k = 0; k < one.length; ++k)
             ASSERT_NEAR(static_cast<double>(y[static_cast<std::size_t>(b * one.length + k)]),
-                        expected[static_cast<std::size_t>(k)], tolerance<Real>(one.length))
+                        expected[static_cast<std::size_t>(k)], cosine_tolerance<Real>(one.length))
                 << "line " << b << ", element " << k;
         }
       }
@@ -79,7 +79,7 @@ void there_and_back(Device device) {
   const auto y = transformed(dct, Lines::gaps, x, FftDirection::forward);
   const auto back = transformed(dct, Lines::columns, y, FftDirection::inverse);
   // Rounding of the first goes through the second like its values: times sqrt(2 N).
-  const double bound = 2 * tolerance<Real>(length) * std::sqrt(2.0 * length);
+  const double bound = 2 * cosine_tolerance<Real>(length) * std::sqrt(2.0 * length);
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(back[i], 2 * length * x[i], bound);
   // Parseval: the rows sqrt(2 / N) cos, the first one 1 / sqrt(N), are orthonormal.
   for (Index b = 0; b < 3; ++b) {
@@ -126,7 +126,7 @@ TEST(Dct, AConstantHasOneCosine) {
   const auto dct = Dct<double>::prepare({.length = 9});
   const auto y = transformed(dct, Lines::contiguous, std::vector<double>(9, 1.0), FftDirection::forward);
   EXPECT_DOUBLE_EQ(y[0], 18);
-  for (std::size_t k = 1; k < 9; ++k) EXPECT_NEAR(y[k], 0, tolerance<double>(9));
+  for (std::size_t k = 1; k < 9; ++k) EXPECT_NEAR(y[k], 0, cosine_tolerance<double>(9));
 }
 
 // What a GPU does around its real transform, run by the CPU: the same bits as the CPU's own way.

@@ -23,7 +23,7 @@ using testing::random_lines;
 
 /// The definition, in double precision, of one line of complex numbers or real ones.
 template <class T>
-std::vector<std::complex<double>> definition(const T* x, Index n, FftDirection direction) {
+std::vector<std::complex<double>> line_definition(const T* x, Index n, FftDirection direction) {
   const double sign = direction == FftDirection::forward ? -1 : 1;
   std::vector<std::complex<double>> result;
   for (Index k = 0; k < n; ++k) {
@@ -51,7 +51,7 @@ struct OnLines {
               device, lines, one.batch, one.length, x, one.length,
               [&](Stream& stream, auto in, auto out) { fft.transform(stream, in, out, direction); });
           for (Index b = 0; b < one.batch; ++b) {
-            const auto expected = definition(x.data() + b * one.length, one.length, direction);
+            const auto expected = line_definition(x.data() + b * one.length, one.length, direction);
             for (Index k = 0; k < one.length; ++k)
               ASSERT_LT(std::abs(std::complex<double>(y[static_cast<std::size_t>(b * one.length + k)]) -
                                  expected[static_cast<std::size_t>(k)]),
@@ -74,7 +74,7 @@ struct OnLines {
               testing::through<Complex>(device, lines, one.batch, one.length, x, fft.frequencies(),
                                         [&](Stream& stream, auto in, auto out) { fft.forward(stream, in, out); });
           for (Index b = 0; b < one.batch; ++b) {
-            const auto expected = definition(x.data() + b * one.length, one.length, FftDirection::forward);
+            const auto expected = line_definition(x.data() + b * one.length, one.length, FftDirection::forward);
             for (Index k = 0; k < fft.frequencies(); ++k)
               ASSERT_LT(std::abs(std::complex<double>(y[static_cast<std::size_t>(b * fft.frequencies() + k)]) -
                                  expected[static_cast<std::size_t>(k)]),

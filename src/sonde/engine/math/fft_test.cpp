@@ -37,7 +37,7 @@ Elements<Real> random_elements(Index count, unsigned seed = 1) {
 
 /// The definition, in double precision, of one transform.
 template <class Real>
-Elements<double> definition(const std::complex<Real>* x, Index rows, Index cols, FftDirection direction) {
+Elements<double> plane_definition(const std::complex<Real>* x, Index rows, Index cols, FftDirection direction) {
   const double sign = direction == FftDirection::forward ? -1 : 1;
   Elements<double> result;
   for (Index k = 0; k < rows; ++k)
@@ -56,7 +56,7 @@ Elements<double> definition(const std::complex<Real>* x, Index rows, Index cols,
 
 /// Rounding grows with the depth of the transform: eps log2 N of the root mean square, and 8 for its tail.
 template <class Real>
-double tolerance(Index elements) {
+double plane_tolerance(Index elements) {
   const auto n = static_cast<double>(elements);
   return 8 * std::numeric_limits<Real>::epsilon() * std::log2(n + 2) * std::sqrt(2 * n);
 }
@@ -65,11 +65,11 @@ template <class Real>
 void expect_definition(const Elements<Real>& x, const Elements<Real>& y, const FftKey& key, FftDirection direction) {
   const Index piece = key.rows * key.cols;
   for (Index b = 0; b < key.batch; ++b) {
-    const Elements<double> expected = definition(x.data() + b * piece, key.rows, key.cols, direction);
+    const Elements<double> expected = plane_definition(x.data() + b * piece, key.rows, key.cols, direction);
     for (Index i = 0; i < piece; ++i)
       ASSERT_LT(std::abs(std::complex<double>(y[static_cast<std::size_t>(b * piece + i)]) -
                          expected[static_cast<std::size_t>(i)]),
-                tolerance<Real>(piece))
+                plane_tolerance<Real>(piece))
           << "transform " << b << ", element " << i;
   }
 }
@@ -128,7 +128,7 @@ void forward_and_inverse_multiply(Device device) {
   const auto y = transform(fft, transform(fft, x, FftDirection::forward, true), FftDirection::inverse, false);
   const auto n = static_cast<Real>(key.rows * key.cols);
   // The forward transform's rounding goes through the inverse like its values: times sqrt(N).
-  const double bound = 2 * tolerance<Real>(key.rows * key.cols) * std::sqrt(static_cast<double>(n));
+  const double bound = 2 * plane_tolerance<Real>(key.rows * key.cols) * std::sqrt(static_cast<double>(n));
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_LT(std::abs(std::complex<double>(y[i] - n * x[i])), bound) << i;
 }
 

@@ -21,7 +21,7 @@ ExampleOptions read(std::string_view text, std::string_view command = "stem load
   return options;
 }
 
-std::string refused(std::string_view text) {
+std::string refused_toml(std::string_view text) {
   return error_of(ErrorKind::bad_file, [&] { read(text); });
 }
 
@@ -47,36 +47,38 @@ TEST(Toml, TheTableOfTheCommandCountsMoreThanTheGeneralKeys) {
 }
 
 TEST(Toml, UnknownKeysNameFileLineAndNearest) {
-  EXPECT_EQ(refused("dose = 1\n\ndetecter = \"BF\"\n"),
+  EXPECT_EQ(refused_toml("dose = 1\n\ndetecter = \"BF\"\n"),
             "error: unknown key \"detecter\" in run.toml line 3; did you mean \"detector\"?");
 }
 
 TEST(Toml, WrongTypesNameFileAndLine) {
-  EXPECT_EQ(refused("\nframes = \"many\"\n"), "error: frames in run.toml line 2: expected a whole number, found text");
-  EXPECT_EQ(refused("frames = 1979-05-27\n"),
+  EXPECT_EQ(refused_toml("\nframes = \"many\"\n"),
+            "error: frames in run.toml line 2: expected a whole number, found text");
+  EXPECT_EQ(refused_toml("frames = 1979-05-27\n"),
             "error: frames in run.toml line 1: a value of this kind is not a setting");
-  EXPECT_EQ(refused("[frames]\nmany = 1\n"), "error: frames in run.toml line 1: expected a value, found a table");
+  EXPECT_EQ(refused_toml("[frames]\nmany = 1\n"), "error: frames in run.toml line 1: expected a value, found a table");
 }
 
 TEST(Toml, LimitsHoldInFilesToo) {
-  EXPECT_EQ(refused("frames = 0"), "error: frames in run.toml line 1: 0 is below the smallest allowed value, 1 frames");
+  EXPECT_EQ(refused_toml("frames = 0"),
+            "error: frames in run.toml line 1: 0 is below the smallest allowed value, 1 frames");
 }
 
 TEST(Toml, EveryProblemIsReported) {
-  EXPECT_EQ(refused("frames = 0\nedgy = 1\n"),
+  EXPECT_EQ(refused_toml("frames = 0\nedgy = 1\n"),
             "error: 2 settings in run.toml cannot be used\n"
             "  - unknown key \"edgy\" in run.toml line 2; did you mean \"edge\"?\n"
             "  - frames in run.toml line 1: 0 is below the smallest allowed value, 1 frames");
 }
 
 TEST(Toml, SyntaxErrorsNameFileAndLine) {
-  EXPECT_THAT(refused("dose = 1\nframes = = 3\n"), ::testing::StartsWith("error: run.toml line 2: "));
+  EXPECT_THAT(refused_toml("dose = 1\nframes = = 3\n"), ::testing::StartsWith("error: run.toml line 2: "));
 }
 
 TEST(Toml, WhatBelongsToOneRunIsNotReadFromAFile) {
-  EXPECT_EQ(refused("dry_run = true"),
+  EXPECT_EQ(refused_toml("dry_run = true"),
             "error: dry_run in run.toml line 1: not allowed in a configuration file\nhint: give --dry-run by itself");
-  EXPECT_EQ(refused("input = \"a.h5\""),
+  EXPECT_EQ(refused_toml("input = \"a.h5\""),
             "error: input in run.toml line 1: not allowed in a configuration file\nhint: give it as an argument");
 }
 

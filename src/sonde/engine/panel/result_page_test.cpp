@@ -13,6 +13,7 @@
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/io/netcdf_writer.h"
 #include "sonde/engine/io/npz.h"
+#include "tests/support/budget.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
 
@@ -20,12 +21,11 @@ namespace sonde::panel {
 namespace {
 
 using sonde::testing::error_of;
+using sonde::testing::plenty;
 using sonde::testing::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
-
-Budget plenty() { return {std::size_t{1} << 30, "a test"}; }
 
 /// What a client of the page gets.
 class Heard final : public Outlet {

@@ -20,13 +20,12 @@ namespace sonde {
 namespace {
 
 using testing::both_orders;
-using testing::Bytes;
 using testing::decode_serially;
 
 /// Mostly small counts, as a detector makes them; `live_bytes` of each element differ from zero now and then.
-Bytes counts(std::size_t elements, std::size_t element_bytes, std::size_t live_bytes, unsigned seed) {
+testing::Bytes counts(std::size_t elements, std::size_t element_bytes, std::size_t live_bytes, unsigned seed) {
   std::mt19937 random(seed);
-  Bytes bytes(elements * element_bytes);
+  testing::Bytes bytes(elements * element_bytes);
   for (std::size_t i = 0; i < elements; ++i)
     for (std::size_t k = 0; k < std::min(element_bytes, live_bytes); ++k) {
       const auto drawn = random();
@@ -37,20 +36,20 @@ Bytes counts(std::size_t elements, std::size_t element_bytes, std::size_t live_b
 
 struct Lz4Result {
   ChunkFault fault;
-  Bytes bytes;
+  testing::Bytes bytes;
 };
 
-Lz4Result decode_lz4(const Bytes& block, std::size_t out_bytes, StepOrder order) {
+Lz4Result decode_lz4(const testing::Bytes& block, std::size_t out_bytes, StepOrder order) {
   // Words, so that the start is aligned; the end is where a sanitiser looks when the size is a multiple of eight.
   const auto out = std::make_unique<std::uint64_t[]>(out_bytes / 8);
   auto* to = reinterpret_cast<std::uint8_t*>(out.get());
   const ChunkFault fault = device::decode_lz4(SerialWarp(order), block.data(), static_cast<std::uint32_t>(block.size()),
                                               to, static_cast<std::uint32_t>(out_bytes));
-  return {fault, Bytes(to, to + out_bytes)};
+  return {fault, testing::Bytes(to, to + out_bytes)};
 }
 
-Bytes compressed(const Bytes& bytes) {
-  Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(bytes.size()))));
+testing::Bytes compressed(const testing::Bytes& bytes) {
+  testing::Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(bytes.size()))));
   block.resize(static_cast<std::size_t>(
       LZ4_compress_default(reinterpret_cast<const char*>(bytes.data()), reinterpret_cast<char*>(block.data()),
                            static_cast<int>(bytes.size()), static_cast<int>(block.size()))));
@@ -58,10 +57,10 @@ Bytes compressed(const Bytes& bytes) {
   return block;
 }
 
-/// Bytes with runs of every period up to 20 and stretches without any, in pieces of random length.
-Bytes runs(std::size_t count, unsigned seed) {
+/// testing::Bytes with runs of every period up to 20 and stretches without any, in pieces of random length.
+testing::Bytes runs(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
-  Bytes bytes;
+  testing::Bytes bytes;
   while (bytes.size() < count) {
     const std::size_t length = random() % 4 == 0 ? random() % 2000 : random() % 60, period = random() % 21;
     for (std::size_t i = 0; i < length; ++i)
@@ -74,7 +73,7 @@ Bytes runs(std::size_t count, unsigned seed) {
 
 TEST(Lz4Device, DecodesWhatLiblz4Wrote) {
   for (unsigned seed = 0; seed < 300; ++seed) {
-    const Bytes bytes = runs(8 * (1 + seed * 7 % 1024), seed);
+    const testing::Bytes bytes = runs(8 * (1 + seed * 7 % 1024), seed);
     for (const StepOrder order : both_orders) {
       const Lz4Result result = decode_lz4(compressed(bytes), bytes.size(), order);
       ASSERT_EQ(result.fault, ChunkFault::none) << "seed " << seed;
@@ -100,7 +99,7 @@ TEST(Lz4Device, RunsOfEveryPeriodStartAnywhere) {
 }
 
 TEST(Lz4Device, DistanceZeroIsAFault) {
-  Bytes block = compressed(Bytes(64));
+  testing::Bytes block = compressed(testing::Bytes(64));
   const auto distance = std::find(block.begin(), block.end(), 1);  // literal 0, then distance 1
   ASSERT_NE(distance, block.end());
   *distance = 0;
@@ -108,20 +107,20 @@ TEST(Lz4Device, DistanceZeroIsAFault) {
 }
 
 TEST(Lz4Device, DistanceBeforeTheStartIsAFault) {
-  Bytes block = compressed(Bytes(64));
+  testing::Bytes block = compressed(testing::Bytes(64));
   *std::find(block.begin(), block.end(), 1) = 2;
   EXPECT_EQ(decode_lz4(block, 64, StepOrder::forwards).fault, ChunkFault::lz4);
 }
 
 TEST(Lz4Device, FewerBytesThanExpectedAreAFaultOfTheirOwn) {
-  EXPECT_EQ(decode_lz4(compressed(Bytes(64)), 72, StepOrder::forwards).fault, ChunkFault::block_size);
+  EXPECT_EQ(decode_lz4(compressed(testing::Bytes(64)), 72, StepOrder::forwards).fault, ChunkFault::block_size);
 }
 
 TEST(Lz4Device, NothingIsNoBlock) { EXPECT_EQ(decode_lz4({}, 8, StepOrder::forwards).fault, ChunkFault::lz4); }
 
 /// Whether liblz4 decodes the block to exactly these bytes.
-bool liblz4_gives(const Bytes& block, const Bytes& bytes) {
-  Bytes out(bytes.size());
+bool liblz4_gives(const testing::Bytes& block, const testing::Bytes& bytes) {
+  testing::Bytes out(bytes.size());
   const int size = LZ4_decompress_safe(reinterpret_cast<const char*>(block.data()), reinterpret_cast<char*>(out.data()),
                                        static_cast<int>(block.size()), static_cast<int>(out.size()));
   return size == static_cast<int>(out.size()) && out == bytes;
@@ -132,7 +131,7 @@ TEST(Lz4Device, WhatItTakesFromMutatedBlocksLiblz4TakesToo) {
   int taken = 0, refused = 0;
   for (int round = 0; round < 60000; ++round) {
     const std::size_t size = 8 * (1 + random() % 40);
-    Bytes block = compressed(runs(size, static_cast<unsigned>(random() % 500)));
+    testing::Bytes block = compressed(runs(size, static_cast<unsigned>(random() % 500)));
     for (auto changes = 1 + random() % 3; changes > 0; --changes)
       block[random() % block.size()] = static_cast<std::uint8_t>(random());
     if (random() % 8 == 0) block.resize(random() % (block.size() + 1));
@@ -149,9 +148,9 @@ TEST(Lz4Device, WhatItTakesFromMutatedBlocksLiblz4TakesToo) {
   EXPECT_GT(refused, 1000);
 }
 
-Bytes encoded(const Bytes& elements, const BitshuffleFormat& format) {
+testing::Bytes encoded(const testing::Bytes& elements, const BitshuffleFormat& format) {
   const std::vector<std::byte> chunk = encode_bitshuffle(std::as_bytes(std::span(elements)), format);
-  Bytes bytes(chunk.size());
+  testing::Bytes bytes(chunk.size());
   std::transform(chunk.begin(), chunk.end(), bytes.begin(), [](std::byte b) { return static_cast<std::uint8_t>(b); });
   return bytes;
 }
@@ -169,8 +168,8 @@ TYPED_TEST(ChunkDevice, UndoesTheEncoder) {
         for (const std::size_t live_bytes : {1u, 4u}) {
           SCOPED_TRACE(::testing::Message() << count << " elements in blocks of " << block_elements << ", codec "
                                             << static_cast<int>(codec) << ", " << live_bytes << " live bytes");
-          const Bytes bytes = counts(count, sizeof(TypeParam), live_bytes, ++seed);
-          const Bytes chunk = encoded(bytes, {sizeof(TypeParam), block_elements, codec});
+          const testing::Bytes bytes = counts(count, sizeof(TypeParam), live_bytes, ++seed);
+          const testing::Bytes chunk = encoded(bytes, {sizeof(TypeParam), block_elements, codec});
           const std::size_t block = block_elements != 0 ? block_elements : default_block_elements(sizeof(TypeParam));
           const auto result = decode_serially<TypeParam>(
               chunk, codec == BitshuffleCodec::lz4 ? ChunkForm::lz4 : ChunkForm::planes, count, block_elements,
@@ -183,7 +182,7 @@ TYPED_TEST(ChunkDevice, UndoesTheEncoder) {
 }
 
 TYPED_TEST(ChunkDevice, TakesElementsStoredAsTheyAreFromAnyByte) {
-  const Bytes bytes = counts(77, sizeof(TypeParam), 4, 5);
+  const testing::Bytes bytes = counts(77, sizeof(TypeParam), 4, 5);
   const auto result = decode_serially<TypeParam>(bytes, ChunkForm::plain, 77, 0, 16, 2, StepOrder::backwards);
   ASSERT_EQ(result.fault, no_chunk_fault);
   EXPECT_EQ(0, std::memcmp(result.elements.data(), bytes.data(), bytes.size()));
@@ -191,7 +190,7 @@ TYPED_TEST(ChunkDevice, TakesElementsStoredAsTheyAreFromAnyByte) {
 
 /// The CPU decoder's verdict on the same chunk.
 template <class T>
-bool cpu_gives(const Bytes& chunk, const BitshuffleFormat& format, const std::vector<T>& elements) {
+bool cpu_gives(const testing::Bytes& chunk, const BitshuffleFormat& format, const std::vector<T>& elements) {
   BitshuffleScratch scratch;
   std::vector<T> out(elements.size());
   try {
@@ -208,7 +207,7 @@ TYPED_TEST(ChunkDevice, WhatItTakesFromMutatedChunksTheCpuTakesToo) {
   for (int round = 0; round < 6000; ++round) {
     const std::size_t count = random() % 300;
     const BitshuffleFormat format{sizeof(TypeParam), 64, BitshuffleCodec::lz4};
-    Bytes chunk = encoded(counts(count, sizeof(TypeParam), 2, static_cast<unsigned>(round)), format);
+    testing::Bytes chunk = encoded(counts(count, sizeof(TypeParam), 2, static_cast<unsigned>(round)), format);
     for (auto changes = random() % 4; changes > 0; --changes)
       chunk[random() % chunk.size()] = static_cast<std::uint8_t>(random());
     if (random() % 4 == 0) chunk.resize(random() % (chunk.size() + 1));
@@ -228,7 +227,7 @@ TYPED_TEST(ChunkDevice, WhatItTakesFromMutatedChunksTheCpuTakesToo) {
 }
 
 TEST(ChunkDeviceFault, NamesTheEarliestBlock) {
-  Bytes chunk = encoded(counts(300, 2, 2, 1), {2, 64, BitshuffleCodec::lz4});
+  testing::Bytes chunk = encoded(counts(300, 2, 2, 1), {2, 64, BitshuffleCodec::lz4});
   std::size_t at = 12;
   for (int block = 0; block < 4; ++block) {
     const std::size_t size = static_cast<std::size_t>(chunk[at + 2]) << 8 | chunk[at + 3];
@@ -244,13 +243,13 @@ TEST(ChunkDeviceFault, NamesTheEarliestBlock) {
 }
 
 TEST(ChunkDeviceFault, EachKindHasItsText) {
-  const Bytes good = encoded(counts(67, 2, 2, 1), {2, 64, BitshuffleCodec::lz4});
-  const auto text = [](const Bytes& chunk, std::size_t largest_block_bytes = 128) {
+  const testing::Bytes good = encoded(counts(67, 2, 2, 1), {2, 64, BitshuffleCodec::lz4});
+  const auto text = [](const testing::Bytes& chunk, std::size_t largest_block_bytes = 128) {
     return chunk_fault_text(
         decode_serially<std::uint16_t>(chunk, ChunkForm::lz4, 67, 0, largest_block_bytes, 2, StepOrder::forwards)
             .fault);
   };
-  Bytes chunk = good;
+  testing::Bytes chunk = good;
   chunk[7] = 1;
   EXPECT_EQ(text(chunk), "the sizes in the header or of the chunk do not suit");
   chunk = good;

@@ -83,13 +83,13 @@ TEST(ConjugateIteration, AlongAStraightLineTheStepIsHalfTheLastAndTheNextDirecti
   EXPECT_EQ(polak_ribiere({.now = 1}, memory), 0) << "nothing came before";
 }
 
-struct Known {
+struct Minimum {
   std::string name;
   Objective<double> function;
   Numbers start, minimum;
 };
-const std::vector<Known>& known() {
-  static const std::vector<Known> all{
+const std::vector<Minimum>& published_minima() {
+  static const std::vector<Minimum> all{
       {"rosenbrock", testing::extended_rosenbrock<double>, {-1.2, 1}, {1, 1}},
       {"extended rosenbrock", testing::extended_rosenbrock<double>, {-1.2, 1, -1.2, 1, -1.2, 1}, {1, 1, 1, 1, 1, 1}},
       {"wood", testing::wood, {-3, -1, -3, -1}, {1, 1, 1, 1}},
@@ -98,7 +98,7 @@ const std::vector<Known>& known() {
 }
 
 TEST(ConjugateGradients, FindThePublishedMinima) {
-  for (const Known& one : known()) {
+  for (const Minimum& one : published_minima()) {
     SCOPED_TRACE(one.name);
     ConjugateGradients<double> run(one.function, one.start, {.tolerance = 1e-9});
     EXPECT_EQ(run.run(500), Descent::converged);
@@ -129,7 +129,7 @@ void expect_same_bits(const State& a, const State& b) {
 }
 
 TEST(ConjugateGradients, GoOnFromTheirStateWithTheSameBits) {
-  for (const Known& one : known())
+  for (const Minimum& one : published_minima())
     for (const Index stop : {0, 1, 2, 5, 11}) {
       SCOPED_TRACE(one.name + " stopped at " + std::to_string(stop));
       ConjugateGradients<double> whole(one.function, one.start), first(one.function, one.start);

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 using N = Normalisation;
 
-constexpr double tolerance = 1e-13;  // some hundred roundings of numbers near one
+constexpr double table_tolerance = 1e-13;  // some hundred roundings of numbers near one
 
 /// Two radii, two collisionalities and three fields of an equilibrium, as a scan stores them per s.
 StoredNumbers a_scan() {
@@ -75,10 +75,10 @@ TEST(StoredTables, OfAScanAreThePointsOfEveryRadius) {
   const double root_pi = std::sqrt(std::numbers::pi), j = -11 + 0.8 * 0.4;
   // An equilibrium's angles are left-handed: -J in -8 J B0 D11, and -EStar.
   const std::size_t last = 11;  // rho = 0.8, nu_v = 0.1, the third field
-  EXPECT_NEAR(made.numbers.at("M11")[last], 8 * j * 2.1 * 12 * 0.09 / (root_pi * 121), tolerance);
-  EXPECT_NEAR(made.numbers.at("M21")[last], 4 * 2.1 * (-11.5 * -0.3) / (root_pi * -11), tolerance);
+  EXPECT_NEAR(made.numbers.at("M11")[last], 8 * j * 2.1 * 12 * 0.09 / (root_pi * 121), table_tolerance);
+  EXPECT_NEAR(made.numbers.at("M21")[last], 4 * 2.1 * (-11.5 * -0.3) / (root_pi * -11), table_tolerance);
   EXPECT_NEAR(made.numbers.at("nu_prime")[3], 0.1 * std::abs(j) / (0.836027680488 * 2.1), 1e-12);
-  EXPECT_NEAR(made.numbers.at("e_star")[5], -0.08 / -0.3 * -11 / (0.8 * 2.1), tolerance);
+  EXPECT_NEAR(made.numbers.at("e_star")[5], -0.08 / -0.3 * -11 / (0.8 * 2.1), table_tolerance);
   EXPECT_EQ(made.shape("M11"), (Shape{2, 2, 3}));
   EXPECT_EQ(made.shape("nu_prime"), (Shape{2, 2}));
   EXPECT_EQ(made.shape("e_star"), (Shape{2, 3}));
@@ -88,9 +88,9 @@ TEST(StoredTables, OfAScanAreThePointsOfEveryRadius) {
 TEST(StoredTables, PerMetreTakeTheMinorRadius) {
   // r = 0.4 * 0.8 at s = 0.64: dr/ds = r / (2 s) = 0.25.
   const Converted made = converted_file(a_scan(), {.from = N::ntx, .to = N::dkes});
-  EXPECT_NEAR(made.numbers.at("D11")[11], 12 * 0.0625, tolerance);
-  EXPECT_NEAR(made.numbers.at("D31")[11], -11.5 * 0.25, tolerance);
-  EXPECT_NEAR(made.numbers.at("er_hat")[5], 0.08 / 0.25, tolerance);
+  EXPECT_NEAR(made.numbers.at("D11")[11], 12 * 0.0625, table_tolerance);
+  EXPECT_NEAR(made.numbers.at("D31")[11], -11.5 * 0.25, table_tolerance);
+  EXPECT_NEAR(made.numbers.at("er_hat")[5], 0.08 / 0.25, table_tolerance);
 }
 
 TEST(StoredTables, OfADatabaseAreThoseOfTheScan) {
@@ -100,7 +100,8 @@ TEST(StoredTables, OfADatabaseAreThoseOfTheScan) {
                     database = converted_file(a_database(), {.from = N::ntx, .to = code});
     for (const auto& [name, values] : scan.numbers)
       for (std::size_t i = 0; i < values.size(); ++i)
-        EXPECT_NEAR(database.numbers.at(name)[i] / (values[i] == 0 ? 1 : values[i]), values[i] == 0 ? 0 : 1, tolerance)
+        EXPECT_NEAR(database.numbers.at(name)[i] / (values[i] == 0 ? 1 : values[i]), values[i] == 0 ? 0 : 1,
+                    table_tolerance)
             << name << i;
   }
 }
@@ -113,7 +114,7 @@ TEST(StoredTables, ComeBack) {
                     back = converted_file(as_stored(there), {.from = code, .to = N::ntx});
     for (const auto& [name, values] : psi.numbers)
       for (std::size_t i = 0; i < values.size(); ++i)
-        EXPECT_NEAR(back.numbers.at(name)[i], values[i], tolerance * (1 + std::abs(values[i]))) << name << i;
+        EXPECT_NEAR(back.numbers.at(name)[i], values[i], table_tolerance * (1 + std::abs(values[i]))) << name << i;
   }
 }
 
@@ -127,7 +128,8 @@ TEST(StoredTables, OfALabelOfTheirOwnKeepTheirField) {
   for (const char* name : {"R0", "a_b", "psi_a"}) stored.erase(name);
   const Converted made = converted_file(stored, {.from = N::ntx, .to = N::dkes});
   EXPECT_THAT(made.numbers.at("D11"), ElementsAre(1, 2, 3, 4, 5, 6));  // per r as they were
-  EXPECT_THAT(made.numbers.at("er_hat"), ElementsAre(0, DoubleNear(0.03, tolerance), DoubleNear(0.06, tolerance)));
+  EXPECT_THAT(made.numbers.at("er_hat"),
+              ElementsAre(0, DoubleNear(0.03, table_tolerance), DoubleNear(0.06, table_tolerance)));
 }
 
 TEST(StoredTables, OfALabelOfTheirOwnHaveNoUseForWhatTellsOfS) {

@@ -35,7 +35,7 @@ SurfaceOptions options_from_toml(const std::string& text) {
   return options;
 }
 
-std::string refused(const SurfaceOptions& options, ErrorKind kind = ErrorKind::bad_input) {
+std::string refused_surface(const SurfaceOptions& options, ErrorKind kind = ErrorKind::bad_input) {
   return error_of(kind, [&] { (void)read_surface(options); });
 }
 
@@ -68,28 +68,28 @@ TEST(ReadSurface, AnalyticKeysThatMakeNoSenseAreNamed) {
   options.m = {"0", "1"};
   options.n = {"0"};
   options.b_cos = {"1", "0.1"};
-  EXPECT_THAT(refused(options), HasSubstr("[surface] nfp is missing"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("[surface] nfp is missing"));
   options.nfp = 3;
   options.iota = options.psi_p = options.b_theta = 0.5;
-  EXPECT_THAT(refused(options), HasSubstr("[surface] b_zeta is missing"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("[surface] b_zeta is missing"));
   options.b_zeta = 1;
-  EXPECT_THAT(refused(options), HasSubstr("have 2, 1, 2 and 0 items"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("have 2, 1, 2 and 0 items"));
   options.n = {"0", "x"};
-  EXPECT_THAT(refused(options), HasSubstr("[surface] n: \"x\" is not a finite number"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("[surface] n: \"x\" is not a finite number"));
   options.n = {"0", "0.5"};
-  EXPECT_THAT(refused(options), HasSubstr("expected whole numbers"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("expected whole numbers"));
   options.m = options.n = {"0", "0"};
-  EXPECT_THAT(refused(options), HasSubstr("m = 0, n = 0 is given twice"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("m = 0, n = 0 is given twice"));
   options.n = {"0", "1"};
   options.psi_p = 0;
-  EXPECT_THAT(refused(options), HasSubstr("dpsi/dr is zero"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("dpsi/dr is zero"));
   options.psi_p = 1;
   options.s = 0.5;
-  EXPECT_THAT(refused(options), HasSubstr("analytic: one surface in Boozer angles: s has no meaning here"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("analytic: one surface in Boozer angles: s has no meaning here"));
   options.s.reset();
   options.signgs = 1;
-  EXPECT_THAT(refused(options), HasSubstr("signgs has no meaning here"));
-  EXPECT_THAT(refused({}), HasSubstr("[surface] path is missing"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("signgs has no meaning here"));
+  EXPECT_THAT(refused_surface({}), HasSubstr("[surface] path is missing"));
 }
 
 TEST(ReadSurface, UnknownKeysAreErrorsThatNameTheNearest) {
@@ -128,9 +128,9 @@ TEST(ReadSurface, AMissingOrForbiddenFileIsABadFile) {
   const TemporaryFolder folder;
   SurfaceOptions options;
   options.path = folder.file("absent.nc");
-  EXPECT_THAT(refused(options, ErrorKind::bad_file), HasSubstr("absent.nc: no such file"));
+  EXPECT_THAT(refused_surface(options, ErrorKind::bad_file), HasSubstr("absent.nc: no such file"));
   options.type = SurfaceType::vmec;
-  EXPECT_THAT(refused(options, ErrorKind::bad_file), HasSubstr("absent.nc: no such file"));
+  EXPECT_THAT(refused_surface(options, ErrorKind::bad_file), HasSubstr("absent.nc: no such file"));
   options.path = folder.file("secret.nc");
   write_small_wout(options.path);
   std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
@@ -171,16 +171,16 @@ TEST(Equilibrium, ARadiusIsChosenInOneWayOnly) {
   SurfaceOptions options;
   options.path = folder.file("wout.nc");
   write_small_wout(options.path);
-  EXPECT_THAT(refused(options), HasSubstr("none of s, rho and surface_index are given"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("none of s, rho and surface_index are given"));
   options.surface_index = 2;
   EXPECT_EQ(read_surface(options).surface.s, 0.625);
   options.rho = 0.5;
-  EXPECT_THAT(refused(options), HasSubstr("2 of s, rho and surface_index are given"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("2 of s, rho and surface_index are given"));
   options.surface_index.reset();
   EXPECT_EQ(read_surface(options).surface.s, 0.25);
   options.rho.reset();
   options.surface_index = 4;
-  EXPECT_THAT(refused(options), HasSubstr("surface_index = 4, expected 0 to 3"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("surface_index = 4, expected 0 to 3"));
   options.surface_index.reset();
   options.s = 0.05;
   options.vmec_radial_option = 1;
@@ -197,16 +197,16 @@ TEST(Equilibrium, SettingsThatContradictTheFileAreRefused) {
   write_small_wout(options.path);
   options.s = 0.5;
   options.psi_a = 0.5;
-  EXPECT_THAT(refused(options), HasSubstr("psi_a = 0.5 was given, but the file has 0.31830989"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("psi_a = 0.5 was given, but the file has 0.31830989"));
   options.psi_a.reset();
   options.signgs = 1;
-  EXPECT_THAT(refused(options), HasSubstr("signgs = 1 was given, but the file has -1"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("signgs = 1 was given, but the file has -1"));
   options.signgs.reset();
   options.wout = options.path;
-  EXPECT_THAT(refused(options), HasSubstr("this is a wout itself"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("this is a wout itself"));
   options.wout.reset();
   options.iota = 0.5;
-  EXPECT_THAT(refused(options), HasSubstr("wout.nc: a file: iota has no meaning here"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("wout.nc: a file: iota has no meaning here"));
 }
 
 TEST(Equilibrium, ABoozmnWithoutFluxNeedsItsWout) {
@@ -214,7 +214,7 @@ TEST(Equilibrium, ABoozmnWithoutFluxNeedsItsWout) {
   SurfaceOptions options;
   options.path = (data / "neoclassical/boozmn_HSX_QHS_vacuum_ns201.nc").string();
   options.s = 0.25;
-  EXPECT_THAT(refused(options), AllOf(HasSubstr("no toroidal flux of the edge"), HasSubstr("--wout")));
+  EXPECT_THAT(refused_surface(options), AllOf(HasSubstr("no toroidal flux of the edge"), HasSubstr("--wout")));
   options.wout = (data / "neoclassical/wout_HSX_QHS_vacuum_ns201.nc").string();
   const ReadSurface read = read_surface(options);
   EXPECT_NEAR(std::get<BoozerField>(read.surface.field).flux, 2.6771688118 / (2 * std::numbers::pi), 1e-10);
@@ -223,10 +223,10 @@ TEST(Equilibrium, ABoozmnWithoutFluxNeedsItsWout) {
   EXPECT_EQ(read_surface(options).surface.b.cosine, read.surface.b.cosine);
   EXPECT_THAT(read_surface(options).notes, Contains(HasSubstr("signgs = -1")));
   options.psi_a = -0.4;
-  EXPECT_THAT(refused(options, ErrorKind::bad_file), HasSubstr("differ in sign"));
+  EXPECT_THAT(refused_surface(options, ErrorKind::bad_file), HasSubstr("differ in sign"));
   options.psi_a.reset();
   options.wout = (data / "neoclassical/wout_li383_1.4m.nc").string();
-  EXPECT_THAT(refused(options), HasSubstr("has 4 field periods"));
+  EXPECT_THAT(refused_surface(options), HasSubstr("has 4 field periods"));
 }
 
 TEST(Equilibrium, AFluxBesideThatOfTheFileMayOnlyRoundIt) {
@@ -240,7 +240,8 @@ TEST(Equilibrium, AFluxBesideThatOfTheFileMayOnlyRoundIt) {
   EXPECT_THAT(read_surface(options).notes, Contains(HasSubstr("as given; the file has")));
   for (const double factor : {1.02, -1.0, 2 * std::numbers::pi}) {
     options.psi_a = factor * own;
-    EXPECT_THAT(refused(options), AllOf(HasSubstr("was given, but the file has"), HasSubstr("leave out --psi-a")));
+    EXPECT_THAT(refused_surface(options),
+                AllOf(HasSubstr("was given, but the file has"), HasSubstr("leave out --psi-a")));
   }
 }
 
@@ -272,9 +273,9 @@ TEST(Equilibrium, WhatIsNoneIsCalledSoBeforeItsSettingsAre) {
   options.path = folder.file("notes.txt");
   options.s = 0.5;
   std::ofstream(options.path) << "";
-  EXPECT_THAT(refused(options, ErrorKind::bad_file), HasSubstr("notes.txt: not an equilibrium"));
+  EXPECT_THAT(refused_surface(options, ErrorKind::bad_file), HasSubstr("notes.txt: not an equilibrium"));
   std::ofstream(options.path) << "somebody's notes\n";
-  EXPECT_THAT(refused(options, ErrorKind::bad_file), HasSubstr("notes.txt: not an equilibrium"));
+  EXPECT_THAT(refused_surface(options, ErrorKind::bad_file), HasSubstr("notes.txt: not an equilibrium"));
 }
 
 /// B_zeta of the Boozer file is that of the wout: one equilibrium, two files.

@@ -14,16 +14,16 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/neoclassical/operators/test_surfaces.h"
+#include "tests/support/budget.h"
 #include "tests/support/errors.h"
 
 namespace sonde::neoclassical {
 namespace {
 
 using sonde::testing::error_of;
+using sonde::testing::plenty;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-const Budget plenty(std::size_t{1} << 30U, "for the test");
 
 Surface surface_of(Index which) {
   Surface surface = testing::analytic();
@@ -56,7 +56,7 @@ TEST(ScanSurfaces, PointsAreThoseOfSingleSolvesWhoeverMadeThem) {
     EXPECT_EQ(point.coefficients.n_xi, alone.n_xi);
     EXPECT_GT(point.seconds, 0);
   };
-  const std::vector<Index> solved = scan_surfaces(ranks, work, plenty);
+  const std::vector<Index> solved = scan_surfaces(ranks, work, plenty());
   if (ranks.rank() != 0) {
     EXPECT_TRUE(solved.empty() && seen.empty()) << "rank 0 has the points";
     return;
@@ -75,7 +75,7 @@ TEST(ScanSurfaces, WhatIsToBeLeftOutIsNotSolved) {
   if (ranks.rank() == 0) work.skip = [](Index surface, Index which) { return surface == 0 || which % 2 == 0; };
   std::set<Place> seen;
   work.finished = [&](Index surface, Index which, const Point&) { seen.insert({surface, which}); };
-  (void)scan_surfaces(ranks, work, plenty);
+  (void)scan_surfaces(ranks, work, plenty());
   if (ranks.rank() == 0) {
     EXPECT_THAT(seen, ElementsAre(Place{1, 1}, Place{1, 3}));
   }
@@ -94,7 +94,7 @@ TEST(ScanSurfaces, PointsWithoutAnAnswerSayWhy) {
   };
   ScanOptions options;
   options.adapt = LegendreSearch{.tolerance = 1e-30, .first = 4, .most = 8};
-  (void)scan_surfaces(ranks, work, plenty, options);
+  (void)scan_surfaces(ranks, work, plenty(), options);
   EXPECT_EQ(without, ranks.rank() == 0 ? 19 : 0);
 }
 
@@ -106,7 +106,7 @@ TEST(ScanSurfaces, AnErrorWhereverItHappensIsThrownOnRankZero) {
     if (which == 1) throw Error(ErrorKind::bad_input, "no such surface");
     return plan_of(which);
   };
-  const auto all = [&] { EXPECT_TRUE(scan_surfaces(ranks, work, plenty).empty()); };
+  const auto all = [&] { EXPECT_TRUE(scan_surfaces(ranks, work, plenty()).empty()); };
   if (ranks.rank() == 0)
     EXPECT_THAT(error_of(ErrorKind::bad_input, all), HasSubstr("no such surface"));
   else

@@ -15,7 +15,7 @@ Coefficients solved(const Surface& surface, const GridSpec& grid, const Case& at
   return Plan::prepare(surface, grid, {.path = path}).solve(at);
 }
 
-void expect_equal(const Coefficients& a, const Coefficients& b, double tolerance) {
+void expect_same_coefficients(const Coefficients& a, const Coefficients& b, double tolerance) {
   // What D31 can be at most. From nu_hat = 1 on it is far below that, and of D31 itself fewer digits agree: 3e-7 of it
   // on 9x7x12.
   const double mixed = std::sqrt(a.D11 * a.D33);
@@ -104,11 +104,11 @@ TEST(Paths, AreEqual) {
       // LU does not know that the blocks are positive definite, and loses a digit at 1e-5 on a grid as coarse as this.
       const double of_dense = nu_hat < 1e-4 ? 2e-8 : 1e-9;
       const Coefficients spd = solved(surface, grid, {nu_hat, 0}, Path::spd);
-      expect_equal(spd, solved(surface, grid, {nu_hat, 0}, Path::quasidefinite), 1e-9);
-      expect_equal(spd, solved(surface, grid, {nu_hat, 0}, Path::dense), of_dense);
+      expect_same_coefficients(spd, solved(surface, grid, {nu_hat, 0}, Path::quasidefinite), 1e-9);
+      expect_same_coefficients(spd, solved(surface, grid, {nu_hat, 0}, Path::dense), of_dense);
       for (const double epsi_hat : {1e-5, 1e-3, -1e-3, 0.3}) {
         const Coefficients field = solved(surface, grid, {nu_hat, epsi_hat}, Path::dense);
-        expect_equal(field, solved(surface, grid, {nu_hat, epsi_hat}, Path::quasidefinite), of_dense);
+        expect_same_coefficients(field, solved(surface, grid, {nu_hat, epsi_hat}, Path::quasidefinite), of_dense);
       }
     }
 }
@@ -128,8 +128,8 @@ TEST(Paths, WeakFieldsAreThoseOfTheirOwnElimination) {
       const Coefficients made = plan.solve(at, workspace);
       EXPECT_EQ(made.path, Path::krylov);
       EXPECT_LE(made.residual, 1e-9);
-      expect_equal(made, direct.solve(at), tolerance);
-      expect_equal(made, dense.solve(at), tolerance);
+      expect_same_coefficients(made, direct.solve(at), tolerance);
+      expect_same_coefficients(made, dense.solve(at), tolerance);
     }
   }
 }
@@ -183,7 +183,7 @@ TEST(Paths, WithoutStellaratorSymmetryTheWholeGridIsUsed) {
   const Plan plan = Plan::prepare(surface, grid);
   EXPECT_EQ(plan.path(0).value, Path::spd);
   EXPECT_EQ(plan.path(1e-3).value, Path::dense);
-  expect_equal(plan.solve({1e-2, 0}), solved(surface, grid, {1e-2, 0}, Path::dense), 1e-9);
+  expect_same_coefficients(plan.solve({1e-2, 0}), solved(surface, grid, {1e-2, 0}, Path::dense), 1e-9);
   // Shifted in the angles a symmetric surface is the same one; a whole step of the grid keeps the points.
   const Surface centred = testing::analytic();
   Surface shifted = centred;
@@ -195,7 +195,8 @@ TEST(Paths, WithoutStellaratorSymmetryTheWholeGridIsUsed) {
   }
   ASSERT_FALSE(shifted.symmetric());
   for (const double epsi_hat : {0.0, 1e-3})
-    expect_equal(solved(centred, grid, {1e-2, epsi_hat}, {}), solved(shifted, grid, {1e-2, epsi_hat}, {}), 1e-9);
+    expect_same_coefficients(solved(centred, grid, {1e-2, epsi_hat}, {}), solved(shifted, grid, {1e-2, epsi_hat}, {}),
+                             1e-9);
 }
 
 TEST(Paths, ShapesAtTheEdge) {
@@ -209,7 +210,7 @@ TEST(Paths, ShapesAtTheEdge) {
         SCOPED_TRACE(std::to_string(n_theta) + " x " + std::to_string(n_zeta) + " x " + std::to_string(n_xi));
         const GridSpec grid{n_theta, n_zeta, n_xi};
         const Coefficients made = solved(surface, grid, {0.01, epsi_hat}, {});
-        expect_equal(made, solved(surface, grid, {0.01, epsi_hat}, Path::dense), 1e-9);
+        expect_same_coefficients(made, solved(surface, grid, {0.01, epsi_hat}, Path::dense), 1e-9);
         EXPECT_GE(made.D11, 0);
         EXPECT_GT(made.D33, 0);
       }

@@ -15,6 +15,7 @@
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/database/derived_fields.h"
 #include "sonde/instruments/neoclassical/tabulate/fingerprint.h"
+#include "tests/support/budget.h"
 #include "tests/support/data.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -23,13 +24,12 @@ namespace sonde::neoclassical {
 namespace {
 
 using sonde::testing::error_of;
+using sonde::testing::plenty;
 using sonde::testing::read_bytes;
 using sonde::testing::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const Budget plenty(std::size_t{1} << 30U, "for the test");
 
 Equilibrium tokamak(const std::filesystem::path& data) {
   SurfaceOptions options;
@@ -50,7 +50,7 @@ TEST(DatabaseBuild, HoldsWhatTheSolverFindsAtEveryPoint) {
   const Equilibrium equilibrium = tokamak(data);
   DatabaseBuild build(equilibrium, std::nullopt, small_request());
   PartFile part(folder.file("d.part"), build.key());
-  const Database database = build.run(part, plenty);
+  const Database database = build.run(part, plenty());
   const std::vector<double> fields = derived_fields(database).Es;
   for (Index r = 0; r < 2; ++r) {
     const double rho = database.axes.rho[static_cast<std::size_t>(r)];
@@ -81,7 +81,7 @@ TEST(DatabaseBuild, ThreadsAndInterruptionsLeaveTheBytesAlone) {
   const auto built = [&](const std::string& name, Index* resumed) {
     DatabaseBuild build(equilibrium, std::nullopt, small_request());
     PartFile part(folder.file("d.part"), build.key());
-    write_database(folder.file(name), build.run(part, plenty));
+    write_database(folder.file(name), build.run(part, plenty()));
     *resumed = build.resumed();
     return read_bytes(folder.file(name));
   };
@@ -108,10 +108,10 @@ TEST(DatabaseBuild, InBatchesItIsTheSameButForRounding) {
   DatabaseBuild by_threads(equilibrium, std::nullopt, small_request()),
       build(equilibrium, std::nullopt, small_request());
   EXPECT_EQ(build.why_not_in_batches(), "");
-  build.use({Device::cpu(), plenty});
+  build.use({Device::cpu(), plenty()});
   EXPECT_NE(build.key(), by_threads.key());  // a database is of one processor
   PartFile part(folder.file("d.part"), build.key()), other(folder.file("other.part"), by_threads.key());
-  const Database found = build.run(part, plenty), expected = by_threads.run(other, plenty);
+  const Database found = build.run(part, plenty()), expected = by_threads.run(other, plenty());
   EXPECT_EQ(build.in_batches(), 12);
   EXPECT_EQ(by_threads.in_batches(), 0);
   for (std::size_t i = 0; i < expected.D11.size(); ++i) {
@@ -134,14 +134,14 @@ TEST(DatabaseBuild, PointsOfAnotherPrecisionAreNotUsed) {
   DatabaseBuild build(equilibrium, std::nullopt, request);
   EXPECT_NE(build.key(), key);
   PartFile part(folder.file("d.part"), build.key());
-  const Database database = build.run(part, plenty);
+  const Database database = build.run(part, plenty());
   ASSERT_EQ(database.precision_code.size(), database.D11.size());
   // Some of it in single precision, and what was solved so is the same from the part file.
   EXPECT_GT(std::count(database.precision_code.begin(), database.precision_code.end(), 1.0), 0);
   DatabaseBuild again(equilibrium, std::nullopt, request);
   PartFile same(folder.file("d2.part"), again.key());
   write_database(folder.file("a.h5"), database);
-  write_database(folder.file("b.h5"), again.run(same, plenty));
+  write_database(folder.file("b.h5"), again.run(same, plenty()));
   EXPECT_EQ(read_bytes(folder.file("a.h5")), read_bytes(folder.file("b.h5")));
   EXPECT_EQ(read_database(folder.file("a.h5")).database.precision_code, database.precision_code);
 }
@@ -155,7 +155,7 @@ TEST(DatabaseBuild, OnlyPointsAboveASmallerToleranceAreSolvedAgain) {
     request.solver.tolerance = tolerance;
     DatabaseBuild build(equilibrium, std::nullopt, request);
     PartFile part(folder.file("d.part"), build.key());
-    const Database made = build.run(part, plenty);
+    const Database made = build.run(part, plenty());
     return std::pair(made, build.resumed());
   };
   const Database loose = built(1e-6).first;
@@ -169,7 +169,7 @@ TEST(DatabaseBuild, OnlyPointsAboveASmallerToleranceAreSolvedAgain) {
   DatabaseBuild build(equilibrium, std::nullopt, strict);
   PartFile part(folder.file("d.part"), build.key());
   try {
-    (void)build.run(part, plenty);
+    (void)build.run(part, plenty());
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::not_converged);  // rounding may not allow it
   }
@@ -183,11 +183,11 @@ TEST(DatabaseBuild, AnInterruptKeepsWhatIsFinished) {
   {
     PartFile part(folder.file("d.part"), build.key());
     request_interrupt(2);
-    error_of(ErrorKind::interrupted, [&] { (void)build.run(part, plenty); });
+    error_of(ErrorKind::interrupted, [&] { (void)build.run(part, plenty()); });
     clear_interrupt();
   }
   PartFile part(folder.file("d.part"), build.key());
-  (void)build.run(part, plenty);
+  (void)build.run(part, plenty());
 }
 
 TEST(DatabaseBuild, PointsWithoutAnAnswerAreAnErrorThatNamesTheFirst) {
@@ -197,7 +197,7 @@ TEST(DatabaseBuild, PointsWithoutAnAnswerAreAnErrorThatNamesTheFirst) {
   request.adapt = LegendreSearch{.tolerance = 1e-30, .first = 4, .most = 8};  // never reached
   DatabaseBuild build(tokamak(data), std::nullopt, request);
   PartFile part(folder.file("d.part"), build.key());
-  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)build.run(part, plenty); }),
+  EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)build.run(part, plenty()); }),
               AllOf(HasSubstr("12 of 12 points have no answer, the first at rho = 0.5"), Not(HasSubstr("skew"))));
 }
 
@@ -212,7 +212,7 @@ TEST(DatabaseBuild, EndsAtThePointThatNoDatabaseCanHold) {
                               HasSubstr("discretisation skew"), HasSubstr("remove " + folder.file("d.part")));
   for (int time = 0; time < 2; ++time) {  // and again from what is kept, at once
     PartFile part(folder.file("d.part"), build.key());
-    EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)build.run(part, plenty); }), expected);
+    EXPECT_THAT(error_of(ErrorKind::not_converged, [&] { (void)build.run(part, plenty()); }), expected);
   }
 }
 
@@ -254,7 +254,7 @@ TEST(DatabaseOfSeveralRanks, HasTheBytesOfOneAndGoesOnWithWhatIsThere) {
   if (first) {
     DatabaseBuild build(equilibrium, std::nullopt, small_request());
     PartFile part(folder.file("alone.part"), build.key());
-    write_database(folder.file("alone.h5"), build.run(part, plenty));
+    write_database(folder.file("alone.h5"), build.run(part, plenty()));
     alone = read_bytes(folder.file("alone.h5"));
   }
   for (const Index there : {0, 7}) {
@@ -268,7 +268,7 @@ TEST(DatabaseOfSeveralRanks, HasTheBytesOfOneAndGoesOnWithWhatIsThere) {
       }
       part.emplace(folder.file("d.part"), build.key());
     }
-    const std::optional<Database> made = build.run(ranks, part ? &*part : nullptr, plenty);
+    const std::optional<Database> made = build.run(ranks, part ? &*part : nullptr, plenty());
     EXPECT_EQ(made.has_value(), first) << "rank 0 writes";
     if (!made) continue;
     write_database(folder.file("d.h5"), *made);

@@ -12,11 +12,14 @@
 #include "sonde/instruments/neoclassical/database/derived_fields.h"
 #include "sonde/instruments/neoclassical/scan/scan.h"
 #include "sonde/instruments/neoclassical/tabulate/build_database.h"
+#include "tests/support/budget.h"
 #include "tests/support/data.h"
 #include "tests/support/files.h"
 
 namespace sonde::neoclassical {
 namespace {
+
+using sonde::testing::plenty;
 
 Database read_published(const std::filesystem::path& data) {
   return read_database((data / "neoclassical/Dij_NTX_QI_Er_Optimized.h5").string()).database;
@@ -27,8 +30,6 @@ Equilibrium its_equilibrium(const std::filesystem::path& data) {
   options.path = (data / "neoclassical/wout_QI_nfp2_newNT_opt_hires.nc").string();
   return Equilibrium::open(options);
 }
-
-const Budget plenty(std::size_t{1} << 30U, "for the test");
 
 /// Indices of a collisionality and a field on the axes.
 struct Place {
@@ -45,7 +46,7 @@ std::vector<Point> solved(const Database& published, const Equilibrium& equilibr
   for (const Place& place : places)
     cases.push_back({axes.nu_v[static_cast<std::size_t>(place.nu)],
                      es[static_cast<std::size_t>(radius * axes.fields() + place.field)]});
-  return scan(Plan::prepare(equilibrium.surface(rho * rho).surface, {25, 25, 60, discretisation}), cases, plenty);
+  return scan(Plan::prepare(equilibrium.surface(rho * rho).surface, {25, 25, 60, discretisation}), cases, plenty());
 }
 
 /// Whether to solve all of what is known of the table, half an hour of two cores, and not a spread of it.
@@ -129,7 +130,7 @@ TEST(PublishedDatabase, IsReproducedFromItsEquilibrium) {
   request.grid = {25, 25, 60, Discretisation::collocation};
   DatabaseBuild build(equilibrium, std::nullopt, request);
   PartFile part(folder.file("d.part"), build.key());
-  const Database made = build.run(part, plenty);
+  const Database made = build.run(part, plenty());
   // E_hat is Er_tilde psia / (a_b rho), and a_b is known to 1e-3 only: at E = 0 agreement to round-off, with a field to
   // what that allows.
   for (Index r = 0; r < 2; ++r)

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "sonde/instruments/neoclassical/transport/test_source.h"
+
 #include "tests/support/errors.h"
 
 namespace sonde::neoclassical {
@@ -13,6 +15,7 @@ namespace {
 
 using sonde::testing::error_of;
 using ::testing::HasSubstr;
+using testing::three_roots;
 using Class = AmbipolarRoot::Class;
 
 TEST(Ambipolar, OneRootIsFoundWithItsSlope) {
@@ -24,9 +27,6 @@ TEST(Ambipolar, OneRootIsFoundWithItsSlope) {
   EXPECT_EQ(found.chosen, 0);
   EXPECT_EQ(ambipolar_roots([](double er) { return er - 1000; }, {}).roots[0].kind, Class::electron);
 }
-
-/// Roots at -4, 2 and 9 kV/m: ion, unstable, electron.
-double three_roots(double er) { return (er + 4e3) * (er - 2e3) * (er - 9e3) * 1e-9; }
 
 TEST(Ambipolar, AllRootsAreFoundAndClassed) {
   const AmbipolarRoots found = ambipolar_roots(three_roots, {});

@@ -15,6 +15,7 @@ namespace {
 
 using sonde::testing::error_of;
 using ::testing::HasSubstr;
+using testing::three_roots;
 
 using Current = std::function<double(double)>;
 
@@ -37,9 +38,6 @@ void expect_same(const GuidedRoots& guided, const AmbipolarRoots& plain) {
     EXPECT_EQ(guided.found.roots[i].kind, plain.roots[i].kind);
   }
 }
-
-/// Roots at -4, 2 and 9 kV/m.
-double three_roots(double er) { return (er + 4e3) * (er - 2e3) * (er - 9e3) * 1e-9; }
 
 TEST(GuidedSearch, FindsTheRootsOfTheCurrentProperWithFewOfIt) {
   Index asked = 0;

@@ -46,4 +46,7 @@ inline std::vector<Population> mixed_plasma() {
           {species("C"), 0.02e20, 1.2 * kilo_electron_volt, -0.05e20, -2 * kilo_electron_volt}};
 }
 
+/// A radial current with roots at -4, 2 and 9 kV/m: ion, unstable, electron.
+inline double three_roots(double er) { return (er + 4e3) * (er - 2e3) * (er - 9e3) * 1e-9; }
+
 }  // namespace sonde::neoclassical::testing

@@ -183,25 +183,24 @@ std::string name_of(const ::testing::TestParamInfo<Example>& each) {
   return std::string(each.param.name) + std::to_string(each.index);
 }
 
-constexpr ObjectType potential = ObjectType::potential;
+INSTANTIATE_TEST_SUITE_P(
+    Smoothing, EveryConstraint,
+    ::testing::Values(Example{"tv", table({{"weight", Value(0.1)}})},
+                      Example{"tv", table({{"weight", Value(0.1)}}), ObjectType::potential},
+                      Example{"gaussian", table({{"sigma", Value(0.3)}})},
+                      Example{"gaussian", table({{"sigma", Value(0.3)}}), ObjectType::potential},
+                      Example{"butterworth", table({{"low_pass", Value(0.8)}})},
+                      Example{"butterworth", table({{"high_pass", Value(0.1)}}), ObjectType::potential}, Example{"kz"},
+                      Example{"kz", table({{"padding", Value(2)}}), ObjectType::potential},
+                      Example{"tikhonov", table({{"weight", Value(0.1)}})}, Example{"probe_fourier_support"},
+                      Example{"probe_support"}),
+    name_of);
 
-INSTANTIATE_TEST_SUITE_P(Smoothing, EveryConstraint,
-                         ::testing::Values(Example{"tv", table({{"weight", Value(0.1)}})},
-                                           Example{"tv", table({{"weight", Value(0.1)}}), potential},
-                                           Example{"gaussian", table({{"sigma", Value(0.3)}})},
-                                           Example{"gaussian", table({{"sigma", Value(0.3)}}), potential},
-                                           Example{"butterworth", table({{"low_pass", Value(0.8)}})},
-                                           Example{"butterworth", table({{"high_pass", Value(0.1)}}), potential},
-                                           Example{"kz"}, Example{"kz", table({{"padding", Value(2)}}), potential},
-                                           Example{"tikhonov", table({{"weight", Value(0.1)}})},
-                                           Example{"probe_fourier_support"}, Example{"probe_support"}),
-                         name_of);
-
-const auto projections =
-    ::testing::Values(Example{"slice_equal"}, Example{"slice_equal", Value::object(), potential}, Example{"support"},
-                      Example{"bounds", table({{"amplitude_max", Value(1.0)}, {"phase_max", Value(0.2)}})},
-                      Example{"bounds", table({{"positivity", Value(true)}}), potential}, Example{"probe_centre"},
-                      Example{"orthogonalise"}, Example{"probe_power"});
+const auto projections = ::testing::Values(
+    Example{"slice_equal"}, Example{"slice_equal", Value::object(), ObjectType::potential}, Example{"support"},
+    Example{"bounds", table({{"amplitude_max", Value(1.0)}, {"phase_max", Value(0.2)}})},
+    Example{"bounds", table({{"positivity", Value(true)}}), ObjectType::potential}, Example{"probe_centre"},
+    Example{"orthogonalise"}, Example{"probe_power"});
 
 INSTANTIATE_TEST_SUITE_P(Projecting, EveryConstraint, projections, name_of);
 INSTANTIATE_TEST_SUITE_P(Projecting, EveryProjection, projections, name_of);

@@ -15,7 +15,7 @@ namespace {
 using std::numbers::pi;
 
 // A transform of a few hundred elements of size one, and back.
-constexpr double rounding = 1e-13;
+constexpr double transform_rounding = 1e-13;
 
 TEST(Frequency, IsThatOfNumPy) {
   const double even[] = {0, 1.0 / 6, 2.0 / 6, -3.0 / 6, -2.0 / 6, -1.0 / 6};
@@ -39,7 +39,7 @@ TEST(Fourier, IsTheSumOfItsDefinition) {
           for (Index x = 0; x < cols; ++x)
             sum += psi(plane, y, x) *
                    std::polar(1.0, -2 * pi * (static_cast<double>(ky * y) / rows + static_cast<double>(kx * x) / cols));
-        EXPECT_LT(std::abs(result(plane, ky, kx) - sum / std::sqrt(30.0)), rounding) << plane << ky << kx;
+        EXPECT_LT(std::abs(result(plane, ky, kx) - sum / std::sqrt(30.0)), transform_rounding) << plane << ky << kx;
       }
 }
 
@@ -47,7 +47,7 @@ TEST(Fourier, KeepsThePower) {
   Array waves = random_waves({3, 12, 10});
   const double before = sum_of_squares(waves);
   fourier(waves);
-  EXPECT_NEAR(sum_of_squares(waves) / before, 1, rounding);
+  EXPECT_NEAR(sum_of_squares(waves) / before, 1, transform_rounding);
 }
 
 TEST(Fourier, InverseUndoesForward) {
@@ -56,7 +56,7 @@ TEST(Fourier, InverseUndoesForward) {
   fourier(waves);
   EXPECT_GT(largest_difference(waves, start), 0.1);
   inverse_fourier(waves);
-  EXPECT_LT(largest_difference(waves, start), rounding);
+  EXPECT_LT(largest_difference(waves, start), transform_rounding);
 }
 
 TEST(CentreToCorner, MovesTheCentralIndexToTheCorner) {
@@ -82,7 +82,7 @@ TEST(Frequency, IsTheSameCycleOfTheWindowInALargerSpectrum) {
   for (const auto& [n, m] : {std::pair<Index, Index>{8, 16}, {5, 8}, {8, 15}, {6, 6}, {1, 4}})
     for (Index i = 0; i < n; ++i)
       EXPECT_NEAR(frequency(same_frequency(i, n, m), m) * static_cast<double>(m),
-                  frequency(i, n) * static_cast<double>(n), rounding)
+                  frequency(i, n) * static_cast<double>(n), transform_rounding)
           << i << " of " << n << " in " << m;
 }
 
@@ -95,7 +95,7 @@ TEST(ShiftWaves, ByOneIsARoll) {
   for (Index plane = 0; plane < 2; ++plane)
     for (Index row = 0; row < 8; ++row)
       for (Index col = 0; col < 5; ++col)
-        EXPECT_LT(std::abs(to(plane, (row + 1) % 8, (col + 3) % 5) - from(plane, row, col)), rounding);
+        EXPECT_LT(std::abs(to(plane, (row + 1) % 8, (col + 3) % 5) - from(plane, row, col)), transform_rounding);
 }
 
 TEST(ShiftWaves, BackIsTheIdentity) {
@@ -104,7 +104,7 @@ TEST(ShiftWaves, BackIsTheIdentity) {
   shift_waves(waves, 0.37, -0.21);
   EXPECT_GT(largest_difference(waves, start), 0.1);
   shift_waves(waves, -0.37, 0.21);
-  EXPECT_LT(largest_difference(waves, start), rounding);
+  EXPECT_LT(largest_difference(waves, start), transform_rounding);
 }
 
 TEST(ShiftWaves, BackIsTheAdjoint) {

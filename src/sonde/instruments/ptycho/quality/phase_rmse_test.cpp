@@ -15,12 +15,12 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr Index n = 96;
+constexpr Index side = 96;
 constexpr Box view{30, 34, 31, 29};
 
 /// Periodic over the image.
 double phase_at(double row, double col) {
-  constexpr double turn = 2 * std::numbers::pi / n;
+  constexpr double turn = 2 * std::numbers::pi / side;
   return 0.25 * std::cos(turn * (7 * row + 3 * col) + 0.3) + 0.2 * std::cos(turn * (2 * row - 9 * col) + 1.1) +
          0.15 * std::sin(turn * (11 * row + 8 * col)) + 0.1 * std::cos(turn * (4 * row + 5 * col) + 2);
 }
@@ -31,10 +31,10 @@ struct Distortion {
 };
 
 Array object(const Distortion& by = {}) {
-  Array result(Device::cpu(), {n, n}, DType::c128);
+  Array result(Device::cpu(), {side, side}, DType::c128);
   const auto o = result.view<complex128, 2>();
-  for (Index row = 0; row < n; ++row)
-    for (Index col = 0; col < n; ++col) {
+  for (Index row = 0; row < side; ++row)
+    for (Index col = 0; col < side; ++col) {
       const auto y = static_cast<double>(row), x = static_cast<double>(col);
       o(row, col) = by.factor * std::polar(1.0, phase_at(y - by.shift_row, x - by.shift_col) + by.ramp_row * (y - 45) +
                                                     by.ramp_col * (x - 48));
@@ -92,8 +92,8 @@ TEST(PhaseRmse, IsTheRmsOfNoiseButForFiveUnknowns) {
 TEST(PhaseRmse, CountsTheViewAlone) {
   Array broken = object();
   const auto o = broken.view<complex128, 2>();
-  for (Index row = 0; row < n; ++row)
-    for (Index col = 0; col < n; ++col)
+  for (Index row = 0; row < side; ++row)
+    for (Index col = 0; col < side; ++col)
       if (row < view.row || row >= view.row + view.rows || col < view.col || col >= view.col + view.cols)
         o(row, col) = {0, 5};
   EXPECT_LT(phase_rmse(broken, object(), view).rmse, 1e-14);

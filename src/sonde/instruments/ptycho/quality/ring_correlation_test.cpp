@@ -14,8 +14,6 @@ namespace sonde::ptycho {
 namespace {
 
 using Wave = std::vector<complex128>;
-constexpr double pi = std::numbers::pi;
-
 Wave noise(std::mt19937& generator, Index count) {
   std::normal_distribution<double> normal;
   Wave wave;
@@ -58,10 +56,11 @@ TEST(RingCorrelation, IsTheFormulaOnOblongPixels) {
         for (Index r = 0; r < rows; ++r)
           for (Index c = 0; c < cols; ++c) {
             const auto y = static_cast<double>(r), x = static_cast<double>(c);
-            const double window =
-                (0.5 - 0.5 * std::cos(2 * pi * (y + 0.5) / rows)) * (0.5 - 0.5 * std::cos(2 * pi * (x + 0.5) / cols));
+            const double window = (0.5 - 0.5 * std::cos(2 * std::numbers::pi * (y + 0.5) / rows)) *
+                                  (0.5 - 0.5 * std::cos(2 * std::numbers::pi * (x + 0.5) / cols));
             const complex128 turn =
-                std::polar(window, -2 * pi * (y * static_cast<double>(k) / rows + x * static_cast<double>(l) / cols));
+                std::polar(window, -2 * std::numbers::pi *
+                                       (y * static_cast<double>(k) / rows + x * static_cast<double>(l) / cols));
             fa += turn * a[static_cast<std::size_t>(r * cols + c)];
             fb += turn * b[static_cast<std::size_t>(r * cols + c)];
           }
@@ -130,7 +129,8 @@ TEST(RingCorrelation, OfABandLimitedPairCrossesAtTheLimit) {
       for (Index r = 0; r < n; ++r)
         for (Index c = 0; c < n; ++c)
           signal[static_cast<std::size_t>(r * n + c)] +=
-              amplitude * std::polar(1.0, 2 * pi * static_cast<double>((k * r + l * c) % n) / static_cast<double>(n));
+              amplitude *
+              std::polar(1.0, 2 * std::numbers::pi * static_cast<double>((k * r + l * c) % n) / static_cast<double>(n));
     }
   Wave a = noise(generator, n * n), b = noise(generator, n * n);
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -24,24 +24,24 @@ using testing::SmallScan;
 constexpr Index side = 6, patterns = side * side;
 
 /// What an iteration is made of, and how often at least it goes through all patterns.
-struct Case {
+struct Interruption {
   std::string name;
   std::string engine;
   int passes;
   std::function<void(Schedule&)> add = [](Schedule&) {};
 
-  friend std::ostream& operator<<(std::ostream& to, const Case& one) { return to << one.name; }
+  friend std::ostream& operator<<(std::ostream& to, const Interruption& one) { return to << one.name; }
 };
 
-Case correcting(const char* name, PositionMethod method) {
+Interruption correcting(const char* name, PositionMethod method) {
   return {name, "gd", 2, [method](Schedule& schedule) {
             schedule.positions.method = method;
             schedule.positions.start = 1;
           }};
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<Interruption> cases() {
+  std::vector<Interruption> all;
   for (const EngineKind& kind : engine_kinds()) {
     const std::string engine(kind.name);
     // lsqml: illumination, waves, steps; ml: gradient, line; projections: sums for the probe, waves.
@@ -74,7 +74,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-class Interrupted : public ::testing::TestWithParam<Case> {
+class Interrupted : public ::testing::TestWithParam<Interruption> {
  protected:
   ~Interrupted() override { set_thread_count(0); }
 

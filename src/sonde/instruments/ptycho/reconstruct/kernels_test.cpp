@@ -6,8 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sonde/instruments/ptycho/model/test_scene.h"
-#include "sonde/instruments/ptycho/reconstruct/reconstruction.h"
+#include "sonde/instruments/ptycho/reconstruct/test_prepared.h"
 #include "tests/support/devices.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -16,23 +15,8 @@ namespace sonde::ptycho {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::Prepared;
 using testing::Scene;
-
-struct Prepared {
-  Scene scene;
-  Measurement measurement;
-  std::unique_ptr<Reconstruction> reconstruction;
-
-  Prepared(Scene from, Schedule schedule)
-      : scene(std::move(from.build())),
-        measurement(scene.frames, ZeroFrequency::corner, scene.mask, AmplitudeStorage::f64),
-        reconstruction(Reconstruction::prepare(measurement, std::move(scene.state), {}, std::move(schedule))) {}
-
-  [[nodiscard]] State& run() const {
-    while (reconstruction->outcome().kind == Outcome::Kind::running) reconstruction->iterate();
-    return reconstruction->state();
-  }
-};
 
 /// Two engines in turn, one after the other on the same device, with a constraint that changes what the device has.
 Schedule schedule_on(std::optional<Device> kernels, const std::string& engine = "gd", Index iterations = 4) {

@@ -15,11 +15,11 @@ using testing::Leg;
 using testing::schedule_of;
 using testing::V5;
 using testing::v5_object;
+using testing::v5_pixels;
 using testing::v5_window;
 
-constexpr double counts = 1e6;
+constexpr double mixed_counts = 1e6;
 constexpr double truth[] = {0.7, 0.2, 0.1};
-constexpr Index pixels = v5_window * v5_window;
 
 /// P, yP and xP made orthonormal, with the powers of `truth`: (3, 64, 64).
 Array true_modes() {
@@ -27,24 +27,24 @@ Array true_modes() {
   const auto p = one.view<complex128, 3>();
   Array modes(Device::cpu(), Shape{3, v5_window, v5_window}, DType::c128);
   auto* to = modes.view<complex128, 3>().data;
-  for (Index i = 0; i < pixels; ++i) {
+  for (Index i = 0; i < v5_pixels; ++i) {
     to[i] = p.data[i];
-    to[pixels + i] = static_cast<double>(i / v5_window - v5_window / 2) * p.data[i];
-    to[2 * pixels + i] = static_cast<double>(i % v5_window - v5_window / 2) * p.data[i];
+    to[v5_pixels + i] = static_cast<double>(i / v5_window - v5_window / 2) * p.data[i];
+    to[2 * v5_pixels + i] = static_cast<double>(i % v5_window - v5_window / 2) * p.data[i];
   }
   for (Index m = 0; m < 3; ++m) {
-    complex128* mode = to + m * pixels;
+    complex128* mode = to + m * v5_pixels;
     for (Index k = 0; k < m; ++k) {
       complex128 part = 0;
-      for (Index i = 0; i < pixels; ++i) part += std::conj(to[k * pixels + i]) * mode[i];
-      for (Index i = 0; i < pixels; ++i) mode[i] -= part * to[k * pixels + i];
+      for (Index i = 0; i < v5_pixels; ++i) part += std::conj(to[k * v5_pixels + i]) * mode[i];
+      for (Index i = 0; i < v5_pixels; ++i) mode[i] -= part * to[k * v5_pixels + i];
     }
     double power = 0;
-    for (Index i = 0; i < pixels; ++i) power += std::norm(mode[i]);
-    for (Index i = 0; i < pixels; ++i) mode[i] /= std::sqrt(power);
+    for (Index i = 0; i < v5_pixels; ++i) power += std::norm(mode[i]);
+    for (Index i = 0; i < v5_pixels; ++i) mode[i] /= std::sqrt(power);
   }
   for (Index m = 0; m < 3; ++m)
-    for (Index i = 0; i < pixels; ++i) to[m * pixels + i] *= std::sqrt(counts * truth[m]);
+    for (Index i = 0; i < v5_pixels; ++i) to[m * v5_pixels + i] *= std::sqrt(mixed_counts * truth[m]);
   return modes;
 }
 
@@ -55,21 +55,21 @@ Array frames_of(const V5& set, const Array& modes) {
   const auto fft = Fft2d<double>::prepare({.rows = v5_window, .cols = v5_window});
   std::mt19937_64 generator(6);
   Array frames = Array::zeros(Device::cpu(), Shape{at.extent[0], v5_window, v5_window}, DType::f64);
-  std::vector<complex128> wave(pixels);
+  std::vector<complex128> wave(v5_pixels);
   for (Index j = 0; j < at.extent[0]; ++j) {
-    double* frame = frames.view<double, 3>().data + j * pixels;
+    double* frame = frames.view<double, 3>().data + j * v5_pixels;
     const auto top = static_cast<Index>(at(j, 0)) - v5_window / 2, left = static_cast<Index>(at(j, 1)) - v5_window / 2;
     for (Index m = 0; m < 3; ++m) {
-      for (Index i = 0; i < pixels; ++i)
+      for (Index i = 0; i < v5_pixels; ++i)
         wave[static_cast<std::size_t>(i)] =
-            probe.data[m * pixels + i] * std::polar(1.0, phi(top + i / v5_window, left + i % v5_window));
+            probe.data[m * v5_pixels + i] * std::polar(1.0, phi(top + i / v5_window, left + i % v5_window));
       fft.transform(wave.data(), FftDirection::forward);
-      for (Index i = 0; i < pixels; ++i) {
+      for (Index i = 0; i < v5_pixels; ++i) {
         const Index row = (i / v5_window + v5_window / 2) % v5_window, col = (i + v5_window / 2) % v5_window;
-        frame[row * v5_window + col] += std::norm(wave[static_cast<std::size_t>(i)]) / static_cast<double>(pixels);
+        frame[row * v5_window + col] += std::norm(wave[static_cast<std::size_t>(i)]) / static_cast<double>(v5_pixels);
       }
     }
-    for (Index i = 0; i < pixels; ++i)
+    for (Index i = 0; i < v5_pixels; ++i)
       if (frame[i] > 0) frame[i] = static_cast<double>(std::poisson_distribution<Index>(frame[i])(generator));
   }
   return frames;

@@ -10,14 +10,14 @@ namespace sonde::ptycho {
 namespace {
 
 using testing::V5;
+using testing::v5_pixels;
 using testing::v5_window;
 
-constexpr double counts = 1e6;
-constexpr Index pixels = v5_window * v5_window;
+constexpr double opr_counts = 1e6;
 
 complex128 product(const complex128* a, const complex128* b) {
   complex128 sum = 0;
-  for (Index i = 0; i < pixels; ++i) sum += std::conj(a[i]) * b[i];
+  for (Index i = 0; i < v5_pixels; ++i) sum += std::conj(a[i]) * b[i];
   return sum;
 }
 
@@ -31,14 +31,14 @@ struct Truth {
     const auto* p = middle.view<complex128, 3>().data;
     const auto* q = further.view<complex128, 3>().data;
     const complex128 part = product(p, q);
-    component.resize(pixels);
-    for (Index i = 0; i < pixels; ++i) component[static_cast<std::size_t>(i)] = q[i] - part * p[i];
+    component.resize(v5_pixels);
+    for (Index i = 0; i < v5_pixels; ++i) component[static_cast<std::size_t>(i)] = q[i] - part * p[i];
     const double size = std::sqrt(product(component.data(), component.data()).real());
     for (complex128& value : component) value /= size;
-    for (Index i = 0; i < pixels; ++i) probe.push_back(std::sqrt(counts) * p[i]);
+    for (Index i = 0; i < v5_pixels; ++i) probe.push_back(std::sqrt(opr_counts) * p[i]);
     // Three slow turns along the scan, up to 0.15 of the amplitude.
     for (Index j = 0; j < frames; ++j)
-      weights.push_back(0.15 * std::sqrt(counts) *
+      weights.push_back(0.15 * std::sqrt(opr_counts) *
                         std::sin(6 * std::numbers::pi * (static_cast<double>(j) + 0.5) / static_cast<double>(frames)));
   }
 };
@@ -49,18 +49,18 @@ Array frames_of(const V5& set, const Truth& truth) {
   const auto fft = Fft2d<double>::prepare({.rows = v5_window, .cols = v5_window});
   std::mt19937_64 generator(8);
   Array frames(Device::cpu(), Shape{at.extent[0], v5_window, v5_window}, DType::f64);
-  std::vector<complex128> wave(pixels);
+  std::vector<complex128> wave(v5_pixels);
   for (Index j = 0; j < at.extent[0]; ++j) {
     const auto top = static_cast<Index>(at(j, 0)) - v5_window / 2, left = static_cast<Index>(at(j, 1)) - v5_window / 2;
-    for (Index i = 0; i < pixels; ++i) {
+    for (Index i = 0; i < v5_pixels; ++i) {
       const auto k = static_cast<std::size_t>(i);
       wave[k] = (truth.probe[k] + truth.weights[static_cast<std::size_t>(j)] * truth.component[k]) *
                 std::polar(1.0, phi(top + i / v5_window, left + i % v5_window));
     }
     fft.transform(wave.data(), FftDirection::forward);
-    for (Index i = 0; i < pixels; ++i) {
+    for (Index i = 0; i < v5_pixels; ++i) {
       const Index row = (i / v5_window + v5_window / 2) % v5_window, col = (i + v5_window / 2) % v5_window;
-      const double mean = std::norm(wave[static_cast<std::size_t>(i)]) / static_cast<double>(pixels);
+      const double mean = std::norm(wave[static_cast<std::size_t>(i)]) / static_cast<double>(v5_pixels);
       frames.view<double, 3>()(j, row, col) =
           mean > 0 ? static_cast<double>(std::poisson_distribution<Index>(mean)(generator)) : 0;
     }
@@ -105,7 +105,7 @@ TEST(VaryingProbe, IsFoundWithItsWeights) {
   };
   double simulated = 0;
   for (const double weight : truth.weights)
-    simulated += weight * weight / counts / static_cast<double>(truth.weights.size());
+    simulated += weight * weight / opr_counts / static_cast<double>(truth.weights.size());
   EXPECT_NEAR(simulated, 0.01125, 1e-5);  // 0.15^2 / 2
   for (const auto& [engine, iterations] : {std::pair<const char*, Index>{"gd", 160}, {"epie", 60}}) {
     SCOPED_TRACE(engine);
@@ -121,7 +121,7 @@ TEST(VaryingProbe, IsFoundWithItsWeights) {
     }
     const State& state = own->state();
     const auto* e = state.opr_modes.view<const complex64, 3>().data;
-    std::vector<complex128> component(e, e + pixels), weights, expected;
+    std::vector<complex128> component(e, e + v5_pixels), weights, expected;
     const auto u = state.opr_weights.view<const complex64, 2>();
     for (Index j = 0; j < u.extent[0]; ++j) {
       weights.emplace_back(u(j, 0));

@@ -12,8 +12,8 @@
 #include "sonde/instruments/ptycho/engines/gd.h"
 #include "sonde/instruments/ptycho/engines/pie.h"
 #include "sonde/instruments/ptycho/model/phase_roughness.h"
-#include "sonde/instruments/ptycho/model/test_scene.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"
+#include "sonde/instruments/ptycho/reconstruct/test_prepared.h"
 #include "sonde/instruments/ptycho/reconstruct/test_scan.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -24,6 +24,7 @@ namespace {
 
 using ::sonde::testing::error_of;
 using ::testing::HasSubstr;
+using testing::Prepared;
 using testing::Scene;
 
 std::vector<Index> frames(Index count) {
@@ -47,17 +48,6 @@ TEST(HoldOut, TakesAShareFromManyAndNoneFromFew) {
   EXPECT_NE(hold_out(frames(1000), 0.1, 8).value.held, split.held);
   EXPECT_THAT(error_of(ErrorKind::bad_input, [] { (void)hold_out(frames(20), 0.1, 1); }), HasSubstr("leaves too few"));
 }
-
-struct Prepared {
-  Scene scene;
-  Measurement measurement;
-  std::unique_ptr<Reconstruction> reconstruction;
-
-  Prepared(Scene from, Schedule schedule)
-      : scene(std::move(from.build())),
-        measurement(scene.frames, ZeroFrequency::corner, scene.mask, AmplitudeStorage::f64),
-        reconstruction(Reconstruction::prepare(measurement, std::move(scene.state), {}, std::move(schedule))) {}
-};
 
 Schedule gd(Index iterations) {
   Schedule schedule;

@@ -42,7 +42,7 @@ std::vector<double> remainder(const std::vector<std::array<double, N>>& columns,
   return values;
 }
 
-constexpr Index v5_object = 104, v5_window = 64;
+constexpr Index v5_object = 104, v5_window = 64, v5_pixels = v5_window * v5_window;
 
 /// Frames, true phase and start of one dose: "1e4", "1e6", or "exact" (the noise-free frames of 1e6 counts).
 struct V5 {

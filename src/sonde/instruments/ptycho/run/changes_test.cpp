@@ -19,7 +19,7 @@ using ::sonde::testing::error_of;
 using ::testing::HasSubstr;
 using testing::SmallScan;
 
-SmallScan scan_with(const std::string& engine) {
+SmallScan scan_of(const std::string& engine) {
   return SmallScan(1e4, "[[engine]]\nname = \"" + engine +
                             "\"\niterations = 4\n[[constraint]]\nname = \"tv\"\nweight = 0.01\n[stop]\nrule = "
                             "\"off\"\n");
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(ChangedSetting, CountsAsItDoesAfterACheckpointThatResumesWithIt) {
   const Other& other = GetParam();
   const std::string path = folder_.file("half.ckpt.h5");
-  SmallScan scan = scan_with(other.engine);
+  SmallScan scan = scan_of(other.engine);
   Job job(scan.run, scan.measured(), plan_job(scan.run, scan.source));
   iterate(job, 2);
   job.change(scan.run, other.setting, Value(other.value));
@@ -74,14 +74,14 @@ TEST_P(ChangedSetting, CountsAsItDoesAfterACheckpointThatResumesWithIt) {
   iterate(again, 2);
   EXPECT_EQ(object_of(again), object_of(job));
 
-  SmallScan same = scan_with(other.engine);
+  SmallScan same = scan_of(other.engine);
   Job unchanged(same.run, same.measured(), plan_job(same.run, same.source));
   iterate(unchanged, 4);
   EXPECT_NE(object_of(unchanged), object_of(job)) << "the setting has no effect here";
 }
 
 TEST(Changes, AreRememberedAndToldInTheResult) {
-  SmallScan scan = scan_with("gd");
+  SmallScan scan = scan_of("gd");
   Job job(scan.run, scan.measured(), plan_job(scan.run, scan.source));
   iterate(job, 1);
   job.change(scan.run, "engine.0.step", Value(0.25));
@@ -109,7 +109,7 @@ TEST(Changes, WhatCannotBeImposedChangesNothing) {
 }
 
 TEST(Changes, ARestartIsARunOfItsOwnWithTheSettingsOfNow) {
-  SmallScan scan = scan_with("dm");
+  SmallScan scan = scan_of("dm");
   Job job(scan.run, scan.measured(), plan_job(scan.run, scan.source));
   iterate(job, 2);
   job.change(scan.run, "engine.0.alpha", Value(0.5));
@@ -118,7 +118,7 @@ TEST(Changes, ARestartIsARunOfItsOwnWithTheSettingsOfNow) {
   EXPECT_TRUE(job.reconstruction().history().empty());
   iterate(job, 2);
 
-  SmallScan other = scan_with("dm");
+  SmallScan other = scan_of("dm");
   set_changeable(other.run.tables(), "engine.0.alpha", Value(0.5));
   Job own(other.run, other.measured(), plan_job(other.run, other.source));
   iterate(own, 2);
@@ -147,7 +147,7 @@ TEST(Changes, ARestartBeginsWithTheStartThatWasChosen) {
 }
 
 TEST(Changes, OnlyStepsAndWeightsCanAndOnlyWithinTheirLimits) {
-  SmallScan scan = scan_with("epie");
+  SmallScan scan = scan_of("epie");
   for (const char* fixed : {"engine.0.support", "engine.0.order", "engine.0.iterations", "constraint.0.rounds",
                             "probe.modes", "engine.1.step_object", "nonsense"})
     EXPECT_THAT(error_of(ErrorKind::usage, [&] { set_changeable(scan.run.tables(), fixed, Value(1.0)); }),
@@ -176,7 +176,7 @@ TEST(Changes, EveryRealNumberOfEnginesAndConstraintsIsMarkedButWhatDecidesSizes)
 }
 
 TEST(Changes, SettingsAreToldWithTheirLimits) {
-  const SmallScan scan = scan_with("gd");
+  const SmallScan scan = scan_of("gd");
   const Value settings = changeable_settings(scan.run.tables());
   std::vector<std::string> names;
   for (const Value& one : settings.items()) names.push_back(one.find("setting")->as_text());

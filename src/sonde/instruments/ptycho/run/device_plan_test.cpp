@@ -17,9 +17,10 @@
 namespace sonde::ptycho {
 namespace {
 
+using testing::bytes_of;
 using testing::engine;
 
-RunSizes sizes() {
+RunSizes small_run() {
   RunSizes s;
   s.frames = 4000;
   s.rows = 64;
@@ -32,40 +33,33 @@ RunSizes sizes() {
   return s;
 }
 
-std::size_t bytes_of(const MemoryPlan& plan, const std::string& what) {
-  for (const MemoryPlan::Line& line : plan.lines)
-    if (line.what == what) return line.bytes;
-  ADD_FAILURE() << "no line " << what << " in\n" << plan.text();
-  return 0;
-}
-
 // Every product by hand, so that a changed formula is seen.
 TEST(DevicePlan, CountsWhatTheDeviceHolds) {
-  const MemoryPlan plan = plan_device_memory(sizes(), {PatternTier::device});
+  const MemoryPlan plan = plan_device_memory(small_run(), {PatternTier::device});
   EXPECT_EQ(bytes_of(plan, "patterns"), 4000u * 64 * 32 * 2);
   EXPECT_EQ(bytes_of(plan, "estimate"), 200u * 100 * 8 + 2 * 64 * 32 * 8);
   EXPECT_EQ(bytes_of(plan, "sums"), 200u * 100 * 12 + 2 * 64 * 32 * 8 + 64 * 32 * 4);
   EXPECT_EQ(bytes_of(plan, "waves"), 100u * 2 * 64 * 32 * 8);
-  EXPECT_EQ(bytes_of(plan_device_memory(sizes(), {PatternTier::host}), "patterns"), 2u * 100 * 64 * 32 * 2);
+  EXPECT_EQ(bytes_of(plan_device_memory(small_run(), {PatternTier::host}), "patterns"), 2u * 100 * 64 * 32 * 2);
 }
 
 TEST(DevicePlan, ShiftedProbesAndSlicesAddWaves) {
-  RunSizes s = sizes();
+  RunSizes s = small_run();
   s.fractional = true;
   s.slices = 3;
   EXPECT_EQ(bytes_of(plan_device_memory(s, {PatternTier::device}), "waves"), 100u * 2 * 4 * 64 * 32 * 8);
 }
 
 TEST(DevicePlan, TryingStartsHoldsTwoReconstructions) {
-  RunSizes s = sizes();
+  RunSizes s = small_run();
   s.starts = 5;
   EXPECT_EQ(plan_device_memory(s, {PatternTier::device}).peak_bytes,
-            2 * plan_device_memory(sizes(), {PatternTier::device}).peak_bytes);
+            2 * plan_device_memory(small_run(), {PatternTier::device}).peak_bytes);
 }
 
 TEST(DevicePlan, EnginesHoldWhatTheyRemember) {
   const auto held = [](const EngineSize& one, auto change) {
-    RunSizes s = sizes();
+    RunSizes s = small_run();
     s.engines = {one};
     change(s);
     return bytes_of(plan_device_memory(s, {}), "engine " + one.name);
@@ -90,7 +84,7 @@ TEST(DevicePlan, EnginesHoldWhatTheyRemember) {
 }
 
 TEST(DevicePlan, FramesOneByOneNeedTheWavesOfOne) {
-  RunSizes s = sizes();
+  RunSizes s = small_run();
   s.engines = {engine("epie")};
   EXPECT_EQ(bytes_of(plan_device_memory(s, {}), "waves"), 2u * 64 * 32 * 8);
   s.engines = {engine("epie", {{"order", "disjoint"}})};
@@ -98,7 +92,7 @@ TEST(DevicePlan, FramesOneByOneNeedTheWavesOfOne) {
 }
 
 TEST(DevicePlan, PositionsThatMoveHoldDerivatives) {
-  RunSizes s = sizes();
+  RunSizes s = small_run();
   s.fractional = s.moves = true;
   EXPECT_EQ(bytes_of(plan_device_memory(s, {}), "position correction"), (2u * 100 + 1) * 2 * 64 * 32 * 8);
 }
@@ -162,7 +156,7 @@ TEST(DevicePlan, IsWhatIsHeldAtWork) {
 }
 
 TEST(DevicePlan, WavesOnTheDeviceAreNoneOfTheHosts) {
-  RunSizes s = sizes();
+  RunSizes s = small_run();
   s.engines = {engine("dm")};
   const auto host = [&](std::optional<Tier> waves) {
     const RunSizes made = choose_storage(s, {.wave_tier = waves}, std::size_t{1} << 40, std::size_t{1} << 40).value;
@@ -172,16 +166,18 @@ TEST(DevicePlan, WavesOnTheDeviceAreNoneOfTheHosts) {
 }
 
 TEST(DevicePlan, TheLargestEngineCounts) {
-  RunSizes both = sizes(), one = sizes();
+  RunSizes both = small_run(), one = small_run();
   both.engines = {engine("gd"), engine("adam")};
   one.engines = {engine("adam")};
   EXPECT_EQ(plan_device_memory(both, {}).peak_bytes, plan_device_memory(one, {}).peak_bytes);
 }
 
 TEST(DevicePlan, PatternsWaitOnTheHostWhenTheDeviceIsTooSmall) {
-  const auto room = [](std::size_t bytes) { return choose_device_room(sizes(), Budget(bytes, "the test says so")); };
-  const MemoryPlan all = plan_device_memory(sizes(), {PatternTier::device});
-  const MemoryPlan some = plan_device_memory(sizes(), {PatternTier::host});
+  const auto room = [](std::size_t bytes) {
+    return choose_device_room(small_run(), Budget(bytes, "the test says so"));
+  };
+  const MemoryPlan all = plan_device_memory(small_run(), {PatternTier::device});
+  const MemoryPlan some = plan_device_memory(small_run(), {PatternTier::host});
   EXPECT_EQ(room(all.needed_bytes()).value.patterns, PatternTier::device);
   const Choice<DeviceRoom> host = room(all.needed_bytes() - 1);
   EXPECT_EQ(host.value.patterns, PatternTier::host);
@@ -190,13 +186,15 @@ TEST(DevicePlan, PatternsWaitOnTheHostWhenTheDeviceIsTooSmall) {
 }
 
 TEST(DevicePlan, GroupsShrinkBeforeTheDeviceIsRefused) {
-  const auto room = [](std::size_t bytes) { return choose_device_room(sizes(), Budget(bytes, "the test says so")); };
-  const MemoryPlan some = plan_device_memory(sizes(), {PatternTier::host});
+  const auto room = [](std::size_t bytes) {
+    return choose_device_room(small_run(), Budget(bytes, "the test says so"));
+  };
+  const MemoryPlan some = plan_device_memory(small_run(), {PatternTier::host});
   const Choice<DeviceRoom> small = room(some.needed_bytes() - 1);
   EXPECT_LT(small.value.groups.waves_bytes, GroupLimits{}.waves_bytes);
   EXPECT_THAT(small.because, ::testing::HasSubstr("small groups"));
-  EXPECT_LE(plan_device_memory(sizes(), small.value).needed_bytes(), some.needed_bytes() - 1);
-  const MemoryPlan least = plan_device_memory(sizes(), {PatternTier::host, {.most = 1}});
+  EXPECT_LE(plan_device_memory(small_run(), small.value).needed_bytes(), some.needed_bytes() - 1);
+  const MemoryPlan least = plan_device_memory(small_run(), {PatternTier::host, {.most = 1}});
   EXPECT_EQ(room(least.needed_bytes()).value.patterns, PatternTier::host);
   EXPECT_THAT(::sonde::testing::error_of(ErrorKind::budget, [&] { (void)room(least.needed_bytes() - 1); }),
               ::testing::HasSubstr("may be used"));

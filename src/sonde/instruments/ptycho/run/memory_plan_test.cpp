@@ -10,6 +10,7 @@
 namespace sonde::ptycho {
 namespace {
 
+using testing::bytes_of;
 using testing::engine;
 using ::testing::HasSubstr;
 
@@ -23,13 +24,6 @@ RunSizes sizes(std::vector<EngineSize> engines) {
   s.object_cols = 100;
   s.engines = std::move(engines);
   return s;
-}
-
-std::size_t bytes_of(const MemoryPlan& plan, const std::string& what) {
-  for (const MemoryPlan::Line& line : plan.lines)
-    if (line.what == what) return line.bytes;
-  ADD_FAILURE() << "no line " << what << " in\n" << plan.text();
-  return 0;
 }
 
 // Every product by hand, so that a changed formula is seen.

@@ -17,7 +17,7 @@
 namespace sonde::ptycho {
 namespace {
 
-using testing::error_of;
+using sonde::testing::error_of;
 using ::testing::HasSubstr;
 
 constexpr const char* example = R"([data]
@@ -131,7 +131,7 @@ TEST(RunFile, ARunNeedsAnEngine) {
 }
 
 TEST(RunFile, PathsStartAtTheFolderOfTheFile) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   std::ofstream(folder.file("run.toml")) << "[data]\nfile = \"a.h5\"\npositions = \"scan\"\nmask = \"m.h5:/mask\"\n"
                                             "[probe]\nfile = \"p.npy\"\n[output]\nfile = \"/tmp/r.h5\"\n";
   RunFile run;

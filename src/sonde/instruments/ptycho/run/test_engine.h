@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: an engine of the table as far as memory asks, with settings as people write them.
+// For tests of memory plans: an engine of the table with settings as people write them, and lines of a plan.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
@@ -17,6 +19,13 @@ inline EngineSize engine(const std::string& name,
   setup->describe(fields);
   for (const auto& [key, value] : settings) fields.assign_text(key, value, "test");
   return {.name = name, .setup = std::move(setup)};
+}
+
+inline std::size_t bytes_of(const MemoryPlan& plan, const std::string& what) {
+  for (const MemoryPlan::Line& line : plan.lines)
+    if (line.what == what) return line.bytes;
+  ADD_FAILURE() << "no line " << what << " in\n" << plan.text();
+  return 0;
 }
 
 }  // namespace sonde::ptycho::testing

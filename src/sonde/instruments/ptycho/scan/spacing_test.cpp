@@ -17,29 +17,29 @@ namespace {
 using sonde::testing::error_of;
 using ::testing::HasSubstr;
 
-constexpr double rounding = 1e-12;
+constexpr double spacing_rounding = 1e-12;
 
 TEST(SpacingOf, ARasterIsBothOfItsStepsHoweverItIsTurned) {
   for (const double turn : {0.0, 0.4, 1.2}) {
     const Spacing found =
         spacing_of(raster_positions({.rows = 9, .cols = 11, .step_row = 5, .step_col = 3, .rotation = turn}));
     EXPECT_EQ(found.places, 99);
-    EXPECT_NEAR(found.nearest, 3, rounding);
-    EXPECT_NEAR(found.across, 5, rounding);
-    EXPECT_NEAR(found.widest, 3, rounding);
+    EXPECT_NEAR(found.nearest, 3, spacing_rounding);
+    EXPECT_NEAR(found.across, 5, spacing_rounding);
+    EXPECT_NEAR(found.widest, 3, spacing_rounding);
   }
 }
 
 TEST(SpacingOf, LinesFarApartAreTheLongerStep) {
   const Spacing found = spacing_of(raster_positions({.rows = 4, .cols = 50, .step_row = 60, .step_col = 0.5}));
-  EXPECT_NEAR(found.nearest, 0.5, rounding);
+  EXPECT_NEAR(found.nearest, 0.5, spacing_rounding);
   EXPECT_NEAR(found.across, 60, 0.26);  // straight across or half a step aside, which is as far as 45 degrees allow
 }
 
 TEST(SpacingOf, ALineHasOneStep) {
   const Spacing found = spacing_of(raster_positions({.rows = 1, .cols = 50, .step_row = 0, .step_col = 3}));
-  EXPECT_NEAR(found.nearest, 3, rounding);
-  EXPECT_NEAR(found.across, 3, rounding);
+  EXPECT_NEAR(found.nearest, 3, spacing_rounding);
+  EXPECT_NEAR(found.across, 3, spacing_rounding);
 }
 
 TEST(SpacingOf, ScatteredPointsIsTheMedianOfAllPairs) {
@@ -71,15 +71,15 @@ TEST(SpacingOf, PositionsThatRepeatCountOnce) {
   twice.insert(twice.end(), once.begin(), once.end());
   const Spacing found = spacing_of(twice);
   EXPECT_EQ(found.places, 25);
-  EXPECT_NEAR(found.nearest, 2, rounding);
+  EXPECT_NEAR(found.nearest, 2, spacing_rounding);
 }
 
 TEST(SpacingOf, APointFarFromAllOthersIsNamedAndChangesNothingElse) {
   std::vector<Point> points = raster_positions({.rows = 6, .cols = 7, .step_row = 2, .step_col = 2});
   points[17] = {4, 1e7};
   const Spacing found = spacing_of(points);
-  EXPECT_NEAR(found.nearest, 2, rounding);
-  EXPECT_NEAR(found.across, 2, rounding);
+  EXPECT_NEAR(found.nearest, 2, spacing_rounding);
+  EXPECT_NEAR(found.across, 2, spacing_rounding);
   EXPECT_EQ(found.loneliest, 17);
   EXPECT_NEAR(found.widest, 1e7 - 12, 1e-6);
 }

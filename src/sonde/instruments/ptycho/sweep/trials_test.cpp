@@ -13,8 +13,8 @@
 namespace sonde::ptycho {
 namespace {
 
+using sonde::testing::error_of;
 using ::testing::ElementsAre;
-using testing::error_of;
 using ::testing::HasSubstr;
 
 std::vector<std::string> texts(const std::vector<Trial>& trials) {

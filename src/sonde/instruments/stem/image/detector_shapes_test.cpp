@@ -36,8 +36,8 @@ TEST_P(EveryShape, IsInTheHelpWithItsFormAndOneSentence) {
 }
 
 TEST_P(EveryShape, RefusesToHaveNoArgumentsAndShowsFormAndExample) {
-  const std::string refused =
-      testing::error_of(ErrorKind::usage, [&] { (void)DetectorExpression::parse(std::string(shape_.name) + "()"); });
+  const std::string refused = sonde::testing::error_of(
+      ErrorKind::usage, [&] { (void)DetectorExpression::parse(std::string(shape_.name) + "()"); });
   EXPECT_THAT(refused, HasSubstr("takes other arguments than these 0: " + shape_.form()));
   EXPECT_THAT(refused, HasSubstr("hint: for instance " + std::string(shape_.example)));
 }

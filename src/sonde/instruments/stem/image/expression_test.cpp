@@ -34,7 +34,7 @@ std::vector<Index> pixels_where(Index rows, Index cols, Predicate&& holds) {
 }
 
 std::string usage_error(std::string_view text, const DetectorGeometry& geometry = detector(20, 20)) {
-  return testing::error_of(ErrorKind::usage, [&] { (void)detector_mask(text, geometry); });
+  return sonde::testing::error_of(ErrorKind::usage, [&] { (void)detector_mask(text, geometry); });
 }
 
 TEST(Expression, CircleIsHalfOpen) {
@@ -216,12 +216,12 @@ TEST(Expression, FileGivesWeightsAloneAndSetsInCombination) {
   EXPECT_THAT(detector_mask("file('my mask, (2).npy') & !point(0,0)", detector(2, 2), rules).pixels, ElementsAre(2, 3));
   rules.load = [](const std::string&) { return MaskImage{2, 2, {1, 0, 0.5f, 2}}; };
   EXPECT_THAT(detector_mask("file(m.npy)", detector(2, 2), rules).weights, ElementsAre(1.f, 0.5f, 2.f));
-  EXPECT_THAT(
-      testing::error_of(ErrorKind::bad_input, [&] { (void)detector_mask("file(m.npy) & all", detector(2, 2), rules); }),
-      HasSubstr("m.npy: a weighted mask cannot be combined with others"));
-  EXPECT_THAT(
-      testing::error_of(ErrorKind::bad_input, [&] { (void)detector_mask("file(m.npy)", detector(4, 4), rules); }),
-      HasSubstr("m.npy: a mask of 2 x 2 pixels, the detector has 4 x 4"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] { (void)detector_mask("file(m.npy) & all", detector(2, 2), rules); }),
+              HasSubstr("m.npy: a weighted mask cannot be combined with others"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] { (void)detector_mask("file(m.npy)", detector(4, 4), rules); }),
+              HasSubstr("m.npy: a mask of 2 x 2 pixels, the detector has 4 x 4"));
 }
 
 TEST(Expression, ErrorsShowThePlace) {

@@ -42,34 +42,34 @@ TEST(MakeMask, HashTellsShapePixelsAndWeightsApart) {
 }
 
 TEST(MakeMask, PixelOutsideIsAnError) {
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
-                                [] {
-                                  (void)make_mask(2, 3, {1, 6});
-                                }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [] {
+                                         (void)make_mask(2, 3, {1, 6});
+                                       }),
               HasSubstr("mask: pixel 6 is outside a detector of 2 x 3 pixels"));
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
-                                [] {
-                                  (void)make_mask(2, 3, {1, -1});
-                                }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [] {
+                                         (void)make_mask(2, 3, {1, -1});
+                                       }),
               HasSubstr("pixel -1 is outside"));
 }
 
 TEST(MakeMask, WeightsThatMakeNoSenseAreErrors) {
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
-                                [] {
-                                  (void)make_mask(2, 3, {1, 2}, {1.f});
-                                }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [] {
+                                         (void)make_mask(2, 3, {1, 2}, {1.f});
+                                       }),
               HasSubstr("mask: 2 pixels, but 1 weights"));
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
-                                [] {
-                                  (void)make_mask(2, 3, {1, 1}, {1.f, 2.f});
-                                }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [] {
+                                         (void)make_mask(2, 3, {1, 1}, {1.f, 2.f});
+                                       }),
               HasSubstr("mask: pixel 1 has two weights"));
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
-                                [&] {
-                                  (void)make_mask(2, 3, {1, 2}, {1.f, nan});
-                                }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] {
+                                         (void)make_mask(2, 3, {1, 2}, {1.f, nan});
+                                       }),
               HasSubstr("mask: the weight of pixel 2 is not a number"));
 }
 

@@ -68,7 +68,7 @@ class PackedSource : public testing::MemorySource<T> {
 };
 
 template <class T>
-std::vector<T> random_counts(Index n, unsigned seed, T most) {
+std::vector<T> sparse_counts(Index n, unsigned seed, T most) {
   std::mt19937_64 random(seed);
   std::vector<T> values(static_cast<std::size_t>(n));
   for (T& value : values)
@@ -85,7 +85,7 @@ PackedSource<T> packed(T most, unsigned seed = 1, std::size_t block_elements = 6
           scan_cols,
           detector_rows,
           detector_cols,
-          random_counts<T>(frames * pixels, seed, most),
+          sparse_counts<T>(frames * pixels, seed, most),
           {sizeof(T), block_elements, BitshuffleCodec::lz4}};
 }
 
@@ -258,7 +258,7 @@ TEST_P(DevicePassOnEach, LeavesPositionsWithoutFramesEmpty) {
 
 TEST_P(DevicePassOnEach, TakesChunksWithoutCompression) {
   PackedSource<std::uint16_t> source(scan_rows, scan_cols, detector_rows, detector_cols,
-                                     random_counts<std::uint16_t>(frames * pixels, 3, 60000),
+                                     sparse_counts<std::uint16_t>(frames * pixels, 3, 60000),
                                      {2, 0, BitshuffleCodec::none});
   expect_same_pass(device(), source, settings_for(source, Destination::planes, DType::u16));
 }
@@ -273,7 +273,7 @@ TEST_P(DevicePassOnEach, LeavesSkippedFiltersAndAbsentChunksToTheCpu) {
 
 TEST_P(DevicePassOnEach, UploadsWhatOnlyTheCpuDecodes) {
   testing::MemorySource<std::uint16_t> source(scan_rows, scan_cols, detector_rows, detector_cols,
-                                              random_counts<std::uint16_t>(frames * pixels, 4, 60000));
+                                              sparse_counts<std::uint16_t>(frames * pixels, 4, 60000));
   EXPECT_EQ(why_decoded_on_cpu(source), "the frames are not bitshuffle chunks");
   expect_same_pass(device(), source, settings_for(source, Destination::planes, DType::u16));
 }
@@ -333,7 +333,7 @@ TEST_P(DevicePassOnEach, ADataSetIsTheSameOnEveryDevice) {
       options.scan_bin = scan_bin;
       options.det_bin = "1";
       const auto load_to = [&](Device where) {
-        auto counts = random_counts<std::uint16_t>(frames * pixels, 9, 200);
+        auto counts = sparse_counts<std::uint16_t>(frames * pixels, 9, 200);
         for (Index frame = 0; frame < frames; ++frame) counts[static_cast<std::size_t>(frame * pixels + 100)] = 60000;
         return load(
             std::make_unique<PackedSource<std::uint16_t>>(scan_rows, scan_cols, detector_rows, detector_cols, counts,

@@ -17,14 +17,14 @@
 #include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/load/memory_source.h"
 #include "sonde/instruments/stem/load/trusted.h"
+#include "tests/support/budget.h"
 
 namespace sonde::stem {
 namespace {
 
+using sonde::testing::plenty;
 using stem::testing::MemorySource;
 using ::testing::HasSubstr;
-
-Budget plenty() { return Budget(std::size_t{1} << 30, "test"); }
 
 TEST(LedgerSum, CountsBeyond64BitsAreExact) {
   LedgerSum sum = std::uint64_t{18446744073709551615u};
@@ -203,7 +203,7 @@ RC_GTEST_PROP(LedgerProperty, EveryStoredCountHasOneFateU32, ()) {
 }
 
 /// 10 x 10 flat frames of 10 counts with a pixel of 5000 in all of them.
-Scan<std::uint16_t> with_hot_pixel(Index scan_rows = 10) {
+Scan<std::uint16_t> scan_with_hot_pixel(Index scan_rows = 10) {
   Scan<std::uint16_t> scan{scan_rows, 10, 9, 9, {}, {}, {}, {}, {0, scan_rows, 0, 10}};
   scan.stored.assign(static_cast<std::size_t>(scan_rows * 10 * 81), 10);
   for (std::size_t frame = 0; frame < static_cast<std::size_t>(scan_rows * 10); ++frame)
@@ -212,7 +212,7 @@ Scan<std::uint16_t> with_hot_pixel(Index scan_rows = 10) {
 }
 
 TEST(Ledger, WhatInterpolationPutsInIsOnTheOtherSide) {
-  Scan<std::uint16_t> scan = with_hot_pixel();
+  Scan<std::uint16_t> scan = scan_with_hot_pixel();
   scan.options.hot_pixels = BadPixelAction::interpolate;
   const Dataset dataset = scan.load();
   const Ledger& ledger = dataset.ledger();
@@ -225,7 +225,7 @@ TEST(Ledger, WhatInterpolationPutsInIsOnTheOtherSide) {
 }
 
 TEST(Ledger, WhatATypeClipsIsCountedInCounts) {
-  Scan<std::uint16_t> scan = with_hot_pixel();
+  Scan<std::uint16_t> scan = scan_with_hot_pixel();
   scan.options.hot_pixels = BadPixelAction::none;
   scan.options.dtype = ResultType::u8;
   EXPECT_EQ(scan.load().ledger().clipped.digits(), std::to_string(100 * (5000 - 255)));
@@ -237,7 +237,7 @@ TEST(Ledger, WhatATypeClipsIsCountedInCounts) {
 }
 
 TEST(Ledger, FewFramesMarkAPixelAndKeepItsCounts) {
-  const Dataset few = with_hot_pixel(9).load();  // 90 frames
+  const Dataset few = scan_with_hot_pixel(9).load();  // 90 frames
   EXPECT_EQ(few.options().hot_pixels, BadPixelAction::mark);
   ASSERT_EQ(few.bad_pixels().size(), 1u);
   EXPECT_EQ(few.ledger().hot.digits(), "0");
@@ -253,7 +253,7 @@ TEST(Ledger, FewFramesMarkAPixelAndKeepItsCounts) {
                "90 frames do not tell a hot pixel from a sharp spot, 100 do; hot_pixels zero sets them to zero";
   });
   EXPECT_TRUE(noted);
-  const Dataset enough = with_hot_pixel(10).load();
+  const Dataset enough = scan_with_hot_pixel(10).load();
   EXPECT_EQ(enough.options().hot_pixels, BadPixelAction::zero);
   EXPECT_EQ(enough.ledger().hot.digits(), "500000");
 }

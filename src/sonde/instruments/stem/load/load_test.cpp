@@ -9,11 +9,13 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/load/memory_source.h"
+#include "tests/support/budget.h"
 #include "tests/support/errors.h"
 
 namespace sonde::stem {
 namespace {
 
+using sonde::testing::plenty;
 using stem::testing::MemorySource;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -99,8 +101,6 @@ LoadOptions options_of(const Case& c) {
   if (c.region) options.scan_region = "1,5,2,6";
   return options;
 }
-
-Budget plenty() { return Budget(std::size_t{1} << 30, "test"); }
 
 template <class T>
 void expect_equals_reference(const Case& c, T most) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "sonde/instruments/stem/write/write_arina.h"
+#include "tests/support/budget.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using sonde::testing::error_of;
+using sonde::testing::plenty;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -44,7 +46,6 @@ class SeriesOf : public ::testing::Test {
   [[nodiscard]] Series open(const SeriesOptions& series, Budget budget) const {
     return Series::open({folder_.path().string()}, series, LoadOptions{}, std::move(budget));
   }
-  [[nodiscard]] static Budget plenty() { return Budget(std::size_t{1} << 30, "test"); }
   /// A budget that holds exactly `items`: one at the peak of its load, the others as they stay.
   [[nodiscard]] static Budget room_for(const std::string& scan, std::size_t items) {
     const Budget budget = plenty();

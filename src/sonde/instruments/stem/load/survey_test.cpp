@@ -10,16 +10,16 @@
 #include <random>
 
 #include "sonde/instruments/stem/load/memory_source.h"
+#include "tests/support/budget.h"
 #include "tests/support/errors.h"
 
 namespace sonde::stem {
 namespace {
 
 using sonde::testing::error_of;
+using sonde::testing::plenty;
 using stem::testing::MemorySource;
 using ::testing::HasSubstr;
-
-Budget plenty() { return Budget(std::size_t{1} << 30, "test"); }
 
 /// Frames in memory as bitshuffle chunks; every third one skipped its filter.
 template <class T>
@@ -102,7 +102,7 @@ struct AnyScan {
 };
 
 template <class T>
-AnyScan<T> any_scan() {
+AnyScan<T> any_packed_scan() {
   AnyScan<T> scan{*rc::gen::inRange<Index>(11, 14),
                   *rc::gen::inRange<Index>(11, 15),
                   *rc::gen::inRange<Index>(3, 20),
@@ -195,15 +195,15 @@ void expect_as_loaded(const AnyScan<T>& scan) {
 }
 
 RC_GTEST_PROP(Survey, GivesTheSumsOfALoadU8, ()) {
-  expect_as_loaded(any_scan<std::uint8_t>());
+  expect_as_loaded(any_packed_scan<std::uint8_t>());
   RC_ASSERT(!::testing::Test::HasFailure());
 }
 RC_GTEST_PROP(Survey, GivesTheSumsOfALoadU16, ()) {
-  expect_as_loaded(any_scan<std::uint16_t>());
+  expect_as_loaded(any_packed_scan<std::uint16_t>());
   RC_ASSERT(!::testing::Test::HasFailure());
 }
 RC_GTEST_PROP(Survey, GivesTheSumsOfALoadU32, ()) {
-  expect_as_loaded(any_scan<std::uint32_t>());
+  expect_as_loaded(any_packed_scan<std::uint32_t>());
   RC_ASSERT(!::testing::Test::HasFailure());
 }
 

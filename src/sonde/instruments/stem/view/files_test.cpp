@@ -22,6 +22,7 @@
 #include "sonde/instruments/stem/view/snapshot.h"
 #include "sonde/instruments/stem/view/state.h"
 #include "sonde/instruments/stem/view/test_client.h"
+#include "tests/support/budget.h"
 #include "tests/support/data.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -32,13 +33,12 @@ namespace {
 
 using panel::Frame;
 using panel::FrameKind;
+using sonde::testing::plenty;
 using stem::testing::Client;
 using stem::testing::elements;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Budget plenty() { return Budget(std::size_t{1} << 30, "test"); }
 
 class Exported : public ::testing::Test {
  protected:

@@ -12,13 +12,14 @@
 #include "sonde/instruments/stem/simulate/simulate.h"
 #include "sonde/instruments/stem/view/page.h"
 #include "sonde/instruments/stem/view/test_client.h"
+#include "tests/support/budget.h"
 #include "tests/support/files.h"
 
 namespace sonde::stem::testing {
 
 inline constexpr Index scan_rows = 12, scan_cols = 10, rows = 32, cols = 40;
 
-inline Budget plenty() { return Budget(std::size_t{1} << 30, "test"); }
+using sonde::testing::plenty;
 
 class Viewed : public ::testing::Test {
  protected:

@@ -51,7 +51,7 @@ TEST(DmFiles, TheSamplePatternIsNotItsThumbnail) {
 }
 
 /// Files of one scan, its axes in every order.
-constexpr const char* writer = R"python(
+constexpr const char* dm_writer = R"python(
 import sys, numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, ')python" SONDE_SOURCE_DIR R"python(/tests/support')
@@ -89,7 +89,7 @@ class WrittenDm : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    python(writer, folder_->path().string());
+    python(dm_writer, folder_->path().string());
   }
   static void TearDownTestSuite() { delete folder_; }
   static std::unique_ptr<Source> open(const std::string& name, const ReadOptions& options = {}) {

@@ -20,7 +20,7 @@ using sonde::testing::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr const char* writer = R"python(
+constexpr const char* hyperspy_writer = R"python(
 import sys, os, json, zlib, numpy as np, h5py
 f = sys.argv[1] + '/'
 scan = np.arange(120, dtype='<u2').reshape(2, 3, 4, 5)
@@ -69,7 +69,7 @@ class HyperspyFiles : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    python(writer, folder_->path().string());
+    python(hyperspy_writer, folder_->path().string());
   }
   static void TearDownTestSuite() { delete folder_; }
   static std::unique_ptr<Source> open(const std::string& name) { return open_source(folder_->file(name), {}); }

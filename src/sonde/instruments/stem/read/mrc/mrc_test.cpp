@@ -28,7 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// Six frames of 4 x 5 pixels, element n holds n, in every mode; by the layout of MRC2014 with struct and NumPy.
-constexpr const char* writer =
+constexpr const char* mrc_writer =
     "import sys, struct, numpy as np\n"
     "f = sys.argv[1] + '/'\n"
     "def write(name, mode, dtype, end='<', ext=b'', exttyp=b'', stamp=None, imod=None, frames=6, rest=b'', most=0, "
@@ -63,7 +63,7 @@ class MrcFiles : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    python(writer, folder_->path().string());
+    python(mrc_writer, folder_->path().string());
   }
   static void TearDownTestSuite() { delete folder_; }
   static ReadOptions two_by_three() {
@@ -217,7 +217,7 @@ TEST(DirectElectron, PositionsThatAreVisitedTwiceNeedAScanShape) {
 
 TEST(DirectElectron, ARasterScanHasTheShapeOfTheInfoFile) {
   const TemporaryFolder folder;
-  python(writer, folder.path().string());
+  python(mrc_writer, folder.path().string());
   std::filesystem::rename(folder.file("u2.mrc"), folder.file("x_movie.mrc"));
   std::ofstream(folder.file("x_info.txt"))
       << "Scan - Enable = Enable\r\nScan - Type = Raster\r\nScan - ROI Enable = Disable\r\nScan - Size X = 2\r\n"

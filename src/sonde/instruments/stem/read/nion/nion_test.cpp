@@ -19,7 +19,7 @@ using sonde::testing::python;
 using sonde::testing::TemporaryFolder;
 using ::testing::HasSubstr;
 
-constexpr const char* writer = R"python(
+constexpr const char* nion_writer = R"python(
 import sys, io, json, zipfile, numpy as np, h5py
 f = sys.argv[1] + '/'
 scan = np.arange(120, dtype='<u2').reshape(2, 3, 4, 5)
@@ -50,7 +50,7 @@ class NionFiles : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    python(writer, folder_->path().string());
+    python(nion_writer, folder_->path().string());
   }
   static void TearDownTestSuite() { delete folder_; }
   static std::unique_ptr<Source> open(const std::string& name) { return open_source(folder_->file(name), {}); }

@@ -166,7 +166,7 @@ TEST(TiffStack, StacksOfSondeComeBackWithTheirPixelSize) {
 }
 
 /// One directory, by the TIFF 6.0 layout, with struct.
-constexpr const char* writer =
+constexpr const char* tiff_writer =
     "import sys, struct\n"
     "f = sys.argv[1] + '/'\n"
     "def tiff(name, tags, data, images=None, next=0):\n"
@@ -202,7 +202,7 @@ constexpr const char* writer =
 
 class WrittenTiff : public ::testing::Test {
  protected:
-  WrittenTiff() { python(writer, folder_.path().string()); }
+  WrittenTiff() { python(tiff_writer, folder_.path().string()); }
   std::string error(ErrorKind kind, const std::string& name) {
     return error_of(kind, [&] { (void)open_source(folder_.file(name), {}); });
   }

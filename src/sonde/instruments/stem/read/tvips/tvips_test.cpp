@@ -51,7 +51,7 @@ TEST(TvipsFiles, WithoutAScanShapeTheErrorSuggestsOne) {
 }
 
 /// Seven frames of 2 x 3 bytes in three files, frame headers of 70 bytes, by the documented layout with struct.
-constexpr const char* writer =
+constexpr const char* tvips_writer =
     "import sys, struct\n"
     "f = sys.argv[1] + '/'\n"
     "head = struct.pack('<13I', 256, 2, 3, 2, 8, 0, 0, 2, 2, 15500, 300000, 120, 70).ljust(256, b'T')\n"
@@ -71,7 +71,7 @@ constexpr const char* writer =
 
 class TvipsParts : public ::testing::Test {
  protected:
-  TvipsParts() { python(writer, folder_.path().string()); }
+  TvipsParts() { python(tvips_writer, folder_.path().string()); }
   std::string error(ErrorKind kind, const std::string& name) {
     return error_of(kind, [&] { (void)open_source(folder_.file(name), rows(1)); });
   }
