@@ -41,8 +41,7 @@ if(SONDE_TESTS)
   target_include_directories(sonde_test_main PUBLIC ${CMAKE_SOURCE_DIR})
   target_compile_definitions(sonde_test_main PUBLIC SONDE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   # A third of a whole build was the optimiser at work on test code.
-  target_compile_options(sonde_test_main PUBLIC ${sonde_warnings} ${sonde_unity_warnings} $<$<CONFIG:Release>:-O1>
-                         ${sonde_not_undefined})
+  target_compile_options(sonde_test_main PUBLIC ${sonde_warnings} $<$<CONFIG:Release>:-O1> ${sonde_not_undefined})
   target_link_libraries(sonde_test_main PUBLIC GTest::gmock fmt::fmt)
   add_library(sonde_test_devices OBJECT ${CMAKE_SOURCE_DIR}/tests/support/devices.cpp)
   target_include_directories(sonde_test_devices PRIVATE ${CMAKE_SOURCE_DIR})

@@ -103,7 +103,7 @@ function(sonde_library owner)
   endif()
 endfunction()
 
-# Every public header compiled alone: the target header_checks. Includes are judged afterwards by tools/check_headers.
+# How every public header is compiled by itself, for tools/check_sources; no target of a build.
 function(sonde_header_checks)
   get_property(headers GLOBAL PROPERTY sonde_headers)
   set(sources)

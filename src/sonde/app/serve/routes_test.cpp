@@ -13,14 +13,14 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
 
-const std::string token = "0123456789abcdef0123456789abcdef";
+const std::string page_token = "0123456789abcdef0123456789abcdef";
 const std::string page = "<p>page</p>", script = "run()";
 
 const Asset assets[] = {
     {"/index.html", "text/html; charset=utf-8", "\"aa\"", false, std::as_bytes(std::span(page))},
     {"/assets/index-DkX2b9aQ.js", "text/javascript; charset=utf-8", "\"bb\"", true, std::as_bytes(std::span(script))}};
 
-const Access access("127.0.0.1", 8000, token, {});
+const Access access("127.0.0.1", 8000, page_token, {});
 const std::string secret = access.make_secret();
 
 Route routed(const Request& request) { return route(request, access, assets); }
@@ -53,7 +53,7 @@ TEST(Routes, ThePageHasNoDataAndIsForAnybody) {
 
 TEST(Routes, WhatLeadsToDataNeedsTheSecret) {
   const std::string other = Access("127.0.0.1", 8001, make_token(), {}).make_secret();
-  for (const std::string& wrong : {std::string(), token, other, secret + "0"})
+  for (const std::string& wrong : {std::string(), page_token, other, secret + "0"})
     for (Request request : {get("/api/state"), post("/api/export")}) {
       request.secret = wrong;
       const Route found = routed(request);
@@ -187,7 +187,7 @@ TEST(Routes, HealthNeedsNoSecretAndTellsNothing) {
 }
 
 TEST(Routes, EveryAnswerForbidsForeignThings) {
-  const auto headers = common_headers({"127.0.0.1", 8000, token, {}});
+  const auto headers = common_headers({"127.0.0.1", 8000, page_token, {}});
   EXPECT_THAT(headers, ::testing::Contains(Pair("Content-Security-Policy", HasSubstr("default-src 'self'"))));
   EXPECT_THAT(headers, ::testing::Contains(Pair("Referrer-Policy", "no-referrer")));
   EXPECT_THAT(headers, ::testing::Contains(Pair("X-Content-Type-Options", "nosniff")));

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "sonde/instruments/neoclassical/transport/test_source.h"
-
 #include "tests/support/errors.h"
 
 namespace sonde::neoclassical {

@@ -18,11 +18,11 @@ namespace {
 using ::testing::HasSubstr;
 using testing::SmallScan;
 
-const char* const engine = "[[engine]]\nname = \"gd\"\niterations = 8\n[stop]\nrule = \"off\"\n";
+const char* const eight_of_gd = "[[engine]]\nname = \"gd\"\niterations = 8\n[stop]\nrule = \"off\"\n";
 
 TEST(MultiStart, TheLowestScoreGoesOn) {
   const SmallScan scan(
-      1e5, std::string(engine) +
+      1e5, std::string(eight_of_gd) +
                "[object]\ninit = \"random\"\nrandom_phase = 1.0\n[multi_start]\nstarts = 4\niterations = 3\n");
   Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
   const std::vector<StartOutcome> outcomes = choose_start(job, scan.run);
@@ -44,7 +44,7 @@ TEST(MultiStart, HowManyWorkAtTheSameTimeDoesNotChangeWhatGoesOn) {
   std::vector<Array> objects;
   for (const char* at_once : {"1", "2"}) {
     const SmallScan scan(
-        1e5, std::string(engine) +
+        1e5, std::string(eight_of_gd) +
                  "[object]\ninit = \"random\"\n[multi_start]\nstarts = 5\niterations = 3\nat_once = " + at_once + "\n");
     Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
     EXPECT_EQ(job.plan().starts_at_once->value, at_once[0] - '0');
@@ -58,8 +58,8 @@ TEST(MultiStart, HowManyWorkAtTheSameTimeDoesNotChangeWhatGoesOn) {
 }
 
 TEST(MultiStart, AskedToStopItLeavesTheBestUntilThen) {
-  const SmallScan scan(1e5,
-                       std::string(engine) + "[object]\ninit = \"random\"\n[multi_start]\nstarts = 3\nat_once = 1\n");
+  const SmallScan scan(
+      1e5, std::string(eight_of_gd) + "[object]\ninit = \"random\"\n[multi_start]\nstarts = 3\nat_once = 1\n");
   const auto tried = [&](int look) {
     Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
     const sonde::testing::InterruptAt request(look);
@@ -73,14 +73,14 @@ TEST(MultiStart, AskedToStopItLeavesTheBestUntilThen) {
 }
 
 TEST(MultiStart, OneStartIsTheUsualRun) {
-  const SmallScan scan(1e5, engine);
+  const SmallScan scan(1e5, eight_of_gd);
   Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
   EXPECT_TRUE(choose_start(job, scan.run).empty());
   EXPECT_TRUE(job.reconstruction().history().empty());
 }
 
 TEST(MultiStart, EqualStartsAreRefused) {
-  const SmallScan scan(1e5, std::string(engine) + "[multi_start]\nstarts = 2\n");
+  const SmallScan scan(1e5, std::string(eight_of_gd) + "[multi_start]\nstarts = 2\n");
   Job job(scan.run, scan.source, plan_job(scan.run, scan.source));
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)choose_start(job, scan.run); }),
               HasSubstr("object.init = \"random\""));

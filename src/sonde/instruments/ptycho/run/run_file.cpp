@@ -59,6 +59,11 @@ void ComputeSettings::describe(Fields& fields) {
              {.help = "folder for patterns and waves on the disk; empty: $TMPDIR, else /var/tmp", .metavar = "FOLDER"});
 }
 
+Choice<FftEffort> ComputeSettings::transforms() const {
+  if (deterministic) return {FftEffort::quick, "deterministic: they follow rules"};
+  return {FftEffort::measured, "the fastest on this machine, kept for later runs"};
+}
+
 void MultiStartSettings::describe(Fields& fields) {
   fields.add("starts", starts,
              {.help = "first objects to try, each with other random phases (object.init = \"random\")",
@@ -199,7 +204,7 @@ Schedule RunFile::schedule() const {
   schedule.stop = stop;
   schedule.holdout = data.holdout;
   schedule.seed = static_cast<std::uint64_t>(compute.seed);
-  schedule.transforms = compute.deterministic ? FftEffort::quick : FftEffort::measured;
+  schedule.transforms = compute.transforms().value;
   schedule.limits.wave_tier = compute.wave_tier.value_or(Tier::host);
   schedule.limits.wave_encoding = compute.waves;
   return schedule;

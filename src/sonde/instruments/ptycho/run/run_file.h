@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sonde/engine/base/choice.h"
+#include "sonde/engine/math/fft.h"
 #include "sonde/engine/memory/encoding.h"
 #include "sonde/engine/memory/tier.h"
 #include "sonde/engine/options/tables.h"
@@ -34,6 +36,8 @@ struct ComputeSettings {
   std::string scratch;             ///< folder of what is on the disk; empty: $TMPDIR or /var/tmp
 
   void describe(Fields& fields);
+  /// How plans of transforms are made, and why.
+  [[nodiscard]] Choice<FftEffort> transforms() const;
 };
 
 /// [multi_start]: several first objects, of which the one that does best goes on.

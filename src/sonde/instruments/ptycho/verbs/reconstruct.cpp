@@ -83,6 +83,13 @@ void use_kernels(Device device, const RunFile& run_file, JobPlan& plan, Run& run
   run.say(fmt::format("memory of {}\n{}", device.name(), memory_there(plan).text()));
 }
 
+/// A checkpoint brings its own plans of transforms.
+void add_transform_plans(const ComputeSettings& compute, bool continued, Run& run) {
+  const Choice<FftEffort> made = compute.transforms();
+  run.report().add_choice("transform plans", Value(made.value == FftEffort::quick ? "by rules" : "measured"),
+                          continued ? "those of the checkpoint" : made.because);
+}
+
 void show_dry_run(const RunFile& run_file, const Source& source, const JobPlan& plan, Run& run) {
   Report& report = run.report();
   report.add_choice("transforms", Value(fmt::format("{} x {}", plan.sizes.rows, plan.sizes.cols)),
@@ -309,6 +316,7 @@ void reconstruct(RunFile& run_file, const CheckpointReader* from, Run& run) {
   JobPlan plan = begins ? begin_directly(run_file, source, resources) : plan_job(run_file, source, resources);
   say_plan(source, plan, run);
   if (!device.is_cpu()) use_kernels(device, run_file, plan, run);
+  add_transform_plans(run_file.compute, from != nullptr, run);
   // Before memory is asked for: a position far away makes an object that no memory holds.
   if (!run.silent())
     for (const std::string& warning : plan.warnings) log_warning(warning);
@@ -323,7 +331,7 @@ void reconstruct(RunFile& run_file, const CheckpointReader* from, Run& run) {
   auto phase = run.report().phase("prepare");
   // Plans that are measured anew may round differently: with those of before a run repeats bit for bit on its machine.
   // A checkpoint brings its own, which are not for others.
-  const bool measured = from == nullptr && !run_file.compute.deterministic;
+  const bool measured = from == nullptr && run_file.compute.transforms().value == FftEffort::measured;
   if (measured) load_fft_wisdom();
   Job job(run_file, source, std::move(plan), from);
   source.read_patterns = {};  // an open scan need not stay

@@ -269,7 +269,7 @@ void run_sweep(const SweepOptions& options, Run& run) {
   run.say(fmt::format("at once   {} of {} trials: {}", at_once.value, sweep.trials().size(), at_once.because));
   if (run.dry_run()) return show_plan(sweep, run);
   const Reservation reserved = run.host_budget().reserve(largest.memory.peak_bytes_of(at_once.value), "trials");
-  const bool measured = !base.compute.deterministic;
+  const bool measured = base.compute.transforms().value == FftEffort::measured;
   if (measured) load_fft_wisdom();
   LiveTrials live(sweep);
   const auto shown = run.live([&] { return live.options(); });

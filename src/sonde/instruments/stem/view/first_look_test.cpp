@@ -13,7 +13,7 @@ namespace {
 using stem::testing::elements;
 using stem::testing::plenty;
 
-constexpr Index rows = 32, cols = 40;
+constexpr Index look_rows = 32, look_cols = 40;
 
 class FirstLookAt : public stem::testing::Viewed {
  protected:
@@ -21,15 +21,15 @@ class FirstLookAt : public stem::testing::Viewed {
   static constexpr Index scan_rows = 70, scan_cols = 45;
   const std::string master_ = write("wide", 3, "70,45");
   PatternPreview patterns_{master_, {}, 1};
-  const FirstLook look_{patterns_, {scan_rows, scan_cols, rows, cols}};
+  const FirstLook look_{patterns_, {scan_rows, scan_cols, look_rows, look_cols}};
 };
 
 TEST_F(FirstLookAt, EveryPositionShowsTheNearestOfTheGrid) {
   ASSERT_EQ(look_.grid_rows(), 32);
   ASSERT_EQ(look_.grid_cols(), 32);
   std::vector<Index> pixels;
-  for (Index col = 3; col < 17; ++col) pixels.push_back(9 * cols + col);
-  const auto image = elements<std::uint64_t>(look_.image(make_mask(rows, cols, pixels)));
+  for (Index col = 3; col < 17; ++col) pixels.push_back(9 * look_cols + col);
+  const auto image = elements<std::uint64_t>(look_.image(make_mask(look_rows, look_cols, pixels)));
   ASSERT_EQ(image.size(), static_cast<std::size_t>(scan_rows * scan_cols));
   for (const auto& [row, col] : {std::pair<Index, Index>{0, 0}, {69, 44}, {35, 20}, {36, 20}, {17, 3}}) {
     SCOPED_TRACE(std::to_string(row) + ", " + std::to_string(col));
@@ -54,9 +54,9 @@ TEST_F(FirstLookAt, MomentsAreCentresOfMass) {
   const Array pattern = patterns_.pattern((2 * 16 + 1) * 70 / 64, (2 * 16 + 1) * 45 / 64);
   const auto* counts = static_cast<const std::uint32_t*>(pattern.data());
   double total = 0, moment = 0;
-  for (Index q = 0; q < rows * cols; ++q) {
+  for (Index q = 0; q < look_rows * look_cols; ++q) {
     total += counts[q];
-    moment += static_cast<double>(q % cols) * counts[q];
+    moment += static_cast<double>(q % look_cols) * counts[q];
   }
   EXPECT_NEAR(moments[static_cast<std::size_t>(36 * scan_cols + 23)], moment / total,
               40 * 6e-8);  // one rounding to f32

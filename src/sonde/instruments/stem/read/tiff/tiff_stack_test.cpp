@@ -28,7 +28,7 @@ using sonde::testing::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr Index frames = 6, rows = 37, cols = 50;
+constexpr Index stack_frames = 6, stack_rows = 37, stack_cols = 50;
 
 /// What pixel n of all frames holds: runs and jumps, so that compressions have something to do.
 std::uint32_t expected(std::size_t n) { return static_cast<std::uint32_t>(n / 7 * 40503u % 251u); }
@@ -53,22 +53,24 @@ std::uint64_t expected_bits(const Layout& layout, std::size_t n) {
 
 template <class T>
 void write_page(TIFF* tiff, const Layout& layout, Index page) {
-  std::vector<T> image(static_cast<std::size_t>(rows * cols));
+  std::vector<T> image(static_cast<std::size_t>(stack_rows * stack_cols));
   for (std::size_t i = 0; i < image.size(); ++i)
-    image[i] = static_cast<T>(expected(static_cast<std::size_t>(page * rows * cols) + i));
+    image[i] = static_cast<T>(expected(static_cast<std::size_t>(page * stack_rows * stack_cols) + i));
   if (layout.tile == 0) {
-    for (Index row = 0; row < rows; ++row)
-      ASSERT_EQ(TIFFWriteScanline(tiff, &image[static_cast<std::size_t>(row * cols)], static_cast<std::uint32_t>(row)),
-                1);
+    for (Index row = 0; row < stack_rows; ++row)
+      ASSERT_EQ(
+          TIFFWriteScanline(tiff, &image[static_cast<std::size_t>(row * stack_cols)], static_cast<std::uint32_t>(row)),
+          1);
     return;
   }
   const auto side = static_cast<Index>(layout.tile);
-  for (Index row = 0; row < rows; row += side)
-    for (Index col = 0; col < cols; col += side) {
+  for (Index row = 0; row < stack_rows; row += side)
+    for (Index col = 0; col < stack_cols; col += side) {
       std::vector<T> tile(static_cast<std::size_t>(side * side), T{77});  // 77 in what lies beyond the frame
-      for (Index r = row; r < std::min(row + side, rows); ++r)
-        for (Index c = col; c < std::min(col + side, cols); ++c)
-          tile[static_cast<std::size_t>((r - row) * side + c - col)] = image[static_cast<std::size_t>(r * cols + c)];
+      for (Index r = row; r < std::min(row + side, stack_rows); ++r)
+        for (Index c = col; c < std::min(col + side, stack_cols); ++c)
+          tile[static_cast<std::size_t>((r - row) * side + c - col)] =
+              image[static_cast<std::size_t>(r * stack_cols + c)];
       ASSERT_GT(
           TIFFWriteTile(tiff, tile.data(), static_cast<std::uint32_t>(col), static_cast<std::uint32_t>(row), 0, 0), 0);
     }
@@ -77,9 +79,9 @@ void write_page(TIFF* tiff, const Layout& layout, Index page) {
 void write_stack(const std::string& path, const Layout& layout) {
   TIFF* tiff = TIFFOpen(path.c_str(), layout.mode);
   ASSERT_NE(tiff, nullptr);
-  for (Index page = 0; page < frames; ++page) {
-    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(cols));
-    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, static_cast<std::uint32_t>(rows));
+  for (Index page = 0; page < stack_frames; ++page) {
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(stack_cols));
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, static_cast<std::uint32_t>(stack_rows));
     TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, layout.bits);
     if (layout.floats) TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP);
     TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
@@ -118,10 +120,10 @@ TEST_P(EveryLayout, OfLibtiffIsReadExactly) {
   const Acquisition& scan = source->acquisition();
   EXPECT_EQ(scan.format, "TIFF");
   EXPECT_EQ(scan.scan.cols, 3);
-  EXPECT_EQ(scan.rows, rows);
-  EXPECT_EQ(scan.cols, cols);
+  EXPECT_EQ(scan.rows, stack_rows);
+  EXPECT_EQ(scan.cols, stack_cols);
   const auto elements = frames_of(*source, 4);
-  ASSERT_EQ(elements.size(), static_cast<std::size_t>(frames * rows * cols));
+  ASSERT_EQ(elements.size(), static_cast<std::size_t>(stack_frames * stack_rows * stack_cols));
   for (std::size_t i = 0; i < elements.size(); ++i) ASSERT_EQ(elements[i], expected_bits(GetParam(), i)) << i;
 }
 
@@ -149,7 +151,7 @@ TEST(TiffStack, StripsThatFollowEachOtherAreReadAtOnce) {
   const File file(folder.file("a.tif"));
   const TiffPages pages = read_tiff_pages(file);
   EXPECT_EQ(pages.segments.size(), 6u);  // 5 strips of each page are one
-  EXPECT_EQ(pages.frame.segment_rows, rows);
+  EXPECT_EQ(pages.frame.segment_rows, stack_rows);
 }
 
 TEST(TiffStack, StacksOfSondeComeBackWithTheirPixelSize) {

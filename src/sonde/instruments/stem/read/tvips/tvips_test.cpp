@@ -23,7 +23,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ReadOptions rows(Index count) {
+ReadOptions rows_of_scan(Index count) {
   ReadOptions options;
   options.scan_rows = count;
   return options;
@@ -31,7 +31,7 @@ ReadOptions rows(Index count) {
 
 TEST(TvipsFiles, TheSampleHasItsFramesAndVoltage) {
   SONDE_NEED_DATA(data);
-  const auto source = open_source(data / "stem/other/test_tvips_2345_000.tvips", rows(2));
+  const auto source = open_source(data / "stem/other/test_tvips_2345_000.tvips", rows_of_scan(2));
   const Acquisition& scan = source->acquisition();
   EXPECT_EQ(scan.format, "TVIPS");
   EXPECT_EQ(scan.scan.cols, 3);
@@ -73,7 +73,7 @@ class TvipsParts : public ::testing::Test {
  protected:
   TvipsParts() { python(tvips_writer, folder_.path().string()); }
   std::string error(ErrorKind kind, const std::string& name) {
-    return error_of(kind, [&] { (void)open_source(folder_.file(name), rows(1)); });
+    return error_of(kind, [&] { (void)open_source(folder_.file(name), rows_of_scan(1)); });
   }
   TemporaryFolder folder_;
 };
@@ -81,7 +81,7 @@ class TvipsParts : public ::testing::Test {
 TEST_F(TvipsParts, FramesContinueFromFileToFile) {
   for (const Index batch : {1, 2, 3, 7}) {
     SCOPED_TRACE(batch);
-    const auto source = open_source(folder_.file("run_000.tvips"), rows(1));
+    const auto source = open_source(folder_.file("run_000.tvips"), rows_of_scan(1));
     EXPECT_EQ(source->acquisition().files.size(), 3u);
     const auto elements = frames_of(*source, batch);
     ASSERT_EQ(elements.size(), 42u);
@@ -90,7 +90,7 @@ TEST_F(TvipsParts, FramesContinueFromFileToFile) {
 }
 
 TEST_F(TvipsParts, PixelsOfACameraHaveTheirBinnedSize) {
-  const auto source = open_source(folder_.file("run_000.tvips"), rows(1));
+  const auto source = open_source(folder_.file("run_000.tvips"), rows_of_scan(1));
   EXPECT_DOUBLE_EQ(source->acquisition().calibration.detector_pixel_m->value, 31e-6);
   EXPECT_EQ(source->acquisition().calibration.high_tension_v->value, 300e3);  // stored as 300000
   ASSERT_EQ(source->acquisition().notes.size(), 1u);
