@@ -13,14 +13,15 @@ macro(sonde_ordered variable)
   endif()
 endmacro()
 
-# An included source is a header to g++, which warns of types with members from its unnamed namespace. And a local name may
-# be that of a neighbour's constant; within a source tools/check_sources reports it.
-if(SONDE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND sonde_warnings -Wno-subobject-linkage -Wno-shadow -Wshadow=local)
-endif()
-
 function(sonde_unity target)
-  if(SONDE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SONDE_UNITY_BATCH})
+  if(NOT SONDE_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SONDE_UNITY_BATCH})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # An included source is a header to g++, which warns of types with members from its unnamed namespace. And a local name
+    # may be that of a neighbour's constant; within a source tools/check_sources reports it.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>
+                           $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow> $<$<COMPILE_LANGUAGE:CXX>:-Wshadow=local>)
   endif()
 endfunction()
