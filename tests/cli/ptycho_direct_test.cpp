@@ -180,7 +180,7 @@ TEST_F(PtychoDirectRefuses, WhatItCannotDo) {
            {{toml, "--method", "paralax"}, 2, "parallax"},
            {{toml, "--set", "geometry.units=pixel"}, 8, "direct methods need the wavelength and angles"},
            {{toml, "--upsample", "2"}, 8, "single side band images have the pixels of the scan"},
-           {{toml, "-o", file("d.jpg")}, 2, "outputs are .h5, .npy, .tif or .png"},
+           {{toml, "-o", file("d.jpg")}, 2, "reconstructions are written as .h5, .npy, .tif or .png"},
            {{toml, "-o", file("scan.h5")}, 3, "the output would replace a file that this run reads"},
            {{toml, "-o", file("none/d.h5")}, 5, "there is no folder"},
            {{toml, "--memory", "100K"}, 4, "direct reconstruction (ssb)"},

@@ -122,7 +122,7 @@ TEST(ImpossibleSettings, OutputNamesAreCheckedBeforeAnyWork) {
     EXPECT_EQ(ended.status, status);
     EXPECT_THAT(ended.err, HasSubstr(text));
   };
-  judged({"stem", "image", "gone_master.h5", "-o", "a.jpg"}, 2, "a.jpg: images are not written as \".jpg\"");
+  judged({"stem", "image", "gone_master.h5", "-o", "a.jpg"}, 2, "a.jpg: images are written as .npy, .tif, .png or .h5");
   judged({"stem", "image", "gone_master.h5", "-o", "/nowhere/a.tif"}, 5, "there is no folder /nowhere");
   judged({"stem", "image", "gone_master.h5", "-d", "bf", "-d", "adf", "-o", "a.tif"}, 2,
          "-o a.tif names one file, but there are 2 images");

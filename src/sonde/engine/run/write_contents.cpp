@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/engine/run/write_contents.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <filesystem>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "sonde/engine/base/error.h"
-#include "sonde/engine/base/text.h"
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/io/netcdf_writer.h"
 #include "sonde/engine/io/npz.h"
+#include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/options/value.h"
 #include "sonde/engine/report/json.h"
 
 namespace sonde {
 namespace {
-
-std::string suffix_of(const std::string& path) {
-  const std::string suffix = to_lower(std::filesystem::path(path).extension().string());
-  return suffix == ".hdf5" ? ".h5" : suffix;
-}
 
 void write_hdf5(const std::string& path, const Contents& contents, const OutputRole& role) {
   Hdf5Writer writer(path, role);
@@ -86,17 +76,15 @@ void write_npz_of(const std::string& path, const Contents& contents, const Outpu
 }  // namespace
 
 void require_contents_path(const std::string& path, const std::vector<std::string>& suffixes) {
-  if (std::find(suffixes.begin(), suffixes.end(), suffix_of(path)) == suffixes.end())
-    throw Error(ErrorKind::usage, fmt::format("{}: results are written as {}", path, join_words(suffixes, " or ")));
+  (void)require_ending(path, "results", suffixes);
   require_place(path);
 }
 
 void write_contents(const std::string& path, const Contents& contents, const OutputRole& role) {
-  const std::string suffix = suffix_of(path);
-  if (suffix == ".nc") return write_netcdf(path, contents, NetcdfFormat::netcdf4, role);
-  if (suffix == ".h5") return write_hdf5(path, contents, role);
-  if (suffix == ".npz") return write_npz_of(path, contents, role);
-  throw Error(ErrorKind::usage, fmt::format("{}: results are written as .nc, .h5 or .npz", path));
+  const std::string ending = require_ending(path, "results", {".nc", ".h5", ".npz"});
+  if (ending == ".nc") return write_netcdf(path, contents, NetcdfFormat::netcdf4, role);
+  if (ending == ".h5") return write_hdf5(path, contents, role);
+  write_npz_of(path, contents, role);
 }
 
 }  // namespace sonde

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/neoclassical/results/run_result.h"
 
-#include <fmt/format.h>
-
 #include <limits>
 #include <utility>
 
-#include "sonde/engine/base/version.h"
+#include "sonde/engine/report/provenance.h"
 #include "sonde/instruments/neoclassical/convert/result_contents.h"
 
 namespace sonde::neoclassical {
@@ -107,7 +105,7 @@ void add_lengths(Contents& contents, double a_b, double R0) {
 
 void add_provenance(Contents& contents, const Provenance& provenance, const GridSpec& grid, const SolvedBy& solved) {
   contents.add_text("input_toml", provenance.input_toml);
-  contents.add_text("software_version", fmt::format("sonde {} ({})", build_info().version, build_info().revision));
+  contents.add_text("software_version", made_by_text());
   contents.add_text("geometry_source", provenance.geometry_source);
   contents.add_text("discretisation", name(grid.discretisation));
   contents.add_text("path", std::string(solved.path));

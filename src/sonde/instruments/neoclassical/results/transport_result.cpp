@@ -10,7 +10,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/engine/base/version.h"
+#include "sonde/engine/report/provenance.h"
 #include "sonde/instruments/neoclassical/convert/result_contents.h"
 
 namespace sonde::neoclassical {
@@ -112,7 +112,7 @@ Contents transport_contents(std::span<const RadialResult> results, std::span<con
   contents.add_text("species_names", names);
   contents.add_text("coefficients", source);
   contents.add_text("settings", settings);
-  contents.add_text("software_version", fmt::format("sonde {} ({})", build_info().version, build_info().revision));
+  contents.add_text("software_version", made_by_text());
   contents.add_text("roots_of", roots_of(results));
   table("gamma", "m^-2 s^-1", [](R r, S a) { return r.fluxes[a].gamma; });
   table("q", "W m^-2", [](R r, S a) { return r.fluxes[a].q; });

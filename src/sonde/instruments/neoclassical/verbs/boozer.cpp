@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/output_ending.h"
 #include "sonde/instruments/neoclassical/boozer/transform.h"
 #include "sonde/instruments/neoclassical/read/boozmn.h"
 #include "sonde/instruments/neoclassical/verbs/solve_settings.h"
@@ -36,8 +35,7 @@ struct BoozerOptions {
 void run_boozer(const BoozerOptions& options, Run& run) {
   if (options.output.empty())
     throw Error(ErrorKind::usage, "no " + setting("output")).hint("give " + setting("output", "boozmn.nc"));
-  if (to_lower(std::filesystem::path(options.output).extension().string()) != ".nc")
-    throw Error(ErrorKind::usage, options.output + ": a boozmn file is written as .nc");
+  (void)require_ending(options.output, "boozmn files", {".nc"});
   require_place(options.output);
   take_processor(run);
   auto reading = run.report().phase("read");

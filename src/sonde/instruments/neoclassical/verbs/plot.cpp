@@ -7,6 +7,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/output_ending.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/results/field_chart.h"
 #include "sonde/instruments/neoclassical/results/study_result.h"
@@ -96,10 +97,7 @@ Chart chart_of(const PlotOptions& options) {
 }
 
 void run_plot(const PlotOptions& options, Run& run) {
-  const std::vector<std::string>& endings = chart_endings();
-  if (std::find(endings.begin(), endings.end(), fs::path(options.output).extension().string()) == endings.end())
-    throw Error(ErrorKind::usage, fmt::format("{} \"{}\": expected a name that ends in .png, .pdf or .svg",
-                                              setting("output"), options.output));
+  (void)require_ending(options.output, "charts", chart_endings());
   require_chart(options.output);
   auto reading = run.report().phase("read");
   run.require_room_for(options.input);

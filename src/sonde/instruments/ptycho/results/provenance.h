@@ -13,7 +13,4 @@ namespace sonde::ptycho {
 /// the input's absolute path or name and its time of change.
 [[nodiscard]] Value provenance(const std::string& input, const std::string& device, std::uint64_t seed);
 
-/// The input's path in a provenance, empty when there is none.
-[[nodiscard]] std::string input_path(const Value& provenance);
-
 }  // namespace sonde::ptycho

@@ -9,6 +9,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/npy.h"
 #include "sonde/engine/io/tiff.h"
+#include "sonde/engine/report/provenance.h"
 #include "sonde/instruments/ptycho/results/export.h"
 #include "sonde/instruments/ptycho/results/level_phase.h"
 #include "sonde/instruments/ptycho/results/log.h"

@@ -14,6 +14,7 @@
 #include "sonde/engine/options/changeable.h"
 #include "sonde/engine/options/toml.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/engine/report/provenance.h"
 #include "sonde/instruments/ptycho/optics/propagate.h"
 #include "sonde/instruments/ptycho/quality/acquisition.h"
 #include "sonde/instruments/ptycho/reconstruct/holdout.h"

@@ -12,9 +12,9 @@
 #include "sonde/engine/figure/image.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/png.h"
+#include "sonde/engine/report/provenance.h"
 #include "sonde/instruments/ptycho/results/compare.h"
 #include "sonde/instruments/ptycho/results/picture.h"
-#include "sonde/instruments/ptycho/results/provenance.h"
 #include "sonde/instruments/ptycho/verbs/verbs.h"
 
 namespace sonde::ptycho {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
 
 #include <cmath>
 #include <filesystem>
@@ -8,8 +7,8 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/run_files.h"
-#include "sonde/engine/base/text.h"
 #include "sonde/engine/io/npy.h"
+#include "sonde/engine/io/output_ending.h"
 #include "sonde/instruments/ptycho/results/picture.h"
 #include "sonde/instruments/ptycho/verbs/direct_start.h"
 #include "sonde/instruments/ptycho/verbs/reconstruct.h"
@@ -55,9 +54,7 @@ std::vector<std::string> outputs_of(const DirectOptions& options, const Run& run
 void require_formats_and_places(const DirectOptions& options, const Run& run) {
   if (!run.given("output")) note_made_up_names();
   for (const std::string& file : outputs_of(options, run)) {
-    const std::string ending = to_lower(fs::path(file).extension().string());
-    if (ending != ".h5" && ending != ".npy" && ending != ".tif" && ending != ".tiff" && ending != ".png")
-      throw Error(ErrorKind::usage, fmt::format("{}: outputs are .h5, .npy, .tif or .png", file));
+    (void)require_ending(file, "reconstructions", {".h5", ".npy", ".tif", ".png"});
     require_place(file);
   }
 }
@@ -92,7 +89,7 @@ void run_direct_command(const DirectOptions& options, Run& run) {
   auto phase = run.report().phase("write");
   if (run.gives_arrays()) run.give(contents_of(outcome->result));
   for (const std::string& file : outputs_of(options, run)) {
-    const std::string ending = to_lower(fs::path(file).extension().string());
+    const std::string ending = output_ending(file);
     if (ending == ".h5")
       write_result(file, outcome->result);
     else if (ending == ".npy")

@@ -6,14 +6,11 @@
 #include <filesystem>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/moment.h"
 #include "sonde/engine/base/paths.h"
-#include "sonde/engine/base/version.h"
+#include "sonde/engine/report/provenance.h"
 
 namespace sonde::stem {
 namespace {
-
-std::string hash_text(std::uint64_t hash) { return fmt::format("xxh3:{:016x}", hash); }
 
 void add(Value& all, const char* key, const std::optional<Quantity>& quantity) {
   if (!quantity) return;
@@ -65,9 +62,7 @@ namespace {
 
 /// What belongs to the moment and to this machine: equal runs may differ here and nowhere else.
 Value run_of(const Dataset& dataset) {
-  Value run;
-  run["host"] = host_name();
-  run["input"] = absolute_path(dataset.acquisition().path).string();
+  Value run = moment_of(dataset.acquisition().path);
   run["files"] = Value::list();
   for (const std::string& file : dataset.acquisition().files) run["files"].push_back(absolute_path(file).string());
   // Reasons name the memory that was free.
@@ -84,10 +79,8 @@ Value run_of(const Dataset& dataset) {
 }  // namespace
 
 Value provenance(const Dataset& dataset) {
-  Value record;
+  Value record = made_by();
   record["schema"] = "sonde.result/1";
-  record["version"] = build_info().version;
-  record["revision"] = build_info().revision;
   record["input"] = input_identity(dataset);
   LoadOptions resolved = dataset.options();
   resolved.det_bin = std::to_string(dataset.det_bin());
@@ -118,15 +111,6 @@ Value provenance(const Dataset& dataset) {
   }
   record["run"] = run_of(dataset);
   return record;
-}
-
-std::optional<std::string> input_path(const Value& record) {
-  const auto path_in = [](const Value* group, const char* key) -> std::optional<std::string> {
-    const Value* path = group == nullptr ? nullptr : group->find(key);
-    return path != nullptr && path->is_text() ? std::optional(path->as_text()) : std::nullopt;
-  };
-  const std::optional<std::string> path = path_in(record.find("run"), "input");
-  return path ? path : path_in(record.find("input"), "path");  // in records of before
 }
 
 LoadOptions load_options_from(const Value& record, const std::string& where) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "sonde/engine/options/value.h"
@@ -17,9 +16,6 @@ namespace sonde::stem {
 /// The group "run" has what belongs to the moment (host, paths, reasons that name free memory); equal runs are equal
 /// in everything else.
 [[nodiscard]] Value provenance(const Dataset& dataset);
-
-/// Where the scan of a record was; nothing when it is no record of a result.
-[[nodiscard]] std::optional<std::string> input_path(const Value& record);
 
 /// Calibration as data: {"high_tension_v": {"value": 300000, "from": "file"}, ...}; absent values are left out.
 [[nodiscard]] Value calibration_value(const Calibration& calibration);

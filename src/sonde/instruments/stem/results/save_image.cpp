@@ -13,18 +13,16 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/text.h"
 #include "sonde/engine/figure/image.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/io/npy.h"
+#include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/io/tiff.h"
 #include "sonde/engine/report/json.h"
 
 namespace sonde::stem {
 namespace {
-
-std::string ending_of(const std::string& path) { return to_lower(std::filesystem::path(path).extension().string()); }
 
 const OutputRole record_role = side_output("the record of the image", FileMark::json);
 
@@ -123,7 +121,7 @@ ImageStyle picture_style(const Depiction& depiction, const ImageScale& scale, co
   return style;
 }
 
-bool is_picture_name(const std::string& path) { return ending_of(path) == ".png"; }
+bool is_picture_name(const std::string& path) { return output_ending(path) == ".png"; }
 
 void PictureOptions::describe(Fields& fields) {
   fields.add("range", range,
@@ -164,22 +162,16 @@ ImageScale detector_scale(const Calibration& calibration, Index det_bin) {
 }
 
 void require_image_name(const std::string& path) {
-  const std::string ending = ending_of(path);
-  for (const std::string_view known : {".tif", ".tiff", ".npy", ".png", ".h5", ".hdf5"})
-    if (ending == known) {
-      require_place(path);
-      require_place(record_path(path), record_role);
-      return;
-    }
-  throw Error(ErrorKind::usage, fmt::format("{}: images are not written as \"{}\"", path, ending))
-      .hint("end the name in .npy, .tif, .png or .h5");
+  (void)require_ending(path, "images", {".npy", ".tif", ".png", ".h5"});
+  require_place(path);
+  require_place(record_path(path), record_role);
 }
 
 void save_image(const std::string& path, const Array& image, const ImageScale& scale, const PictureOptions& picture,
                 Value record, const Depiction& depiction) {
   require_image_name(path);
-  const std::string ending = ending_of(path);
-  const bool tiff = ending == ".tif" || ending == ".tiff";
+  const std::string ending = output_ending(path);
+  const bool tiff = ending == ".tif";
   Array for_readers;
   if (tiff) for_readers = for_tiff(image, record);
   // The record is on the disk before the image gets its name: no image without its record.

@@ -12,6 +12,7 @@
 #include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/engine/report/provenance.h"
 #include "sonde/instruments/stem/image/detector_shapes.h"
 #include "sonde/instruments/stem/image/presets.h"
 #include "sonde/instruments/stem/load/series.h"
@@ -190,14 +191,14 @@ std::vector<std::string> take_record(Job& job, const Run& run) {
   job.repeated = job.input = read_json(options.from);
   job.load = load_options_from(*job.repeated, options.from);
   const Value* image = job.repeated->find("image");
-  const std::optional<std::string> path = input_path(*job.repeated);
-  if (image == nullptr || !path)
+  const std::string path = input_path(*job.repeated);
+  if (image == nullptr || path.empty())
     throw Error(ErrorKind::bad_file, fmt::format("{}: not the record of an image", options.from))
         .hint("give the .json that was written beside an image");
   job.detectors = options_from<DetectorOptions>(*image, options.from);
   if (const Value* picture = job.repeated->find("picture"); picture != nullptr && given(options.picture, run).empty())
     job.picture = options_from<PictureOptions>(*picture, options.from);
-  return options.input.empty() ? std::vector<std::string>{*path} : options.input;
+  return options.input.empty() ? std::vector<std::string>{path} : options.input;
 }
 
 /// Settings and scan of --state.
