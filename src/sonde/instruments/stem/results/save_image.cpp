@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/figure/image.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/hdf5_writer.h"
