@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/bench/machine.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/file.h"
@@ -70,6 +71,17 @@ Budget Run::budget() {
 Budget Run::host_budget() {
   if (!host_budget_) host_budget_ = budget_of(Device::cpu());
   return *host_budget_;
+}
+
+void Run::show_memory(const MemoryPlan& plan, const Budget& budget, const std::string& title) {
+  say(title + "\n" + plan.text());
+  if (!dry_run()) return;
+  const auto text = [](std::size_t bytes) { return format_bytes(static_cast<double>(bytes)); };
+  const std::string room =
+      plan.head_room_percent > 0 ? fmt::format(", {} % of head-room beside", plan.head_room_percent) : "";
+  report_.add_choice(
+      title, Value(plan.peak_bytes),
+      fmt::format("{} of {} that may be used{}", text(plan.peak_bytes), text(budget.available_bytes()), room));
 }
 
 void Run::require_room_for(const std::string& file) {

@@ -12,6 +12,7 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/contents.h"
 #include "sonde/engine/memory/budget.h"
+#include "sonde/engine/memory/memory_plan.h"
 #include "sonde/engine/panel/page.h"
 #include "sonde/engine/report/report.h"
 #include "sonde/engine/run/common_options.h"
@@ -89,6 +90,8 @@ class Run {
   Budget budget();
   /// The same for host memory, for work that no other device does.
   Budget host_budget();
+  /// What the work will hold of this budget: says it as a table under `title`, and is the choice "memory" of a dry run.
+  void show_memory(const MemoryPlan& plan, const Budget& budget, const std::string& title = "memory");
   /// For work that holds a file as a whole. Throws Error(budget) when it is larger than what may be held.
   void require_room_for(const std::string& file);
   /// What this machine can do on the threads of this run, when `sonde machine` has measured it: zeros otherwise. From

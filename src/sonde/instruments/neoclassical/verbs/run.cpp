@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/memory/memory_plan.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/neoclassical/results/field_chart.h"
 #include "sonde/instruments/neoclassical/verbs/solve_settings.h"
@@ -97,9 +98,15 @@ void run_run(const RunOptions& options, Run& run) {
   const Choice<Path> path = plan.path(at.epsi_hat);
   run.report().add_choice("path", Value(std::string(name(path.value))), path.because);
   const Index largest_n_xi = run_file.solver.adapt_n_xi ? run_file.solver.search()->most : grid.n_xi;
-  const Reservation reserved = run.host_budget().reserve(
-      plan.bytes() + plan.workspace_bytes(path.value, largest_n_xi) + plan.fallback_bytes(path.value), "one solve",
-      "take a smaller grid, or solver.krylov_reuse = false");
+  MemoryPlan memory;
+  memory.peak_bytes = memory.lasting_bytes =
+      memory.add("operators", plan.bytes(), fmt::format("on {} x {} points", grid.n_theta, grid.n_zeta)) +
+      memory.add("elimination", plan.workspace_bytes(path.value, largest_n_xi),
+                 fmt::format("{} Legendre modes", largest_n_xi)) +
+      memory.add("other path", plan.fallback_bytes(path.value), "for a point that the first one cannot solve");
+  if (run.dry_run()) run.show_memory(memory, run.host_budget());
+  const Reservation reserved = run.host_budget().reserve(memory.needed_bytes(), "one solve",
+                                                         "take a smaller grid, or solver.krylov_reuse = false");
   if (run.dry_run()) return;
 
   auto solving = run.report().phase("solve");

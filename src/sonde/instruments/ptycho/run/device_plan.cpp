@@ -10,10 +10,9 @@
 #include "sonde/instruments/ptycho/run/plan_numbers.h"
 
 namespace sonde::ptycho {
-namespace {}  // namespace
 
 MemoryPlan plan_device_memory(const RunSizes& s, const DeviceRoom& room) {
-  MemoryPlan plan;
+  MemoryPlan plan{.head_room_percent = head_room_percent};
   const std::size_t complex = s.complex_bytes();
   const std::size_t pixels = s.pixels(), wave = pixels * complex, probe = s.wave_bytes();
   const std::size_t object = s.object_pixels();
@@ -24,8 +23,7 @@ MemoryPlan plan_device_memory(const RunSizes& s, const DeviceRoom& room) {
     group = std::max(group, group_size(together, wave, waves_per_pattern, room.groups));
   }
   const auto add = [&](std::string what, std::size_t bytes, std::string how) {
-    plan.lines.push_back({std::move(what), bytes, std::move(how)});
-    plan.lasting_bytes += bytes;
+    plan.lasting_bytes += plan.add(std::move(what), bytes, std::move(how));
   };
 
   const std::size_t amplitude = amplitude_bytes(s);
@@ -53,7 +51,7 @@ MemoryPlan plan_device_memory(const RunSizes& s, const DeviceRoom& room) {
   for (const EngineSize& engine : s.engines) {
     const MemoryNeed need = engine.setup->memory_there(s, engine.batch(s.frames), group);
     largest = std::max(largest, need.bytes);
-    plan.lines.push_back({"engine " + engine.name, need.bytes, need.how});
+    plan.add("engine " + engine.name, need.bytes, need.how);
   }
   if (s.starts > 1)
     add("second start", plan.lasting_bytes + largest, "the best start until now, beside the one that is tried");

@@ -17,11 +17,7 @@ namespace {
 constexpr double degrees = 180 / std::numbers::pi;
 
 MemoryPlan memory_of(const DirectPlan& plan, const Source& source) {
-  MemoryPlan memory;
-  const auto line = [&](const char* what, std::size_t bytes, std::string how) {
-    memory.lines.push_back({what, bytes, std::move(how)});
-    return bytes;
-  };
+  MemoryPlan memory{.head_room_percent = head_room_percent};
   const std::size_t count = size_bytes(source.dtype);
   const auto pixels = static_cast<std::size_t>(plan.scan.window.rows * plan.scan.window.cols);
   const std::size_t window = pixels * static_cast<std::size_t>(source.shape[0]);
@@ -30,19 +26,19 @@ MemoryPlan memory_of(const DirectPlan& plan, const Source& source) {
       plan.scan.window.rows != plan.scan.stored.rows || plan.scan.window.cols != plan.scan.stored.cols;
   const bool kept = source.dtype == DType::u8 || source.dtype == DType::u16;  // as they are, else amplitudes in f32
   const std::size_t patterns =
-      line("patterns", window * (kept ? count : sizeof(float)),
-           fmt::format("{} x {} x {}", source.shape[0], plan.scan.window.rows, plan.scan.window.cols));
-  const std::size_t stored =
-      line("while loading",
-           source.reading_bytes +
-               block * count *
-                   (static_cast<std::size_t>(source.shape[1] * source.shape[2]) + (refitted ? pixels : std::size_t{0})),
-           "patterns that are read at a time");
-  const std::size_t images = line(
+      memory.add("patterns", window * (kept ? count : sizeof(float)),
+                 fmt::format("{} x {} x {}", source.shape[0], plan.scan.window.rows, plan.scan.window.cols));
+  const std::size_t stored = memory.add(
+      "while loading",
+      source.reading_bytes +
+          block * count *
+              (static_cast<std::size_t>(source.shape[1] * source.shape[2]) + (refitted ? pixels : std::size_t{0})),
+      "patterns that are read at a time");
+  const std::size_t images = memory.add(
       "images", bright_field_bytes(plan.images, plan.lattice),
       fmt::format("{} pixels of the disk, {} x {} positions, 4 B", plan.images, plan.lattice.rows, plan.lattice.cols));
-  const std::size_t work = line("work", direct_bytes(plan.lattice, plan.images, plan.method, plan.settings),
-                                "sums over images, transforms, spectrum and wave; or the search");
+  const std::size_t work = memory.add("work", direct_bytes(plan.lattice, plan.images, plan.method, plan.settings),
+                                      "sums over images, transforms, spectrum and wave; or the search");
   memory.loading_bytes = patterns + std::max(stored, images);
   memory.lasting_bytes = images + work;
   memory.peak_bytes = std::max(memory.loading_bytes, memory.lasting_bytes);

@@ -39,77 +39,74 @@ std::size_t amplitude_bytes(const RunSizes& sizes) {
 }
 
 MemoryPlan plan_memory(const RunSizes& s) {
-  MemoryPlan plan;
+  MemoryPlan plan{.head_room_percent = head_room_percent};
   const std::size_t complex = s.complex_bytes();
   const std::size_t frames = size(s.frames), pixels = s.pixels(), modes = size(s.modes);
   const std::size_t object = s.object_pixels();
-  const auto add = [&](std::string what, std::size_t bytes, std::string how) {
-    plan.lines.push_back({std::move(what), bytes, std::move(how)});
-    return bytes;
-  };
-
   const std::size_t amplitude = amplitude_bytes(s);
   const bool patterns_here = s.pattern_tier == Tier::host;
   const std::size_t stored = frames * pixels * amplitude;
-  const std::size_t patterns = add(
+  const std::size_t patterns = plan.add(
       "patterns", (patterns_here ? stored : 0) + (s.masked ? 12 * pixels : 0),
       fmt::format("{} x {} x {} x {} B{}", s.frames, s.rows, s.cols, amplitude, patterns_here ? "" : " on the disk"));
   plan.disk_bytes = (patterns_here ? 0 : stored) + (s.wave_tier == Tier::disk && keeps_waves(s) ? s.kept_bytes() : 0);
   // The estimate, the one before (for dO and dP) and the best until now.
   const std::size_t state_object =
-      add("object", 3 * object * (complex + (s.potential ? s.real_bytes : 0)),
-          fmt::format("3 x {} x {} x {} x {} B: now, before, best{}", s.slices, s.object_rows, s.object_cols, complex,
-                      s.potential ? ", and phases" : ""));
+      plan.add("object", 3 * object * (complex + (s.potential ? s.real_bytes : 0)),
+               fmt::format("3 x {} x {} x {} x {} B: now, before, best{}", s.slices, s.object_rows, s.object_cols,
+                           complex, s.potential ? ", and phases" : ""));
   const std::size_t probes = 3 + (s.fractional ? 1 : 0);
   const std::size_t state_probe =
-      add("probe", probes * modes * pixels * complex,
-          fmt::format("{} x {} x {} x {} x {} B", probes, s.modes, s.rows, s.cols, complex));
+      plan.add("probe", probes * modes * pixels * complex,
+               fmt::format("{} x {} x {} x {} x {} B", probes, s.modes, s.rows, s.cols, complex));
   // Components now, before, best and as spectra, their sums in parts of the scan and in double precision; weights now,
   // before and best; of each thread the components' far fields.
   const std::size_t components = size(s.components);
   const std::size_t varying =
       components == 0
           ? 0
-          : add("probe variation",
+          : plan.add(
+                "probe variation",
                 components * pixels * probes * complex + components * pixels * 16 +
                     std::min(frames, most_parts) * (components + 1) * pixels * complex +
                     frames * components * (3 * complex + 2 * 16) + 2 * size(s.threads) * components * pixels * complex,
                 fmt::format("{} components of {} x {}, weights of {} frames", s.components, s.rows, s.cols, s.frames));
   const std::size_t lists =
-      add("positions and sums", frames * (4 * 16 + 3 * 32 + 2 * 40 + 40), fmt::format("{} frames", s.frames));
+      plan.add("positions and sums", frames * (4 * 16 + 3 * 32 + 2 * 40 + 40), fmt::format("{} frames", s.frames));
   // Of each thread: waves, shifted probes, waves before each slice.
   const std::size_t per_thread = (2 + size(s.slices - 1)) * modes * pixels * complex + pixels * s.real_bytes;
-  const std::size_t threads = add("threads", 2 * size(s.threads) * per_thread,
-                                  fmt::format("{} threads with waves of {} modes", s.threads, s.modes));
+  const std::size_t threads = plan.add("threads", 2 * size(s.threads) * per_thread,
+                                       fmt::format("{} threads with waves of {} modes", s.threads, s.modes));
   plan.lasting_bytes = patterns + state_object + state_probe + varying + lists + threads;
   // Sums of the own frames while those of the neighbours come.
-  if (s.processes > 1) plan.lasting_bytes += add("exchange", object * (complex + s.real_bytes), "sums of neighbours");
+  if (s.processes > 1)
+    plan.lasting_bytes += plan.add("exchange", object * (complex + s.real_bytes), "sums of neighbours");
   // The estimate as a result; of several processes the first one puts the parts together, which are there as well.
   const std::size_t one_state = complex + (s.potential ? s.real_bytes : 0);
   const std::size_t whole = size(s.slices * s.whole_pixels);
   const std::size_t result = s.processes > 1
-                                 ? add("result", 3 * whole * one_state, "the whole object, put together of parts")
-                                 : add("result", object * one_state, "the object, to be written");
+                                 ? plan.add("result", 3 * whole * one_state, "the whole object, put together of parts")
+                                 : plan.add("result", object * one_state, "the object, to be written");
 
   std::size_t largest = 0;
   for (const EngineSize& engine : s.engines) {
     const MemoryNeed need = engine.setup->memory(s, engine.batch(s.frames));
-    add(title(engine), need.bytes, need.how);
+    plan.add(title(engine), need.bytes, need.how);
     largest = std::max(largest, need.bytes);
   }
   if (s.starts > 1)
-    plan.lasting_bytes += add(
+    plan.lasting_bytes += plan.add(
         "second start", size(s.starts_at_once) * (state_object + state_probe + lists + threads + largest),
         s.starts_at_once == 1 ? "the best start until now, beside the one that is tried"
                               : fmt::format("the best start until now, beside {} that are tried", s.starts_at_once));
-  plan.patterns_bytes = patterns;
-  plan.loading_bytes = patterns + add("while loading", s.block_bytes, "patterns that are read at a time");
+  plan.shared_bytes = patterns;
+  plan.loading_bytes = patterns + plan.add("while loading", s.block_bytes, "patterns that are read at a time");
   plan.peak_bytes = std::max(plan.loading_bytes, plan.lasting_bytes + largest + result);
   for (const RunSizes& each : s.before) {
     const MemoryPlan first = plan_memory(each);
-    const std::size_t bytes =
-        add("low resolution", first.peak_bytes,
-            fmt::format("before the run: the middle {} x {} of the patterns, with all it takes", each.rows, each.cols));
+    const std::size_t bytes = plan.add(
+        "low resolution", first.peak_bytes,
+        fmt::format("before the run: the middle {} x {} of the patterns, with all it takes", each.rows, each.cols));
     // The first estimate is there already, and a slice is interpolated in double precision.
     const std::size_t between = size(s.object_rows * s.object_cols + each.object_rows * each.object_cols) * 16;
     plan.peak_bytes =
@@ -117,18 +114,6 @@ MemoryPlan plan_memory(const RunSizes& s) {
     plan.disk_bytes += first.disk_bytes;
   }
   return plan;
-}
-
-std::string MemoryPlan::text() const {
-  std::string text;
-  for (const Line& line : lines)
-    text += fmt::format("  {:<20} {:>10}  {}\n", line.what, format_bytes(static_cast<double>(line.bytes)), line.how);
-  if (disk_bytes > 0)
-    text += fmt::format("  {:<20} {:>10}  beside the memory\n", "on the disk",
-                        format_bytes(static_cast<double>(disk_bytes)));
-  return text + fmt::format("  {:<20} {:>10}  {} with a tenth of head-room", "peak",
-                            format_bytes(static_cast<double>(peak_bytes)),
-                            format_bytes(static_cast<double>(needed_bytes())));
 }
 
 namespace {

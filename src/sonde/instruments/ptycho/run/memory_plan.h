@@ -12,6 +12,7 @@
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/memory/encoding.h"
+#include "sonde/engine/memory/memory_plan.h"
 #include "sonde/engine/memory/tier.h"
 #include "sonde/instruments/ptycho/engines/engine.h"
 #include "sonde/instruments/ptycho/model/measurement.h"
@@ -52,34 +53,14 @@ struct RunSizes : WorkSizes {
   std::vector<EngineSize> engines;
 };
 
-/// Bytes by what they are for. `loading` is held only while patterns are read, the engines' memory only while the
-/// largest of them works.
-struct MemoryPlan {
-  struct Line {
-    std::string what;
-    std::size_t bytes = 0;
-    std::string how;  ///< the product that gives the bytes
-  };
-  std::vector<Line> lines;
-  std::size_t loading_bytes = 0, lasting_bytes = 0;
-  std::size_t peak_bytes = 0;      ///< the larger of loading and computing
-  std::size_t patterns_bytes = 0;  ///< of the peak: what reconstructions of one measurement share
-  std::size_t disk_bytes = 0;      ///< in the scratch folder; no part of the peak
-
-  /// With the head-room of a tenth that a budget must have.
-  [[nodiscard]] std::size_t needed_bytes() const { return peak_bytes + peak_bytes / 10; }
-  /// The peak of several such reconstructions at the same time.
-  [[nodiscard]] std::size_t peak_bytes_of(Index at_once) const {
-    return patterns_bytes + static_cast<std::size_t>(at_once) * (peak_bytes - patterns_bytes);
-  }
-  /// A table for people, one line each, ending in the sum.
-  [[nodiscard]] std::string text() const;
-};
+/// What a budget must have beside the peak of every plan.
+constexpr std::size_t head_room_percent = 10;
 
 /// Of one amplitude as it is stored.
 [[nodiscard]] std::size_t amplitude_bytes(const RunSizes& sizes);
 
-/// A pure function of the sizes.
+/// A pure function of the sizes: `loading` is held only while patterns are read, the engines' memory only while the
+/// largest of them works; reconstructions of one measurement share its patterns.
 [[nodiscard]] MemoryPlan plan_memory(const RunSizes& sizes);
 
 /// What a run asks for; the rest is chosen.

@@ -169,11 +169,9 @@ void Sweep::keep_state() const {
 
 Choice<Index> Sweep::choose_at_once(std::size_t host_bytes) const {
   const MemoryPlan& plan = largest_.memory;
-  return ptycho::choose_at_once(static_cast<Index>(trials_.size()), largest_.sizes.threads, most_at_once_, host_bytes,
-                                [&](Index at_once) {
-                                  const std::size_t peak = plan.peak_bytes_of(at_once);
-                                  return peak + peak / 10;  // the head-room of MemoryPlan::needed_bytes()
-                                });
+  return ptycho::choose_at_once(
+      static_cast<Index>(trials_.size()), largest_.sizes.threads, most_at_once_, host_bytes,
+      [&](Index at_once) { return plan.with_head_room(plan.peak_bytes_of(static_cast<std::size_t>(at_once))); });
 }
 
 Index Sweep::iterations_left(std::size_t which, std::size_t round) const {

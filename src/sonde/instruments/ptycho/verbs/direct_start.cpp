@@ -21,7 +21,7 @@ namespace {
 
 const char* name_of(DirectMethod method) { return method == DirectMethod::ssb ? "ssb" : "parallax"; }
 
-void say_plan(const Source& source, const DirectPlan& plan, const Run& run) {
+void say_plan(const Source& source, const DirectPlan& plan, Run& run) {
   const Sampling& sampling = plan.scan.sampling;
   say_source(source, run);
   run.say(fmt::format("raster    {} x {} positions, {:.4g} and {:.4g} A apart", plan.lattice.rows, plan.lattice.cols,
@@ -29,7 +29,7 @@ void say_plan(const Source& source, const DirectPlan& plan, const Run& run) {
                       std::hypot(plan.lattice.across.row, plan.lattice.across.col)));
   run.say(fmt::format("disk      {} pixels within {:.4g} mrad, wavelength {:.5g} A", plan.images,
                       1000 * plan.lens.semiangle, sampling.wavelength));
-  run.say("memory\n" + plan.memory.text());
+  run.show_memory(plan.memory, run.host_budget());
 }
 
 void tell(const DirectOutcome& outcome, const DirectPlan& plan, Run& run) {

@@ -56,7 +56,7 @@ std::string sampling_text(const Sampling& sampling) {
                      sampling.pixel_col());
 }
 
-void say_plan(const Source& source, const JobPlan& plan, const Run& run) {
+void say_plan(const Source& source, const JobPlan& plan, Run& run) {
   const RunSizes& sizes = plan.sizes;
   say_source(source, run);
   run.say(fmt::format("sampling  {}", sampling_text(plan.scan.sampling)));
@@ -65,7 +65,7 @@ void say_plan(const Source& source, const JobPlan& plan, const Run& run) {
   if (sizes.processes > 1)
     run.say(fmt::format("processes {}, of which this one has {} patterns", sizes.processes, sizes.frames));
   run.say("storage   " + plan.storage_because);
-  run.say("memory\n" + plan.memory.text());
+  run.show_memory(plan.memory, run.host_budget());
 }
 
 /// What a GPU holds whose kernels compute.
@@ -80,7 +80,7 @@ void use_kernels(Device device, const RunFile& run_file, JobPlan& plan, Run& run
   run.report().add_choice("patterns", Value(plan.patterns == PatternTier::device ? "device" : "host"), room.because);
   if (!run_file.schedule().constraints.empty())
     run.report().add_choice("constraints", Value("cpu"), "they have no kernels; they act between iterations");
-  run.say(fmt::format("memory of {}\n{}", device.name(), memory_there(plan).text()));
+  run.show_memory(memory_there(plan), run.budget(), "memory of " + device.name());
 }
 
 /// A checkpoint brings its own plans of transforms.
@@ -96,10 +96,6 @@ void show_dry_run(const RunFile& run_file, const Source& source, const JobPlan& 
                     fmt::format("the detector has {} x {} pixels", plan.scan.stored.rows, plan.scan.stored.cols));
   report.add_choice("storage", Value(std::string(plan.sizes.pattern_tier == Tier::host ? "memory" : "disk")),
                     plan.storage_because);
-  report.add_choice("memory", Value(plan.memory.peak_bytes),
-                    fmt::format("{} of {} that may be used, a tenth of head-room beside",
-                                format_bytes(static_cast<double>(plan.memory.peak_bytes)),
-                                format_bytes(static_cast<double>(run.host_budget().available_bytes()))));
   if (const std::optional<Array> probe = probe_without_counts(run_file, source, plan)) {
     const ScanAssessment assessment = assess_scan(plan.scan, plan.spacing, *probe);
     report.add_choice("overlap", Value(assessment.overlap),

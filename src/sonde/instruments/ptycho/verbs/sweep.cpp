@@ -262,13 +262,14 @@ void run_sweep(const SweepOptions& options, Run& run) {
   for (std::size_t i = 0; i < std::min(told, sweep.warnings().size()); ++i) log_warning(sweep.warnings()[i]);
   if (sweep.warnings().size() > told)
     log_warning(fmt::format("{} more of the same kind, of other trials", sweep.warnings().size() - told));
-  run.say("memory of the largest\n" + largest.memory.text());
+  run.show_memory(largest.memory, run.host_budget(), "memory of the largest");
   require_memory(largest.memory, largest.sizes, run.host_budget());
   const Choice<Index> at_once = sweep.choose_at_once(run.host_budget().available_bytes());
   run.report().add_choice("trials at once", Value(at_once.value), at_once.because);
   run.say(fmt::format("at once   {} of {} trials: {}", at_once.value, sweep.trials().size(), at_once.because));
   if (run.dry_run()) return show_plan(sweep, run);
-  const Reservation reserved = run.host_budget().reserve(largest.memory.peak_bytes_of(at_once.value), "trials");
+  const Reservation reserved =
+      run.host_budget().reserve(largest.memory.peak_bytes_of(static_cast<std::size_t>(at_once.value)), "trials");
   const bool measured = base.compute.transforms().value == FftEffort::measured;
   if (measured) load_fft_wisdom();
   LiveTrials live(sweep);

@@ -83,10 +83,10 @@ LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Ind
   pass.scan.out_rows = sizes.scan_rows;
   pass.scan.out_cols = sizes.scan_cols;
   pass.out = estimate.dtype;
-  const std::size_t index = 24 * static_cast<std::size_t>(sizes.frames);
+  estimate.index_bytes = 24 * static_cast<std::size_t>(sizes.frames);
   estimate.working_bytes = sizes.reading_bytes +
                            pass_bytes(pass, sizes.stored, sizes.largest_batch_bytes, sizes.stored_bytes, sizes.workers);
-  estimate.predicted_peak_bytes = estimate.resident_bytes + index + estimate.working_bytes;
+  estimate.predicted_peak_bytes = estimate.resident_bytes + estimate.index_bytes + estimate.working_bytes;
   return estimate;
 }
 
@@ -130,6 +130,16 @@ Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> de
                           setting("memory")
                     : "give a " + setting("scan_bin") + ", a smaller " + setting("scan_region") + ", or more " +
                           setting("memory"));
+}
+
+MemoryPlan LoadEstimate::memory() const {
+  MemoryPlan plan{.lasting_bytes = resident_bytes + index_bytes + cache_bytes, .peak_bytes = predicted_peak_bytes};
+  plan.add("scan", resident_bytes,
+           fmt::format("bin {}, {} x {} {}, {}", det_bin, rows, cols, name(dtype), layout_name(layout)));
+  plan.add("index of frames", index_bytes, "24 B per stored frame");
+  plan.add("decoded chunks", cache_bytes, "kept while there is room, for images made from the file");
+  plan.add("while loading", working_bytes, "batches that are read, sums, and what each thread works with");
+  return plan;
 }
 
 std::vector<std::pair<Index, double>> float32_table(const LoadSizes& sizes) {

@@ -13,6 +13,7 @@
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/memory/budget.h"
+#include "sonde/engine/memory/memory_plan.h"
 #include "sonde/instruments/stem/load/load_options.h"
 
 namespace sonde::stem {
@@ -44,9 +45,13 @@ struct LoadEstimate {
   LayoutChoice layout = LayoutChoice::pixel;
   std::size_t resident_bytes = 0;        ///< the scan itself, padding included
   std::size_t cache_bytes = 0;           ///< what the source may keep of decoded chunks
+  std::size_t index_bytes = 0;           ///< where the frames are in the files
   std::size_t working_bytes = 0;         ///< what a pass over the frames takes while it runs
   std::size_t predicted_peak_bytes = 0;  ///< with cache, ring buffers, index, moments and scratch
   std::string because;                   ///< of bin and layout together
+
+  /// The same line by line.
+  [[nodiscard]] MemoryPlan memory() const;
 };
 
 /// Peak memory for one detector bin and layout: a pure function of sizes.

@@ -132,7 +132,7 @@ Simulated simulate(const SimulateOptions& options, Budget budget) {
   const std::string beside = truth_path(options.output);
   const SimulationPlan plan = plan_simulation(options, budget);
   const Reservation reservation = budget.reserve(
-      plan.predicted_peak_bytes, "simulating " + options.output,
+      plan.memory.peak_bytes, "simulating " + options.output,
       options.truth
           ? "raise " + setting("memory") + ", or leave out the expected values with " + setting("truth", false)
           : "raise " + setting("memory"));

@@ -11,6 +11,7 @@
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/memory/budget.h"
+#include "sonde/engine/memory/memory_plan.h"
 #include "sonde/instruments/stem/simulate/model.h"
 
 namespace sonde {
@@ -64,7 +65,7 @@ struct SimulationPlan {
   std::size_t frame_bytes = 0;  ///< of one frame before compression
   Index data_files = 0;         ///< beside them: master, sidecar and, unless left out, the truth
   Choice<Index> batch;          ///< frames made before they are written
-  std::size_t predicted_peak_bytes = 0;
+  MemoryPlan memory;
 };
 
 /// A pure function of options, budget and number of threads. Throws like model_of(), and Error(budget) when not even

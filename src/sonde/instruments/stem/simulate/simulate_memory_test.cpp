@@ -30,7 +30,7 @@ TEST(MemoryOfASimulation, StaysWithinThePrediction) {
     options.scan_shape = "16,16";
     options.detector_shape = "512,512";
     const Budget budget(std::size_t{1} << 30, "test");
-    const std::size_t predicted = plan_simulation(options, budget).predicted_peak_bytes;
+    const std::size_t predicted = plan_simulation(options, budget).memory.peak_bytes;
     (void)simulate(options, budget);
     std::ostringstream out;
     out << predicted << " " << peak_anonymous();

@@ -158,14 +158,14 @@ TEST(SimulationPlan, TakesFewerFramesAtATimeInLessMemory) {
   // Scratch is that of every thread: room for it and for ten frames, as they are and packed.
   const std::size_t least = [&] {
     options.scan_shape = "1,1";
-    const std::size_t one = plan_simulation(options, Budget(std::size_t{16} << 30, "test")).predicted_peak_bytes;
+    const std::size_t one = plan_simulation(options, Budget(std::size_t{16} << 30, "test")).memory.peak_bytes;
     options.scan_shape = "100,100";
     return one;
   }();
   const SimulationPlan tight = plan_simulation(options, Budget(least + 9 * 2 * 140000, "test"));
   EXPECT_GE(tight.batch.value, 9);
   EXPECT_LE(tight.batch.value, 11);
-  EXPECT_LE(tight.predicted_peak_bytes, least + 9 * 2 * 140000);
+  EXPECT_LE(tight.memory.peak_bytes, least + 9 * 2 * 140000);
 }
 
 TEST(SimulationPlan, TooLittleMemoryIsAnErrorBeforeAnyWork) {

@@ -49,7 +49,11 @@ SimulationPlan plan_simulation(const SimulateOptions& options, const Budget& bud
   plan.batch = choose_batch(budget, plan.frames, held_bytes, scratch,
                             std::max<Index>(1, static_cast<Index>(batch_bytes / frame_bytes)));
   const std::size_t truth = options.truth ? truth_bytes(model) : 0;
-  plan.predicted_peak_bytes = scratch + std::max(truth, static_cast<std::size_t>(plan.batch.value) * held_bytes);
+  plan.memory.lasting_bytes = plan.memory.add("threads", scratch, "rates, counts and a packed frame of each");
+  const std::size_t frames = plan.memory.add("frames", static_cast<std::size_t>(plan.batch.value) * held_bytes,
+                                             fmt::format("{} at a time, as they are and packed", plan.batch.value));
+  plan.memory.add("truth", truth, "images, moments and the mean pattern, once the frames are written");
+  plan.memory.peak_bytes = scratch + std::max(truth, frames);
   return plan;
 }
 

@@ -165,9 +165,11 @@ void run_load(const LoadCommandOptions& options, Run& run) {
         .hint("images are made by `sonde stem image`, data sets by `sonde stem convert`");
   if (!options.output.empty()) require_place(options.output);
   if (run.dry_run()) {
-    for (const std::string& path : scans)
-      run.report().add_choice("load " + path, Value(preview_input(path, options.load, run).estimate.because),
-                              "the estimate before decoding");
+    for (const std::string& path : scans) {
+      const LoadEstimate estimate = preview_input(path, options.load, run).estimate;
+      run.report().add_choice("load " + path, Value(estimate.because), "the estimate before decoding");
+      run.show_memory(estimate.memory(), run.budget(), scans.size() == 1 ? "memory" : "memory of " + path);
+    }
     return;
   }
   if (scans.size() == 1) return load_one(scans.front(), options.output, options, run);

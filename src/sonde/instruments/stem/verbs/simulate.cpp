@@ -24,9 +24,7 @@ void show_plan(const SimulateOptions& options, Run& run) {
   report.add_choice("data files", Value(format_bytes(bytes / ratio)),
                     fmt::format("{:.1f} : 1 in a sample of frames", ratio));
   report.add_choice("frames at a time", plan.batch);
-  report.add_choice(
-      "predicted peak", Value(format_bytes(static_cast<double>(plan.predicted_peak_bytes))),
-      fmt::format("of the budget of {}", format_bytes(static_cast<double>(run.host_budget().limit_bytes()))));
+  run.show_memory(plan.memory, run.host_budget());
 }
 
 void run_simulate(const SimulateOptions& options, Run& run) {
