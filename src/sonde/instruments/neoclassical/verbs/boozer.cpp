@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/instruments/neoclassical/boozer/transform.h"
