@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { maskRim, painted, runsOf, type Run } from "./brush";
-import { carried, contains, dragged, grip, grown, hollowed, middle, toParams, type Shape } from "./shapes";
+import { carried, contains, converted, dragged, grip, grown, hollowed, middle, toParams, type Shape } from "./shapes";
 import { withCorner } from "./shapes/polygon";
 import { shortExpression } from "./short_expression";
 
@@ -62,6 +62,12 @@ describe("dragged", () => {
     expect(dragged(ring, "inner", 10, 40)).toMatchObject({ rIn: 7.5 });
     expect(dragged(ring, "outer", 10, 20)).toMatchObject({ rOut: 3.5 });
   });
+  it("makes a rectangle of whole pixels, which keeps its size by way of another shape", () => {
+    const made = converted([20.3, 24.7], "rect", 9.2);
+    expect(made).toEqual({ kind: "rect", row0: 11, col0: 16, row1: 30, col1: 35 });
+    expect(converted(converted(made, "circle", 5), "rect", 5)).toEqual(made);
+  });
+
   it("moves one corner of a rectangle and never turns it inside out", () => {
     expect(dragged(rect, "11", 7.5, 11.5)).toEqual({ ...rect, row1: 8, col1: 12 });
     expect(dragged(rect, "00", 50, 50)).toEqual({ ...rect, row0: 5, col0: 8 });

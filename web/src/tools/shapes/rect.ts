@@ -36,7 +36,11 @@ export const rect: ShapeTools<Rect> = {
     { name: "row1", role: "end_row", field: "row1" },
     { name: "col1", role: "end_col", field: "col1" },
   ],
-  drawn: ({ row, col, outer }) => about(Math.round(row), Math.round(col), 2 * Math.round(outer), 2 * Math.round(outer)),
+  // An odd number of pixels, so that one is in the middle and the edges are between pixels.
+  drawn({ row, col, outer }) {
+    const side = 2 * Math.floor(outer) + 1;
+    return about(Math.round(row), Math.round(col), side, side);
+  },
   contains: ({ row0, col0, row1, col1 }, row, col) => between(row, row0, row1) && between(col, col0, col1),
   handles: ({ row0, col0, row1, col1 }) => [
     { id: "00", at: [row0 - 0.5, col0 - 0.5] },
