@@ -112,7 +112,10 @@ print(next(t for t in texts() if t.get('id') == 8))
   EXPECT_THAT(output, HasSubstr("with secret 200"));
   EXPECT_THAT(output, HasSubstr("healthz 200"));
   EXPECT_THAT(output, HasSubstr("page 200 True"));
-  EXPECT_THAT(output, HasSubstr("page sonde.view.v1 stem ['image', 'pattern', 'spectrum', 'histogram', 'series']"));
+  EXPECT_THAT(
+      output,
+      HasSubstr("page sonde.view.v1 stem ['datasets', 'memory', 'image', 'pattern', 'spectrum', 'profile', 'compare', "
+                "'detectors', 'centre', 'region', 'arrangement', 'data', 'series', 'export', 'keys']"));
   EXPECT_THAT(output, HasSubstr("scan [12, 10] [32, 40]"));
   EXPECT_THAT(output, HasSubstr("reply all "));
   EXPECT_THAT(output, HasSubstr("b'SND1' 12 10 " + std::to_string(total[0]) + " " + std::to_string(total[1]) + " " +
