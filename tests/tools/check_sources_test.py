@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check_sources on a repository of three files, whose batch compiles although one source lacks an include."""
+"""tools/check_sources on a repository of two sources and two headers, whose batch compiles although one source lacks an include."""
 
 import json
 import pathlib
@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools/check_sources"
+TO_SIZE = '"sonde/room/size.h"'
 OBJECT = "src/sonde/room/CMakeFiles/sonde_room.dir/Unity/unity_0_cxx.cxx.o"
 
 
@@ -22,15 +23,20 @@ class CheckSources(unittest.TestCase):
         self.room.mkdir(parents=True)
         (self.root / "tools").mkdir()
         shutil.copy(TOOL, self.root / "tools")
-        (self.room / "size.h").write_text("#pragma once\n#include <vector>\n")
         (self.room / "first.cpp").write_text('#include "sonde/room/size.h"\nstd::vector<int> first;\n')
         (self.room / "second.cpp").write_text("int second = 2;\n")
         batch = self.root / "build/Unity/unity_0_cxx.cxx"
         batch.parent.mkdir(parents=True)
         batch.write_text("".join(f'#include "{self.room}/{name}.cpp"\n\n' for name in ("first", "second")))
         command = f"c++ -I{self.root}/src -include {self.root}/absent.hxx -Wno-shadow -o {OBJECT} -c {batch}"
-        (self.root / "build/compile_commands.json").write_text(
-            json.dumps([{"directory": str(self.root), "command": command, "file": str(batch)}]))
+        entries = [{"directory": str(self.root), "command": command, "file": str(batch)}]
+        for header in ("size", "list"):
+            (self.room / f"{header}.h").write_text(f'#pragma once\n#include {"<vector>" if header == "size" else TO_SIZE}\n')
+            source = self.root / f"build/header_checks/sonde/room/{header}.h.cpp"
+            source.parent.mkdir(parents=True, exist_ok=True)
+            source.write_text(f'#include "sonde/room/{header}.h"\n')
+            entries.append({"directory": str(self.root), "command": f"c++ -I{self.root}/src -o {header}.o -c {source}", "file": str(source)})
+        (self.root / "build/compile_commands.json").write_text(json.dumps(entries))
         self.git("init", "-q")
         self.commit()
 
@@ -47,14 +53,14 @@ class CheckSources(unittest.TestCase):
         return done.returncode, done.stdout
 
     def test_all_sources_compile_by_themselves(self):
-        self.assertEqual(self.check("--all"), (0, "sources: 2 of 2 compile by themselves\nheaders: 0 of 0 compile by themselves\n"))
+        self.assertEqual(self.check("--all"), (0, "sources: 2 of 2 compile by themselves\nheaders: 2 of 2 compile by themselves\n"))
 
     def test_a_source_that_lives_on_its_neighbour_is_named(self):
         (self.room / "second.cpp").write_text("std::vector<int> second;\n")
         status, text = self.check("--since", "HEAD")
         self.assertEqual(status, 1)
         self.assertIn("src/sonde/room/second.cpp: does not compile by itself", text)
-        self.assertTrue(text.endswith("sources: 0 of 1 compile by themselves, 1 not affected since HEAD\n"), text)
+        self.assertIn("\nsources: 0 of 1 compile by themselves, 1 not affected since HEAD\n", text)
 
     def test_an_include_removed_from_a_header_is_missed_by_those_that_read_it(self):
         (self.room / "size.h").write_text("#pragma once\n")
@@ -62,6 +68,29 @@ class CheckSources(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("src/sonde/room/first.cpp: does not compile by itself", text)
         self.assertNotIn("second.cpp", text)
+
+    def test_a_header_that_changed_is_compiled_with_all_that_include_it(self):
+        (self.room / "size.h").write_text("#pragma once\n#include <vector>\nstd::string size();\n")
+        status, text = self.check("--since", "HEAD")
+        self.assertEqual(status, 1)
+        self.assertIn("src/sonde/room/size.h: does not compile by itself", text)
+        self.assertIn("headers: 0 of 2 compile by themselves", text)
+        self.commit()
+        self.assertIn("headers: 0 of 0 compile by themselves, 2 not affected", self.check("--since", "HEAD")[1])
+
+    def test_a_public_header_draws_in_no_library_and_nothing_that_is_not_public(self):
+        (self.room / "private.h").write_text("#pragma once\n")
+        (self.room / "list.h").write_text('#pragma once\n#include <hdf5.h>\n#include "sonde/room/private.h"\n')
+        system = self.root / "usr/include"
+        system.mkdir(parents=True)
+        (system / "hdf5.h").write_text("")
+        commands = self.root / "build/compile_commands.json"
+        commands.write_text(commands.read_text().replace("c++ -I", f"c++ -isystem {system} -I"))
+        status, text = self.check("--since", "HEAD")
+        self.assertEqual(status, 1)
+        self.assertIn(f"src/sonde/room/list.h: draws in {system}/hdf5.h", text)
+        self.assertIn("src/sonde/room/list.h: includes sonde/room/private.h, which is not a public header", text)
+        self.assertIn("headers: 0 of 1 compile by themselves, 1 not affected", text)
 
 
 if __name__ == "__main__":
