@@ -21,7 +21,7 @@ Value made_by() {
 
 std::string made_by_text() { return fmt::format("sonde {} ({})", build_info().version, build_info().revision); }
 
-Value moment_of(const std::string& input) {
+Value moment_of_run(const std::string& input) {
   Value run;
   run["host"] = host_name();
   std::error_code failed;

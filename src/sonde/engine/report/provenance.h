@@ -16,7 +16,7 @@ namespace sonde {
 
 /// The group "run" of a result: {"host", "input"}, the absolute path where there is such a file or folder, else the
 /// name as it is (an array in memory). Equal runs may differ in this group and nowhere else.
-[[nodiscard]] Value moment_of(const std::string& input);
+[[nodiscard]] Value moment_of_run(const std::string& input);
 
 /// The input's path in a record of where a result comes from; empty when there is none.
 [[nodiscard]] std::string input_path(const Value& record);

@@ -23,9 +23,9 @@ TEST(Provenance, TheMomentHasTheAbsolutePathOfAFileAndTheNameOfWhatIsNone) {
   const testing::TemporaryFolder folder;
   const std::string file = folder.file("scan.npy");
   testing::write_bytes(file, {1});
-  EXPECT_EQ(text_at(moment_of(folder.path().string() + "/./scan.npy"), "input"), file);
-  EXPECT_EQ(text_at(moment_of("array of (4, 4)"), "input"), "array of (4, 4)");
-  EXPECT_EQ(text_at(moment_of(file), "host"), host_name());
+  EXPECT_EQ(text_at(moment_of_run(folder.path().string() + "/./scan.npy"), "input"), file);
+  EXPECT_EQ(text_at(moment_of_run("array of (4, 4)"), "input"), "array of (4, 4)");
+  EXPECT_EQ(text_at(moment_of_run(file), "host"), host_name());
 }
 
 TEST(Provenance, ThePathIsFoundInRecordsOfNowAndOfBefore) {

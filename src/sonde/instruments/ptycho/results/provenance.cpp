@@ -33,7 +33,7 @@ Value provenance(const std::string& input, const std::string& device, std::uint6
   value["device"] = device;
   value["seed"] = seed;
   value["input"] = Value::object();
-  Value run = moment_of(input);
+  Value run = moment_of_run(input);
   run["started"] = utc_now();
   if (is_plain_file(input)) {
     const File file(input);

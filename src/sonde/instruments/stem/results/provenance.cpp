@@ -62,7 +62,7 @@ namespace {
 
 /// What belongs to the moment and to this machine: equal runs may differ here and nowhere else.
 Value run_of(const Dataset& dataset) {
-  Value run = moment_of(dataset.acquisition().path);
+  Value run = moment_of_run(dataset.acquisition().path);
   run["files"] = Value::list();
   for (const std::string& file : dataset.acquisition().files) run["files"].push_back(absolute_path(file).string());
   // Reasons name the memory that was free.
