@@ -137,7 +137,7 @@ MemoryPlan LoadEstimate::memory() const {
   plan.add("scan", resident_bytes,
            fmt::format("bin {}, {} x {} {}, {}", det_bin, rows, cols, name(dtype), layout_name(layout)));
   plan.add("index of frames", index_bytes, "24 B per stored frame");
-  plan.add("decoded chunks", cache_bytes, "kept while there is room, for images made from the file");
+  plan.add("decoded chunks", cache_bytes, "kept while space is left, for images made from the file");
   plan.add("while loading", working_bytes, "batches that are read, sums, and what each thread works with");
   return plan;
 }
