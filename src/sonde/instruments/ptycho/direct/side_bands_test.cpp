@@ -211,7 +211,7 @@ TEST(BrightFieldOf, LooksWhetherToStopOncePerFrame) {
   const DirectScene scene =
       scene_of(16, {.rows = 6, .cols = 6, .step_row = 0.4, .step_col = 0.4}, {}, ApertureEdge::pixel);
   const Array frames = meaningless_frames(36, 16, 16);
-  const testing::InterruptAt count;
+  const sonde::testing::InterruptAt count;
   (void)scene.field(frames);
   EXPECT_GE(count.looks(), 36);
 }
@@ -221,7 +221,7 @@ TEST(SingleSideBandOf, AnswersAnInterrupt) {
       scene_of(16, {.rows = 6, .cols = 6, .step_row = 0.4, .step_col = 0.4}, {}, ApertureEdge::pixel);
   const BrightField field = scene.field(meaningless_frames(36, 16, 16));
   request_interrupt(SIGINT);
-  (void)testing::error_of(ErrorKind::interrupted, [&] { (void)single_side_band(field, scene.lens()); });
+  (void)sonde::testing::error_of(ErrorKind::interrupted, [&] { (void)single_side_band(field, scene.lens()); });
   clear_interrupt();
 }
 

@@ -24,7 +24,7 @@ std::vector<Index> announced(Index next, Index count) {
 TEST(AnnounceNext, AsksForEveryFrameOnceWhateverTheSizes) {
   for (const Index next : {0, 1, 7, 63, 64})
     for (const Index count : {1, 2, 7, 64, 100}) {
-      SCOPED_TRACE(testing::Message() << next << " after " << count);
+      SCOPED_TRACE(::testing::Message() << next << " after " << count);
       std::vector<Index> all(static_cast<std::size_t>(next));
       std::iota(all.begin(), all.end(), Index{100});
       EXPECT_EQ(announced(next, count), all);

@@ -18,7 +18,7 @@ inline constexpr double degree = std::numbers::pi / 180;
 
 class FindOrientation : public ::testing::Test {
  protected:
-  void SetUp() override { testing::write_bytes(folder_.file("simulated"), {}); }
+  void SetUp() override { sonde::testing::write_bytes(folder_.file("simulated"), {}); }
   /// 12 x 12 patterns of 32 x 32 pixels as a raster without orientation.
   [[nodiscard]] Source scanned(bool transpose, double rotation_deg) const {
     SimulateOptions options;
@@ -46,7 +46,7 @@ class FindOrientation : public ::testing::Test {
     return find_orientation(settings, std::move(source), options, Budget::automatic(Device::cpu()));
   }
 
-  testing::TemporaryFolder folder_;
+  sonde::testing::TemporaryFolder folder_;
 };
 
 }  // namespace sonde::ptycho

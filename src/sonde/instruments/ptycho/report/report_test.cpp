@@ -16,12 +16,12 @@
 namespace sonde::ptycho {
 namespace {
 
+using sonde::testing::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using testing::TemporaryFolder;
 
 /// 40 x 40 pixels of 0.5 A, 5 x 5 positions 4 px apart from [10, 10] on, two modes with 90 and 10 % of the power.
 Result example(Index slices = 1, bool calibrated = true) {
@@ -66,30 +66,30 @@ TEST(ReportPage, StandsAlone) {
   std::ofstream(folder.file("r.html")) << page_of(example());
   // What a browser would fetch, run or not understand, by a parser that is not ours: everything that is opened is
   // closed in order, and every reference is data of its own.
-  EXPECT_EQ(
-      testing::python("import sys, html.parser, base64\n"
-                      "void = {'meta', 'img', 'br', 'image', 'line', 'path', 'rect', 'circle'}\n"
-                      "class P(html.parser.HTMLParser):\n"
-                      "  open_, seen, outside, pictures = [], set(), [], 0\n"
-                      "  def handle_starttag(self, tag, attributes):\n"
-                      "    self.seen.add(tag)\n"
-                      "    if tag not in void: self.open_.append(tag)\n"
-                      "    for name, value in attributes:\n"
-                      "      if name in ('src', 'href'):\n"
-                      "        kind, _, data = value.partition(',')\n"
-                      "        ok = kind == 'data:image/png;base64' and base64.b64decode(data)[:4] == b'\\x89PNG'\n"
-                      "        P.pictures += ok\n"
-                      "        if not ok: self.outside.append(value)\n"
-                      "  def handle_startendtag(self, tag, attributes):\n"
-                      "    self.handle_starttag(tag, attributes)\n"
-                      "  def handle_endtag(self, tag):\n"
-                      "    assert self.open_ and self.open_[-1] == tag, (tag, self.open_)\n"
-                      "    self.open_.pop()\n"
-                      "p = P(); p.feed(open(sys.argv[1]).read()); p.close()\n"
-                      "print(p.open_, p.outside, 'script' in p.seen, 'link' in p.seen, P.pictures)\n",
-                      folder.file("r.html")),
-      // Phase, amplitude, spectrum, two modes, aperture, the colours, and the phase below the positions.
-      "[] [] False False 8\n");
+  EXPECT_EQ(sonde::testing::python(
+                "import sys, html.parser, base64\n"
+                "void = {'meta', 'img', 'br', 'image', 'line', 'path', 'rect', 'circle'}\n"
+                "class P(html.parser.HTMLParser):\n"
+                "  open_, seen, outside, pictures = [], set(), [], 0\n"
+                "  def handle_starttag(self, tag, attributes):\n"
+                "    self.seen.add(tag)\n"
+                "    if tag not in void: self.open_.append(tag)\n"
+                "    for name, value in attributes:\n"
+                "      if name in ('src', 'href'):\n"
+                "        kind, _, data = value.partition(',')\n"
+                "        ok = kind == 'data:image/png;base64' and base64.b64decode(data)[:4] == b'\\x89PNG'\n"
+                "        P.pictures += ok\n"
+                "        if not ok: self.outside.append(value)\n"
+                "  def handle_startendtag(self, tag, attributes):\n"
+                "    self.handle_starttag(tag, attributes)\n"
+                "  def handle_endtag(self, tag):\n"
+                "    assert self.open_ and self.open_[-1] == tag, (tag, self.open_)\n"
+                "    self.open_.pop()\n"
+                "p = P(); p.feed(open(sys.argv[1]).read()); p.close()\n"
+                "print(p.open_, p.outside, 'script' in p.seen, 'link' in p.seen, P.pictures)\n",
+                folder.file("r.html")),
+            // Phase, amplitude, spectrum, two modes, aperture, the colours, and the phase below the positions.
+            "[] [] False False 8\n");
 }
 
 TEST(ReportPage, NamesAndNumbersAreThoseOfTheResult) {

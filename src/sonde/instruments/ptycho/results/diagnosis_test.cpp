@@ -65,7 +65,7 @@ TEST(DiagnoseResult, TakesWhatTheRunHasNoted) {
 }
 
 TEST(DiagnoseResult, IsTheSameForAResultThatWasReadBack) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   Result result = smooth_result(0.01);
   result.diagnostics["semiangle_mrad"] = 10.0;
   write_result(folder.file("r.h5"), result);
@@ -81,7 +81,7 @@ TEST(DiagnoseResult, TellsBlurringByAnEarlierResult) {
   EXPECT_EQ(named(diagnose(sharp, &blurred), "blurring").verdict, Verdict::good);
   Result other = smooth_result(0.02);
   other.object = Array::zeros(Device::cpu(), {1, 48, 47}, DType::c64);
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)diagnose(blurred, &other); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)diagnose(blurred, &other); }),
               HasSubstr("an object of (1, 48, 48) beside an earlier one of (1, 48, 47)"));
 }
 

@@ -23,8 +23,8 @@
 namespace sonde::ptycho {
 namespace {
 
+using sonde::testing::TemporaryFolder;
 using ::testing::HasSubstr;
-using testing::TemporaryFolder;
 
 /// 200 keV, object pixel 0.5 A, an object of 12 x 10 pixels with a phase that is 0.1 per row.
 Result example(bool calibrated = true) {
@@ -81,7 +81,7 @@ TEST(Result, SlicesHaveOneThicknessOrEachItsOwn) {
 TEST(Result, IsReadByH5pyInTheDocumentedLayout) {
   const TemporaryFolder folder;
   write_result(folder.file("r.h5"), example());
-  EXPECT_EQ(testing::python(
+  EXPECT_EQ(sonde::testing::python(
                 "import sys, h5py\n"
                 "f = h5py.File(sys.argv[1])\n"
                 "o, p = f['object'], f['probe']\n"
@@ -101,18 +101,19 @@ TEST(Result, IsReadByH5pyInTheDocumentedLayout) {
 TEST(Result, WithoutCalibrationNothingIsInAngstrom) {
   const TemporaryFolder folder;
   write_result(folder.file("r.h5"), example(false));
-  EXPECT_EQ(testing::python("import sys, h5py\n"
-                            "f = h5py.File(sys.argv[1])\n"
-                            "print([k for k in f if 'positions' in k], sorted(f['object'].attrs))\n",
-                            folder.file("r.h5")),
+  EXPECT_EQ(sonde::testing::python("import sys, h5py\n"
+                                   "f = h5py.File(sys.argv[1])\n"
+                                   "print([k for k in f if 'positions' in k], sorted(f['object'].attrs))\n",
+                                   folder.file("r.h5")),
             "['positions_initial_px', 'positions_px'] ['DIMENSION_LABELS', 'origin_px', 'type']\n");
   EXPECT_FALSE(read_result(folder.file("r.h5")).sampling.calibrated());
 }
 
 TEST(Result, OtherFilesAreNamed) {
   const TemporaryFolder folder;
-  testing::python("import sys, h5py\nh5py.File(sys.argv[1], 'w').create_dataset('x', data=[1])\n", folder.file("a.h5"));
-  EXPECT_EQ(testing::error_of(ErrorKind::bad_file, [&] { (void)read_result(folder.file("a.h5")); }),
+  sonde::testing::python("import sys, h5py\nh5py.File(sys.argv[1], 'w').create_dataset('x', data=[1])\n",
+                         folder.file("a.h5"));
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::bad_file, [&] { (void)read_result(folder.file("a.h5")); }),
             "error: " + folder.file("a.h5") + ": no object and probe, so it is not a result of ptychography");
 }
 
@@ -183,16 +184,17 @@ TEST(Export, OtherProgramsReadWhatIsWritten) {
   (void)export_result(result, ExportFormat::cxi, folder.file("e.cxi"));
   (void)export_result(result, ExportFormat::ptyr, folder.file("e.ptyr"));
   for (const std::string& file : export_result(result, ExportFormat::tiff, folder.file("e")))
-    EXPECT_GT(testing::read_bytes(file).size(), 48u) << file;
-  EXPECT_EQ(testing::python("import sys, h5py\n"
-                            "c = h5py.File(sys.argv[1] + '/e.cxi')['entry_1']\n"
-                            "print(c['image_1/data'].shape, c['image_1/x_pixel_size'][()], "
-                            "[float('%.6g' % x) for x in c['sample_1/geometry_1/translation'][1]])\n"
-                            "p = h5py.File(sys.argv[1] + '/e.ptyr')['content']\n"
-                            "print(p['obj/S0/data'].shape, [float('%.6g' % x) for x in p['obj/S0/_origin'][()]], "
-                            "p['probe/S0/data'].shape)\n",
-                            folder.path().string()),
-            "(1, 12, 10) 5e-11 [2.5e-10, 3.125e-10, 0.0]\n(1, 12, 10) [-1.5e-10, -1e-10] (2, 4, 4)\n");
+    EXPECT_GT(sonde::testing::read_bytes(file).size(), 48u) << file;
+  EXPECT_EQ(
+      sonde::testing::python("import sys, h5py\n"
+                             "c = h5py.File(sys.argv[1] + '/e.cxi')['entry_1']\n"
+                             "print(c['image_1/data'].shape, c['image_1/x_pixel_size'][()], "
+                             "[float('%.6g' % x) for x in c['sample_1/geometry_1/translation'][1]])\n"
+                             "p = h5py.File(sys.argv[1] + '/e.ptyr')['content']\n"
+                             "print(p['obj/S0/data'].shape, [float('%.6g' % x) for x in p['obj/S0/_origin'][()]], "
+                             "p['probe/S0/data'].shape)\n",
+                             folder.path().string()),
+      "(1, 12, 10) 5e-11 [2.5e-10, 3.125e-10, 0.0]\n(1, 12, 10) [-1.5e-10, -1e-10] (2, 4, 4)\n");
 }
 
 TEST(Export, SeveralSlicesAreThePagesOfATiff) {
@@ -211,14 +213,16 @@ TEST(Export, SeveralSlicesAreThePagesOfATiff) {
   EXPECT_EQ(slices.shape(), (Shape{3, view.rows, view.cols}));
   EXPECT_NEAR((slices.view<float, 3>()(2, 1, 1)), 0.5, 1e-6);
   EXPECT_NEAR((amplitude_image(result, view).view<float, 2>()(1, 1)), 0.375, 1e-6);  // 1 * 0.75 * 0.5
-  EXPECT_THAT(testing::error_of(ErrorKind::not_supported, [&] { (void)read_tiff(folder.file("e_phase_slices.tif")); }),
-              HasSubstr("several pages"));
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::not_supported, [&] { (void)read_tiff(folder.file("e_phase_slices.tif")); }),
+      HasSubstr("several pages"));
 }
 
 TEST(Export, LengthsInMetresNeedACalibration) {
-  EXPECT_THAT(testing::error_of(ErrorKind::not_supported,
-                                [] { (void)export_result(example(false), ExportFormat::cxi, "/nowhere/e.cxi"); }),
-              HasSubstr("CXI needs a wavelength"));
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::not_supported,
+                               [] { (void)export_result(example(false), ExportFormat::cxi, "/nowhere/e.cxi"); }),
+      HasSubstr("CXI needs a wavelength"));
 }
 
 TEST(MetricsLog, ChangesStandBetweenTheIterationsThatTheyLieBetween) {
@@ -230,12 +234,12 @@ TEST(MetricsLog, ChangesStandBetweenTheIterationsThatTheyLieBetween) {
                      {8},  // began again: what was before is of iterations that are gone
                      {0, "engine.0.step", Value(0.5), Value(0.25)},
                      {2, "engine.0.g", Value(0.1), Value()}});
-  EXPECT_EQ(testing::python("import sys, json\n"
-                            "for line in list(open(sys.argv[1]))[1:]:\n"
-                            "  d = json.loads(line)\n"
-                            "  c = d.get('change')\n"
-                            "  print(c.get('now', 'again') if c else d['iteration'], end=' ')\n",
-                            folder.file("m.jsonl")),
+  EXPECT_EQ(sonde::testing::python("import sys, json\n"
+                                   "for line in list(open(sys.argv[1]))[1:]:\n"
+                                   "  d = json.loads(line)\n"
+                                   "  c = d.get('change')\n"
+                                   "  print(c.get('now', 'again') if c else d['iteration'], end=' ')\n",
+                                   folder.file("m.jsonl")),
             "0.5 again 0.25 1 2 None 3 ");
 }
 
@@ -251,11 +255,11 @@ TEST(MetricsLog, HoldsOneObjectPerLine) {
     record.r_free.reset();
     log.add(record);
   }
-  EXPECT_EQ(testing::python("import sys, json\n"
-                            "for line in list(open(sys.argv[1]))[1:]:\n"
-                            "  d = json.loads(line)\n"
-                            "  print(d['iteration'], d['R_free'])\n",
-                            folder.file("m.jsonl")),
+  EXPECT_EQ(sonde::testing::python("import sys, json\n"
+                                   "for line in list(open(sys.argv[1]))[1:]:\n"
+                                   "  d = json.loads(line)\n"
+                                   "  print(d['iteration'], d['R_free'])\n",
+                                   folder.file("m.jsonl")),
             "1 0.5\n2 None\n");
 }
 

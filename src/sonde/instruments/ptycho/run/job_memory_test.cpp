@@ -53,7 +53,7 @@ class MemoryOfAReconstruction : public ::testing::TestWithParam<Case> {};
 
 TEST_P(MemoryOfAReconstruction, IsThatOfThePlan) {
   const Case& given = GetParam();
-  std::istringstream found(testing::text_from_child([&] {
+  std::istringstream found(sonde::testing::text_from_child([&] {
     const Source source = made_up(given.side, given.n, given.step);
     RunFile run;
     run.parse(std::string("[geometry]\nunits = \"pixel\"\n[positions]\nunit = \"px\"\nwhole_pixels = true\n") +
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
 class ThousandIterations : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ThousandIterations, KeepNothingButTheirMetrics) {
-  std::istringstream found(testing::text_from_child([&] {
+  std::istringstream found(sonde::testing::text_from_child([&] {
     const Source source = made_up(5, 16, 3);
     RunFile run;
     run.parse(std::string("[geometry]\nunits = \"pixel\"\n[probe]\ninit = "

@@ -132,7 +132,7 @@ TEST(BadPixels, AMaskOfAnotherSizeIsAnError) {
   const std::vector<std::uint8_t> good(15, 1);
   PixelStatistics statistics = sums.statistics();
   statistics.good = good;
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)find_bad_pixels(statistics); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)find_bad_pixels(statistics); }),
               HasSubstr("the mask of good pixels has 15 values for a detector of 16 pixels"));
 }
 
@@ -200,7 +200,7 @@ TEST(Interpolation, APixelDeepInsideABadRegionHasNoNeighbours) {
 
 TEST(Interpolation, APixelOutsideIsAnError) {
   const std::vector<Index> bad = {81};
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)interpolation_plan(9, 9, {}, bad); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)interpolation_plan(9, 9, {}, bad); }),
               HasSubstr("bad pixel 81 is outside a detector of 9 x 9 pixels"));
 }
 
@@ -216,7 +216,7 @@ TEST(RoundedMedian, RoundsHalfUp) {
 
 TEST(BadPixelAction, UnknownNamesListTheKnownOnes) {
   EXPECT_EQ(parse_bad_pixel_action("interpolate"), BadPixelAction::interpolate);
-  EXPECT_THAT(testing::error_of(ErrorKind::usage, [] { (void)parse_bad_pixel_action("interpolat"); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [] { (void)parse_bad_pixel_action("interpolat"); }),
               HasSubstr("did you mean \"interpolate\"?"));
 }
 

@@ -74,33 +74,34 @@ TEST(CentreByEdge, AFewScatteredCountsAreAnError) {
   Image image(32, 32);
   image(3, 4) = 1;
   image(20, 9) = 1;
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)image.centre(); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)image.centre(); }),
               HasSubstr("after a 3x3 median the pattern is flat"));
 }
 
 TEST(Centre, AnEmptyPatternIsAnError) {
   for (const auto method :
        {CentreMethod::edge, CentreMethod::threshold, CentreMethod::plateau, CentreMethod::com, CentreMethod::friedel})
-    EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)Image(32, 32).centre(method); }),
+    EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)Image(32, 32).centre(method); }),
                 HasSubstr("every good pixel of the pattern holds 0"));
 }
 
 TEST(Centre, APatternWithoutGoodPixelsIsAnError) {
   const Image image = disk(32, 32, 16, 16, 5);
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
-                                [&] { (void)image.centre(CentreMethod::com, std::vector<std::uint8_t>(1024, 0)); }),
-              HasSubstr("every pixel of the pattern is bad"));
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::bad_input,
+                               [&] { (void)image.centre(CentreMethod::com, std::vector<std::uint8_t>(1024, 0)); }),
+      HasSubstr("every pixel of the pattern is bad"));
 }
 
 TEST(Centre, AMaskOfAnotherSizeIsAnError) {
   const Image image = disk(32, 32, 16, 16, 5);
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
-                                [&] { (void)image.centre(CentreMethod::com, std::vector<std::uint8_t>(7, 1)); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] { (void)image.centre(CentreMethod::com, std::vector<std::uint8_t>(7, 1)); }),
               HasSubstr("7 values for a pattern of 32 x 32 pixels"));
 }
 
 TEST(Centre, ATinyPatternIsAnError) {
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [] { (void)Image(3, 9).centre(); }), HasSubstr("3 x 9"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [] { (void)Image(3, 9).centre(); }), HasSubstr("3 x 9"));
 }
 
 TEST(Centre, CountsAndFloatsAgree) {
@@ -201,7 +202,7 @@ TEST(CentreByFriedel, WorksOnLargeDetectors) {
 
 TEST(CentreMethod, UnknownNamesListTheKnownOnes) {
   EXPECT_EQ(parse_centre_method("plateau"), CentreMethod::plateau);
-  const std::string text = testing::error_of(ErrorKind::usage, [] { (void)parse_centre_method("edges"); });
+  const std::string text = sonde::testing::error_of(ErrorKind::usage, [] { (void)parse_centre_method("edges"); });
   EXPECT_THAT(text, HasSubstr("did you mean \"edge\"?"));
   EXPECT_THAT(text, HasSubstr("known: edge, threshold, plateau, com and friedel"));
 }
@@ -235,7 +236,7 @@ TEST(FindDisk, AnEdgeOnFewRaysIsNoDisk) {
   const Centre edge = find_centre(pattern, {});
   EXPECT_GT(edge.confidence, 0);
   EXPECT_LT(edge.confidence, 0.1);
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)find_disk(pattern, {}, CentreMethod::edge); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)find_disk(pattern, {}, CentreMethod::edge); }),
               HasSubstr("% of the rays cross an edge, at least 10 % are needed"));
 }
 

@@ -10,7 +10,7 @@
 namespace sonde::stem {
 namespace {
 
-class ResidentOnEach : public testing::EachDevice {};
+class ResidentOnEach : public sonde::testing::EachDevice {};
 
 TEST(MakeFrames, AreDense) {
   const Array frames = make_frames(Device::cpu(), 7, 5, 6, DType::u16);

@@ -17,7 +17,7 @@ namespace sonde::stem {
 namespace {
 
 using ::testing::HasSubstr;
-class TransposeOnEach : public testing::EachDevice {};
+class TransposeOnEach : public sonde::testing::EachDevice {};
 
 /// Values that fit Out; floats are whole numbers so that equality is exact.
 template <class In, class Out>
@@ -159,7 +159,7 @@ TEST(ToPixelMajor, ShapesThatDoNotBelongTogetherAreAnError) {
   Stream stream;
   const Array frames = make_frames(Device::cpu(), 4, 5, 6, DType::u8);
   Array planes = make_planes(Device::cpu(), 5, 5, 6, DType::u8);
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { to_pixel_major(stream, frames, planes); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { to_pixel_major(stream, frames, planes); }),
               HasSubstr("frames of shape (4, 5, 6) and planes of shape (30, 5) do not belong together"));
 }
 
@@ -167,7 +167,7 @@ TEST(ToPixelMajor, WideningIsNotOffered) {
   Stream stream;
   const Array frames = make_frames(Device::cpu(), 4, 5, 6, DType::u8);
   Array planes = make_planes(Device::cpu(), 4, 5, 6, DType::u16);
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { to_pixel_major(stream, frames, planes); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { to_pixel_major(stream, frames, planes); }),
               HasSubstr("u8 elements cannot be laid out as u16"));
 }
 
@@ -175,7 +175,7 @@ TEST(ToFrameMajor, DoesNotConvert) {
   Stream stream;
   Array frames = make_frames(Device::cpu(), 4, 5, 6, DType::u16);
   const Array planes = make_planes(Device::cpu(), 4, 5, 6, DType::u8);
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { to_frame_major(stream, planes, frames); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { to_frame_major(stream, planes, frames); }),
               HasSubstr("planes of u8 and frames of u16; the way back does not convert"));
 }
 

@@ -19,9 +19,9 @@ namespace sonde::stem {
 namespace {
 
 namespace fs = std::filesystem;
+using sonde::testing::error_of;
+using sonde::testing::frames_of;
 using ::testing::ElementsAre;
-using testing::error_of;
-using testing::frames_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -115,7 +115,7 @@ class Arina : public ::testing::Test {
 
   /// Runs h5py in the folder with `f` open for changes; `extra` is Python.
   void make(const std::string& extra) {
-    testing::python(R"(
+    sonde::testing::python(R"(
 import os, sys, h5py, numpy as np
 os.chdir(sys.argv[1])
 def part(k, dtype='u2', shape=(4, 6, 8), **kw):
@@ -139,14 +139,14 @@ if not os.path.exists('scan_master.h5'):
     for k in (1, 2, 3): part(k)
     master().close()
 )" + extra,
-                    folder_.path().string());
+                           folder_.path().string());
   }
   [[nodiscard]] std::string master() const { return folder_.file("scan_master.h5"); }
   [[nodiscard]] std::string failure(ErrorKind kind = ErrorKind::bad_file) const {
     return error_of(kind, [&] { open(master()); });
   }
 
-  testing::TemporaryFolder folder_;
+  sonde::testing::TemporaryFolder folder_;
 };
 
 std::vector<std::uint64_t> expected_frames() {
@@ -254,13 +254,13 @@ TEST_F(Arina, ACutFileIsNamedWithItsSize) {
 
 TEST_F(Arina, AChunkBeyondTheEndIsNamedWithItsBytes) {
   const std::string path = folder_.file("scan_data_000002.h5");
-  auto bytes = testing::read_bytes(path);
+  auto bytes = sonde::testing::read_bytes(path);
   // The leaf of the chunk tree: 24 bytes, then keys of 8 + 4 x 8 bytes with the child's address behind each.
   const std::string signature("TREE\x01\x00", 6);
   const auto found = std::search(bytes.begin(), bytes.end(), signature.begin(), signature.end());
   ASSERT_NE(found, bytes.end());
   bytes[static_cast<std::size_t>(found - bytes.begin()) + 24 + 2 * 48 + 40 + 3] = 1;  // chunk 2 lies 16 MiB further
-  testing::write_bytes(path, bytes);
+  sonde::testing::write_bytes(path, bytes);
   const std::string text = failure();
   EXPECT_THAT(text,
               HasSubstr("scan_data_000002.h5, /entry/data/data: chunk 2 (the first of 1 that are outside) is bytes"));

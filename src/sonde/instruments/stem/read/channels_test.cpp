@@ -12,14 +12,14 @@
 namespace sonde::stem {
 namespace {
 
-using testing::error_of;
+using sonde::testing::error_of;
+using sonde::testing::TemporaryFolder;
 using ::testing::HasSubstr;
-using testing::TemporaryFolder;
 
 /// x_master.h5 as NXmx v2024.2 has it: a virtual data set of 12 frames and two channels over a data file. `describe`
 /// says what the channels are; `d` is the group of the data, `i` that of the detector.
 void write_master(const TemporaryFolder& folder, const std::string& describe) {
-  testing::python(R"(
+  sonde::testing::python(R"(
 import sys, h5py, numpy as np
 folder = sys.argv[1]
 with h5py.File(folder + '/x_000001.h5', 'w') as f:
@@ -31,7 +31,7 @@ with h5py.File(folder + '/x_master.h5', 'w') as f:
     i = f.create_group('entry/instrument/detector')
     d.create_virtual_dataset('data', layout)
 )" + ("    " + describe + "\n"),
-                  folder.path().string());
+                         folder.path().string());
 }
 
 std::string refusal(const TemporaryFolder& folder) {
@@ -72,11 +72,11 @@ TEST(Channels, ADataFileWhoseImagesAreNumberedHasThem) {
   write_master(folder, "d['channel'] = ['threshold_1', 'threshold_2']");
   const std::string data = folder.file("x_000001.h5");
   EXPECT_EQ(open_source(data, {})->acquisition().scan.cols, 2);  // nothing says what the second axis is
-  testing::python(R"(
+  sonde::testing::python(R"(
 import sys, h5py
 with h5py.File(sys.argv[1], 'r+') as f: f['entry/data/data'].attrs.update(image_nr_low=25, image_nr_high=36)
 )",
-                  data);
+                         data);
   EXPECT_THAT(error_of(ErrorKind::not_supported, [&] { (void)open_source(data, {}); }),
               HasSubstr("shape (12, 2, 6, 5) is (frames, channels, rows, cols); a scan of one channel is read"));
 }

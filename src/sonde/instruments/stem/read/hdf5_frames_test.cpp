@@ -33,17 +33,16 @@ struct Storage {
 class StoredFrames : public ::testing::TestWithParam<Storage> {};
 
 TEST_P(StoredFrames, AreTheFramesThatWereWritten) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   const Storage& storage = GetParam();
-  testing::python(std::string(R"(
+  sonde::testing::python(std::string(R"(
 import os, sys, h5py, hdf5plugin, numpy as np
 os.chdir(sys.argv[1])
 data = (1000 * np.arange(12)[:, None, None] + np.arange(63).reshape(7, 9)).astype('u4')
 libver = None
-)") + storage.prepare +
-                      "\nwith h5py.File('x.h5', 'w', libver=libver) as f: f.create_dataset('d', data=data, " +
-                      storage.python + ")\n",
-                  folder.path().string());
+)") + storage.prepare + "\nwith h5py.File('x.h5', 'w', libver=libver) as f: f.create_dataset('d', data=data, " +
+                             storage.python + ")\n",
+                         folder.path().string());
   const Hdf5File file = Hdf5File::open(folder.file("x.h5"));
   EXPECT_EQ(Hdf5Frames(file.dataset("/d")).way(), storage.way);
   ReadOptions options;
@@ -51,7 +50,7 @@ libver = None
   const auto source = open_hdf5_generic(file, options);
   ASSERT_EQ(source->acquisition().frames, frames);
   for (const Index batch : {1, 5, 12}) {
-    const auto elements = testing::frames_of(*source, batch);
+    const auto elements = sonde::testing::frames_of(*source, batch);
     ASSERT_EQ(elements.size(), static_cast<std::size_t>(frames * rows * cols));
     for (std::size_t i = 0; i < elements.size(); ++i)
       ASSERT_EQ(elements[i], 1000 * (i / 63) + i % 63) << "element " << i << " in batches of " << batch;
@@ -90,8 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& each) { return each.param.name; });
 
 TEST(Hdf5Frames, ABrokenChunkIsNamedWithFrameAndPlace) {
-  const testing::TemporaryFolder folder;
-  testing::python(R"(
+  const sonde::testing::TemporaryFolder folder;
+  sonde::testing::python(R"(
 import os, sys, h5py, hdf5plugin, numpy as np
 os.chdir(sys.argv[1])
 with h5py.File('x.h5', 'w') as f:
@@ -100,22 +99,23 @@ with h5py.File('x.h5', 'w') as f:
     mask, chunk = d.id.read_direct_chunk((2, 0, 0))
     d.id.write_direct_chunk((2, 0, 0), chunk[:14], mask)
 )",
-                  folder.path().string());
+                         folder.path().string());
   const auto source = open_hdf5_generic(Hdf5File::open(folder.file("x.h5")), {});
-  const std::string text = testing::error_of(ErrorKind::bad_file, [&] { (void)testing::frames_of(*source); });
+  const std::string text =
+      sonde::testing::error_of(ErrorKind::bad_file, [&] { (void)sonde::testing::frames_of(*source); });
   EXPECT_THAT(text, HasSubstr("while: decoding frame 2 of "));
   EXPECT_THAT(text, HasSubstr("x.h5, /d, at byte "));
 }
 
 TEST(Hdf5Frames, ChunksOfManyFramesAreDecodedOnceWhereTheCacheHoldsThem) {
-  const testing::TemporaryFolder folder;
-  testing::python(R"(
+  const sonde::testing::TemporaryFolder folder;
+  sonde::testing::python(R"(
 import sys, h5py, numpy as np
 with h5py.File(sys.argv[1], 'w') as f:
     f.create_dataset('d', data=np.arange(4 * 6 * 16 * 16, dtype='u2').reshape(4, 6, 16, 16), chunks=(2, 3, 16, 16),
                      compression='gzip')
 )",
-                  folder.file("x.h5"));
+                         folder.file("x.h5"));
   const auto source = open_hdf5_generic(Hdf5File::open(folder.file("x.h5")), {});
   constexpr std::size_t chunk = 2 * 3 * 16 * 16 * 2;
   EXPECT_EQ(source->useful_cache_bytes(), 2 * chunk);  // two rows of the scan are in as many chunks
@@ -123,34 +123,35 @@ with h5py.File(sys.argv[1], 'w') as f:
   source->set_cache_bytes(2 * chunk);
   RawBatch batch;
   source->read(0, 6, batch);
-  testing::write_bytes(folder.file("x.h5"), std::vector<std::uint8_t>(std::filesystem::file_size(folder.file("x.h5"))));
+  sonde::testing::write_bytes(folder.file("x.h5"),
+                              std::vector<std::uint8_t>(std::filesystem::file_size(folder.file("x.h5"))));
   source->read(6, 12, batch);  // from what is kept: nothing is in the file any more
   std::uint16_t first = 0;
   std::memcpy(&first, batch.frame_bytes(6).data(), sizeof first);
   EXPECT_EQ(first, 6 * 256);
   // Chunks 2 and 3 are decoded side by side: either can be the first to fail.
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_file, [&] { source->read(12, 18, batch); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_file, [&] { source->read(12, 18, batch); }),
               ::testing::ContainsRegex("while: decoding chunk [23] of "));
 }
 
 TEST(Hdf5Frames, PlainChunksOfAnotherSizeAreReported) {
-  const testing::TemporaryFolder folder;
-  testing::python(R"(
+  const sonde::testing::TemporaryFolder folder;
+  sonde::testing::python(R"(
 import os, sys, h5py, numpy as np
 os.chdir(sys.argv[1])
 with h5py.File('x.h5', 'w') as f:
     d = f.create_dataset('d', data=np.zeros((4, 3, 5), 'u2'), chunks=(1, 3, 5))
     d.id.write_direct_chunk((1, 0, 0), bytes(20))
 )",
-                  folder.path().string());
-  EXPECT_THAT(
-      testing::error_of(ErrorKind::bad_file, [&] { (void)open_hdf5_generic(Hdf5File::open(folder.file("x.h5")), {}); }),
-      HasSubstr("x.h5, /d: chunk 1 has 20 bytes, its frame 30"));
+                         folder.path().string());
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_file,
+                                       [&] { (void)open_hdf5_generic(Hdf5File::open(folder.file("x.h5")), {}); }),
+              HasSubstr("x.h5, /d: chunk 1 has 20 bytes, its frame 30"));
 }
 
 TEST(Hdf5Frames, VirtualPartsThatAreMissingAreReported) {
-  const testing::TemporaryFolder folder;
-  testing::python(R"(
+  const sonde::testing::TemporaryFolder folder;
+  sonde::testing::python(R"(
 import os, sys, h5py, numpy as np
 os.chdir(sys.argv[1])
 with h5py.File('part.h5', 'w') as f: f['d'] = np.ones((2, 3, 5), 'u2')
@@ -160,10 +161,10 @@ with h5py.File('x.h5', 'w') as f:
     layout[2:4] = h5py.VirtualSource('gone.h5', 'd', (2, 3, 5))
     f.create_virtual_dataset('d', layout)
 )",
-                  folder.path().string());
-  EXPECT_THAT(
-      testing::error_of(ErrorKind::bad_file, [&] { (void)open_hdf5_generic(Hdf5File::open(folder.file("x.h5")), {}); }),
-      HasSubstr("gone.h5: no such file"));
+                         folder.path().string());
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_file,
+                                       [&] { (void)open_hdf5_generic(Hdf5File::open(folder.file("x.h5")), {}); }),
+              HasSubstr("gone.h5: no such file"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace sonde::stem {
 namespace {
 
-using testing::error_of;
+using sonde::testing::error_of;
 using ::testing::HasSubstr;
 
 std::vector<float> float_frame(Source& source, Index frame) {
@@ -86,8 +86,8 @@ TEST(GenericHdf5, AnotherScanShapeOfAsManyFramesMayBeGiven) {
 }
 
 TEST(GenericHdf5, UnitsOfAxesAreUnderstood) {
-  const testing::TemporaryFolder folder;
-  testing::python(R"(
+  const sonde::testing::TemporaryFolder folder;
+  sonde::testing::python(R"(
 import os, sys, h5py, numpy as np
 os.chdir(sys.argv[1])
 with h5py.File('x.h5', 'w') as f:
@@ -97,7 +97,7 @@ with h5py.File('x.h5', 'w') as f:
         g['dim%d' % i] = 7 + step * np.arange(n)
         g['dim%d' % i].attrs['units'] = unit
 )",
-                  folder.path().string());
+                         folder.path().string());
   const Calibration c = open_source(folder.file("x.h5"), {})->acquisition().calibration;
   EXPECT_DOUBLE_EQ(c.scan_step_row_nm->value, 0.2);
   EXPECT_NEAR(c.scan_step_col_nm->value, 3.0, 1e-12);  // differences of numbers near 7
@@ -106,12 +106,12 @@ with h5py.File('x.h5', 'w') as f:
 }
 
 TEST(GenericHdf5, StacksOfFramesNeedAShape) {
-  const testing::TemporaryFolder folder;
-  testing::python(R"(
+  const sonde::testing::TemporaryFolder folder;
+  sonde::testing::python(R"(
 import sys, h5py, numpy as np
 h5py.File(sys.argv[1] + '/x.h5', 'w')['frames'] = np.zeros((12, 2, 5), 'u2')
 )",
-                  folder.path().string());
+                         folder.path().string());
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)open_source(folder.file("x.h5"), {}); }),
               HasSubstr("give --scan-shape, for instance 3,4 or 2,6"));
 }

@@ -9,7 +9,7 @@
 namespace sonde::stem {
 namespace {
 
-using testing::error_of;
+using sonde::testing::error_of;
 using ::testing::HasSubstr;
 
 struct Row {

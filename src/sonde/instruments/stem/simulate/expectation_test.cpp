@@ -65,31 +65,33 @@ TEST(ReducedChiSquare, TakesImagesOfEveryType) {
   EXPECT_DOUBLE_EQ(reduced_chi_square(Array::from<std::uint64_t>({6, 20}, {2}), expected, expected, 1), 1);
   EXPECT_DOUBLE_EQ(reduced_chi_square(Array::from<std::uint8_t>({6, 20}, {1, 2}), expected, expected, 1), 1);
   EXPECT_DOUBLE_EQ(reduced_chi_square(Array::from<float>({6, 12}, {2}), expected, expected), 1);
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
-                                [&] {
-                                  (void)reduced_chi_square(Array::from<std::int8_t>({6, 20}, {2}), expected, expected);
-                                }),
-              HasSubstr("chi-square of an image of i8"));
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
-                                [&] {
-                                  (void)reduced_chi_square(Array::from<float>({6, 20}, {2}), expected, expected, 2);
-                                }),
-              HasSubstr("line 2 of 4 values of f64"));
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::bad_input,
+                               [&] {
+                                 (void)reduced_chi_square(Array::from<std::int8_t>({6, 20}, {2}), expected, expected);
+                               }),
+      HasSubstr("chi-square of an image of i8"));
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::bad_input,
+                               [&] {
+                                 (void)reduced_chi_square(Array::from<float>({6, 20}, {2}), expected, expected, 2);
+                               }),
+      HasSubstr("line 2 of 4 values of f64"));
 }
 
 TEST(ReducedChiSquare, SizesMustAgree) {
   const std::vector<double> one = {1}, two = {1, 2};
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)reduced_chi_square(one, two, two); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)reduced_chi_square(one, two, two); }),
               HasSubstr("chi-square of 1 values with 2 expectations"));
 }
 
 TEST(Expectation, MasksOfAnotherDetectorAreAnError) {
   const std::vector<Mask> masks = {make_mask(8, 8, {0})};
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)expect(model(), masks); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)expect(model(), masks); }),
               HasSubstr("a mask of 8 x 8 pixels for a detector of 40 x 36"));
-  EXPECT_THAT(
-      testing::error_of(ErrorKind::bad_input, [&] { (void)expect(model(), {}, std::vector<std::uint8_t>(7, 1)); }),
-      HasSubstr("7 values for a detector of 1440 pixels"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] { (void)expect(model(), {}, std::vector<std::uint8_t>(7, 1)); }),
+              HasSubstr("7 values for a detector of 1440 pixels"));
 }
 
 }  // namespace

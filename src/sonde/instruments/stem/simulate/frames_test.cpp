@@ -59,27 +59,28 @@ TEST(Frames, SentinelPixelsHoldTheLargestValue) {
 TEST(Frames, ACountThatDoesNotFitIsAnError) {
   const Model model = small_scan(1e5);
   const std::string text =
-      testing::error_of(ErrorKind::bad_input, [&] { (void)simulate_frames(model, 1, 0, 4, DType::u8); });
+      sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)simulate_frames(model, 1, 0, 4, DType::u8); });
   EXPECT_THAT(text, HasSubstr("u8 holds up to 255"));
   EXPECT_THAT(text, HasSubstr("hint: choose a wider element type or a smaller dose"));
 }
 
 TEST(Frames, FloatsAreNotSimulated) {
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [] { (void)simulate_frames(small_scan(), 1, 0, 1, DType::f32); }),
-              HasSubstr("not as f32"));
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::bad_input, [] { (void)simulate_frames(small_scan(), 1, 0, 1, DType::f32); }),
+      HasSubstr("not as f32"));
 }
 
 TEST(Frames, FramesBeyondTheScanAreAnError) {
-  EXPECT_THAT(
-      testing::error_of(ErrorKind::bad_input, [] { (void)simulate_frames(small_scan(), 1, 499, 2, DType::u16); }),
-      HasSubstr("frames 499 to 501 of a scan of 500 positions"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [] { (void)simulate_frames(small_scan(), 1, 499, 2, DType::u16); }),
+              HasSubstr("frames 499 to 501 of a scan of 500 positions"));
 }
 
 TEST(Frames, AnInterruptEndsTheWork) {
   request_interrupt(2);
-  EXPECT_THAT(
-      testing::error_of(ErrorKind::interrupted, [] { (void)simulate_frames(small_scan(), 1, 0, 500, DType::u16); }),
-      HasSubstr("error"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::interrupted,
+                                       [] { (void)simulate_frames(small_scan(), 1, 0, 500, DType::u16); }),
+              HasSubstr("error"));
   clear_interrupt();
 }
 

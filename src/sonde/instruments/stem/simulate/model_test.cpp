@@ -119,14 +119,15 @@ TEST(Model, ImpossibleNumbersAreNamed) {
   const auto text = [](auto&& change) {
     Optics optics = small();
     change(optics);
-    return testing::error_of(ErrorKind::bad_input, [&] { (void)one_beam(optics, Beam{}); });
+    return sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)one_beam(optics, Beam{}); });
   };
   EXPECT_THAT(text([](Optics& o) { o.dose = -1; }), HasSubstr("a dose of -1 electrons per pattern"));
   EXPECT_THAT(text([](Optics& o) { o.disk_radius = 0; }), HasSubstr("a disk radius of 0 px"));
   EXPECT_THAT(text([](Optics& o) { o.rows = 0; }), HasSubstr("a detector of 0 x 50 pixels"));
   EXPECT_THAT(text([](Optics& o) { o.centre_row = 1e5; }), HasSubstr("misses a detector of 40 x 50 pixels"));
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [] { (void)one_beam(small(), Beam{}, {{.row = 40, .col = 0}}); }),
-              HasSubstr("the bad pixel (40, 0) is outside"));
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::bad_input, [] { (void)one_beam(small(), Beam{}, {{.row = 40, .col = 0}}); }),
+      HasSubstr("the bad pixel (40, 0) is outside"));
 }
 
 TEST(Workload, HasTheSpecifiedPattern) {

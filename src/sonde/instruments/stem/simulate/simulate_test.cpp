@@ -48,7 +48,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
 
 class SimulatedFiles : public ::testing::Test {
  protected:
-  testing::TemporaryFolder folder_;
+  sonde::testing::TemporaryFolder folder_;
   SimulateOptions options_ = small(folder_.file("scan_master.h5"));
 };
 
@@ -117,27 +117,27 @@ TEST_F(SimulatedFiles, TheTruthHoldsTheExpectedImages) {
 
 TEST_F(SimulatedFiles, AreTheSameAgain) {
   simulate(options_);
-  const auto first = testing::read_bytes(folder_.file("scan_data_000003.h5"));
+  const auto first = sonde::testing::read_bytes(folder_.file("scan_data_000003.h5"));
   simulate(options_);
-  EXPECT_EQ(testing::read_bytes(folder_.file("scan_data_000003.h5")), first);
+  EXPECT_EQ(sonde::testing::read_bytes(folder_.file("scan_data_000003.h5")), first);
 }
 
 TEST_F(SimulatedFiles, NothingStaysBehindAnInterrupt) {
   request_interrupt(2);
-  (void)testing::error_of(ErrorKind::interrupted, [&] { simulate(options_); });
+  (void)sonde::testing::error_of(ErrorKind::interrupted, [&] { simulate(options_); });
   clear_interrupt();
   EXPECT_THAT(names_in(folder_.path()), IsEmpty());
 }
 
 TEST_F(SimulatedFiles, NeedAMastersName) {
   options_.output = folder_.file("scan.h5");
-  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { simulate(options_); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { simulate(options_); }),
               HasSubstr("give a name that ends in _master.h5"));
 }
 
 TEST_F(SimulatedFiles, NeedAFolder) {
   options_.output = folder_.file("missing/scan_master.h5");
-  EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { simulate(options_); }), HasSubstr("missing/scan"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::io, [&] { simulate(options_); }), HasSubstr("missing/scan"));
 }
 
 TEST(SimulationPlan, CountsFramesAndFiles) {
@@ -169,14 +169,14 @@ TEST(SimulationPlan, TakesFewerFramesAtATimeInLessMemory) {
 }
 
 TEST(SimulationPlan, TooLittleMemoryIsAnErrorBeforeAnyWork) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   SimulateOptions options = small(folder.file("scan_master.h5"));
   options.scan_shape = "1000,1000";  // the truth has 16 doubles per position
-  EXPECT_THAT(
-      testing::error_of(ErrorKind::budget, [&] { simulate(options, Budget(std::size_t{100} << 20, "--memory")); }),
-      HasSubstr("leave out the expected values with --no-truth"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::budget,
+                                       [&] { simulate(options, Budget(std::size_t{100} << 20, "--memory")); }),
+              HasSubstr("leave out the expected values with --no-truth"));
   EXPECT_THAT(names_in(folder.path()), IsEmpty());
-  EXPECT_THAT(testing::error_of(ErrorKind::budget, [&] { simulate(options, Budget(1000, "--memory")); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::budget, [&] { simulate(options, Budget(1000, "--memory")); }),
               HasSubstr("hint: raise --memory"));
 }
 
@@ -190,7 +190,7 @@ TEST_F(SimulatedFiles, AreAsLargeAsTheSampleSays) {
 TEST(SimulateOptions, ShapesAreTwoNumbers) {
   SimulateOptions options;
   options.scan_shape = "12x12";
-  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { (void)model_of(options); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { (void)model_of(options); }),
               HasSubstr("scan shape \"12x12\", expected two numbers with a comma between"));
 }
 
@@ -199,9 +199,9 @@ TEST(SimulateOptions, ShapesWhoseProductsOverflowAreRefused) {
     SCOPED_TRACE(shape);
     SimulateOptions scan, detector;
     scan.scan_shape = detector.detector_shape = shape;
-    EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)model_of(scan); }),
+    EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)model_of(scan); }),
                 HasSubstr(std::string("scan shape ") + shape + "; expected 1 to 1000000 in each direction"));
-    EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)model_of(detector); }),
+    EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)model_of(detector); }),
                 HasSubstr(std::string("detector shape ") + shape + "; expected 1 to 65536 in each direction"));
   }
 }
@@ -210,7 +210,7 @@ TEST(SimulateOptions, BadPixelsMustLeaveGoodOnes) {
   SimulateOptions options;
   options.detector_shape = "8,8";
   options.masked_pixels = 30;
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)model_of(options); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)model_of(options); }),
               HasSubstr("30 masked and 2 hot pixels on a detector of 8 x 8"));
 }
 
@@ -225,11 +225,11 @@ TEST(SimulateOptions, BadPixelsAreDistinct) {
 }
 
 TEST(ReadTruth, OtherFilesAreRefused) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   SimulateOptions options = small(folder.file("scan_master.h5"));
   options.truth = false;
   simulate(options);
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_file, [&] { (void)read_truth(options.output); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_file, [&] { (void)read_truth(options.output); }),
               HasSubstr("not the truth of a simulated scan"));
 }
 

@@ -17,7 +17,7 @@
 namespace sonde::stem {
 namespace {
 
-using testing::error_of;
+using sonde::testing::error_of;
 using ::testing::HasSubstr;
 
 ArinaDescription small_scan() {
@@ -53,7 +53,7 @@ Array counted(Index first, Index count) {
 }
 
 TEST(ArinaWriter, KeepsOnlyTheFileOpenThatItWrites) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   ArinaDescription description = small_scan();
   description.frames_per_file = 1;
   const std::size_t before = open_files();
@@ -64,12 +64,12 @@ TEST(ArinaWriter, KeepsOnlyTheFileOpenThatItWrites) {
 }
 
 TEST(ArinaWriter, OtherProgramsReadItsFrames) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   ArinaWriter writer(folder.file("scan_master.h5"), small_scan());
   writer.append(counted(0, 6));
   writer.append(counted(6, 9));
   EXPECT_EQ(writer.finish().size(), 6u);
-  EXPECT_EQ(testing::python(R"(
+  EXPECT_EQ(sonde::testing::python(R"(
 import os, sys
 os.chdir(sys.argv[1])
 import h5py, hdf5plugin, numpy as np
@@ -86,7 +86,7 @@ print(d['detectorSpecific/photon_energy'][()], d['x_pixel_size'][()], d['frame_t
 s = h5py.File('scan.h5')['STEM Metadata'].attrs
 print(s['NumPixelsY'], s['NumPixelsX'], s['Pixel Size'], s['High Tension'])
 )",
-                            folder.path().string()),
+                                   folder.path().string()),
             "['data_000001', 'data_000002', 'data_000003', 'data_000004'] [(4, 7, 9), (4, 7, 9), (4, 7, 9), (3, 7, 9)] "
             "(1, 7, 9)\nTrue uint16\n[(1, 4), (5, 8), (9, 12), (13, 15)]\n28452 15 [[1, 1]]\n300000.0 0.0001 1e-05\n"
             "3 5 0.25 300000.0\n");
@@ -100,7 +100,7 @@ Array all_bytes(Index frames) {
 }
 
 TEST(ArinaWriter, OwnReaderGivesBackFramesAndDescription) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   ArinaDescription d;
   d.scan_rows = 2;
   d.scan_cols = 3;
@@ -137,13 +137,13 @@ TEST(ArinaWriter, OwnReaderGivesBackFramesAndDescription) {
       EXPECT_EQ(a.calibration.scan_step_col_nm->value, 0.25);
       EXPECT_DOUBLE_EQ(a.calibration.detector_step_mrad->value, 0.1 / 0.115);
     }
-    const auto frames = testing::frames_of(*source);
+    const auto frames = sonde::testing::frames_of(*source);
     for (std::size_t i = 0; i < frames.size(); ++i) ASSERT_EQ(frames[i], i % 256);
   }
 }
 
 TEST(ArinaWriter, ScansMayHaveMoreFilesThanAProcessMayOpen) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   ArinaDescription d = small_scan();
   d.scan_rows = 20;
   d.frames_per_file = 1;
@@ -159,14 +159,14 @@ TEST(ArinaWriter, ScansMayHaveMoreFilesThanAProcessMayOpen) {
   const rlimit few = {48, before.rlim_max};
   setrlimit(RLIMIT_NOFILE, &few);
   std::vector<std::uint64_t> frames;
-  EXPECT_NO_THROW(frames = testing::frames_of(*open_source(folder.file("scan_master.h5"), {}), 30));
+  EXPECT_NO_THROW(frames = sonde::testing::frames_of(*open_source(folder.file("scan_master.h5"), {}), 30));
   setrlimit(RLIMIT_NOFILE, &before);
   ASSERT_EQ(frames.size(), 100u * 63u);
   EXPECT_EQ(frames[99 * 63], 1000u * (99 % 15));
 }
 
 TEST(ArinaWriter, NothingHasItsNameBeforeFinish) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   {
     ArinaWriter writer(folder.file("scan_master.h5"), small_scan());
     writer.append(counted(0, 15));
@@ -177,21 +177,21 @@ TEST(ArinaWriter, NothingHasItsNameBeforeFinish) {
 }
 
 TEST(ArinaWriter, MissingFramesAreCounted) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   ArinaWriter writer(folder.file("scan_master.h5"), small_scan());
   writer.append(counted(0, 14));
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)writer.finish(); }), HasSubstr("14 of 15 frames were given"));
 }
 
 TEST(ArinaWriter, FramesBeyondTheScanAreRefused) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   ArinaWriter writer(folder.file("scan_master.h5"), small_scan());
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { writer.append(counted(0, 16)); }),
               HasSubstr("16 frames after 0, the scan has 15"));
 }
 
 TEST(ArinaWriter, FramesOfAnotherShapeAreRefused) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   ArinaWriter writer(folder.file("scan_master.h5"), small_scan());
   EXPECT_THAT(error_of(ErrorKind::bad_input,
                        [&] {

@@ -22,7 +22,7 @@ Array counted(std::uint16_t first, const Shape& shape) {
 }
 
 TEST(EmdWriter, H5pyFindsTheCubeAndItsAxes) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   Calibration calibration;
   calibration.scan_step_row_nm = Quantity{0.5, StatedBy::user};
   calibration.scan_step_col_nm = Quantity{0.25, StatedBy::user};
@@ -31,7 +31,7 @@ TEST(EmdWriter, H5pyFindsTheCubeAndItsAxes) {
   writer.append(counted(10, {9, 2, 5}));  // and goes on over several
   writer.append(counted(100, {2, 2, 5}));
   writer.finish();
-  EXPECT_EQ(testing::python(R"(
+  EXPECT_EQ(sonde::testing::python(R"(
 import sys, h5py, numpy as np
 f = h5py.File(sys.argv[1])
 cube = f['datacube_root/datacube']
@@ -39,21 +39,21 @@ print(f.attrs['emd_group_type'].decode(), f.attrs['version_major'], cube.attrs['
 print((cube['data'][:] == np.arange(120).reshape(4, 3, 2, 5)).all(), cube['data'].chunks)
 for i in range(4): print(cube['dim%d' % i][:].tolist(), cube['dim%d' % i].attrs['name'].decode(), cube['dim%d' % i].attrs['units'].decode())
 )",
-                            folder.file("x.h5")),
+                                   folder.file("x.h5")),
             "file 1 array made in a test\nTrue None\n[0.0, 0.5, 1.0, 1.5] Ry nm\n[0.0, 0.25, 0.5] Rx nm\n"
             "[0.0, 1.0] Qy pixels\n[0.0, 1.0, 2.0, 3.0, 4.0] Qx pixels\n");
 }
 
 TEST(EmdWriter, MissingFramesAreCounted) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   EmdWriter writer(folder.file("x.h5"), {4, 3, 2, 5}, DType::u16, {});
   writer.append(counted(0, {4, 2, 5}));
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { writer.finish(); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { writer.finish(); }),
               HasSubstr("4 of 12 frames were given"));
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input,
-                                [&] {
-                                  writer.append(counted(0, {9, 2, 5}));
-                                }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] {
+                                         writer.append(counted(0, {9, 2, 5}));
+                                       }),
               HasSubstr("9 frames after 4, the scan has 12"));
 }
 
