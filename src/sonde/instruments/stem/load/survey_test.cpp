@@ -23,9 +23,9 @@ using ::testing::HasSubstr;
 
 /// Frames in memory as bitshuffle chunks; every third one skipped its filter.
 template <class T>
-class PackedSource : public MemorySource<T> {
+class PackedScan : public MemorySource<T> {
  public:
-  PackedSource(Index scan_rows, Index scan_cols, Index rows, Index cols, const std::vector<T>& elements)
+  PackedScan(Index scan_rows, Index scan_cols, Index rows, Index cols, const std::vector<T>& elements)
       : MemorySource<T>(scan_rows, scan_cols, rows, cols, elements) {
     const auto pixels = static_cast<std::size_t>(rows * cols);
     BitshuffleScratch scratch;
@@ -92,7 +92,7 @@ struct AnyScan {
   [[nodiscard]] std::unique_ptr<Source> source() const {
     std::unique_ptr<MemorySource<T>> made;
     if (packed)
-      made = std::make_unique<PackedSource<T>>(scan_rows, scan_cols, rows, cols, stored);
+      made = std::make_unique<PackedScan<T>>(scan_rows, scan_cols, rows, cols, stored);
     else
       made = std::make_unique<MemorySource<T>>(scan_rows, scan_cols, rows, cols, stored);
     made->acquisition_to_change().pixel_mask = mask;
@@ -253,7 +253,7 @@ TEST(SurveyOfAScan, ABrokenFrameIsAnError) {
 }
 
 TEST(SurveyOfAScan, ADamagedChunkIsNamedByItsFrame) {
-  auto source = std::make_unique<PackedSource<std::uint16_t>>(40, 20, 9, 9, flat_scan(40).stored);
+  auto source = std::make_unique<PackedScan<std::uint16_t>>(40, 20, 9, 9, flat_scan(40).stored);
   source->damage(778);  // not one of those that skipped the filter
   Dataset surveyed = survey(std::move(source), {}, plenty());
   const std::string text = error_of(ErrorKind::bad_file, [&] { (void)sum_masks(surveyed, {}); });
