@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
 
 namespace sonde {
@@ -20,7 +21,8 @@ std::string output_ending(const std::string& path) {
 std::string require_ending(const std::string& path, const std::string& what, const std::vector<std::string>& endings) {
   std::string ending = output_ending(path);
   if (std::find(endings.begin(), endings.end(), ending) == endings.end())
-    throw Error(ErrorKind::usage, fmt::format("{}: {} are written as {}", path, what, join_words(endings, " or ")));
+    throw Error(ErrorKind::usage, fmt::format("{}: {} are written as {}", path.empty() ? setting("output") : path, what,
+                                              join_words(endings, " or ")));
   return ending;
 }
 
