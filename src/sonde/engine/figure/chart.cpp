@@ -20,6 +20,7 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/file.h"
 #include "sonde/engine/io/mark.h"
+#include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/report/json.h"
 
 namespace sonde {
@@ -64,13 +65,12 @@ struct Names {
 
   explicit Names(const std::string& path) {
     const fs::path whole(path);
-    const std::string ending = whole.extension().string();
-    const bool one = std::find(chart_endings().begin(), chart_endings().end(), ending) != chart_endings().end();
+    const bool one = is_chart_name(path);
     name = (one ? whole.stem() : whole.filename()).string();
-    endings = one ? std::vector{ending} : std::vector<std::string>{".png", ".pdf"};
+    endings = one ? std::vector{output_ending(path)} : std::vector<std::string>{".png", ".pdf"};
     // In the form in which the caller gave the folder.
     const auto beside = [&](const std::string& file) { return (whole.parent_path() / file).string(); };
-    for (const std::string& each : endings) pictures.push_back(beside(name + each));
+    for (const std::string& each : endings) pictures.push_back(one ? path : beside(name + each));
     data = beside(name + ".chart.json");
     script = beside(name + ".gp");
     // A picture that was named with its ending is a result.
@@ -176,6 +176,10 @@ Value chart_value(const Chart& chart) {
 const std::vector<std::string>& chart_endings() {
   static const std::vector<std::string> endings = {".png", ".pdf", ".svg"};
   return endings;
+}
+
+bool is_chart_name(const std::string& path) {
+  return std::find(chart_endings().begin(), chart_endings().end(), output_ending(path)) != chart_endings().end();
 }
 
 std::vector<std::string> ChartFiles::all() const {

@@ -86,6 +86,8 @@ struct ChartFiles {
 
 /// The endings of pictures: ".png", ".pdf", ".svg".
 [[nodiscard]] const std::vector<std::string>& chart_endings();
+/// Whether a name has one of these endings, in either case.
+[[nodiscard]] bool is_chart_name(const std::string& path);
 
 /// The script that draws NAME with each of these endings into its folder.
 [[nodiscard]] std::string chart_script(const Chart& chart, const std::string& name,

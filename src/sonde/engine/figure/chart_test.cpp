@@ -104,6 +104,14 @@ TEST(Chart, IsDrawnAsPngAndPdf) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 4);
 }
 
+TEST(Chart, AnEndingInCapitalsIsThatOfAPictureUnderTheNameThatWasGiven) {
+  if (!gnuplot_is_there()) GTEST_SKIP() << "no gnuplot";
+  const testing::TemporaryFolder folder;
+  EXPECT_THAT(write_chart(folder.file("a.PNG"), example()).pictures, ::testing::ElementsAre(folder.file("a.PNG")));
+  EXPECT_GT(std::filesystem::file_size(folder.file("a.PNG")), 5000u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3);
+}
+
 TEST(Chart, APictureThatIsAskedForComesAlone) {
   if (!gnuplot_is_there()) GTEST_SKIP() << "no gnuplot";
   const testing::TemporaryFolder folder;

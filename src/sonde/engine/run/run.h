@@ -90,7 +90,7 @@ class Run {
   Budget budget();
   /// The same for host memory, for work that no other device does.
   Budget host_budget();
-  /// What the work will hold of this budget: says it as a table under `title`, and is the choice "memory" of a dry run.
+  /// What the work will hold of this budget: says it as a table under `title`, which is a choice of a dry run too.
   void show_memory(const MemoryPlan& plan, const Budget& budget, const std::string& title = "memory");
   /// For work that holds a file as a whole. Throws Error(budget) when it is larger than what may be held.
   void require_room_for(const std::string& file);

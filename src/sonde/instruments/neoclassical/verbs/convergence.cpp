@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -29,11 +28,7 @@ struct ConvergenceOptions {
     study.describe(fields);
     fields.add("plot", plot, {.help = "draw the changes beside the stored study"});
   }
-  [[nodiscard]] bool draws_alone() const {
-    const std::vector<std::string>& endings = chart_endings();
-    const std::string ending = std::filesystem::path(output).extension().string();
-    return std::find(endings.begin(), endings.end(), ending) != endings.end();
-  }
+  [[nodiscard]] bool draws_alone() const { return is_chart_name(output); }
   [[nodiscard]] std::string chart_path() const {
     return draws_alone() ? output : std::filesystem::path(output).replace_extension().string();
   }

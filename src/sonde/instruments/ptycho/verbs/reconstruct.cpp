@@ -83,11 +83,13 @@ void use_kernels(Device device, const RunFile& run_file, JobPlan& plan, Run& run
   run.show_memory(memory_there(plan), run.budget(), "memory of " + device.name());
 }
 
-/// A checkpoint brings its own plans of transforms.
 void add_transform_plans(const ComputeSettings& compute, bool continued, Run& run) {
   const Choice<FftEffort> made = compute.transforms();
-  run.report().add_choice("transform plans", Value(made.value == FftEffort::quick ? "by rules" : "measured"),
-                          continued ? "those of the checkpoint" : made.because);
+  if (continued)
+    run.report().add_choice("transform plans", Value("as before"), "the checkpoint brings its own");
+  else
+    run.report().add_choice("transform plans", Value(made.value == FftEffort::quick ? "by rules" : "measured"),
+                            made.because);
 }
 
 void show_dry_run(const RunFile& run_file, const Source& source, const JobPlan& plan, Run& run) {
