@@ -99,11 +99,13 @@ void run_run(const RunOptions& options, Run& run) {
   run.report().add_choice("path", Value(std::string(name(path.value))), path.because);
   const Index largest_n_xi = run_file.solver.adapt_n_xi ? run_file.solver.search()->most : grid.n_xi;
   MemoryPlan memory;
-  memory.peak_bytes = memory.lasting_bytes =
-      memory.add("operators", plan.bytes(), fmt::format("on {} x {} points", grid.n_theta, grid.n_zeta)) +
-      memory.add("elimination", plan.workspace_bytes(path.value, largest_n_xi),
-                 fmt::format("{} Legendre modes", largest_n_xi)) +
+  memory.lasting_bytes +=
+      memory.add("operators", plan.bytes(), fmt::format("on {} x {} points", grid.n_theta, grid.n_zeta));
+  memory.lasting_bytes += memory.add("elimination", plan.workspace_bytes(path.value, largest_n_xi),
+                                     fmt::format("{} Legendre modes", largest_n_xi));
+  memory.lasting_bytes +=
       memory.add("other path", plan.fallback_bytes(path.value), "for a point that the first one cannot solve");
+  memory.peak_bytes = memory.lasting_bytes;
   if (run.dry_run()) run.show_memory(memory, run.host_budget());
   const Reservation reserved = run.host_budget().reserve(memory.needed_bytes(), "one solve",
                                                          "take a smaller grid, or solver.krylov_reuse = false");

@@ -219,8 +219,7 @@ TrialRecord Sweep::after_round(std::size_t which, std::size_t round, ProgressMet
   return record;
 }
 
-void Sweep::run_round(std::size_t round, const std::vector<std::size_t>& chosen, Index at_once,
-                      const std::function<void(const TrialRecord&)>& tell) {
+void Sweep::run_round(std::size_t round, const std::vector<std::size_t>& chosen, Index at_once, const TrialSink& tell) {
   Index iterations = 0;
   for (const std::size_t which : chosen) iterations += iterations_left(which, round);
   ProgressMeter meter(rounds_.size() > 1 ? fmt::format("round {} of {}", round + 1, rounds_.size()) : "trying settings",
@@ -232,11 +231,11 @@ void Sweep::run_round(std::size_t round, const std::vector<std::size_t>& chosen,
     const std::lock_guard lock(mutex);
     trials_[which] = std::move(record);
     keep_state();
-    tell(trials_[which]);
+    tell(which, trials_[which]);
   });
 }
 
-void Sweep::run(Index at_once, const std::function<void(const TrialRecord&)>& tell) {
+void Sweep::run(Index at_once, const TrialSink& tell) {
   make_folders(folder_);
   for (std::size_t round = 0; round < rounds_.size(); ++round) {
     const auto done = static_cast<Index>(round) + 1;

@@ -39,6 +39,9 @@ struct TrialRecord {
 /// Indices of the trials, the best first: who came further, then the lower score.
 [[nodiscard]] std::vector<std::size_t> ranking(const std::vector<TrialRecord>& trials);
 
+/// Hears of a trial, by its number from 0.
+using TrialSink = std::function<void(std::size_t trial, const TrialRecord& record)>;
+
 /// A sweep over the settings of a run file. Trials run side by side and share the counts, which are read once, and the
 /// plans of transforms; what they find does not depend on how many work at the same time. After every one the folder's
 /// state.json says how all of them stand; a sweep that was interrupted goes on from there, in the middle of halving
@@ -63,7 +66,7 @@ class Sweep {
   [[nodiscard]] Choice<Index> choose_at_once(std::size_t host_bytes) const;
   /// Runs what has not run yet, so many at the same time; `tell` hears of every trial that ended its round, of one at a
   /// time.
-  void run(Index at_once, const std::function<void(const TrialRecord&)>& tell);
+  void run(Index at_once, const TrialSink& tell);
   /// The run file of one trial.
   [[nodiscard]] std::string run_file(std::size_t trial) const;
 
@@ -72,8 +75,7 @@ class Sweep {
   void keep_state() const;
   /// The trial as it stands after a round.
   [[nodiscard]] TrialRecord after_round(std::size_t which, std::size_t round, ProgressMeter& meter) const;
-  void run_round(std::size_t round, const std::vector<std::size_t>& chosen, Index at_once,
-                 const std::function<void(const TrialRecord&)>& tell);
+  void run_round(std::size_t round, const std::vector<std::size_t>& chosen, Index at_once, const TrialSink& tell);
   /// Iterations that a trial has before it in a round.
   [[nodiscard]] Index iterations_left(std::size_t which, std::size_t round) const;
   void fill(RunFile& run, const Trial& trial) const;

@@ -52,7 +52,7 @@ TEST(Sweep, RanksByTheFramesThatWereHeldOut) {
   parse(file, folder.path().string());
   Sweep sweep(file, scan.run, scan.measured());
   Index told = 0;
-  sweep.run(at_once, [&](const TrialRecord& record) {
+  sweep.run(at_once, [&](std::size_t, const TrialRecord& record) {
     ++told;
     EXPECT_EQ(record.iterations, 12);
     EXPECT_TRUE(record.r_free.has_value());
@@ -69,7 +69,7 @@ TEST(Sweep, ATrialIsTheRunOfItsRunFile) {
   SweepFile file;
   parse(file, folder.path().string());
   Sweep sweep(file, scan.run, scan.measured());
-  sweep.run(at_once, [](const TrialRecord&) {});
+  sweep.run(at_once, [](std::size_t, const TrialRecord&) {});
   RunFile alone;
   alone.parse(sweep.run_file(2), "alone");
   Job job(alone, scan.source, plan_job(alone, scan.source));
@@ -80,7 +80,7 @@ TEST(Sweep, ATrialIsTheRunOfItsRunFile) {
 /// All that a table of trials says but the seconds.
 std::vector<std::string> table_of(Sweep& sweep, Index together) {
   Index told = 0;
-  sweep.run(together, [&](const TrialRecord&) { ++told; });
+  sweep.run(together, [&](std::size_t, const TrialRecord&) { ++told; });
   std::vector<std::string> table{fmt::format("{} told", told)};
   for (const TrialRecord& record : sweep.trials()) {
     Value value = to_value(record);
@@ -136,8 +136,8 @@ TEST(Sweep, HalvingGoesOnWithTheBestAsIfThereHadBeenNoBreak) {
   parse(file, folder.path().string(), "halving = true\nfirst = 4\nkeep_one_of = 3\n");
   parse(whole, other.path().string());
   Sweep sweep(file, scan.run, scan.measured()), reference(whole, scan.run, scan.measured());
-  sweep.run(at_once, [](const TrialRecord&) {});
-  reference.run(at_once, [](const TrialRecord&) {});
+  sweep.run(at_once, [](std::size_t, const TrialRecord&) {});
+  reference.run(at_once, [](std::size_t, const TrialRecord&) {});
   ASSERT_EQ(sweep.rounds().size(), 2u);
   EXPECT_EQ(sweep.trials()[0].iterations, 12);
   EXPECT_EQ(sweep.trials()[1].iterations, 4);
@@ -156,17 +156,17 @@ TEST(Sweep, GoesOnWhereItWasInterrupted) {
   {
     Sweep sweep(file, scan.run, scan.measured());
     EXPECT_THROW(sweep.run(at_once,
-                           [&](const TrialRecord&) {
+                           [&](std::size_t, const TrialRecord&) {
                              if (++first == 2) throw Error(ErrorKind::interrupted, "the test says so");
                            }),
                  Error);
   }
   Sweep sweep(file, scan.run, scan.measured());
   EXPECT_EQ(sweep.trials()[0].iterations, 4);
-  sweep.run(at_once, [&](const TrialRecord&) { ++second; });
+  sweep.run(at_once, [&](std::size_t, const TrialRecord&) { ++second; });
   EXPECT_EQ(first + second, 4);  // three in the first round, one in the second
   Sweep over(file, scan.run, scan.measured());
-  over.run(at_once, [](const TrialRecord&) { FAIL() << "everything is done"; });
+  over.run(at_once, [](std::size_t, const TrialRecord&) { FAIL() << "everything is done"; });
 }
 
 TEST(Sweep, StopsInTheMiddleOfATrial) {
@@ -179,7 +179,7 @@ TEST(Sweep, StopsInTheMiddleOfATrial) {
   // A trial goes through its hundred patterns in each of twelve iterations.
   const sonde::testing::InterruptAt request(2000);
   (void)sonde::testing::error_of(ErrorKind::interrupted,
-                                 [&] { sweep.run(at_once, [&](const TrialRecord&) { ++told; }); });
+                                 [&] { sweep.run(at_once, [&](std::size_t, const TrialRecord&) { ++told; }); });
   EXPECT_LE(request.looks(), 2000 + thread_count());
   EXPECT_EQ(told, 1);
   EXPECT_EQ(sweep.trials()[1].outcome, "");
@@ -190,7 +190,7 @@ TEST(Sweep, AFolderOfAnotherSweepIsLeftAlone) {
   const SmallScan scan(1e5, run_text), other(1e5, std::string(run_text) + "[compute]\nseed = 5\n");
   SweepFile file;
   parse(file, folder.path().string());
-  Sweep(file, scan.run, scan.measured()).run(at_once, [](const TrialRecord&) {});
+  Sweep(file, scan.run, scan.measured()).run(at_once, [](std::size_t, const TrialRecord&) {});
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { Sweep(file, other.run, other.measured()); }),
               HasSubstr("is of another sweep"));
 }

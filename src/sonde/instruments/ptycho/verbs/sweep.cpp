@@ -139,16 +139,16 @@ Chart chart_of(const Sweep& sweep, std::size_t best) {
 /// What those see who watch: the score of every trial so far, and their ranking.
 class LiveTrials {
  public:
-  explicit LiveTrials(const Sweep& sweep) : sweep_(sweep), trials_(sweep.trials()) {}
+  explicit LiveTrials(const Sweep& sweep) : trials_(sweep.trials()) {}
 
   static std::vector<panel::Panel> panels() {
     return {{.id = "scores", .type = "curves", .title = "Figure of merit by trial"},
             {.id = "trials", .type = "table", .title = "Trials, the best first"}};
   }
   /// A trial of the sweep, which ended its round.
-  void take(const TrialRecord& record) {
+  void take(std::size_t trial, const TrialRecord& record) {
     const std::lock_guard lock(mutex_);
-    trials_[static_cast<std::size_t>(&record - sweep_.trials().data())] = record;
+    trials_[trial] = record;
   }
   Value options() {
     const std::lock_guard lock(mutex_);
@@ -199,7 +199,6 @@ class LiveTrials {
     return value;
   }
 
-  const Sweep& sweep_;
   std::mutex mutex_;
   std::vector<TrialRecord> trials_;
 };
@@ -274,9 +273,9 @@ void run_sweep(const SweepOptions& options, Run& run) {
   if (measured) load_fft_wisdom();
   LiveTrials live(sweep);
   const auto shown = run.live([&] { return live.options(); });
-  sweep.run(at_once.value, [&](const TrialRecord& record) {
+  sweep.run(at_once.value, [&](std::size_t trial, const TrialRecord& record) {
     run.say(line_of(record));
-    live.take(record);
+    live.take(trial, record);
   });
   if (measured) save_fft_wisdom();
   write_outcome(sweep, file.sweep.output, run);
