@@ -125,7 +125,8 @@ def run(verb: str, *inputs: Any, copy: bool = False, progress: Progress | None =
     **settings
         The flags of the program with underscores (``det_bin=4``), and ``config``, ``report``, ``threads``, ``memory``, ``device``,
         ``dry_run``. ``None`` is as if not given. What is a word of Python ends with an underscore (``from_``). Tables of a run file
-        are dicts, those that come several times lists of them: ``geometry={"energy_keV": 200}, engine=[{"name": "gd"}]``.
+        are dicts, those that come several times lists of them: ``geometry={"energy_keV": 200}, engine=[{"name": "gd"}]``. Positions
+        and mask of ``data`` may be arrays: ``data={"positions": positions}``.
 
     Without ``output`` nothing is written: the result has the arrays, and :meth:`Result.save` writes them. An error that leaves a
     state worth keeping (not converged, interrupted) has it as ``error.result``.

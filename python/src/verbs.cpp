@@ -103,14 +103,18 @@ struct Given {
   Value tables = Value::object();
 };
 
+/// The name of an array that stands for a path.
+Value name_of(const py::array& array, const std::string& what, Given& given) {
+  given.held.append(array);
+  return Value(given.arrays.add(borrow(array, what)));
+}
+
 /// The text of a path, or the name of an array that stands for it.
 Value input_of(const Field& field, const py::object& object, const std::string& where, Given& given) {
   if (!py::isinstance<py::array>(object)) return from_python(object, field.key);
   if (!field.info.array)
     throw Error(ErrorKind::usage, fmt::format("{}: {} is an array, expected the path of a file", where, field.key));
-  const auto array = py::reinterpret_borrow<py::array>(object);
-  given.held.append(array);
-  return Value(given.arrays.add(borrow(array, field.key)));
+  return name_of(py::reinterpret_borrow<py::array>(object), field.key, given);
 }
 
 /// A dict, or a list of dicts: a table of a run file, or several of one name.
@@ -122,21 +126,33 @@ bool is_table(const py::handle& object) {
          std::all_of(items.begin(), items.end(), [](const py::handle& each) { return py::isinstance<py::dict>(each); });
 }
 
+/// A table with arrays where it names files of them.
+Value table_of(const py::handle& object, const Tables::Name& table, Given& given) {
+  if (table.list || !py::isinstance<py::dict>(object)) return from_python(object, table.name);
+  Value made = Value::object();
+  for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(object)) {
+    const auto word = py::cast<std::string>(py::str(key));
+    const bool may = std::find(table.arrays.begin(), table.arrays.end(), word) != table.arrays.end();
+    made[word] = may && py::isinstance<py::array>(value)
+                     ? name_of(py::reinterpret_borrow<py::array>(value), table.name + "." + word, given)
+                     : from_python(value, word);
+  }
+  return made;
+}
+
 /// Inputs go to the positional arguments in order, a list takes all that are left; keywords to the rest. In the order
 /// of the program: a file of settings first, then what the caller gives.
 Given give(Prepared& prepared, const py::tuple& inputs, const py::dict& keywords) {
   Fields& fields = prepared.fields;
   const std::string where = prepared.verb->name;
-  const auto is_table_of_it = [&](const std::string& word) {
-    const std::vector<Tables::Name> tables = tables_of(*prepared.verb);
-    return std::any_of(tables.begin(), tables.end(), [&](const Tables::Name& table) { return table.name == word; });
-  };
+  const std::vector<Tables::Name> tables = tables_of(*prepared.verb);
   Given beside;
   Value given = Value::object();
   for (const auto& [key, value] : keywords) {
     const auto word = py::cast<std::string>(key);
-    if (is_table(value) && is_table_of_it(word)) {
-      beside.tables[word] = from_python(value, word);
+    const auto table = std::find_if(tables.begin(), tables.end(), [&](const auto& each) { return each.name == word; });
+    if (is_table(value) && table != tables.end()) {
+      beside.tables[word] = table_of(value, *table, beside);
       continue;
     }
     const Field* field = fields.find(word);

@@ -323,6 +323,29 @@ def test_patterns_in_memory_are_reconstructed_as_those_of_a_file(inputs, tmp_pat
         assert texts[0] == texts[1]
 
 
+def test_positions_and_mask_may_be_arrays(inputs, tmp_path):
+    with h5py.File(inputs["folder"] / "ptycho.h5") as file:
+        counts = file["data"][()].reshape(64, 32, 32)
+    row, col = np.divmod(np.arange(64), 8)
+    positions = 0.9 * np.stack([row, col + 0.1 * row], axis=1)  # oblique, so that no raster stands for it
+    mask = np.ones((32, 32), np.uint8)
+    mask[3, 5] = 0
+    np.save(tmp_path / "positions_A.npy", positions)
+    np.save(tmp_path / "mask.npy", mask)
+    tables = {"geometry": {"energy_keV": 200, "semiangle_mrad": 20, "detector_mrad_per_px": 2.5}, "positions": {"unit": "A"},
+              "engine": [{"name": "gd", "iterations": 2}], "compute": {"deterministic": True}}
+    by_file = sonde.run("ptycho run", counts, data={"positions": str(tmp_path / "positions_A.npy"), "mask": str(tmp_path / "mask.npy")}, **tables)
+    by_array = sonde.run("ptycho run", counts, data={"positions": positions, "mask": mask}, **tables)
+    for name in ("object", "probe", "positions_A"):
+        assert np.array_equal(by_file[name], by_array[name]), name
+    whole = sonde.run("ptycho run", counts, data={"positions": positions}, **tables)
+    assert not np.array_equal(whole["object"], by_array["object"])  # the mask acts
+    with pytest.raises(sonde.Error, match="data.positions: shape"):
+        sonde.run("ptycho run", counts, data={"positions": positions.T.copy()}, **tables)
+    with pytest.raises(sonde.Error, match="63 positions for 64 frames"):
+        sonde.run("ptycho run", counts, data={"positions": positions[:63]}, **tables)
+
+
 def test_tables_of_a_caller_do_not_mix_with_lists_of_a_file(inputs):
     with pytest.raises(sonde.Error, match=r"\[\[engine\]\] is given twice"):
         sonde.run("ptycho run", inputs["folder"] / "recon.toml", engine=[{"name": "gd"}])

@@ -181,7 +181,12 @@ bool Tables::is_set(std::string_view setting) const {
 
 std::vector<Tables::Name> Tables::outline() const {
   std::vector<Name> all;
-  for (const Table& table : tables_) all.push_back({table.name, table.list});
+  for (const Table& table : tables_) {
+    Name& name = all.emplace_back(Name{table.name, table.list});
+    if (!table.list)
+      for (const Field& field : table.items.front().fields.all())
+        if (field.info.array) name.arrays.push_back(field.key);
+  }
   return all;
 }
 

@@ -40,10 +40,11 @@ class Tables {
     std::vector<Item> items{};  ///< exactly one unless a list
   };
 
-  /// A table's name, and whether there may be several of it.
+  /// A table's name, whether there may be several of it, and the keys that name files of arrays.
   struct Name {
     std::string name;
     bool list = false;
+    std::vector<std::string> arrays{};
   };
 
   void add(std::string name, Fields fields);

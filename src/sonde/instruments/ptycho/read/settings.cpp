@@ -39,7 +39,8 @@ void DataSettings::describe(Fields& fields) {
   fields.add(
       "positions", positions,
       {.help = "data set of the positions (frames, 2) as row, column, or FILE.npy, or FILE.h5:DATASET; empty means "
-               "those of the format, else a data set called positions beside the only patterns, else a raster"});
+               "those of the format, else a data set called positions beside the only patterns, else a raster",
+       .array = true});
   fields.add("scan_shape", scan_shape,
              {.help = "rows and columns of a raster whose patterns are one stack",
               .metavar = "ROWS,COLS",
@@ -50,7 +51,8 @@ void DataSettings::describe(Fields& fields) {
                          "otherwise), or at [0, 0]"});
   fields.add("mask", mask,
              {.help = "which pixels were measured, after detector_bin: data set inside the file, FILE.npy or "
-                      "FILE.h5:DATASET"});
+                      "FILE.h5:DATASET",
+              .array = true});
   fields.choice("mask_good", mask_good, {{"nonzero", MaskGood::nonzero}, {"zero", MaskGood::zero}},
                 {.help = "which values of the mask mark measured pixels"});
   fields.add("skip", skip,

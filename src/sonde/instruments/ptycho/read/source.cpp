@@ -164,7 +164,11 @@ void take_unit(const ArrayName& name, Source& source) {
                                      name.text(), *source.unit == LengthUnit::pixel ? "object pixels" : "A"));
 }
 
-void take_named_positions(const DataSettings& settings, Source& source) {
+void take_named_positions(const DataSettings& settings, const FindArray& find, Source& source) {
+  if (const std::shared_ptr<const Array> list = find ? find(settings.positions) : nullptr) {
+    source.positions = as_points(*list, "data.positions");
+    return;
+  }
   const ArrayName name = array_name(settings.positions, settings.file);
   source.positions = as_points(read_named(name), name.text());
   take_unit(name, source);
@@ -210,10 +214,10 @@ void require_no_bins(const DataSettings& settings) {
         .hint("crop the patterns with data.crop instead");
 }
 
-Source open_plain(const DataSettings& settings) {
+Source open_plain(const DataSettings& settings, const FindArray& find) {
   Source source;
   source.file = settings.file;
-  if (!settings.positions.empty()) take_named_positions(settings, source);  // they tell the order of axes
+  if (!settings.positions.empty()) take_named_positions(settings, find, source);  // they tell the order of axes
   if (is_npy(settings.file)) {
     source.format = "NPY";
     NpyStack stack = npy_stack(settings.file);
@@ -262,14 +266,19 @@ SourceFormat recognised(const Hdf5File& file) {
 
 }  // namespace
 
-void take_named_arrays(const DataSettings& settings, Source& source) {
+void take_named_arrays(const DataSettings& settings, Source& source, const FindArray& find) {
   if (!settings.positions.empty()) {
-    take_named_positions(settings, source);
+    take_named_positions(settings, find, source);
     source.reference.reset();  // settings say what they mean
   }
   if (settings.mask.empty()) return;
+  const bool nonzero_is_good = settings.mask_good == MaskGood::nonzero;
+  if (const std::shared_ptr<const Array> mask = find ? find(settings.mask) : nullptr) {
+    source.good = as_mask(*mask, nonzero_is_good, source.shape.last(2), "data.mask");
+    return;
+  }
   const ArrayName name = array_name(settings.mask, settings.file);
-  source.good = as_mask(read_named(name), settings.mask_good == MaskGood::nonzero, source.shape.last(2), name.text());
+  source.good = as_mask(read_named(name), nonzero_is_good, source.shape.last(2), name.text());
 }
 
 void require_fitting(const Source& source) {
@@ -291,7 +300,7 @@ bool is_own_format(const DataSettings& settings) {
   return recognised(file) != SourceFormat::plain || lists_positions(file);
 }
 
-Source open_source(const DataSettings& settings) {
+Source open_source(const DataSettings& settings, const FindArray& find) {
   if (settings.file.empty())
     throw Error(ErrorKind::bad_input, "no file with patterns is named").hint("give data.file in the run file");
   SourceFormat format = settings.format;
@@ -304,18 +313,18 @@ Source open_source(const DataSettings& settings) {
   Source source = format == SourceFormat::cxi     ? open_cxi(settings.file)
                   : format == SourceFormat::ptyd  ? open_ptyd(settings.file)
                   : format == SourceFormat::sonde ? open_sonde_scan(settings.file)
-                                                  : open_plain(settings);
+                                                  : open_plain(settings, find);
   if (format != SourceFormat::plain) require_shape(source, settings);
-  take_named_arrays(settings, source);
+  take_named_arrays(settings, source, find);
   require_fitting(source);
   return source;
 }
 
-Source open_array(std::shared_ptr<const Array> patterns, const DataSettings& settings) {
+Source open_array(std::shared_ptr<const Array> patterns, const DataSettings& settings, const FindArray& find) {
   require_no_bins(settings);
   Source source;
   source.file = source.format = "array";
-  if (!settings.positions.empty()) take_named_positions(settings, source);  // they tell the order of axes
+  if (!settings.positions.empty()) take_named_positions(settings, find, source);  // they tell the order of axes
   require_counts(patterns->dtype(), "data");
   take_shape(source, patterns->shape(), settings, "data");
   source.dtype = patterns->dtype();
@@ -324,7 +333,7 @@ Source open_array(std::shared_ptr<const Array> patterns, const DataSettings& set
   source.read_patterns = [patterns, flat = source.shape, copy = settings.clip_negative] {
     return (copy ? patterns->clone() : alias(patterns)).reshaped(flat);
   };
-  take_named_arrays(settings, source);
+  take_named_arrays(settings, source, find);
   require_fitting(source);
   return source;
 }

@@ -48,9 +48,12 @@ struct Source {
   std::vector<std::string> warnings;   ///< what in the file was doubtful
 };
 
+/// The array of the caller that a setting names in place of a file; nullptr where it is a file.
+using FindArray = std::function<std::shared_ptr<const Array>(const std::string& name)>;
+
 /// Takes positions and mask that settings name in place of those of the file. Throws Error(bad_file) for missing ones,
 /// Error(bad_input) for shapes that do not fit.
-void take_named_arrays(const DataSettings& settings, Source& source);
+void take_named_arrays(const DataSettings& settings, Source& source, const FindArray& find = {});
 
 /// Throws Error(bad_input) when there is another number of positions than of frames.
 void require_fitting(const Source& source);
@@ -66,10 +69,11 @@ void require_fitting(const Source& source);
 
 /// Opens a file and reads all but the patterns. Throws Error(bad_file) naming file and data set for missing ones,
 /// Error(bad_input) for shapes that do not fit each other; axes that seem to be in another order are named.
-[[nodiscard]] Source open_source(const DataSettings& settings);
+[[nodiscard]] Source open_source(const DataSettings& settings, const FindArray& find = {});
 
 /// The same of patterns in memory, (frames, rows, columns) or (scan rows, scan columns, rows, columns), contiguous on
 /// the host; `settings.file` stands for them in messages.
-[[nodiscard]] Source open_array(std::shared_ptr<const Array> patterns, const DataSettings& settings);
+[[nodiscard]] Source open_array(std::shared_ptr<const Array> patterns, const DataSettings& settings,
+                                const FindArray& find = {});
 
 }  // namespace sonde::ptycho

@@ -29,7 +29,7 @@ Source open_scan(const DataSettings& settings, Run& run) {
   source.inv_a_per_px = frames.inv_a_per_px;
   source.step_a = frames.step_a;
   source.warnings = std::move(frames.warnings);
-  take_named_arrays(settings, source);
+  take_named_arrays(settings, source, [&run](const std::string& name) { return run.array(name); });
   require_fitting(source);
   source.find_good = [find = std::move(frames.find_good), named = source.good] { return find(named); };
   source.read_frames = frames.read;
@@ -40,8 +40,10 @@ Source open_scan(const DataSettings& settings, Run& run) {
 }  // namespace
 
 Source open_measurement(const DataSettings& settings, Run& run) {
-  if (const std::shared_ptr<const Array> patterns = run.array(settings.file)) return open_array(patterns, settings);
-  if (settings.file.empty() || is_own_format(settings)) return open_source(settings);
+  const FindArray find = [&run](const std::string& name) { return run.array(name); };
+  if (const std::shared_ptr<const Array> patterns = run.array(settings.file))
+    return open_array(patterns, settings, find);
+  if (settings.file.empty() || is_own_format(settings)) return open_source(settings, find);
   return open_scan(settings, run);
 }
 
