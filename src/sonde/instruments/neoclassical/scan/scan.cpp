@@ -12,6 +12,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/base/thread_clock.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/neoclassical/scan/scan_in_batches.h"
@@ -123,6 +124,20 @@ Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, c
                                 const ScanOptions& options) {
   require_cases(plan, cases, options);
   return options.batches ? choose_device_batch(plan, cases, options) : choose_workers(plan, cases, budget, options);
+}
+
+MemoryPlan plan_scan_memory(const Plan& plan, std::span<const Case> cases, Index at_a_time,
+                            const ScanOptions& options) {
+  const auto [fixed, each] = options.batches
+                                 ? device_bytes(plan, cases, options.batches->device)
+                                 : ScanBytes{plan.bytes(), bytes_per_worker(plan, cases, options)};
+  MemoryPlan memory;
+  memory.lasting_bytes += memory.add("operators", fixed, "of one radius");
+  memory.lasting_bytes += memory.add("points", static_cast<std::size_t>(at_a_time) * each,
+                                     fmt::format("{} at a time, {} each", at_a_time,
+                                                 format_bytes(static_cast<double>(each))));
+  memory.peak_bytes = memory.lasting_bytes;
+  return memory;
 }
 
 std::vector<Point> scan(const Plan& plan, std::span<const Case> cases, Budget budget, const ScanOptions& options) {

@@ -9,6 +9,7 @@
 
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/memory/budget.h"
+#include "sonde/engine/memory/memory_plan.h"
 #include "sonde/instruments/neoclassical/scan/convergence.h"
 
 namespace sonde::neoclassical {
@@ -53,6 +54,10 @@ struct ScanOptions {
 /// `batch_size` ask for it. Throws Error(budget) when not even one fits.
 [[nodiscard]] Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, const Budget& budget,
                                               const ScanOptions& options = {});
+
+/// What a scan of these cases holds with that many points at a time: on the host, or on the GPU of `batches`.
+[[nodiscard]] MemoryPlan plan_scan_memory(const Plan& plan, std::span<const Case> cases, Index at_a_time,
+                                          const ScanOptions& options = {});
 
 /// Every case of one surface, in the order given. Each point is computed by one thread only from its case, so that the
 /// numbers do not depend on threads, batches or order. A point that fails says so in its status; Error(bad_input) for

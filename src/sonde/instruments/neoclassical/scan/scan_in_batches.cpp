@@ -35,16 +35,21 @@ std::string why_not_in_batches(const Plan& plan, std::span<const Case> cases, co
   return "";
 }
 
+ScanBytes device_bytes(const Plan& plan, std::span<const Case> cases, Device device) {
+  ScanBytes bytes;
+  for (const auto& [path, which] : by_path(plan, cases)) {
+    bytes.fixed = std::max(bytes.fixed, BatchSolver::fixed_bytes(plan, path, device));
+    bytes.each = std::max(bytes.each, BatchSolver::bytes_per_case(plan, path));
+  }
+  return bytes;
+}
+
 Choice<Index> choose_device_batch(const Plan& plan, std::span<const Case> cases, const ScanOptions& options) {
   const auto& [device, budget] = *options.batches;
-  std::size_t fixed_bytes = 0, bytes_per_case = 0;
+  const ScanBytes bytes = device_bytes(plan, cases, device);
   Index most = 0;
-  for (const auto& [path, which] : by_path(plan, cases)) {
-    fixed_bytes = std::max(fixed_bytes, BatchSolver::fixed_bytes(plan, path, device));
-    bytes_per_case = std::max(bytes_per_case, BatchSolver::bytes_per_case(plan, path));
-    most = std::max(most, static_cast<Index>(which.size()));
-  }
-  return choose_batch(budget, most, bytes_per_case, fixed_bytes, std::min(most, options.batch_size.value_or(most)));
+  for (const auto& [path, which] : by_path(plan, cases)) most = std::max(most, static_cast<Index>(which.size()));
+  return choose_batch(budget, most, bytes.each, bytes.fixed, std::min(most, options.batch_size.value_or(most)));
 }
 
 std::vector<Index> scan_in_batches(const Plan& plan, std::span<const Case> cases, const ScanOptions& options,

@@ -10,6 +10,14 @@
 
 namespace sonde::neoclassical {
 
+/// What lasts, and what each point that is worked on holds beside it.
+struct ScanBytes {
+  std::size_t fixed = 0, each = 0;
+};
+
+/// On a GPU, for the path that takes more.
+[[nodiscard]] ScanBytes device_bytes(const Plan& plan, std::span<const Case> cases, Device device);
+
 /// How many cases at a time the device of `options` holds, for the path that takes more.
 [[nodiscard]] Choice<Index> choose_device_batch(const Plan& plan, std::span<const Case> cases,
                                                 const ScanOptions& options);

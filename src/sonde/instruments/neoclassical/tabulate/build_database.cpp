@@ -96,7 +96,7 @@ std::vector<Case> DatabaseBuild::cases(Index radius) const {
 }
 
 Plan DatabaseBuild::plan(Index radius) const {
-  return Plan::prepare(surfaces_[static_cast<std::size_t>(radius)], request_.grid, request_.solver);
+  return Plan::prepare(surface(radius), request_.grid, request_.solver);
 }
 
 ScanOptions DatabaseBuild::scan_options() const {
@@ -105,12 +105,6 @@ ScanOptions DatabaseBuild::scan_options() const {
 
 std::string DatabaseBuild::why_not_in_batches() const {
   return neoclassical::why_not_in_batches(plan(0), cases(0), scan_options());
-}
-
-Choice<Index> DatabaseBuild::batch(const Budget& budget) const {
-  (void)Budget(budget).reserve(Plan::bytes_for(request_.grid, surfaces_.front().symmetric()), "operators of a radius",
-                               "take a smaller grid");
-  return choose_scan_batch(plan(0), cases(0), budget, scan_options());
 }
 
 std::string DatabaseBuild::place(Index radius, Index nu, Index field) const {

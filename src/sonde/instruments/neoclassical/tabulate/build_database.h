@@ -40,11 +40,12 @@ class DatabaseBuild {
   /// What the points depend on, in lines "name = value" for the PartFile. The tolerance is none of it: every point has
   /// its residual.
   [[nodiscard]] std::string key() const;
-  /// Of a radius: what solves its points, and these, [nu_v][Er_tilde].
+  /// Of a radius: its surface, what solves its points, and these, [nu_v][Er_tilde].
+  [[nodiscard]] const Surface& surface(Index radius) const { return surfaces_[static_cast<std::size_t>(radius)]; }
   [[nodiscard]] Plan plan(Index radius) const;
   [[nodiscard]] std::vector<Case> cases(Index radius) const;
-  /// The memory that a scan takes at a time. Throws Error(budget) when not even one point fits.
-  [[nodiscard]] Choice<Index> batch(const Budget& budget) const;
+  /// How the points of a radius are scanned.
+  [[nodiscard]] ScanOptions scan_options() const;
 
   /// Without the coefficients that are not solved yet, which are 0.
   [[nodiscard]] const Database& so_far() const { return database_; }
@@ -69,7 +70,6 @@ class DatabaseBuild {
   [[nodiscard]] const std::vector<Index>& points_of_rank() const { return points_of_rank_; }
 
  private:
-  [[nodiscard]] ScanOptions scan_options() const;
   [[nodiscard]] std::string place(Index radius, Index nu, Index field) const;
   /// Throws Error(not_converged) for D11 <= 0, naming the point and the part file.
   void keep(const FinishedPoint& point, const std::string& part);

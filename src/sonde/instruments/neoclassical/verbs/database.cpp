@@ -148,6 +148,7 @@ DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ranks, 
   const Equilibrium equilibrium = open_wout(options);
   const std::optional<Equilibrium> boozer = open_booz(options);
   DatabaseBuild build(options.surface_backend == Backend::boozer ? *boozer : equilibrium, boozer, request);
+  require_room(build.surface(0), request.grid, run);
   preparing.end();
   say_notes(build.notes(), run);
   report_grid(request.grid, run);
@@ -164,19 +165,16 @@ DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ranks, 
   if (const auto device =
           take_batch_device(ranks.size() > 1 ? "several processes share points only on the CPU"
                                              : why_no_gpu(build.why_not_in_batches(), compute_path, run),
-                            run)) {
+                            run))
     build.use(*device);
-    run.report().add_choice("at a time", build.batch(device->budget));
-  } else {
-    run.report().add_choice("at a time", build.batch(run.host_budget()));
-  }
+  plan_points(build.plan(0), build.cases(0), build.scan_options(), run);
   return build;
 }
 
 Database solved(const Ranks& ranks, DatabaseBuild& build, PartFile* part, Run& run) {
   std::mutex mutex;  // of what is shown meanwhile
   LiveCoefficients solved_so_far;
-  CoefficientTables so_far = tables_of(build.so_far());
+  std::optional<CoefficientTables> so_far;
   const auto shown = run.live([&] {
     const std::lock_guard lock(mutex);
     return solved_so_far.options(so_far);

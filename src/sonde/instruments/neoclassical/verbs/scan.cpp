@@ -107,8 +107,7 @@ void prepare_scan(const ScanVerbOptions& options, const Ranks& ranks, PreparedSc
           ? "several processes share points only on the CPU"
           : why_no_gpu(why_not_in_batches(first, scan.work.cases.front(), scan.options), compute_path, run),
       run);
-  run.report().add_choice("at a time",
-                          choose_scan_batch(first, scan.work.cases.front(), run.host_budget(), scan.options));
+  plan_points(first, scan.work.cases.front(), scan.options, run);
 }
 
 /// Which paths the points went, why, and how fast.

@@ -353,7 +353,6 @@ void report_axis(const char* name, const std::vector<double>& values, const std:
 }
 
 void report_paths(const Plan& plan, std::span<const Case> cases, Run& run) {
-  std::size_t most = 0;
   for (const bool field : {false, true}) {
     const auto first =
         std::find_if(cases.begin(), cases.end(), [&](const Case& each) { return (each.epsi_hat != 0) == field; });
@@ -361,11 +360,14 @@ void report_paths(const Plan& plan, std::span<const Case> cases, Run& run) {
     const Choice<Path> path = plan.path(first->epsi_hat);
     run.report().add_choice(field ? "path with field" : "path without field", Value(std::string(name(path.value))),
                             path.because);
-    most = std::max(most, plan.workspace_bytes(path.value) + plan.fallback_bytes(path.value));
   }
-  run.report().add_choice("memory", Value(format_bytes(static_cast<double>(plan.bytes() + most))),
-                          "operators of a radius, and at most one point at a time; more points hold " +
-                              format_bytes(static_cast<double>(most)) + " each");
+}
+
+void plan_points(const Plan& plan, std::span<const Case> cases, const ScanOptions& options, Run& run) {
+  const Budget budget = options.batches ? options.batches->budget : run.host_budget();
+  const Choice<Index> at_a_time = choose_scan_batch(plan, cases, budget, options);
+  run.report().add_choice("at a time", at_a_time);
+  if (run.dry_run()) run.show_memory(plan_scan_memory(plan, cases, at_a_time.value, options), budget);
 }
 
 Provenance provenance_of(const RunFile& run_file, Run& run) {

@@ -81,8 +81,11 @@ void say_ranks(const std::vector<Index>& points_of_rank, Run& run);
 
 /// For the plan that is printed before work: the values of an axis, and where they come from.
 void report_axis(const char* name, const std::vector<double>& values, const std::string& because, Run& run);
-/// The same: which paths its points without and with electric field go, why, and what one point at a time holds.
+/// The same: which paths its points without and with electric field go, and why.
 void report_paths(const neoclassical::Plan& plan, std::span<const neoclassical::Case> cases, Run& run);
+/// The same: how many points of one radius at a time, and what they hold. Throws Error(budget) when not even one fits.
+void plan_points(const neoclassical::Plan& plan, std::span<const neoclassical::Case> cases, const ScanOptions& options,
+                 Run& run);
 
 /// Seconds of every phase so far and the peak of memory, in one line for people.
 void say_times(Run& run);

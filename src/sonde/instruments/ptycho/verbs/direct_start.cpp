@@ -11,7 +11,6 @@
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/setting.h"
-#include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/instruments/ptycho/verbs/open_measurement.h"
 #include "sonde/instruments/ptycho/verbs/reconstruct.h"
@@ -21,7 +20,7 @@ namespace {
 
 const char* name_of(DirectMethod method) { return method == DirectMethod::ssb ? "ssb" : "parallax"; }
 
-void say_plan(const Source& source, const DirectPlan& plan, Run& run) {
+void say_plan(const Source& source, const DirectPlan& plan, const std::string& memory, Run& run) {
   const Sampling& sampling = plan.scan.sampling;
   say_source(source, run);
   run.say(fmt::format("raster    {} x {} positions, {:.4g} and {:.4g} A apart", plan.lattice.rows, plan.lattice.cols,
@@ -29,7 +28,7 @@ void say_plan(const Source& source, const DirectPlan& plan, Run& run) {
                       std::hypot(plan.lattice.across.row, plan.lattice.across.col)));
   run.say(fmt::format("disk      {} pixels within {:.4g} mrad, wavelength {:.5g} A", plan.images,
                       1000 * plan.lens.semiangle, sampling.wavelength));
-  run.show_memory(plan.memory, run.host_budget());
+  run.show_memory(plan.memory, run.host_budget(), memory);
 }
 
 void tell(const DirectOutcome& outcome, const DirectPlan& plan, Run& run) {
@@ -48,13 +47,11 @@ void tell(const DirectOutcome& outcome, const DirectPlan& plan, Run& run) {
 
 }  // namespace
 
-std::optional<DirectOutcome> reconstruct_directly(const RunFile& run_file, DirectMethod method, Run& run) {
+std::optional<DirectOutcome> reconstruct_directly(const RunFile& run_file, DirectMethod method, Run& run,
+                                                  const std::string& memory) {
   const Source source = open_measurement(run_file.data, run);
   DirectPlan plan = plan_direct(run_file, source, method);
-  say_plan(source, plan, run);
-  run.report().add_choice("direct memory", Value(plan.memory.peak_bytes),
-                          fmt::format("{} of bright-field images beside the patterns, a tenth of head-room on top",
-                                      format_bytes(static_cast<double>(plan.memory.lasting_bytes))));
+  say_plan(source, plan, memory, run);
   const Reservation reserved = run.host_budget().reserve(
       plan.memory.needed_bytes(), fmt::format("direct reconstruction ({})", name_of(method)),
       "raise " + setting("memory") + ", or keep fewer detector pixels with " + setting("data.crop"));
@@ -76,7 +73,7 @@ void begin_directly(RunFile& run_file, Run& run) {
   const OutputRole role = side_output("the start of the reconstruction", FileMark::hdf5);
   require_place(start, role);
   prefer_right_strengths(run_file);
-  const std::optional<DirectOutcome> outcome = reconstruct_directly(run_file, *method, run);
+  const std::optional<DirectOutcome> outcome = reconstruct_directly(run_file, *method, run, "memory of the start");
   if (!outcome) return;
   write_result(start, outcome->result, role);
   run.say("wrote     " + start);

@@ -12,6 +12,7 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/npy.h"
+#include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/stem/load/blocks.h"
 #include "sonde/instruments/stem/results/output_path.h"
@@ -88,10 +89,10 @@ std::vector<std::string> to_arina(const Dataset& dataset, const std::string& pat
 enum class Format { npy, emd, arina };
 
 Format format_of(const std::string& path) {
-  const std::string name = to_lower(path);
-  if (name.ends_with("_master.h5")) return Format::arina;
-  if (name.ends_with(".npy")) return Format::npy;
-  if (name.ends_with(".h5") || name.ends_with(".emd") || name.ends_with(".hdf5")) return Format::emd;
+  if (to_lower(path).ends_with("_master.h5")) return Format::arina;
+  const std::string ending = output_ending(path);
+  if (ending == ".npy") return Format::npy;
+  if (ending == ".h5" || ending == ".emd") return Format::emd;
   throw Error(ErrorKind::usage, fmt::format("{}: no format for this ending", path))
       .hint("end the name in .npy, .emd, .h5 or _master.h5");
 }

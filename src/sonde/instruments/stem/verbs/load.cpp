@@ -7,6 +7,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/stem/load/series.h"
 #include "sonde/instruments/stem/load/trusted.h"
@@ -160,7 +161,7 @@ void load_one(const std::string& path, const std::string& output, const LoadComm
 
 void run_load(const LoadCommandOptions& options, Run& run) {
   const std::vector<std::string> scans = scans_of(options.input, options.series, run);
-  if (!options.output.empty() && !options.output.ends_with(".h5"))
+  if (!options.output.empty() && output_ending(options.output) != ".h5")
     throw Error(ErrorKind::usage, fmt::format("-o {}: the summary is an .h5 file", options.output))
         .hint("images are made by `sonde stem image`, data sets by `sonde stem convert`");
   if (!options.output.empty()) require_place(options.output);
