@@ -128,14 +128,13 @@ Choice<Index> choose_scan_batch(const Plan& plan, std::span<const Case> cases, c
 
 MemoryPlan plan_scan_memory(const Plan& plan, std::span<const Case> cases, Index at_a_time,
                             const ScanOptions& options) {
-  const auto [fixed, each] = options.batches
-                                 ? device_bytes(plan, cases, options.batches->device)
-                                 : ScanBytes{plan.bytes(), bytes_per_worker(plan, cases, options)};
+  const auto [fixed, each] = options.batches ? device_bytes(plan, cases, options.batches->device)
+                                             : ScanBytes{plan.bytes(), bytes_per_worker(plan, cases, options)};
   MemoryPlan memory;
   memory.lasting_bytes += memory.add("operators", fixed, "of one radius");
-  memory.lasting_bytes += memory.add("points", static_cast<std::size_t>(at_a_time) * each,
-                                     fmt::format("{} at a time, {} each", at_a_time,
-                                                 format_bytes(static_cast<double>(each))));
+  memory.lasting_bytes +=
+      memory.add("points", static_cast<std::size_t>(at_a_time) * each,
+                 fmt::format("{} at a time, {} each", at_a_time, format_bytes(static_cast<double>(each))));
   memory.peak_bytes = memory.lasting_bytes;
   return memory;
 }

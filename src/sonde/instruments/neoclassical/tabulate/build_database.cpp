@@ -95,9 +95,7 @@ std::vector<Case> DatabaseBuild::cases(Index radius) const {
                        std::span(fields_).subspan(static_cast<std::size_t>(radius) * fields, fields));
 }
 
-Plan DatabaseBuild::plan(Index radius) const {
-  return Plan::prepare(surface(radius), request_.grid, request_.solver);
-}
+Plan DatabaseBuild::plan(Index radius) const { return Plan::prepare(surface(radius), request_.grid, request_.solver); }
 
 ScanOptions DatabaseBuild::scan_options() const {
   return {.batch_size = request_.batch_size, .adapt = request_.adapt, .batches = batches_};
