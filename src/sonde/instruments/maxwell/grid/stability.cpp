@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/grid/stability.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "sonde/instruments/maxwell/grid/constants.h"
+#include "sonde/instruments/maxwell/grid/stencil.h"
+
+namespace sonde::maxwell {
+namespace {
+
+double smallest(const std::array<std::vector<double>, 3>& values) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& component : values)
+    if (!component.empty()) least = std::min(least, *std::min_element(component.begin(), component.end()));
+  return least;
+}
+
+/// (1/d) sum c_m sin((2m-1) k d / 2): the derivative's wave number over 2.
+double half_wave_number(int order, double k, double d) {
+  const auto weights = stencil_weights(order);
+  double sum = 0;
+  for (std::size_t m = 0; m < weights.size(); ++m)
+    sum += weights[m] * std::sin(static_cast<double>(2 * m + 1) * k * d / 2);
+  return sum / d;
+}
+
+}  // namespace
+
+double largest_time_step(const Grid& grid, const ComponentMedium& medium) {
+  double sum = 0;
+  for (const Axis axis : all_axes)
+    if (grid.has(axis)) sum += 1 / (grid.spacing(axis) * grid.spacing(axis));
+  const double v = c0 / std::sqrt(smallest(medium.eps_r) * smallest(medium.mu_r));
+  return 1 / (stencil_sum(grid.order()) * v * std::sqrt(sum));
+}
+
+double phase_velocity_ratio(const Grid& grid, double dt, double v, double frequency,
+                            const std::array<double, 3>& direction) {
+  const double omega = 2 * std::numbers::pi * frequency;
+  const double wanted = std::sin(omega * dt / 2) / (v * dt);
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Axis axis : all_axes)
+    if (grid.has(axis) && direction[dimension(axis)] != 0)
+      shortest = std::min(shortest, grid.spacing(axis) / std::abs(direction[dimension(axis)]));
+  const auto made = [&](double k) {
+    double sum = 0;
+    for (const Axis axis : all_axes) {
+      if (!grid.has(axis)) continue;
+      const double s = half_wave_number(grid.order(), k * direction[dimension(axis)], grid.spacing(axis));
+      sum += s * s;
+    }
+    return std::sqrt(sum);
+  };
+  // The left side grows with k up to the Nyquist wave number of the finest axis.
+  double low = 0, high = std::numbers::pi / shortest;
+  if (omega * dt >= std::numbers::pi || made(high) < wanted) return 0;
+  for (int i = 0; i < 200 && high - low > 1e-15 * high; ++i) {
+    const double middle = (low + high) / 2;
+    (made(middle) < wanted ? low : high) = middle;
+  }
+  return omega / ((low + high) / 2) / v;
+}
+
+double cells_per_wavelength(const Grid& grid, const ComponentMedium& medium, double frequency) {
+  double slowest = 0, coarsest = 0;
+  for (const Component c : grid.components())
+    if (is_electric(c))
+      slowest = std::max(slowest, *std::max_element(medium.eps_r[place(c)].begin(), medium.eps_r[place(c)].end()));
+  double mu_r = 0;
+  for (const Component c : grid.components())
+    if (!is_electric(c)) mu_r = std::max(mu_r, *std::max_element(medium.mu_r[place(c)].begin(), medium.mu_r[place(c)].end()));
+  for (const Axis axis : all_axes)
+    if (grid.has(axis)) coarsest = std::max(coarsest, grid.spacing(axis));
+  return c0 / std::sqrt(slowest * mu_r) / frequency / coarsest;
+}
+
+}  // namespace sonde::maxwell

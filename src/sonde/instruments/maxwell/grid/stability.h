@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sonde/instruments/maxwell/grid/medium.h"
+
+namespace sonde::maxwell {
+
+/// The largest stable time step, 1 / (S v_max sqrt(sum 1/d^2)) in s, S = stencil_sum(order). v_max takes the smallest
+/// eps_r and the smallest mu_r of the whole model: E and H of one wave are located in different cells, so that the
+/// smallest product of one cell is no bound.
+[[nodiscard]] double largest_time_step(const Grid& grid, const ComponentMedium& medium);
+
+/// Numerical over true phase velocity of a plane wave (Taflove and Hagness 2005, chapter 4), in a medium of velocity
+/// `v` m/s at `frequency` Hz, along the unit vector `direction` (z, y, x). 0 where the grid carries no such wave.
+[[nodiscard]] double phase_velocity_ratio(const Grid& grid, double dt, double v, double frequency,
+                                          const std::array<double, 3>& direction);
+
+/// Cells per shortest wavelength at `frequency`, along the axis with the largest spacing, in the slowest medium.
+[[nodiscard]] double cells_per_wavelength(const Grid& grid, const ComponentMedium& medium, double frequency);
+
+}  // namespace sonde::maxwell
