@@ -49,7 +49,8 @@ ElectricFactors electric_factors(double eps_r, double sigma, double dt, LossForm
   const double dca_deps = ca * x / eps, dcb_deps = -ca * dt / (eps * eps);
   const double dca_dsigma = -ca * dt / eps;
   // d/dsigma of (1 - exp(-x)) / sigma; by its series where the difference has no digits left.
-  const double dcb_dsigma = x > 1e-4 ? (ca * dt / eps - cb) / sigma : dt * dt / (eps * eps) * (-0.5 + x / 3 - x * x / 8);
+  const double dcb_dsigma =
+      x > 1e-4 ? (ca * dt / eps - cb) / sigma : dt * dt / (eps * eps) * (-0.5 + x / 3 - x * x / 8);
   return {factors_of(ca, cb, dca_deps * eps0, dcb_deps * eps0), factors_of(ca, cb, dca_dsigma, dcb_dsigma)};
 }
 
@@ -100,7 +101,8 @@ void add_poles(const ComponentMedium& medium, const Grid& grid, double dt, Coeff
 }  // namespace
 
 Coefficients coefficients(const ComponentMedium& medium, const Grid& grid, double dt, LossForm loss) {
-  if (!(dt > 0) || !std::isfinite(dt)) throw Error(ErrorKind::bad_input, fmt::format("dt = {} s: expected above 0", dt));
+  if (!(dt > 0) || !std::isfinite(dt))
+    throw Error(ErrorKind::bad_input, fmt::format("dt = {} s: expected above 0", dt));
   if (!medium.poles.empty() && loss == LossForm::exponential)
     throw Error(ErrorKind::bad_input, "Debye poles: exponential coefficients have no form for them")
         .hint("take the semi-implicit ones");
@@ -116,7 +118,7 @@ Coefficients coefficients(const ComponentMedium& medium, const Grid& grid, doubl
     made.ca[place(c)][node] = ca;
     made.cb[place(c)][node] = cb;
   });
-  add_poles(medium, grid, dt, made);
+  if (!medium.poles.empty()) add_poles(medium, grid, dt, made);
   return made;
 }
 
@@ -124,7 +126,8 @@ ComponentChange gradient_of(const SweepSums& sums, const ComponentMedium& medium
                             LossForm loss) {
   ComponentChange made;
   for (auto* values : {&made.eps_r, &made.sigma}) size_for(grid, true, *values);
-  const bool magnetic = std::any_of(sums.magnetic.begin(), sums.magnetic.end(), [](const auto& v) { return !v.empty(); });
+  const bool magnetic =
+      std::any_of(sums.magnetic.begin(), sums.magnetic.end(), [](const auto& v) { return !v.empty(); });
   if (magnetic) size_for(grid, false, made.mu_r);
   for_each_moving(grid, [&](Component c, std::size_t node) {
     const std::size_t e = place(c);
@@ -144,7 +147,9 @@ StepChange step_change(const ComponentChange& change, const ComponentMedium& med
                        LossForm loss) {
   StepChange made;
   for (auto* values : {&made.difference, &made.sum}) size_for(grid, true, *values);
-  const auto value = [](const std::vector<double>& values, std::size_t node) { return values.empty() ? 0 : values[node]; };
+  const auto value = [](const std::vector<double>& values, std::size_t node) {
+    return values.empty() ? 0 : values[node];
+  };
   size_for(grid, false, made.magnetic);
   for_each_moving(grid, [&](Component c, std::size_t node) {
     const std::size_t e = place(c);

@@ -43,12 +43,18 @@ struct CurlTerm {
 [[nodiscard]] constexpr std::array<CurlTerm, 2> curl_terms(Component c) {
   using enum Component;
   switch (c) {
-    case Ex: return {{{Hz, Axis::y, 1}, {Hy, Axis::z, -1}}};
-    case Ey: return {{{Hx, Axis::z, 1}, {Hz, Axis::x, -1}}};
-    case Ez: return {{{Hy, Axis::x, 1}, {Hx, Axis::y, -1}}};
-    case Hx: return {{{Ey, Axis::z, 1}, {Ez, Axis::y, -1}}};
-    case Hy: return {{{Ez, Axis::x, 1}, {Ex, Axis::z, -1}}};
-    case Hz: return {{{Ex, Axis::y, 1}, {Ey, Axis::x, -1}}};
+    case Ex:
+      return {{{Hz, Axis::y, 1}, {Hy, Axis::z, -1}}};
+    case Ey:
+      return {{{Hx, Axis::z, 1}, {Hz, Axis::x, -1}}};
+    case Ez:
+      return {{{Hy, Axis::x, 1}, {Hx, Axis::y, -1}}};
+    case Hx:
+      return {{{Ey, Axis::z, 1}, {Ez, Axis::y, -1}}};
+    case Hy:
+      return {{{Ez, Axis::x, 1}, {Ex, Axis::z, -1}}};
+    case Hz:
+      return {{{Ex, Axis::y, 1}, {Ey, Axis::x, -1}}};
   }
   return {};
 }

@@ -43,9 +43,7 @@ Grid::Grid(const GridSpec& spec) : spec_(spec) {
     if (has(c)) components_.push_back(c);
 }
 
-bool Grid::has(Component c) const {
-  return spec_.mode == Mode::em3d || is_electric(c) == (direction(c) == Axis::y);
-}
+bool Grid::has(Component c) const { return spec_.mode == Mode::em3d || is_electric(c) == (direction(c) == Axis::y); }
 
 double Grid::cell_volume() const {
   double volume = 1;

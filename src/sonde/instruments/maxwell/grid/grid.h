@@ -16,17 +16,17 @@ enum class Mode {
 /// Cells of the model, and the absorbing layers around it. Settings of order and spacing are checked by Grid.
 struct GridSpec {
   Mode mode = Mode::tm2d;
-  Triple cells{1, 1, 1};                       ///< of the model, without layers; one along y in tm2d
-  std::array<double, 3> spacing{1, 1, 1};      ///< m; along y of no meaning in tm2d
-  std::array<std::array<Index, 2>, 3> pml{};   ///< width in cells at the low and high end; 0: a conducting wall there
-  int order = 2;                               ///< of the spatial stencils: 2, 4, 6 or 8
+  Triple cells{1, 1, 1};                      ///< of the model, without layers; one along y in tm2d
+  std::array<double, 3> spacing{1, 1, 1};     ///< m; along y of no meaning in tm2d
+  std::array<std::array<Index, 2>, 3> pml{};  ///< width in cells at the low and high end; 0: a conducting wall there
+  int order = 2;                              ///< of the spatial stencils: 2, 4, 6 or 8
 
   friend bool operator==(const GridSpec&, const GridSpec&) = default;
 };
 
 /// The model with its layers: N = cells + widths along each axis, planes 0 to N and half planes between. Arrays hold N
-/// elements along an axis; plane N is on a wall and zero. A perfect conductor ends every axis, behind the layer if there
-/// is one.
+/// elements along an axis; plane N is on a wall and zero. A perfect conductor ends every axis, behind the layer if
+/// there is one.
 class Grid {
  public:
   /// Throws Error(bad_input) for sizes, spacing or order that make no grid: an axis needs as many cells as the stencil

@@ -24,9 +24,9 @@ void require_numbers(const std::vector<double>& values, const char* what, const 
     if (fits) continue;
     const auto at = static_cast<Index>(i);
     const Index nx = grid.cells(Axis::x), ny = grid.cells(Axis::y);
-    throw Error(ErrorKind::bad_input, fmt::format("{} = {} at [{}, {}, {}] (z, y, x): expected {} 0{}", what, v,
-                                                  at / (nx * ny), at / nx % ny, at % nx, positive ? "above" : "at least",
-                                                  infinite ? "" : ", finite"));
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} = {} at [{}, {}, {}] (z, y, x): expected {} 0{}", what, v, at / (nx * ny), at / nx % ny,
+                            at % nx, positive ? "above" : "at least", infinite ? "" : ", finite"));
   }
 }
 
@@ -117,9 +117,13 @@ ModelChange gather_change(const ComponentChange& gradient, MaterialLocation loca
                           const Grid& grid) {
   ModelChange sum;
   for (const Component c : grid.components()) {
-    add_from_nodes(gradient.eps_r[place(c)], c, location, padding, grid, sum.eps_r);
-    add_from_nodes(gradient.sigma[place(c)], c, location, padding, grid, sum.sigma);
-    add_from_nodes(gradient.mu_r[place(c)], c, location, padding, grid, sum.mu_r);
+    const std::size_t i = place(c);
+    if (is_electric(c)) {
+      add_from_nodes(gradient.eps_r[i], c, location, padding, grid, sum.eps_r);
+      add_from_nodes(gradient.sigma[i], c, location, padding, grid, sum.sigma);
+    } else {
+      add_from_nodes(gradient.mu_r[i], c, location, padding, grid, sum.mu_r);
+    }
   }
   return sum;
 }

@@ -60,7 +60,7 @@ PmlLine line_of(const Grid& grid, Axis axis, bool half, const std::array<Slab, 2
   for (Index i = 0; i < n; ++i) {
     const double p = static_cast<double>(i) + (half ? 0.5 : 0.0);
     const auto low = static_cast<double>(grid.low(axis)), high = static_cast<double>(grid.high(axis));
-    const bool in_low = p < low, in_high = p > static_cast<double>(n) - high;
+    const bool in_low = p<low, in_high = p> static_cast<double>(n) - high;
     if (!in_low && !in_high) continue;
     const double depth = in_low ? (low - p) / low : (p - static_cast<double>(n) + high) / high;
     const Slab& slab = slabs[in_low ? 0 : 1];
@@ -78,9 +78,7 @@ PmlLine line_of(const Grid& grid, Axis axis, bool half, const std::array<Slab, 2
 
 }  // namespace
 
-PmlSettings gprmax_pml() {
-  return {.kappa_max = 1, .alpha_max = 0.0, .scale = PmlSettings::Scale::x_low};
-}
+PmlSettings gprmax_pml() { return {.kappa_max = 1, .alpha_max = 0.0, .scale = PmlSettings::Scale::x_low}; }
 
 PmlSettings tide_pml() {
   return {.kappa_max = 5, .alpha_max = 0.008, .alpha_min = 0.0008, .scale = PmlSettings::Scale::vacuum};
@@ -93,8 +91,8 @@ PmlProfiles pml_profiles(const Grid& grid, const ComponentMedium& medium, const 
     throw Error(ErrorKind::bad_input,
                 fmt::format("absorbing layer: kappa_max = {}, grading = {}, sigma_factor = {}, alpha_max = {}, "
                             "alpha_min = {}; expected kappa_max of at least 1 and the others at least 0",
-                            settings.kappa_max, settings.grading, settings.sigma_factor,
-                            settings.alpha_max.value_or(0), settings.alpha_min));
+                            settings.kappa_max, settings.grading, settings.sigma_factor, settings.alpha_max.value_or(0),
+                            settings.alpha_min));
   PmlProfiles made;
   for (const Axis axis : all_axes) {
     if (!grid.has(axis)) continue;

@@ -18,11 +18,11 @@ struct PmlSettings {
     x_low,  ///< the mean of the outermost plane of the low side of x, for all sides, as gprMax does
     vacuum  ///< none, as TIDE does
   };
-  double grading = 4;                  ///< m: conductivity and kappa grow as depth^m
-  double sigma_factor = 1;             ///< of the conductivity 0.8 (m + 1) / (eta0 d sqrt(eps_r mu_r))
+  double grading = 4;       ///< m: conductivity and kappa grow as depth^m
+  double sigma_factor = 1;  ///< of the conductivity 0.8 (m + 1) / (eta0 d sqrt(eps_r mu_r))
   double kappa_max = 1.5;
-  std::optional<double> alpha_max{};   ///< S/m; unset: 0.05 pi f0 eps0 eps_r
-  double alpha_min = 0;                ///< S/m
+  std::optional<double> alpha_max{};  ///< S/m; unset: 0.05 pi f0 eps0 eps_r
+  double alpha_min = 0;               ///< S/m
   Scale scale = Scale::slab;
 };
 [[nodiscard]] PmlSettings gprmax_pml();

@@ -72,7 +72,8 @@ double cells_per_wavelength(const Grid& grid, const ComponentMedium& medium, dou
       slowest = std::max(slowest, *std::max_element(medium.eps_r[place(c)].begin(), medium.eps_r[place(c)].end()));
   double mu_r = 0;
   for (const Component c : grid.components())
-    if (!is_electric(c)) mu_r = std::max(mu_r, *std::max_element(medium.mu_r[place(c)].begin(), medium.mu_r[place(c)].end()));
+    if (!is_electric(c))
+      mu_r = std::max(mu_r, *std::max_element(medium.mu_r[place(c)].begin(), medium.mu_r[place(c)].end()));
   for (const Axis axis : all_axes)
     if (grid.has(axis)) coarsest = std::max(coarsest, grid.spacing(axis));
   return c0 / std::sqrt(slowest * mu_r) / frequency / coarsest;

@@ -19,11 +19,16 @@ constexpr std::array<double, 4> order_8{1225.0 / 1024, -245.0 / 3072, 49.0 / 512
 
 std::span<const double> stencil_weights(int order) {
   switch (order) {
-    case 2: return order_2;
-    case 4: return order_4;
-    case 6: return order_6;
-    case 8: return order_8;
-    default: throw Error(ErrorKind::bad_input, fmt::format("order = {}: expected 2, 4, 6 or 8", order));
+    case 2:
+      return order_2;
+    case 4:
+      return order_4;
+    case 6:
+      return order_6;
+    case 8:
+      return order_8;
+    default:
+      throw Error(ErrorKind::bad_input, fmt::format("order = {}: expected 2, 4, 6 or 8", order));
   }
 }
 
