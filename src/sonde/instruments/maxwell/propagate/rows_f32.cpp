@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/propagate/rows_of_type.h"
+
+namespace sonde::maxwell {
+
+SONDE_ROWS_OF_TYPE(float, f32)
+
+}  // namespace sonde::maxwell
