@@ -28,6 +28,7 @@ struct Tap {
 struct Point {
   Component component = Component::Ey;
   std::vector<Tap> taps{};
+  bool hard = false;  ///< of a source of E on a perfectly conducting node: its amplitude is the field there, in V/m
 };
 
 /// Where one shot is excited and recorded. A source of an E component is an electric current: its amplitude is the

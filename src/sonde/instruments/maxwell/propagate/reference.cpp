@@ -93,6 +93,7 @@ void step_e(const Stepper& on, State& state) {
 
 /// cb or cq of a source's node over the volume, with the sign of a current: what a unit of amplitude adds to the field.
 double injection(const Stepper& on, const Point& point, const Tap& tap) {
+  if (point.hard) return tap.weight;  // the conductor's step leaves zero
   const auto& by = is_electric(point.component) ? on.step.cb : on.step.cq;
   return -by[place(point.component)][static_cast<std::size_t>(tap.node)] * tap.weight / on.grid().cell_volume();
 }

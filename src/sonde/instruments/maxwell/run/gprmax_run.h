@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/memory/memory_plan.h"
+#include "sonde/instruments/maxwell/propagate/problem.h"
+#include "sonde/instruments/maxwell/read/gprmax_model.h"
+
+namespace sonde::maxwell {
+
+enum class Precision { f32, f64 };
+
+/// What a user may decide beside the file.
+struct GprmaxRunOptions {
+  int order = 2;
+  Precision precision = Precision::f32;
+};
+
+/// What is known of the run of a model before it: how it is sampled, and what it holds.
+struct GprmaxPlan {
+  Index ratio = 1;               ///< inner steps per step of the file: higher orders have a lower stability limit
+  double dt = 0;                 ///< s, of an inner step
+  double highest_frequency = 0;  ///< Hz, of the waveforms, where their spectrum falls below -40 dB
+  double cells_per_wavelength = 0;
+  double least_cells_per_wavelength = 0;  ///< below which a run is not worth its time: 5 at order 2, else 3
+  /// Numerical over true phase velocity at that frequency in the slowest medium, along an axis and along the diagonal.
+  double velocity_along_axis = 0, velocity_along_diagonal = 0;
+  MemoryPlan memory;
+  std::vector<std::string> warnings;
+};
+
+/// Samples of one receiver, [iterations], by component in the axes of the file: sample n is E at n dt and H at (n -
+/// 1/2) dt, as gprMax records them before step n.
+struct GprmaxTrace {
+  Component component;
+  std::vector<double> samples;
+};
+struct GprmaxRecord {
+  GprmaxAcquisition acquisition;            ///< of this run
+  std::vector<std::vector<GprmaxTrace>> traces;  ///< [receiver]
+};
+
+/// The runs of a gprMax model: prepared once, then one after the other.
+class GprmaxRun {
+ public:
+  /// Throws what coefficients() and the waveforms throw.
+  GprmaxRun(const GprmaxInput& input, GprmaxModel model, const GprmaxRunOptions& options);
+  ~GprmaxRun();
+  GprmaxRun(GprmaxRun&&) noexcept;
+
+  [[nodiscard]] const GprmaxModel& model() const;
+  [[nodiscard]] const GprmaxPlan& plan() const;
+  /// Cells and inner steps of one run.
+  [[nodiscard]] Index cells() const;
+  [[nodiscard]] Index steps() const;
+
+  /// Run 0, 1, ... with its sources and receivers moved; `stepped` is called after each inner step. The first one makes
+  /// the factors. Ends between steps when asked to stop.
+  [[nodiscard]] GprmaxRecord run(Index which, const std::function<void()>& stepped = {});
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sonde::maxwell
