@@ -283,8 +283,10 @@ struct Propagator<T>::Impl {
         const Component c = sources[s].component;
         const Index row = tap.node / n[2], x = tap.node % n[2];
         const auto& factor = is_electric(c) ? cb : cq;
-        const auto size =
-            static_cast<T>(-static_cast<double>(factor[place(c)][row][x]) * tap.weight / problem.grid.cell_volume());
+        // The step of a conductor leaves zero, so that a hard source sets the field.
+        const double by_current =
+            -static_cast<double>(factor[place(c)][row][x]) * tap.weight / problem.grid.cell_volume();
+        const auto size = static_cast<T>(sources[s].hard ? tap.weight : by_current);
         made[static_cast<std::size_t>(row / n[1])].push_back({c, s, row, x, size});
       }
     return made;
@@ -501,6 +503,27 @@ std::size_t Propagator<T>::bytes() const {
     for (const auto& rows : pole)
       if (rows) sum += rows->polarisation.allocated_bytes() + rows->aP.bytes() + rows->bP.bytes() + rows->cP.bytes();
   return sum;
+}
+
+template <class T>
+typename Propagator<T>::Bytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles) {
+  const Lattice lattice(grid);
+  const auto elements = static_cast<std::size_t>(lattice.elements()), nodes = static_cast<std::size_t>(grid.count());
+  Bytes made;
+  for (const Component c : grid.components()) {
+    // A field, and its factors if no two rows are equal; of E one more, and a polarisation and three factors per pole.
+    const std::size_t factors = is_electric(c) ? 2 + 3 * poles : 1;
+    made.lasting += sizeof(T) * (elements * (is_electric(c) ? 1 + poles : 1) + nodes * factors);
+    made.lasting += factors * static_cast<std::size_t>(lattice.rows()) * sizeof(T*);
+    made.in_preparation += sizeof(double) * nodes * factors;
+    for (const CurlTerm& term : curl_terms(c)) {
+      if (!grid.has(term.of) || !grid.has(term.along)) continue;
+      const Index layers = grid.low(term.along) + grid.high(term.along), extent = grid.extent(term.along);
+      made.lasting += sizeof(T) * static_cast<std::size_t>(
+                                      (term.along == Axis::x ? lattice.rows() : lattice.elements() / extent) * layers);
+    }
+  }
+  return made;
 }
 
 template <class T>

@@ -41,6 +41,11 @@ class Propagator {
   void fields_changed();
 
   [[nodiscard]] std::size_t bytes() const;
+  /// At most so many for a problem of this grid, before one is made, and in_preparation beside it while it is.
+  struct Bytes {
+    std::size_t lasting = 0, in_preparation = 0;
+  };
+  [[nodiscard]] static Bytes bytes_for(const Grid& grid, std::size_t poles);
   [[nodiscard]] const Grid& grid() const;
 
  private:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/maxwell/propagate/test_problem.h"
@@ -112,6 +113,30 @@ INSTANTIATE_TEST_SUITE_P(Cases, PropagatorOf,
                                            MixedCase{.mode = Mode::em3d, .order = 6, .poles = 1},
                                            MixedCase{.mode = Mode::em3d, .order = 8}),
                          [](const auto& each) { return testing::text_of(each.param); });
+
+TEST(PropagatorBytes, AreNotMoreThanWasSaid) {
+  for (const Mode mode : {Mode::tm2d, Mode::em3d}) {
+    const Problem problem = testing::mixed_problem({.mode = mode, .poles = 1});
+    const std::size_t most = Propagator<float>::bytes_for(problem.grid, 1).lasting;
+    const std::size_t held = Propagator<float>(problem).bytes();
+    EXPECT_LE(held, most);
+    EXPECT_GT(held, most * 9 / 10);  // no two rows of this medium are equal
+  }
+}
+
+TEST(HardSource, SetsTheFieldOfItsNode) {
+  Problem problem = testing::mixed_problem({.mode = Mode::em3d, .order = 4});
+  const Index node = problem.grid.index(4, 5, 6);
+  problem.medium.sigma[2][static_cast<std::size_t>(node)] = std::numeric_limits<double>::infinity();
+  const Acquisition shot{{{Component::Ez, {{node}}, true}}, {{Component::Ez, {{node}}}}};
+  const reference::Samples volts{{1}, {-2}, {3}};
+  std::vector<double> record(3);
+  Propagator<double> fast(problem);
+  fast.run(shot, 3, flat(volts), record);
+  EXPECT_EQ(record, flat(volts));
+  State state = make_state(problem);
+  EXPECT_EQ(reference::forward(problem, shot, volts, state), volts);
+}
 
 TEST(PropagatorState, ContinuesAsIfItHadNotStopped) {
   const Problem problem = testing::mixed_problem({.mode = Mode::em3d, .order = 4, .poles = 1});

@@ -20,7 +20,8 @@
 namespace sonde::maxwell {
 namespace {
 
-/// A waveform of the file at its times: electric sources at n dt, magnetic ones half a step later, as gprMax takes them.
+/// A waveform of the file at its times: electric sources at n dt, magnetic ones half a step later, as gprMax takes
+/// them.
 class Waveforms {
  public:
   Waveforms(const GprmaxInput& input, double dt) : input_(input), dt_(dt) {}
@@ -49,8 +50,7 @@ class Waveforms {
 
   [[nodiscard]] double in_table(const std::string& id, double t) const {
     const GprmaxExcitation& table = input_.excitation;
-    const auto column = static_cast<std::size_t>(
-        std::find(table.ids.begin(), table.ids.end(), id) - table.ids.begin());
+    const auto column = static_cast<std::size_t>(std::find(table.ids.begin(), table.ids.end(), id) - table.ids.begin());
     if (column == table.ids.size()) throw Error(ErrorKind::bad_file, fmt::format("waveform \"{}\" is not defined", id));
     const std::vector<double>& values = table.values[column];
     const auto time = [&](std::size_t i) {
@@ -122,8 +122,9 @@ Problem problem_of(GprmaxModel& model, const GprmaxRunOptions& options) {
   // The field of a voltage source without resistance is set: its node is a conductor otherwise.
   for (const GprmaxSourcePoint& source : model.acquisition.sources)
     if (source.kind == GprmaxSourceKind::voltage_source && source.resistance == 0)
-      made.medium.sigma[place(source.component)][static_cast<std::size_t>(
-          made.grid.index(source.at[0], source.at[1], source.at[2]))] = std::numeric_limits<double>::infinity();
+      made.medium.sigma[place(source.component)]
+                       [static_cast<std::size_t>(made.grid.index(source.at[0], source.at[1], source.at[2]))] =
+          std::numeric_limits<double>::infinity();
   return made;
 }
 
@@ -172,10 +173,10 @@ struct GprmaxRun::Impl {
                            : std::pair(Propagator<double>::bytes_for(problem.grid, poles).lasting,
                                        Propagator<double>::bytes_for(problem.grid, poles).in_preparation);
     MemoryPlan& memory = plan.memory;
-    const std::size_t medium =
-        memory.add("medium", gprmax_model_bytes(input), fmt::format("{} components, float64", problem.grid.components().size()));
-    const std::size_t fields = memory.add("fields and factors", bytes.first,
-                                          fmt::format("{} cells, at most", problem.grid.count()));
+    const std::size_t medium = memory.add("medium", gprmax_model_bytes(input),
+                                          fmt::format("{} components, float64", problem.grid.components().size()));
+    const std::size_t fields =
+        memory.add("fields and factors", bytes.first, fmt::format("{} cells, at most", problem.grid.count()));
     const std::size_t making = memory.add("making factors", bytes.second, "float64, before the first step");
     memory.lasting_bytes = medium + fields;
     memory.peak_bytes = medium + fields + making;
@@ -255,8 +256,8 @@ struct GprmaxRun::Impl {
   }
 
   /// What gprMax records before step n is what step n - 1 has left.
-  [[nodiscard]] std::vector<double> as_gprmax(const std::vector<double>& recorded, std::size_t points, std::size_t point,
-                                              bool electric) const {
+  [[nodiscard]] std::vector<double> as_gprmax(const std::vector<double>& recorded, std::size_t points,
+                                              std::size_t point, bool electric) const {
     std::vector<double> inner(static_cast<std::size_t>(inner_steps()));
     for (std::size_t n = 0; n < inner.size(); ++n) inner[n] = recorded[n * points + point];
     std::vector<double> outer =

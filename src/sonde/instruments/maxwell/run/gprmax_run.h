@@ -40,7 +40,7 @@ struct GprmaxTrace {
   std::vector<double> samples;
 };
 struct GprmaxRecord {
-  GprmaxAcquisition acquisition;            ///< of this run
+  GprmaxAcquisition acquisition;                 ///< of this run
   std::vector<std::vector<GprmaxTrace>> traces;  ///< [receiver]
 };
 
