@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/run/instrument.h"
+
+#include "sonde/instruments/maxwell/bench/cases.h"
+#include "sonde/instruments/maxwell/verbs/verbs.h"
+
+namespace sonde::maxwell {
+namespace {
+
+// In the order of the overview.
+std::vector<Verb> verbs() { return {run_verb(), plot_verb(), verify_verb()}; }
+
+}  // namespace
+
+extern const Instrument instrument;
+const Instrument instrument{
+    .name = "maxwell", .verbs = verbs, .bench_cases = [](ShowPage) { return sonde::maxwell::bench_cases(); }};
+
+}  // namespace sonde::maxwell
