@@ -52,6 +52,8 @@ class RowTable {
     }
   }
   [[nodiscard]] const T* operator[](Index row) const { return rows_[static_cast<std::size_t>(row)]; }
+  /// Where this row and those behind it are.
+  [[nodiscard]] const T* const* rows(Index first) const { return rows_.data() + first; }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] std::size_t bytes() const {
     return kept_.size() * (kept_.empty() ? 0 : kept_.front().size() * sizeof(T)) + rows_.size() * sizeof(T*);

@@ -135,7 +135,8 @@ struct Propagator<T>::Impl {
         cq{table(step.cq[0]), table(step.cq[1]), table(step.cq[2])},
         scratch([this] {
           const auto n = static_cast<std::size_t>(lattice.extents[2]);
-          return Scratch{std::vector<T>(n), std::vector<T>(n)};
+          const std::size_t plane = problem.medium.poles.empty() ? 0 : n * static_cast<std::size_t>(lattice.extents[1]);
+          return Scratch{std::vector<T>(n), std::vector<T>(plane)};
         }) {
     const Triple& n = lattice.extents;
     for (const Component c : p.grid.components()) {
@@ -178,6 +179,9 @@ struct Propagator<T>::Impl {
   }
 
   /// Images of the walls at both ends of a row that has been updated: what stencils along x read there.
+  void fill_ends(Component c, Index k) {
+    for (Index j = 0; j < lattice.extents[1]; ++j) fill_ends(c, row_of(c, k, j));
+  }
   void fill_ends(Component c, T* row) const {
     const Index n = width();
     if (is_half(c, Axis::x)) {
@@ -194,59 +198,84 @@ struct Propagator<T>::Impl {
     }
   }
 
-  void add_layers(Component c, std::size_t t, const Derivative<T>& d, const T* factor, T* to, Index k, Index j,
-                  Scratch& buffer) {
+  void add_layers(Component c, std::size_t t, const RowTable<T>& factors, Index k, Scratch& buffer) {
     Layer<T>& layer = layers[which(c)][t];
     if (layer.extent == 0 || layer.empty()) return;
     const Axis along = curl_terms(c)[t].along;
-    T* psi = static_cast<T*>(layer.psi.data());
-    T* values = buffer.derivative.data();
-    if (along == Axis::x) {
-      psi += (k * lattice.extents[1] + j) * layer.width();
-      const auto end = [&](Index first, Index last) {
-        if (first == last) return;
-        kernels.derive(d, values, first, last);
-        add_layer(values + first, layer.a.data() + first, layer.b.data() + first, layer.k_inverse.data() + first,
-                  factor + first, psi + layer.slot(first), to + first, last - first);
-      };
-      end(0, layer.low);
-      end(layer.high, layer.extent);
-      return;
+    if (along == Axis::z && !layer.has(k)) return;
+    for (Index j = 0; j < lattice.extents[1]; ++j) {
+      if (along == Axis::y && !layer.has(j)) continue;
+      const Derivative<T> d = derivative(c, t, k, j);
+      const T* factor = factors[table_row(k, j)];
+      along == Axis::x ? add_layers_at_ends(layer, d, factor, row_of(c, k, j), table_row(k, j), buffer)
+                       : add_layer_to_row(layer, along, d, factor, row_of(c, k, j), k, j, buffer);
     }
+  }
+
+  void add_layers_at_ends(Layer<T>& layer, const Derivative<T>& d, const T* factor, T* to, Index row, Scratch& buffer) {
+    T* psi = static_cast<T*>(layer.psi.data()) + row * layer.width();
+    T* values = buffer.derivative.data();
+    const auto end = [&](Index first, Index last) {
+      if (first == last) return;
+      kernels.derive(d, values, first, last);
+      add_layer(values + first, layer.a.data() + first, layer.b.data() + first, layer.k_inverse.data() + first,
+                factor + first, psi + layer.slot(first), to + first, last - first);
+    };
+    end(0, layer.low);
+    end(layer.high, layer.extent);
+  }
+
+  void add_layer_to_row(Layer<T>& layer, Axis along, const Derivative<T>& d, const T* factor, T* to, Index k, Index j,
+                        Scratch& buffer) {
     const Index i = along == Axis::z ? k : j;
-    if (!layer.has(i)) return;
     const auto at = static_cast<std::size_t>(i);
-    psi +=
+    T* psi =
+        static_cast<T*>(layer.psi.data()) +
         (along == Axis::z ? layer.slot(i) * lattice.extents[1] + j : k * layer.width() + layer.slot(i)) * lattice.pitch;
-    kernels.derive(d, values, 0, width());
-    add_layer(values, layer.a[at], layer.b[at], layer.k_inverse[at], factor, psi, to, 0, width());
+    kernels.derive(d, buffer.derivative.data(), 0, width());
+    add_layer(buffer.derivative.data(), layer.a[at], layer.b[at], layer.k_inverse[at], factor, psi, to, 0, width());
   }
 
-  void magnetic_row(Component c, Index k, Index j, Scratch& buffer) {
-    T* to = row_of(c, k, j);
-    const T* factor = cq[place(c)][table_row(k, j)];
-    std::array<Derivative<T>, 2> d;
-    for (std::size_t t = 0; t < 2; ++t)
-      if (has_term(c, t)) d[t] = derivative(c, t, k, j);
-    if (has_term(c, 0) && has_term(c, 1))
-      kernels.magnetic_of_two(d[0], d[1], factor, to, 0, width());
-    else
-      kernels.magnetic(has_term(c, 0) ? d[0] : d[1], factor, to, 0, width());
-    for (std::size_t t = 0; t < 2; ++t)
-      if (has_term(c, t)) add_layers(c, t, d[t], factor, to, k, j, buffer);
-    fill_ends(c, to);
+  /// Rows of a plane whose taps lie alike: all, but those near walls along y, whose images are elsewhere.
+  template <class Body>
+  void for_each_block(Component c, const Body& body) const {
+    const Index n = lattice.extents[1];
+    const bool across =
+        (has_term(c, 0) && curl_terms(c)[0].along == Axis::y) || (has_term(c, 1) && curl_terms(c)[1].along == Axis::y);
+    const Index near = across ? half_order : 0;
+    for (Index j = 0; j < near; ++j) body(j, 1);
+    if (n > 2 * near) body(near, n - 2 * near);
+    for (Index j = n - near; j < n; ++j) body(j, 1);
   }
 
-  void electric_row(Component c, Index k, Index j, Scratch& buffer) {
-    T* to = row_of(c, k, j);
+  void magnetic_plane(Component c, Index k, Scratch& buffer) {
+    const std::size_t h = place(c);
+    for_each_block(c, [&](Index j, Index rows) {
+      const RowBlock block{rows, lattice.pitch, width()};
+      const T* const* factor = cq[h].rows(table_row(k, j));
+      if (has_term(c, 0) && has_term(c, 1))
+        kernels.magnetic_of_two(derivative(c, 0, k, j), derivative(c, 1, k, j), factor, row_of(c, k, j), block);
+      else
+        kernels.magnetic(derivative(c, has_term(c, 0) ? 0 : 1, k, j), factor, row_of(c, k, j), block);
+    });
+    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cq[h], k, buffer);
+    fill_ends(c, k);
+  }
+
+  void electric_plane(Component c, Index k, Scratch& buffer) {
     const std::size_t e = place(c);
-    const Index at = table_row(k, j);
-    if (!poles.empty()) std::copy_n(to, width(), buffer.old.data());
-    const std::array d{derivative(c, 0, k, j), derivative(c, 1, k, j)};
-    kernels.electric(d[0], d[1], ca[e][at], cb[e][at], to, 0, width());
-    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, d[t], cb[e][at], to, k, j, buffer);
-    if (!poles.empty()) relax_row(c, at, to, buffer.old.data());
-    fill_ends(c, to);
+    if (!poles.empty())
+      for (Index j = 0; j < lattice.extents[1]; ++j)
+        std::copy_n(row_of(c, k, j), width(), buffer.old.data() + j * width());
+    for_each_block(c, [&](Index j, Index rows) {
+      const Index at = table_row(k, j);
+      kernels.electric(derivative(c, 0, k, j), derivative(c, 1, k, j), ca[e].rows(at), cb[e].rows(at), row_of(c, k, j),
+                       {rows, lattice.pitch, width()});
+    });
+    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cb[e], k, buffer);
+    for (Index j = 0; !poles.empty() && j < lattice.extents[1]; ++j)
+      relax_row(c, table_row(k, j), row_of(c, k, j), buffer.old.data() + j * width());
+    fill_ends(c, k);
   }
 
   void relax_row(Component c, Index at, T* to, const T* old) {
@@ -270,8 +299,7 @@ struct Propagator<T>::Impl {
   void plane(bool electric, Index k, Scratch& buffer) {
     for (const Component c : problem.grid.components()) {
       if (is_electric(c) != electric) continue;
-      for (Index j = 0; j < lattice.extents[1]; ++j)
-        electric ? electric_row(c, k, j, buffer) : magnetic_row(c, k, j, buffer);
+      electric ? electric_plane(c, k, buffer) : magnetic_plane(c, k, buffer);
     }
   }
 

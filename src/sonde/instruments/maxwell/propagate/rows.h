@@ -16,17 +16,23 @@ struct Derivative {
   std::array<T, 8> weights{};
 };
 
-/// The loops of a step over one row, [first, last) of x, for a stencil order. All rows may be read beyond their ends by
-/// half the order.
+/// Rows one pitch apart that a loop goes through with the same weights: taps and results move on by it from row to row,
+/// factors are where the table says.
+struct RowBlock {
+  Index rows = 1, pitch = 0, width = 0;
+};
+
+/// The loops of a step for a stencil order. All rows may be read beyond their ends by half the order.
 template <class T>
 struct RowKernels {
   /// e <- ca e + cb (a + b).
-  void (*electric)(const Derivative<T>& a, const Derivative<T>& b, const T* ca, const T* cb, T* e, Index first,
-                   Index last);
+  void (*electric)(const Derivative<T>& a, const Derivative<T>& b, const T* const* ca, const T* const* cb, T* e,
+                   const RowBlock& block);
   /// h <- h + cq a, or h + cq (a + b).
-  void (*magnetic)(const Derivative<T>& a, const T* cq, T* h, Index first, Index last);
-  void (*magnetic_of_two)(const Derivative<T>& a, const Derivative<T>& b, const T* cq, T* h, Index first, Index last);
-  /// to <- d.
+  void (*magnetic)(const Derivative<T>& a, const T* const* cq, T* h, const RowBlock& block);
+  void (*magnetic_of_two)(const Derivative<T>& a, const Derivative<T>& b, const T* const* cq, T* h,
+                          const RowBlock& block);
+  /// to <- d in [first, last) of one row.
   void (*derive)(const Derivative<T>& d, T* to, Index first, Index last);
 };
 

@@ -18,27 +18,49 @@ SONDE_INLINE T value(const std::array<const T*, 8>& taps, const std::array<T, 8>
   return sum;
 }
 
+template <int order, class T>
+SONDE_INLINE void next_row(std::array<const T*, 8>& taps, Index pitch) {
+  for (std::size_t q = 0; q < order; ++q) taps[q] += pitch;
+}
+
 // Copies of the descriptions, so that stores to a row are known not to change them.
 template <int order, class T>
-SONDE_INLINE void electric(const Derivative<T> a, const Derivative<T> b, const T* ca, const T* cb, T* e, Index first,
-                           Index last) {
+SONDE_INLINE void electric(Derivative<T> a, Derivative<T> b, const T* const* ca_rows, const T* const* cb_rows, T* e,
+                           const RowBlock block) {
+  for (Index row = 0; row < block.rows; ++row) {
+    const T *ca = ca_rows[row], *cb = cb_rows[row];
 #pragma GCC ivdep
-  for (Index x = first; x < last; ++x)
-    e[x] = ca[x] * e[x] + cb[x] * (value<order>(a.taps, a.weights, x) + value<order>(b.taps, b.weights, x));
+    for (Index x = 0; x < block.width; ++x)
+      e[x] = ca[x] * e[x] + cb[x] * (value<order>(a.taps, a.weights, x) + value<order>(b.taps, b.weights, x));
+    next_row<order>(a.taps, block.pitch);
+    next_row<order>(b.taps, block.pitch);
+    e += block.pitch;
+  }
 }
 
 template <int order, class T>
-SONDE_INLINE void magnetic(const Derivative<T> a, const T* cq, T* h, Index first, Index last) {
+SONDE_INLINE void magnetic(Derivative<T> a, const T* const* cq_rows, T* h, const RowBlock block) {
+  for (Index row = 0; row < block.rows; ++row) {
+    const T* cq = cq_rows[row];
 #pragma GCC ivdep
-  for (Index x = first; x < last; ++x) h[x] += cq[x] * value<order>(a.taps, a.weights, x);
+    for (Index x = 0; x < block.width; ++x) h[x] += cq[x] * value<order>(a.taps, a.weights, x);
+    next_row<order>(a.taps, block.pitch);
+    h += block.pitch;
+  }
 }
 
 template <int order, class T>
-SONDE_INLINE void magnetic_of_two(const Derivative<T> a, const Derivative<T> b, const T* cq, T* h, Index first,
-                                  Index last) {
+SONDE_INLINE void magnetic_of_two(Derivative<T> a, Derivative<T> b, const T* const* cq_rows, T* h,
+                                  const RowBlock block) {
+  for (Index row = 0; row < block.rows; ++row) {
+    const T* cq = cq_rows[row];
 #pragma GCC ivdep
-  for (Index x = first; x < last; ++x)
-    h[x] += cq[x] * (value<order>(a.taps, a.weights, x) + value<order>(b.taps, b.weights, x));
+    for (Index x = 0; x < block.width; ++x)
+      h[x] += cq[x] * (value<order>(a.taps, a.weights, x) + value<order>(b.taps, b.weights, x));
+    next_row<order>(a.taps, block.pitch);
+    next_row<order>(b.taps, block.pitch);
+    h += block.pitch;
+  }
 }
 
 template <int order, class T>
@@ -72,21 +94,21 @@ struct OfEach {
 }  // namespace sonde::maxwell::rows
 
 // The kernels of one order: target_clones needs functions that are no templates.
-#define SONDE_ROWS_OF_ORDER(T, order)                                                                                \
-  SONDE_MULTIVERSION void electric_##order(const Derivative<T>& a, const Derivative<T>& b, const T* ca, const T* cb, \
-                                           T* e, Index first, Index last) {                                          \
-    rows::electric<order, T>(a, b, ca, cb, e, first, last);                                                          \
-  }                                                                                                                  \
-  SONDE_MULTIVERSION void magnetic_##order(const Derivative<T>& a, const T* cq, T* h, Index first, Index last) {     \
-    rows::magnetic<order, T>(a, cq, h, first, last);                                                                 \
-  }                                                                                                                  \
-  SONDE_MULTIVERSION void magnetic_of_two_##order(const Derivative<T>& a, const Derivative<T>& b, const T* cq, T* h, \
-                                                  Index first, Index last) {                                         \
-    rows::magnetic_of_two<order, T>(a, b, cq, h, first, last);                                                       \
-  }                                                                                                                  \
-  SONDE_MULTIVERSION void derive_##order(const Derivative<T>& d, T* to, Index first, Index last) {                   \
-    rows::derive<order, T>(d, to, first, last);                                                                      \
-  }                                                                                                                  \
+#define SONDE_ROWS_OF_ORDER(T, order)                                                                                 \
+  SONDE_MULTIVERSION void electric_##order(const Derivative<T>& a, const Derivative<T>& b, const T* const* ca,        \
+                                           const T* const* cb, T* e, const RowBlock& block) {                         \
+    rows::electric<order, T>(a, b, ca, cb, e, block);                                                                 \
+  }                                                                                                                   \
+  SONDE_MULTIVERSION void magnetic_##order(const Derivative<T>& a, const T* const* cq, T* h, const RowBlock& block) { \
+    rows::magnetic<order, T>(a, cq, h, block);                                                                        \
+  }                                                                                                                   \
+  SONDE_MULTIVERSION void magnetic_of_two_##order(const Derivative<T>& a, const Derivative<T>& b, const T* const* cq, \
+                                                  T* h, const RowBlock& block) {                                      \
+    rows::magnetic_of_two<order, T>(a, b, cq, h, block);                                                              \
+  }                                                                                                                   \
+  SONDE_MULTIVERSION void derive_##order(const Derivative<T>& d, T* to, Index first, Index last) {                    \
+    rows::derive<order, T>(d, to, first, last);                                                                       \
+  }                                                                                                                   \
   constexpr RowKernels<T> of_order_##order{electric_##order, magnetic_##order, magnetic_of_two_##order, derive_##order};
 #define SONDE_ROWS_OF_TYPE(T, name)                                                                                    \
   namespace rows::name {                                                                                               \

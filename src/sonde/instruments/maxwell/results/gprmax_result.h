@@ -15,8 +15,8 @@ namespace sonde::maxwell {
 /// One run as a file of gprMax.
 [[nodiscard]] GprmaxOutput gprmax_output(const GprmaxRun& run, const GprmaxRecord& record);
 
-/// All runs as arrays: for each component that a receiver has, [time][run][receiver] in V/m or A/m, NaN where a receiver
-/// lacks it; `time` in s; places of receivers and sources in m, [run][receiver or source][x, y, z].
+/// All runs as arrays: for each component that a receiver has, [time][run][receiver] in V/m or A/m, NaN where a
+/// receiver lacks it; `time` in s; places of receivers and sources in m, [run][receiver or source][x, y, z].
 [[nodiscard]] Contents result_contents(const GprmaxRun& run, const std::vector<GprmaxRecord>& records);
 
 /// What is drawn of a file of gprMax.

@@ -30,10 +30,8 @@ Chart ascan_chart(const std::string& title, double dt, const std::vector<NamedTr
     facet.title = trace.name;
     facet.x = {.title = "time", .unit = "ns"};
     facet.y = {.title = trace.name, .unit = trace.unit};
-    facet.series.push_back({.name = "",
-                            .x = nanoseconds(dt, trace.samples.size()),
-                            .y = trace.samples,
-                            .mark = Mark::lines});
+    facet.series.push_back(
+        {.name = "", .x = nanoseconds(dt, trace.samples.size()), .y = trace.samples, .mark = Mark::lines});
   }
   return chart;
 }

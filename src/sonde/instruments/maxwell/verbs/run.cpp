@@ -44,7 +44,8 @@ struct RunOptions {
                 .letter = 'n'});
     fields.choice("order", order, {{"2", 2}, {"4", 4}, {"6", 6}, {"8", 8}},
                   {.help = "order of the spatial stencils; above 2 each step of the file becomes several"});
-    fields.choice("dtype", dtype, {{"f32", Precision::f32}, {"f64", Precision::f64}}, {.help = "precision of the fields"});
+    fields.choice("dtype", dtype, {{"f32", Precision::f32}, {"f64", Precision::f64}},
+                  {.help = "precision of the fields"});
     fields.choice("pml_preset", pml_preset,
                   {{"gprmax", PmlPreset::gprmax}, {"tide", PmlPreset::tide}, {"default", PmlPreset::graded}},
                   {.help = "profile of the absorbing layers: that of the file, of TIDE, or one that also absorbs "
@@ -70,7 +71,8 @@ void require_outputs(const RunOptions& options, Run& run) {
   }
   if (options.output.empty()) {
     if (!options.plot.empty() || run.gives_arrays()) return;
-    throw Error(ErrorKind::usage, "no " + setting("output")).hint("give a name that ends in .out, or " + setting("plot"));
+    throw Error(ErrorKind::usage, "no " + setting("output"))
+        .hint("give a name that ends in .out, or " + setting("plot"));
   }
   (void)require_ending(options.output, "traces", {".out", ".h5", ".nc", ".npz"});
   if (!writes_out(options) || options.runs == 1) return require_place(options.output);
@@ -98,10 +100,10 @@ void report_plan(const GprmaxRun& gprmax, const RunOptions& options, Run& run) {
   if (plan.highest_frequency > 0) {
     run.report().add_choice(
         "cells per wavelength", Value(plan.cells_per_wavelength),
-        fmt::format("at {:.4g} Hz, where the spectrum has fallen by 40 dB; phase velocity there {:+.2f} % along an axis, "
-                    "{:+.2f} % along the diagonal",
-                    plan.highest_frequency, 100 * (plan.velocity_along_axis - 1),
-                    100 * (plan.velocity_along_diagonal - 1)));
+        fmt::format(
+            "at {:.4g} Hz, where the spectrum has fallen by 40 dB; phase velocity there {:+.2f} % along an axis, "
+            "{:+.2f} % along the diagonal",
+            plan.highest_frequency, 100 * (plan.velocity_along_axis - 1), 100 * (plan.velocity_along_diagonal - 1)));
     run.say(fmt::format("sampling  {:.3g} cells per wavelength at {:.4g} Hz, phase velocity {:+.2f} % along an axis",
                         plan.cells_per_wavelength, plan.highest_frequency, 100 * (plan.velocity_along_axis - 1)));
   }
@@ -111,17 +113,18 @@ void report_plan(const GprmaxRun& gprmax, const RunOptions& options, Run& run) {
 void require_sampling(const GprmaxPlan& plan, const RunOptions& options) {
   if (options.force || plan.highest_frequency == 0 || plan.cells_per_wavelength >= plan.least_cells_per_wavelength)
     return;
-  throw Error(ErrorKind::bad_input,
-              fmt::format("{}: {:.3g} cells per wavelength at {:.4g} Hz; order {} needs at least {:g}", options.input,
-                          plan.cells_per_wavelength, plan.highest_frequency, options.order,
-                          plan.least_cells_per_wavelength))
+  throw Error(
+      ErrorKind::bad_input,
+      fmt::format("{}: {:.3g} cells per wavelength at {:.4g} Hz; order {} needs at least {:g}", options.input,
+                  plan.cells_per_wavelength, plan.highest_frequency, options.order, plan.least_cells_per_wavelength))
       .hint("take smaller cells, a lower frequency or a higher " + setting("order") + "; " + setting("force") +
             " runs it as it is");
 }
 
 std::vector<GprmaxRecord> simulate(GprmaxRun& gprmax, Index runs, Run& run) {
   auto phase = run.report().phase("simulate");
-  const double cells = static_cast<double>(gprmax.cells()) * static_cast<double>(gprmax.steps()) * static_cast<double>(runs);
+  const double cells =
+      static_cast<double>(gprmax.cells()) * static_cast<double>(gprmax.steps()) * static_cast<double>(runs);
   ProgressMeter progress("simulating", gprmax.steps() * runs, "steps");
   const Stopwatch watch;
   std::vector<GprmaxRecord> records;
@@ -137,7 +140,8 @@ void wrote(const std::string& path, Run& run) {
   run.say("wrote     " + path);
 }
 
-void write_traces(const RunOptions& options, const GprmaxRun& gprmax, const std::vector<GprmaxRecord>& records, Run& run) {
+void write_traces(const RunOptions& options, const GprmaxRun& gprmax, const std::vector<GprmaxRecord>& records,
+                  Run& run) {
   const Contents contents = result_contents(gprmax, records);
   if (!writes_out(options)) {
     run.give(contents, options.output);
@@ -158,7 +162,8 @@ void write_traces(const RunOptions& options, const GprmaxRun& gprmax, const std:
   wrote(numbered(options.output, "_merged"), run);
 }
 
-void draw_traces(const RunOptions& options, const GprmaxRun& gprmax, const std::vector<GprmaxRecord>& records, Run& run) {
+void draw_traces(const RunOptions& options, const GprmaxRun& gprmax, const std::vector<GprmaxRecord>& records,
+                 Run& run) {
   const auto phase = run.report().phase("plot");
   std::vector<GprmaxOutput> outputs;
   for (const GprmaxRecord& record : records) outputs.push_back(gprmax_output(gprmax, record));
