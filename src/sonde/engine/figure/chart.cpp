@@ -43,6 +43,7 @@ Value map_value(const HeightMap& map) {
   value["y"] = map.y;
   value["z"] = map.z;
   value["contours"] = map.contours;
+  if (map.both_signs) value["both_signs"] = *map.both_signs;
   return value;
 }
 

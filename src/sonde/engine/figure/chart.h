@@ -45,6 +45,9 @@ struct HeightMap {
   std::vector<double> z{};         ///< [y][x]
   std::string title{};             ///< of the scale
   std::vector<double> contours{};  ///< values of the lines
+  /// The largest magnitude that has a colour of its own, for values of either sign: red below zero, white at it, blue
+  /// above. Unset: from the smallest to the largest value.
+  std::optional<double> both_signs{};
 };
 
 /// A straight line across the chart: a limit, a target.

@@ -242,15 +242,18 @@ std::vector<std::string> elements(const Facet& facet, std::size_t facet_at, bool
 /// The colours of a map with its scale, whole to the edges.
 std::string map_settings(const HeightMap& map) {
   constexpr std::size_t steps = 16;  // the table is smooth between
-  const std::array<Colour, 256>& colours = colour_table(ColourMap::viridis);
+  const std::array<Colour, 256>& colours = colour_table(map.both_signs ? ColourMap::rdbu : ColourMap::viridis);
   std::string text = "set palette defined (";
   for (std::size_t i = 0; i <= steps; ++i) {
     const Colour& colour = colours[i * 255 / steps];
     text += fmt::format("{}{} '#{:02x}{:02x}{:02x}'", i > 0 ? ", " : "", i, colour.red, colour.green, colour.blue);
   }
-  const auto [low, high] = std::minmax_element(map.z.begin(), map.z.end());
   text += ")\nunset grid\nset border 31 lw 1 lc rgb '#777777'\nset colorbox\n";
-  if (low != map.z.end() && *low < *high) text += fmt::format("set cbrange [{:.7g}:{:.7g}]\n", *low, *high);
+  const auto [low, high] = std::minmax_element(map.z.begin(), map.z.end());
+  if (map.both_signs)
+    text += fmt::format("set cbrange [{0:.7g}:{1:.7g}]\n", -*map.both_signs, *map.both_signs);
+  else if (low != map.z.end() && *low < *high)
+    text += fmt::format("set cbrange [{:.7g}:{:.7g}]\n", *low, *high);
   if (!map.title.empty()) text += fmt::format("set cblabel {} textcolor rgb '#333333'\n", literal(map.title));
   return text;
 }

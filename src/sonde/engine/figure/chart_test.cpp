@@ -173,6 +173,9 @@ TEST(Chart, AMapHasItsValuesAndLines) {
     const testing::TemporaryFolder folder;
     EXPECT_EQ(write_chart(folder.file("b.svg"), chart).pictures.size(), 1U);
   }
+  Chart both = chart;
+  both.facets[0].map->both_signs = 2.5;
+  EXPECT_THAT(chart_script(both, "b"), HasSubstr("set cbrange [-2.5:2.5]"));
   Chart wrong = chart;
   wrong.facets[0].map->z.pop_back();
   EXPECT_EQ(testing::error_of(ErrorKind::bad_input, [&] { (void)chart_script(wrong, "b"); }),

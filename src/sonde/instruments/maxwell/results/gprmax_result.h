@@ -24,8 +24,9 @@ struct TracesChoice {
   std::optional<Component> component{};  ///< unset: all of one run; of several, the E with the largest sample
   Index receiver = 0;
 };
-/// An A-scan of one run, a B-scan of a merged file. Throws Error(bad_input) for a receiver or component that the file
-/// does not have.
+/// An A-scan of one run, a B-scan of a merged file. Components that are zero are left out of an A-scan unless they
+/// are asked for. Throws Error(bad_input) for a receiver or component that the file does not have, and where every
+/// sample is zero.
 [[nodiscard]] Chart traces_chart(const GprmaxOutput& output, const TracesChoice& choice);
 
 /// "V/m" or "A/m".

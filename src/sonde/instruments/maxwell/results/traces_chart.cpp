@@ -54,9 +54,17 @@ Chart bscan_chart(const Line& line) {
       map.z.push_back(line.samples[static_cast<std::size_t>(n * line.traces + source_of(i))]);
   }
   map.title = fmt::format("{} ({})", line.name, line.unit);
+  double largest = 0;
+  for (const double sample : line.samples) largest = std::max(largest, std::abs(sample));
+  if (largest > 0) map.both_signs = largest;
+  const double half = std::abs(map.x[1] - map.x[0]) / 2;  // a trace is as wide as the way to the next
+  const double first = map.x.front() - half, last = map.x.back() + half;
   Chart chart{.title = line.title};
   Facet& facet = chart.facets.emplace_back();
-  facet.x = line.positions.empty() ? sonde::Axis{.title = "trace"} : sonde::Axis{.title = "position", .unit = "m"};
+  facet.x = {.title = line.positions.empty() ? "trace" : "position",
+             .unit = line.positions.empty() ? "" : "m",
+             .low = first,
+             .high = last};
   // Time runs downwards, as depth does.
   facet.y = {.title = "time", .unit = "ns", .low = map.y.back(), .high = map.y.front()};
   facet.map = std::move(map);

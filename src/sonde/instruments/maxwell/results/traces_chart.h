@@ -21,7 +21,7 @@ struct NamedTrace {
 /// The traces of a line beside each other as a picture, time downwards. `positions` in m along the line, ascending or
 /// descending evenly; empty: the traces are counted from 1.
 struct Line {
-  std::string title, name, unit;
+  std::string title{}, name{}, unit{};
   double dt = 0;                  ///< s
   std::vector<double> samples{};  ///< [time][trace]
   std::vector<double> positions{};

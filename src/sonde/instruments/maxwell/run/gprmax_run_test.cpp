@@ -45,8 +45,8 @@ Compared compared(const GprmaxRecord& made, const GprmaxOutput& reference) {
     for (std::size_t n = 0; n + ahead < wanted.size(); ++n)
       difference = std::max(difference, std::abs(trace.samples[n + ahead] - wanted[n]));
     const double own = largest(wanted), kind = electric ? most_e : most_h;
-    // Below a thousandth of its kind a component is what rounding left of a zero.
-    const double decibel = 20 * std::log10(difference / (own > 1e-3 * kind ? own : kind));
+    // Below a hundredth of its kind a component is what rounding left of a zero.
+    const double decibel = 20 * std::log10(difference / (own > 1e-2 * kind ? own : kind));
     (electric ? worst.electric : worst.magnetic) = std::max(electric ? worst.electric : worst.magnetic, decibel);
   }
   return worst;

@@ -39,8 +39,8 @@ struct RunOptions {
                 .letter = 'o'});
     fields.add("runs", runs,
                {.help = "runs of the model, moving sources and receivers by #src_steps and #rx_steps",
-                .metavar = "N",
                 .min = 1,
+                .metavar = "N",
                 .letter = 'n'});
     fields.choice("order", order, {{"2", 2}, {"4", 4}, {"6", 6}, {"8", 8}},
                   {.help = "order of the spatial stencils; above 2 each step of the file becomes several"});
