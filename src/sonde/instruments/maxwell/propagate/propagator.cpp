@@ -58,6 +58,7 @@ struct Layer {
   [[nodiscard]] bool empty() const { return low == 0 && high == extent; }
   [[nodiscard]] bool has(Index i) const { return i < low || i >= high; }
   [[nodiscard]] Index width() const { return low + extent - high; }
+  [[nodiscard]] LayerFactors<T> factors(Index i) const { return {a.data() + i, b.data() + i, k_inverse.data() + i}; }
   /// Place of an index among those inside.
   [[nodiscard]] Index slot(Index i) const { return i < low ? i : i - high + low; }
 };
@@ -119,9 +120,7 @@ struct Propagator<T>::Impl {
   std::array<std::array<Taps<T>, 2>, 6> taps{};
   std::array<std::array<Layer<T>, 2>, 6> layers{};
   std::vector<std::array<std::optional<DebyeRows<T>>, 3>> poles{};
-  struct Scratch {
-    std::vector<T> derivative, old;
-  };
+  using Scratch = std::vector<T>;  ///< the old E of a plane, where there are poles
   PerWorker<Scratch> scratch;
 
   explicit Impl(const Problem& p) : Impl(p, coefficients(p.medium, p.grid, p.dt, p.loss)) {}
@@ -134,9 +133,8 @@ struct Propagator<T>::Impl {
         cb{table(step.cb[0]), table(step.cb[1]), table(step.cb[2])},
         cq{table(step.cq[0]), table(step.cq[1]), table(step.cq[2])},
         scratch([this] {
-          const auto n = static_cast<std::size_t>(lattice.extents[2]);
-          const std::size_t plane = problem.medium.poles.empty() ? 0 : n * static_cast<std::size_t>(lattice.extents[1]);
-          return Scratch{std::vector<T>(n), std::vector<T>(plane)};
+          const Index plane = lattice.extents[1] * lattice.extents[2];
+          return Scratch(static_cast<std::size_t>(problem.medium.poles.empty() ? 0 : plane));
         }) {
     const Triple& n = lattice.extents;
     for (const Component c : p.grid.components()) {
@@ -198,42 +196,36 @@ struct Propagator<T>::Impl {
     }
   }
 
-  void add_layers(Component c, std::size_t t, const RowTable<T>& factors, Index k, Scratch& buffer) {
+  void add_layers(Component c, std::size_t t, const RowTable<T>& factors, Index k) {
     Layer<T>& layer = layers[which(c)][t];
     if (layer.extent == 0 || layer.empty()) return;
     const Axis along = curl_terms(c)[t].along;
-    if (along == Axis::z && !layer.has(k)) return;
-    for (Index j = 0; j < lattice.extents[1]; ++j) {
-      if (along == Axis::y && !layer.has(j)) continue;
-      const Derivative<T> d = derivative(c, t, k, j);
-      const T* factor = factors[table_row(k, j)];
-      along == Axis::x ? add_layers_at_ends(layer, d, factor, row_of(c, k, j), table_row(k, j), buffer)
-                       : add_layer_to_row(layer, along, d, factor, row_of(c, k, j), k, j, buffer);
-    }
+    const Index rows = lattice.extents[1];
+    T* psi = static_cast<T*>(layer.psi.data());
+    if (along == Axis::x) return add_layers_at_ends(c, t, layer, factors, k);
+    if (along == Axis::z && layer.has(k))
+      kernels.layer(derivative(c, t, k, 0), layer.factors(k), factors.rows(table_row(k, 0)), 0,
+                    psi + layer.slot(k) * rows * lattice.pitch, lattice.pitch, row_of(c, k, 0),
+                    {rows, lattice.pitch, width()});
+    for (Index j = 0; along == Axis::y && j < rows; ++j)
+      if (layer.has(j))
+        kernels.layer(derivative(c, t, k, j), layer.factors(j), factors.rows(table_row(k, j)), 0,
+                      psi + (k * layer.width() + layer.slot(j)) * lattice.pitch, lattice.pitch, row_of(c, k, j),
+                      {1, lattice.pitch, width()});
   }
 
-  void add_layers_at_ends(Layer<T>& layer, const Derivative<T>& d, const T* factor, T* to, Index row, Scratch& buffer) {
-    T* psi = static_cast<T*>(layer.psi.data()) + row * layer.width();
-    T* values = buffer.derivative.data();
+  void add_layers_at_ends(Component c, std::size_t t, Layer<T>& layer, const RowTable<T>& factors, Index k) {
     const auto end = [&](Index first, Index last) {
       if (first == last) return;
-      kernels.derive(d, values, first, last);
-      add_layer(values + first, layer.a.data() + first, layer.b.data() + first, layer.k_inverse.data() + first,
-                factor + first, psi + layer.slot(first), to + first, last - first);
+      Derivative<T> d = derivative(c, t, k, 0);
+      for (const T*& tap : d.taps)
+        if (tap != nullptr) tap += first;
+      kernels.layer_along_x(d, layer.factors(first), factors.rows(table_row(k, 0)), first,
+                            static_cast<T*>(layer.psi.data()) + table_row(k, 0) * layer.width() + layer.slot(first),
+                            layer.width(), row_of(c, k, 0) + first, {lattice.extents[1], lattice.pitch, last - first});
     };
     end(0, layer.low);
     end(layer.high, layer.extent);
-  }
-
-  void add_layer_to_row(Layer<T>& layer, Axis along, const Derivative<T>& d, const T* factor, T* to, Index k, Index j,
-                        Scratch& buffer) {
-    const Index i = along == Axis::z ? k : j;
-    const auto at = static_cast<std::size_t>(i);
-    T* psi =
-        static_cast<T*>(layer.psi.data()) +
-        (along == Axis::z ? layer.slot(i) * lattice.extents[1] + j : k * layer.width() + layer.slot(i)) * lattice.pitch;
-    kernels.derive(d, buffer.derivative.data(), 0, width());
-    add_layer(buffer.derivative.data(), layer.a[at], layer.b[at], layer.k_inverse[at], factor, psi, to, 0, width());
   }
 
   /// Rows of a plane whose taps lie alike: all, but those near walls along y, whose images are elsewhere.
@@ -248,7 +240,7 @@ struct Propagator<T>::Impl {
     for (Index j = n - near; j < n; ++j) body(j, 1);
   }
 
-  void magnetic_plane(Component c, Index k, Scratch& buffer) {
+  void magnetic_plane(Component c, Index k) {
     const std::size_t h = place(c);
     for_each_block(c, [&](Index j, Index rows) {
       const RowBlock block{rows, lattice.pitch, width()};
@@ -258,23 +250,22 @@ struct Propagator<T>::Impl {
       else
         kernels.magnetic(derivative(c, has_term(c, 0) ? 0 : 1, k, j), factor, row_of(c, k, j), block);
     });
-    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cq[h], k, buffer);
+    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cq[h], k);
     fill_ends(c, k);
   }
 
   void electric_plane(Component c, Index k, Scratch& buffer) {
     const std::size_t e = place(c);
     if (!poles.empty())
-      for (Index j = 0; j < lattice.extents[1]; ++j)
-        std::copy_n(row_of(c, k, j), width(), buffer.old.data() + j * width());
+      for (Index j = 0; j < lattice.extents[1]; ++j) std::copy_n(row_of(c, k, j), width(), buffer.data() + j * width());
     for_each_block(c, [&](Index j, Index rows) {
       const Index at = table_row(k, j);
       kernels.electric(derivative(c, 0, k, j), derivative(c, 1, k, j), ca[e].rows(at), cb[e].rows(at), row_of(c, k, j),
                        {rows, lattice.pitch, width()});
     });
-    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cb[e], k, buffer);
+    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cb[e], k);
     for (Index j = 0; !poles.empty() && j < lattice.extents[1]; ++j)
-      relax_row(c, table_row(k, j), row_of(c, k, j), buffer.old.data() + j * width());
+      relax_row(c, table_row(k, j), row_of(c, k, j), buffer.data() + j * width());
     fill_ends(c, k);
   }
 
@@ -299,7 +290,7 @@ struct Propagator<T>::Impl {
   void plane(bool electric, Index k, Scratch& buffer) {
     for (const Component c : problem.grid.components()) {
       if (is_electric(c) != electric) continue;
-      electric ? electric_plane(c, k, buffer) : magnetic_plane(c, k, buffer);
+      electric ? electric_plane(c, k, buffer) : magnetic_plane(c, k);
     }
   }
 

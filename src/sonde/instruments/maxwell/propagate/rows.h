@@ -22,7 +22,14 @@ struct RowBlock {
   Index rows = 1, pitch = 0, width = 0;
 };
 
-/// The loops of a step for a stencil order. All rows may be read beyond their ends by half the order.
+/// Factors of an absorbing layer, from the first that is used on.
+template <class T>
+struct LayerFactors {
+  const T *a, *b, *k_inverse;
+};
+
+/// The loops of a step for a stencil order. All rows may be read beyond their ends by half
+/// the order. `first` is the x where rows of factors begin to count.
 template <class T>
 struct RowKernels {
   /// e <- ca e + cb (a + b).
@@ -32,8 +39,12 @@ struct RowKernels {
   void (*magnetic)(const Derivative<T>& a, const T* const* cq, T* h, const RowBlock& block);
   void (*magnetic_of_two)(const Derivative<T>& a, const Derivative<T>& b, const T* const* cq, T* h,
                           const RowBlock& block);
-  /// to <- d in [first, last) of one row.
-  void (*derive)(const Derivative<T>& d, T* to, Index first, Index last);
+  /// What a layer adds beside the plain update: psi <- b psi + a d, then to <- to + factor ((k_inverse - 1) d + psi).
+  /// The layer's factors are those of one plane, or one for each x; psi has rows of its own pitch.
+  void (*layer)(const Derivative<T>& d, const LayerFactors<T>& layer, const T* const* factor, Index first, T* psi,
+                Index psi_pitch, T* to, const RowBlock& block);
+  void (*layer_along_x)(const Derivative<T>& d, const LayerFactors<T>& layer, const T* const* factor, Index first,
+                        T* psi, Index psi_pitch, T* to, const RowBlock& block);
 };
 
 /// Of order 2, 4, 6 or 8, for the instruction set of this processor.
@@ -43,16 +54,5 @@ template <>
 const RowKernels<float>& row_kernels<float>(int order);
 template <>
 const RowKernels<double>& row_kernels<double>(int order);
-
-/// A layer's share of one row beside its plain update, to <- to + factor ((k_inverse - 1) d + psi), psi <- b psi + a d
-/// first. The layer's factors are one number for the row, or one for each x.
-void add_layer(const float* d, float a, float b, float k_inverse, const float* factor, float* psi, float* to,
-               Index first, Index last);
-void add_layer(const double* d, double a, double b, double k_inverse, const double* factor, double* psi, double* to,
-               Index first, Index last);
-void add_layer(const float* d, const float* a, const float* b, const float* k_inverse, const float* factor, float* psi,
-               float* to, Index count);
-void add_layer(const double* d, const double* a, const double* b, const double* k_inverse, const double* factor,
-               double* psi, double* to, Index count);
 
 }  // namespace sonde::maxwell

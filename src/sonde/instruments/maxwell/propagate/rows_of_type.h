@@ -63,81 +63,62 @@ SONDE_INLINE void magnetic_of_two(Derivative<T> a, Derivative<T> b, const T* con
   }
 }
 
-template <int order, class T>
-SONDE_INLINE void derive(const Derivative<T> d, T* to, Index first, Index last) {
+template <int order, bool along_x, class T>
+SONDE_INLINE void layer(Derivative<T> d, const LayerFactors<T> by, const T* const* factor_rows, Index first, T* psi,
+                        Index psi_pitch, T* to, const RowBlock block) {
+  for (Index row = 0; row < block.rows; ++row) {
+    const T* factor = factor_rows[row] + first;
 #pragma GCC ivdep
-  for (Index x = first; x < last; ++x) to[x] = value<order>(d.taps, d.weights, x);
-}
-
-template <class T, class Factor>
-SONDE_INLINE void layer(const T* d, const Factor& a, const Factor& b, const Factor& k_inverse, const T* factor, T* psi,
-                        T* to, Index first, Index last) {
-#pragma GCC ivdep
-  for (Index x = first; x < last; ++x) {
-    const T now = b(x) * psi[x] + a(x) * d[x];
-    psi[x] = now;
-    to[x] += factor[x] * ((k_inverse(x) - 1) * d[x] + now);
+    for (Index x = 0; x < block.width; ++x) {
+      const Index at = along_x ? x : 0;
+      const T derived = value<order>(d.taps, d.weights, x);
+      const T now = by.b[at] * psi[x] + by.a[at] * derived;
+      psi[x] = now;
+      to[x] += factor[x] * ((by.k_inverse[at] - 1) * derived + now);
+    }
+    next_row<order>(d.taps, block.pitch);
+    psi += psi_pitch;
+    to += block.pitch;
   }
 }
-
-template <class T>
-struct OfRow {
-  T value;
-  SONDE_INLINE T operator()(Index) const { return value; }
-};
-template <class T>
-struct OfEach {
-  const T* values;
-  SONDE_INLINE T operator()(Index x) const { return values[x]; }
-};
 
 }  // namespace sonde::maxwell::rows
 
 // The kernels of one order: target_clones needs functions that are no templates.
-#define SONDE_ROWS_OF_ORDER(T, order)                                                                                 \
-  SONDE_MULTIVERSION void electric_##order(const Derivative<T>& a, const Derivative<T>& b, const T* const* ca,        \
-                                           const T* const* cb, T* e, const RowBlock& block) {                         \
-    rows::electric<order, T>(a, b, ca, cb, e, block);                                                                 \
-  }                                                                                                                   \
-  SONDE_MULTIVERSION void magnetic_##order(const Derivative<T>& a, const T* const* cq, T* h, const RowBlock& block) { \
-    rows::magnetic<order, T>(a, cq, h, block);                                                                        \
-  }                                                                                                                   \
-  SONDE_MULTIVERSION void magnetic_of_two_##order(const Derivative<T>& a, const Derivative<T>& b, const T* const* cq, \
-                                                  T* h, const RowBlock& block) {                                      \
-    rows::magnetic_of_two<order, T>(a, b, cq, h, block);                                                              \
-  }                                                                                                                   \
-  SONDE_MULTIVERSION void derive_##order(const Derivative<T>& d, T* to, Index first, Index last) {                    \
-    rows::derive<order, T>(d, to, first, last);                                                                       \
-  }                                                                                                                   \
-  constexpr RowKernels<T> of_order_##order{electric_##order, magnetic_##order, magnetic_of_two_##order, derive_##order};
-#define SONDE_ROWS_OF_TYPE(T, name)                                                                                    \
-  namespace rows::name {                                                                                               \
-  SONDE_ROWS_OF_ORDER(T, 2)                                                                                            \
-  SONDE_ROWS_OF_ORDER(T, 4)                                                                                            \
-  SONDE_ROWS_OF_ORDER(T, 6)                                                                                            \
-  SONDE_ROWS_OF_ORDER(T, 8)                                                                                            \
-  SONDE_MULTIVERSION void layer_of_row(const T* d, T a, T b, T k_inverse, const T* factor, T* psi, T* to, Index first, \
-                                       Index last) {                                                                   \
-    using rows::OfRow;                                                                                                 \
-    rows::layer(d, OfRow<T>{a}, OfRow<T>{b}, OfRow<T>{k_inverse}, factor, psi, to, first, last);                       \
+#define SONDE_ROWS_OF_ORDER(T, order)                                                                                  \
+  SONDE_MULTIVERSION void electric_##order(const Derivative<T>& a, const Derivative<T>& b, const T* const* ca,         \
+                                           const T* const* cb, T* e, const RowBlock& block) {                          \
+    rows::electric<order, T>(a, b, ca, cb, e, block);                                                                  \
   }                                                                                                                    \
-  SONDE_MULTIVERSION void layer_of_each(const T* d, const T* a, const T* b, const T* k_inverse, const T* factor,       \
-                                        T* psi, T* to, Index count) {                                                  \
-    using rows::OfEach;                                                                                                \
-    rows::layer(d, OfEach<T>{a}, OfEach<T>{b}, OfEach<T>{k_inverse}, factor, psi, to, 0, count);                       \
+  SONDE_MULTIVERSION void magnetic_##order(const Derivative<T>& a, const T* const* cq, T* h, const RowBlock& block) {  \
+    rows::magnetic<order, T>(a, cq, h, block);                                                                         \
   }                                                                                                                    \
+  SONDE_MULTIVERSION void magnetic_of_two_##order(const Derivative<T>& a, const Derivative<T>& b, const T* const* cq,  \
+                                                  T* h, const RowBlock& block) {                                       \
+    rows::magnetic_of_two<order, T>(a, b, cq, h, block);                                                               \
   }                                                                                                                    \
-  template <>                                                                                                          \
-  const RowKernels<T>& row_kernels<T>(int order) {                                                                     \
-    return order == 2   ? rows::name::of_order_2                                                                       \
-           : order == 4 ? rows::name::of_order_4                                                                       \
-           : order == 6 ? rows::name::of_order_6                                                                       \
-                        : rows::name::of_order_8;                                                                      \
+  SONDE_MULTIVERSION void layer_##order(const Derivative<T>& d, const LayerFactors<T>& by, const T* const* factor,     \
+                                        Index first, T* psi, Index psi_pitch, T* to, const RowBlock& block) {          \
+    rows::layer<order, false, T>(d, by, factor, first, psi, psi_pitch, to, block);                                     \
   }                                                                                                                    \
-  void add_layer(const T* d, T a, T b, T k_inverse, const T* factor, T* psi, T* to, Index first, Index last) {         \
-    rows::name::layer_of_row(d, a, b, k_inverse, factor, psi, to, first, last);                                        \
+  SONDE_MULTIVERSION void layer_along_x_##order(const Derivative<T>& d, const LayerFactors<T>& by,                     \
+                                                const T* const* factor, Index first, T* psi, Index psi_pitch, T* to,   \
+                                                const RowBlock& block) {                                               \
+    rows::layer<order, true, T>(d, by, factor, first, psi, psi_pitch, to, block);                                      \
   }                                                                                                                    \
-  void add_layer(const T* d, const T* a, const T* b, const T* k_inverse, const T* factor, T* psi, T* to,               \
-                 Index count) {                                                                                        \
-    rows::name::layer_of_each(d, a, b, k_inverse, factor, psi, to, count);                                             \
+  constexpr RowKernels<T> of_order_##order{electric_##order, magnetic_##order, magnetic_of_two_##order, layer_##order, \
+                                           layer_along_x_##order};
+#define SONDE_ROWS_OF_TYPE(T, name)                \
+  namespace rows::name {                           \
+  SONDE_ROWS_OF_ORDER(T, 2)                        \
+  SONDE_ROWS_OF_ORDER(T, 4)                        \
+  SONDE_ROWS_OF_ORDER(T, 6)                        \
+  SONDE_ROWS_OF_ORDER(T, 8)                        \
+  }                                                \
+  template <>                                      \
+  const RowKernels<T>& row_kernels<T>(int order) { \
+    return order == 2   ? rows::name::of_order_2   \
+           : order == 4 ? rows::name::of_order_4   \
+           : order == 6 ? rows::name::of_order_6   \
+                        : rows::name::of_order_8;  \
   }

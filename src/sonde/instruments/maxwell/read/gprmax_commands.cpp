@@ -95,12 +95,14 @@ class Collector {
 
   std::string path_of(const GprmaxCommand& command) {
     if (command.words.size() != 1)
-      throw fault_of(command, fmt::format("#include_file has {} values; expected the name of a file", command.words.size()));
+      throw fault_of(command,
+                     fmt::format("#include_file has {} values; expected the name of a file", command.words.size()));
     std::string path = beside(command.file, command.words[0]);
     if (std::find(open_.begin(), open_.end(), absolute_path(path).string()) != open_.end())
       throw fault_of(command, fmt::format("#include_file: {} includes itself", path));
     if (open_.size() > most_include_depth)
-      throw fault_of(command, fmt::format("#include_file: {} levels; expected at most {}", open_.size(), most_include_depth));
+      throw fault_of(command,
+                     fmt::format("#include_file: {} levels; expected at most {}", open_.size(), most_include_depth));
     if (++files_ > most_included_files)
       throw fault_of(command, fmt::format("#include_file: more than {} files", most_included_files));
     return path;

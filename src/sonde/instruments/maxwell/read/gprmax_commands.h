@@ -32,8 +32,8 @@ using TextReader = std::function<std::string(const std::string& path)>;
 /// The commands of a text in their order (gprMax user guide, "Input file commands"): a line is a command when # is its
 /// first character; ## and all other lines are comments. #include_file is replaced by the commands of that file, whose
 /// name counts from the folder of the file that has the line; in contrast to gprMax, included files may include others,
-/// up to 16 deep. A block from #python: to #end_python: is one command of the name python. `name` stands for the text in
-/// messages. Throws nothing for what the text contains: lines that are wrong have a fault.
+/// up to 16 deep. A block from #python: to #end_python: is one command of the name python. `name` stands for the text
+/// in messages. Throws nothing for what the text contains: lines that are wrong have a fault.
 [[nodiscard]] std::vector<GprmaxCommand> parse_gprmax_commands(std::string_view text, const std::string& name,
                                                                const TextReader& read = read_input_text);
 

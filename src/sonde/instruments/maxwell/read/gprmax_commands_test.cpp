@@ -65,10 +65,9 @@ TEST(GprmaxCommands, APythonBlockIsOneCommand) {
 }
 
 TEST(GprmaxCommands, IncludedFilesAreBesideTheOneThatNamesThem) {
-  const auto commands =
-      parse_gprmax_commands("#title: a\n#include_file: parts/soil.in\n#rx: 1 2 3", "models/a.in",
-                            from({{"models/parts/soil.in", "#material: 1\n#include_file: ../box.in"},
-                                  {"models/box.in", "#box: 1"}}));
+  const auto commands = parse_gprmax_commands(
+      "#title: a\n#include_file: parts/soil.in\n#rx: 1 2 3", "models/a.in",
+      from({{"models/parts/soil.in", "#material: 1\n#include_file: ../box.in"}, {"models/box.in", "#box: 1"}}));
   ASSERT_THAT(commands, SizeIs(4));
   EXPECT_EQ(commands[1].where(), "models/parts/soil.in, line 1");
   EXPECT_EQ(commands[2].where(), "models/box.in, line 1");
@@ -93,8 +92,7 @@ TEST(GprmaxCommands, LinesThatAreNoCommandsHaveAFault) {
             "hint: comments begin with ##, or with another character than #");
   EXPECT_EQ(only_fault("\n#box:1 2 3"), "error: model.in, line 2: no space after \"#box:\"");
   EXPECT_EQ(only_fault("#box:\t1 2 3"), "error: model.in, line 1: no space after \"#box:\"");
-  EXPECT_EQ(only_fault("#python:\n#box: 1"),
-            "error: model.in, line 1: #python: without a line #end_python: after it");
+  EXPECT_EQ(only_fault("#python:\n#box: 1"), "error: model.in, line 1: #python: without a line #end_python: after it");
 }
 
 TEST(GprmaxCommands, IncludesThatLeadNowhereHaveAFault) {

@@ -9,8 +9,8 @@
 
 namespace sonde::maxwell {
 
-/// A text for #excitation_file: a line of names, then rows of as many numbers. A first name "time" makes that column the
-/// times of the others. Blank lines and what follows # are comments. Throws Error(bad_file) with name and line.
+/// A text for #excitation_file: a line of names, then rows of as many numbers. A first name "time" makes that column
+/// the times of the others. Blank lines and what follows # are comments. Throws Error(bad_file) with name and line.
 [[nodiscard]] GprmaxExcitation parse_gprmax_excitation(std::string_view text, const std::string& name);
 
 }  // namespace sonde::maxwell

@@ -13,7 +13,8 @@ namespace {
 /// gprMax floors the decimal expansion of the double, which is exact here too: a double has at most 1074 decimals.
 double floored_to_27_decimals(double value) {
   std::array<char, 1500> digits{};
-  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed, 1074).ptr;
+  char* const end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed, 1074).ptr;
   char* const point = std::find(digits.data(), end, '.');
   double floored = 0;
   std::from_chars(digits.data(), std::min(point + 28, end), floored);

@@ -167,8 +167,8 @@ struct GprmaxInput {
 
 /// Reads and checks a file. All problems are thrown together: Error(not_supported) "model.in, line 5: command #x is not
 /// supported yet" for commands and values of gprMax that sonde does not have, Error(bad_file) with file and line for
-/// what gprMax would refuse as well: unknown or malformed commands, ids that do not exist, positions outside the domain.
-/// Where a command is not supported, ids and commands that it may have defined are not missed.
+/// what gprMax would refuse as well: unknown or malformed commands, ids that do not exist, positions outside the
+/// domain. Where a command is not supported, ids and commands that it may have defined are not missed.
 [[nodiscard]] GprmaxInput read_gprmax_input(const std::string& path);
 /// The same for a text; `name` stands for it in messages, and the files that it names are beside that.
 [[nodiscard]] GprmaxInput parse_gprmax_input(std::string_view text, const std::string& name,

@@ -15,13 +15,13 @@ namespace sonde::maxwell {
 namespace {
 
 using sonde::testing::error_of;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using testing::block;
 using testing::changed;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing::input_of;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 /// The message of what bad files throw.
 std::string refused(const std::string& text) {
@@ -135,7 +135,7 @@ TEST(GprmaxInput, NamesEveryUnsupportedCommandWithItsLine) {
   SONDE_NEED_DATA(data);
   const std::string path = (data / "maxwell/gprmax/heterogeneous_soil.in").string();
   const std::string text = error_of(ErrorKind::not_supported, [&] { (void)read_gprmax_input(path); });
-  EXPECT_EQ(text, "error: " + path + ": 4 problems\n" +                                                    //
+  EXPECT_EQ(text, "error: " + path + ": 4 problems\n" +                                                     //
                       "  - " + path + ", line 11: command #soil_peplinski is not supported yet\n" +         //
                       "  - " + path + ", line 12: command #fractal_box is not supported yet\n" +            //
                       "  - " + path + ", line 13: command #add_surface_roughness is not supported yet\n" +  //
@@ -261,8 +261,9 @@ TEST(GprmaxInput, ObjectsHaveOneOrSeveralMaterials) {
 }
 
 TEST(GprmaxInput, MaterialsMayFollowTheirUse) {
-  const GprmaxInput read =
-      input_of(block + "#add_dispersion_debye: 2 3 1e-11 4 2e-11 wet\n#box: 0 0 0 0.01 0.01 0.01 wet\n#material: 4 0.01 1 0 wet");
+  const GprmaxInput read = input_of(
+      block +
+      "#add_dispersion_debye: 2 3 1e-11 4 2e-11 wet\n#box: 0 0 0 0.01 0.01 0.01 wet\n#material: 4 0.01 1 0 wet");
   ASSERT_THAT(read.materials.back().poles, SizeIs(2));
   EXPECT_EQ(read.materials.back().poles[1].tau, 2e-11);
 }
@@ -272,8 +273,9 @@ TEST(GprmaxInput, WaveformsMayBeColumnsOfAFile) {
     EXPECT_EQ(path, "waves.txt");
     return std::string("time a  b\n# comment\n0 1 2\n\n1e-10 3 4\n");
   };
-  const GprmaxInput read = parse_gprmax_input(
-      block + "#excitation_file: waves.txt linear extrapolate\n#hertzian_dipole: x 0.02 0.02 0.02 b", "model.in", reader);
+  const GprmaxInput read =
+      parse_gprmax_input(block + "#excitation_file: waves.txt linear extrapolate\n#hertzian_dipole: x 0.02 0.02 0.02 b",
+                         "model.in", reader);
   EXPECT_THAT(read.excitation.ids, ElementsAre("a", "b"));
   EXPECT_THAT(read.excitation.times, ElementsAre(0, 1e-10));
   EXPECT_THAT(read.excitation.values[1], ElementsAre(2, 4));
@@ -283,7 +285,8 @@ TEST(GprmaxInput, WaveformsMayBeColumnsOfAFile) {
 TEST(GprmaxInput, ColumnsOfWaveformsAreChecked) {
   const auto with = [](const std::string& content) {
     return error_of(ErrorKind::bad_file, [&] {
-      (void)parse_gprmax_input(block + "#excitation_file: waves.txt", "model.in", [&](const std::string&) { return content; });
+      (void)parse_gprmax_input(block + "#excitation_file: waves.txt", "model.in",
+                               [&](const std::string&) { return content; });
     });
   };
   EXPECT_EQ(with(""), "error: waves.txt: no names of waveforms");
@@ -320,12 +323,14 @@ TEST(GprmaxInput, SomeCommandsAreGivenOnce) {
 TEST(GprmaxInput, TheNumberOfValuesIsChecked) {
   EXPECT_EQ(refused(changed("#dx_dy_dz: 0.001 0.001 0.001", "#dx_dy_dz: 0.001")),
             "error: model.in, line 3: #dx_dy_dz: 1 value; expected dx dy dz");
-  EXPECT_EQ(bad_line("#rx: 0.02 0.02 0.02 name"), "error: model.in, line 8: #rx: 4 values; expected x y z [name outputs]");
+  EXPECT_EQ(bad_line("#rx: 0.02 0.02 0.02 name"),
+            "error: model.in, line 8: #rx: 4 values; expected x y z [name outputs]");
   EXPECT_EQ(bad_line("#hertzian_dipole: z 0.02 0.02 0.02 w 0"),
             "error: model.in, line 8: #hertzian_dipole: 6 values; expected axis x y z waveform [start stop]");
-  EXPECT_EQ(bad_line("#add_dispersion_debye: 2 3 1e-11 4 soil"),
-            "error: model.in, line 8: #add_dispersion_debye: 5 values; expected deps and tau of 2 poles, and the ids of "
-            "materials");
+  EXPECT_EQ(
+      bad_line("#add_dispersion_debye: 2 3 1e-11 4 soil"),
+      "error: model.in, line 8: #add_dispersion_debye: 5 values; expected deps and tau of 2 poles, and the ids of "
+      "materials");
 }
 
 TEST(GprmaxInput, ValuesAreChecked) {
@@ -363,10 +368,12 @@ TEST(GprmaxInput, MaterialsAreChecked) {
 }
 
 TEST(GprmaxInput, WaveformsAreChecked) {
-  EXPECT_EQ(bad_line("#waveform: rickr 1 1e9 v"),
-            "error: model.in, line 8: #waveform: type = \"rickr\"; expected gaussian, gaussiandot, gaussiandotnorm, "
-            "gaussiandotdot, gaussiandotdotnorm, ricker, gaussianprime, gaussiandoubleprime, sine, contsine or impulse");
-  EXPECT_EQ(bad_line("#waveform: ricker 1 1e9 w"), "error: model.in, line 8: #waveform: the waveform \"w\" exists already");
+  EXPECT_EQ(
+      bad_line("#waveform: rickr 1 1e9 v"),
+      "error: model.in, line 8: #waveform: type = \"rickr\"; expected gaussian, gaussiandot, gaussiandotnorm, "
+      "gaussiandotdot, gaussiandotdotnorm, ricker, gaussianprime, gaussiandoubleprime, sine, contsine or impulse");
+  EXPECT_EQ(bad_line("#waveform: ricker 1 1e9 w"),
+            "error: model.in, line 8: #waveform: the waveform \"w\" exists already");
   EXPECT_EQ(bad_line("#hertzian_dipole: z 0.02 0.02 0.02 wave"),
             "error: model.in, line 8: #hertzian_dipole: there is no waveform \"wave\"");
 }
@@ -393,9 +400,10 @@ TEST(GprmaxInput, ExtentsAreChecked) {
   EXPECT_EQ(bad_line("#sphere: 0 0 0 0 soil"), "error: model.in, line 8: #sphere: radius = 0; expected above 0");
   EXPECT_EQ(bad_line("#cylinder: 0.01 0 0 0.01 0 0 0.01 soil"),
             "error: model.in, line 8: #cylinder: both faces have one centre; expected two");
-  EXPECT_EQ(bad_line("#triangle: 0 0 0 0.01 0 0 0 0.01 0.01 0 soil"),
-            "error: model.in, line 8: #triangle: the corners are in no coordinate plane; expected one coordinate that is "
-            "equal in all");
+  EXPECT_EQ(
+      bad_line("#triangle: 0 0 0 0.01 0 0 0 0.01 0.01 0 soil"),
+      "error: model.in, line 8: #triangle: the corners are in no coordinate plane; expected one coordinate that is "
+      "equal in all");
   EXPECT_EQ(bad_line("#cylindrical_sector: z 0.02 0.02 0 0.01 0.005 0 400 soil"),
             "error: model.in, line 8: #cylindrical_sector: angles 0 and 400; expected less than 360");
   EXPECT_EQ(bad_line("#cylindrical_sector: z 0.02 0.02 0.02 0.01 0.005 0 90 soil"),
@@ -427,14 +435,18 @@ TEST(GprmaxInput, TimesAreChecked) {
 }
 
 TEST(GprmaxInput, TheDomainIsChecked) {
-  const auto with = [](const std::string& domain) { return refused("#domain: " + domain + "\n#dx_dy_dz: 1 1 1\n#time_window: 1"); };
+  const auto with = [](const std::string& domain) {
+    return refused("#domain: " + domain + "\n#dx_dy_dz: 1 1 1\n#time_window: 1");
+  };
   EXPECT_EQ(with("30 30 0.5"), "error: model.in, line 1: #domain: 0 cells along z; expected at least 1");
   EXPECT_EQ(with("1 30 1"), "error: model.in, line 1: #domain: one cell along x and z; expected one such axis at most");
   EXPECT_EQ(with("1e6 1e6 1e6"), "error: model.in, line 1: #domain: 1e+18 cells; expected at most 1e+12");
-  EXPECT_EQ(with("30 15 30"),
-            "error: model.in, line 1: #domain: absorbing layers of 10 and 10 cells along y, which has 15; expected less "
-            "in all\nhint: a line `#pml_cells: 5` makes them thinner than the 10 cells they have by default");
-  EXPECT_THAT(refused(changed("#pml_cells: 2", "#pml_cells: 20")), HasSubstr("model.in, line 5: #pml_cells: absorbing layers"));
+  EXPECT_EQ(
+      with("30 15 30"),
+      "error: model.in, line 1: #domain: absorbing layers of 10 and 10 cells along y, which has 15; expected less "
+      "in all\nhint: a line `#pml_cells: 5` makes them thinner than the 10 cells they have by default");
+  EXPECT_THAT(refused(changed("#pml_cells: 2", "#pml_cells: 20")),
+              HasSubstr("model.in, line 5: #pml_cells: absorbing layers"));
   EXPECT_EQ(refused("#domain: 1e-40 1e-40 1e-40\n#dx_dy_dz: 1e-42 1e-42 1e-42\n#time_window: 1"),
             "error: model.in, line 3: #time_window: the time step is 0 s; expected above 0");
 }
@@ -444,8 +456,9 @@ TEST(GprmaxInput, PolarisationsCoupleInTwoDimensions) {
       "#domain: 0.1 0.1 0.002\n#dx_dy_dz: 0.002 0.002 0.002\n#time_window: 10\n#waveform: ricker 1 1e9 w\n";
   EXPECT_EQ(refused(flat + "#hertzian_dipole: x 0.05 0.05 0 w"),
             "error: model.in, line 5: #hertzian_dipole: polarisation x in a domain of one cell along z; expected z");
-  EXPECT_EQ(refused(flat + "#magnetic_dipole: z 0.05 0.05 0 w"),
-            "error: model.in, line 5: #magnetic_dipole: polarisation z in a domain of one cell along z; expected x or y");
+  EXPECT_EQ(
+      refused(flat + "#magnetic_dipole: z 0.05 0.05 0 w"),
+      "error: model.in, line 5: #magnetic_dipole: polarisation z in a domain of one cell along z; expected x or y");
 }
 
 TEST(GprmaxInput, AllProblemsAreReportedInTheOrderOfTheLines) {

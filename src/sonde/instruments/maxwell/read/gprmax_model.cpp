@@ -98,7 +98,8 @@ void add_array(const GprmaxReceiverArray& array, const GprmaxInput& input, const
   for (at[0] = first[0]; at[0] <= last[0]; at[0] += step[0])
     for (at[1] = first[1]; at[1] <= last[1]; at[1] += step[1])
       for (at[2] = first[2]; at[2] <= last[2]; at[2] += step[2])
-        made.push_back({default_name(at), axes.to_arrays(at), {all_components.begin(), all_components.end()}, array.where});
+        made.push_back(
+            {default_name(at), axes.to_arrays(at), {all_components.begin(), all_components.end()}, array.where});
 }
 
 GprmaxAcquisition acquisition_of(const GprmaxInput& input, const GprmaxAxes& axes) {
@@ -117,8 +118,9 @@ GprmaxAcquisition acquisition_of(const GprmaxInput& input, const GprmaxAxes& axe
 void add_resistances(GprmaxModel& model, const Grid& grid) {
   for (const GprmaxSourcePoint& source : model.acquisition.sources)
     if (source.kind == GprmaxSourceKind::voltage_source && source.resistance > 0)
-      model.medium.sigma[place(source.component)][static_cast<std::size_t>(
-          grid.index(source.at[0], source.at[1], source.at[2]))] += source.dl * source.scale;
+      model.medium.sigma[place(source.component)]
+                        [static_cast<std::size_t>(grid.index(source.at[0], source.at[1], source.at[2]))] +=
+          source.dl * source.scale;
 }
 
 bool in_layer(const Triple& at, const Grid& grid) {
@@ -139,9 +141,10 @@ std::vector<std::string> warnings_of(const GprmaxInput& input, const GprmaxModel
   for (const GprmaxMaterial& material : input.materials)
     for (const GprmaxMaterial::Pole& pole : material.poles)
       if (model.dt > 2 * pole.tau)
-        warnings.push_back(fmt::format("material \"{}\": the relaxation time {:.3g} s is less than half a time step of "
-                                       "{:.3g} s; such a pole is better added to eps_r",
-                                       material.id, pole.tau, model.dt));
+        warnings.push_back(
+            fmt::format("material \"{}\": the relaxation time {:.3g} s is less than half a time step of "
+                        "{:.3g} s; such a pole is better added to eps_r",
+                        material.id, pole.tau, model.dt));
   return warnings;
 }
 
@@ -197,8 +200,8 @@ GprmaxAcquisition acquisition_of_run(const GprmaxModel& model, Index run) {
       at[u] += run * steps[u];
       if (at[u] < 0 || at[u] >= model.cells[u])
         throw Error(ErrorKind::bad_input,
-                    fmt::format("{}: in run {} the {} is at {} = {:.6g} m; expected 0 to {:.6g} m", point.where, run + 1,
-                                what, xyz_letters[u], static_cast<double>(at[u]) * model.spacing[u],
+                    fmt::format("{}: in run {} the {} is at {} = {:.6g} m; expected 0 to {:.6g} m", point.where,
+                                run + 1, what, xyz_letters[u], static_cast<double>(at[u]) * model.spacing[u],
                                 static_cast<double>(model.cells[u] - 1) * model.spacing[u]));
     }
     point.at = model.axes.to_arrays(at);

@@ -78,8 +78,8 @@ struct GprmaxModel {
   /// these cells is a material or an object that is not averaged: then the last of those. Plates and edges set E edges,
   /// until all cells around an edge are replaced. Resistances of voltage sources are conductivities of their edges.
   ComponentMedium medium;
-  /// gprMax scales the largest conductivity of all layers by the mean medium of one plane of cells: the outermost one of
-  /// the low side of x, or of the first side that has a layer. That mean is in `sigma_factor`.
+  /// gprMax scales the largest conductivity of all layers by the mean medium of one plane of cells: the outermost one
+  /// of the low side of x, or of the first side that has a layer. That mean is in `sigma_factor`.
   PmlSettings pml;
   double dt = 0;  ///< s
   Index iterations = 0;

@@ -19,12 +19,12 @@ namespace sonde::maxwell {
 namespace {
 
 using sonde::testing::error_of;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using testing::block;
 using testing::changed;
+using ::testing::ElementsAre;
 using testing::input_of;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 GprmaxModel model_of(const std::string& text) { return make_gprmax_model(input_of(text)); }
 /// With these lines after the others.
@@ -164,8 +164,8 @@ TEST(GprmaxModel, AnotherConductorIsOneToo) {
 }
 
 TEST(GprmaxModel, AnisotropicObjectsHaveAMaterialForEachDirection) {
-  const GprmaxModel model = block_with(
-      "#material: 3 0 1 0 b\n#material: 4 0 1 0 c\n#box: 0.01 0.01 0.01 0.03 0.03 0.03 soil b c");
+  const GprmaxModel model =
+      block_with("#material: 3 0 1 0 b\n#material: 4 0 1 0 c\n#box: 0.01 0.01 0.01 0.03 0.03 0.03 soil b c");
   EXPECT_EQ(eps_r(model, Component::Ex, {20, 20, 20}), 6);
   EXPECT_EQ(eps_r(model, Component::Ey, {20, 20, 20}), 3);
   EXPECT_EQ(eps_r(model, Component::Ez, {20, 20, 20}), 4);
@@ -246,8 +246,9 @@ TEST(GprmaxModel, CellsOfACylinderHaveTheirCentreWithinItsRadius) {
 }
 
 TEST(GprmaxModel, CylindersAlongEachAxisHaveEqualCells) {
-  for (const char* line : {"#cylinder: 0.01 0.02 0.02 0.03 0.02 0.02 0.0061 pec", "#cylinder: 0.02 0.01 0.02 0.02 0.03 0.02 0.0061 pec",
-                           "#cylinder: 0.02 0.02 0.03 0.02 0.02 0.01 0.0061 pec"}) {
+  for (const char* line :
+       {"#cylinder: 0.01 0.02 0.02 0.03 0.02 0.02 0.0061 pec", "#cylinder: 0.02 0.01 0.02 0.02 0.03 0.02 0.0061 pec",
+        "#cylinder: 0.02 0.02 0.03 0.02 0.02 0.01 0.0061 pec"}) {
     SCOPED_TRACE(line);
     const GprmaxModel model = block_with(line);
     const std::array<Index, 3> along{count_pec(model, Component::Ex), count_pec(model, Component::Ey),
@@ -273,7 +274,8 @@ TEST(GprmaxModel, ASphereHasTheCellsWithinItsRadius) {
   for (Index i = -6; i < 6; ++i)
     for (Index j = -6; j < 6; ++j)
       for (Index k = -6; k < 6; ++k) {
-        const double x = static_cast<double>(i) + 0.5, y = static_cast<double>(j) + 0.5, z = static_cast<double>(k) + 0.5;
+        const double x = static_cast<double>(i) + 0.5, y = static_cast<double>(j) + 0.5,
+                     z = static_cast<double>(k) + 0.5;
         if (x * x + y * y + z * z <= 5.1 * 5.1) ++expected;
       }
   EXPECT_NEAR(cells, static_cast<double>(expected), 1e-9);  // rounding of some thousand sums of sixths
@@ -366,7 +368,8 @@ TEST(GprmaxModel, LayersAreScaledByTheMediumOfTheirFirstPlane) {
   // 85 of the 105 cells at the low end of the file's x are soil.
   EXPECT_NEAR(model.pml.sigma_factor, 1 / std::sqrt((85 * 6.0 + 20) / 105), 1e-14);
   EXPECT_EQ(model.pml.scale, PmlSettings::Scale::vacuum);
-  const GprmaxModel y = model_of(changed("#pml_cells: 2", "#pml_cells: 0 2 2 2 2 2") + "#box: 0 0 0 0.04 0.02 0.04 soil");
+  const GprmaxModel y =
+      model_of(changed("#pml_cells: 2", "#pml_cells: 0 2 2 2 2 2") + "#box: 0 0 0 0.04 0.02 0.04 soil");
   EXPECT_NEAR(y.pml.sigma_factor, 1 / std::sqrt(6.0), 1e-14);  // the low side of y is the first that has a layer
 }
 
@@ -410,8 +413,8 @@ TEST(GprmaxModel, AResistanceIsAConductivityOfItsEdge) {
 }
 
 TEST(GprmaxModel, ArraysOfReceiversAreExpandedWithZFastest) {
-  const GprmaxModel model =
-      block_with("#rx_array: 0.01 0.01 0.01 0.013 0.01 0.012 0.002 0 0\n#rx: 0.02 0.02 0.02\n#rx: 0.01 0.02 0.02 mine Ez");
+  const GprmaxModel model = block_with(
+      "#rx_array: 0.01 0.01 0.01 0.013 0.01 0.012 0.002 0 0\n#rx: 0.02 0.02 0.02\n#rx: 0.01 0.02 0.02 mine Ez");
   ASSERT_THAT(model.acquisition.receivers, SizeIs(2 + 2 * 3));
   EXPECT_EQ(model.acquisition.receivers[0].name, "Rx(20,20,20)");
   EXPECT_EQ(model.acquisition.receivers[1].name, "mine");
@@ -421,7 +424,8 @@ TEST(GprmaxModel, ArraysOfReceiversAreExpandedWithZFastest) {
 
 TEST(GprmaxModel, PointsInsideLayersAreReported) {
   const GprmaxModel model = block_with(
-      "#hertzian_dipole: z 0.001 0.02 0.02 w\n#rx: 0.02 0.039 0.02\n#rx: 0.002 0.02 0.038\n#rx_array: 0 0 0 0.001 0 0 0 0 0");
+      "#hertzian_dipole: z 0.001 0.02 0.02 w\n#rx: 0.02 0.039 0.02\n#rx: 0.002 0.02 0.038\n#rx_array: 0 0 0 0.001 0 0 "
+      "0 0 0");
   EXPECT_THAT(model.warnings, ElementsAre("model.in, line 8: the source is inside the absorbing layer",
                                           "model.in, line 9: the receiver is inside the absorbing layer",
                                           "model.in, line 11: the receiver is inside the absorbing layer"));

@@ -21,9 +21,12 @@ namespace {
 
 const char* type_of(GprmaxSourceKind kind) {
   switch (kind) {
-    case GprmaxSourceKind::voltage_source: return "VoltageSource";
-    case GprmaxSourceKind::hertzian_dipole: return "HertzianDipole";
-    case GprmaxSourceKind::magnetic_dipole: return "MagneticDipole";
+    case GprmaxSourceKind::voltage_source:
+      return "VoltageSource";
+    case GprmaxSourceKind::hertzian_dipole:
+      return "HertzianDipole";
+    case GprmaxSourceKind::magnetic_dipole:
+      return "MagneticDipole";
   }
   return "";
 }
@@ -39,8 +42,7 @@ void require_mergeable(const GprmaxOutput& first, const GprmaxOutput& other, std
   const auto differ = [run](const std::string& what) {
     return Error(ErrorKind::bad_input, fmt::format("run {} has {} than the first one; expected the same", run, what));
   };
-  if (other.runs != 0 || other.iterations != first.iterations || other.dt != first.dt)
-    throw differ("other time steps");
+  if (other.runs != 0 || other.iterations != first.iterations || other.dt != first.dt) throw differ("other time steps");
   if (other.receivers.size() != first.receivers.size()) throw differ("other receivers");
   for (std::size_t r = 0; r < first.receivers.size(); ++r)
     for (const auto& [component, samples] : first.receivers[r].fields)

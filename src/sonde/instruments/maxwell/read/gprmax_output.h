@@ -27,8 +27,8 @@ struct GprmaxOutput {
   XyzIndex cells{};
   Xyz spacing{};
   XyzIndex src_steps{}, rx_steps{};  ///< cells per run
-  std::vector<Source> sources;
-  std::vector<Receiver> receivers;
+  std::vector<Source> sources{};
+  std::vector<Receiver> receivers{};
 };
 
 /// Of a run, with the fields all zero.

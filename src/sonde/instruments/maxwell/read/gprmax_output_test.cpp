@@ -20,11 +20,11 @@ namespace {
 
 using sonde::testing::error_of;
 using sonde::testing::TemporaryFolder;
+using testing::block;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::SizeIs;
-using testing::block;
 using testing::input_of;
+using ::testing::SizeIs;
 
 GprmaxOutput reference(const std::filesystem::path& data, const std::string& name) {
   return read_gprmax_output((data / "maxwell/gprmax" / name).string());

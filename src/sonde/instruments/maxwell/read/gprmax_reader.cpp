@@ -19,14 +19,25 @@ namespace sonde::maxwell {
 namespace {
 
 /// What gprMax 3.1 has beside the commands of `rules` below.
-constexpr std::array unsupported_commands = {
-    "python",           "fractal_box",           "soil_peplinski",         "add_surface_roughness",
-    "add_surface_water", "add_grass",             "add_dispersion_lorentz", "add_dispersion_drude",
-    "transmission_line", "geometry_view",         "geometry_objects_read",  "geometry_objects_write",
-    "pml_formulation",   "taguchi",               "end_taguchi"};
+constexpr std::array unsupported_commands = {"python",
+                                             "fractal_box",
+                                             "soil_peplinski",
+                                             "add_surface_roughness",
+                                             "add_surface_water",
+                                             "add_grass",
+                                             "add_dispersion_lorentz",
+                                             "add_dispersion_drude",
+                                             "transmission_line",
+                                             "geometry_view",
+                                             "geometry_objects_read",
+                                             "geometry_objects_write",
+                                             "pml_formulation",
+                                             "taguchi",
+                                             "end_taguchi"};
 constexpr std::array waveform_types = {
-    "gaussian",           "gaussiandot",   "gaussiandotnorm",     "gaussiandotdot", "gaussiandotdotnorm", "ricker",
-    "gaussianprime",      "gaussiandoubleprime", "sine",           "contsine",       "impulse"};
+    "gaussian", "gaussiandot",   "gaussiandotnorm",     "gaussiandotdot", "gaussiandotdotnorm",
+    "ricker",   "gaussianprime", "gaussiandoubleprime", "sine",           "contsine",
+    "impulse"};
 /// The place of a profile of #pml_cfs is its power of the depth.
 constexpr std::array cfs_profiles = {"constant", "linear", "quadratic", "cubic", "quartic", "quintic", "sextic"};
 
@@ -62,7 +73,8 @@ struct CfsProfile {
 CfsProfile cfs_profile(const GprmaxValues& values, std::size_t at, const std::string& what, double least) {
   const auto power = place_in(cfs_profiles, values.word(at));
   if (!power)
-    throw values.error(fmt::format("profile of {} = \"{}\"; expected {}", what, values.word(at), alternatives(cfs_profiles)));
+    throw values.error(
+        fmt::format("profile of {} = \"{}\"; expected {}", what, values.word(at), alternatives(cfs_profiles)));
   const std::string& direction = values.word(at + 1);
   if (direction != "forward" && direction != "reverse")
     throw values.error(fmt::format("direction of {} = \"{}\"; expected forward or reverse", what, direction));
@@ -163,7 +175,8 @@ class Reader {
   void material(const GprmaxValues& values) {
     GprmaxMaterial made{values.word(4), values.at_least(1, 0, "eps_r"), 0, values.at_least(1, 2, "mu_r")};
     made.sigma = values.word(1) == "inf" ? std::numeric_limits<double>::infinity() : values.at_least(0, 1, "sigma");
-    if (has_id(made_.materials, made.id)) throw values.error(fmt::format("the material \"{}\" exists already", made.id));
+    if (has_id(made_.materials, made.id))
+      throw values.error(fmt::format("the material \"{}\" exists already", made.id));
     made_.materials.push_back(std::move(made));
     if (values.at_least(0, 3, "sigma*") > 0) throw values.unsupported("magnetic loss (sigma* of #material above 0)");
   }
@@ -222,9 +235,11 @@ class Reader {
       require_rising(values, read.first, read.last, 3);
       for (std::size_t u = 0; u < 3; ++u)
         if (nearest_planes(read.step, made_.spacing)[u] < 1)
-          throw values.error(fmt::format("step along {} = {}; expected at least one cell", xyz_letters[u], values.word(6 + u)));
+          throw values.error(
+              fmt::format("step along {} = {}; expected at least one cell", xyz_letters[u], values.word(6 + u)));
       if (const Index step = made_.snapshot_step(read); step > made_.iterations())
-        throw values.error(fmt::format("time = {} is step {}; the run has {}", values.word(9), step, made_.iterations()));
+        throw values.error(
+            fmt::format("time = {} is step {}; the run has {}", values.word(9), step, made_.iterations()));
     });
   }
 
@@ -274,7 +289,8 @@ class Reader {
     if (made.start_degrees >= 360 || made.sweep_degrees >= 360)
       throw values.error(fmt::format("angles {} and {}; expected less than 360", values.word(6), values.word(7)));
     if (made.high < made.low)
-      throw values.error(fmt::format("it reaches from {} to {}; expected the lower end first", values.word(3), values.word(4)));
+      throw values.error(
+          fmt::format("it reaches from {} to {}; expected the lower end first", values.word(3), values.word(4)));
     object(values, made, 8);
   }
 
@@ -290,7 +306,8 @@ class Reader {
     if (rule->once && !first_.emplace(command.name, &command).second)
       throw values.error(fmt::format("given twice; the first is {}", first_.at(command.name)->where()));
     if (!rule->fits(values.count()))
-      throw values.error(fmt::format("{} value{}; expected {}", values.count(), values.count() == 1 ? "" : "s", rule->values));
+      throw values.error(
+          fmt::format("{} value{}; expected {}", values.count(), values.count() == 1 ? "" : "s", rule->values));
     (this->*rule->read)(values);
     if (rule->once) done_.insert(command.name);
   }
@@ -390,12 +407,11 @@ class Reader {
     int rising = 0;
     for (std::size_t u = 0; u < 3; ++u) {
       if (first[u] > last[u])
-        throw values.error(fmt::format("from {0} = {1:.6g} to {0} = {2:.6g} m; expected the lower end first", xyz_letters[u],
-                                       low[u], high[u]));
+        throw values.error(fmt::format("from {0} = {1:.6g} to {0} = {2:.6g} m; expected the lower end first",
+                                       xyz_letters[u], low[u], high[u]));
       if (first[u] < last[u]) ++rising;
     }
-    if (rising != extended)
-      throw values.error(fmt::format("an extent along {} axes; expected {}", rising, extended));
+    if (rising != extended) throw values.error(fmt::format("an extent along {} axes; expected {}", rising, extended));
   }
 
   void source(const GprmaxValues& values, GprmaxSourceKind kind) {
@@ -410,7 +426,8 @@ class Reader {
       made.start = values.at_least(0, at + 1, "start");
       made.stop = values.number(at + 2, "stop");
       if (*made.stop <= made.start)
-        throw values.error(fmt::format("start = {}, stop = {}; expected stop after start", values.word(at + 1), values.word(at + 2)));
+        throw values.error(
+            fmt::format("start = {}, stop = {}; expected stop after start", values.word(at + 1), values.word(at + 2)));
     }
     check(values, Needs::ids, [this, values, at] { require_waveform(values, values.word(at)); });
     check(values, Needs::cells, [this, values, kind, polarisation = made.polarisation] {
@@ -443,9 +460,11 @@ class Reader {
                    step = nearest_planes(values.xyz(6), made_.spacing);
     Index count = 1;
     for (std::size_t u = 0; u < 3; ++u) {
-      if (first[u] > last[u]) throw values.error(fmt::format("the upper end along {} is below the lower one", xyz_letters[u]));
+      if (first[u] > last[u])
+        throw values.error(fmt::format("the upper end along {} is below the lower one", xyz_letters[u]));
       if (step[u] < 1 && values.number(6 + u, "step") != 0)
-        throw values.error(fmt::format("step along {} = {}; expected 0 or at least one cell", xyz_letters[u], values.word(6 + u)));
+        throw values.error(
+            fmt::format("step along {} = {}; expected 0 or at least one cell", xyz_letters[u], values.word(6 + u)));
       count = std::min(most_receivers + 1, count * ((last[u] - first[u]) / std::max<Index>(step[u], 1) + 1));
     }
     if (count > most_receivers)
@@ -475,14 +494,16 @@ constexpr std::array rules = {
     Rule{"num_threads", any_of_these<1>, "a number", true, &Reader::num_threads},
     Rule{"output_dir", at_least_these<1>, "a folder", true, &Reader::output_dir},
     Rule{"pml_cells", any_of_these<1, 6>, "cells, or x0 y0 z0 xmax ymax zmax", true, &Reader::pml_cells},
-    Rule{"pml_cfs", any_of_these<12>, "profile, direction, min and max of alpha, kappa and sigma", false, &Reader::pml_cfs},
+    Rule{"pml_cfs", any_of_these<12>, "profile, direction, min and max of alpha, kappa and sigma", false,
+         &Reader::pml_cfs},
     Rule{"src_steps", any_of_these<3>, "dx dy dz", true, &Reader::src_steps},
     Rule{"rx_steps", any_of_these<3>, "dx dy dz", true, &Reader::rx_steps},
     Rule{"material", any_of_these<5>, "eps_r sigma mu_r sigma* id", false, &Reader::material},
     Rule{"add_dispersion_debye", at_least_these<4>, "number, deps and tau of each pole, ids", false, &Reader::debye},
     Rule{"waveform", any_of_these<4>, "type amplitude frequency id", false, &Reader::waveform},
     Rule{"excitation_file", any_of_these<1, 3>, "file [interpolation fill]", true, &Reader::excitation_file},
-    Rule{"voltage_source", any_of_these<6, 8>, "axis x y z resistance waveform [start stop]", false, &Reader::voltage_source},
+    Rule{"voltage_source", any_of_these<6, 8>, "axis x y z resistance waveform [start stop]", false,
+         &Reader::voltage_source},
     Rule{"hertzian_dipole", any_of_these<5, 7>, "axis x y z waveform [start stop]", false, &Reader::hertzian_dipole},
     Rule{"magnetic_dipole", any_of_these<5, 7>, "axis x y z waveform [start stop]", false, &Reader::magnetic_dipole},
     Rule{"rx", [](std::size_t n) { return n == 3 || n > 4; }, "x y z [name outputs]", false, &Reader::receiver},
@@ -494,8 +515,8 @@ constexpr std::array rules = {
          &Reader::cylinder},
     Rule{"plate", any_of_these<7, 8>, "x1 y1 z1 x2 y2 z2 material, or two materials", false, &Reader::plate},
     Rule{"edge", any_of_these<7>, "x1 y1 z1 x2 y2 z2 material", false, &Reader::edge},
-    Rule{"triangle", any_of_these<11, 12, 13>, "x1 y1 z1 x2 y2 z2 x3 y3 z3 thickness material [y|n], or three materials",
-         false, &Reader::triangle},
+    Rule{"triangle", any_of_these<11, 12, 13>,
+         "x1 y1 z1 x2 y2 z2 x3 y3 z3 thickness material [y|n], or three materials", false, &Reader::triangle},
     Rule{"cylindrical_sector", any_of_these<9, 10, 11>,
          "axis c1 c2 lower upper radius start sweep material [y|n], or three materials", false, &Reader::sector},
 };
@@ -558,7 +579,8 @@ void Reader::require_steps(const GprmaxValues& values) const {
   const double dt = made_.time_step();
   if (!(dt > 0) || !std::isfinite(dt)) throw values.error(fmt::format("the time step is {} s; expected above 0", dt));
   if (made_.iterations() > most_iterations)
-    throw values.error(fmt::format("{} steps of {:.3g} s; expected at most {}", made_.iterations(), dt, most_iterations));
+    throw values.error(
+        fmt::format("{} steps of {:.3g} s; expected at most {}", made_.iterations(), dt, most_iterations));
 }
 
 void Reader::excitation_file(const GprmaxValues& values) {

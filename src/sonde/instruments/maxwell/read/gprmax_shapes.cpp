@@ -135,8 +135,9 @@ class PartMaker {
         high[u] = std::max(high[u], corners[i][u]);
       }
     }
-    add_slice(normal, on[0][normal], triangle.thickness, {low, high},
-              [points, a, b](const Xyz& at) { return inside_triangle(points, {at[a], at[b]}); });
+    add_slice(normal, on[0][normal], triangle.thickness, {low, high}, [points, a, b](const Xyz& at) {
+      return inside_triangle(points, {at[a], at[b]});
+    });
   }
 
   void add(const GprmaxSector& sector) {
@@ -152,10 +153,9 @@ class PartMaker {
       low[u] -= sector.radius;
       high[u] += sector.radius;
     }
-    add_slice(sector.axis, level, sector.high - sector.low, {low, high},
-              [sector, centre, a, b](const Xyz& at) {
-                return inside_sector(sector, {at[a] - centre[a], at[b] - centre[b]});
-              });
+    add_slice(sector.axis, level, sector.high - sector.low, {low, high}, [sector, centre, a, b](const Xyz& at) {
+      return inside_sector(sector, {at[a] - centre[a], at[b] - centre[b]});
+    });
   }
 
   /// What is inside of a curve in a plane: cells above it, or its faces when it is thinner than half a cell.

@@ -99,7 +99,8 @@ Chart traces_chart(const GprmaxOutput& output, const TracesChoice& choice) {
   for (const auto& [c, samples] : receiver.fields)  // in two dimensions half of the components are zero
     if (component ? c == *component : !std::all_of(samples.begin(), samples.end(), is_zero))
       traces.push_back({std::string(name(c)), unit_of(c), samples});
-  if (traces.empty()) throw Error(ErrorKind::bad_input, fmt::format("receiver {}: every sample is zero", receiver.name));
+  if (traces.empty())
+    throw Error(ErrorKind::bad_input, fmt::format("receiver {}: every sample is zero", receiver.name));
   return ascan_chart(title, output.dt, traces);
 }
 
