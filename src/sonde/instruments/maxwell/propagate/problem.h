@@ -21,13 +21,13 @@ struct Problem {
 };
 
 /// A share of a point source or receiver, on the padded grid.
-struct Tap {
+struct PointTap {
   Index node = 0;
   double weight = 1;
 };
 struct Point {
   Component component = Component::Ey;
-  std::vector<Tap> taps{};
+  std::vector<PointTap> taps{};
   bool hard = false;  ///< of a source of E on a perfectly conducting node: its amplitude is the field there, in V/m
 };
 
