@@ -71,6 +71,21 @@ nu_v = "1e-2,1e-1"
 epsi_hat = "0,1e-3"
 """
 
+RADAR = """#title: a conductor in a half-space
+#domain: 0.08 0.07 0.002
+#dx_dy_dz: 0.002 0.002 0.002
+#time_window: 80
+#pml_cells: 5
+#material: 6 0.01 1 0 soil
+#waveform: ricker 1 {frequency} pulse
+#hertzian_dipole: z 0.03 0.05 0 pulse
+#rx: 0.05 0.05 0
+#src_steps: 0.002 0 0
+#rx_steps: 0.002 0 0
+#box: 0 0 0 0.08 0.046 0.002 soil
+#cylinder: 0.04 0.03 0 0.04 0.03 0.002 0.006 pec
+"""
+
 
 def damage(path):
     """Overwrites the first stored chunk of frames."""
@@ -81,6 +96,13 @@ def damage(path):
     with open(path, "r+b") as file:
         file.seek(chunk.byte_offset + 12)
         file.write(b"\xff" * (chunk.size - 12))
+
+
+def radar(folder):
+    """A small model of gprMax, one whose cells are too large, and what was recorded of the first."""
+    (folder / "radar.in").write_text(RADAR.format(frequency="1.5e9"))
+    (folder / "coarse.in").write_text(RADAR.format(frequency="2e10"))
+    sonde.run("maxwell run", folder / "radar.in", output=folder / "radar.out")
 
 
 def make(folder):
@@ -153,6 +175,7 @@ def make(folder):
     sonde.run("ptycho run", folder / "recon.toml", output=folder / "result.h5")
     sonde.run("ptycho run", folder / "recon.toml", output=folder / "checked.h5", set=["output.checkpoint_every=1", "engine.0.iterations=3"])
     sonde.run("neoclassical scan", folder / "transport.toml", output=folder / "transport_scan.nc")
+    radar(folder)
     (folder / "config.toml").write_text("threads = 1\n")
     (folder / "profiles.toml").write_text("[profiles]\nn0 = 1e20\nT0 = 2000\n")
     write_database(folder / "Dij.h5")

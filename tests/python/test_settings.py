@@ -45,6 +45,8 @@ USES = {
     "neoclassical database": (["{in}/wout.nc"], {"output": "{out}/D.h5", "rho": "0.5", "nu_v": "1e-2,1e-1", "er_tilde": "0,1e-3",
                                                  "n_theta": 5, "n_zeta": 5, "n_xi": 4}),
     "neoclassical profile": (["{in}/Dij.h5"], {"output": "{out}/t.h5", "rho": "0.5", "energies": 8, "E_r_points": 20}),
+    "maxwell run": (["{in}/radar.in"], {"output": "{out}/r.out"}),
+    "maxwell plot": (["{in}/radar.out"], {"output": "{out}/p.svg"}),
 }
 
 OF_WOUT = {"inputs": ["{in}/wout.nc"], "s": 0.25, "nu_hat": 0.1, "n_theta": 5, "n_zeta": 5, "n_xi": 4}
@@ -101,6 +103,8 @@ CASES = {
     "ptycho orient": {"set": Case(["probe.C12_A=30"]), "rotation_deg": Case(["10"]), "config": Case("{in}/other.toml", inputs=["{in}/ptycho.h5"])},
     "ptycho simulate": {"output": Case("{out}/other.h5"), "occupancies": Case("3,1"), "scan_shape": Case("3,2"), "drift_A": Case("2,1"),
                         "layer_distance_A": Case("50", layers=2), "lattice_turn_deg": Case(20.0), "phi12_deg": Case(30.0, C12_A=40)},
+    "maxwell run": {"output": Case("{out}/other.nc"), "plot": Case("{out}/p.svg"), "force": Case(inputs=["{in}/coarse.in"])},
+    "maxwell plot": {"output": Case("{out}/other.svg"), "component": Case("Hx")},
     "neoclassical run": {"s": Case(0.3, **OF_WOUT), "snap": Case(True, **OF_WOUT), "wout": Case("{in}/wout.nc", **OF_WOUT), "psi_a": Case(2.0, **OF_WOUT),
                          "output": Case("{out}/other.nc"), "set": Case(["grid.n_xi=5"]), "epsi_hat": Case(0.01), "nu_hat": Case(0.2), "n_theta": Case(7), "n_zeta": Case(7)},
     "neoclassical scan": {"s": Case(0.3, **SCAN_OF_WOUT), "rho": Case("0.4,0.5", **{**SCAN_OF_WOUT, "s": None}), "wout": Case("{in}/wout.nc", **SCAN_OF_WOUT),
@@ -209,7 +213,7 @@ TAKE_A_RUN_FILE = {"ptycho run", "ptycho direct", "ptycho orient"}
 def commands_of_help():
     """Every command that the overview of the program lists."""
     pages = (DOCS / "README.md").read_text()
-    return {name.replace("-", " ", 1) for name in re.findall(r"sonde-((?:stem|ptycho|neoclassical)-\w+)\.md", pages)}
+    return {name.replace("-", " ", 1) for name in re.findall(r"sonde-((?:stem|ptycho|neoclassical|maxwell)-\w+)\.md", pages)}
 
 
 def test_every_verb_is_a_use_and_a_page():

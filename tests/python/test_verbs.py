@@ -14,6 +14,7 @@ import pytest
 import sonde
 from sonde import _sonde, _verb_functions
 from small_inputs import WOUT
+from small_inputs import radar
 from test_neoclassical_database import write_database
 
 PROGRAM = os.environ["SONDE_PROGRAM"]
@@ -71,6 +72,7 @@ def inputs(tmp_path_factory, scan):
     sonde.run("ptycho run", folder / "recon.toml", output=folder / "checked.h5", set=["output.checkpoint_every=2"])
     sonde.run("neoclassical scan", folder / "transport.toml", output=folder / "scan.nc")
     write_database(folder / "Dij.h5")
+    radar(folder)
     return {"scan": scan, "folder": folder}
 
 
@@ -151,6 +153,8 @@ TABLE = {
     "neoclassical database": ([str(WOUT)], {"output": "{out}/D.h5", "rho": "0.5", "nu_v": "1e-2,1e-1", "er_tilde": "0,1e-3",
                                             "n_theta": 5, "n_zeta": 5, "n_xi": 4}),
     "neoclassical profile": (["{folder}/Dij.h5"], {"output": "{out}/t.h5", "rho": "0.5", "energies": 8, "E_r_points": 20}),
+    "maxwell run": (["{folder}/radar.in"], {"output": "{out}/r.out", "runs": 2, "plot": "{out}/p.svg"}),
+    "maxwell plot": (["{folder}/radar.out"], {"output": "{out}/p.svg"}),
 }
 
 

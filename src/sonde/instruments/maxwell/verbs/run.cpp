@@ -131,7 +131,7 @@ std::vector<GprmaxRecord> simulate(GprmaxRun& gprmax, Index runs, Run& run) {
   for (Index i = 0; i < runs; ++i) records.push_back(gprmax.run(i, [&] { progress.advance(); }));
   const double rate = cells / watch.seconds();
   run.results()["run"]["cell_updates_per_s"] = rate;
-  run.say(fmt::format("speed     {:.4g} million cells per second", rate / 1e6));
+  run.say(fmt::format("times     {:.3g} s, {:.4g} million cells per second", watch.seconds(), rate / 1e6));
   return records;
 }
 
