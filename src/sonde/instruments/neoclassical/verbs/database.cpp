@@ -174,7 +174,7 @@ DatabaseBuild prepare_build(const DatabaseOptions& options, const Ranks& ranks, 
 Database solved(const Ranks& ranks, DatabaseBuild& build, PartFile* part, Run& run) {
   std::mutex mutex;  // of what is shown meanwhile
   LiveCoefficients solved_so_far;
-  std::optional<CoefficientTables> so_far;
+  CoefficientTables so_far = tables_of(build.so_far());
   const auto shown = run.live([&] {
     const std::lock_guard lock(mutex);
     return solved_so_far.options(so_far);
