@@ -21,13 +21,13 @@ struct Problem {
 };
 
 /// A share of a point source or receiver, on the padded grid.
-struct Tap {
+struct PointTap {
   Index node = 0;
   double weight = 1;
 };
 struct Point {
   Component component = Component::Ey;
-  std::vector<Tap> taps{};
+  std::vector<PointTap> taps{};
 };
 
 /// Where one shot is excited and recorded. A source of an E component is an electric current: its amplitude is the

@@ -279,7 +279,7 @@ struct Propagator<T>::Impl {
     Injections<T> made(static_cast<std::size_t>(lattice.extents[0]));
     const Triple& n = lattice.extents;
     for (std::size_t s = 0; s < sources.size(); ++s)
-      for (const Tap& tap : sources[s].taps) {
+      for (const PointTap& tap : sources[s].taps) {
         const Component c = sources[s].component;
         const Index row = tap.node / n[2], x = tap.node % n[2];
         const auto& factor = is_electric(c) ? cb : cq;
@@ -362,7 +362,7 @@ struct Propagator<T>::Impl {
   void read(const std::vector<Point>& receivers, std::span<double> samples) {
     for (std::size_t r = 0; r < receivers.size(); ++r) {
       double sum = 0;
-      for (const Tap& tap : receivers[r].taps) {
+      for (const PointTap& tap : receivers[r].taps) {
         const Index row = tap.node / width();
         sum += tap.weight * static_cast<double>(
                                 data(receivers[r].component)[row * lattice.pitch + Lattice::room + tap.node % width()]);

@@ -92,7 +92,7 @@ void step_e(const Stepper& on, State& state) {
 }
 
 /// cb or cq of a source's node over the volume, with the sign of a current: what a unit of amplitude adds to the field.
-double injection(const Stepper& on, const Point& point, const Tap& tap) {
+double injection(const Stepper& on, const Point& point, const PointTap& tap) {
   const auto& by = is_electric(point.component) ? on.step.cb : on.step.cq;
   return -by[place(point.component)][static_cast<std::size_t>(tap.node)] * tap.weight / on.grid().cell_volume();
 }
@@ -102,7 +102,7 @@ void inject(const Stepper& on, const std::vector<Point>& sources, bool electric,
   for (std::size_t s = 0; s < sources.size(); ++s) {
     const Point& point = sources[s];
     if (is_electric(point.component) != electric) continue;
-    for (const Tap& tap : point.taps) {
+    for (const PointTap& tap : point.taps) {
       const double added = injection(on, point, tap) * amplitudes[s];
       const auto node = static_cast<std::size_t>(tap.node);
       state.fields[which(point.component)][node] += added;
@@ -117,7 +117,7 @@ void inject(const Stepper& on, const std::vector<Point>& sources, bool electric,
 std::vector<double> read(const std::vector<Point>& receivers, const State& state) {
   std::vector<double> samples(receivers.size());
   for (std::size_t r = 0; r < receivers.size(); ++r)
-    for (const Tap& tap : receivers[r].taps)
+    for (const PointTap& tap : receivers[r].taps)
       samples[r] += tap.weight * state.fields[which(receivers[r].component)][static_cast<std::size_t>(tap.node)];
   return samples;
 }
@@ -209,7 +209,7 @@ struct BackwardStep {
   void add_receivers(bool electric, const std::vector<double>& residual) const {
     for (std::size_t r = 0; r < shot.receivers.size(); ++r)
       if (const Point& point = shot.receivers[r]; is_electric(point.component) == electric)
-        for (const Tap& tap : point.taps)
+        for (const PointTap& tap : point.taps)
           adjoint.fields[which(point.component)][static_cast<std::size_t>(tap.node)] += tap.weight * residual[r];
   }
 
@@ -218,7 +218,7 @@ struct BackwardStep {
     for (std::size_t s = 0; s < shot.sources.size(); ++s) {
       const Point& point = shot.sources[s];
       if (is_electric(point.component) != electric) continue;
-      for (const Tap& tap : point.taps)
+      for (const PointTap& tap : point.taps)
         samples[s] +=
             injection(on, point, tap) * adjoint.fields[which(point.component)][static_cast<std::size_t>(tap.node)];
     }
