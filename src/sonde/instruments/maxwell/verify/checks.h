@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include <vector>
+
+#include "sonde/instruments/maxwell/verify/row.h"
+
+namespace sonde::maxwell {
+
+[[nodiscard]] std::vector<VerifyRow> check_energy(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_cavity(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_reciprocity(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_line_source(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_dipole(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_layer(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_absorption(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_debye(VerifySize size);
+
+}  // namespace sonde::maxwell

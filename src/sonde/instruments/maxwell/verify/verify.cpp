@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/verify/verify.h"
+
+#include <array>
+
+#include "sonde/instruments/maxwell/verify/checks.h"
+
+namespace sonde::maxwell {
+
+std::span<const VerifyCheck> verify_checks() {
+  static constexpr std::array<VerifyCheck, 8> checks{{
+      {"energy", "energy and symmetry of the curls in a closed box", check_energy},
+      {"cavity", "lowest mode of a closed box", check_cavity},
+      {"reciprocity", "source and receiver swapped in a lossy heterogeneous medium", check_reciprocity},
+      {"line_source", "line source in a uniform medium against Hankel functions", check_line_source},
+      {"dipole", "dipole in a uniform medium against its closed form", check_dipole},
+      {"layer", "half-space and lossy layer against Fresnel's coefficients", check_layer},
+      {"absorption", "what absorbing layers reflect and keep", check_absorption},
+      {"debye", "velocity and attenuation in water against its permittivity", check_debye},
+  }};
+  return checks;
+}
+
+std::vector<VerifyRow> verify_rows(VerifySize size, const std::function<void(const VerifyRow&)>& each) {
+  std::vector<VerifyRow> all;
+  for (const VerifyCheck& check : verify_checks())
+    for (VerifyRow& row : check.rows(size)) {
+      if (each) each(row);
+      all.push_back(std::move(row));
+    }
+  return all;
+}
+
+}  // namespace sonde::maxwell
