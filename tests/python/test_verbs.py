@@ -155,6 +155,7 @@ TABLE = {
     "neoclassical profile": (["{folder}/Dij.h5"], {"output": "{out}/t.h5", "rho": "0.5", "energies": 8, "E_r_points": 20}),
     "maxwell run": (["{folder}/radar.in"], {"output": "{out}/r.out", "runs": 2, "plot": "{out}/p.svg"}),
     "maxwell plot": (["{folder}/radar.out"], {"output": "{out}/p.svg"}),
+    "maxwell verify": ([], {"only": ["cavity"]}),
 }
 
 

@@ -14,7 +14,8 @@ class HankelOnAxis : public ::testing::TestWithParam<double> {};
 TEST_P(HankelOnAxis, IsMadeOfBesselAndNeumannFunctions) {
   const double x = GetParam();
   const Hankel made = hankel_second_kind(x);
-  // Worst at |z| = 12, where the largest terms of the series are 1e4 times its sum, and the last one of the other 1e-11.
+  // Worst at |z| = 12, where the largest terms of the series are 1e4 times its sum, and the last one of the other
+  // 1e-11.
   const double tolerance = 1e-10;
   EXPECT_NEAR(made.h0.real(), std::cyl_bessel_j(0, x), tolerance);
   EXPECT_NEAR(made.h0.imag(), -std::cyl_neumann(0, x), tolerance);

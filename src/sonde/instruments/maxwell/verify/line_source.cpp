@@ -41,7 +41,8 @@ double line_error(const LineCase& which) {
   const Ground ground{line_eps_r, which.sigma};
   // Nothing comes back from the walls within the record.
   const double travelled = line_window * c0 / std::sqrt(line_eps_r) / line_spacing, half_offset = line_offset / 2.0;
-  const auto margin = static_cast<Index>(std::ceil(std::sqrt(travelled * travelled / 4 - half_offset * half_offset))) + 5;
+  const auto margin =
+      static_cast<Index>(std::ceil(std::sqrt(travelled * travelled / 4 - half_offset * half_offset))) + 5;
   GridSpec spec{.cells = {2 * margin, 1, 2 * margin + line_offset},
                 .spacing = {line_spacing, 1, line_spacing},
                 .order = which.order};

@@ -23,7 +23,8 @@ std::vector<VerifyRow> check_reciprocity(VerifySize size) {
   constexpr double limit = 1e-12;
   std::vector<VerifyRow> rows;
   for (const int order : {2, 4, 6, 8}) {
-    const GridSpec flat{.cells = {40, 1, 50}, .spacing = {0.02, 1, 0.03}, .pml = {{{8, 6}, {}, {5, 0}}}, .order = order};
+    const GridSpec flat{
+        .cells = {40, 1, 50}, .spacing = {0.02, 1, 0.03}, .pml = {{{8, 6}, {}, {5, 0}}}, .order = order};
     const Problem line = mixed_ground_problem(flat, 0.05);
     rows.push_back({fmt::format("reciprocity.line_order_{}", order),
                     "Ey of a line source, largest difference over largest value",

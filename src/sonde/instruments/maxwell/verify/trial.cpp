@@ -115,8 +115,8 @@ std::vector<Signal> record(const Problem& problem, const Acquisition& shot, cons
   for (std::size_t r = 0; r < receivers; ++r) {
     Signal& trace = made.emplace_back();
     trace.dt = problem.dt;
-    trace.offset = is_electric(shot.receivers[r].component) ? sample_offset::electric_record
-                                                            : sample_offset::magnetic_record;
+    trace.offset =
+        is_electric(shot.receivers[r].component) ? sample_offset::electric_record : sample_offset::magnetic_record;
     for (std::size_t n = 0; n < steps; ++n) trace.samples.push_back(samples[n * receivers + r]);
   }
   return made;
