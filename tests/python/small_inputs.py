@@ -74,7 +74,7 @@ epsi_hat = "0,1e-3"
 RADAR = """#title: a conductor in a half-space
 #domain: 0.08 0.07 0.002
 #dx_dy_dz: 0.002 0.002 0.002
-#time_window: 80
+#time_window: 300
 #pml_cells: 5
 #material: 6 0.01 1 0 soil
 #waveform: ricker 1 {frequency} pulse

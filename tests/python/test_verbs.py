@@ -153,7 +153,7 @@ TABLE = {
     "neoclassical database": ([str(WOUT)], {"output": "{out}/D.h5", "rho": "0.5", "nu_v": "1e-2,1e-1", "er_tilde": "0,1e-3",
                                             "n_theta": 5, "n_zeta": 5, "n_xi": 4}),
     "neoclassical profile": (["{folder}/Dij.h5"], {"output": "{out}/t.h5", "rho": "0.5", "energies": 8, "E_r_points": 20}),
-    "maxwell run": (["{folder}/radar.in"], {"output": "{out}/r.out", "runs": 2, "plot": "{out}/p.svg"}),
+    "maxwell run": (["{folder}/radar.in"], {"output": "{out}/r.out", "runs": 2}),
     "maxwell plot": (["{folder}/radar.out"], {"output": "{out}/p.svg"}),
     "maxwell verify": ([], {"only": ["cavity"]}),
 }

@@ -36,6 +36,16 @@ class Waveforms {
     return made;
   }
 
+  /// Its highest frequency whatever part of it a run lasts: what a short window cuts off would count as high ones.
+  [[nodiscard]] double highest_frequency_of(const std::string& id, Index count) const {
+    for (const GprmaxWaveform& each : input_.waveforms)
+      if (each.id == id && each.frequency > 0)  // every pulse is over after four periods
+        count = std::max(count, static_cast<Index>(std::ceil(4 / (each.frequency * dt_))));
+    std::vector<double> whole(static_cast<std::size_t>(count));
+    for (std::size_t n = 0; n < whole.size(); ++n) whole[n] = at(id, static_cast<double>(n) * dt_);
+    return highest_frequency(whole, dt_);
+  }
+
  private:
   [[nodiscard]] double at(const std::string& id, double t) const {
     for (const GprmaxWaveform& each : input_.waveforms)
@@ -154,7 +164,7 @@ struct GprmaxRun::Impl {
     const Waveforms waveforms(input, model.dt);
     for (const GprmaxSourcePoint& source : model.acquisition.sources)
       plan.highest_frequency =
-          std::max(plan.highest_frequency, highest_frequency(waveforms.sampled(source, model.iterations), model.dt));
+          std::max(plan.highest_frequency, waveforms.highest_frequency_of(source.waveform, model.iterations));
     plan.least_cells_per_wavelength = problem.grid.order() == 2 ? 5 : 3;
     if (plan.highest_frequency == 0) return;
     const double v = c0 / std::sqrt(slowest_permittivity(problem.medium, plan.highest_frequency) *

@@ -87,5 +87,35 @@ TEST(GprmaxReference, OfADipoleInWaterIsReproduced) {
   EXPECT_LE(made.magnetic, -40);
 }
 
+/// A square of vacuum with a Ricker wavelet of 1.5 GHz.
+GprmaxInput short_model(const std::string& window) {
+  return parse_gprmax_input("#domain: 0.08 0.08 0.002\n#dx_dy_dz: 0.002 0.002 0.002\n#time_window: " + window +
+                                "\n#pml_cells: 5\n#waveform: ricker 1 1.5e9 pulse\n"
+                                "#hertzian_dipole: z 0.04 0.04 0 pulse\n#rx: 0.05 0.04 0\n",
+                            "short.in");
+}
+
+TEST(GprmaxPlan, TakesTheFrequencyOfAWaveformNotOfTheWindowThatCutsIt) {
+  for (const char* window : {"20", "3e-9"}) {
+    const GprmaxInput input = short_model(window);
+    // 2.76 times its own, where a Ricker wavelet has fallen by 40 dB, to a line of the discrete spectrum.
+    EXPECT_NEAR(GprmaxRun(input, make_gprmax_model(input), {}).plan().highest_frequency, 2.76 * 1.5e9, 0.02 * 1.5e9);
+  }
+}
+
+TEST(GprmaxRun, OfAHigherOrderTakesInnerStepsAndKeepsTheTraces) {
+  const GprmaxInput input = short_model("3e-9");
+  GprmaxRun second(input, make_gprmax_model(input), {}), eighth(input, make_gprmax_model(input), {.order = 8});
+  EXPECT_EQ(second.plan().ratio, 1);
+  EXPECT_EQ(eighth.plan().ratio, 2);  // 2161/1680 of the limit of second order
+  const auto ez = [](const GprmaxRecord& record) { return record.traces.front()[2].samples; };
+  const std::vector<double> a = ez(second.run(0)), b = ez(eighth.run(0));
+  ASSERT_EQ(a.size(), b.size());
+  double difference = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) difference = std::max(difference, std::abs(a[n] - b[n]));
+  // 36 cells per wavelength: second order is a few per cent off over a fraction of one.
+  EXPECT_LT(difference, 0.03 * largest(a));
+}
+
 }  // namespace
 }  // namespace sonde::maxwell

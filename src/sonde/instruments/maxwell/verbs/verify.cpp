@@ -10,6 +10,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/memory/memory_plan.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/engine/run/run.h"
 #include "sonde/instruments/maxwell/verbs/verbs.h"
@@ -61,6 +62,13 @@ void run_verify(const VerifyOptions& options, Run& run) {
   const std::vector<VerifyCheck> checks = chosen(options);
   for (const VerifyCheck& check : checks)
     run.report().add_choice(std::string(check.id), Value(std::string(check.what)), "");
+  MemoryPlan memory;
+  // What the largest check holds, measured: its fields, its medium and the factors of both.
+  memory.peak_bytes = memory.add("largest check", options.full ? std::size_t{1000} << 20U : std::size_t{200} << 20U,
+                                 options.full ? "full size" : "quick");
+  if (run.dry_run()) run.show_memory(memory, run.host_budget());
+  const Reservation reserved =
+      run.host_budget().reserve(memory.needed_bytes(), "the checks", "raise " + setting("memory"));
   if (run.dry_run()) return;
   run.keep_results_of_failure();
   run.results()["rows"] = Value::list();

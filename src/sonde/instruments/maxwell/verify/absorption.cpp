@@ -130,10 +130,11 @@ VerifyRow growth_row(const LongRun& which, Index steps) {
   const double late = *std::max_element(middle, seen.end()), most = *std::ranges::max_element(seen);
   const char* type = which.in_float32 ? "float32" : "float64";
   // Long after twenty transits: anything above their limit has grown.
-  return {fmt::format("absorption.growth_{}d_order_{}_{}_{}", flat ? 2 : 3, which.order,
-                      which.sigma > 0 ? "lossy" : "lossless", type),
-          fmt::format("largest energy in the second half of {} steps over the largest, 0.99 of the largest step", steps),
-          std::isfinite(seen.back()) ? late / most : seen.back(), 1e-10};
+  return {
+      fmt::format("absorption.growth_{}d_order_{}_{}_{}", flat ? 2 : 3, which.order,
+                  which.sigma > 0 ? "lossy" : "lossless", type),
+      fmt::format("largest energy in the second half of {} steps over the largest, 0.99 of the largest step", steps),
+      std::isfinite(seen.back()) ? late / most : seen.back(), 1e-10};
 }
 
 std::vector<VerifyRow> growth_rows(VerifySize size) {
@@ -145,7 +146,8 @@ std::vector<VerifyRow> growth_rows(VerifySize size) {
         // Quick: the type that people use, and the medium that takes nothing itself.
         if (!full && (!in_float32 || sigma > 0)) continue;
         runs.push_back({{Mode::tm2d, order, sigma, in_float32}, full ? 200000 : 10000});
-        if (full || order == 2 || order == 8) runs.push_back({{Mode::em3d, order, sigma, in_float32}, full ? 20000 : 1000});
+        if (full || order == 2 || order == 8)
+          runs.push_back({{Mode::em3d, order, sigma, in_float32}, full ? 20000 : 1000});
       }
   std::vector<VerifyRow> rows(runs.size());
   parallel_for(static_cast<Index>(runs.size()), 1, [&](Index first, Index last, Worker&) {
