@@ -33,10 +33,12 @@ struct RunOptions {
   bool force = false;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "model of gprMax", .metavar = "MODEL.in"});
-    fields.add("output", output,
-               {.help = "the traces; .out as gprMax writes them (of several runs: one file each, and one of all)",
-                .metavar = "FILE.out|.h5|.nc|.npz",
-                .letter = 'o'});
+    fields.add(
+        "output", output,
+        {.help = "the traces; .out as gprMax writes them (of several runs: one file each, and one of all); unset: "
+                 "MODEL.out beside the model",
+         .metavar = "FILE.out|.h5|.nc|.npz",
+         .letter = 'o'});
     fields.add("runs", runs,
                {.help = "runs of the model, moving sources and receivers by #src_steps and #rx_steps",
                 .min = 1,
@@ -64,16 +66,21 @@ std::string numbered(const std::string& path, const std::string& suffix) {
   return (whole.parent_path() / (whole.stem().string() + suffix + whole.extension().string())).string();
 }
 
-void require_outputs(const RunOptions& options, Run& run) {
+/// Where the traces go when nothing is said: beside the model, or into its #output_dir, as those of gprMax; to no file
+/// where a caller takes them.
+std::string usual_output(const GprmaxInput& input, const std::string& model, const Run& run) {
+  if (run.gives_arrays()) return "";
+  const fs::path beside = fs::path(model).replace_extension(".out");
+  return input.output_dir.empty() ? beside.string()
+                                  : (beside.parent_path() / input.output_dir / beside.filename()).string();
+}
+
+void require_outputs(const RunOptions& options) {
   if (!options.plot.empty()) {
     (void)require_ending(options.plot, "charts", chart_endings());
     require_chart(options.plot);
   }
-  if (options.output.empty()) {
-    if (!options.plot.empty() || run.gives_arrays()) return;
-    throw Error(ErrorKind::usage, "no " + setting("output"))
-        .hint("give a name that ends in .out, or " + setting("plot"));
-  }
+  if (options.output.empty()) return;
   (void)require_ending(options.output, "traces", {".out", ".h5", ".nc", ".npz"});
   if (!writes_out(options) || options.runs == 1) return require_place(options.output);
   for (Index i = 1; i <= options.runs; ++i) require_place(numbered(options.output, std::to_string(i)));
@@ -171,11 +178,13 @@ void draw_traces(const RunOptions& options, const GprmaxRun& gprmax, const std::
   for (const std::string& file : write_chart(options.plot, chart).all()) wrote(file, run);
 }
 
-void run_run(const RunOptions& options, Run& run) {
+void run_run(const RunOptions& given, Run& run) {
   (void)run.device_for("models of gprMax run on the CPU");
-  require_outputs(options, run);
   auto preparing = run.report().phase("prepare");
-  const GprmaxInput input = read_gprmax_input(options.input);
+  const GprmaxInput input = read_gprmax_input(given.input);
+  RunOptions options = given;
+  if (options.output.empty()) options.output = usual_output(input, options.input, run);
+  require_outputs(options);
   (void)run.host_budget().reserve(gprmax_model_bytes(input), "the model of " + options.input,
                                   "raise " + setting("memory") + ", or take larger cells");
   GprmaxModel model = make_gprmax_model(input);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/maxwell/grid/constants.h"
@@ -73,28 +74,38 @@ struct LongRun {
   bool in_float32;
 };
 
-/// A pulse whose energy is seen at every hundredth of a run.
+/// Of a run: the largest energy, the largest in its second half, and the last one.
+struct Energies {
+  double most = 0, late = 0, last = 0;
+};
+
 template <class T>
-std::vector<double> energies(const Problem& problem, const Point& source, const Signal& pulse, Index steps) {
+Energies energies(const Problem& problem, const Point& source, const Signal& pulse, Index steps) {
   Propagator<T> propagator(problem);
   std::vector<double> amplitudes = pulse.samples;
   amplitudes.resize(static_cast<std::size_t>(steps));
-  std::vector<double> seen;
-  const Index every = std::max<Index>(1, steps / 1000);
+  Energies seen;
   propagator.run({{source}, {}}, steps, amplitudes, {}, [&](Index n, const Propagator<T>& fields) {
-    if (n % every != every - 1) return;
+    // Every tenth of the first steps, which have the pulse, and later less often, so that it costs little.
+    if ((n + 1) % (n < 1000 ? 10 : 200) != 0 && n + 1 != steps) return;
     const State state = fields.state();
-    seen.push_back(leapfrog_energy(problem, state, state));
+    seen.last = leapfrog_energy(problem, state, state);
+    seen.most = std::max(seen.most, seen.last);
+    if (n >= steps / 2) seen.late = std::max(seen.late, seen.last);
   });
   return seen;
 }
 
-std::vector<double> energies_of(const LongRun& which, const GridSpec& spec, double courant, Index steps) {
+Energies energies_of(const LongRun& which, const GridSpec& spec, double courant, Index steps) {
   const Problem problem = uniform_problem(spec, {sand.eps_r, which.sigma}, courant, sand_f0);
   const Component c = which.mode == Mode::tm2d ? Component::Ey : Component::Ez;
   const Point source =
       point_at(problem.grid, c, node_place(c, {spec.cells[0] / 2, spec.cells[1] / 2, spec.cells[2] / 2}));
-  const Signal pulse = ricker_source(sand_f0, static_cast<Index>(2.4 / sand_f0 / problem.dt), problem.dt);
+  Signal pulse = ricker_source(sand_f0, static_cast<Index>(2.4 / sand_f0 / problem.dt), problem.dt);
+  // A dipole keeps the charge that its current has moved, and the energy of that: none in all.
+  const double mean =
+      std::accumulate(pulse.samples.begin(), pulse.samples.end(), 0.0) / static_cast<double>(pulse.samples.size());
+  for (double& sample : pulse.samples) sample -= mean;
   return which.in_float32 ? energies<float>(problem, source, pulse, steps)
                           : energies<double>(problem, source, pulse, steps);
 }
@@ -108,12 +119,11 @@ VerifyRow decay_row(bool in_float32) {
                 .order = 4};
   const double dt = uniform_problem(spec, sand, 0.9).dt;
   const auto steps = static_cast<Index>((20 * cells / sand_cells_per_second + 2.4 / sand_f0) / dt);
-  const auto seen = energies_of({Mode::tm2d, 4, 0, in_float32}, spec, 0.9, steps);
+  const Energies seen = energies_of({Mode::tm2d, 4, 0, in_float32}, spec, 0.9, steps);
   const char* type = in_float32 ? "float32" : "float64";
-  // Twenty passages through layers at -60 dB leave nothing; what decays slowly are the long waves, 7e-13.
+  // Twenty passages through layers at -60 dB leave nothing; what decays slowly are the long waves, to some 1e-12.
   return {fmt::format("absorption.decay_{}", type),
-          fmt::format("energy after 20 transit times over the largest, {}", type),
-          seen.back() / *std::ranges::max_element(seen), 1e-10};
+          fmt::format("energy after 20 transit times over the largest, {}", type), seen.last / seen.most, 1e-10};
 }
 
 /// Largest energy in the second half of a run over the largest of all.
@@ -125,16 +135,14 @@ VerifyRow growth_row(const LongRun& which, Index steps) {
                 .pml = flat ? std::array<std::array<Index, 2>, 3>{{{10, 10}, {}, {10, 10}}}
                             : std::array<std::array<Index, 2>, 3>{{{8, 8}, {8, 8}, {8, 8}}},
                 .order = which.order};
-  const auto seen = energies_of(which, spec, 0.99, steps);
-  const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2);
-  const double late = *std::max_element(middle, seen.end()), most = *std::ranges::max_element(seen);
+  const Energies seen = energies_of(which, spec, 0.99, steps);
   const char* type = which.in_float32 ? "float32" : "float64";
-  // Long after twenty transits: anything above their limit has grown.
+  // Long after twenty transits: what is above their limit has grown. Float32 keeps a static H of its rounding, 1e-13.
   return {
       fmt::format("absorption.growth_{}d_order_{}_{}_{}", flat ? 2 : 3, which.order,
                   which.sigma > 0 ? "lossy" : "lossless", type),
       fmt::format("largest energy in the second half of {} steps over the largest, 0.99 of the largest step", steps),
-      std::isfinite(seen.back()) ? late / most : seen.back(), 1e-10};
+      std::isfinite(seen.last) ? seen.late / seen.most : seen.last, 1e-10};
 }
 
 std::vector<VerifyRow> growth_rows(VerifySize size) {

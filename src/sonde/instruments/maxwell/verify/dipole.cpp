@@ -59,9 +59,9 @@ struct DipoleErrors {
   double largest_error = 0, largest_norm = 0;
 };
 
-void add_errors(const DipoleCase& which, Component moment, DipoleErrors& sums) {
-  // The layers reflect 1e-3 of a wave, and that has gone twice as far.
-  constexpr Index width = 10, margin = 10;
+void add_errors(const DipoleCase& which, Component moment, VerifySize size, DipoleErrors& sums) {
+  // The layers reflect 1e-3 of a wave, and that has gone farther.
+  const Index width = size == VerifySize::full ? 10 : 8, margin = size == VerifySize::full ? 10 : 4;
   GridSpec spec{.mode = Mode::em3d,
                 .cells = {},
                 .spacing = {dipole_spacing, dipole_spacing, dipole_spacing},
@@ -90,7 +90,7 @@ void add_errors(const DipoleCase& which, Component moment, DipoleErrors& sums) {
 VerifyRow dipole_row(const DipoleCase& which, VerifySize size) {
   DipoleErrors sums;
   for (const Component moment : electric_components)
-    if (size == VerifySize::full || moment == Component::Ez) add_errors(which, moment, sums);
+    if (size == VerifySize::full || moment == Component::Ez) add_errors(which, moment, size, sums);
   return {"dipole." + which.id,
           fmt::format("L2 error of {} component pairs over the largest, order {}, {} mS/m{}",
                       size == VerifySize::full ? 9 : 3, which.order, which.sigma * 1e3,
