@@ -253,8 +253,8 @@ TEST(GprmaxModel, CylindersAlongEachAxisHaveEqualCells) {
     const GprmaxModel model = block_with(line);
     const std::array<Index, 3> along{count_pec(model, Component::Ex), count_pec(model, Component::Ey),
                                      count_pec(model, Component::Ez)};
-    // 116 cells have their centre within 6.1 of a corner, and 141 corners touch one of these; 20 along the axis.
-    EXPECT_THAT(along, ::testing::Contains(20 * 141));
+    // 120 cells have their centre within 6.1 of a corner, and 145 corners touch one of these; 20 along the axis.
+    EXPECT_THAT(along, ::testing::Contains(20 * 145));
   }
 }
 
@@ -298,9 +298,9 @@ TEST(GprmaxModel, ASectorIsAPartOfACylinder) {
     return cells_of_thin(
         block_with(magnetic + "#cylindrical_sector: x 0.02 0.02 0.01 0.011 0.0061 " + angles + " ferrite n"));
   };
-  EXPECT_EQ(cells("0 90"), 116 / 4);
-  EXPECT_EQ(cells("90 270"), 3 * 116 / 4);
-  EXPECT_EQ(cells("350 359.9"), 116);
+  EXPECT_EQ(cells("0 90"), 30);  // of the 120 cells of the disc
+  EXPECT_EQ(cells("90 270"), 90);
+  EXPECT_EQ(cells("350 359.9"), 120);
   const GprmaxModel first = block_with(magnetic + "#cylindrical_sector: x 0.02 0.02 0.01 0.011 0.0061 0 90 ferrite n");
   EXPECT_EQ(mu_r(first, Component::Hx, {10, 22, 22}), 2);  // from y towards z
   EXPECT_EQ(mu_r(first, Component::Hx, {10, 17, 22}), 1);
@@ -325,9 +325,17 @@ TEST(GprmaxModel, FlatModelsArePermutedUntilYIsFlat) {
     EXPECT_EQ(model.acquisition.sources[0].at, (Triple{50, 0, 50}));
     EXPECT_THAT(model.warnings, IsEmpty());
   }
-  EXPECT_EQ(shared_model(data, "2D_EyHxHz.in").acquisition.receivers[0].at, (Triple{50, 0, 70}));
-  EXPECT_EQ(shared_model(data, "2D_EzHxHy.in").acquisition.receivers[0].at, (Triple{70, 0, 50}));  // x of the file is z
-  EXPECT_EQ(shared_model(data, "2D_ExHyHz.in").acquisition.receivers[0].at, (Triple{50 + 20, 0, 50}));  // y is z
+}
+
+TEST(GprmaxModel, PositionsInFlatModelsArePermutedWithTheAxes) {
+  const auto receiver = [](const std::string& cells, const std::string& position) {
+    return model_of("#domain: " + cells + "\n#dx_dy_dz: 1 1 1\n#time_window: 5\n#rx: " + position)
+        .acquisition.receivers[0];
+  };
+  EXPECT_EQ(receiver("40 1 50", "11 0 22").at, (Triple{22, 0, 11}));
+  EXPECT_EQ(receiver("40 50 1", "11 22 0").at, (Triple{11, 0, 22}));  // x of the file is z, y is x
+  EXPECT_EQ(receiver("1 40 50", "0 11 22").at, (Triple{11, 0, 22}));  // y of the file is z, z is x
+  EXPECT_EQ(receiver("1 40 50", "0 11 22").name, "Rx(0,11,22)");
 }
 
 TEST(GprmaxModel, ComponentsOfFlatModelsKeepTheNamesOfTheFile) {

@@ -136,6 +136,12 @@ class OutputReader {
     return made;
   }
 
+  [[nodiscard]] std::string expected_shape() const {
+    const Shape one{made_.iterations}, several{made_.iterations, made_.runs};
+    if (known_runs_) return (made_.runs == 0 ? one : several).text();
+    return fmt::format("{} or ({}, runs)", one.text(), made_.iterations);
+  }
+
   std::vector<double> samples(const std::string& path) {
     const Hdf5Dataset dataset = file_.dataset(path);
     const Hdf5DatasetInfo& info = dataset.info();
@@ -144,8 +150,8 @@ class OutputReader {
     const bool fits = info.shape.rank() >= 1 && info.shape.rank() <= 2 && info.shape[0] == made_.iterations &&
                       (!merged || runs > 0) && (!known_runs_ || runs == made_.runs);
     if (!fits || (info.dtype != DType::f32 && info.dtype != DType::f64))
-      throw bad(fmt::format("{} is {} {}; expected f32 or f64 ({}{})", path, info.type_text, info.shape.text(),
-                            made_.iterations, known_runs_ && made_.runs == 0 ? "" : ", runs"));
+      throw bad(fmt::format("{} is {} {}; expected f32 or f64 of shape {}", path, info.type_text, info.shape.text(),
+                            expected_shape()));
     known_runs_ = true;
     made_.runs = runs;
     require_believable(fmt::format("{}, {}", file_.path(), path), {.items = info.shape.count(),

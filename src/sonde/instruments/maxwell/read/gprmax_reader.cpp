@@ -83,6 +83,15 @@ CfsProfile cfs_profile(const GprmaxValues& values, std::size_t at, const std::st
           by_medium ? 0 : values.at_least(0, at + 3, "largest " + what)};
 }
 
+/// Whether three points on planes have no area between them.
+bool on_a_line(const std::array<XyzIndex, 3>& points) {
+  const auto turned = [&](std::size_t u, std::size_t v) {
+    return (points[1][u] - points[0][u]) * (points[2][v] - points[0][v]) -
+           (points[2][u] - points[0][u]) * (points[1][v] - points[0][v]);
+  };
+  return turned(0, 1) == 0 && turned(1, 2) == 0 && turned(2, 0) == 0;
+}
+
 class Reader;
 /// How a command is read. `fits` says which numbers of values it may have.
 struct Rule {
@@ -272,8 +281,9 @@ class Reader {
     check(values, Needs::cells, [this, values, made] {
       std::array<XyzIndex, 3> planes{};
       for (std::size_t corner = 0; corner < 3; ++corner) planes[corner] = require_plane(values, made.corners[corner]);
-      for (std::size_t u = 0; u < 3; ++u)
-        if (planes[0][u] == planes[1][u] && planes[1][u] == planes[2][u]) return;
+      const auto equal = [&](std::size_t u) { return planes[0][u] == planes[1][u] && planes[1][u] == planes[2][u]; };
+      if (on_a_line(planes)) throw values.error("the corners are on a line; expected a triangle");
+      if (equal(0) || equal(1) || equal(2)) return;
       throw values.error("the corners are in no coordinate plane; expected one coordinate that is equal in all");
     });
   }
@@ -322,8 +332,9 @@ class Reader {
 
   /// Whether an id or an essential command may be missing because of what is wrong with this one.
   static bool may_define(const GprmaxCommand& command) {
-    constexpr std::array defining = {"material", "waveform", "excitation_file"};
-    return command.fault || rule_of(command.name) == nullptr || place_in(defining, command.name).has_value();
+    constexpr std::array defining = {"material", "waveform", "excitation_file", "python", "geometry_objects_read"};
+    const bool unknown = rule_of(command.name) == nullptr && !place_in(unsupported_commands, command.name);
+    return command.fault || unknown || place_in(defining, command.name);
   }
 
   /// What a check can only be made with, beside its own command.

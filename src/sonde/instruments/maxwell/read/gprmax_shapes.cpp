@@ -10,7 +10,7 @@
 namespace sonde::maxwell {
 namespace {
 
-/// A centre that is on the surface but for rounding is inside.
+/// A centre that is on the surface of a sphere or a cylinder but for rounding is inside.
 constexpr double on_surface = 1 + 1e-9;
 
 double squared(double value) { return value * value; }
@@ -22,11 +22,13 @@ double turned_area(const PlanePoint& a, const PlanePoint& b, const PlanePoint& c
   return (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
 }
 
+/// A point on a side is outside, as it is in gprMax.
 bool inside_triangle(const std::array<PlanePoint, 3>& corners, const PlanePoint& point) {
+  constexpr double rounding = 1e-9;
   const auto& [a, b, c] = corners;
-  const double sign = turned_area(a, b, c);
-  return turned_area(a, b, point) * sign > 0 && turned_area(b, c, point) * sign > 0 &&
-         turned_area(c, a, point) * sign > 0;
+  const double area = turned_area(a, b, c);
+  return turned_area(a, b, point) / area > rounding && turned_area(b, c, point) / area > rounding &&
+         turned_area(c, a, point) / area > rounding;
 }
 
 bool inside_sector(const GprmaxSector& sector, const PlanePoint& from_centre) {
@@ -135,7 +137,7 @@ class PartMaker {
         high[u] = std::max(high[u], corners[i][u]);
       }
     }
-    add_slice(normal, on[0][normal], triangle.thickness, {low, high}, [points, a, b](const Xyz& at) {
+    add_slice(normal, on[0][normal], triangle.thickness, {low, high}, [points, a = a, b = b](const Xyz& at) {
       return inside_triangle(points, {at[a], at[b]});
     });
   }
@@ -153,7 +155,7 @@ class PartMaker {
       low[u] -= sector.radius;
       high[u] += sector.radius;
     }
-    add_slice(sector.axis, level, sector.high - sector.low, {low, high}, [sector, centre, a, b](const Xyz& at) {
+    add_slice(sector.axis, level, sector.high - sector.low, {low, high}, [sector, centre, a = a, b = b](const Xyz& at) {
       return inside_sector(sector, {at[a] - centre[a], at[b] - centre[b]});
     });
   }
