@@ -37,11 +37,14 @@ class Waveforms {
   }
 
   /// Its highest frequency whatever part of it a run lasts: what a short window cuts off would count as high ones.
-  [[nodiscard]] double highest_frequency_of(const std::string& id, Index count) const {
+  [[nodiscard]] double highest_frequency_of(const std::string& id) const {
+    Index count = 0;
+    for (const std::vector<double>& column : input_.excitation.values)
+      count = std::max(count, std::min<Index>(input_.iterations(), 16 * static_cast<Index>(column.size())));
     for (const GprmaxWaveform& each : input_.waveforms)
-      if (each.id == id && each.frequency > 0)  // every pulse is over after four periods
-        count = std::max(count, static_cast<Index>(std::ceil(4 / (each.frequency * dt_))));
-    std::vector<double> whole(static_cast<std::size_t>(count));
+      if (each.id == id)  // every pulse is over after four periods
+        count = each.frequency > 0 ? static_cast<Index>(std::ceil(4 / (each.frequency * dt_))) : 1;
+    std::vector<double> whole(static_cast<std::size_t>(std::clamp<Index>(count, 1, Index{1} << 20U)));
     for (std::size_t n = 0; n < whole.size(); ++n) whole[n] = at(id, static_cast<double>(n) * dt_);
     return highest_frequency(whole, dt_);
   }
@@ -144,12 +147,17 @@ struct GprmaxRun::Impl {
   GprmaxInput input;
   GprmaxModel model;
   Precision precision;
+  Index runs;
   Problem problem;
   GprmaxPlan plan;
   std::variant<std::monostate, Propagator<float>, Propagator<double>> propagator{};
 
   Impl(const GprmaxInput& in, GprmaxModel from, const GprmaxRunOptions& options)
-      : input(in), model(std::move(from)), precision(options.precision), problem(problem_of(model, options)) {
+      : input(in),
+        model(std::move(from)),
+        precision(options.precision),
+        runs(options.runs),
+        problem(problem_of(model, options)) {
     // The limit of a model of vacuum is dt itself but for rounding.
     plan.ratio = static_cast<Index>(std::ceil(model.dt / largest_time_step(problem.grid, problem.medium) - 1e-9));
     plan.ratio = std::max<Index>(plan.ratio, 1);
@@ -163,8 +171,7 @@ struct GprmaxRun::Impl {
   void plan_sampling() {
     const Waveforms waveforms(input, model.dt);
     for (const GprmaxSourcePoint& source : model.acquisition.sources)
-      plan.highest_frequency =
-          std::max(plan.highest_frequency, waveforms.highest_frequency_of(source.waveform, model.iterations));
+      plan.highest_frequency = std::max(plan.highest_frequency, waveforms.highest_frequency_of(source.waveform));
     plan.least_cells_per_wavelength = problem.grid.order() == 2 ? 5 : 3;
     if (plan.highest_frequency == 0) return;
     const double v = c0 / std::sqrt(slowest_permittivity(problem.medium, plan.highest_frequency) *
@@ -188,8 +195,17 @@ struct GprmaxRun::Impl {
     const std::size_t fields =
         memory.add("fields and factors", bytes.first, fmt::format("{} cells, at most", problem.grid.count()));
     const std::size_t making = memory.add("making factors", bytes.second, "float64, before the first step");
-    memory.lasting_bytes = medium + fields;
-    memory.peak_bytes = medium + fields + making;
+    std::size_t points = 0;
+    for (const GprmaxReceiverPoint& receiver : model.acquisition.receivers) points += receiver.outputs.size();
+    // A run's amplitudes and record at its inner steps; of every run the traces, as they are kept and as they are
+    // written.
+    const auto inner = static_cast<std::size_t>(inner_steps()), sources = model.acquisition.sources.size();
+    const auto kept = static_cast<std::size_t>(runs * model.iterations);
+    const std::size_t traces =
+        memory.add("traces", sizeof(double) * (inner * (2 * sources + points) + 3 * kept * points),
+                   fmt::format("{} steps of {} sources and {} components, {} runs", inner, sources, points, runs));
+    memory.lasting_bytes = medium + fields + traces;
+    memory.peak_bytes = medium + fields + traces + making;
   }
 
   template <class T>

@@ -18,6 +18,7 @@ enum class Precision { f32, f64 };
 struct GprmaxRunOptions {
   int order = 2;
   Precision precision = Precision::f32;
+  Index runs = 1;  ///< how many are made one after the other, whose traces are all kept
 };
 
 /// What is known of the run of a model before it: how it is sampled, and what it holds.

@@ -192,7 +192,7 @@ void run_run(const RunOptions& given, Run& run) {
   if (model.acquisition.receivers.empty())
     throw Error(ErrorKind::bad_input, options.input + ": no receiver, so nothing would be recorded").hint("add an #rx");
   (void)acquisition_of_run(model, options.runs - 1);
-  GprmaxRun gprmax(input, std::move(model), {.order = options.order, .precision = options.dtype});
+  GprmaxRun gprmax(input, std::move(model), {.order = options.order, .precision = options.dtype, .runs = options.runs});
   preparing.end();
   report_plan(gprmax, options, run);
   require_sampling(gprmax.plan(), options);
