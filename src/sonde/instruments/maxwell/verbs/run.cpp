@@ -8,6 +8,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/report/progress.h"
@@ -182,6 +183,10 @@ void run_run(const RunOptions& given, Run& run) {
   (void)run.device_for("models of gprMax run on the CPU");
   auto preparing = run.report().phase("prepare");
   const GprmaxInput input = read_gprmax_input(given.input);
+  if (input.num_threads && !run.given("threads")) set_thread_count(static_cast<int>(*input.num_threads));
+  if (!input.snapshots.empty())
+    log_warning(fmt::format("{}: its {} snapshots are not written: #snapshot is not supported yet", given.input,
+                            input.snapshots.size()));
   RunOptions options = given;
   if (options.output.empty()) options.output = usual_output(input, options.input, run);
   require_outputs(options);
