@@ -44,6 +44,7 @@ class Maker:
         self._foreign_scans()
         self._ptychography()
         self._transport()
+        self._radar()
         self._reports()
         return self.samples
 
@@ -235,6 +236,24 @@ class Maker:
                             "--nu-v 1e-3,1e-2,1e-1 --er-tilde 0,1e-4,1e-3 --n-theta 9 --n-zeta 1 --n-xi 6 -o D.h5")
         self._add(folder, ["D.h5"], ("neoclassical convert D.h5 --to stars -o out.h5", "neoclassical profile D.h5 -o out.h5",
                                      "neoclassical plot D.h5 -o out.svg", "view D.h5 --dry-run"))
+
+    def _radar(self) -> None:
+        folder = self._folder("radar")
+        (folder / "waveform.txt").write_text("time pulse\n" + "".join(f"{n * 2e-11:.2e} {np.sin(n / 4):.4f}\n" for n in range(24)))
+        (folder / "model.in").write_text(
+            "#title: layers\n#domain: 0.20 0.20 0.01\n#dx_dy_dz: 0.01 0.01 0.01\n#time_window: 40\n#pml_cells: 4\n"
+            "#material: 4 0.01 1 0 sand\n#material: 3 0 1 0 clay\n#add_dispersion_debye: 1 2 1e-10 clay\n#box: 0 0 0 0.2 0.1 0.01 sand\n"
+            "#box: 0 0 0 0.2 0.05 0.01 clay\n#cylinder: 0.1 0.05 0 0.1 0.05 0.01 0.02 pec\n#excitation_file: waveform.txt\n"
+            "#waveform: ricker 1 5e8 wave\n#hertzian_dipole: z 0.08 0.12 0 wave\n#hertzian_dipole: z 0.06 0.12 0 pulse\n"
+            "#rx: 0.12 0.12 0\n#src_steps: 0.01 0 0\n#rx_steps: 0.01 0 0\n")
+        self._add(folder, ["model.in", "model.in", "waveform.txt"], ("maxwell run model.in -n 2 -o out.out --force --memory 20M",))
+        folder = self._folder("radar_result")
+        shutil.copytree(self.root / "radar", folder, dirs_exist_ok=True)
+        self._sonde(folder, "maxwell run model.in -n 3 -o line.out --force")
+        self._sonde(folder, "maxwell run model.in -n 3 -o traces.h5 --force")
+        self._add(folder, ["line1.out"], ("maxwell plot line1.out -o out.svg",))
+        self._add(folder, ["line_merged.out"], ("maxwell plot line_merged.out -o out.svg",))
+        self._add(folder, ["traces.h5"], ("view traces.h5 --dry-run",))
 
     def _reports(self) -> None:
         folder = self._folder("report")

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of gprMax as a user runs them: files, what is in them, pictures, and what a run that was broken off leaves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/cli/maxwell.h"
+#include "tests/support/python.h"
+
+namespace sonde {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using testing::Ended;
+using ::testing::HasSubstr;
+using testing::MaxwellProgram;
+using testing::Program;
+using testing::sand_model;
+
+// What a script begins with: the samples of a component of a file in the folder.
+const std::string read_ez =
+    "import sys, h5py, numpy as np\n"
+    "def trace(name, component='Ez'):\n"
+    "    with h5py.File(sys.argv[1] + '/' + name) as file: return file['rxs/rx1/' + component][:].astype(float)\n"
+    "def differ(a, b): return abs(a - b).max() / abs(b).max()\n";
+
+TEST_F(MaxwellProgram, ARunWritesTheFileOfGprmax) {
+  ASSERT_EQ(command({"run", model(), "-o", file("run.out")}).status, 0);
+  // The step is 1 / (c sqrt(2 / d^2)), a window has ceil(t / dt) + 1 samples (user guide of gprMax).
+  testing::python(read_ez +
+                      "file = h5py.File(sys.argv[1] + '/run.out')\n"
+                      "dt = 0.005 / (299792458 * np.sqrt(2)); count = int(np.ceil(4e-9 / dt)) + 1\n"
+                      "a = file.attrs\n"
+                      "assert a['gprMax'].startswith('3.1.7 (sonde'), a['gprMax']\n"
+                      "assert a['Title'] == 'A rod in sand' and a['Iterations'] == count\n"
+                      "assert abs(a['dt'] / dt - 1) < 1e-12\n"
+                      "assert list(a['nx_ny_nz']) == [60, 60, 1] and np.allclose(a['dx_dy_dz'], 0.005)\n"
+                      "assert a['nsrc'] == a['nrx'] == 1 and list(a['rxsteps']) == [2, 0, 0]\n"
+                      "assert file['srcs/src1'].attrs['Type'] == 'HertzianDipole'\n"
+                      "assert np.allclose(file['rxs/rx1'].attrs['Position'], [0.15, 0.2, 0])\n"
+                      "fields = file['rxs/rx1']\n"
+                      "assert sorted(fields) == ['Ex', 'Ey', 'Ez', 'Hx', 'Hy', 'Hz']\n"
+                      "assert all(f.shape == (count,) and f.dtype == 'f4' for f in fields.values())\n"
+                      "assert all(not fields[c][:].any() for c in ('Ex', 'Ey', 'Hz'))\n"
+                      "assert all(fields[c][:].any() for c in ('Ez', 'Hx', 'Hy'))\n",
+                  folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, NothingArrivesBeforeLight) {
+  ASSERT_EQ(command({"run", model(), "-o", file("run.out"), "--dtype", "f64"}).status, 0);
+  // 50 mm are 10 cells, and a wave of order 2 enters a cell in each step: exact zeros before step 10.
+  testing::python(read_ez + "ez = trace('run.out'); assert not ez[:10].any() and ez[11:].any()\n",
+                  folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, SwappingSourceAndReceiverChangesNothing) {
+  std::string swapped = sand_model();
+  swapped.replace(swapped.find("z 0.100"), 7, "z 0.150");
+  swapped.replace(swapped.find("#rx: 0.150"), 10, "#rx: 0.100");
+  ASSERT_EQ(command({"run", model(), "-o", file("a.out"), "--dtype", "f64"}).status, 0);
+  ASSERT_EQ(command({"run", model(swapped, "b.in"), "-o", file("b.out"), "--dtype", "f64"}).status, 0);
+  // Samples are rounded to float32 in the file.
+  testing::python(read_ez + "assert differ(trace('a.out'), trace('b.out')) < 2e-7\n", folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, SeveralRunsHaveNumberedFilesAndAMergedOne) {
+  ASSERT_EQ(command({"run", model(), "-n", "3", "-o", file("line.out")}).status, 0);
+  EXPECT_THAT(names(), ElementsAre("line1.out", "line2.out", "line3.out", "line_merged.out", "model.in"));
+  testing::python(read_ez +
+                      "whole = trace('line_merged.out')\n"
+                      "assert whole.shape[1] == 3\n"
+                      "for run in range(3):\n"
+                      "    name = f'line{run + 1}.out'\n"
+                      "    assert np.array_equal(whole[:, run], trace(name))\n"
+                      "    place = h5py.File(sys.argv[1] + '/' + name)['rxs/rx1'].attrs['Position']\n"
+                      "    assert np.allclose(place, [0.15 + 0.01 * run, 0.2, 0])\n",
+                  folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, EveryRunOfALineIsThatOfAModelMovedAsFar) {
+  std::string moved = sand_model();
+  moved.replace(moved.find("z 0.100"), 7, "z 0.120");
+  moved.replace(moved.find("#rx: 0.150"), 10, "#rx: 0.170");
+  ASSERT_EQ(command({"run", model(), "-n", "3", "-o", file("line.out")}).status, 0);
+  ASSERT_EQ(command({"run", model(moved, "moved.in"), "-o", file("moved.out")}).status, 0);
+  testing::python(read_ez + "assert np.array_equal(trace('line3.out'), trace('moved.out'))\n", folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, WithoutAnOutputTracesAreBesideTheModel) {
+  ASSERT_EQ(command({"run", model()}).status, 0);
+  ASSERT_EQ(command({"run", model(), "-n", "2"}).status, 0);
+  EXPECT_THAT(names(), ElementsAre("model.in", "model.out", "model1.out", "model2.out", "model_merged.out"));
+}
+
+TEST_F(MaxwellProgram, AModelMayNameTheFolderOfItsTraces) {
+  fs::create_directory(file("results"));
+  ASSERT_EQ(command({"run", model(sand_model("#output_dir: results\n"))}).status, 0);
+  EXPECT_TRUE(fs::exists(file("results/model.out")));
+}
+
+TEST_F(MaxwellProgram, SnapshotsAreAWarning) {
+  const Ended ended = command({"run", model(sand_model("#snapshot: 0 0 0 0.3 0.3 0.005 0.01 0.01 0.005 1e-9 view\n"))});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.err, HasSubstr("its 1 snapshots are not written"));
+  EXPECT_THAT(names(), ElementsAre("model.in", "model.out"));
+}
+
+TEST_F(MaxwellProgram, OtherEndingsHaveAllRunsAsArrays) {
+  ASSERT_EQ(command({"run", model(), "-n", "2", "-o", file("line.out")}).status, 0);
+  for (const char* name : {"line.h5", "line.nc", "line.npz"})
+    ASSERT_EQ(command({"run", model(), "-n", "2", "-o", file(name)}).status, 0) << name;
+  testing::python(read_ez +
+                      "whole, d = trace('line_merged.out'), sys.argv[1]\n"
+                      "for f in (h5py.File(d + '/line.h5'), h5py.File(d + '/line.nc'), np.load(d + '/line.npz')):\n"
+                      "    assert f['Ez'].shape == (len(whole), 2, 1)\n"
+                      "    assert differ(f['Ez'][:, :, 0], whole) < 1e-7\n"
+                      "    assert np.allclose(f['receiver_position'][:, 0, 0], [0.15, 0.16])\n"
+                      "h5 = h5py.File(d + '/line.h5')\n"
+                      "assert h5['Hx'].attrs['units'] in ('A/m', b'A/m')\n"
+                      "assert list(h5['Ez'].attrs['DIMENSION_LABELS']) == ['time', 'run', 'receiver']\n",
+                  folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, PicturesAreDrawnByARunAndOfItsFiles) {
+  ASSERT_EQ(command({"run", model(), "-o", file("run.out"), "--plot", file("run.png")}).status, 0);
+  ASSERT_EQ(command({"run", model(), "-n", "3", "-o", file("line.h5"), "--plot", file("line.png")}).status, 0);
+  ASSERT_EQ(command({"plot", file("run.out"), "-o", file("hx.svg"), "--component", "Hx"}).status, 0);
+  for (const char* name : {"run.png", "line.png", "hx.svg"}) EXPECT_GT(fs::file_size(file(name)), 1000U) << name;
+}
+
+TEST_F(MaxwellProgram, ADryRunShowsThePlanAndWritesNothing) {
+  const Ended ended = command(
+      {"run", model(), "-n", "3", "-o", file("line.out"), "--plot", file("line.png"), "--order", "4", "--dry-run"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out + ended.err, HasSubstr("60 x 60 x 1"));
+  EXPECT_THAT(ended.out + ended.err, HasSubstr("stencils of order 4 need them"));
+  EXPECT_THAT(ended.out + ended.err, HasSubstr("cells per wavelength"));
+  EXPECT_THAT(names(), ElementsAre("model.in"));
+}
+
+TEST_F(MaxwellProgram, HigherOrdersKeepTheStepsOfTheFileAndNearlyTheTrace) {
+  for (const char* order : {"2", "4", "6", "8"})
+    ASSERT_EQ(command({"run", model(), "-o", file(std::string("order") + order + ".out"), "--order", order}).status, 0);
+  // At the centre of the spectrum, 30 cells per wavelength, waves of order 2 are 0.17 % slow: a phase of 0.016 over the
+  // one and a half wavelengths to the rod and back; three times that for the highest frequencies.
+  testing::python(read_ez +
+                      "two, four, six, eight = (trace(f'order{n}.out') for n in (2, 4, 6, 8))\n"
+                      "assert len(two) == len(four) == len(eight)\n"
+                      "assert 1e-4 < differ(two, eight) < 0.05, differ(two, eight)\n"
+                      "assert differ(six, eight) < differ(four, eight) < differ(two, eight)\n",
+                  folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, SingleAndDoublePrecisionAgree) {
+  ASSERT_EQ(command({"run", model(), "-o", file("single.out")}).status, 0);
+  ASSERT_EQ(command({"run", model(), "-o", file("double.out"), "--dtype", "f64"}).status, 0);
+  // 340 steps of a few roundings of 6e-8 each, which add up like a random walk: 1e-6, with a margin.
+  testing::python(read_ez + "assert differ(trace('single.out'), trace('double.out')) < 1e-5\n",
+                  folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, LayersOfEveryPresetAbsorb) {
+  for (const char* preset : {"gprmax", "tide", "default"})
+    ASSERT_EQ(command({"run", model(), "-o", file(std::string(preset) + ".out"), "--pml-preset", preset}).status, 0);
+  // Ten cells reflect -60 dB or less where waves arrive steeply (docs/maxwell.md).
+  testing::python(read_ez +
+                      "file = trace('gprmax.out')\n"
+                      "for name in ('tide.out', 'default.out'): assert 0 < differ(trace(name), file) < 1e-3, name\n",
+                  folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, ThreadsChangeNoBit) {
+  ASSERT_EQ(command({"run", model(), "-o", file("one.out"), "--threads", "1"}).status, 0);
+  ASSERT_EQ(command({"run", model(), "-o", file("three.out"), "--threads", "3"}).status, 0);
+  testing::python(read_ez + "assert np.array_equal(trace('one.out'), trace('three.out'))\n", folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, ResultsSayWhatRan) {
+  const Value found = results({"run", model(), "-n", "2", "-o", file("line.out")});
+  EXPECT_EQ(text_at(found, "title"), "A rod in sand");
+  EXPECT_EQ(number_at(found, "runs"), 2);
+  EXPECT_EQ(number_at(found, "cells"), 3600);
+  EXPECT_EQ(found.find("files")->items().size(), 3U);
+}
+
+TEST_F(MaxwellProgram, CoarseCellsRunWhenForced) {
+  std::string coarse = sand_model();
+  coarse.replace(coarse.find("ricker 1 1e9"), 12, "ricker 1 4e9");
+  ASSERT_EQ(command({"run", model(coarse), "-o", file("run.out"), "--force"}).status, 0);
+  EXPECT_TRUE(fs::exists(file("run.out")));
+}
+
+TEST_F(MaxwellProgram, ARunThatIsBrokenOffLeavesNothing) {
+  std::string endless = sand_model();
+  endless.replace(endless.find("#time_window: 4e-9"), 18, "#time_window: 400000");
+  const std::string input = model(endless);
+  for (const auto& [signal, status] : {std::pair{SIGINT, 130}, {SIGTERM, 143}}) {
+    const Program program({"maxwell", "run", input, "-n", "2", "-o", file("line.out"), "--plot", file("line.png")});
+    while (program.error_so_far().find("peak") == std::string::npos) usleep(10000);  // the plan is shown
+    usleep(200000);
+    kill(program.id(), signal);
+    EXPECT_EQ(program.wait().status, status);
+    EXPECT_THAT(names(), ElementsAre("model.in"));
+  }
+}
+
+}  // namespace
+}  // namespace sonde
