@@ -117,7 +117,7 @@ std::vector<VerifyRow> check_energy(VerifySize size) {
   std::vector<VerifyRow> rows;
   for (const Mode mode : all_modes)
     for (const int order : all_orders) {
-      // Rounding: 1e-16 at each of the steps, as a random walk 1e-14, and a bias of a hundredth of it still passes.
+      // Rounding of 1e-16 in each of 10000 steps, were it always of one sign.
       rows.push_back({"energy." + box_id("box", mode, order),
                       fmt::format("largest relative change of the energy in {} steps, order {}", steps, order),
                       energy_change(mode, order, steps), 1e-12});

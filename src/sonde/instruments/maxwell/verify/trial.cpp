@@ -100,8 +100,8 @@ std::array<double, 3> separation(const Grid& grid, const Place& from, const Plac
   return made;
 }
 
-Signal ricker_source(double f0, Index steps, double dt) {
-  const double offset = sample_offset::electric_source;
+Signal ricker_source(double f0, Index steps, double dt, Component source) {
+  const double offset = is_electric(source) ? sample_offset::electric_source : sample_offset::magnetic_source;
   return {sampled({.frequency = f0, .delay = 1.2 / f0}, steps, dt, offset), dt, offset};
 }
 

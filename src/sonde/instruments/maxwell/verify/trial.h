@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <span>
 #include <vector>
 
 #include "sonde/instruments/maxwell/propagate/problem.h"
@@ -36,8 +35,8 @@ struct Ground {
 /// From one place to another, z, y, x in m.
 [[nodiscard]] std::array<double, 3> separation(const Grid& grid, const Place& from, const Place& to);
 
-/// A Ricker wavelet of amplitude 1 with its delay of 1.2 / f0, at the times of an electric source.
-[[nodiscard]] Signal ricker_source(double f0, Index steps, double dt);
+/// A Ricker wavelet of amplitude 1 with a delay of 1.2 / f0, at the times of a source of this component.
+[[nodiscard]] Signal ricker_source(double f0, Index steps, double dt, Component source = Component::Ey);
 
 /// What each receiver records while the first source is driven by `source`, from fields that are zero; fields of type
 /// float or double.

@@ -21,9 +21,10 @@ std::span<const VerifyCheck> verify_checks() {
   return checks;
 }
 
-std::vector<VerifyRow> verify_rows(VerifySize size, const std::function<void(const VerifyRow&)>& each) {
+std::vector<VerifyRow> verify_rows(VerifySize size, const std::function<void(const VerifyRow&)>& each,
+                                   std::span<const VerifyCheck> checks) {
   std::vector<VerifyRow> all;
-  for (const VerifyCheck& check : verify_checks())
+  for (const VerifyCheck& check : checks)
     for (VerifyRow& row : check.rows(size)) {
       if (each) each(row);
       all.push_back(std::move(row));
