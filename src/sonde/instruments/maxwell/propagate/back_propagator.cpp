@@ -70,12 +70,23 @@ struct BackPropagator<T>::Impl : stepping::Stepper<T> {
       double value = 0;
       for (const PointTap& tap : points[s].taps) {
         const Index row = tap.node / this->width();
-        value += tap.weight * static_cast<double>(this->data(points[s].component)[row * this->lattice.pitch +
-                                                                                   Lattice::room + tap.node % this->width()]);
+        value += tap.weight *
+                 static_cast<double>(this->data(
+                     points[s].component)[row * this->lattice.pitch + Lattice::room + tap.node % this->width()]);
       }
       // Of J: -w, of M: -v = u.
       samples[s] = (electric ? -1 : 1) * value / this->problem.grid.cell_volume();
     }
+  }
+
+  /// psi as the run left it becomes the gradient of its start. That of E has begun the step before the first with the w
+  /// that is left; that of H, of u = -v, has its decay still before it.
+  void end_psi(double& psi, Component c, std::size_t t, const Triple& at, double w) const {
+    const Layer<T>& layer = this->layers[static_cast<std::size_t>(c)][t];
+    const CurlTerm term = curl_terms(c)[t];
+    const Index i = at[dimension(term.along)];
+    if (layer.empty() || !layer.has(i)) return;
+    psi = is_electric(c) ? psi - term.sign * w : -static_cast<double>(layer.b[static_cast<std::size_t>(i)]) * psi;
   }
 
   void zero_fields() {
@@ -128,8 +139,7 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
   }
   for (Index n = steps - 1; n >= 0; --n) {
     check_interrupt();
-    for (std::size_t r = 0; r < points; ++r)
-      now[r] = sample(is_electric(shot.receivers[r].component) ? n - 1 : n, r);
+    for (std::size_t r = 0; r < points; ++r) now[r] = sample(is_electric(shot.receivers[r].component) ? n - 1 : n, r);
     const std::span<double> gradient = sources.subspan(static_cast<std::size_t>(n) * count, count);
     at.read_sources(shot.sources, true, gradient);
     PlaneHooks hooks;
@@ -184,18 +194,14 @@ State BackPropagator<T>::start() const {
         for (n[2] = 0; n[2] < grid.extent(Axis::x); ++n[2], ++node) {
           const Index row = impl_->table_row(n[0], n[1]);
           double& value = made.fields[which][node];
+          for (std::size_t t = 0; t < 2; ++t)
+            if (!made.psi[which][t].empty()) impl_->end_psi(made.psi[which][t][node], c, t, n, value);
           // From w = cb (lambda_E + what the poles would pass on next) and u = -cq lambda_H.
           const auto factor = static_cast<double>((is_electric(c) ? impl_->cb : impl_->cq)[place(c)][row][n[2]]);
           value = factor == 0 ? 0 : (is_electric(c) ? value : -value) / factor;
           for (std::size_t p = 0; is_electric(c) && factor != 0 && p < impl_->poles.size(); ++p)
-            value -= static_cast<double>(impl_->poles[p][place(c)]->bP[row][n[2]]) * made.polarisation[p][place(c)][node];
-          for (std::size_t t = 0; t < 2; ++t) {
-            const Layer<T>& layer = impl_->layers[which][t];
-            if (made.psi[which][t].empty() || layer.empty()) continue;
-            // The next step would multiply psi with b first.
-            made.psi[which][t][node] *=
-                static_cast<double>(layer.b[static_cast<std::size_t>(n[dimension(curl_terms(c)[t].along)])]);
-          }
+            value -=
+                static_cast<double>(impl_->poles[p][place(c)]->bP[row][n[2]]) * made.polarisation[p][place(c)][node];
         }
   }
   return made;

@@ -77,13 +77,14 @@ class BackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
   [[nodiscard]] double difference(const Found& made) const {
     double worst = apart(made.sources, in_one(wanted_.sources));
     for (std::size_t c = 0; c < 3; ++c)
-      for (const double each : {apart(made.medium.eps_r[c], wanted_.medium.eps_r[c]),
-                                apart(made.medium.sigma[c], wanted_.medium.sigma[c]),
-                                apart(made.medium.mu_r[c], wanted_.medium.mu_r[c])})
+      for (const double each :
+           {apart(made.medium.eps_r[c], wanted_.medium.eps_r[c]), apart(made.medium.sigma[c], wanted_.medium.sigma[c]),
+            apart(made.medium.mu_r[c], wanted_.medium.mu_r[c])})
         worst = std::max(worst, each);
     for (std::size_t c = 0; c < 6; ++c) {
       worst = std::max(worst, apart(made.start.fields[c], wanted_.start.fields[c]));
-      for (std::size_t t = 0; t < 2; ++t) worst = std::max(worst, apart(in_layers(made.start.psi[c][t], c, t), in_layers(wanted_.start.psi[c][t], c, t)));
+      for (std::size_t t = 0; t < 2; ++t)
+        worst = std::max(worst, apart(in_layers(made.start.psi[c][t], c, t), in_layers(wanted_.start.psi[c][t], c, t)));
     }
     for (std::size_t p = 0; p < made.start.polarisation.size(); ++p)
       for (std::size_t e = 0; e < 3; ++e)
@@ -135,7 +136,8 @@ TEST_P(BackPropagatorOf, GivesTheSameBitsWithAnyNumberOfThreads) {
 INSTANTIATE_TEST_SUITE_P(Cases, BackPropagatorOf,
                          ::testing::Values(MixedCase{}, MixedCase{.order = 4}, MixedCase{.order = 8},
                                            MixedCase{.order = 4, .loss = LossForm::exponential}, MixedCase{.poles = 2},
-                                           MixedCase{.mode = Mode::em3d}, MixedCase{.mode = Mode::em3d, .order = 4, .poles = 1},
+                                           MixedCase{.mode = Mode::em3d},
+                                           MixedCase{.mode = Mode::em3d, .order = 4, .poles = 1},
                                            MixedCase{.mode = Mode::em3d, .order = 6}),
                          [](const auto& each) { return testing::text_of(each.param); });
 
@@ -144,7 +146,8 @@ TEST(BackPropagatorOfAHardSource, IsRefused) {
   const Acquisition shot{{{Component::Ey, {{30}}, true}}, {}};
   BackPropagator<float> back(problem);
   std::vector<double> gradient(1);
-  EXPECT_EQ(sonde::testing::error_of(ErrorKind::not_supported, [&] { back.run(shot, 1, {}, {}, {.electric = false}, gradient); }),
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::not_supported,
+                                     [&] { back.run(shot, 1, {}, {}, {.electric = false}, gradient); }),
             "error: a source that sets the field has no gradient of its current");
 }
 

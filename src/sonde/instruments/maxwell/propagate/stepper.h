@@ -56,7 +56,8 @@ struct Layer {
   Index low = 0, high = 0, extent = 0;  ///< indices below `low` and from `high` on are inside
   std::vector<T> a, b, k_inverse;
   Array psi;
-  Array carried;  ///< of a transposed step, in the places of psi: what the layer adds to its component before derivatives
+  Array
+      carried;  ///< of a transposed step, in the places of psi: what the layer adds to its component before derivatives
 
   [[nodiscard]] bool empty() const { return low == 0 && high == extent; }
   [[nodiscard]] bool has(Index i) const { return i < low || i >= high; }
@@ -95,7 +96,8 @@ Layer<T> layer_of(const Grid& grid, const Lattice& lattice, Component c, const C
 
 /// The taps of a curl term into what a layer carries, where only the layer's planes are in memory.
 template <class T>
-Taps<T> carried_taps(const Grid& grid, const Taps<T>& of_field, const Layer<T>& layer, const Lattice& lattice, Axis along) {
+Taps<T> carried_taps(const Grid& grid, const Taps<T>& of_field, const Layer<T>& layer, const Lattice& lattice,
+                     Axis along) {
   Taps<T> made = of_field;
   if (along == Axis::x) return made;
   const Index stride = lattice.stride(along), in_layer = along == Axis::z ? stride : lattice.pitch;
@@ -130,9 +132,9 @@ struct DebyeRows {
   Array polarisation;
 };
 
-/// Which way a step goes. The transpose of a step of fields E, H is one of w = cb lambda_E and u = -cq lambda_H (lambda:
-/// adjoint fields) with the same factors and stencils; only what the layers do comes before the derivative instead of
-/// after it, and poles take what they gave.
+/// Which way a step goes. The transpose of a step of fields E, H is one of w = cb lambda_E and u = -cq lambda_H
+/// (lambda: adjoint fields) with the same factors and stencils; only what the layers do comes before the derivative
+/// instead of after it, and poles take what they gave.
 enum class Sense { forward, transposed };
 
 /// What is done with a plane beside its step: before its E, or w, is moved, and when its H, or u, is complete.
@@ -187,8 +189,9 @@ struct Stepper {
       auto& made = poles.emplace_back();
       for (const Component c : p.grid.components())
         if (is_electric(c))
-          made[place(c)] = DebyeRows<T>{table(pole.aP[place(c)]), table(pole.bP[place(c)]), table(share_of(pole, step, c)),
-                                        Array::zeros(Device::cpu(), {n[0], n[1], lattice.pitch}, dtype_of<T>)};
+          made[place(c)] =
+              DebyeRows<T>{table(pole.aP[place(c)]), table(pole.bP[place(c)]), table(share_of(pole, step, c)),
+                           Array::zeros(Device::cpu(), {n[0], n[1], lattice.pitch}, dtype_of<T>)};
     }
   }
 
@@ -201,7 +204,8 @@ struct Stepper {
   }
 
   /// What a pole adds to E of its old polarisation; transposed what of w it takes, (1 - aP) / dt = cP / cb.
-  [[nodiscard]] std::vector<double> share_of(const Coefficients::Pole& pole, const Coefficients& step, Component c) const {
+  [[nodiscard]] std::vector<double> share_of(const Coefficients::Pole& pole, const Coefficients& step,
+                                             Component c) const {
     std::vector<double> made = pole.cP[place(c)];
     for (std::size_t i = 0; sense == Sense::transposed && i < made.size(); ++i)
       made[i] = made[i] == 0 ? 0 : made[i] / step.cb[place(c)][i];
@@ -329,7 +333,8 @@ struct Stepper {
       if (first >= last) return;
       Derivative<T> d;
       d.weights = from.weights[0];
-      for (std::size_t q = 0; q < static_cast<std::size_t>(2 * half_order); ++q) d.taps[q] = row + first + from.offsets[0][q];
+      for (std::size_t q = 0; q < static_cast<std::size_t>(2 * half_order); ++q)
+        d.taps[q] = row + first + from.offsets[0][q];
       const T* there = factor + first;
       kernels.magnetic(d, &there, row_of(c, k, j) + first, {1, lattice.pitch, last - first});
     };
@@ -462,8 +467,11 @@ struct Stepper {
         // The step of a conductor leaves zero, so that a hard source sets the field.
         const double by_current =
             -static_cast<double>(factor[place(c)][row][x]) * tap.weight / problem.grid.cell_volume();
-        const double by_residual = (is_electric(c) ? 1.0 : -1.0) * static_cast<double>(factor[place(c)][row][x]) * tap.weight;
-        const auto size = static_cast<T>(sense == Sense::transposed ? by_residual : sources[s].hard ? tap.weight : by_current);
+        const double by_residual =
+            (is_electric(c) ? 1.0 : -1.0) * static_cast<double>(factor[place(c)][row][x]) * tap.weight;
+        const auto size = static_cast<T>(sense == Sense::transposed ? by_residual
+                                         : sources[s].hard          ? tap.weight
+                                                                    : by_current);
         made[static_cast<std::size_t>(row / n[1])].push_back({c, s, row, x, size});
       }
     return made;
@@ -529,8 +537,8 @@ struct Stepper {
     const auto count = static_cast<Index>(bounds.size()) - 1;
     parallel_for(count, 1, [&](Index first, Index last, Worker& worker) {
       for (Index i = first; i < last; ++i)
-        sweep(bounds[static_cast<std::size_t>(i)], bounds[static_cast<std::size_t>(i) + 1], sources, amplitudes,
-              hooks, scratch[worker]);
+        sweep(bounds[static_cast<std::size_t>(i)], bounds[static_cast<std::size_t>(i) + 1], sources, amplitudes, hooks,
+              scratch[worker]);
     });
     // The planes of E about each bound, which need H of both parts.
     const Index between = 2 * half_order - 1;
