@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/propagate/back_propagator.h"
+
+#include <cassert>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/maxwell/propagate/stepper.h"
+
+namespace sonde::maxwell {
+
+using stepping::Injections;
+using stepping::Layer;
+using stepping::PlaneHooks;
+using stepping::Sense;
+
+template <class T>
+struct BackPropagator<T>::Impl : stepping::Stepper<T> {
+  using Base = stepping::Stepper<T>;
+  std::array<Array, 3> difference{}, sum{}, magnetic{};  ///< in rows of the lattice; empty until they are wanted
+
+  explicit Impl(const Problem& p) : Base(p, Sense::transposed) {}
+
+  void make_sums(const Wanted& wanted) {
+    const Triple& n = this->lattice.extents;
+    const auto make = [&](Array& array) {
+      if (array.empty()) array = Array::zeros(Device::cpu(), {n[0], n[1], this->lattice.pitch}, dtype_of<T>);
+    };
+    for (const Component c : this->problem.grid.components()) {
+      if (is_electric(c) && wanted.electric) {
+        make(difference[place(c)]);
+        make(sum[place(c)]);
+      }
+      if (!is_electric(c) && wanted.magnetic) make(magnetic[place(c)]);
+    }
+  }
+
+  [[nodiscard]] T* row_in(Array& array, Index k, Index j) {
+    return static_cast<T*>(array.data()) + this->lattice.row(k, j);
+  }
+
+  void add_electric(Index step, Index k, const StoredFields<T>& fields) {
+    for (const Component c : this->problem.grid.components()) {
+      if (!is_electric(c)) continue;
+      for (Index j = 0; j < this->lattice.extents[1]; ++j) {
+        const T *before = fields(c, step, k, j), *after = fields(c, step + 1, k, j), *w = this->row_of(c, k, j);
+        T *d = row_in(difference[place(c)], k, j), *s = row_in(sum[place(c)], k, j);
+        for (Index x = 0; x < this->width(); ++x) {
+          d[x] += w[x] * (after[x] - before[x]);
+          s[x] += w[x] * (after[x] + before[x]);
+        }
+      }
+    }
+  }
+
+  void add_magnetic(Index step, Index k, const StoredFields<T>& fields) {
+    for (const Component c : this->problem.grid.components()) {
+      if (is_electric(c)) continue;
+      for (Index j = 0; j < this->lattice.extents[1]; ++j) {
+        const T *before = fields(c, step, k, j), *after = fields(c, step + 1, k, j), *u = this->row_of(c, k, j);
+        T* m = row_in(magnetic[place(c)], k, j);
+        for (Index x = 0; x < this->width(); ++x) m[x] -= u[x] * (after[x] - before[x]);
+      }
+    }
+  }
+
+  void read_sources(const std::vector<Point>& points, bool electric, std::span<double> samples) {
+    for (std::size_t s = 0; s < points.size(); ++s) {
+      if (is_electric(points[s].component) != electric) continue;
+      double value = 0;
+      for (const PointTap& tap : points[s].taps) {
+        const Index row = tap.node / this->width();
+        value += tap.weight *
+                 static_cast<double>(this->data(
+                     points[s].component)[row * this->lattice.pitch + Lattice::room + tap.node % this->width()]);
+      }
+      // Of J: -w, of M: -v = u.
+      samples[s] = (electric ? -1 : 1) * value / this->problem.grid.cell_volume();
+    }
+  }
+
+  /// psi as the run left it becomes the gradient of its start. That of E has begun the step before the first with the w
+  /// that is left; that of H, of u = -v, has its decay still before it.
+  void end_psi(double& psi, Component c, std::size_t t, const Triple& at, double w) const {
+    const Layer<T>& layer = this->layers[static_cast<std::size_t>(c)][t];
+    const CurlTerm term = curl_terms(c)[t];
+    const Index i = at[dimension(term.along)];
+    if (layer.empty() || !layer.has(i)) return;
+    psi = is_electric(c) ? psi - term.sign * w : -static_cast<double>(layer.b[static_cast<std::size_t>(i)]) * psi;
+  }
+
+  void zero_fields() {
+    const auto zero = [](Array& array) {
+      if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
+    };
+    for (Array& field : this->fields) zero(field);
+    for (auto& component : this->layers)
+      for (Layer<T>& layer : component) {
+        zero(layer.psi);
+        zero(layer.carried);
+      }
+    for (auto& pole : this->poles)
+      for (auto& rows : pole)
+        if (rows) zero(rows->polarisation);
+  }
+};
+
+template <class T>
+BackPropagator<T>::BackPropagator(const Problem& problem) : impl_(std::make_unique<Impl>(problem)) {}
+template <class T>
+BackPropagator<T>::~BackPropagator() = default;
+template <class T>
+BackPropagator<T>::BackPropagator(BackPropagator&&) noexcept = default;
+template <class T>
+BackPropagator<T>& BackPropagator<T>::operator=(BackPropagator&&) noexcept = default;
+
+template <class T>
+void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<const double> residual,
+                            const StoredFields<T>& fields, const Wanted& wanted, std::span<double> sources) {
+  const std::size_t points = shot.receivers.size(), count = shot.sources.size();
+  assert(residual.size() == static_cast<std::size_t>(steps) * points);
+  assert(sources.size() == static_cast<std::size_t>(steps) * count);
+  if (std::any_of(shot.sources.begin(), shot.sources.end(), [](const Point& point) { return point.hard; }))
+    throw Error(ErrorKind::not_supported, "a source that sets the field has no gradient of its current");
+  Impl& at = *impl_;
+  at.make_sums(wanted);
+  at.zero_fields();
+  const Injections<T> injections = at.injections(shot.receivers);
+  const std::vector<Index> bounds = at.parts();
+  const auto sample = [&](Index n, std::size_t r) {
+    return n < 0 ? 0.0 : residual[static_cast<std::size_t>(n) * points + r];
+  };
+  std::vector<double> now(points);
+  // The residual of the last E enters before anything moves.
+  for (std::size_t r = 0; r < points; ++r) now[r] = steps > 0 ? sample(steps - 1, r) : 0;
+  for (Index k = 0; k < at.lattice.extents[0]; ++k) {
+    at.inject(injections[static_cast<std::size_t>(k)], true, now);
+    at.carry(true, k);
+  }
+  for (Index n = steps - 1; n >= 0; --n) {
+    check_interrupt();
+    for (std::size_t r = 0; r < points; ++r) now[r] = sample(is_electric(shot.receivers[r].component) ? n - 1 : n, r);
+    const std::span<double> gradient = sources.subspan(static_cast<std::size_t>(n) * count, count);
+    at.read_sources(shot.sources, true, gradient);
+    PlaneHooks hooks;
+    if (wanted.electric) hooks.before_electric = [&, n](Index k) { at.add_electric(n, k, fields); };
+    if (wanted.magnetic) hooks.after_magnetic = [&, n](Index k) { at.add_magnetic(n, k, fields); };
+    at.step(bounds, injections, now, hooks);
+    at.read_sources(shot.sources, false, gradient);
+  }
+}
+
+template <class T>
+SweepSums BackPropagator<T>::sums() const {
+  SweepSums made;
+  const Grid& grid = impl_->problem.grid;
+  const auto take = [&](Array& array, std::vector<double>& values) {
+    if (array.empty()) return;
+    values.reserve(static_cast<std::size_t>(grid.count()));
+    for (Index k = 0; k < grid.extent(Axis::z); ++k)
+      for (Index j = 0; j < grid.extent(Axis::y); ++j) {
+        const T* row = impl_->row_in(array, k, j);
+        values.insert(values.end(), row, row + impl_->width());
+      }
+  };
+  for (std::size_t c = 0; c < 3; ++c) {
+    take(impl_->difference[c], made.difference[c]);
+    take(impl_->sum[c], made.sum[c]);
+    take(impl_->magnetic[c], made.magnetic[c]);
+  }
+  return made;
+}
+
+template <class T>
+void BackPropagator<T>::clear_sums() {
+  for (auto* arrays : {&impl_->difference, &impl_->sum, &impl_->magnetic})
+    for (Array& array : *arrays)
+      if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
+}
+
+template <class T>
+State BackPropagator<T>::start() const {
+  State made = make_state(impl_->problem);
+  impl_->for_each_state_row(made, [](std::vector<double>& values, const T* row, Index first, Index count, int sign) {
+    for (Index x = 0; x < count; ++x) values[static_cast<std::size_t>(first + x)] = sign * static_cast<double>(row[x]);
+  });
+  const Grid& grid = impl_->problem.grid;
+  for (const Component c : grid.components()) {
+    const auto which = static_cast<std::size_t>(c);
+    std::size_t node = 0;
+    Triple n{};
+    for (n[0] = 0; n[0] < grid.extent(Axis::z); ++n[0])
+      for (n[1] = 0; n[1] < grid.extent(Axis::y); ++n[1])
+        for (n[2] = 0; n[2] < grid.extent(Axis::x); ++n[2], ++node) {
+          const Index row = impl_->table_row(n[0], n[1]);
+          double& value = made.fields[which][node];
+          for (std::size_t t = 0; t < 2; ++t)
+            if (!made.psi[which][t].empty()) impl_->end_psi(made.psi[which][t][node], c, t, n, value);
+          // From w = cb (lambda_E + what the poles would pass on next) and u = -cq lambda_H.
+          const auto factor = static_cast<double>((is_electric(c) ? impl_->cb : impl_->cq)[place(c)][row][n[2]]);
+          value = factor == 0 ? 0 : (is_electric(c) ? value : -value) / factor;
+          for (std::size_t p = 0; is_electric(c) && factor != 0 && p < impl_->poles.size(); ++p)
+            value -=
+                static_cast<double>(impl_->poles[p][place(c)]->bP[row][n[2]]) * made.polarisation[p][place(c)][node];
+        }
+  }
+  return made;
+}
+
+template <class T>
+std::size_t BackPropagator<T>::bytes() const {
+  std::size_t total = 0;
+  for (const Array& field : impl_->fields) total += field.allocated_bytes();
+  for (const auto* arrays : {&impl_->difference, &impl_->sum, &impl_->magnetic})
+    for (const Array& array : *arrays) total += array.allocated_bytes();
+  for (const auto& component : impl_->layers)
+    for (const Layer<T>& layer : component) total += layer.psi.allocated_bytes() + layer.carried.allocated_bytes();
+  for (const auto* tables : {&impl_->ca, &impl_->cb, &impl_->cq})
+    for (const RowTable<T>& table : *tables) total += table.bytes();
+  for (const auto& pole : impl_->poles)
+    for (const auto& rows : pole)
+      if (rows) total += rows->polarisation.allocated_bytes() + rows->aP.bytes() + rows->bP.bytes() + rows->cP.bytes();
+  return total;
+}
+
+template class BackPropagator<float>;
+template class BackPropagator<double>;
+
+}  // namespace sonde::maxwell
