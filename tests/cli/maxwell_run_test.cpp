@@ -98,6 +98,21 @@ TEST_F(MaxwellProgram, WithoutAnOutputTracesAreBesideTheModel) {
   EXPECT_THAT(names(), ElementsAre("model.in", "model.out", "model1.out", "model2.out", "model_merged.out"));
 }
 
+TEST_F(MaxwellProgram, NamesThatNobodyGaveReplaceTracesOfSondeOnly) {
+  const std::string in = model();
+  std::ofstream(file("model.out")) << "traces of another program";
+  Ended ended = command({"run", in});
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, HasSubstr("model.out"));
+  std::string kept;
+  std::getline(std::ifstream(file("model.out")) >> std::ws, kept);
+  EXPECT_EQ(kept, "traces of another program");
+  ended = command({"run", in, "-n", "2", "-o", file("line.out")});  // line1.out is free
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(command({"run", in, "-o", file("model.out")}).status, 0);  // named: replaced
+  EXPECT_EQ(command({"run", in}).status, 0);                           // now a file of sonde
+}
+
 TEST_F(MaxwellProgram, AModelMayNameTheFolderOfItsTraces) {
   fs::create_directory(file("results"));
   ASSERT_EQ(command({"run", model(sand_model("#output_dir: results\n"))}).status, 0);

@@ -211,6 +211,7 @@ GprmaxOutput merged(const std::vector<GprmaxOutput>& runs) {
 void write_gprmax_output(const std::string& path, const GprmaxOutput& output) {
   Hdf5Writer file(path);
   file.text_attribute("/", "gprMax", fmt::format("3.1.7 (sonde {})", build_info().version));
+  file.text_attribute("/", "schema", "sonde.maxwell.out/1");  // by which sonde knows its own files
   file.text_attribute("/", "Title", output.title);
   file.attribute("/", "Iterations", output.iterations);
   file.attribute("/", "nx_ny_nz", whole_numbers(output.cells));

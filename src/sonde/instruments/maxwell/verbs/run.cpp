@@ -7,6 +7,7 @@
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
+#include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/atomic_file.h"
@@ -49,10 +50,11 @@ struct RunOptions {
                   {.help = "order of the spatial stencils; above 2 each step of the file becomes several"});
     fields.choice("dtype", dtype, {{"f32", Precision::f32}, {"f64", Precision::f64}},
                   {.help = "precision of the fields"});
-    fields.choice("pml_preset", pml_preset,
-                  {{"gprmax", PmlPreset::gprmax}, {"tide", PmlPreset::tide}, {"default", PmlPreset::graded}},
-                  {.help = "profile of the absorbing layers: that of the file, of TIDE, or one that also absorbs "
-                           "waves at grazing incidence"});
+    fields.choice(
+        "pml_preset", pml_preset,
+        {{"gprmax", PmlPreset::gprmax}, {"tide", PmlPreset::tide}, {"default", PmlPreset::graded}},
+        {.help = "profile of the absorbing layers: that of the file; tide, which also absorbs waves that run along "
+                 "a layer; default, with kappa up to 1.5"});
     fields.add("force", force, {.help = "run a model whose cells are too large for its highest frequency"});
     fields.add("plot", plot,
                {.help = "draw the traces: an A-scan, or of several runs a B-scan", .metavar = "FILE.png|.pdf|.svg"});
@@ -189,6 +191,7 @@ void run_run(const RunOptions& given, Run& run) {
                             input.snapshots.size()));
   RunOptions options = given;
   if (options.output.empty()) options.output = usual_output(input, options.input, run);
+  if (given.output.empty() || (writes_out(options) && options.runs > 1)) note_made_up_names();
   require_outputs(options);
   (void)run.host_budget().reserve(gprmax_model_bytes(input), "the model of " + options.input,
                                   "raise " + setting("memory") + ", or take larger cells");
