@@ -115,7 +115,7 @@ class BackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
   std::vector<State> states_;
 };
 
-TEST_P(BackPropagatorOf, FindsTheGradientsOfTheReference) {
+TEST_P(BackPropagatorOf, FindsWhatTheReferenceFinds) {
   // Rounding of 30 steps; in float32 of sums that cancel too.
   EXPECT_LT(difference(found<double>()), 1e-11);
   EXPECT_LT(difference(found<float>()), 3e-4);
