@@ -104,7 +104,7 @@ TEST_F(MaxwellProgram, WrongWordsOfPlotAreNamed) {
            {{"plot", out, "-o", file("a.jpg")}, 2, "charts are written as .png, .pdf or .svg"},
            {{"plot", out, "-o", out}, 2, "charts are written as .png, .pdf or .svg"},
            {{"plot", out, "-o", file("no/a.png")}, 5, "there is no folder"},
-           {{"plot", out, "-o", png, "--component", "Q"}, 3, "expected a field component, Ex to Hz"},
+           {{"plot", out, "-o", png, "--component", "Q"}, 2, "--component: \"Q\" is not a field component, Ex to Hz"},
            {{"plot", out, "-o", png, "--receiver", "2"}, 3, "receiver 2: the file has 1"},
            {{"plot", out, "-o", png, "--receiver", "0"}, 2, "--receiver: 0 is below the smallest allowed value, 1"},
        })

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <optional>
+#include <string_view>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/output_ending.h"
@@ -10,6 +13,13 @@
 namespace sonde::maxwell {
 namespace {
 
+/// FieldInfo::check.
+void require_component(std::string_view text, std::string_view where) {
+  for (const Component c : all_components)
+    if (name(c) == text) return;
+  throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not a field component, Ex to Hz", where, text));
+}
+
 struct PlotOptions {
   std::string input, output, component;
   Index receiver = 1;
@@ -17,7 +27,8 @@ struct PlotOptions {
     fields.positional("input", input, {.help = "traces of gprMax, of one run or merged", .metavar = "FILE.out"});
     fields.add("output", output, {.help = "the picture", .metavar = "FILE.png|.pdf|.svg", .letter = 'o'});
     fields.add("component", component,
-               {.help = "field component, Ex to Hz; unset: all of an A-scan, the strongest E of a B-scan"});
+               {.help = "field component, Ex to Hz; unset: all of an A-scan, the strongest E of a B-scan",
+                .check = require_component});
     fields.add("receiver", receiver, {.help = "which receiver, from 1", .min = 1});
   }
 };
