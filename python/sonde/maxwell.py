@@ -12,7 +12,6 @@ at n dt, of H half a step before. Positions are in metres, as x, y, z. Everythin
 
 from __future__ import annotations
 
-from ._run import Result
 from ._verbs.maxwell import plot, run, verify
 
-__all__ = ["Result", "plot", "run", "verify"]
+__all__ = ["plot", "run", "verify"]

@@ -34,7 +34,7 @@ def run(input: Text, *, output: Text | None = None, runs: SupportsIndex | None =
     input : str (MODEL.in), default ''
         model of gprMax
     output : str (FILE.out|.h5|.nc|.npz), default ''
-        the traces; .out as gprMax writes them (of several runs: one file each, and one of all)
+        the traces; .out as gprMax writes them (of several runs: one file each, and one of all); unset: MODEL.out beside the model
     runs : int, default 1
         runs of the model, moving sources and receivers by #src_steps and #rx_steps (at least 1)
     order : {'2', '4', '6', '8'}, default '2'
@@ -42,7 +42,7 @@ def run(input: Text, *, output: Text | None = None, runs: SupportsIndex | None =
     dtype : {'f32', 'f64'}, default 'f32'
         precision of the fields
     pml_preset : {'gprmax', 'tide', 'default'}, default 'gprmax'
-        profile of the absorbing layers: that of the file, of TIDE, or one that also absorbs waves at grazing incidence
+        profile of the absorbing layers: that of the file; tide, which also absorbs waves that run along a layer; default, with kappa up to 1.5
     force : bool, default False
         run a model whose cells are too large for its highest frequency
     plot : str (FILE.png|.pdf|.svg), default ''
