@@ -40,7 +40,9 @@ Taps<T> taps_of(const Grid& grid, const Lattice& lattice, Component c, const Cur
       const double weight = term.sign * weights[m] / grid.spacing(term.along);
       const auto add = [&](Index at, double sign, std::size_t slot) {
         const WallImage image = shifted ? WallImage{at, 1} : wall_image(at, grid.extent(term.along), half);
-        offsets[slot] = image.sign == 0 ? 0 : image.index * lattice.stride(term.along);
+        // On a wall, where the weight is 0, the plane beside it is read: other ones may be another thread's.
+        const Index inside = image.sign != 0 ? image.index : at == 0 ? 0 : grid.extent(term.along) - 1;
+        offsets[slot] = inside * lattice.stride(term.along);
         factors[slot] = static_cast<T>(weight * sign * image.sign);
       };
       add(i + far, 1, 2 * m);
@@ -101,12 +103,18 @@ Taps<T> carried_taps(const Grid& grid, const Taps<T>& of_field, const Layer<T>& 
   Taps<T> made = of_field;
   if (along == Axis::x) return made;
   const Index stride = lattice.stride(along), in_layer = along == Axis::z ? stride : lattice.pitch;
-  for (std::size_t i = 0; i < made.offsets.size(); ++i)
-    for (std::size_t q = 0; q < static_cast<std::size_t>(grid.order()); ++q) {
+  const auto order = static_cast<std::size_t>(grid.order());
+  for (std::size_t i = 0; i < made.offsets.size(); ++i) {
+    // A tap outside of the layer has no weight, and reads what one inside reads: other planes may be another thread's.
+    Index within = 0;
+    for (std::size_t q = 0; q < order; ++q)
+      if (const Index at = made.offsets[i][q] / stride; layer.has(at)) within = layer.slot(at) * in_layer;
+    for (std::size_t q = 0; q < order; ++q) {
       const Index at = made.offsets[i][q] / stride;
       if (!layer.has(at)) made.weights[i][q] = 0;
-      made.offsets[i][q] = layer.has(at) ? layer.slot(at) * in_layer : 0;
+      made.offsets[i][q] = layer.has(at) ? layer.slot(at) * in_layer : within;
     }
+  }
   return made;
 }
 
