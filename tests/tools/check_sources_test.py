@@ -22,7 +22,8 @@ class CheckSources(unittest.TestCase):
         self.room = self.root / "src/sonde/room"
         self.room.mkdir(parents=True)
         (self.root / "tools").mkdir()
-        shutil.copy(TOOL, self.root / "tools")
+        for tool in (TOOL, TOOL.with_name("history.py")):
+            shutil.copy(tool, self.root / "tools")
         (self.room / "first.cpp").write_text('#include "sonde/room/size.h"\nstd::vector<int> first;\n')
         (self.room / "second.cpp").write_text("int second = 2;\n")
         batch = self.root / "build/Unity/unity_0_cxx.cxx"

@@ -20,7 +20,8 @@ class TouchedInstruments(unittest.TestCase):
         self.now = 1_700_000_000
         self.git("init", "-q", "-b", "main")
         (self.root / "tools").mkdir()
-        shutil.copy(ROOT / "tools/touched_instruments", self.root / "tools")
+        for tool in ("touched_instruments", "history.py"):
+            shutil.copy(ROOT / "tools" / tool, self.root / "tools")
         self.commit("CMakeLists.txt", "src/sonde/instruments/stem/CMakeLists.txt", "src/sonde/instruments/ptycho/CMakeLists.txt",
                     "src/sonde/engine/io/npy.cpp")
 

@@ -57,14 +57,10 @@ ElectricFactors electric_factors(double eps_r, double sigma, double dt, LossForm
 /// Calls body(component, node) for every node that a step moves.
 template <class Body>
 void for_each_moving(const Grid& grid, const Body& body) {
-  for (const Component c : grid.components()) {
-    std::size_t node = 0;
-    Triple at{};
-    for (at[0] = 0; at[0] < grid.extent(Axis::z); ++at[0])
-      for (at[1] = 0; at[1] < grid.extent(Axis::y); ++at[1])
-        for (at[2] = 0; at[2] < grid.extent(Axis::x); ++at[2], ++node)
-          if (!grid.on_wall(c, at)) body(c, node);
-  }
+  for (const Component c : grid.components())
+    for_each_node(grid, [&](const Triple& at, std::size_t node) {
+      if (!grid.on_wall(c, at)) body(c, node);
+    });
 }
 
 void size_for(const Grid& grid, bool electric_kind, std::array<std::vector<double>, 3>& values) {

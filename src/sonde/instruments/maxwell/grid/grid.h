@@ -59,4 +59,14 @@ class Grid {
   std::vector<Component> components_;
 };
 
+/// Calls body(at, node) for every node of an array on the grid, in its order.
+template <class Body>
+void for_each_node(const Grid& grid, const Body& body) {
+  Triple at{};
+  std::size_t node = 0;
+  for (at[0] = 0; at[0] < grid.extent(Axis::z); ++at[0])
+    for (at[1] = 0; at[1] < grid.extent(Axis::y); ++at[1])
+      for (at[2] = 0; at[2] < grid.extent(Axis::x); ++at[2]) body(at, node++);
+}
+
 }  // namespace sonde::maxwell

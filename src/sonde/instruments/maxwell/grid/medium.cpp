@@ -59,15 +59,6 @@ bool in_layer(const Triple& at, const Grid& grid) {
   });
 }
 
-template <class Body>
-void for_each_node(const Grid& grid, const Body& body) {
-  Triple at{};
-  std::size_t node = 0;
-  for (at[0] = 0; at[0] < grid.extent(Axis::z); ++at[0])
-    for (at[1] = 0; at[1] < grid.extent(Axis::y); ++at[1])
-      for (at[2] = 0; at[2] < grid.extent(Axis::x); ++at[2]) body(at, node++);
-}
-
 std::vector<double> at_nodes(const std::vector<double>& values, Component c, MaterialLocation location,
                              PaddingGradient padding, const Grid& grid) {
   if (values.empty()) return {};

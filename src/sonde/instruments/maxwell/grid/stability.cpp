@@ -65,18 +65,31 @@ double phase_velocity_ratio(const Grid& grid, double dt, double v, double freque
   return omega / ((low + high) / 2) / v;
 }
 
-double cells_per_wavelength(const Grid& grid, const ComponentMedium& medium, double frequency) {
-  double slowest = 0, coarsest = 0;
-  for (const Component c : grid.components())
-    if (is_electric(c))
-      slowest = std::max(slowest, *std::max_element(medium.eps_r[place(c)].begin(), medium.eps_r[place(c)].end()));
-  double mu_r = 0;
-  for (const Component c : grid.components())
-    if (!is_electric(c))
-      mu_r = std::max(mu_r, *std::max_element(medium.mu_r[place(c)].begin(), medium.mu_r[place(c)].end()));
+double slowest_velocity(const Grid& grid, const ComponentMedium& medium, double frequency) {
+  const double omega = 2 * std::numbers::pi * frequency;
+  double eps_r = 1, mu_r = 1;
+  for (const Component c : grid.components()) {
+    const std::size_t p = place(c);
+    if (!is_electric(c)) {
+      mu_r = std::max(mu_r, *std::max_element(medium.mu_r[p].begin(), medium.mu_r[p].end()));
+      continue;
+    }
+    for (std::size_t i = 0; i < medium.eps_r[p].size(); ++i) {
+      if (std::isinf(medium.sigma[p][i])) continue;
+      double here = medium.eps_r[p][i];
+      for (const DebyePole& pole : medium.poles)
+        here += pole.deps[p][i] / (1 + omega * omega * pole.tau[p][i] * pole.tau[p][i]);
+      eps_r = std::max(eps_r, here);
+    }
+  }
+  return c0 / std::sqrt(eps_r * mu_r);
+}
+
+double cells_per_wavelength(const Grid& grid, double v, double frequency) {
+  double coarsest = 0;
   for (const Axis axis : all_axes)
     if (grid.has(axis)) coarsest = std::max(coarsest, grid.spacing(axis));
-  return c0 / std::sqrt(slowest * mu_r) / frequency / coarsest;
+  return v / frequency / coarsest;
 }
 
 }  // namespace sonde::maxwell

@@ -15,7 +15,10 @@ namespace sonde::maxwell {
 [[nodiscard]] double phase_velocity_ratio(const Grid& grid, double dt, double v, double frequency,
                                           const std::array<double, 3>& direction);
 
-/// Cells per shortest wavelength at `frequency`, along the axis with the largest spacing, in the slowest medium.
-[[nodiscard]] double cells_per_wavelength(const Grid& grid, const ComponentMedium& medium, double frequency);
+/// The slowest wave of `frequency` Hz in m/s: with the share of Debye poles in eps_r, and without conductors.
+[[nodiscard]] double slowest_velocity(const Grid& grid, const ComponentMedium& medium, double frequency);
+
+/// Cells per wavelength of a wave of velocity `v` m/s, along the axis with the largest spacing.
+[[nodiscard]] double cells_per_wavelength(const Grid& grid, double v, double frequency);
 
 }  // namespace sonde::maxwell

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "sonde/instruments/maxwell/grid/constants.h"
 
@@ -56,7 +57,23 @@ TEST(PhaseVelocity, IsZeroForAWaveThatTheGridDoesNotCarry) {
 
 TEST(CellsPerWavelength, CountTheSlowestMedium) {
   const Grid grid = square_grid(2);
-  EXPECT_DOUBLE_EQ(cells_per_wavelength(grid, filled_with(9, grid), 1e9), c0 / 3 / 1e9 / 0.01);
+  const double v = slowest_velocity(grid, filled_with(9, grid), 1e9);
+  EXPECT_DOUBLE_EQ(v, c0 / 3);
+  EXPECT_DOUBLE_EQ(cells_per_wavelength(grid, v, 1e9), c0 / 3 / 1e9 / 0.01);
+}
+
+TEST(SlowestVelocity, HasTheShareOfPolesAndNoConductors) {
+  const Grid grid = square_grid(2);
+  ComponentMedium medium = filled_with(4, grid);
+  const auto count = static_cast<std::size_t>(grid.count());
+  medium.eps_r[1][7] = 100;
+  medium.sigma[1][7] = std::numeric_limits<double>::infinity();
+  EXPECT_DOUBLE_EQ(slowest_velocity(grid, medium, 1e9), c0 / 2);
+  // At omega tau = 1 a pole has half of its strength.
+  const double tau = 1 / (2 * std::acos(-1.0) * 1e9);
+  medium.poles.push_back(
+      {.deps = {{{}, std::vector<double>(count, 10.0), {}}}, .tau = {{{}, std::vector<double>(count, tau), {}}}});
+  EXPECT_NEAR(slowest_velocity(grid, medium, 1e9), c0 / 3, 1e-6 * c0);
 }
 
 }  // namespace

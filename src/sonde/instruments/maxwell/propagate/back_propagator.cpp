@@ -88,21 +88,6 @@ struct BackPropagator<T>::Impl : stepping::Stepper<T> {
     if (layer.empty() || !layer.has(i)) return;
     psi = is_electric(c) ? psi - term.sign * w : -static_cast<double>(layer.b[static_cast<std::size_t>(i)]) * psi;
   }
-
-  void zero_fields() {
-    const auto zero = [](Array& array) {
-      if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
-    };
-    for (Array& field : this->fields) zero(field);
-    for (auto& component : this->layers)
-      for (Layer<T>& layer : component) {
-        zero(layer.psi);
-        zero(layer.carried);
-      }
-    for (auto& pole : this->poles)
-      for (auto& rows : pole)
-        if (rows) zero(rows->polarisation);
-  }
 };
 
 template <class T>
@@ -124,7 +109,7 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
     throw Error(ErrorKind::not_supported, "a source that sets the field has no gradient of its current");
   Impl& at = *impl_;
   at.make_sums(wanted);
-  at.zero_fields();
+  at.clear();
   const Injections<T> injections = at.injections(shot.receivers);
   const std::vector<Index> bounds = at.parts();
   const auto sample = [&](Index n, std::size_t r) {
@@ -174,52 +159,35 @@ SweepSums BackPropagator<T>::sums() const {
 template <class T>
 void BackPropagator<T>::clear_sums() {
   for (auto* arrays : {&impl_->difference, &impl_->sum, &impl_->magnetic})
-    for (Array& array : *arrays)
-      if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
+    for (Array& array : *arrays) Impl::zero(array);
 }
 
 template <class T>
 State BackPropagator<T>::start() const {
-  State made = make_state(impl_->problem);
-  impl_->for_each_state_row(made, [](std::vector<double>& values, const T* row, Index first, Index count, int sign) {
-    for (Index x = 0; x < count; ++x) values[static_cast<std::size_t>(first + x)] = sign * static_cast<double>(row[x]);
-  });
+  State made = impl_->state();
   const Grid& grid = impl_->problem.grid;
   for (const Component c : grid.components()) {
     const auto which = static_cast<std::size_t>(c);
-    std::size_t node = 0;
-    Triple n{};
-    for (n[0] = 0; n[0] < grid.extent(Axis::z); ++n[0])
-      for (n[1] = 0; n[1] < grid.extent(Axis::y); ++n[1])
-        for (n[2] = 0; n[2] < grid.extent(Axis::x); ++n[2], ++node) {
-          const Index row = impl_->table_row(n[0], n[1]);
-          double& value = made.fields[which][node];
-          for (std::size_t t = 0; t < 2; ++t)
-            if (!made.psi[which][t].empty()) impl_->end_psi(made.psi[which][t][node], c, t, n, value);
-          // From w = cb (lambda_E + what the poles would pass on next) and u = -cq lambda_H.
-          const auto factor = static_cast<double>((is_electric(c) ? impl_->cb : impl_->cq)[place(c)][row][n[2]]);
-          value = factor == 0 ? 0 : (is_electric(c) ? value : -value) / factor;
-          for (std::size_t p = 0; is_electric(c) && factor != 0 && p < impl_->poles.size(); ++p)
-            value -=
-                static_cast<double>(impl_->poles[p][place(c)]->bP[row][n[2]]) * made.polarisation[p][place(c)][node];
-        }
+    for_each_node(grid, [&](const Triple& n, std::size_t node) {
+      const Index row = impl_->table_row(n[0], n[1]);
+      double& value = made.fields[which][node];
+      for (std::size_t t = 0; t < 2; ++t)
+        if (!made.psi[which][t].empty()) impl_->end_psi(made.psi[which][t][node], c, t, n, value);
+      // From w = cb (lambda_E + what the poles would pass on next) and u = -cq lambda_H.
+      const auto factor = static_cast<double>((is_electric(c) ? impl_->cb : impl_->cq)[place(c)][row][n[2]]);
+      value = factor == 0 ? 0 : (is_electric(c) ? value : -value) / factor;
+      for (std::size_t p = 0; is_electric(c) && factor != 0 && p < impl_->poles.size(); ++p)
+        value -= static_cast<double>(impl_->poles[p][place(c)]->bP[row][n[2]]) * made.polarisation[p][place(c)][node];
+    });
   }
   return made;
 }
 
 template <class T>
 std::size_t BackPropagator<T>::bytes() const {
-  std::size_t total = 0;
-  for (const Array& field : impl_->fields) total += field.allocated_bytes();
+  std::size_t total = impl_->bytes();
   for (const auto* arrays : {&impl_->difference, &impl_->sum, &impl_->magnetic})
     for (const Array& array : *arrays) total += array.allocated_bytes();
-  for (const auto& component : impl_->layers)
-    for (const Layer<T>& layer : component) total += layer.psi.allocated_bytes() + layer.carried.allocated_bytes();
-  for (const auto* tables : {&impl_->ca, &impl_->cb, &impl_->cq})
-    for (const RowTable<T>& table : *tables) total += table.bytes();
-  for (const auto& pole : impl_->poles)
-    for (const auto& rows : pole)
-      if (rows) total += rows->polarisation.allocated_bytes() + rows->aP.bytes() + rows->bP.bytes() + rows->cP.bytes();
   return total;
 }
 

@@ -9,7 +9,6 @@
 namespace sonde::maxwell {
 
 using stepping::Injections;
-using stepping::Layer;
 
 template <class T>
 struct Propagator<T>::Impl : stepping::Stepper<T> {
@@ -27,15 +26,7 @@ Propagator<T>& Propagator<T>::operator=(Propagator&&) noexcept = default;
 
 template <class T>
 void Propagator<T>::clear() {
-  const auto zero = [](Array& array) {
-    if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
-  };
-  for (Array& field : impl_->fields) zero(field);
-  for (auto& component : impl_->layers)
-    for (Layer<T>& layer : component) zero(layer.psi);
-  for (auto& pole : impl_->poles)
-    for (auto& rows : pole)
-      if (rows) zero(rows->polarisation);
+  impl_->clear();
 }
 
 template <class T>
@@ -48,11 +39,7 @@ void Propagator<T>::set_state(const State& state) {
 
 template <class T>
 State Propagator<T>::state() const {
-  State made = make_state(impl_->problem);
-  impl_->for_each_state_row(made, [](std::vector<double>& values, const T* row, Index first, Index count, int sign) {
-    for (Index x = 0; x < count; ++x) values[static_cast<std::size_t>(first + x)] = sign * static_cast<double>(row[x]);
-  });
-  return made;
+  return impl_->state();
 }
 
 template <class T>
@@ -72,38 +59,15 @@ void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const do
 }
 
 template <class T>
-std::span<T> Propagator<T>::row(Component c, Index k, Index j) {
-  return {impl_->row_of(c, k, j), static_cast<std::size_t>(impl_->width())};
-}
-template <class T>
-std::span<const T> Propagator<T>::row(Component c, Index k, Index j) const {
-  return {impl_->row_of(c, k, j), static_cast<std::size_t>(impl_->width())};
-}
-
-template <class T>
-void Propagator<T>::fields_changed() {
-  impl_->clear_walls();
-}
-
-template <class T>
 std::size_t Propagator<T>::bytes() const {
-  std::size_t sum = 0;
-  for (const Array& field : impl_->fields) sum += field.allocated_bytes();
-  for (const auto* tables : {&impl_->ca, &impl_->cb, &impl_->cq})
-    for (const RowTable<T>& table : *tables) sum += table.bytes();
-  for (const auto& component : impl_->layers)
-    for (const Layer<T>& layer : component) sum += layer.psi.allocated_bytes();
-  for (const auto& pole : impl_->poles)
-    for (const auto& rows : pole)
-      if (rows) sum += rows->polarisation.allocated_bytes() + rows->aP.bytes() + rows->bP.bytes() + rows->cP.bytes();
-  return sum;
+  return impl_->bytes();
 }
 
 template <class T>
-typename Propagator<T>::Bytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles) {
+PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles) {
   const Lattice lattice(grid);
   const auto elements = static_cast<std::size_t>(lattice.elements()), nodes = static_cast<std::size_t>(grid.count());
-  Bytes made;
+  PropagatorBytes made;
   for (const Component c : grid.components()) {
     // A field, and its factors if no two rows are equal; of E one more, and a polarisation and three factors per pole.
     const std::size_t factors = is_electric(c) ? 2 + 3 * poles : 1;

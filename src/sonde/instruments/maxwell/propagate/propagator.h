@@ -9,6 +9,11 @@
 
 namespace sonde::maxwell {
 
+/// What a propagator holds, and what it holds beside that while it is made.
+struct PropagatorBytes {
+  std::size_t lasting = 0, in_preparation = 0;
+};
+
 /// The fast path of the CPU for T = float or double: the step of Problem by vector loops over rows, all threads on one
 /// shot. H and E of a step go through the planes of z together, so that a step reads and writes the fields once:
 /// 56 bytes per cell in 3D and 32 in tm2d for float32, where factors repeat and layers are thin. The numbers do not
@@ -28,24 +33,16 @@ class Propagator {
   void set_state(const State& state);
   [[nodiscard]] State state() const;
 
-  /// Sees every step after it; may change the fields.
-  using Observer = std::function<void(Index step, Propagator& fields)>;
+  /// Sees every step after it.
+  using Observer = std::function<void(Index step, const Propagator& fields)>;
   /// Runs `steps` steps. `amplitudes`: [step][source]; `record`: [step][receiver], float64 of T values. Checks for an
   /// interrupt between steps.
   void run(const Acquisition& shot, Index steps, std::span<const double> amplitudes, std::span<double> record,
            const Observer& observer = {});
 
-  /// One row of a component, [x]; writing needs fields_changed() before the next step.
-  [[nodiscard]] std::span<const T> row(Component c, Index k, Index j) const;
-  [[nodiscard]] std::span<T> row(Component c, Index k, Index j);
-  void fields_changed();
-
   [[nodiscard]] std::size_t bytes() const;
-  /// At most so many for a problem of this grid, before one is made, and in_preparation beside it while it is.
-  struct Bytes {
-    std::size_t lasting = 0, in_preparation = 0;
-  };
-  [[nodiscard]] static Bytes bytes_for(const Grid& grid, std::size_t poles);
+  /// At most so many for a problem of this grid, before one is made.
+  [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles);
   [[nodiscard]] const Grid& grid() const;
 
  private:

@@ -21,15 +21,6 @@ struct Stepper {
   [[nodiscard]] const Grid& grid() const { return problem.grid; }
 };
 
-template <class Body>
-void for_each_node(const Grid& grid, const Body& body) {
-  Triple at{};
-  std::size_t node = 0;
-  for (at[0] = 0; at[0] < grid.extent(Axis::z); ++at[0])
-    for (at[1] = 0; at[1] < grid.extent(Axis::y); ++at[1])
-      for (at[2] = 0; at[2] < grid.extent(Axis::x); ++at[2]) body(at, node++);
-}
-
 /// The derivative of `of` (on half planes along the axis when `half`) at the planes or half planes between.
 double derivative(const Grid& grid, const Field& of, bool half, Axis axis, const Triple& at) {
   const auto weights = stencil_weights(grid.order());

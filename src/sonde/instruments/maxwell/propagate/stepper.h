@@ -164,7 +164,10 @@ struct Stepper {
   std::array<std::array<Layer<T>, 2>, 6> layers{};
   std::array<std::array<Taps<T>, 2>, 6> into_layers{};  ///< of a transposed step
   std::vector<std::array<std::optional<DebyeRows<T>>, 3>> poles{};
-  using Scratch = std::vector<T>;  ///< the old E of a plane, where there are poles
+  struct Scratch {
+    std::vector<T> old;       ///< E of a plane before its step, where there are poles
+    std::vector<T> laid_out;  ///< transposed: a row of what layers carry, zero between its ends
+  };
   PerWorker<Scratch> scratch;
 
   explicit Stepper(const Problem& p, Sense s = Sense::forward)
@@ -179,8 +182,10 @@ struct Stepper {
         cb{table(step.cb[0]), table(step.cb[1]), table(step.cb[2])},
         cq{table(step.cq[0]), table(step.cq[1]), table(step.cq[2])},
         scratch([this] {
-          const Index plane = lattice.extents[1] * lattice.extents[2];
-          return Scratch(static_cast<std::size_t>(problem.medium.poles.empty() ? 0 : plane));
+          const Index plane = problem.medium.poles.empty() ? 0 : lattice.extents[1] * lattice.extents[2];
+          const Index row = sense == Sense::transposed ? lattice.pitch : 0;
+          return Scratch{std::vector<T>(static_cast<std::size_t>(plane)),
+                         std::vector<T>(static_cast<std::size_t>(row))};
         }) {
     const Triple& n = lattice.extents;
     for (const Component c : p.grid.components()) {
@@ -261,8 +266,8 @@ struct Stepper {
     }
   }
 
-  void add_layers(Component c, std::size_t t, const RowTable<T>& factors, Index k) {
-    if (sense == Sense::transposed) return add_carried(c, t, factors, k);
+  void add_layers(Component c, std::size_t t, const RowTable<T>& factors, Index k, Scratch& buffer) {
+    if (sense == Sense::transposed) return add_carried(c, t, factors, k, buffer);
     Layer<T>& layer = layers[which(c)][t];
     if (layer.extent == 0 || layer.empty()) return;
     const Axis along = curl_terms(c)[t].along;
@@ -295,7 +300,7 @@ struct Stepper {
   }
 
   /// Transposed: the derivative of what the layers of the other component carry.
-  void add_carried(Component c, std::size_t t, const RowTable<T>& factors, Index k) {
+  void add_carried(Component c, std::size_t t, const RowTable<T>& factors, Index k, Scratch& buffer) {
     const Taps<T>& from = into_layers[which(c)][t];
     if (from.offsets.empty()) return;
     const CurlTerm term = curl_terms(c)[t];
@@ -303,7 +308,8 @@ struct Stepper {
     const T* carried = static_cast<const T*>(layer.carried.data());
     const Index rows = lattice.extents[1];
     if (term.along == Axis::x) {
-      for (Index j = 0; j < rows; ++j) add_carried_at_ends(c, t, layer, factors[table_row(k, j)], k, j);
+      for (Index j = 0; j < rows; ++j)
+        add_carried_at_ends(c, t, layer, factors[table_row(k, j)], k, j, buffer.laid_out);
       return;
     }
     const auto derived = [&](const T* base, Index i) {
@@ -327,11 +333,10 @@ struct Stepper {
   }
 
   /// Along x only the ends of a row are in memory: the row is laid out, its images too, where the stencils reach.
-  void add_carried_at_ends(Component c, std::size_t t, const Layer<T>& layer, const T* factor, Index k, Index j) {
+  void add_carried_at_ends(Component c, std::size_t t, const Layer<T>& layer, const T* factor, Index k, Index j,
+                           std::vector<T>& laid_out) {
     const CurlTerm term = curl_terms(c)[t];
     const Taps<T>& from = taps[which(c)][t];
-    thread_local std::vector<T> laid_out;
-    laid_out.assign(static_cast<std::size_t>(lattice.pitch), T(0));
     T* row = laid_out.data() + Lattice::room;
     const T* ends = static_cast<const T*>(layer.carried.data()) + table_row(k, j) * layer.width();
     std::copy_n(ends, layer.low, row);
@@ -394,7 +399,7 @@ struct Stepper {
     for (Index j = n - near; j < n; ++j) body(j, 1);
   }
 
-  void magnetic_plane(Component c, Index k) {
+  void magnetic_plane(Component c, Index k, Scratch& buffer) {
     const std::size_t h = place(c);
     for_each_block(c, [&](Index j, Index rows) {
       const RowBlock block{rows, lattice.pitch, width()};
@@ -404,22 +409,23 @@ struct Stepper {
       else
         kernels.magnetic(derivative(c, has_term(c, 0) ? 0 : 1, k, j), factor, row_of(c, k, j), block);
     });
-    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cq[h], k);
+    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cq[h], k, buffer);
     fill_ends(c, k);
   }
 
   void electric_plane(Component c, Index k, Scratch& buffer) {
     const std::size_t e = place(c);
     if (!poles.empty())
-      for (Index j = 0; j < lattice.extents[1]; ++j) std::copy_n(row_of(c, k, j), width(), buffer.data() + j * width());
+      for (Index j = 0; j < lattice.extents[1]; ++j)
+        std::copy_n(row_of(c, k, j), width(), buffer.old.data() + j * width());
     for_each_block(c, [&](Index j, Index rows) {
       const Index at = table_row(k, j);
       kernels.electric(derivative(c, 0, k, j), derivative(c, 1, k, j), ca[e].rows(at), cb[e].rows(at), row_of(c, k, j),
                        {rows, lattice.pitch, width()});
     });
-    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cb[e], k);
+    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cb[e], k, buffer);
     for (Index j = 0; !poles.empty() && j < lattice.extents[1]; ++j)
-      relax_row(c, table_row(k, j), row_of(c, k, j), buffer.data() + j * width());
+      relax_row(c, table_row(k, j), row_of(c, k, j), buffer.old.data() + j * width());
     fill_ends(c, k);
   }
 
@@ -460,7 +466,7 @@ struct Stepper {
   void plane(bool electric, Index k, Scratch& buffer) {
     for (const Component c : problem.grid.components()) {
       if (is_electric(c) != electric) continue;
-      electric ? electric_plane(c, k, buffer) : magnetic_plane(c, k);
+      electric ? electric_plane(c, k, buffer) : magnetic_plane(c, k, buffer);
     }
   }
 
@@ -608,6 +614,44 @@ struct Stepper {
     psi += (term.along == Axis::z ? layer.slot(i) * lattice.extents[1] + j : k * layer.width() + layer.slot(i)) *
            lattice.pitch;
     body(values, psi, first, width(), term.sign);
+  }
+
+  void clear() {
+    for (Array& field : fields) zero(field);
+    for (auto& component : layers)
+      for (Layer<T>& layer : component) {
+        zero(layer.psi);
+        zero(layer.carried);
+      }
+    for (auto& pole : poles)
+      for (auto& rows : pole)
+        if (rows) zero(rows->polarisation);
+  }
+  static void zero(Array& array) {
+    if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
+  }
+
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const Array& field : fields) sum += field.allocated_bytes();
+    for (const auto* tables : {&ca, &cb, &cq})
+      for (const RowTable<T>& table : *tables) sum += table.bytes();
+    for (const auto& component : layers)
+      for (const Layer<T>& layer : component) sum += layer.psi.allocated_bytes() + layer.carried.allocated_bytes();
+    for (const auto& pole : poles)
+      for (const auto& rows : pole)
+        if (rows) sum += rows->polarisation.allocated_bytes() + rows->aP.bytes() + rows->bP.bytes() + rows->cP.bytes();
+    return sum;
+  }
+
+  /// What the memory holds, as a State.
+  [[nodiscard]] State state() {
+    State made = make_state(problem);
+    for_each_state_row(made, [](std::vector<double>& values, const T* row, Index first, Index count, int sign) {
+      for (Index x = 0; x < count; ++x)
+        values[static_cast<std::size_t>(first + x)] = sign * static_cast<double>(row[x]);
+    });
+    return made;
   }
 
   void clear_walls() {

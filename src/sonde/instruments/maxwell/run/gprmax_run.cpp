@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <variant>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/maxwell/grid/constants.h"
 #include "sonde/instruments/maxwell/grid/stability.h"
 #include "sonde/instruments/maxwell/propagate/propagator.h"
 #include "sonde/instruments/maxwell/signal/resample.h"
@@ -20,61 +20,79 @@
 namespace sonde::maxwell {
 namespace {
 
-/// A waveform of the file at its times: electric sources at n dt, magnetic ones half a step later, as gprMax takes
-/// them.
+/// A voltage source without resistance sets the field of its edge.
+bool is_hard(const GprmaxSourcePoint& source) {
+  return source.kind == GprmaxSourceKind::voltage_source && source.resistance == 0;
+}
+
+/// The waveforms of a file, by their ids.
 class Waveforms {
  public:
   Waveforms(const GprmaxInput& input, double dt) : input_(input), dt_(dt) {}
 
+  /// At the times of a source: currents at n dt, magnetic ones and voltages that set the field half a step later, as
+  /// gprMax takes them.
   [[nodiscard]] std::vector<double> sampled(const GprmaxSourcePoint& source, Index count) const {
-    const double offset = source.kind == GprmaxSourceKind::magnetic_dipole ? 0.5 : 0;
+    const Signal signal = signal_of(source.waveform);
+    const double offset = source.kind == GprmaxSourceKind::magnetic_dipole || is_hard(source) ? 0.5 : 0;
     std::vector<double> made(static_cast<std::size_t>(count));
     for (std::size_t n = 0; n < made.size(); ++n) {
       const double t = (static_cast<double>(n) + offset) * dt_;
-      if (t >= source.start && t <= source.stop) made[n] = at(source.waveform, t - source.start) * source.scale;
+      if (t >= source.start && t <= source.stop) made[n] = signal.at(t - source.start) * source.scale;
     }
     return made;
   }
 
-  /// Its highest frequency whatever part of it a run lasts: what a short window cuts off would count as high ones.
+  /// Whatever part of it a run lasts: what a short window cuts off would count as high frequencies.
   [[nodiscard]] double highest_frequency_of(const std::string& id) const {
-    Index count = 0;
-    for (const std::vector<double>& column : input_.excitation.values)
-      count = std::max(count, std::min<Index>(input_.iterations(), 16 * static_cast<Index>(column.size())));
-    for (const GprmaxWaveform& each : input_.waveforms)
-      if (each.id == id)  // every pulse is over after four periods
-        count = each.frequency > 0 ? static_cast<Index>(std::ceil(4 / (each.frequency * dt_))) : 1;
-    std::vector<double> whole(static_cast<std::size_t>(std::clamp<Index>(count, 1, Index{1} << 20U)));
-    for (std::size_t n = 0; n < whole.size(); ++n) whole[n] = at(id, static_cast<double>(n) * dt_);
+    const Signal signal = signal_of(id);
+    std::vector<double> whole(static_cast<std::size_t>(
+        std::clamp<Index>(static_cast<Index>(std::ceil(std::min(signal.lasts / dt_, 1e9))), 1, Index{1} << 20U)));
+    for (std::size_t n = 0; n < whole.size(); ++n) whole[n] = signal.at(static_cast<double>(n) * dt_);
     return highest_frequency(whole, dt_);
   }
 
  private:
-  [[nodiscard]] double at(const std::string& id, double t) const {
-    for (const GprmaxWaveform& each : input_.waveforms)
-      if (each.id == id)
-        return value(Wavelet{.family = WaveletFamily::gprmax,
-                             .name = each.type,
-                             .frequency = each.frequency,
-                             .amplitude = each.amplitude},
-                     t, dt_);
-    return in_table(id, t);
+  struct Signal {
+    std::function<double(double t)> at;
+    double lasts = 0;  ///< s
+  };
+
+  [[nodiscard]] Signal signal_of(const std::string& id) const {
+    for (const GprmaxWaveform& each : input_.waveforms) {
+      if (each.id != id) continue;
+      const Wavelet wavelet{
+          .family = WaveletFamily::gprmax, .name = each.type, .frequency = each.frequency, .amplitude = each.amplitude};
+      // Every pulse is over after four periods.
+      return {[wavelet, dt = dt_](double t) { return value(wavelet, t, dt); },
+              each.frequency > 0 ? 4 / each.frequency : dt_};
+    }
+    const WaveletTable table = table_of(id);
+    return {[table](double t) { return value(table, t); }, std::min(table.times.back(), input_.window())};
   }
 
-  [[nodiscard]] double in_table(const std::string& id, double t) const {
-    const GprmaxExcitation& table = input_.excitation;
-    const auto column = static_cast<std::size_t>(std::find(table.ids.begin(), table.ids.end(), id) - table.ids.begin());
-    if (column == table.ids.size()) throw Error(ErrorKind::bad_file, fmt::format("waveform \"{}\" is not defined", id));
-    const std::vector<double>& values = table.values[column];
-    const auto time = [&](std::size_t i) {
-      return table.times.empty() ? static_cast<double>(i) * dt_ : table.times[i];
+  [[nodiscard]] WaveletTable table_of(const std::string& id) const {
+    const GprmaxExcitation& from = input_.excitation;
+    const auto column = static_cast<std::size_t>(std::find(from.ids.begin(), from.ids.end(), id) - from.ids.begin());
+    if (column == from.ids.size()) throw Error(ErrorKind::bad_file, fmt::format("waveform \"{}\" is not defined", id));
+    WaveletTable made{id, from.times, from.values[column]};
+    for (std::size_t n = made.times.size(); n < made.values.size(); ++n)
+      made.times.push_back(static_cast<double>(n) * dt_);
+    if (from.extrapolate && made.times.size() > 1) continue_ends(made);
+    return made;
+  }
+
+  /// The first and the last piece go on for as long as a run lasts.
+  void continue_ends(WaveletTable& table) const {
+    const double more = input_.window() + dt_;
+    const auto slope = [&](std::size_t i) {
+      return (table.values[i + 1] - table.values[i]) / (table.times[i + 1] - table.times[i]);
     };
-    const std::size_t last = values.size() - 1;
-    const bool outside = t < time(0) || t > time(last);
-    if (last == 0 || (outside && !table.extrapolate)) return outside ? 0 : values[0];
-    std::size_t i = 0;  // the piece that holds t, or the end that is continued
-    while (i + 2 <= last && t > time(i + 1)) ++i;
-    return values[i] + (values[i + 1] - values[i]) * (t - time(i)) / (time(i + 1) - time(i));
+    const double first = slope(0), last = slope(table.times.size() - 2);
+    table.times.insert(table.times.begin(), table.times.front() - more);
+    table.values.insert(table.values.begin(), table.values.front() - first * more);
+    table.times.push_back(table.times.back() + more);
+    table.values.push_back(table.values.back() + last * more);
   }
 
   const GprmaxInput& input_;
@@ -91,35 +109,6 @@ std::vector<double> resampled(const Resample& resample, Index ratio, double offs
   return out;
 }
 
-/// The largest permittivity that waves of this frequency see: with the poles' share.
-double slowest_permittivity(const ComponentMedium& medium, double frequency) {
-  double most = 1;
-  const double omega = 2 * std::acos(-1.0) * frequency;
-  for (std::size_t e = 0; e < 3; ++e)
-    for (std::size_t i = 0; i < medium.eps_r[e].size(); ++i) {
-      if (std::isinf(medium.sigma[e][i])) continue;
-      double eps_r = medium.eps_r[e][i];
-      for (const DebyePole& pole : medium.poles)
-        eps_r += pole.deps[e][i] / (1 + omega * omega * pole.tau[e][i] * pole.tau[e][i]);
-      most = std::max(most, eps_r);
-    }
-  return most;
-}
-
-double largest_permeability(const ComponentMedium& medium) {
-  double most = 1;
-  for (const auto& mu_r : medium.mu_r)
-    if (!mu_r.empty()) most = std::max(most, *std::max_element(mu_r.begin(), mu_r.end()));
-  return most;
-}
-
-double coarsest_spacing(const Grid& grid) {
-  double most = 0;
-  for (const Axis axis : all_axes)
-    if (grid.has(axis)) most = std::max(most, grid.spacing(axis));
-  return most;
-}
-
 std::array<double, 3> diagonal(const Grid& grid) {
   std::array<double, 3> made{};
   double axes = 0;
@@ -134,7 +123,7 @@ Problem problem_of(GprmaxModel& model, const GprmaxRunOptions& options) {
   Problem made{Grid(spec), std::move(model.medium), {}, model.dt};
   // The field of a voltage source without resistance is set: its node is a conductor otherwise.
   for (const GprmaxSourcePoint& source : model.acquisition.sources)
-    if (source.kind == GprmaxSourceKind::voltage_source && source.resistance == 0)
+    if (is_hard(source))
       made.medium.sigma[place(source.component)]
                        [static_cast<std::size_t>(made.grid.index(source.at[0], source.at[1], source.at[2]))] =
           std::numeric_limits<double>::infinity();
@@ -174,9 +163,8 @@ struct GprmaxRun::Impl {
       plan.highest_frequency = std::max(plan.highest_frequency, waveforms.highest_frequency_of(source.waveform));
     plan.least_cells_per_wavelength = problem.grid.order() == 2 ? 5 : 3;
     if (plan.highest_frequency == 0) return;
-    const double v = c0 / std::sqrt(slowest_permittivity(problem.medium, plan.highest_frequency) *
-                                    largest_permeability(problem.medium));
-    plan.cells_per_wavelength = v / plan.highest_frequency / coarsest_spacing(problem.grid);
+    const double v = slowest_velocity(problem.grid, problem.medium, plan.highest_frequency);
+    plan.cells_per_wavelength = cells_per_wavelength(problem.grid, v, plan.highest_frequency);
     plan.velocity_along_axis = phase_velocity_ratio(problem.grid, plan.dt, v, plan.highest_frequency, {0, 0, 1});
     plan.velocity_along_diagonal =
         phase_velocity_ratio(problem.grid, plan.dt, v, plan.highest_frequency, diagonal(problem.grid));
@@ -184,17 +172,14 @@ struct GprmaxRun::Impl {
 
   void plan_memory() {
     const std::size_t poles = problem.medium.poles.size();
-    const auto bytes = precision == Precision::f32
-                           ? std::pair(Propagator<float>::bytes_for(problem.grid, poles).lasting,
-                                       Propagator<float>::bytes_for(problem.grid, poles).in_preparation)
-                           : std::pair(Propagator<double>::bytes_for(problem.grid, poles).lasting,
-                                       Propagator<double>::bytes_for(problem.grid, poles).in_preparation);
+    const PropagatorBytes bytes = precision == Precision::f32 ? Propagator<float>::bytes_for(problem.grid, poles)
+                                                              : Propagator<double>::bytes_for(problem.grid, poles);
     MemoryPlan& memory = plan.memory;
     const std::size_t medium = memory.add("medium", gprmax_model_bytes(input),
                                           fmt::format("{} components, float64", problem.grid.components().size()));
     const std::size_t fields =
-        memory.add("fields and factors", bytes.first, fmt::format("{} cells, at most", problem.grid.count()));
-    const std::size_t making = memory.add("making factors", bytes.second, "float64, before the first step");
+        memory.add("fields and factors", bytes.lasting, fmt::format("{} cells, at most", problem.grid.count()));
+    const std::size_t making = memory.add("making factors", bytes.in_preparation, "float64, before the first step");
     std::size_t points = 0;
     for (const GprmaxReceiverPoint& receiver : model.acquisition.receivers) points += receiver.outputs.size();
     // A run's amplitudes and record at its inner steps; of every run the traces, as they are kept and as they are
@@ -234,10 +219,6 @@ struct GprmaxRun::Impl {
     return made;
   }
 
-  static bool is_hard(const GprmaxSourcePoint& source) {
-    return source.kind == GprmaxSourceKind::voltage_source && source.resistance == 0;
-  }
-
   [[nodiscard]] Acquisition shot_of(const GprmaxAcquisition& acquisition) const {
     const auto node = [&](const Triple& at) { return problem.grid.index(at[0], at[1], at[2]); };
     Acquisition shot;
@@ -255,7 +236,7 @@ struct GprmaxRun::Impl {
     std::vector<double> made(static_cast<std::size_t>(inner_steps()) * shot.receivers.size());
     Propagator<T>& fields = ready<T>();
     fields.clear();
-    fields.run(shot, inner_steps(), given, made, [&](Index, Propagator<T>&) {
+    fields.run(shot, inner_steps(), given, made, [&](Index, const Propagator<T>&) {
       if (stepped) stepped();
     });
     return made;

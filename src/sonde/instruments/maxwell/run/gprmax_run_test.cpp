@@ -3,6 +3,7 @@
 // sample).
 #include "sonde/instruments/maxwell/run/gprmax_run.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -115,6 +116,48 @@ TEST(GprmaxRun, OfAHigherOrderTakesInnerStepsAndKeepsTheTraces) {
   for (std::size_t n = 0; n < a.size(); ++n) difference = std::max(difference, std::abs(a[n] - b[n]));
   // 36 cells per wavelength: second order is a few per cent off over a fraction of one.
   EXPECT_LT(difference, 0.03 * largest(a));
+}
+
+/// The same square, excited by a column of numbers.
+GprmaxInput tabled_model(const std::string& source, const std::string& table, const std::string& more = "") {
+  return parse_gprmax_input(
+      "#domain: 0.08 0.08 0.002\n#dx_dy_dz: 0.002 0.002 0.002\n#time_window: 200\n#pml_cells: 5\n"
+      "#excitation_file: waves.txt" +
+          more + "\n" + source + "\n#rx: 0.04 0.04 0\n",
+      "tabled.in", [&](const std::string&) { return table; });
+}
+
+TEST(GprmaxRun, OfAVoltageWithoutResistanceHasItsFieldAtHalfSteps) {
+  // 1 V per ns, given at two times and continued in both directions: E = -V / dl on cells of 2 mm.
+  const GprmaxInput input =
+      tabled_model("#voltage_source: z 0.04 0.04 0 0 ramp", "time ramp\n1e-10 0.1\n2e-10 0.2\n", " linear extrapolate");
+  const GprmaxRecord made = GprmaxRun(input, make_gprmax_model(input), {.precision = Precision::f64}).run(0);
+  const std::vector<double>& ez = made.traces.front()[2].samples;
+  const double dt = input.time_step();
+  for (const std::size_t n : {1U, 10U, 150U})
+    EXPECT_NEAR(ez[n], -1e9 * (static_cast<double>(n) - 0.5) * dt / 0.002, 1e-9) << n;  // rounding of some 300 V/m
+}
+
+TEST(GprmaxRun, OfATableOfAWaveletIsThatOfTheWavelet) {
+  const std::string dipole = "#hertzian_dipole: z 0.04 0.04 0 pulse";
+  const GprmaxInput wavelet = short_model("200");
+  std::string table = "pulse\n";
+  for (int n = 0; n < 200; ++n)  // -g'' / (2 zeta) of gprMax's Ricker wavelet
+    table += fmt::format("{:.17g}\n", [&] {
+      const double zeta = std::pow(std::acos(-1.0) * 1.5e9, 2), t = n * wavelet.time_step() - std::sqrt(2.0) / 1.5e9;
+      return (1 - 2 * zeta * t * t) * std::exp(-zeta * t * t);
+    }());
+  const GprmaxInput tabled = tabled_model(dipole, table);
+  const auto ez = [](const GprmaxInput& input) {
+    return GprmaxRun(input, make_gprmax_model(input), {.precision = Precision::f64}).run(0).traces.front()[2].samples;
+  };
+  const std::vector<double> a = ez(tabled);
+  GprmaxInput there = wavelet;
+  there.receivers = tabled.receivers;
+  const std::vector<double> b = ez(there);
+  double difference = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) difference = std::max(difference, std::abs(a[n] - b[n]));
+  EXPECT_LT(difference, 1e-10 * largest(b));  // rounding of the times
 }
 
 }  // namespace

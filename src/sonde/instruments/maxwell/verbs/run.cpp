@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/run.h"
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/maxwell/results/gprmax_result.h"
@@ -150,35 +152,41 @@ void wrote(const std::string& path, Run& run) {
   run.say("wrote     " + path);
 }
 
+/// As gprMax keeps them: one file for each run, and of several one of all.
+std::vector<GprmaxOutput> outputs_of(const GprmaxRun& gprmax, const std::vector<GprmaxRecord>& records) {
+  std::vector<GprmaxOutput> outputs;
+  for (const GprmaxRecord& record : records) outputs.push_back(gprmax_output(gprmax, record));
+  if (records.size() > 1) outputs.push_back(merged(outputs));
+  return outputs;
+}
+
 void write_traces(const RunOptions& options, const GprmaxRun& gprmax, const std::vector<GprmaxRecord>& records,
-                  Run& run) {
-  const Contents contents = result_contents(gprmax, records);
-  if (!writes_out(options)) {
-    run.give(contents, options.output);
+                  const std::vector<GprmaxOutput>& outputs, Run& run) {
+  const bool gprmax_files = writes_out(options);
+  if (!gprmax_files || run.gives_arrays()) {
+    Contents contents = result_contents(gprmax, records);
+    contents.attribute("made_by", made_by_text());
+    contents.attribute("order", std::int64_t{options.order});
+    const Value settings = run.settings().echo();
+    for (const char* key : {"dtype", "pml_preset"}) contents.attribute(key, text_at(settings, key));
+    run.give(contents, gprmax_files ? "" : options.output);
+  }
+  if (!gprmax_files) {
     if (!options.output.empty()) wrote(options.output, run);
     return;
   }
-  run.give(contents);
-  std::vector<GprmaxOutput> outputs;
-  for (const GprmaxRecord& record : records) {
-    outputs.push_back(gprmax_output(gprmax, record));
-    const std::string path =
-        records.size() == 1 ? options.output : numbered(options.output, std::to_string(outputs.size()));
-    write_gprmax_output(path, outputs.back());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string path = records.size() == 1  ? options.output
+                             : i < records.size() ? numbered(options.output, std::to_string(i + 1))
+                                                  : numbered(options.output, "_merged");
+    write_gprmax_output(path, outputs[i]);
     wrote(path, run);
   }
-  if (records.size() == 1) return;
-  write_gprmax_output(numbered(options.output, "_merged"), merged(outputs));
-  wrote(numbered(options.output, "_merged"), run);
 }
 
-void draw_traces(const RunOptions& options, const GprmaxRun& gprmax, const std::vector<GprmaxRecord>& records,
-                 Run& run) {
+void draw_traces(const RunOptions& options, const GprmaxOutput& output, Run& run) {
   const auto phase = run.report().phase("plot");
-  std::vector<GprmaxOutput> outputs;
-  for (const GprmaxRecord& record : records) outputs.push_back(gprmax_output(gprmax, record));
-  const Chart chart = traces_chart(records.size() == 1 ? outputs.front() : merged(outputs), {});
-  for (const std::string& file : write_chart(options.plot, chart).all()) wrote(file, run);
+  for (const std::string& file : write_chart(options.plot, traces_chart(output, {})).all()) wrote(file, run);
 }
 
 void run_run(const RunOptions& given, Run& run) {
@@ -208,9 +216,11 @@ void run_run(const RunOptions& given, Run& run) {
                                                          "raise " + setting("memory") + ", or take larger cells");
   if (run.dry_run()) return;
   const std::vector<GprmaxRecord> records = simulate(gprmax, options.runs, run);
+  std::vector<GprmaxOutput> outputs;
+  if (writes_out(options) || !options.plot.empty()) outputs = outputs_of(gprmax, records);
   {
     const auto writing = run.report().phase("write");
-    write_traces(options, gprmax, records, run);
+    write_traces(options, gprmax, records, outputs, run);
   }
   Value& results = run.results();
   results["title"] = gprmax.model().title;
@@ -218,7 +228,7 @@ void run_run(const RunOptions& given, Run& run) {
   results["dt_s"] = gprmax.model().dt;
   results["runs"] = options.runs;
   results["cells"] = gprmax.cells();
-  if (!options.plot.empty()) draw_traces(options, gprmax, records, run);
+  if (!options.plot.empty()) draw_traces(options, outputs.back(), run);
 }
 
 }  // namespace

@@ -21,15 +21,4 @@ std::span<const VerifyCheck> verify_checks() {
   return checks;
 }
 
-std::vector<VerifyRow> verify_rows(VerifySize size, const std::function<void(const VerifyRow&)>& each,
-                                   std::span<const VerifyCheck> checks) {
-  std::vector<VerifyRow> all;
-  for (const VerifyCheck& check : checks)
-    for (VerifyRow& row : check.rows(size)) {
-      if (each) each(row);
-      all.push_back(std::move(row));
-    }
-  return all;
-}
-
 }  // namespace sonde::maxwell

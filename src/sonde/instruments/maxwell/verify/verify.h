@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -10,7 +9,9 @@
 
 namespace sonde::maxwell {
 
-/// A comparison of the propagator with what is known of its fields without it.
+/// A comparison of the propagator with what is known of its fields without it, on the CPU, in float64 where a row does
+/// not say otherwise, with all threads. All of them take some 10 s (quick) or 4 minutes (full) on two cores, and below
+/// 1 GB.
 struct VerifyCheck {
   std::string_view id;    ///< a word
   std::string_view what;  ///< what is compared with what
@@ -19,11 +20,5 @@ struct VerifyCheck {
 
 /// All checks, in the order in which they run.
 [[nodiscard]] std::span<const VerifyCheck> verify_checks();
-
-/// Runs checks on the CPU, in float64 where a row does not say otherwise, with all threads; `each` gets the rows of a
-/// check as soon as it is done. All of them take some 10 s (quick) or 4 minutes (full) on two cores, and below 1 GB.
-[[nodiscard]] std::vector<VerifyRow> verify_rows(VerifySize size,
-                                                 const std::function<void(const VerifyRow&)>& each = {},
-                                                 std::span<const VerifyCheck> checks = verify_checks());
 
 }  // namespace sonde::maxwell

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <limits>
 
 namespace sonde::maxwell {
@@ -21,20 +20,6 @@ TEST_P(Verify, EveryRowPasses) {
 
 INSTANTIATE_TEST_SUITE_P(Checks, Verify, ::testing::ValuesIn(verify_checks().begin(), verify_checks().end()),
                          [](const auto& each) { return std::string(each.param.id); });
-
-std::vector<VerifyRow> two_rows(VerifySize size) {
-  return {{"two.first", "", 1, 2}, {"two.second", "", size == VerifySize::full ? 3.0 : 2.0, 2}};
-}
-
-TEST(VerifyRows, AreHandedOverInTheirOrder) {
-  const std::array<VerifyCheck, 1> checks{{{"two", "", two_rows}}};
-  std::string seen;
-  const auto rows = verify_rows(
-      VerifySize::full, [&](const VerifyRow& row) { seen += row.id + (row.passes() ? " passes " : " fails "); },
-      checks);
-  EXPECT_EQ(seen, "two.first passes two.second fails ");
-  EXPECT_EQ(rows.size(), 2U);
-}
 
 TEST(VerifyRows, OfNoNumberDoNotPass) {
   const double none = std::numeric_limits<double>::quiet_NaN();
