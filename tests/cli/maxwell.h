@@ -9,9 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sonde/engine/report/json.h"
-#include "tests/cli/program.h"
-#include "tests/support/files.h"
+#include "tests/cli/instrument_program.h"
 
 namespace sonde::testing {
 
@@ -32,44 +30,15 @@ inline std::string sand_model(const std::string& more = "") {
          more;
 }
 
-/// Commands whose files are in a folder that is removed afterwards.
-class MaxwellProgram : public ::testing::Test {
+class MaxwellProgram : public InstrumentProgram {
  protected:
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  MaxwellProgram() : InstrumentProgram("maxwell") {}
+
   /// Writes a model and returns its path.
   [[nodiscard]] std::string model(const std::string& text = sand_model(), const std::string& name = "model.in") const {
     std::ofstream(file(name)) << text;
     return file(name);
   }
-  [[nodiscard]] std::vector<std::string> names() const { return names_in(folder_.path()); }
-
-  /// `sonde maxwell ...`.
-  static Ended command(std::vector<std::string> words) {
-    words.insert(words.begin(), "maxwell");
-    return run(words);
-  }
-  static Value results(std::vector<std::string> words) {
-    words.emplace_back("--json");
-    const Ended ended = command(words);
-    EXPECT_EQ(ended.status, 0) << ended.err;
-    return parse_json(ended.out, "output");
-  }
-  struct Wrong {
-    std::vector<std::string> words;
-    int status;
-    std::string text;  ///< of the message
-  };
-  /// The command ends so, and leaves the folder as it was.
-  void expect_refused(const Wrong& wrong) const {
-    SCOPED_TRACE(wrong.words[0] + " " + wrong.words[1] + ": " + wrong.text);
-    const std::vector<std::string> before = names();
-    const Ended ended = command(wrong.words);
-    EXPECT_EQ(ended.status, wrong.status) << ended.err;
-    EXPECT_THAT(ended.err, ::testing::HasSubstr(wrong.text));
-    EXPECT_EQ(names(), before);
-  }
-
-  TemporaryFolder folder_;
 };
 
 }  // namespace sonde::testing
