@@ -98,6 +98,17 @@ TEST_F(MaxwellProgram, WithoutAnOutputTracesAreBesideTheModel) {
   EXPECT_THAT(names(), ElementsAre("model.in", "model.out", "model1.out", "model2.out", "model_merged.out"));
 }
 
+TEST_F(MaxwellProgram, TheModelOfTheGuideIsTheExample) {
+  const auto text = [](const std::string& name) {
+    std::ifstream in(std::string(SONDE_SOURCE) + name);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string example = text("/examples/cylinder.in");
+  ASSERT_FALSE(example.empty());
+  EXPECT_THAT(text("/docs/maxwell.md"), HasSubstr("```\n" + example + "```\n"));
+  EXPECT_EQ(command({"run", model(example, "cylinder.in"), "-n", "2"}).status, 0);
+}
+
 TEST_F(MaxwellProgram, NamesThatNobodyGaveReplaceTracesOfSondeOnly) {
   const std::string in = model();
   std::ofstream(file("model.out")) << "traces of another program";
