@@ -39,11 +39,11 @@ struct BackPropagator<T>::Impl : stepping::Stepper<T> {
     return static_cast<T*>(array.data()) + this->lattice.row(k, j);
   }
 
-  void add_electric(Index step, Index k, const StoredFields<T>& fields) {
+  void add_electric(Index step, Index k, const StoredFields<T>& stored) {
     for (const Component c : this->problem.grid.components()) {
       if (!is_electric(c)) continue;
       for (Index j = 0; j < this->lattice.extents[1]; ++j) {
-        const T *before = fields(c, step, k, j), *after = fields(c, step + 1, k, j), *w = this->row_of(c, k, j);
+        const T *before = stored(c, step, k, j), *after = stored(c, step + 1, k, j), *w = this->row_of(c, k, j);
         T *d = row_in(difference[place(c)], k, j), *s = row_in(sum[place(c)], k, j);
         for (Index x = 0; x < this->width(); ++x) {
           d[x] += w[x] * (after[x] - before[x]);
@@ -53,11 +53,11 @@ struct BackPropagator<T>::Impl : stepping::Stepper<T> {
     }
   }
 
-  void add_magnetic(Index step, Index k, const StoredFields<T>& fields) {
+  void add_magnetic(Index step, Index k, const StoredFields<T>& stored) {
     for (const Component c : this->problem.grid.components()) {
       if (is_electric(c)) continue;
       for (Index j = 0; j < this->lattice.extents[1]; ++j) {
-        const T *before = fields(c, step, k, j), *after = fields(c, step + 1, k, j), *u = this->row_of(c, k, j);
+        const T *before = stored(c, step, k, j), *after = stored(c, step + 1, k, j), *u = this->row_of(c, k, j);
         T* m = row_in(magnetic[place(c)], k, j);
         for (Index x = 0; x < this->width(); ++x) m[x] -= u[x] * (after[x] - before[x]);
       }
