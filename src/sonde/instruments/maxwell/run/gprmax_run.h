@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "sonde/engine/memory/memory_plan.h"
+#include "sonde/instruments/maxwell/grid/precision.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 #include "sonde/instruments/maxwell/read/gprmax_model.h"
 
 namespace sonde::maxwell {
-
-enum class Precision { f32, f64 };
 
 /// What a user may decide beside the file.
 struct GprmaxRunOptions {
