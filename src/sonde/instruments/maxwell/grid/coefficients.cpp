@@ -94,6 +94,8 @@ void add_poles(const ComponentMedium& medium, const Grid& grid, double dt, Coeff
   });
 }
 
+double value(const std::vector<double>& values, std::size_t node) { return values.empty() ? 0 : values[node]; }
+
 }  // namespace
 
 Coefficients coefficients(const ComponentMedium& medium, const Grid& grid, double dt, LossForm loss) {
@@ -132,7 +134,7 @@ ComponentChange gradient_of(const SweepSums& sums, const ComponentMedium& medium
       return;
     }
     const ElectricFactors by = electric_factors(medium.eps_r[e][node], medium.sigma[e][node], dt, loss);
-    const double difference = sums.difference[e][node], sum = sums.sum[e][node];
+    const double difference = value(sums.difference[e], node), sum = value(sums.sum[e], node);
     made.eps_r[e][node] = by.eps_r.difference * difference + by.eps_r.sum * sum;
     made.sigma[e][node] = by.sigma.difference * difference + by.sigma.sum * sum;
   });
@@ -143,9 +145,6 @@ StepChange step_change(const ComponentChange& change, const ComponentMedium& med
                        LossForm loss) {
   StepChange made;
   for (auto* values : {&made.difference, &made.sum}) size_for(grid, true, *values);
-  const auto value = [](const std::vector<double>& values, std::size_t node) {
-    return values.empty() ? 0 : values[node];
-  };
   size_for(grid, false, made.magnetic);
   for_each_moving(grid, [&](Component c, std::size_t node) {
     const std::size_t e = place(c);

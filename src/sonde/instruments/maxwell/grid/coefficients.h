@@ -34,7 +34,7 @@ struct Coefficients {
 struct SweepSums {
   std::array<std::vector<double>, 3> difference{}, sum{}, magnetic{};
 };
-/// d(loss)/d(eps_r, sigma, mu_r) by component. Media with poles: eps_r is eps_inf.
+/// d(loss)/d(eps_r, sigma, mu_r) by component; a sum that is empty counts as zero. Media with poles: eps_r is eps_inf.
 [[nodiscard]] ComponentChange gradient_of(const SweepSums& sums, const ComponentMedium& medium, const Grid& grid,
                                           double dt, LossForm loss);
 

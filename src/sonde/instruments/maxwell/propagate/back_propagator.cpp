@@ -11,7 +11,6 @@ namespace sonde::maxwell {
 
 using stepping::Injections;
 using stepping::Layer;
-using stepping::PlaneHooks;
 using stepping::Sense;
 
 template <class T>
@@ -27,41 +26,43 @@ struct BackPropagator<T>::Impl : stepping::Stepper<T> {
       if (array.empty()) array = Array::zeros(Device::cpu(), {n[0], n[1], this->lattice.pitch}, dtype_of<T>);
     };
     for (const Component c : this->problem.grid.components()) {
-      if (is_electric(c) && wanted.electric) {
-        make(difference[place(c)]);
-        make(sum[place(c)]);
-      }
+      if (is_electric(c) && wanted.difference) make(difference[place(c)]);
+      if (is_electric(c) && wanted.sum) make(sum[place(c)]);
       if (!is_electric(c) && wanted.magnetic) make(magnetic[place(c)]);
     }
   }
 
   [[nodiscard]] T* row_in(Array& array, Index k, Index j) {
-    return static_cast<T*>(array.data()) + this->lattice.row(k, j);
+    return array.empty() ? nullptr : static_cast<T*>(array.data()) + this->lattice.row(k, j);
   }
 
-  void add_electric(Index step, Index k, const StoredFields<T>& stored) {
-    for (const Component c : this->problem.grid.components()) {
-      if (!is_electric(c)) continue;
-      for (Index j = 0; j < this->lattice.extents[1]; ++j) {
-        const T *before = stored(c, step, k, j), *after = stored(c, step + 1, k, j), *w = this->row_of(c, k, j);
-        T *d = row_in(difference[place(c)], k, j), *s = row_in(sum[place(c)], k, j);
-        for (Index x = 0; x < this->width(); ++x) {
-          d[x] += w[x] * (after[x] - before[x]);
-          s[x] += w[x] * (after[x] + before[x]);
-        }
-      }
+  /// Adds sign w (new - old) and w (new + old), where there is a place for them.
+  static void add_row(const typename KeptFields<T>::Row& kept, const T* w, T sign, T* differences, T* sums, Index width) {
+    if (kept.before != nullptr) {
+      const T *before = kept.before, *after = kept.after;
+      for (Index x = 0; differences != nullptr && x < width; ++x) differences[x] += sign * w[x] * (after[x] - before[x]);
+      for (Index x = 0; sums != nullptr && x < width; ++x) sums[x] += sign * w[x] * (after[x] + before[x]);
+      return;
     }
+    const T *difference = kept.difference, *sum = kept.sum;
+    for (Index x = 0; differences != nullptr && x < width; ++x) differences[x] += sign * w[x] * difference[x];
+    for (Index x = 0; sums != nullptr && x < width; ++x) sums[x] += sign * w[x] * sum[x];
   }
 
-  void add_magnetic(Index step, Index k, const StoredFields<T>& stored) {
-    for (const Component c : this->problem.grid.components()) {
-      if (is_electric(c)) continue;
-      for (Index j = 0; j < this->lattice.extents[1]; ++j) {
-        const T *before = stored(c, step, k, j), *after = stored(c, step + 1, k, j), *u = this->row_of(c, k, j);
-        T* m = row_in(magnetic[place(c)], k, j);
-        for (Index x = 0; x < this->width(); ++x) m[x] -= u[x] * (after[x] - before[x]);
-      }
-    }
+  /// v of H is -u.
+  void add_plane(bool electric, Index k, const KeptFields<T>& kept) {
+    const NodeBox box = kept.box();
+    if (k < box.first[0] || k >= box.last[0]) return;
+    const Index first = box.first[2];
+    const auto from_first = [&](Array& array, Index j) {
+      T* row = row_in(array, k, j);
+      return row == nullptr ? nullptr : row + first;
+    };
+    for (const Component c : this->problem.grid.components())
+      for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j)
+        add_row(kept.row(c, k, j), this->row_of(c, k, j) + first, electric ? T(1) : T(-1),
+                from_first(electric ? difference[place(c)] : magnetic[place(c)], j),
+                electric ? from_first(sum[place(c)], j) : nullptr, box.extent(2));
   }
 
   void read_sources(const std::vector<Point>& points, bool electric, std::span<double> samples) {
@@ -101,7 +102,7 @@ BackPropagator<T>& BackPropagator<T>::operator=(BackPropagator&&) noexcept = def
 
 template <class T>
 void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<const double> residual,
-                            const StoredFields<T>& fields, const Wanted& wanted, std::span<double> sources) {
+                            KeptFields<T>* kept, const Wanted& wanted, std::span<double> sources) {
   const std::size_t points = shot.receivers.size(), count = shot.sources.size();
   assert(residual.size() == static_cast<std::size_t>(steps) * points);
   assert(sources.size() == static_cast<std::size_t>(steps) * count);
@@ -128,8 +129,9 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
     const std::span<double> gradient = sources.subspan(static_cast<std::size_t>(n) * count, count);
     at.read_sources(shot.sources, true, gradient);
     PlaneHooks hooks;
-    if (wanted.electric) hooks.before_electric = [&, n](Index k) { at.add_electric(n, k, fields); };
-    if (wanted.magnetic) hooks.after_magnetic = [&, n](Index k) { at.add_magnetic(n, k, fields); };
+    const bool adds = wanted.any() && kept->begin_step(n);
+    if (adds && wanted.electric()) hooks.before_electric = [&](Index k) { at.add_plane(true, k, *kept); };
+    if (adds && wanted.magnetic) hooks.after_magnetic = [&](Index k) { at.add_plane(false, k, *kept); };
     at.step(bounds, injections, now, hooks);
     at.read_sources(shot.sources, false, gradient);
   }

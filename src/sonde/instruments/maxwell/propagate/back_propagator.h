@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 
+#include "sonde/instruments/maxwell/propagate/kept_fields.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 
 namespace sonde::maxwell {
-
-/// The fields of a run as its steps found them.
-template <class T>
-using StoredFields = std::function<const T*(Component c, Index step, Index k, Index j)>;
 
 /// The exact transpose of Propagator::run() by one sweep backwards, on the fast path of the CPU: the same factors,
 /// stencils and planes, so that a step costs what a step forwards does and the reading of two stored fields. Models
@@ -25,15 +21,16 @@ class BackPropagator {
   BackPropagator(BackPropagator&&) noexcept;
   BackPropagator& operator=(BackPropagator&&) noexcept;
 
-  /// What of the medium is wanted: sums of H cost H of every step.
+  /// Which sums over the steps are made (SweepSums): those of H need H of every step.
   struct Wanted {
-    bool electric = true, magnetic = false;
+    bool difference = true, sum = true, magnetic = false;
+    [[nodiscard]] bool electric() const { return difference || sum; }
+    [[nodiscard]] bool any() const { return electric() || magnetic; }
   };
-  /// `residual`: [step][receiver]; `sources`: [step][source], overwritten with the gradient of the amplitudes. `fields`
-  /// gives row [x] of a component before step n, n = 0 to steps, from several threads at once: E where electric sums
-  /// are wanted, H where magnetic ones are. What sums there are from earlier calls is kept: gradients of several shots
-  /// add. Throws Error(not_supported) for hard sources, whose amplitude is no current.
-  void run(const Acquisition& shot, Index steps, std::span<const double> residual, const StoredFields<T>& fields,
+  /// `residual`: [step][receiver]; `sources`: [step][source], overwritten with the gradient of the amplitudes. `kept`
+  /// are the fields of the run, not used where no sums are wanted. What sums there are from earlier calls is kept:
+  /// those of several shots add. Throws Error(not_supported) for hard sources, whose amplitude is no current.
+  void run(const Acquisition& shot, Index steps, std::span<const double> residual, KeptFields<T>* kept,
            const Wanted& wanted, std::span<double> sources);
 
   /// Of all runs so far; gradient_of() makes gradients of the medium of them.

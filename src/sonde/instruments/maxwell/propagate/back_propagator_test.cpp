@@ -32,6 +32,34 @@ double apart(const std::vector<double>& a, const std::vector<double>& b) {
   return difference / most;
 }
 
+/// The states of the reference, rounded.
+template <class T>
+class AllStates : public KeptFields<T> {
+ public:
+  AllStates(const Grid& grid, const std::vector<State>& states) : grid_(grid) {
+    for (const State& state : states) {
+      fields_.emplace_back();
+      for (std::size_t c = 0; c < 6; ++c) fields_.back()[c].assign(state.fields[c].begin(), state.fields[c].end());
+    }
+  }
+  [[nodiscard]] NodeBox box() const override { return {{}, grid_.extents()}; }
+  [[nodiscard]] bool begin_step(Index n) override {
+    step_ = static_cast<std::size_t>(n);
+    return true;
+  }
+  [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override {
+    const auto at = [&](std::size_t step) {
+      return fields_[step][static_cast<std::size_t>(c)].data() + grid_.index(k, j, 0);
+    };
+    return {.before = at(step_), .after = at(step_ + 1)};
+  }
+
+ private:
+  const Grid& grid_;
+  std::vector<std::array<std::vector<T>, 6>> fields_;
+  std::size_t step_ = 0;
+};
+
 class BackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
  protected:
   BackPropagatorOf()
@@ -55,19 +83,11 @@ class BackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
   };
   template <class T>
   [[nodiscard]] Found found() const {
-    std::vector<std::array<std::vector<T>, 6>> stored;
-    for (const State& state : states_)
-      for (std::size_t c = 0; c < 6; ++c) {
-        if (c == 0) stored.emplace_back();
-        stored.back()[c].assign(state.fields[c].begin(), state.fields[c].end());
-      }
-    const StoredFields<T> fields = [&](Component c, Index n, Index k, Index j) {
-      return stored[static_cast<std::size_t>(n)][static_cast<std::size_t>(c)].data() + problem_.grid.index(k, j, 0);
-    };
+    AllStates<T> kept(problem_.grid, states_);
     BackPropagator<T> back(problem_);
     Found made;
     made.sources.resize(in_one(sources_).size());
-    back.run(shot_, back_steps, in_one(residual_), fields, {.electric = true, .magnetic = true}, made.sources);
+    back.run(shot_, back_steps, in_one(residual_), &kept, {.magnetic = true}, made.sources);
     made.medium = gradient_of(back.sums(), problem_.medium, problem_.grid, problem_.dt, problem_.loss);
     made.start = back.start();
     return made;
@@ -147,7 +167,7 @@ TEST(BackPropagatorOfAHardSource, IsRefused) {
   BackPropagator<float> back(problem);
   std::vector<double> gradient(1);
   EXPECT_EQ(sonde::testing::error_of(ErrorKind::not_supported,
-                                     [&] { back.run(shot, 1, {}, {}, {.electric = false}, gradient); }),
+                                     [&] { back.run(shot, 1, {}, nullptr, {.difference = false, .sum = false}, gradient); }),
             "error: a source that sets the field has no gradient of its current");
 }
 

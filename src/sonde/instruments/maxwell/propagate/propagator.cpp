@@ -2,6 +2,7 @@
 #include "sonde/instruments/maxwell/propagate/propagator.h"
 
 #include <cassert>
+#include <cstring>
 
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/maxwell/propagate/stepper.h"
@@ -43,8 +44,38 @@ State Propagator<T>::state() const {
 }
 
 template <class T>
+std::size_t Propagator<T>::state_bytes() const {
+  std::size_t total = 0;
+  impl_->for_each_changing([&](const T*, std::size_t count) { total += count * sizeof(T); });
+  return total;
+}
+
+template <class T>
+void Propagator<T>::save(std::span<std::byte> to) const {
+  assert(to.size() == state_bytes());
+  impl_->for_each_changing([&](const T* elements, std::size_t count) {
+    std::memcpy(to.data(), elements, count * sizeof(T));
+    to = to.subspan(count * sizeof(T));
+  });
+}
+
+template <class T>
+void Propagator<T>::restore(std::span<const std::byte> from) {
+  assert(from.size() == state_bytes());
+  impl_->for_each_changing([&](T* elements, std::size_t count) {
+    std::memcpy(elements, from.data(), count * sizeof(T));
+    from = from.subspan(count * sizeof(T));
+  });
+}
+
+template <class T>
+const T* Propagator<T>::row(Component c, Index k, Index j) const {
+  return impl_->row_of(c, k, j);
+}
+
+template <class T>
 void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const double> amplitudes,
-                        std::span<double> record, const Observer& observer) {
+                        std::span<double> record, const Beside& beside) {
   const std::size_t sources = shot.sources.size(), receivers = shot.receivers.size();
   assert(amplitudes.size() == static_cast<std::size_t>(steps) * sources);
   assert(record.size() == static_cast<std::size_t>(steps) * receivers);
@@ -52,9 +83,10 @@ void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const do
   const std::vector<Index> bounds = impl_->parts();
   for (Index n = 0; n < steps; ++n) {
     check_interrupt();
-    impl_->step(bounds, injections, amplitudes.subspan(static_cast<std::size_t>(n) * sources, sources));
+    if (beside.before) beside.before(n);
+    impl_->step(bounds, injections, amplitudes.subspan(static_cast<std::size_t>(n) * sources, sources), beside.planes);
     impl_->read(shot.receivers, record.subspan(static_cast<std::size_t>(n) * receivers, receivers));
-    if (observer) observer(n, *this);
+    if (beside.after) beside.after(n, *this);
   }
 }
 

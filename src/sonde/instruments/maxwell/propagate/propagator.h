@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
 
+#include "sonde/instruments/maxwell/propagate/plane_hooks.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 
 namespace sonde::maxwell {
@@ -33,12 +35,23 @@ class Propagator {
   void set_state(const State& state);
   [[nodiscard]] State state() const;
 
-  /// Sees every step after it.
-  using Observer = std::function<void(Index step, const Propagator& fields)>;
+  /// The fields, psi and polarisations as they lie in memory: a run that goes on from them has the same bits.
+  [[nodiscard]] std::size_t state_bytes() const;
+  void save(std::span<std::byte> to) const;
+  void restore(std::span<const std::byte> from);
+  /// Row [x] of a component: E^n and H^{n-1/2} between steps.
+  [[nodiscard]] const T* row(Component c, Index k, Index j) const;
+
+  /// What goes on beside the steps 0, 1, ... of a run.
+  struct Beside {
+    std::function<void(Index step)> before{};
+    PlaneHooks planes{};
+    std::function<void(Index step, const Propagator& fields)> after{};
+  };
   /// Runs `steps` steps. `amplitudes`: [step][source]; `record`: [step][receiver], float64 of T values. Checks for an
   /// interrupt between steps.
   void run(const Acquisition& shot, Index steps, std::span<const double> amplitudes, std::span<double> record,
-           const Observer& observer = {});
+           const Beside& beside = {});
 
   [[nodiscard]] std::size_t bytes() const;
   /// At most so many for a problem of this grid, before one is made.

@@ -13,6 +13,7 @@
 #include "sonde/instruments/maxwell/grid/stencil.h"
 #include "sonde/instruments/maxwell/propagate/denormals.h"
 #include "sonde/instruments/maxwell/propagate/lattice.h"
+#include "sonde/instruments/maxwell/propagate/plane_hooks.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 #include "sonde/instruments/maxwell/propagate/rows.h"
 
@@ -144,11 +145,6 @@ struct DebyeRows {
 /// (lambda: adjoint fields) with the same factors and stencils; only what the layers do comes before the derivative
 /// instead of after it, and poles take what they gave.
 enum class Sense { forward, transposed };
-
-/// What is done with a plane beside its step: before its E, or w, is moved, and when its H, or u, is complete.
-struct PlaneHooks {
-  std::function<void(Index k)> before_electric{}, after_magnetic{};
-};
 
 /// The fields of one shot in memory, and how a step moves them.
 template <class T>
@@ -513,6 +509,7 @@ struct Stepper {
     plane(true, k, buffer);
     inject(sources[static_cast<std::size_t>(k)], true, amplitudes);
     if (sense == Sense::transposed) carry(true, k);
+    if (hooks.after_electric) hooks.after_electric(k);
   }
 
   /// H of the planes [first, last), and behind it the E whose H is all there.
@@ -527,6 +524,7 @@ struct Stepper {
       for (; next < end; ++next) electric_step(next, sources, amplitudes, hooks, buffer);
     };
     for (Index k = first; k < last; ++k) {
+      if (hooks.before_magnetic) hooks.before_magnetic(k);
       plane(false, k, buffer);
       inject(sources[static_cast<std::size_t>(k)], false, amplitudes);
       if (sense == Sense::transposed) carry(false, k);
@@ -616,16 +614,25 @@ struct Stepper {
     body(values, psi, first, width(), term.sign);
   }
 
-  void clear() {
-    for (Array& field : fields) zero(field);
+  /// Calls body(elements, count) for all that a step changes.
+  template <class Body>
+  void for_each_changing(const Body& body) {
+    const auto visit = [&](Array& array) {
+      if (!array.empty()) body(static_cast<T*>(array.data()), static_cast<std::size_t>(array.count()));
+    };
+    for (Array& field : fields) visit(field);
     for (auto& component : layers)
       for (Layer<T>& layer : component) {
-        zero(layer.psi);
-        zero(layer.carried);
+        visit(layer.psi);
+        visit(layer.carried);
       }
     for (auto& pole : poles)
       for (auto& rows : pole)
-        if (rows) zero(rows->polarisation);
+        if (rows) visit(rows->polarisation);
+  }
+
+  void clear() {
+    for_each_changing([](T* elements, std::size_t count) { std::fill_n(elements, count, T(0)); });
   }
   static void zero(Array& array) {
     if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));

@@ -236,9 +236,9 @@ struct GprmaxRun::Impl {
     std::vector<double> made(static_cast<std::size_t>(inner_steps()) * shot.receivers.size());
     Propagator<T>& fields = ready<T>();
     fields.clear();
-    fields.run(shot, inner_steps(), given, made, [&](Index, const Propagator<T>&) {
-      if (stepped) stepped();
-    });
+    fields.run(shot, inner_steps(), given, made, {.after = [&](Index, const Propagator<T>&) {
+                 if (stepped) stepped();
+               }});
     return made;
   }
 

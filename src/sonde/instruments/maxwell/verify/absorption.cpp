@@ -86,14 +86,15 @@ Energies energies(const Problem& problem, const Point& source, const Signal& pul
   std::vector<double> amplitudes = pulse.samples;
   amplitudes.resize(static_cast<std::size_t>(steps));
   Energies seen;
-  propagator.run({{source}, {}}, steps, amplitudes, {}, [&](Index n, const Propagator<T>& fields) {
+  const auto watch = [&](Index n, const Propagator<T>& fields) {
     // Every tenth of the first steps, which have the pulse, and later less often, so that it costs little.
     if ((n + 1) % (n < 1000 ? 10 : 200) != 0 && n + 1 != steps) return;
     const State state = fields.state();
     seen.last = leapfrog_energy(problem, state, state);
     seen.most = std::max(seen.most, seen.last);
     if (n >= steps / 2) seen.late = std::max(seen.late, seen.last);
-  });
+  };
+  propagator.run({{source}, {}}, steps, amplitudes, {}, {.after = watch});
   return seen;
 }
 

@@ -35,14 +35,15 @@ double energy_change(Mode mode, int order, Index steps) {
   State before = propagator.state();
   double first = 0, most = 0;
   const Index every = steps / 100;
-  propagator.run({}, steps, {}, {}, [&](Index n, const Propagator<double>& fields) {
+  const auto watch = [&](Index n, const Propagator<double>& fields) {
     if (n % every == 0) {
       const double now = leapfrog_energy(problem, before, fields.state());
       if (n == 0) first = now;
       most = std::max(most, std::abs(now / first - 1));
     }
     if ((n + 1) % every == 0) before = fields.state();
-  });
+  };
+  propagator.run({}, steps, {}, {}, {.after = watch});
   return most;
 }
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sonde/instruments/maxwell/grid/component.h"
+
+namespace sonde::maxwell {
+
+/// Nodes [first, last) along z, y, x of the padded grid.
+struct NodeBox {
+  Triple first{}, last{};
+
+  [[nodiscard]] Index extent(std::size_t axis) const { return last[axis] - first[axis]; }
+  [[nodiscard]] Index count() const { return extent(0) * extent(1) * extent(2); }
+  [[nodiscard]] bool has_row(Index k, Index j) const {
+    return k >= first[0] && k < last[0] && j >= first[1] && j < last[1];
+  }
+};
+
+/// The fields of a run, as the sweep backwards over its steps asks for them: E, and H where it was kept.
+template <class T>
+class KeptFields {
+ public:
+  virtual ~KeptFields() = default;
+
+  /// Where fields are kept; nothing outside gets a gradient.
+  [[nodiscard]] virtual NodeBox box() const = 0;
+  /// Step n is taken back next; from one thread, n falling. False: it adds nothing to the sums.
+  [[nodiscard]] virtual bool begin_step(Index n) = 0;
+  /// A row of a component in that step, from the box's first x on: the field before and after it, or the difference and
+  /// the sum of these, those of them that are kept. Threads ask at the same time.
+  struct Row {
+    const T *before = nullptr, *after = nullptr, *difference = nullptr, *sum = nullptr;
+  };
+  [[nodiscard]] virtual Row row(Component c, Index k, Index j) const = 0;
+};
+
+}  // namespace sonde::maxwell

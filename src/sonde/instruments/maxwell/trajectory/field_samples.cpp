@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/trajectory/field_samples.h"
+
+#include <algorithm>
+
+#include "sonde/engine/device/parallel.h"
+
+namespace sonde::maxwell {
+namespace {
+
+/// Elements that one thread converts or copies at a time: half a megabyte of float64.
+constexpr Index elements_of_piece = 65536;
+
+StoreOptions store_options(const SampleLayout& layout, Index samples, Index pieces, Index piece_size, DType dtype,
+                           Tier tier, Encoding encoding) {
+  return {.count = samples * pieces,
+          .slot_size = piece_size,
+          .dtype = dtype,
+          .encoding = encoding,
+          .tier = tier,
+          .what = layout.interval == 1 ? "the fields of every step" : "the fields of sampled steps"};
+}
+
+bool lies_in_place(Tier tier, Encoding encoding) { return tier != Tier::disk && encoding == Encoding::raw; }
+
+}  // namespace
+
+template <class T>
+void RecordedRun<T>::advance(Index first, Index count, std::span<double> record,
+                             typename Propagator<T>::Beside beside) const {
+  const Acquisition blind{shot.sources, {}};
+  const std::size_t sources = shot.sources.size();
+  beside.after = [this, after = std::move(beside.after)](Index n, const Propagator<T>& at) {
+    if (after) after(n, at);
+    if (stepped) stepped();
+  };
+  fields.run(record.empty() ? blind : shot, count,
+             amplitudes.subspan(static_cast<std::size_t>(first) * sources, static_cast<std::size_t>(count) * sources),
+             record, beside);
+}
+
+template <class T>
+FieldSamples<T>::FieldSamples(SampleLayout layout, Index most_steps, Tier tier, Encoding encoding,
+                              const TierBudgets& budgets)
+    : layout_(std::move(layout)),
+      pieces_(lies_in_place(tier, encoding) ? 1 : (layout_.elements() + elements_of_piece - 1) / elements_of_piece),
+      piece_size_((layout_.elements() + pieces_ - 1) / pieces_),
+      stream_(Device::cpu()),
+      store_(budgets, stream_,
+             store_options(layout_, layout_.samples(most_steps), pieces_, piece_size_, dtype_of<T>, tier, encoding)),
+      in_place_(lies_in_place(tier, encoding)) {
+  for (std::size_t i = 0; i < layout_.components.size(); ++i)
+    order_[static_cast<std::size_t>(layout_.components[i])] = static_cast<Index>(i);
+  if (!in_place_)
+    for (auto& buffer : buffers_) buffer.resize(static_cast<std::size_t>(pieces_ * piece_size_));
+  if (layout_.interval > 1)
+    before_.resize(layout_.components.size() * static_cast<std::size_t>(layout_.box.count()));
+}
+
+template <class T>
+Index FieldSamples<T>::place(std::size_t quantity, Component c, Index k, Index j) const {
+  const NodeBox& box = layout_.box;
+  const Index which = static_cast<Index>(quantity * layout_.components.size()) + order_[static_cast<std::size_t>(c)];
+  return ((which * box.extent(0) + k - box.first[0]) * box.extent(1) + j - box.first[1]) * box.extent(2);
+}
+
+template <class T>
+View<T, 1> FieldSamples<T>::piece(std::vector<T>& buffer, Index index) {
+  return View<T, 1>(buffer.data() + index * piece_size_, piece_size_);
+}
+
+template <class T>
+void FieldSamples<T>::begin_sample(Index sample) {
+  sample_ = sample;
+  to_ = in_place_ ? store_.template in_place<T>(sample) : buffers_[0].data();
+}
+
+template <class T>
+void FieldSamples<T>::end_sample() {
+  if (in_place_) return;
+  parallel_for(pieces_, 1, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i) store_.put(sample_ * pieces_ + i, piece(buffers_[0], i), stream_);
+  });
+}
+
+template <class T>
+void FieldSamples<T>::copy_plane(const Propagator<T>& fields, bool electric, Index k, T* to) const {
+  const NodeBox& box = layout_.box;
+  if (k < box.first[0] || k >= box.last[0]) return;
+  for (const Component c : layout_.components)
+    for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j)
+      std::copy_n(fields.row(c, k, j) + box.first[2], box.extent(2), to + place(0, c, k, j));
+}
+
+template <class T>
+void FieldSamples<T>::change_of_plane(const Propagator<T>& fields, bool electric, Index k) {
+  const NodeBox& box = layout_.box;
+  if (k < box.first[0] || k >= box.last[0]) return;
+  for (const Component c : layout_.components)
+    for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j) {
+      const T *old = before_.data() + place(0, c, k, j), *now = fields.row(c, k, j) + box.first[2];
+      std::size_t quantity = 0;
+      if (layout_.difference) {
+        T* to = to_ + place(quantity++, c, k, j);
+        for (Index x = 0; x < box.extent(2); ++x) to[x] = now[x] - old[x];
+      }
+      if (layout_.sum) {
+        T* to = to_ + place(quantity, c, k, j);
+        for (Index x = 0; x < box.extent(2); ++x) to[x] = now[x] + old[x];
+      }
+    }
+}
+
+/// to_ is null in steps that are not sampled.
+template <class T>
+PlaneHooks FieldSamples<T>::hooks(const Propagator<T>& fields) {
+  const bool changes = layout_.interval > 1;
+  const auto before = [this, &fields, changes](bool electric) {
+    return [this, &fields, changes, electric](Index k) {
+      if (to_ != nullptr) copy_plane(fields, electric, k, changes ? before_.data() : to_);
+    };
+  };
+  const auto after = [this, &fields](bool electric) {
+    return [this, &fields, electric](Index k) {
+      if (to_ != nullptr) change_of_plane(fields, electric, k);
+    };
+  };
+  PlaneHooks made{.before_electric = before(true)};
+  if (changes) made.after_electric = after(true);
+  if (!layout_.has_magnetic()) return made;
+  made.before_magnetic = before(false);
+  if (changes) made.after_magnetic = after(false);
+  return made;
+}
+
+template <class T>
+void FieldSamples<T>::record(const RecordedRun<T>& run, Index first, Index count, std::span<double> record) {
+  first_step_ = first;
+  first_sample_ = layout_.interval == 1 ? first : (first + layout_.interval - 1) / layout_.interval;
+  holds_ = {-1, -1};
+  run.advance(first, count, record,
+              {.before =
+                   [&](Index n) {
+                     to_ = nullptr;
+                     const Index step = first + n;
+                     if (step % layout_.interval == 0) begin_sample(step / layout_.interval - first_sample_);
+                   },
+               .planes = hooks(run.fields),
+               .after =
+                   [&](Index, const Propagator<T>&) {
+                     if (to_ != nullptr) end_sample();
+                   }});
+  if (layout_.interval > 1) return;
+  begin_sample(count);
+  parallel_for(layout_.box.extent(0), 1, [&](Index from, Index to, Worker&) {
+    for (Index k = layout_.box.first[0] + from; k < layout_.box.first[0] + to; ++k)
+      for (const bool electric : {true, false}) copy_plane(run.fields, electric, k, to_);
+  });
+  end_sample();
+}
+
+template <class T>
+const T* FieldSamples<T>::loaded(Index sample) {
+  if (in_place_) return store_.template in_place<T>(sample);
+  const auto which = static_cast<std::size_t>(sample % 2);
+  if (holds_[which] == sample) return buffers_[which].data();
+  if (sample > 0) {
+    // The one that is asked for next comes while this one is used.
+    std::vector<Index> next;
+    for (Index i = 0; i < pieces_; ++i) next.push_back((sample - 1) * pieces_ + i);
+    store_.will_read(next);
+  }
+  parallel_for(pieces_, 1, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i) store_.get(sample * pieces_ + i, piece(buffers_[which], i), stream_);
+  });
+  holds_[which] = sample;
+  return buffers_[which].data();
+}
+
+template <class T>
+bool FieldSamples<T>::begin_step(Index n) {
+  if (n % layout_.interval != 0) return false;
+  const Index sample = n / layout_.interval - first_sample_;
+  if (layout_.interval == 1) after_ = loaded(sample + 1);
+  at_ = loaded(sample);
+  return true;
+}
+
+template <class T>
+typename KeptFields<T>::Row FieldSamples<T>::row(Component c, Index k, Index j) const {
+  if (layout_.interval == 1) return {.before = at_ + place(0, c, k, j), .after = after_ + place(0, c, k, j)};
+  typename KeptFields<T>::Row made;
+  if (layout_.difference) made.difference = at_ + place(0, c, k, j);
+  if (layout_.sum) made.sum = at_ + place(layout_.difference ? 1 : 0, c, k, j);
+  return made;
+}
+
+template class FieldSamples<float>;
+template class FieldSamples<double>;
+template struct RecordedRun<float>;
+template struct RecordedRun<double>;
+
+}  // namespace sonde::maxwell

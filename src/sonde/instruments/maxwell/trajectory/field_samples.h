@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "sonde/engine/device/stream.h"
+#include "sonde/engine/memory/store.h"
+#include "sonde/instruments/maxwell/propagate/propagator.h"
+#include "sonde/instruments/maxwell/trajectory/storage.h"
+
+namespace sonde::maxwell {
+
+/// A run whose samples are taken: of its steps [first, first + count), in absolute numbers.
+template <class T>
+struct RecordedRun {
+  Propagator<T>& fields;
+  const Acquisition& shot;
+  std::span<const double> amplitudes;  ///< of the whole run, [step][source]
+  std::function<void()> stepped{};
+
+  /// Without samples; `record` is that of these steps, or empty, and then nothing is read.
+  void advance(Index first, Index count, std::span<double> record, typename Propagator<T>::Beside beside = {}) const;
+};
+
+/// Samples of the fields of so many steps in a store.
+template <class T>
+class FieldSamples : public KeptFields<T> {
+ public:
+  /// Throws what Store() throws.
+  FieldSamples(SampleLayout layout, Index most_steps, Tier tier, Encoding encoding, const TierBudgets& budgets);
+
+  /// Runs these steps and samples them; `record` as for advance().
+  void record(const RecordedRun<T>& run, Index first, Index count, std::span<double> record);
+
+  [[nodiscard]] NodeBox box() const override { return layout_.box; }
+  [[nodiscard]] bool begin_step(Index n) override;
+  [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override;
+
+ private:
+  [[nodiscard]] Index place(std::size_t quantity, Component c, Index k, Index j) const;
+  void begin_sample(Index sample);
+  void end_sample();
+  void copy_plane(const Propagator<T>& fields, bool electric, Index k, T* to) const;
+  void change_of_plane(const Propagator<T>& fields, bool electric, Index k);
+  [[nodiscard]] PlaneHooks hooks(const Propagator<T>& fields);
+  [[nodiscard]] const T* loaded(Index sample);
+  [[nodiscard]] View<T, 1> piece(std::vector<T>& buffer, Index index);
+
+  SampleLayout layout_;
+  std::array<Index, 6> order_{};  ///< of a component among those that are kept
+  Index pieces_ = 1, piece_size_ = 0;
+  Stream stream_;
+  Store store_;
+  bool in_place_;
+  Index first_step_ = 0, first_sample_ = 0;
+  /// Not in place: what is written next, and later the two samples that were read last.
+  std::array<std::vector<T>, 2> buffers_;
+  std::array<Index, 2> holds_{-1, -1};
+  std::vector<T> before_;  ///< fields before a step whose difference is kept
+  Index sample_ = 0;       ///< that is written
+  T* to_ = nullptr;
+  const T *at_ = nullptr, *after_ = nullptr;  ///< samples of the step that is taken back
+};
+
+extern template class FieldSamples<float>;
+extern template class FieldSamples<double>;
+extern template struct RecordedRun<float>;
+extern template struct RecordedRun<double>;
+
+}  // namespace sonde::maxwell

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/trajectory/storage.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/errors.h"
+
+namespace sonde::maxwell {
+namespace {
+
+/// 1000 steps of 100 x 100 nodes: 40 kB of float32 each.
+StorageRequest hundred_squared(std::size_t host_bytes, std::size_t disk_bytes = 0) {
+  StorageRequest made;
+  made.layout = {.box = {{0, 0, 0}, {100, 1, 100}}, .components = {Component::Ey}};
+  made.steps = 1000;
+  made.dt = 1e-10;
+  made.highest_frequency = 0.5e9;  // the longest interval is 10 steps, the safe one 7
+  made.state_bytes = 150'000;
+  made.host_bytes = host_bytes;
+  made.disk_bytes = disk_bytes;
+  return made;
+}
+
+constexpr std::size_t all_of_it = 1001 * 40'000;
+
+TEST(StoragePlan, KeepsEveryStepInMemoryWhereThatHasRoom) {
+  const StoragePlan plan = plan_storage(hundred_squared(all_of_it), {});
+  EXPECT_EQ(plan.mode, StorageMode::host);
+  EXPECT_EQ(plan.host_bytes, all_of_it);
+  EXPECT_EQ(plan.interval, 1);
+  EXPECT_EQ(plan.encoding, Encoding::raw);
+}
+
+TEST(StoragePlan, LowersPrecisionAndIntervalOnlyWhereThatIsLeftToIt) {
+  const StorageRequest short_of = hundred_squared(all_of_it * 3 / 4, 2 * all_of_it);
+  EXPECT_EQ(plan_storage(short_of, {}).mode, StorageMode::disk);
+  const StoragePlan rounded = plan_storage(short_of, {.compression = Compression::automatic});
+  EXPECT_EQ(rounded.mode, StorageMode::host);
+  EXPECT_EQ(rounded.encoding, Encoding::bf16);
+  const StoragePlan sampled = plan_storage(short_of, {.interval = std::nullopt});
+  EXPECT_EQ(sampled.mode, StorageMode::host);
+  EXPECT_EQ(sampled.interval, 7);
+  // 143 samples of difference and sum, and the field before a step.
+  EXPECT_EQ(sampled.host_bytes, 143u * 80'000 + 40'000);
+}
+
+TEST(StoragePlan, ComputesAgainWhereNothingElseHasRoom) {
+  const StoragePlan plan = plan_storage(hundred_squared(3'000'000, 0), {});
+  EXPECT_EQ(plan.mode, StorageMode::recompute);
+  EXPECT_LE(plan.host_bytes, 3'000'000u);
+  EXPECT_GT(plan.forward_runs, 1);
+  EXPECT_LT(plan.forward_runs, 3);
+}
+
+TEST(StoragePlan, KeepsMoreOfARunThatIsComputedAgainWhereMemoryAllows) {
+  EXPECT_LT(plan_storage(hundred_squared(20'000'000), {.mode = StorageMode::recompute, .bytes_limit_host = 20'000'000})
+                .forward_runs,
+            plan_storage(hundred_squared(2'000'000), {.mode = StorageMode::recompute}).forward_runs);
+}
+
+TEST(StoragePlan, TakesTheSmallerLimit) {
+  const StoragePlan plan = plan_storage(hundred_squared(all_of_it, 2 * all_of_it), {.bytes_limit_host = 1'000'000});
+  EXPECT_EQ(plan.mode, StorageMode::disk);
+}
+
+TEST(StoragePlan, RefusesMemoryThatIsNotThere) {
+  EXPECT_EQ(sonde::testing::error_of(
+                ErrorKind::budget,
+                [] { (void)plan_storage(hundred_squared(1'000'000), {.mode = StorageMode::host}); }),
+            "error: the fields of the run need 38.2 MiB of memory, 977 KiB are free\n"
+            "hint: raise --memory or --bytes-limit-host, or take --storage-mode disk or recompute");
+}
+
+TEST(StoragePlan, RefusesADiskThatIsTooSmall) {
+  EXPECT_EQ(sonde::testing::error_of(
+                ErrorKind::io,
+                [] { (void)plan_storage(hundred_squared(1'000'000, 5'000'000), {.mode = StorageMode::disk}); }),
+            "error: the fields of the run need 38.2 MiB on disk, 4.77 MiB are free\n"
+            "hint: take another folder by --storage-path, or --storage-mode recompute");
+}
+
+TEST(StoragePlan, RefusesAnIntervalAtWhichTheGradientIsAliased) {
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::bad_input,
+                                     [] { (void)plan_storage(hundred_squared(all_of_it), {.interval = 11}); }),
+            "error: sampling interval 11: at 5e+08 Hz and 1e-10 s the gradient is aliased above 10\n"
+            "hint: take 7 or less; --force takes it all the same");
+  EXPECT_EQ(plan_storage(hundred_squared(all_of_it), {.interval = 11, .force = true}).interval, 11);
+}
+
+TEST(StoragePlan, RefusesBf16OfFloat64) {
+  StorageRequest request = hundred_squared(all_of_it);
+  request.precision = Precision::f64;
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::bad_input,
+                                     [&] { (void)plan_storage(request, {.compression = Compression::bf16}); }),
+            "error: fields of float64 are not kept in bf16\nhint: take --dtype f32, or no compression");
+}
+
+}  // namespace
+}  // namespace sonde::maxwell

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/trajectory/trajectory.h"
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/maxwell/trajectory/field_samples.h"
+#include "sonde/instruments/maxwell/trajectory/recomputed_run.h"
+
+namespace sonde::maxwell {
+namespace {
+
+/// All steps of the plan, in memory or in a file.
+template <class T>
+class StoredRun : public Trajectory<T> {
+ public:
+  StoredRun(const StoragePlan& plan, const TierBudgets& budgets)
+      : samples_(plan.layout, plan.steps, plan.mode == StorageMode::disk ? Tier::disk : Tier::host, plan.encoding,
+                 budgets) {}
+  void run(Propagator<T>& fields, const Acquisition& shot, Index steps, std::span<const double> amplitudes,
+           std::span<double> record, const std::function<void()>& stepped) override {
+    samples_.record({fields, shot, amplitudes, stepped}, 0, steps, record);
+  }
+  [[nodiscard]] NodeBox box() const override { return samples_.box(); }
+  [[nodiscard]] bool begin_step(Index n) override { return samples_.begin_step(n); }
+  [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override {
+    return samples_.row(c, k, j);
+  }
+
+ private:
+  FieldSamples<T> samples_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Trajectory<T>> make_trajectory(const StoragePlan& plan, const TierBudgets& budgets) {
+  if (plan.mode == StorageMode::none)
+    throw Error(ErrorKind::bad_input, "storage mode none keeps no fields, and a gradient needs them")
+        .hint("take another " + setting("storage_mode"));
+  if (plan.mode == StorageMode::recompute) return std::make_unique<RecomputedRun<T>>(plan, budgets);
+  return std::make_unique<StoredRun<T>>(plan, budgets);
+}
+
+template std::unique_ptr<Trajectory<float>> make_trajectory(const StoragePlan&, const TierBudgets&);
+template std::unique_ptr<Trajectory<double>> make_trajectory(const StoragePlan&, const TierBudgets&);
+
+}  // namespace sonde::maxwell
