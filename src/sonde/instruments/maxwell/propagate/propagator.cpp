@@ -32,10 +32,7 @@ void Propagator<T>::clear() {
 
 template <class T>
 void Propagator<T>::set_state(const State& state) {
-  impl_->for_each_state_row(state, [](const std::vector<double>& values, T* row, Index first, Index count, int sign) {
-    for (Index x = 0; x < count; ++x) row[x] = static_cast<T>(sign * values[static_cast<std::size_t>(first + x)]);
-  });
-  impl_->clear_walls();
+  impl_->set_state(state);
 }
 
 template <class T>

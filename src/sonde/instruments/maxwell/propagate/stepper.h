@@ -651,6 +651,14 @@ struct Stepper {
     return sum;
   }
 
+  /// Values on walls and in conductors are taken as zero.
+  void set_state(const State& state) {
+    for_each_state_row(state, [](const std::vector<double>& values, T* row, Index first, Index count, int sign) {
+      for (Index x = 0; x < count; ++x) row[x] = static_cast<T>(sign * values[static_cast<std::size_t>(first + x)]);
+    });
+    clear_walls();
+  }
+
   /// What the memory holds, as a State.
   [[nodiscard]] State state() {
     State made = make_state(problem);

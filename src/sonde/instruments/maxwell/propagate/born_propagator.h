@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "sonde/instruments/maxwell/propagate/problem.h"
+
+namespace sonde::maxwell {
+
+/// The derivative of Propagator::run() along a change of what it depends on (Born's approximation, linearised
+/// modelling): background and perturbation step together on the fast path of the CPU, and each step of the background
+/// is a source of the perturbation where the medium changes. Its transpose is BackPropagator. A step costs about three
+/// of the propagator. The numbers do not depend on threads.
+template <class T>
+class BornPropagator {
+ public:
+  /// `change`: of the medium at the nodes of the components; empty parts do not change. With poles eps_r is eps_inf.
+  BornPropagator(const Problem& problem, const ComponentChange& change);
+  ~BornPropagator();
+  BornPropagator(BornPropagator&&) noexcept;
+  BornPropagator& operator=(BornPropagator&&) noexcept;
+
+  /// Fields of the background and of the perturbation are zero.
+  void clear();
+  void set_state(const State& background, const State& perturbation);
+
+  /// `amplitudes`, `amplitude_changes` (or empty: none): [step][source]; `record`: the background's [step][receiver], or
+  /// empty; `record_change` its derivative. `stepped` is called after each step.
+  void run(const Acquisition& shot, Index steps, std::span<const double> amplitudes,
+           std::span<const double> amplitude_changes, std::span<double> record, std::span<double> record_change,
+           const std::function<void()>& stepped = {});
+
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+extern template class BornPropagator<float>;
+extern template class BornPropagator<double>;
+
+}  // namespace sonde::maxwell
