@@ -37,10 +37,12 @@ struct BackPropagator<T>::Impl : stepping::Stepper<T> {
   }
 
   /// Adds sign w (new - old) and w (new + old), where there is a place for them.
-  static void add_row(const typename KeptFields<T>::Row& kept, const T* w, T sign, T* differences, T* sums, Index width) {
+  static void add_row(const typename KeptFields<T>::Row& kept, const T* w, T sign, T* differences, T* sums,
+                      Index width) {
     if (kept.before != nullptr) {
       const T *before = kept.before, *after = kept.after;
-      for (Index x = 0; differences != nullptr && x < width; ++x) differences[x] += sign * w[x] * (after[x] - before[x]);
+      for (Index x = 0; differences != nullptr && x < width; ++x)
+        differences[x] += sign * w[x] * (after[x] - before[x]);
       for (Index x = 0; sums != nullptr && x < width; ++x) sums[x] += sign * w[x] * (after[x] + before[x]);
       return;
     }
@@ -101,8 +103,8 @@ template <class T>
 BackPropagator<T>& BackPropagator<T>::operator=(BackPropagator&&) noexcept = default;
 
 template <class T>
-void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<const double> residual,
-                            KeptFields<T>* kept, const Wanted& wanted, std::span<double> sources) {
+void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<const double> residual, KeptFields<T>* kept,
+                            const Wanted& wanted, std::span<double> sources) {
   const std::size_t points = shot.receivers.size(), count = shot.sources.size();
   assert(residual.size() == static_cast<std::size_t>(steps) * points);
   assert(sources.size() == static_cast<std::size_t>(steps) * count);
@@ -191,6 +193,23 @@ std::size_t BackPropagator<T>::bytes() const {
   for (const auto* arrays : {&impl_->difference, &impl_->sum, &impl_->magnetic})
     for (const Array& array : *arrays) total += array.allocated_bytes();
   return total;
+}
+
+template <class T>
+PropagatorBytes BackPropagator<T>::bytes_for(const Grid& grid, std::size_t poles, const Wanted& wanted) {
+  PropagatorBytes made = Propagator<T>::bytes_for(grid, poles);
+  const std::size_t field = sizeof(T) * static_cast<std::size_t>(Lattice(grid).elements());
+  // What layers carry is as much as their psi, which is part of the state.
+  std::size_t carried = made.state;
+  for (const Component c : grid.components()) {
+    carried -= field * (is_electric(c) ? 1 + poles : 1);
+    made.lasting += field * (is_electric(c)    ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0)
+                             : wanted.magnetic ? 1
+                                               : 0);
+  }
+  made.state += carried;
+  made.lasting += carried;
+  return made;
 }
 
 template class BackPropagator<float>;

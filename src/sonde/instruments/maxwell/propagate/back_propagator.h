@@ -6,6 +6,7 @@
 
 #include "sonde/instruments/maxwell/propagate/kept_fields.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
+#include "sonde/instruments/maxwell/propagate/propagator.h"
 
 namespace sonde::maxwell {
 
@@ -40,6 +41,8 @@ class BackPropagator {
   [[nodiscard]] State start() const;
 
   [[nodiscard]] std::size_t bytes() const;
+  /// At most so many for a problem of this grid, before one is made.
+  [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, const Wanted& wanted);
 
  private:
   struct Impl;

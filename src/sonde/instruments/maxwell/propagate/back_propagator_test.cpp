@@ -166,9 +166,10 @@ TEST(BackPropagatorOfAHardSource, IsRefused) {
   const Acquisition shot{{{Component::Ey, {{30}}, true}}, {}};
   BackPropagator<float> back(problem);
   std::vector<double> gradient(1);
-  EXPECT_EQ(sonde::testing::error_of(ErrorKind::not_supported,
-                                     [&] { back.run(shot, 1, {}, nullptr, {.difference = false, .sum = false}, gradient); }),
-            "error: a source that sets the field has no gradient of its current");
+  EXPECT_EQ(
+      sonde::testing::error_of(ErrorKind::not_supported,
+                               [&] { back.run(shot, 1, {}, nullptr, {.difference = false, .sum = false}, gradient); }),
+      "error: a source that sets the field has no gradient of its current");
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ class BornPropagator {
   void clear();
   void set_state(const State& background, const State& perturbation);
 
-  /// `amplitudes`, `amplitude_changes` (or empty: none): [step][source]; `record`: the background's [step][receiver], or
-  /// empty; `record_change` its derivative. `stepped` is called after each step.
+  /// `amplitudes`, `amplitude_changes` (or empty: none): [step][source]; `record`: the background's [step][receiver],
+  /// or empty; `record_change` its derivative. `stepped` is called after each step.
   void run(const Acquisition& shot, Index steps, std::span<const double> amplitudes,
            std::span<const double> amplitude_changes, std::span<double> record, std::span<double> record_change,
            const std::function<void()>& stepped = {});

@@ -100,16 +100,18 @@ PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles) {
   for (const Component c : grid.components()) {
     // A field, and its factors if no two rows are equal; of E one more, and a polarisation and three factors per pole.
     const std::size_t factors = is_electric(c) ? 2 + 3 * poles : 1;
-    made.lasting += sizeof(T) * (elements * (is_electric(c) ? 1 + poles : 1) + nodes * factors);
+    made.state += sizeof(T) * elements * (is_electric(c) ? 1 + poles : 1);
+    made.lasting += sizeof(T) * nodes * factors;
     made.lasting += factors * static_cast<std::size_t>(lattice.rows()) * sizeof(T*);
     made.in_preparation += sizeof(double) * nodes * factors;
     for (const CurlTerm& term : curl_terms(c)) {
       if (!grid.has(term.of) || !grid.has(term.along)) continue;
       const Index layers = grid.low(term.along) + grid.high(term.along), extent = grid.extent(term.along);
-      made.lasting += sizeof(T) * static_cast<std::size_t>(
-                                      (term.along == Axis::x ? lattice.rows() : lattice.elements() / extent) * layers);
+      made.state += sizeof(T) * static_cast<std::size_t>(
+                                    (term.along == Axis::x ? lattice.rows() : lattice.elements() / extent) * layers);
     }
   }
+  made.lasting += made.state;
   return made;
 }
 

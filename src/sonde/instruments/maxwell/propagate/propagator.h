@@ -11,9 +11,9 @@
 
 namespace sonde::maxwell {
 
-/// What a propagator holds, and what it holds beside that while it is made.
+/// What a propagator holds, what of that a step changes, and what it holds beside it while it is made.
 struct PropagatorBytes {
-  std::size_t lasting = 0, in_preparation = 0;
+  std::size_t lasting = 0, state = 0, in_preparation = 0;
 };
 
 /// The fast path of the CPU for T = float or double: the step of Problem by vector loops over rows, all threads on one

@@ -53,8 +53,7 @@ FieldSamples<T>::FieldSamples(SampleLayout layout, Index most_steps, Tier tier, 
     order_[static_cast<std::size_t>(layout_.components[i])] = static_cast<Index>(i);
   if (!in_place_)
     for (auto& buffer : buffers_) buffer.resize(static_cast<std::size_t>(pieces_ * piece_size_));
-  if (layout_.interval > 1)
-    before_.resize(layout_.components.size() * static_cast<std::size_t>(layout_.box.count()));
+  if (layout_.interval > 1) before_.resize(layout_.components.size() * static_cast<std::size_t>(layout_.box.count()));
 }
 
 template <class T>

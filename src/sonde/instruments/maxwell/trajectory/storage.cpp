@@ -78,8 +78,7 @@ std::optional<StoragePlan> recomputed(const StorageRequest& request, std::size_t
     const std::size_t fixed = work + static_cast<std::size_t>(states) * request.state_bytes;
     if (fixed + 2 * sample > limit) break;
     const auto fit = static_cast<Index>((limit - fixed) / sample);
-    const Index steps =
-        std::min(request.steps, base.layout.interval == 1 ? fit - 1 : fit * base.layout.interval);
+    const Index steps = std::min(request.steps, base.layout.interval == 1 ? fit - 1 : fit * base.layout.interval);
     const Index blocks = (request.steps + steps - 1) / steps;
     if (states > 1 && states > blocks) break;
     StoragePlan made = base;
@@ -123,9 +122,10 @@ std::vector<Way> ways(const StorageRequest& request, const StorageSettings& sett
 
 [[noreturn]] void refuse_memory(const StoragePlan& least, std::size_t limit) {
   throw Error(ErrorKind::budget, fmt::format("the fields of the run need {} of memory, {} are free",
-                                             format_bytes(static_cast<double>(least.host_bytes)), format_bytes(static_cast<double>(limit))))
-      .hint(fmt::format("raise {} or {}, or take {} disk or recompute", setting("memory"),
-                        setting("bytes_limit_host"), setting("storage_mode")));
+                                             format_bytes(static_cast<double>(least.host_bytes)),
+                                             format_bytes(static_cast<double>(limit))))
+      .hint(fmt::format("raise {} or {}, or take {} disk or recompute", setting("memory"), setting("bytes_limit_host"),
+                        setting("storage_mode")));
 }
 
 [[noreturn]] void refuse_disk(const StoragePlan& least, const StorageRequest& request) {
@@ -163,16 +163,19 @@ StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& s
   const std::size_t limit = std::min(request.host_bytes, settings.bytes_limit_host.value_or(request.host_bytes));
   const bool any = settings.mode == StorageMode::automatic;
   const bool memory = settings.mode == StorageMode::device || settings.mode == StorageMode::host;
-  const std::string asked = settings.mode == StorageMode::device ? "asked for: of work on the CPU the device is the host"
-                                                                 : "asked for";
+  const std::string asked =
+      settings.mode == StorageMode::device ? "asked for: of work on the CPU the device is the host" : "asked for";
   if (any || memory) {
     for (const Way& way : possible) {
       StoragePlan plan = stored(request, StorageMode::host, way.encoding, way.interval);
       if (plan.host_bytes > limit) continue;
-      plan.because = any ? fmt::format("{} fit into {}", format_bytes(static_cast<double>(plan.host_bytes)), format_bytes(static_cast<double>(limit))) : asked;
+      plan.because = any ? fmt::format("{} fit into {}", format_bytes(static_cast<double>(plan.host_bytes)),
+                                       format_bytes(static_cast<double>(limit)))
+                         : asked;
       return plan;
     }
-    if (memory) refuse_memory(stored(request, StorageMode::host, possible.back().encoding, possible.back().interval), limit);
+    if (memory)
+      refuse_memory(stored(request, StorageMode::host, possible.back().encoding, possible.back().interval), limit);
   }
   const std::string short_of = fmt::format("memory has room for {} only", format_bytes(static_cast<double>(limit)));
   if (any || settings.mode == StorageMode::disk) {
@@ -202,7 +205,9 @@ StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& s
 
 std::string text_of(const StoragePlan& plan) {
   if (plan.mode == StorageMode::none) return "none";
-  std::string made = plan.mode == StorageMode::recompute ? "recompute" : plan.mode == StorageMode::disk ? "disk" : "host";
+  std::string made = plan.mode == StorageMode::recompute ? "recompute"
+                     : plan.mode == StorageMode::disk    ? "disk"
+                                                         : "host";
   if (plan.encoding == Encoding::bf16) made += ", bf16";
   if (plan.interval > 1) made += fmt::format(", every {} steps", plan.interval);
   if (plan.mode == StorageMode::recompute)

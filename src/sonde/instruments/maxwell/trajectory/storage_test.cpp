@@ -65,8 +65,7 @@ TEST(StoragePlan, TakesTheSmallerLimit) {
 
 TEST(StoragePlan, RefusesMemoryThatIsNotThere) {
   EXPECT_EQ(sonde::testing::error_of(
-                ErrorKind::budget,
-                [] { (void)plan_storage(hundred_squared(1'000'000), {.mode = StorageMode::host}); }),
+                ErrorKind::budget, [] { (void)plan_storage(hundred_squared(1'000'000), {.mode = StorageMode::host}); }),
             "error: the fields of the run need 38.2 MiB of memory, 977 KiB are free\n"
             "hint: raise --memory or --bytes-limit-host, or take --storage-mode disk or recompute");
 }

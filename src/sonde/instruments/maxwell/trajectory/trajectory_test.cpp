@@ -113,8 +113,9 @@ TEST_P(KeptRun, GivesTheGradientOfTheReference) {
 TEST_P(KeptRun, HasTheSameBitsFromDiskAndComputedAgain) {
   const Shot shot = mixed(GetParam(), 37);
   const auto host = shot.gradient<float>({});
-  for (const Kept& how : {Kept{.mode = StorageMode::disk}, Kept{.mode = StorageMode::recompute, .states = 3, .block_steps = 5},
-                          Kept{.mode = StorageMode::recompute, .states = 1, .block_steps = 10}}) {
+  for (const Kept& how :
+       {Kept{.mode = StorageMode::disk}, Kept{.mode = StorageMode::recompute, .states = 3, .block_steps = 5},
+        Kept{.mode = StorageMode::recompute, .states = 1, .block_steps = 10}}) {
     const auto made = shot.gradient<float>(how);
     EXPECT_EQ(made.record, host.record);
     EXPECT_EQ(made.sources, host.sources);
@@ -194,8 +195,8 @@ TEST(KeptRunOfBand, HasNearlyItsGradientInBf16AndAtTheSafeInterval) {
   const auto exact = shot.gradient<float>({});
   const auto compare = [&](const Kept& how, double most) {
     const auto made = shot.gradient<float>(how);
-    for (const auto& [a, b] :
-         {std::pair(&made.medium.eps_r[1], &exact.medium.eps_r[1]), std::pair(&made.medium.sigma[1], &exact.medium.sigma[1])}) {
+    for (const auto& [a, b] : {std::pair(&made.medium.eps_r[1], &exact.medium.eps_r[1]),
+                               std::pair(&made.medium.sigma[1], &exact.medium.sigma[1])}) {
       const Difference apart = difference(*a, *b);
       EXPECT_LT(apart.relative, most);
       EXPECT_GT(apart.cosine, 0.99999);
@@ -218,8 +219,10 @@ TEST(KeptRunOfBand, IsAliasedBeyondTheLongestInterval) {
 TEST(KeptRunOfBand, SamplesLieOnDiskAndAreComputedAgainWithTheSameBits) {
   const Shot shot = ground();
   const auto host = shot.gradient<float>({.encoding = Encoding::bf16, .interval = 6});
-  for (const Kept& how : {Kept{.mode = StorageMode::disk, .encoding = Encoding::bf16, .interval = 6},
-                          Kept{.mode = StorageMode::recompute, .encoding = Encoding::bf16, .interval = 6, .states = 4, .block_steps = 45}})
+  for (const Kept& how :
+       {Kept{.mode = StorageMode::disk, .encoding = Encoding::bf16, .interval = 6},
+        Kept{
+            .mode = StorageMode::recompute, .encoding = Encoding::bf16, .interval = 6, .states = 4, .block_steps = 45}})
     EXPECT_EQ(shot.gradient<float>(how).medium.eps_r, host.medium.eps_r);
 }
 

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/run/operator.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/maxwell/grid/stability.h"
+#include "sonde/instruments/maxwell/propagate/back_propagator.h"
+#include "sonde/instruments/maxwell/propagate/born_propagator.h"
+#include "sonde/instruments/maxwell/propagate/propagator.h"
+#include "sonde/instruments/maxwell/run/series.h"
+#include "sonde/instruments/maxwell/trajectory/trajectory.h"
+
+namespace sonde::maxwell {
+namespace {
+
+constexpr double most_ratio = 64;
+
+/// What the work of one precision keeps from shot to shot.
+template <class T>
+struct Machinery {
+  std::optional<Propagator<T>> forward{};
+  std::optional<BackPropagator<T>> back{};
+  std::unique_ptr<Trajectory<T>> trajectory{};
+};
+
+template <class T>
+typename Propagator<T>::Beside beside(const Operator::Stepped& stepped) {
+  return {.after = [&stepped](Index, const Propagator<T>&) {
+    if (stepped) stepped();
+  }};
+}
+
+/// By how much the sums of a sweep over sampled steps fall short.
+void scale(SweepSums& sums, double by) {
+  if (by == 1) return;
+  for (auto* group : {&sums.difference, &sums.sum, &sums.magnetic})
+    for (std::vector<double>& values : *group)
+      for (double& value : values) value *= by;
+}
+
+}  // namespace
+
+struct Operator::Impl {
+  Problem problem;
+  OperatorSettings settings;
+  Index ratio = 1;
+  GradientOf of{};
+  Index interval = 1;  ///< of the sampled steps of the propagator
+  std::variant<Machinery<float>, Machinery<double>> machinery{};
+
+  Impl(Problem given, const PmlSettings& layers, double dominant_frequency, const OperatorSettings& how)
+      : problem(std::move(given)), settings(how) {
+    if (settings.precision == Precision::f64) machinery.emplace<Machinery<double>>();
+    const double steps = settings.dt / largest_time_step(problem.grid, problem.medium);
+    if (!(steps <= most_ratio))
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("dt = {} s is {:.3g} times the largest stable step; at most {:g} times is possible",
+                              settings.dt, steps, most_ratio))
+          .hint("take a smaller dt, or larger cells");
+    // The limit of a model of vacuum is dt itself but for rounding.
+    ratio = std::max<Index>(1, static_cast<Index>(std::ceil(steps - 1e-9)));
+    problem.dt = settings.dt / static_cast<double>(ratio);
+    problem.pml = pml_profiles(problem.grid, problem.medium, layers, problem.dt, dominant_frequency);
+  }
+
+  [[nodiscard]] Index inner_steps() const { return settings.steps * ratio; }
+  [[nodiscard]] Series series() const { return {settings.steps, ratio, settings.corrected}; }
+
+  template <class T>
+  Propagator<T>& propagator(Machinery<T>& at) {
+    if (!at.forward) at.forward.emplace(problem);
+    return *at.forward;
+  }
+
+  template <class T>
+  [[nodiscard]] typename BackPropagator<T>::Wanted wanted(const GradientOf& which) const {
+    const bool both = problem.loss == LossForm::exponential && (which.eps_r || which.sigma);
+    return {.difference = which.eps_r || both, .sum = which.sigma || both, .magnetic = which.mu_r};
+  }
+
+  template <class T>
+  std::vector<double> forward(Machinery<T>& at, const Shot& shot, const Stepped& stepped) {
+    const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
+    std::vector<double> record(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
+    Propagator<T>& fields = propagator(at);
+    fields.clear();
+    fields.run(shot.points, inner_steps(), amplitudes, record, beside<T>(stepped));
+    return series().record_of(shot.points.receivers, record);
+  }
+
+  template <class T>
+  std::vector<double> born(Machinery<T>&, const Shot& shot, const ComponentChange& change,
+                           std::span<const double> amplitude_changes, const Stepped& stepped) {
+    BornPropagator<T> fields(problem, change);
+    const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
+    std::vector<double> changes;
+    if (!amplitude_changes.empty()) changes = series().amplitudes_of(shot.points.sources, amplitude_changes);
+    std::vector<double> record(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
+    fields.run(shot.points, inner_steps(), amplitudes, changes, {}, record, stepped);
+    return series().record_of(shot.points.receivers, record);
+  }
+
+  template <class T>
+  ShotGradient gradient(Machinery<T>& at, const Shot& shot, const Loss& loss, const Stepped& stepped) {
+    assert(at.trajectory != nullptr || !of.medium());
+    const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
+    std::vector<double> inner(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
+    Propagator<T>& fields = propagator(at);
+    fields.clear();
+    if (of.medium())
+      at.trajectory->run(fields, shot.points, inner_steps(), amplitudes, inner, stepped);
+    else
+      fields.run(shot.points, inner_steps(), amplitudes, inner, beside<T>(stepped));
+    const std::vector<double> record = series().record_of(shot.points.receivers, inner);
+    std::vector<double> residual(record.size());
+    ShotGradient made;
+    made.value = loss(record, residual);
+    inner = series().residual_of(shot.points.receivers, residual);
+    if (!at.back) at.back.emplace(problem);
+    at.back->clear_sums();
+    std::vector<double> sources(amplitudes.size());
+    at.back->run(shot.points, inner_steps(), inner, at.trajectory.get(), wanted<T>(of), sources);
+    if (of.medium()) {
+      SweepSums sums = at.back->sums();
+      scale(sums, static_cast<double>(interval));
+      made.medium = gradient_of(sums, problem.medium, problem.grid, problem.dt, problem.loss);
+      if (!of.eps_r) made.medium.eps_r = {};
+      if (!of.sigma) made.medium.sigma = {};
+    }
+    if (of.sources) made.sources = series().gradient_of_amplitudes(shot.points.sources, sources);
+    return made;
+  }
+
+  template <class T>
+  void prepare(Machinery<T>& at, const StoragePlan& plan, const TierBudgets& budgets) {
+    at.back.reset();
+    at.trajectory.reset();
+    if (of.medium()) at.trajectory = make_trajectory<T>(plan, budgets);
+  }
+
+  [[nodiscard]] PropagatorBytes forward_bytes() const {
+    const std::size_t poles = problem.medium.poles.size();
+    return settings.precision == Precision::f32 ? Propagator<float>::bytes_for(problem.grid, poles)
+                                                : Propagator<double>::bytes_for(problem.grid, poles);
+  }
+};
+
+Operator::Operator(Problem problem, const PmlSettings& layers, double dominant_frequency,
+                   const OperatorSettings& settings)
+    : impl_(std::make_unique<Impl>(std::move(problem), layers, dominant_frequency, settings)) {}
+Operator::~Operator() = default;
+Operator::Operator(Operator&&) noexcept = default;
+Operator& Operator::operator=(Operator&&) noexcept = default;
+
+const Problem& Operator::problem() const { return impl_->problem; }
+const OperatorSettings& Operator::settings() const { return impl_->settings; }
+Index Operator::ratio() const { return impl_->ratio; }
+Index Operator::inner_steps() const { return impl_->inner_steps(); }
+
+void Operator::set_medium(ComponentMedium medium) {
+  const double most = largest_time_step(impl_->problem.grid, medium);
+  if (impl_->problem.dt > most * (1 + 1e-9))
+    throw Error(ErrorKind::bad_input, fmt::format("a step of {:.5g} s is not stable in this medium: at most {:.5g} s",
+                                                  impl_->problem.dt, most));
+  impl_->problem.medium = std::move(medium);
+  std::visit(
+      [](auto& at) {
+        at.forward.reset();
+        at.back.reset();
+      },
+      impl_->machinery);
+}
+
+std::vector<double> Operator::forward(const Shot& shot, const Stepped& stepped) {
+  return std::visit([&](auto& at) { return impl_->forward(at, shot, stepped); }, impl_->machinery);
+}
+
+std::vector<double> Operator::born(const Shot& shot, const ComponentChange& change,
+                                   std::span<const double> amplitude_changes, const Stepped& stepped) {
+  return std::visit([&](auto& at) { return impl_->born(at, shot, change, amplitude_changes, stepped); },
+                    impl_->machinery);
+}
+
+StorageRequest Operator::storage_request(const GradientOf& of, double highest_frequency) const {
+  const Grid& grid = impl_->problem.grid;
+  StorageRequest made;
+  made.layout.box = {{}, grid.extents()};
+  for (const Axis axis : all_axes)
+    if (of.padding == PaddingGradient::frozen) {
+      made.layout.box.first[dimension(axis)] = grid.low(axis);
+      made.layout.box.last[dimension(axis)] = grid.low(axis) + grid.cells(axis);
+    }
+  for (const Component c : grid.components())
+    if (is_electric(c) ? of.eps_r || of.sigma : of.mu_r) made.layout.components.push_back(c);
+  const bool both = impl_->problem.loss == LossForm::exponential || of.mu_r;
+  made.layout.difference = of.eps_r || both;
+  made.layout.sum = of.sigma || impl_->problem.loss == LossForm::exponential;
+  made.precision = impl_->settings.precision;
+  made.steps = inner_steps();
+  made.ratio = ratio();
+  made.dt = impl_->settings.dt;
+  made.highest_frequency = highest_frequency;
+  made.state_bytes = impl_->forward_bytes().state;
+  return made;
+}
+
+void Operator::prepare_gradient(const GradientOf& of, const StoragePlan& plan, const TierBudgets& budgets) {
+  impl_->of = of;
+  impl_->interval = plan.layout.interval;
+  std::visit([&](auto& at) { impl_->prepare(at, plan, budgets); }, impl_->machinery);
+}
+
+ShotGradient Operator::gradient(const Shot& shot, const Loss& loss, const Stepped& stepped) {
+  return std::visit([&](auto& at) { return impl_->gradient(at, shot, loss, stepped); }, impl_->machinery);
+}
+
+void Operator::add_memory(MemoryPlan& memory, std::size_t sources, std::size_t receivers, const GradientOf* of) const {
+  const Grid& grid = impl_->problem.grid;
+  const std::size_t poles = impl_->problem.medium.poles.size();
+  const auto nodes = static_cast<std::size_t>(grid.count());
+  const PropagatorBytes bytes = impl_->forward_bytes();
+  std::size_t lasting = memory.add("fields and factors", bytes.lasting, fmt::format("{} cells, at most", nodes));
+  std::size_t most = memory.add("making factors", bytes.in_preparation, "float64, before the first step");
+  const auto inner = static_cast<std::size_t>(inner_steps());
+  lasting += memory.add("series", sizeof(double) * inner * (3 * sources + 3 * receivers),
+                        fmt::format("{} steps of {} sources and {} receivers", inner, sources, receivers));
+  if (of != nullptr) {
+    const auto add = [&]<class T>(T) {
+      const auto wanted = impl_->wanted<T>(*of);
+      const PropagatorBytes back = BackPropagator<T>::bytes_for(grid, poles, wanted);
+      lasting += memory.add("transposed fields and sums", back.lasting, fmt::format("{} cells, at most", nodes));
+      std::size_t arrays = 0;
+      for (const Component c : grid.components())
+        arrays += is_electric(c) ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0) + 2 : wanted.magnetic ? 2 : 0;
+      most = std::max(most, memory.add("gradient of a shot", sizeof(double) * nodes * arrays, "float64"));
+    };
+    impl_->settings.precision == Precision::f32 ? add(float{}) : add(double{});
+  }
+  memory.lasting_bytes += lasting;
+  memory.peak_bytes += lasting + most;
+}
+
+}  // namespace sonde::maxwell

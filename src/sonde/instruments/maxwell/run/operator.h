@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sonde/engine/memory/memory_plan.h"
+#include "sonde/engine/memory/tier.h"
+#include "sonde/instruments/maxwell/grid/precision.h"
+#include "sonde/instruments/maxwell/propagate/problem.h"
+#include "sonde/instruments/maxwell/trajectory/storage.h"
+
+namespace sonde::maxwell {
+
+/// What is excited and recorded together, on the padded grid.
+struct Shot {
+  Acquisition points;
+  /// [source][step] at the times of sample_offset.h: moments as Acquisition has them, of hard sources fields.
+  std::vector<double> amplitudes;
+};
+
+struct OperatorSettings {
+  double dt = 0;  ///< s, of amplitudes and records
+  Index steps = 0;
+  bool corrected = false;  ///< takes the error of the time step out of sources and records (time_dispersion.h)
+  Precision precision = Precision::f32;
+};
+
+/// Which derivatives a gradient is asked for.
+struct GradientOf {
+  bool eps_r = true, sigma = true, mu_r = false, sources = false;
+  PaddingGradient padding = PaddingGradient::exact;
+  [[nodiscard]] bool medium() const { return eps_r || sigma || mu_r; }
+};
+
+struct ShotGradient {
+  double value = 0;
+  ComponentChange medium{};       ///< of eps_r, sigma (with poles eps_r is eps_inf) and mu_r, those asked for
+  std::vector<double> sources{};  ///< [source][step]
+};
+
+/// Runs of shots on a medium, prepared once: from amplitudes at the survey's time step to records at it, whatever
+/// steps the stability limit demands between; and the derivatives of that, exact but for rounding. One shot at a time,
+/// on all threads. Not thread-safe.
+class Operator {
+ public:
+  /// Time step and layers of `problem` are made here; those of the layers stay as the first medium had them. Throws
+  /// what pml_profiles() throws, and Error(bad_input) for a time step more than 64 times the largest stable one.
+  Operator(Problem problem, const PmlSettings& layers, double dominant_frequency, const OperatorSettings& settings);
+  ~Operator();
+  Operator(Operator&&) noexcept;
+  Operator& operator=(Operator&&) noexcept;
+
+  [[nodiscard]] const Problem& problem() const;
+  [[nodiscard]] const OperatorSettings& settings() const;
+  /// Steps of the propagator in one of the survey, and of a whole run.
+  [[nodiscard]] Index ratio() const;
+  [[nodiscard]] Index inner_steps() const;
+  /// Another medium on the same grid, with the same layers. Throws Error(bad_input) where the time step is not stable
+  /// for it.
+  void set_medium(ComponentMedium medium);
+
+  /// Called after each step that is computed.
+  using Stepped = std::function<void()>;
+
+  /// The record of a shot from fields that are zero, [receiver][step].
+  [[nodiscard]] std::vector<double> forward(const Shot& shot, const Stepped& stepped = {});
+  /// The change of the record along a change of medium and amplitudes ([source][step], or empty), [receiver][step].
+  [[nodiscard]] std::vector<double> born(const Shot& shot, const ComponentChange& change,
+                                         std::span<const double> amplitude_changes, const Stepped& stepped = {});
+
+  /// What storage has to do for a gradient of fields up to `highest_frequency` Hz; the free bytes are not filled in.
+  [[nodiscard]] StorageRequest storage_request(const GradientOf& of, double highest_frequency) const;
+  /// For all gradients from now on. Reserves what the plan holds.
+  void prepare_gradient(const GradientOf& of, const StoragePlan& plan, const TierBudgets& budgets);
+  /// The value of a loss of the record, [receiver][step], and its derivative, the residual.
+  using Loss = std::function<double(std::span<const double> record, std::span<double> residual)>;
+  /// Runs the shot, asks for the loss of its record and takes the run back. Error(not_supported) for hard sources.
+  [[nodiscard]] ShotGradient gradient(const Shot& shot, const Loss& loss, const Stepped& stepped = {});
+
+  /// What a run holds, with its gradient where `of` is not null; `sources` and `receivers` in a shot.
+  void add_memory(MemoryPlan& memory, std::size_t sources, std::size_t receivers, const GradientOf* of = nullptr) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sonde::maxwell
