@@ -177,7 +177,7 @@ StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& s
     if (memory)
       refuse_memory(stored(request, StorageMode::host, possible.back().encoding, possible.back().interval), limit);
   }
-  const std::string short_of = fmt::format("memory has room for {} only", format_bytes(static_cast<double>(limit)));
+  const std::string short_of = fmt::format("memory has space for {} only", format_bytes(static_cast<double>(limit)));
   if (any || settings.mode == StorageMode::disk) {
     for (const Way& way : possible) {
       StoragePlan plan = stored(request, StorageMode::disk, way.encoding, way.interval);
@@ -199,7 +199,7 @@ StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& s
                        2 * static_cast<std::size_t>(least.layout.elements()) * element_bytes(request);
     refuse_memory(least, within);
   }
-  plan->because = any ? short_of + ", and the disk has less room" : "asked for";
+  plan->because = any ? short_of + ", and the disk has less space" : "asked for";
   return *plan;
 }
 
