@@ -136,11 +136,6 @@ double largest_time_step(const Experiment& experiment) {
   return largest_time_step(Grid(experiment.grid), slowest);
 }
 
-Index inner_steps(const Experiment& experiment) {
-  // A step at the limit itself needs no second one because of rounding.
-  return std::max<Index>(1, static_cast<Index>(std::ceil(experiment.dt / largest_time_step(experiment) - 1e-9)));
-}
-
 void require_medium(const Experiment& experiment) {
   const Grid grid(experiment.grid);
   require_model(experiment.model, grid);

@@ -30,6 +30,8 @@ struct SurveyShot {
   /// [source][step]: of an electric component the moment I dl in A m (in tm2d the current in A) at (n + 1/2) dt, of a
   /// magnetic one its moment in V m (V) at n dt.
   std::vector<double> amplitudes{};
+
+  friend bool operator==(const SurveyShot&, const SurveyShot&) = default;
 };
 
 /// Debye relaxation on the elements of a model, -, s.
@@ -72,8 +74,6 @@ using Words = std::vector<std::pair<std::string, Enum>>;
 
 /// The largest stable step of its model on its grid, s (stability.h).
 [[nodiscard]] double largest_time_step(const Experiment& experiment);
-/// Steps of a run for each of the experiment's.
-[[nodiscard]] Index inner_steps(const Experiment& experiment);
 
 /// Grid, model and poles. Throws Error(bad_input) for what Grid and require_model() refuse, for eps_r < 1 unless it is
 /// allowed, and for poles that have another size, deps < 0 or tau <= 0, or whose materials are located in cells.

@@ -39,13 +39,6 @@ TEST(Experiment, TimeStepIsTheCourantNumberTimesTheStabilityLimit) {
   EXPECT_NEAR(small_experiment().dt / (0.9 * limit), 1, 1e-12);  // rounding
 }
 
-TEST(Experiment, NeedsInnerStepsAboveTheLimit) {
-  Experiment experiment = small_experiment();
-  EXPECT_EQ(inner_steps(experiment), 1);
-  experiment.dt = 2.5 * largest_time_step(experiment);
-  EXPECT_EQ(inner_steps(experiment), 3);
-}
-
 TEST(Experiment, IndicesAreTheElementsOfTheArrayOfTheComponent) {
   const Experiment experiment = testing::small_cube();
   const SurveyShot& shot = experiment.shots.at(0);
