@@ -6,41 +6,12 @@
 #include <memory>
 #include <utility>
 
-#include "sonde/engine/base/error.h"
-#include "sonde/instruments/maxwell/grid/stability.h"
+#include "sonde/instruments/maxwell/bench/gradient_case.h"
+#include "sonde/instruments/maxwell/bench/vacuum.h"
 #include "sonde/instruments/maxwell/propagate/propagator.h"
 
 namespace sonde::maxwell {
 namespace {
-
-constexpr Index layer = 10;
-
-/// Vacuum with layers inside of `cells` along each axis, as the speed models of gprMax are.
-Problem vacuum(Mode mode, int order, Index cells) {
-  if (cells < 2 * layer + 8)
-    throw Error(ErrorKind::usage, fmt::format("{} cells along an axis: expected at least {}", cells, 2 * layer + 8));
-  GridSpec spec;
-  spec.mode = mode;
-  spec.order = order;
-  spec.spacing = {1e-3, 1e-3, 1e-3};
-  for (const Axis axis : all_axes) {
-    if (mode == Mode::tm2d && axis == Axis::y) continue;
-    spec.cells[dimension(axis)] = cells - 2 * layer;
-    spec.pml[dimension(axis)] = {layer, layer};
-  }
-  const Grid grid(spec);
-  const auto count = static_cast<std::size_t>(grid.cells(Axis::z) * grid.cells(Axis::y) * grid.cells(Axis::x));
-  Problem made{grid, locate({std::vector<double>(count, 1.0), std::vector<double>(count, 0.0)}, grid), {}, 0};
-  made.dt = 0.99 * largest_time_step(grid, made.medium);
-  made.pml = pml_profiles(grid, made.medium, gprmax_pml(), made.dt, 0);
-  return made;
-}
-
-Acquisition one_source(const Problem& problem) {
-  const auto third = [&](Axis axis) { return problem.grid.extent(axis) / 3; };
-  const Point point{Component::Ey, {{problem.grid.index(third(Axis::z), third(Axis::y), third(Axis::x))}}};
-  return {{point}, {point}};
-}
 
 /// Reads and writes of the fields in a step that goes through memory once, factors and layers apart: E and H in and
 /// out.
@@ -90,7 +61,7 @@ PreparedCase prepare_forward(const BenchPoint& point, Mode mode, Index steps) {
   made.operations.push_back(forward<double>(mode, 2, cells, steps));
   made.input =
       fmt::format("{} steps of {} cells of vacuum in {}D, layers of {} cells on every side", steps,
-                  mode == Mode::tm2d ? cells * cells : cells * cells * cells, mode == Mode::tm2d ? 2 : 3, layer);
+                  mode == Mode::tm2d ? cells * cells : cells * cells * cells, mode == Mode::tm2d ? 2 : 3, vacuum_layer);
   return made;
 }
 
@@ -106,7 +77,8 @@ std::vector<BenchCase> bench_cases() {
            .summary = "Steps of the field in two dimensions, size in cells along an axis",
            .sizes = {"256", "1024"},
            .devices = {DeviceKind::cpu},
-           .prepare = [](const BenchPoint& point) { return prepare_forward(point, Mode::tm2d, 100); }}};
+           .prepare = [](const BenchPoint& point) { return prepare_forward(point, Mode::tm2d, 100); }},
+          gradient_case()};
 }
 
 }  // namespace sonde::maxwell

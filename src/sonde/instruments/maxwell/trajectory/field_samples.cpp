@@ -56,6 +56,14 @@ FieldSamples<T>::FieldSamples(SampleLayout layout, Index most_steps, Tier tier, 
   if (layout_.interval > 1) before_.resize(layout_.components.size() * static_cast<std::size_t>(layout_.box.count()));
 }
 
+/// Pages come into being here and not in the middle of the first run.
+template <class T>
+void FieldSamples<T>::touch(Index samples) {
+  parallel_for(samples, 1, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i) std::fill_n(store_.template in_place<T>(i), layout_.elements(), T(0));
+  });
+}
+
 template <class T>
 Index FieldSamples<T>::place(std::size_t quantity, Component c, Index k, Index j) const {
   const NodeBox& box = layout_.box;

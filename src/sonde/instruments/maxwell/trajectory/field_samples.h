@@ -42,6 +42,7 @@ class FieldSamples : public KeptFields<T> {
 
  private:
   [[nodiscard]] Index place(std::size_t quantity, Component c, Index k, Index j) const;
+  void touch(Index samples);
   void begin_sample(Index sample);
   void end_sample();
   void copy_plane(const Propagator<T>& fields, bool electric, Index k, T* to) const;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/bench/gradient_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "sonde/instruments/maxwell/bench/vacuum.h"
+#include "sonde/instruments/maxwell/run/operator.h"
+
+namespace sonde::maxwell {
+namespace {
+
+constexpr Index gradient_steps = 300;
+/// Highest frequency times time step: the safe interval is 5 steps.
+constexpr double highest_over_rate = 0.07;
+
+struct Work {
+  Operator waves;
+  Shot shot;
+  double value = 0;
+
+  explicit Work(Index cells) : waves(make(cells)), shot{one_source(waves.problem()), {}} {
+    shot.amplitudes.resize(static_cast<std::size_t>(gradient_steps));
+    shot.amplitudes.front() = waves.problem().grid.cell_volume();
+  }
+  static Operator make(Index cells) {
+    Problem problem = vacuum(Mode::em3d, 2, cells);
+    const double dt = problem.dt;
+    return Operator(std::move(problem), gprmax_pml(), 0, {.dt = dt, .steps = gradient_steps});
+  }
+  void forward() { value += waves.forward(shot).back(); }
+  void gradient() {
+    value += waves
+                 .gradient(shot,
+                           [](std::span<const double> record, std::span<double> residual) {
+                             std::copy(record.begin(), record.end(), residual.begin());
+                             return record.back();
+                           })
+                 .value;
+  }
+};
+
+Operation kept(const std::shared_ptr<Work>& work, const std::string& name, const StorageSettings& settings) {
+  const GradientOf of{};
+  StorageRequest request = work->waves.storage_request(of, highest_over_rate / work->waves.settings().dt);
+  const TierBudgets budgets = TierBudgets::around(Device::cpu(), Budget::automatic(Device::cpu()));
+  request.host_bytes = budgets.host.available_bytes();
+  request.disk_bytes = budgets.disk.available_bytes();
+  const StoragePlan plan = plan_storage(request, settings);
+  // Fields in and out forwards and backwards, samples written and read, and sums of two per component of E.
+  const double cells = static_cast<double>(work->waves.problem().grid.count());
+  const double sample = static_cast<double>(plan.layout.samples(gradient_steps) * plan.layout.elements()) *
+                        (plan.encoding == Encoding::bf16 ? 2 : 4);
+  const double sums = 2.0 * 2 * 3 * 4 * cells / static_cast<double>(plan.layout.interval);
+  return {.name = name,
+          .run = [=] { work->gradient(); },
+          .bytes = (2 * 48 * cells + sums) * static_cast<double>(gradient_steps) + 2 * sample,
+          .before = [=] { work->waves.prepare_gradient(of, plan, budgets); }};
+}
+
+PreparedCase prepare_gradient(const BenchPoint& point) {
+  const Index cells = whole_size(point.size, "cells along an axis");
+  const auto work = std::make_shared<Work>(cells);
+  PreparedCase made;
+  made.operations.push_back({.name = "forward",
+                             .run = [=] { work->forward(); },
+                             .bytes = 48.0 * static_cast<double>(cells * cells * cells * gradient_steps)});
+  made.operations.push_back(kept(work, "gradient", {.mode = StorageMode::host}));
+  const double dt = work->waves.settings().dt;
+  made.operations.push_back(kept(work, "gradient, safe interval",
+                                 {.mode = StorageMode::host, .interval = safe_interval(highest_over_rate / dt, dt)}));
+  made.operations.push_back(
+      kept(work, "gradient, bf16", {.mode = StorageMode::host, .compression = Compression::bf16}));
+  made.operations.push_back(kept(work, "gradient, disk", {.mode = StorageMode::disk}));
+  made.operations.push_back(kept(work, "gradient, computed again", {.mode = StorageMode::recompute}));
+  made.input = fmt::format("{} steps of {} cells of vacuum, layers of {} cells on every side, f32, order 2",
+                           gradient_steps, cells * cells * cells, vacuum_layer);
+  return made;
+}
+
+}  // namespace
+
+BenchCase gradient_case() {
+  return {.name = "maxwell-gradient",
+          .summary = "A shot and its gradient of eps_r and sigma, by what is kept of it, size in cells along an axis",
+          .sizes = {"64", "96"},
+          .devices = {DeviceKind::cpu},
+          .prepare = prepare_gradient,
+          .targets = {{.name = "k = 1", .of = {"gradient"}, .over = {"forward"}, .limit = 3.2},
+                      {.name = "safe k", .of = {"gradient, safe interval"}, .over = {"forward"}, .limit = 2.5}}};
+}
+
+}  // namespace sonde::maxwell

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include "sonde/instruments/maxwell/propagate/problem.h"
+
+namespace sonde::maxwell {
+
+inline constexpr Index vacuum_layer = 10;
+
+/// Vacuum with layers of ten cells inside of `cells` along each axis, as the speed models of gprMax are.
+[[nodiscard]] Problem vacuum(Mode mode, int order, Index cells);
+/// A source of Ey a third along each axis, which is recorded too.
+[[nodiscard]] Acquisition one_source(const Problem& problem);
+
+}  // namespace sonde::maxwell
