@@ -10,7 +10,8 @@ namespace sonde::maxwell {
 
 Problem vacuum(Mode mode, int order, Index cells) {
   if (cells < 2 * vacuum_layer + 8)
-    throw Error(ErrorKind::usage, fmt::format("{} cells along an axis: expected at least {}", cells, 2 * vacuum_layer + 8));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} cells along an axis: expected at least {}", cells, 2 * vacuum_layer + 8));
   GridSpec spec;
   spec.mode = mode;
   spec.order = order;

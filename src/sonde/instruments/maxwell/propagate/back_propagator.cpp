@@ -36,19 +36,13 @@ struct BackPropagator<T>::Impl : stepping::Stepper<T> {
     return array.empty() ? nullptr : static_cast<T*>(array.data()) + this->lattice.row(k, j);
   }
 
-  /// Adds sign w (new - old) and w (new + old), where there is a place for them.
+  /// Adds sign w (new - old) and sign w (new + old), where there is a place for them.
   static void add_row(const typename KeptFields<T>::Row& kept, const T* w, T sign, T* differences, T* sums,
                       Index width) {
-    if (kept.before != nullptr) {
-      const T *before = kept.before, *after = kept.after;
-      for (Index x = 0; differences != nullptr && x < width; ++x)
-        differences[x] += sign * w[x] * (after[x] - before[x]);
-      for (Index x = 0; sums != nullptr && x < width; ++x) sums[x] += sign * w[x] * (after[x] + before[x]);
-      return;
-    }
-    const T *difference = kept.difference, *sum = kept.sum;
-    for (Index x = 0; differences != nullptr && x < width; ++x) differences[x] += sign * w[x] * difference[x];
-    for (Index x = 0; sums != nullptr && x < width; ++x) sums[x] += sign * w[x] * sum[x];
+    const TransposeKernels<T>& with = transpose_kernels<T>();
+    if (kept.before != nullptr) return with.add_changes(w, sign, kept.before, kept.after, differences, sums, width);
+    if (differences != nullptr) with.add_products(w, sign, kept.difference, differences, width);
+    if (sums != nullptr) with.add_products(w, sign, kept.sum, sums, width);
   }
 
   /// v of H is -u.

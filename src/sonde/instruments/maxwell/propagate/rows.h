@@ -47,6 +47,29 @@ struct RowKernels {
                         T* psi, Index psi_pitch, T* to, const RowBlock& block);
 };
 
+/// What a transposed step does beside that.
+template <class T>
+struct TransposeKernels {
+  /// What a layer keeps and carries of its component: psi <- b psi + field, carried = (k_inverse - 1) field + a psi;
+  /// psi and carried have rows of their own pitch.
+  void (*carry)(const T* field, const LayerFactors<T>& layer, T* psi, T* carried, Index psi_pitch,
+                const RowBlock& block);
+  void (*carry_along_x)(const T* field, const LayerFactors<T>& layer, T* psi, T* carried, Index psi_pitch,
+                        const RowBlock& block);
+  /// difference <- difference + factor w (after - before), sum <- sum + factor w (after + before), for those that are
+  /// not null.
+  void (*add_changes)(const T* w, T factor, const T* before, const T* after, T* difference, T* sum, Index width);
+  /// to <- to + factor w change.
+  void (*add_products)(const T* w, T factor, const T* change, T* to, Index width);
+};
+
+template <class T>
+[[nodiscard]] const TransposeKernels<T>& transpose_kernels();
+template <>
+const TransposeKernels<float>& transpose_kernels<float>();
+template <>
+const TransposeKernels<double>& transpose_kernels<double>();
+
 /// Of order 2, 4, 6 or 8, for the instruction set of this processor.
 template <class T>
 [[nodiscard]] const RowKernels<T>& row_kernels(int order);

@@ -82,6 +82,48 @@ SONDE_INLINE void layer(Derivative<T> d, const LayerFactors<T> by, const T* cons
   }
 }
 
+template <bool along_x, class T>
+SONDE_INLINE void carry(const T* field, const LayerFactors<T> by, T* psi, T* carried, Index psi_pitch,
+                        const RowBlock block) {
+  for (Index row = 0; row < block.rows; ++row) {
+#pragma GCC ivdep
+    for (Index x = 0; x < block.width; ++x) {
+      const Index at = along_x ? x : 0;
+      const T now = by.b[at] * psi[x] + field[x];
+      psi[x] = now;
+      carried[x] = (by.k_inverse[at] - 1) * field[x] + by.a[at] * now;
+    }
+    field += block.pitch;
+    psi += psi_pitch;
+    carried += psi_pitch;
+  }
+}
+
+template <class T>
+SONDE_INLINE void add_changes(const T* w, T factor, const T* before, const T* after, T* difference, T* sum,
+                              Index width) {
+  if (difference != nullptr && sum != nullptr) {
+#pragma GCC ivdep
+    for (Index x = 0; x < width; ++x) {
+      const T weight = factor * w[x];
+      difference[x] += weight * (after[x] - before[x]);
+      sum[x] += weight * (after[x] + before[x]);
+    }
+  } else if (difference != nullptr) {
+#pragma GCC ivdep
+    for (Index x = 0; x < width; ++x) difference[x] += factor * w[x] * (after[x] - before[x]);
+  } else if (sum != nullptr) {
+#pragma GCC ivdep
+    for (Index x = 0; x < width; ++x) sum[x] += factor * w[x] * (after[x] + before[x]);
+  }
+}
+
+template <class T>
+SONDE_INLINE void add_products(const T* w, T factor, const T* change, T* to, Index width) {
+#pragma GCC ivdep
+  for (Index x = 0; x < width; ++x) to[x] += factor * w[x] * change[x];
+}
+
 }  // namespace sonde::maxwell::rows
 
 // The kernels of one order: target_clones needs functions that are no templates.
@@ -108,17 +150,39 @@ SONDE_INLINE void layer(Derivative<T> d, const LayerFactors<T> by, const T* cons
   }                                                                                                                    \
   constexpr RowKernels<T> of_order_##order{electric_##order, magnetic_##order, magnetic_of_two_##order, layer_##order, \
                                            layer_along_x_##order};
-#define SONDE_ROWS_OF_TYPE(T, name)                \
-  namespace rows::name {                           \
-  SONDE_ROWS_OF_ORDER(T, 2)                        \
-  SONDE_ROWS_OF_ORDER(T, 4)                        \
-  SONDE_ROWS_OF_ORDER(T, 6)                        \
-  SONDE_ROWS_OF_ORDER(T, 8)                        \
-  }                                                \
-  template <>                                      \
-  const RowKernels<T>& row_kernels<T>(int order) { \
-    return order == 2   ? rows::name::of_order_2   \
-           : order == 4 ? rows::name::of_order_4   \
-           : order == 6 ? rows::name::of_order_6   \
-                        : rows::name::of_order_8;  \
+#define SONDE_TRANSPOSE_OF_TYPE(T)                                                                                  \
+  SONDE_MULTIVERSION void carry(const T* field, const LayerFactors<T>& by, T* psi, T* carried, Index psi_pitch,     \
+                                const RowBlock& block) {                                                            \
+    rows::carry<false, T>(field, by, psi, carried, psi_pitch, block);                                               \
+  }                                                                                                                 \
+  SONDE_MULTIVERSION void carry_along_x(const T* field, const LayerFactors<T>& by, T* psi, T* carried,              \
+                                        Index psi_pitch, const RowBlock& block) {                                   \
+    rows::carry<true, T>(field, by, psi, carried, psi_pitch, block);                                                \
+  }                                                                                                                 \
+  SONDE_MULTIVERSION void add_changes(const T* w, T factor, const T* before, const T* after, T* difference, T* sum, \
+                                      Index width) {                                                                \
+    rows::add_changes<T>(w, factor, before, after, difference, sum, width);                                         \
+  }                                                                                                                 \
+  SONDE_MULTIVERSION void add_products(const T* w, T factor, const T* change, T* to, Index width) {                 \
+    rows::add_products<T>(w, factor, change, to, width);                                                            \
+  }                                                                                                                 \
+  constexpr TransposeKernels<T> transposed{carry, carry_along_x, add_changes, add_products};
+#define SONDE_ROWS_OF_TYPE(T, name)                   \
+  namespace rows::name {                              \
+  SONDE_ROWS_OF_ORDER(T, 2)                           \
+  SONDE_ROWS_OF_ORDER(T, 4)                           \
+  SONDE_ROWS_OF_ORDER(T, 6)                           \
+  SONDE_ROWS_OF_ORDER(T, 8)                           \
+  SONDE_TRANSPOSE_OF_TYPE(T)                          \
+  }                                                   \
+  template <>                                         \
+  const RowKernels<T>& row_kernels<T>(int order) {    \
+    return order == 2   ? rows::name::of_order_2      \
+           : order == 4 ? rows::name::of_order_4      \
+           : order == 6 ? rows::name::of_order_6      \
+                        : rows::name::of_order_8;     \
+  }                                                   \
+  template <>                                         \
+  const TransposeKernels<T>& transpose_kernels<T>() { \
+    return rows::name::transposed;                    \
   }

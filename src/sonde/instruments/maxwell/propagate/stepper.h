@@ -356,31 +356,32 @@ struct Stepper {
   void carry(bool electric, Index k) {
     for (const Component c : problem.grid.components())
       for (std::size_t t = 0; is_electric(c) == electric && t < 2; ++t)
-        if (Layer<T>& layer = layers[which(c)][t]; has_term(c, t) && !layer.empty())
-          for (Index j = 0; j < lattice.extents[1]; ++j) carry_row(c, t, layer, k, j);
+        if (has_term(c, t) && !layers[which(c)][t].empty()) carry_plane(c, t, layers[which(c)][t], k);
   }
 
-  void carry_row(Component c, std::size_t t, Layer<T>& layer, Index k, Index j) {
+  void carry_plane(Component c, std::size_t t, Layer<T>& layer, Index k) {
     const Axis along = curl_terms(c)[t].along;
-    const T* field = row_of(c, k, j);
+    const Index rows = lattice.extents[1];
+    const TransposeKernels<T>& with = transpose_kernels<T>();
     T *psi = static_cast<T*>(layer.psi.data()), *carried = static_cast<T*>(layer.carried.data());
-    const auto move = [&](Index place_of, Index x, Index i) {
-      const auto at = static_cast<std::size_t>(i);
-      const T now = layer.b[at] * psi[place_of] + field[x];
-      psi[place_of] = now;
-      carried[place_of] = (layer.k_inverse[at] - 1) * field[x] + layer.a[at] * now;
-    };
     if (along == Axis::x) {
-      const Index first = table_row(k, j) * layer.width();
-      for (Index x = 0; x < layer.low; ++x) move(first + x, x, x);
-      for (Index x = layer.high; x < layer.extent; ++x) move(first + layer.slot(x), x, x);
+      const auto end = [&](Index first, Index last) {
+        const Index at = table_row(k, 0) * layer.width() + layer.slot(first);
+        if (first < last)
+          with.carry_along_x(row_of(c, k, 0) + first, layer.factors(first), psi + at, carried + at, layer.width(),
+                             {rows, lattice.pitch, last - first});
+      };
+      end(0, layer.low);
+      end(layer.high, layer.extent);
       return;
     }
-    const Index i = along == Axis::z ? k : j;
-    if (!layer.has(i)) return;
-    const Index first =
-        (along == Axis::z ? layer.slot(i) * lattice.extents[1] + j : k * layer.width() + layer.slot(i)) * lattice.pitch;
-    for (Index x = 0; x < width(); ++x) move(first + x, x, i);
+    const auto rows_from = [&](Index j, Index count, Index i, Index row) {
+      with.carry(row_of(c, k, j), layer.factors(i), psi + row * lattice.pitch, carried + row * lattice.pitch,
+                 lattice.pitch, {count, lattice.pitch, width()});
+    };
+    if (along == Axis::z && layer.has(k)) rows_from(0, rows, k, layer.slot(k) * rows);
+    for (Index j = 0; along == Axis::y && j < rows; ++j)
+      if (layer.has(j)) rows_from(j, 1, j, k * layer.width() + layer.slot(j));
   }
 
   /// Rows of a plane whose taps lie alike: all, but those near walls along y, whose images are elsewhere.
