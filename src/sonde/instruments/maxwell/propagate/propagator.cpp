@@ -71,6 +71,20 @@ const T* Propagator<T>::row(Component c, Index k, Index j) const {
 }
 
 template <class T>
+View<T, 3> Propagator<T>::field(Component c) {
+  const Triple& n = impl_->lattice.extents;
+  View<T, 3> made(impl_->row_of(c, 0, 0), n[0], n[1], n[2]);
+  made.stride[0] = impl_->lattice.stride(Axis::z);
+  made.stride[1] = impl_->lattice.pitch;
+  return made;
+}
+
+template <class T>
+void Propagator<T>::fields_changed() {
+  impl_->clear_walls();
+}
+
+template <class T>
 void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const double> amplitudes,
                         std::span<double> record, const Beside& beside) {
   const std::size_t sources = shot.sources.size(), receivers = shot.receivers.size();

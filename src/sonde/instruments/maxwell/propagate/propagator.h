@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "sonde/engine/array/view.h"
 #include "sonde/instruments/maxwell/propagate/plane_hooks.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 
@@ -41,6 +42,10 @@ class Propagator {
   void restore(std::span<const std::byte> from);
   /// Row [x] of a component: E^n and H^{n-1/2} between steps.
   [[nodiscard]] const T* row(Component c, Index k, Index j) const;
+  /// The same as a whole where it is in memory, [z][y][x] of the padded grid. Between steps it may be written into;
+  /// fields_changed() has to follow, which takes values as set_state() does.
+  [[nodiscard]] View<T, 3> field(Component c);
+  void fields_changed();
 
   /// What goes on beside the steps 0, 1, ... of a run.
   struct Beside {

@@ -186,9 +186,9 @@ struct GprmaxRun::Impl {
     return shot;
   }
 
-  [[nodiscard]] GprmaxRecord run(Index which, const std::function<void()>& stepped) {
+  [[nodiscard]] GprmaxRecord run(Index which, const std::function<void()>& stepped, const Watch& watch) {
     GprmaxRecord made{acquisition_of_run(model, which), {}};
-    const std::vector<double> recorded = waves.forward(shot_of(made.acquisition), stepped);
+    const std::vector<double> recorded = waves.forward(shot_of(made.acquisition), stepped, watch);
     auto next = recorded.begin();
     for (const GprmaxReceiverPoint& receiver : made.acquisition.receivers) {
       auto& traces = made.traces.emplace_back();
@@ -214,6 +214,8 @@ const GprmaxModel& GprmaxRun::model() const { return impl_->model; }
 const GprmaxPlan& GprmaxRun::plan() const { return impl_->plan; }
 Index GprmaxRun::cells() const { return impl_->problem().grid.count(); }
 Index GprmaxRun::steps() const { return impl_->waves.inner_steps(); }
-GprmaxRecord GprmaxRun::run(Index which, const std::function<void()>& stepped) { return impl_->run(which, stepped); }
+GprmaxRecord GprmaxRun::run(Index which, const std::function<void()>& stepped, const Watch& watch) {
+  return impl_->run(which, stepped, watch);
+}
 
 }  // namespace sonde::maxwell

@@ -10,6 +10,7 @@
 #include "sonde/instruments/maxwell/grid/precision.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 #include "sonde/instruments/maxwell/read/gprmax_model.h"
+#include "sonde/instruments/maxwell/run/live_fields.h"
 
 namespace sonde::maxwell {
 
@@ -60,7 +61,8 @@ class GprmaxRun {
 
   /// Run 0, 1, ... with its sources and receivers moved; `stepped` is called after each inner step. The first one makes
   /// the factors. Ends between steps when asked to stop.
-  [[nodiscard]] GprmaxRecord run(Index which, const std::function<void()>& stepped = {});
+  /// Steps of the watch are samples of the traces: it sees the fields that gprMax records before its step n, at n.
+  [[nodiscard]] GprmaxRecord run(Index which, const std::function<void()>& stepped = {}, const Watch& watch = {});
 
  private:
   struct Impl;

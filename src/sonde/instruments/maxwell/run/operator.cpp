@@ -86,12 +86,35 @@ struct Operator::Impl {
   }
 
   template <class T>
-  std::vector<double> forward(Machinery<T>& at, const Shot& shot, const Stepped& stepped) {
+  void show(Propagator<T>& fields, Index step, const Watch& watch) {
+    if (!watch.look) return;
+    LiveFields shown(fields);
+    watch.look(step, shown);
+    if (shown.edited()) fields.fields_changed();
+  }
+
+  template <class T>
+  std::vector<double> forward(Machinery<T>& at, const Shot& shot, const Stepped& stepped, const Watch& watch) {
     const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
     std::vector<double> record(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
     Propagator<T>& fields = propagator(at);
     fields.clear();
-    fields.run(shot.points, inner_steps(), amplitudes, record, beside<T>(stepped));
+    std::optional<EnergyMeter<T>> meter;
+    if (watch.energy) meter.emplace(problem, fields);
+    const auto measured = [&](Index n) { return watch.energy && n % (watch.energy_every * ratio) == 0; };
+    fields.run(shot.points, inner_steps(), amplitudes, record,
+               {.before =
+                    [&](Index n) {
+                      if (n % ratio == 0) show(fields, n / ratio, watch);
+                      if (meter) meter->measure_next(measured(n));
+                    },
+                .planes = meter ? meter->hooks() : PlaneHooks{},
+                .after =
+                    [&](Index n, const Propagator<T>&) {
+                      if (measured(n)) watch.energy(n / ratio, meter->taken());
+                      if (stepped) stepped();
+                    }});
+    show(fields, settings.steps, watch);
     return series().record_of(shot.points.receivers, record);
   }
 
@@ -178,8 +201,8 @@ void Operator::set_medium(ComponentMedium medium) {
       impl_->machinery);
 }
 
-std::vector<double> Operator::forward(const Shot& shot, const Stepped& stepped) {
-  return std::visit([&](auto& at) { return impl_->forward(at, shot, stepped); }, impl_->machinery);
+std::vector<double> Operator::forward(const Shot& shot, const Stepped& stepped, const Watch& watch) {
+  return std::visit([&](auto& at) { return impl_->forward(at, shot, stepped, watch); }, impl_->machinery);
 }
 
 std::vector<double> Operator::born(const Shot& shot, const ComponentChange& change,

@@ -10,6 +10,7 @@
 #include "sonde/engine/memory/tier.h"
 #include "sonde/instruments/maxwell/grid/precision.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
+#include "sonde/instruments/maxwell/run/live_fields.h"
 #include "sonde/instruments/maxwell/trajectory/storage.h"
 
 namespace sonde::maxwell {
@@ -66,7 +67,7 @@ class Operator {
   using Stepped = std::function<void()>;
 
   /// The record of a shot from fields that are zero, [receiver][step].
-  [[nodiscard]] std::vector<double> forward(const Shot& shot, const Stepped& stepped = {});
+  [[nodiscard]] std::vector<double> forward(const Shot& shot, const Stepped& stepped = {}, const Watch& watch = {});
   /// The change of the record along a change of medium and amplitudes ([source][step], or empty), [receiver][step].
   [[nodiscard]] std::vector<double> born(const Shot& shot, const ComponentChange& change,
                                          std::span<const double> amplitude_changes, const Stepped& stepped = {});

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/propagate/energy_meter.h"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+
+#include "sonde/instruments/maxwell/grid/constants.h"
+#include "sonde/instruments/maxwell/propagate/kept_fields.h"
+
+namespace sonde::maxwell {
+
+template <class T>
+struct EnergyMeter<T>::Impl {
+  using Plane = std::vector<T>;
+
+  const Problem& problem;
+  const Propagator<T>& fields;
+  NodeBox box{};
+  std::vector<double> electric, magnetic;  // [z]
+  bool measured = false;
+  // H of a plane before its step: from before_magnetic to after_magnetic, so that as many are in use as threads.
+  std::vector<Plane> old;  // [z], empty where none is in use
+  std::vector<Plane> unused;
+  std::mutex guard;  // of `unused`
+
+  Impl(const Problem& p, const Propagator<T>& f)
+      : problem(p),
+        fields(f),
+        electric(static_cast<std::size_t>(p.grid.extent(Axis::z))),
+        magnetic(electric.size()),
+        old(electric.size()) {
+    for (const Axis axis : all_axes) {
+      box.first[dimension(axis)] = p.grid.low(axis);
+      box.last[dimension(axis)] = p.grid.low(axis) + p.grid.cells(axis);
+    }
+  }
+
+  [[nodiscard]] bool counts(Index k) const { return measured && k >= box.first[0] && k < box.last[0]; }
+
+  /// body(component, node of the row's first element, row from the box's first x on).
+  template <class Body>
+  void for_each_row(bool electric_ones, Index k, const Body& body) const {
+    for (const Component c : problem.grid.components())
+      for (Index j = box.first[1]; is_electric(c) == electric_ones && j < box.last[1]; ++j)
+        body(c, static_cast<std::size_t>(problem.grid.index(k, j, box.first[2])), fields.row(c, k, j) + box.first[2]);
+  }
+
+  void add_electric(Index k) {
+    double sum = 0;
+    for_each_row(true, k, [&](Component c, std::size_t node, const T* e) {
+      const double* eps_r = problem.medium.eps_r[place(c)].data() + node;
+      for (Index x = 0; x < box.extent(2); ++x) sum += eps_r[x] * static_cast<double>(e[x]) * static_cast<double>(e[x]);
+    });
+    electric[static_cast<std::size_t>(k)] = sum;
+  }
+
+  void keep_magnetic(Index k) {
+    Plane plane;
+    {
+      const std::lock_guard lock(guard);
+      if (!unused.empty()) {
+        plane = std::move(unused.back());
+        unused.pop_back();
+      }
+    }
+    plane.clear();
+    for_each_row(false, k,
+                 [&](Component, std::size_t, const T* h) { plane.insert(plane.end(), h, h + box.extent(2)); });
+    old[static_cast<std::size_t>(k)] = std::move(plane);
+  }
+
+  void add_magnetic(Index k) {
+    Plane plane = std::move(old[static_cast<std::size_t>(k)]);
+    const T* before = plane.data();
+    double sum = 0;
+    for_each_row(false, k, [&](Component c, std::size_t node, const T* h) {
+      const double* mu_r = problem.medium.mu_r[place(c)].data() + node;
+      for (Index x = 0; x < box.extent(2); ++x)
+        sum += mu_r[x] * static_cast<double>(before[x]) * static_cast<double>(h[x]);
+      before += box.extent(2);
+    });
+    magnetic[static_cast<std::size_t>(k)] = sum;
+    const std::lock_guard lock(guard);
+    unused.push_back(std::move(plane));
+  }
+};
+
+template <class T>
+EnergyMeter<T>::EnergyMeter(const Problem& problem, const Propagator<T>& fields)
+    : impl_(std::make_unique<Impl>(problem, fields)) {}
+template <class T>
+EnergyMeter<T>::~EnergyMeter() = default;
+template <class T>
+EnergyMeter<T>::EnergyMeter(EnergyMeter&&) noexcept = default;
+
+template <class T>
+PlaneHooks EnergyMeter<T>::hooks() {
+  const auto when_counted = [at = impl_.get()](void (Impl::*body)(Index)) {
+    return [at, body](Index k) {
+      if (at->counts(k)) (at->*body)(k);
+    };
+  };
+  return {.before_magnetic = when_counted(&Impl::keep_magnetic),
+          .after_magnetic = when_counted(&Impl::add_magnetic),
+          .before_electric = when_counted(&Impl::add_electric)};
+}
+
+template <class T>
+void EnergyMeter<T>::measure_next(bool measured) {
+  impl_->measured = measured;
+}
+
+template <class T>
+FieldEnergy EnergyMeter<T>::taken() const {
+  const auto half_sum = [this](const std::vector<double>& planes, double constant) {
+    return constant / 2 * impl_->problem.grid.cell_volume() * std::accumulate(planes.begin(), planes.end(), 0.0);
+  };
+  return {half_sum(impl_->electric, eps0), half_sum(impl_->magnetic, mu0)};
+}
+
+template class EnergyMeter<float>;
+template class EnergyMeter<double>;
+
+}  // namespace sonde::maxwell
