@@ -26,13 +26,27 @@ void require_bounds(const Bounds<Real>& bounds, std::size_t count) {
                                                     bounds.lower[i], bounds.upper[i]));
 }
 
+template <class Real>
+void require_preconditioner(const std::vector<Real>& diagonal, std::size_t count) {
+  if (!diagonal.empty() && diagonal.size() != count)
+    throw Error(ErrorKind::bad_input, fmt::format("a preconditioner of {} for {} numbers", diagonal.size(), count));
+  for (std::size_t i = 0; i < diagonal.size(); ++i)
+    if (!(diagonal[i] > 0) || !std::isfinite(diagonal[i]))
+      throw Error(ErrorKind::bad_input, fmt::format("number {}: the preconditioner is {}; expected a finite one above 0",
+                                                    i, diagonal[i]));
+}
+
 }  // namespace
 
 template <class Real>
 BoundedLbfgs<Real>::BoundedLbfgs(Objective<Real> objective, std::vector<Real> start, Bounds<Real> bounds,
-                                 const LbfgsSettings& settings)
-    : objective_(std::move(objective)), bounds_(std::move(bounds)), settings_(settings) {
+                                 const LbfgsSettings& settings, std::vector<Real> preconditioner)
+    : objective_(std::move(objective)),
+      bounds_(std::move(bounds)),
+      settings_(settings),
+      preconditioner_(std::move(preconditioner)) {
   require_bounds(bounds_, start.size());
+  require_preconditioner(preconditioner_, start.size());
   state_.x = std::move(start);
   for (std::size_t i = 0; i < state_.x.size(); ++i) state_.x[i] = within(i, static_cast<double>(state_.x[i]));
   state_.gradient.resize(state_.x.size());
@@ -44,9 +58,14 @@ BoundedLbfgs<Real>::BoundedLbfgs(Objective<Real> objective, std::vector<Real> st
 
 template <class Real>
 BoundedLbfgs<Real>::BoundedLbfgs(Objective<Real> objective, State state, Bounds<Real> bounds,
-                                 const LbfgsSettings& settings)
-    : objective_(std::move(objective)), bounds_(std::move(bounds)), settings_(settings), state_(std::move(state)) {
+                                 const LbfgsSettings& settings, std::vector<Real> preconditioner)
+    : objective_(std::move(objective)),
+      bounds_(std::move(bounds)),
+      settings_(settings),
+      preconditioner_(std::move(preconditioner)),
+      state_(std::move(state)) {
   require_bounds(bounds_, state_.x.size());
+  require_preconditioner(preconditioner_, state_.x.size());
 }
 
 template <class Real>
@@ -86,6 +105,11 @@ double BoundedLbfgs<Real>::free_dot(const std::vector<Real>& a, const std::vecto
   return dot<Real>(masked, b);
 }
 
+template <class Real>
+void BoundedLbfgs<Real>::precondition(std::vector<Real>& vector) const {
+  for (std::size_t i = 0; i < preconditioner_.size(); ++i) vector[i] *= preconditioner_[i];
+}
+
 /// Minus H times the gradient for free elements, and the gradient, as long as H makes it, towards their bound for the
 /// others.
 template <class Real>
@@ -102,17 +126,23 @@ std::vector<Real> BoundedLbfgs<Real>::direction() const {
     const double along = free_dot(pair->step, pair->change), change2 = free_dot(pair->change, pair->change);
     // Of what is left of a pair by the free elements the curvature may be none.
     if (!(along > std::numeric_limits<Real>::epsilon() * change2)) continue;
-    if (used.empty()) scale = along / change2;
+    if (used.empty()) {
+      std::vector<Real> conditioned(pair->change);
+      precondition(conditioned);
+      scale = along / free_dot(pair->change, conditioned);
+    }
     const double alpha = free_dot(pair->step, d) / along;
     used.push_back({&*pair, 1 / along, alpha});
     combine<Real>(1, d, -alpha, pair->change);
   }
   for (std::size_t i = 0; i < d.size(); ++i)
     d[i] = static_cast<Real>(scale) * (free_[i] != 0 ? d[i] : -state_.gradient[i]);
+  precondition(d);
+  const std::vector<Real> first = d;
   for (auto each = used.rbegin(); each != used.rend(); ++each)
     combine<Real>(1, d, each->alpha - each->rho * free_dot(each->pair->change, d), each->pair->step);
   for (std::size_t i = 0; i < d.size(); ++i)
-    if (free_[i] == 0) d[i] = static_cast<Real>(-scale * static_cast<double>(state_.gradient[i]));
+    if (free_[i] == 0) d[i] = first[i];
   return d;
 }
 

@@ -47,12 +47,15 @@ class BoundedLbfgs {
     Index iterations = 0, evaluations = 0;
   };
 
-  /// Begins at `start`, moved within the bounds. Throws Error(bad_input) when the function is not finite there, a lower
-  /// bound is above the upper one, or the lengths differ.
+  /// Begins at `start`, moved within the bounds. `preconditioner`: what is known of the inverse Hessian, the diagonal
+  /// of a matrix that the pairs then improve, up to a factor; empty: all 1. Throws Error(bad_input) when the function is
+  /// not finite there, a lower bound is above the upper one, an element of the preconditioner is not above 0, or the
+  /// lengths differ.
   BoundedLbfgs(Objective<Real> objective, std::vector<Real> start, Bounds<Real> bounds,
-               const LbfgsSettings& settings = {});
+               const LbfgsSettings& settings = {}, std::vector<Real> preconditioner = {});
   /// Goes on from state().
-  BoundedLbfgs(Objective<Real> objective, State state, Bounds<Real> bounds, const LbfgsSettings& settings = {});
+  BoundedLbfgs(Objective<Real> objective, State state, Bounds<Real> bounds, const LbfgsSettings& settings = {},
+               std::vector<Real> preconditioner = {});
 
   /// One iteration, unless the projected gradient is small already.
   Descent iterate();
@@ -66,6 +69,7 @@ class BoundedLbfgs {
   [[nodiscard]] Real within(std::size_t i, double value) const;
   void find_fixed();
   [[nodiscard]] double free_dot(const std::vector<Real>& a, const std::vector<Real>& b) const;
+  void precondition(std::vector<Real>& vector) const;
   [[nodiscard]] std::vector<Real> direction() const;
   [[nodiscard]] bool lower(double value, double promised, const std::vector<Real>& gradient,
                            const std::vector<Real>& moved) const;
@@ -74,6 +78,7 @@ class BoundedLbfgs {
   Objective<Real> objective_;
   Bounds<Real> bounds_;
   LbfgsSettings settings_;
+  std::vector<Real> preconditioner_;
   State state_;
   std::vector<Real> free_;  // 1, or 0 where an element stays at its bound in this iteration
 };

@@ -159,6 +159,51 @@ TEST(BoundedLbfgs, HoldsNumbersWhoseBoundsAreEqual) {
   EXPECT_NEAR(400 * x * x * x - 98 * x - 2, 0, 1e-8);
 }
 
+/// Half the sum of c (x - 1)^2 with c from 1 to 1e6.
+struct Uneven {
+  static double curvature(std::size_t i, std::size_t n) {
+    return std::pow(1e6, static_cast<double>(i) / static_cast<double>(n - 1));
+  }
+  double operator()(std::span<const double> x, std::span<double> gradient) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      gradient[i] = curvature(i, x.size()) * (x[i] - 1);
+      sum += gradient[i] * (x[i] - 1) / 2;
+    }
+    return sum;
+  }
+};
+
+TEST(BoundedLbfgs, NeedsTwoIterationsWhereThePreconditionerIsTheInverseHessian) {
+  const std::size_t n = 40;
+  Numbers diagonal;
+  for (std::size_t i = 0; i < n; ++i) diagonal.push_back(7 / Uneven::curvature(i, n));  // up to a factor
+  BoundedLbfgs<double> run(Uneven(), Numbers(n, 0.0), {}, {.tolerance = 1e-6}, diagonal);
+  // One step along the direction that is right, of a length that is not; the pair of it gives the factor.
+  EXPECT_EQ(run.run(2), Descent::converged);
+  BoundedLbfgs<double> plain(Uneven(), Numbers(n, 0.0), {}, {.tolerance = 1e-6});
+  EXPECT_EQ(plain.run(10), Descent::goes_on);
+}
+
+TEST(BoundedLbfgs, FindsTheSamePointWithAPreconditioner) {
+  const KnownPoint point(30);
+  Numbers diagonal;
+  for (std::size_t i = 0; i < 30; ++i) diagonal.push_back(0.1 + static_cast<double>(i * 7 % 30));
+  BoundedLbfgs<double> run(point.function, Numbers(30, 0.0), {point.lower, point.upper}, {.tolerance = 1e-8}, diagonal);
+  EXPECT_EQ(run.run(500), Descent::converged);
+  for (std::size_t i = 0; i < 30; ++i) EXPECT_NEAR(run.state().x[i], point.x[i], 1e-7);  // the smallest eigenvalue is 1
+}
+
+TEST(BoundedLbfgs, APreconditionerThatIsNotPositiveIsAnError) {
+  const auto error = [](const Numbers& diagonal) {
+    return testing::error_of(ErrorKind::bad_input, [&] {
+      BoundedLbfgs<double>(testing::extended_rosenbrock<double>, {0, 0}, {}, {}, diagonal);
+    });
+  };
+  EXPECT_THAT(error({1, 0}), ::testing::HasSubstr("number 1: the preconditioner is 0; expected a finite one above 0"));
+  EXPECT_THAT(error({1}), ::testing::HasSubstr("a preconditioner of 1 for 2 numbers"));
+}
+
 TEST(BoundedLbfgs, AgreesInSinglePrecision) {
   BoundedLbfgs<float> run(testing::extended_rosenbrock<float>, {-1.2f, 1}, {}, {.tolerance = 1e-4});
   EXPECT_EQ(run.run(300), Descent::converged);
