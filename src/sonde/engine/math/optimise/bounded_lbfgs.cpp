@@ -32,8 +32,8 @@ void require_preconditioner(const std::vector<Real>& diagonal, std::size_t count
     throw Error(ErrorKind::bad_input, fmt::format("a preconditioner of {} for {} numbers", diagonal.size(), count));
   for (std::size_t i = 0; i < diagonal.size(); ++i)
     if (!(diagonal[i] > 0) || !std::isfinite(diagonal[i]))
-      throw Error(ErrorKind::bad_input, fmt::format("number {}: the preconditioner is {}; expected a finite one above 0",
-                                                    i, diagonal[i]));
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("number {}: the preconditioner is {}; expected a finite one above 0", i, diagonal[i]));
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ class BoundedLbfgs {
   };
 
   /// Begins at `start`, moved within the bounds. `preconditioner`: what is known of the inverse Hessian, the diagonal
-  /// of a matrix that the pairs then improve, up to a factor; empty: all 1. Throws Error(bad_input) when the function is
-  /// not finite there, a lower bound is above the upper one, an element of the preconditioner is not above 0, or the
+  /// of a matrix that the pairs then improve, up to a factor; empty: all 1. Throws Error(bad_input) when the function
+  /// is not finite there, a lower bound is above the upper one, an element of the preconditioner is not above 0, or the
   /// lengths differ.
   BoundedLbfgs(Objective<Real> objective, std::vector<Real> start, Bounds<Real> bounds,
                const LbfgsSettings& settings = {}, std::vector<Real> preconditioner = {});
