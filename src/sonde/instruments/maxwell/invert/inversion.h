@@ -11,12 +11,16 @@
 #include <vector>
 
 #include "sonde/engine/base/clock.h"
-#include "sonde/engine/io/checkpoint.h"
 #include "sonde/engine/math/optimise/bounded_lbfgs.h"
 #include "sonde/instruments/maxwell/invert/misfit.h"
 #include "sonde/instruments/maxwell/invert/parameters.h"
 #include "sonde/instruments/maxwell/invert/stage_filter.h"
 #include "sonde/instruments/maxwell/invert/wave_operator.h"
+
+namespace sonde {
+class CheckpointReader;
+class CheckpointWriter;
+}  // namespace sonde
 
 namespace sonde::maxwell {
 

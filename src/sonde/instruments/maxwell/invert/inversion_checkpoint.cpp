@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/io/checkpoint.h"
 #include "sonde/instruments/maxwell/invert/inversion_stage.h"
 
 namespace sonde::maxwell {

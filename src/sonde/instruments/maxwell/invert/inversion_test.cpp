@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "sonde/engine/io/checkpoint.h"
 #include "sonde/instruments/maxwell/invert/test_waves.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"

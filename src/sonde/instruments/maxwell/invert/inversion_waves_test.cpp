@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 
+#include "sonde/engine/io/checkpoint.h"
 #include "sonde/instruments/maxwell/invert/inversion.h"
 #include "sonde/instruments/maxwell/invert/test_waves.h"
 #include "sonde/instruments/maxwell/signal/wavelet.h"
