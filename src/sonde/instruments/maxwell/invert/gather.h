@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "sonde/engine/array/view.h"
@@ -8,7 +10,7 @@
 
 namespace sonde::maxwell {
 
-/// The records of one shot, V/m or A/m. In [step][receiver], as a run makes them.
+/// The records of one shot, [receiver][step], V/m or A/m.
 struct Gather {
   Index steps = 0, receivers = 0;
   std::vector<double> samples;
@@ -18,21 +20,17 @@ struct Gather {
   Gather(Index step_count, Index receiver_count)
       : steps(step_count), receivers(receiver_count), samples(static_cast<std::size_t>(steps * receivers)) {}
 
-  /// [receiver][step].
-  [[nodiscard]] View<double, 2> traces() { return transposed(samples.data()); }
-  [[nodiscard]] View<const double, 2> traces() const { return transposed(samples.data()); }
+  [[nodiscard]] View<double, 2> traces() { return {samples.data(), receivers, steps}; }
+  [[nodiscard]] View<const double, 2> traces() const { return {samples.data(), receivers, steps}; }
+  [[nodiscard]] std::span<double> trace(Index receiver) {
+    return std::span(samples).subspan(first(receiver), static_cast<std::size_t>(steps));
+  }
+  [[nodiscard]] std::span<const double> trace(Index receiver) const {
+    return std::span(samples).subspan(first(receiver), static_cast<std::size_t>(steps));
+  }
 
  private:
-  template <class T>
-  [[nodiscard]] View<T, 2> transposed(T* first) const {
-    View<T, 2> view;
-    view.data = first;
-    view.extent[0] = receivers;
-    view.extent[1] = steps;
-    view.stride[0] = 1;
-    view.stride[1] = receivers;
-    return view;
-  }
+  [[nodiscard]] std::size_t first(Index receiver) const { return static_cast<std::size_t>(receiver * steps); }
 };
 
 }  // namespace sonde::maxwell

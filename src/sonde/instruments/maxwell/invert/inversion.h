@@ -27,7 +27,7 @@ namespace sonde::maxwell {
 /// What was measured of one shot.
 struct Observation {
   Gather records;
-  std::vector<double> weights{};  ///< of each sample, [step][receiver], 0 where it is muted; empty: 1
+  std::vector<double> weights{};  ///< of each sample, [receiver][step], 0 where it is muted; empty: 1
 };
 
 struct Measurements {

@@ -25,7 +25,7 @@ struct MisfitSettings {
 struct RecordMisfit {
   double value = 0;
   double squares = 0;            ///< sum w (d - d_obs)^2, whatever the kind: over sum w and the variance it is chi^2
-  std::vector<double> residual;  ///< d(value)/d(d), the adjoint source, [step][receiver]
+  std::vector<double> residual;  ///< d(value)/d(d), the adjoint source, [receiver][step]
 };
 
 /// The misfit of records and its exact derivative. With norms and products <a, b> = sum w a b over a trace. The

@@ -68,7 +68,7 @@ TEST(SourceEstimate, DoesNotSeeMutedSamples) {
   std::vector<double> weights(measured.samples.size(), 1.0);
   for (Index n = 0; n < record_steps; ++n) {
     measured.traces()(2, n) = 50 * std::sin(0.3 * static_cast<double>(n));
-    weights[static_cast<std::size_t>(n * 4 + 2)] = 0;
+    weights[static_cast<std::size_t>(2 * record_steps + n)] = 0;
   }
   SourceEstimate with(record_steps);
   with.add(recorded(wrong), measured, weights);

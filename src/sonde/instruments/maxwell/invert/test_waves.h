@@ -90,7 +90,7 @@ class ConvolvedWaves : public ShotByShot {
       for (Index lag = 0; lag < lags; ++lag) {
         double by_response = 0;
         for (Index n = lag; n < step_count; ++n)
-          by_response += residual[static_cast<std::size_t>(n * receiver_count + r)] *
+          by_response += residual[static_cast<std::size_t>(r * step_count + n)] *
                          signals.amplitudes[static_cast<std::size_t>(n - lag)];
         for (Index c = 0; c < cell_count; ++c) {
           const auto i = static_cast<std::size_t>(c);
@@ -159,19 +159,17 @@ class ReferenceWaves : public ShotByShot {
     State state = make_state(on);
     const Acquisition& shot = shots_[static_cast<std::size_t>(signals.shot)];
     Gather gather(step_count, static_cast<Index>(shot.receivers.size()));
-    auto to = gather.samples.begin();
-    for (const auto& now : reference::forward(on, shot, samples_of(signals.amplitudes), state))
-      to = std::copy(now.begin(), now.end(), to);
+    const reference::Samples record = reference::forward(on, shot, samples_of(signals.amplitudes), state);
+    for (Index r = 0; r < gather.receivers; ++r)
+      for (std::size_t n = 0; n < record.size(); ++n) gather.trace(r)[n] = record[n][static_cast<std::size_t>(r)];
     return gather;
   }
   void backward(const Model& model, const ShotSignals& signals, const std::vector<double>& residual,
                 MisfitGradient& sums) override {
     const Problem on = problem(model);
     const Acquisition& shot = shots_[static_cast<std::size_t>(signals.shot)];
-    reference::Samples by_sample;
-    const auto receivers = static_cast<std::ptrdiff_t>(shot.receivers.size());
-    for (Index n = 0; n < step_count; ++n)
-      by_sample.emplace_back(residual.begin() + n * receivers, residual.begin() + (n + 1) * receivers);
+    reference::Samples by_sample(step_count);
+    for (std::size_t i = 0; i < residual.size(); ++i) by_sample[i % step_count].push_back(residual[i]);
     const reference::Gradient found =
         reference::vjp(on, shot, samples_of(signals.amplitudes), make_state(on), by_sample);
     const ModelChange change = gather_change(found.medium, model.location, PaddingGradient::exact, grid_);
