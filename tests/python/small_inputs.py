@@ -98,11 +98,29 @@ def damage(path):
         file.write(b"\xff" * (chunk.size - 12))
 
 
+#: Two shots over a strip, by themselves and over a native model.
+STRIP = """
+[survey]
+sources = [4, 3, 8, 3]
+receivers = [4, 12, 8, 12, 10, 12]
+[source]
+f0 = 100e6
+[time]
+nt = 40
+"""
+
+
 def radar(folder):
-    """A small model of gprMax, one whose cells are too large, and what was recorded of the first."""
+    """A small model of gprMax, one whose cells are too large, a native one, and what was recorded of the first and the last."""
     (folder / "radar.in").write_text(RADAR.format(frequency="1.5e9"))
     (folder / "coarse.in").write_text(RADAR.format(frequency="2e10"))
     sonde.run("maxwell run", folder / "radar.in", output=folder / "radar.out")
+    with h5py.File(folder / "strip.h5", "w") as file:
+        file.attrs["format"] = "sonde-maxwell-1"
+        file["model/eps_r"] = np.full((14, 16), 4.0)
+        file["model"].attrs["spacing"] = 0.05
+    (folder / "strip.toml").write_text('[model]\nfile = "strip.h5"\n' + STRIP)
+    sonde.run("maxwell run", folder / "strip.toml", output=folder / "records.h5")
 
 
 def make(folder):

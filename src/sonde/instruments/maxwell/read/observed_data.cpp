@@ -17,11 +17,6 @@
 namespace sonde::maxwell {
 namespace {
 
-/// Of the first sample.
-double first_time(Component c, double dt) {
-  return dt * (is_electric(c) ? sample_offset::electric_record : sample_offset::magnetic_record);
-}
-
 std::vector<Component> recorded_components(const ObservedData& data) {
   std::vector<Component> made;
   for (const Component c : all_components)
@@ -56,6 +51,8 @@ class ObservedReader {
       throw bad(fmt::format("/receivers/data: {} of shape {}; expected f32 or f64 [step][shot][receiver]",
                             samples.integers ? "integers" : "numbers", samples.shape.text()));
     made_.mode = mode();
+    made_.spacing = lengths("spacing");
+    made_.origin = lengths("origin");
     // Receivers of one shot may serve all: what that makes is not larger than the records.
     const Index most = samples.shape[1] * samples.shape[2] + draft_.sources->shape.count();
     made_.shots = during("reading " + file_.path(), [&] { return survey_of(draft_, made_.mode, most); });
@@ -94,6 +91,20 @@ class ObservedReader {
       throw bad(fmt::format("dt of /receivers = {}; expected seconds above 0", value ? value->printed() : "nothing"));
     return *dt;
   }
+  [[nodiscard]] std::array<double, 3> lengths(const std::string& name) const {
+    std::array<double, 3> made{};
+    const std::optional<Hdf5Value> value = file_.attribute("/survey", name);
+    const std::vector<Axis> axes = axes_of(made_.mode);
+    if (!value) return made;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const std::optional<double> length =
+          value->elements.size() == axes.size() ? Hdf5Value{{}, {value->elements[i]}}.number() : std::nullopt;
+      if (!length || !std::isfinite(*length))
+        throw bad(fmt::format("{} of /survey = {}; expected {} numbers", name, value->printed(), axes.size()));
+      made[dimension(axes[i])] = *length;
+    }
+    return made;
+  }
   void require_finite() const {
     const auto found =
         std::find_if_not(made_.samples.begin(), made_.samples.end(), [](double each) { return std::isfinite(each); });
@@ -111,7 +122,7 @@ class ObservedReader {
     for (std::size_t i = 0; i < times->elements.size(); ++i) {
       const std::optional<double> time = Hdf5Value{{}, {times->elements[i]}}.number();
       const Component c = components[std::min(i, components.size() - 1)];
-      const double expected = first_time(c, made_.dt);
+      const double expected = made_.start(c);
       if (times->elements.size() != components.size() || !time || !(std::abs(*time - expected) < 1e-6 * made_.dt))
         throw bad(fmt::format("time_of_first_sample = {}; expected {} s for {}", times->printed(), expected, name(c)));
     }
@@ -139,9 +150,15 @@ void require_same_points(const std::vector<SurveyPoint>& expected, const std::ve
 
 }  // namespace
 
+double ObservedData::start(Component c) const {
+  return dt * (is_electric(c) ? sample_offset::electric_record : sample_offset::magnetic_record);
+}
+
 ObservedData empty_data(const Experiment& experiment) {
   ObservedData made{.title = experiment.title,
                     .mode = experiment.grid.mode,
+                    .spacing = Grid(experiment.grid).spec().spacing,
+                    .origin = experiment.origin,
                     .dt = experiment.dt,
                     .steps = experiment.steps,
                     .precision = experiment.precision};
@@ -166,7 +183,7 @@ Contents contents_of(const ObservedData& data) {
   std::vector<double> times;
   for (const Component c : components) {
     names.emplace_back(name(c));
-    times.push_back(first_time(c, data.dt));
+    times.push_back(data.start(c));
   }
   made.attribute("receivers/dt", data.dt);
   made.attribute("receivers/components", fmt::format("{}", fmt::join(names, ",")));
@@ -175,6 +192,13 @@ Contents contents_of(const ObservedData& data) {
   made.add("survey/source_location", {"shot", "source", "axis"}, std::move(lists.source_location));
   made.add("survey/receiver_location", {"shot", "receiver", "axis"}, std::move(lists.receiver_location));
   made.add_text("survey/source_component", fmt::format("{}", fmt::join(lists.source_component, ",")));
+  std::vector<double> spacing, origin;
+  for (const Axis axis : axes_of(data.mode)) {
+    spacing.push_back(data.spacing[dimension(axis)]);
+    origin.push_back(data.origin[dimension(axis)]);
+  }
+  made.attribute("survey/spacing", spacing);
+  made.attribute("survey/origin", origin);
   made.add_text("survey/receiver_component", fmt::format("{}", fmt::join(lists.receiver_component, ",")));
   return made;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace sonde::maxwell {
 struct ObservedData {
   std::string title{};
   Mode mode = Mode::tm2d;
+  std::array<double, 3> spacing{};  ///< z, y, x, m of a cell; 0 where it is not known
+  std::array<double, 3> origin{};   ///< z, y, x of plane 0 in the coordinates of the user, m
   double dt = 0;  ///< s; sample n of an electric component is at (n + 1) dt, of a magnetic one at (n + 1/2) dt
   Index steps = 0;
   Precision precision = Precision::f32;  ///< of the samples in a file
@@ -20,6 +23,8 @@ struct ObservedData {
   std::vector<double> samples{};         ///< [step][shot][receiver], V/m and A/m
 
   [[nodiscard]] Index receivers() const { return shots.empty() ? 0 : static_cast<Index>(shots[0].receivers.size()); }
+  /// Of the first sample of a component, s.
+  [[nodiscard]] double start(Component c) const;
 };
 
 /// Of an experiment, with samples all zero. Throws Error(bad_input) for shots that differ in their number of receivers.

@@ -61,6 +61,8 @@ void expect_round_trip(const ObservedData& data) {
   const ObservedData read = read_observed_data(folder.file("a.h5"));
   EXPECT_EQ(read.title, data.title);
   EXPECT_EQ(read.mode, data.mode);
+  EXPECT_EQ(read.origin, data.origin);
+  for (const Axis axis : axes_of(data.mode)) EXPECT_EQ(read.spacing[dimension(axis)], data.spacing[dimension(axis)]);
   EXPECT_EQ(read.dt, data.dt);
   EXPECT_EQ(read.steps, data.steps);
   EXPECT_EQ(read.precision, data.precision);
@@ -72,7 +74,11 @@ void expect_round_trip(const ObservedData& data) {
   }
 }
 
-TEST(ObservedData, ComesBackAsItWasWritten) { expect_round_trip(small_data()); }
+TEST(ObservedData, ComesBackAsItWasWritten) {
+  ObservedData data = small_data();
+  data.origin = {-1, 0, 2.5};
+  expect_round_trip(data);
+}
 
 TEST(ObservedData, ComesBackAsItWasWrittenInDoublePrecision) {
   ObservedData data = empty_data(small_cube());

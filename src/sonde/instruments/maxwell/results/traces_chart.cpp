@@ -12,9 +12,9 @@
 namespace sonde::maxwell {
 namespace {
 
-std::vector<double> nanoseconds(double dt, std::size_t count) {
+std::vector<double> nanoseconds(double start, double dt, std::size_t count) {
   std::vector<double> made(count);
-  for (std::size_t n = 0; n < count; ++n) made[n] = 1e9 * dt * static_cast<double>(n);
+  for (std::size_t n = 0; n < count; ++n) made[n] = 1e9 * (start + dt * static_cast<double>(n));
   return made;
 }
 
@@ -31,7 +31,7 @@ Chart ascan_chart(const std::string& title, double dt, const std::vector<NamedTr
     facet.x = {.title = "time", .unit = "ns"};
     facet.y = {.title = trace.name, .unit = trace.unit};
     facet.series.push_back(
-        {.name = "", .x = nanoseconds(dt, trace.samples.size()), .y = trace.samples, .mark = Mark::lines});
+        {.name = "", .x = nanoseconds(trace.start, dt, trace.samples.size()), .y = trace.samples, .mark = Mark::lines});
   }
   return chart;
 }
@@ -49,7 +49,7 @@ Chart bscan_chart(const Line& line) {
     map.x.push_back(line.positions.empty() ? static_cast<double>(i + 1)
                                            : line.positions[static_cast<std::size_t>(source_of(i))]);
   for (Index n = 0; n < times; n += every) {
-    map.y.push_back(1e9 * line.dt * static_cast<double>(n));
+    map.y.push_back(1e9 * (line.start + line.dt * static_cast<double>(n)));
     for (Index i = 0; i < line.traces; ++i)
       map.z.push_back(line.samples[static_cast<std::size_t>(n * line.traces + source_of(i))]);
   }

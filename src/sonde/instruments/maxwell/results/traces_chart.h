@@ -8,11 +8,12 @@
 
 namespace sonde::maxwell {
 
-/// A recorded component of a receiver: samples at n dt.
+/// A recorded component of a receiver: samples at start + n dt.
 struct NamedTrace {
   std::string name;             ///< "Ez"
   std::string unit;             ///< "V/m"
   std::vector<double> samples;  ///< [time]
+  double start = 0;             ///< s
 };
 
 /// The components of one receiver over time, one pair of axes each.
@@ -23,6 +24,7 @@ struct NamedTrace {
 struct Line {
   std::string title{}, name{}, unit{};
   double dt = 0;                  ///< s
+  double start = 0;               ///< s, of the first samples
   std::vector<double> samples{};  ///< [time][trace]
   std::vector<double> positions{};
   Index traces = 0;

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/maxwell/grid/stability.h"
 #include "sonde/instruments/maxwell/run/operator.h"
 #include "sonde/instruments/maxwell/signal/wavelet.h"
 
@@ -96,14 +95,6 @@ class Waveforms {
   double dt_;
 };
 
-std::array<double, 3> diagonal(const Grid& grid) {
-  std::array<double, 3> made{};
-  double axes = 0;
-  for (const Axis axis : all_axes) axes += grid.has(axis) ? 1 : 0;
-  for (const Axis axis : all_axes) made[dimension(axis)] = grid.has(axis) ? 1 / std::sqrt(axes) : 0;
-  return made;
-}
-
 Problem problem_of(GprmaxModel& model, const GprmaxRunOptions& options) {
   GridSpec spec = model.grid;
   spec.order = options.order;
@@ -124,7 +115,7 @@ struct GprmaxRun::Impl {
   GprmaxModel model;
   Index runs;
   Operator waves;
-  GprmaxPlan plan;
+  RunPlan plan;
 
   // gprMax records before step n what step n - 1 has left: a step less gives all samples but the first, which is zero.
   Impl(const GprmaxInput& in, GprmaxModel from, const GprmaxRunOptions& options)
@@ -133,26 +124,19 @@ struct GprmaxRun::Impl {
         runs(options.runs),
         waves(problem_of(model, options), model.pml, 0,
               {.dt = model.dt, .steps = model.iterations - 1, .precision = options.precision}) {
-    plan.ratio = waves.ratio();
-    plan.dt = problem().dt;
+    plan = plan_run(waves, highest_frequency());
     plan.warnings = model.warnings;
-    plan_sampling();
     plan_memory();
   }
 
   [[nodiscard]] const Problem& problem() const { return waves.problem(); }
 
-  void plan_sampling() {
+  [[nodiscard]] double highest_frequency() const {
     const Waveforms waveforms(input, model.dt);
+    double highest = 0;
     for (const GprmaxSourcePoint& source : model.acquisition.sources)
-      plan.highest_frequency = std::max(plan.highest_frequency, waveforms.highest_frequency_of(source.waveform));
-    plan.least_cells_per_wavelength = problem().grid.order() == 2 ? 5 : 3;
-    if (plan.highest_frequency == 0) return;
-    const double v = slowest_velocity(problem().grid, problem().medium, plan.highest_frequency);
-    plan.cells_per_wavelength = cells_per_wavelength(problem().grid, v, plan.highest_frequency);
-    plan.velocity_along_axis = phase_velocity_ratio(problem().grid, plan.dt, v, plan.highest_frequency, {0, 0, 1});
-    plan.velocity_along_diagonal =
-        phase_velocity_ratio(problem().grid, plan.dt, v, plan.highest_frequency, diagonal(problem().grid));
+      highest = std::max(highest, waveforms.highest_frequency_of(source.waveform));
+    return highest;
   }
 
   void plan_memory() {
@@ -211,7 +195,7 @@ GprmaxRun::~GprmaxRun() = default;
 GprmaxRun::GprmaxRun(GprmaxRun&&) noexcept = default;
 
 const GprmaxModel& GprmaxRun::model() const { return impl_->model; }
-const GprmaxPlan& GprmaxRun::plan() const { return impl_->plan; }
+const RunPlan& GprmaxRun::plan() const { return impl_->plan; }
 Index GprmaxRun::cells() const { return impl_->problem().grid.count(); }
 Index GprmaxRun::steps() const { return impl_->waves.inner_steps(); }
 GprmaxRecord GprmaxRun::run(Index which, const std::function<void()>& stepped, const Watch& watch) {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "sonde/engine/memory/memory_plan.h"
 #include "sonde/instruments/maxwell/grid/precision.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 #include "sonde/instruments/maxwell/read/gprmax_model.h"
 #include "sonde/instruments/maxwell/run/live_fields.h"
+#include "sonde/instruments/maxwell/run/run_plan.h"
 
 namespace sonde::maxwell {
 
@@ -19,19 +19,6 @@ struct GprmaxRunOptions {
   int order = 2;
   Precision precision = Precision::f32;
   Index runs = 1;  ///< how many are made one after the other, whose traces are all kept
-};
-
-/// What is known of the run of a model before it: how it is sampled, and what it holds.
-struct GprmaxPlan {
-  Index ratio = 1;               ///< inner steps per step of the file: higher orders have a lower stability limit
-  double dt = 0;                 ///< s, of an inner step
-  double highest_frequency = 0;  ///< Hz, of the waveforms, where their spectrum falls below -40 dB
-  double cells_per_wavelength = 0;
-  double least_cells_per_wavelength = 0;  ///< below which a run is not worth its time: 5 at order 2, else 3
-  /// Numerical over true phase velocity at that frequency in the slowest medium, along an axis and along the diagonal.
-  double velocity_along_axis = 0, velocity_along_diagonal = 0;
-  MemoryPlan memory;
-  std::vector<std::string> warnings;
 };
 
 /// Samples of one receiver, [iterations], by component in the axes of the file: sample n is E at n dt and H at (n -
@@ -54,7 +41,7 @@ class GprmaxRun {
   GprmaxRun(GprmaxRun&&) noexcept;
 
   [[nodiscard]] const GprmaxModel& model() const;
-  [[nodiscard]] const GprmaxPlan& plan() const;
+  [[nodiscard]] const RunPlan& plan() const;
   /// Cells and inner steps of one run.
   [[nodiscard]] Index cells() const;
   [[nodiscard]] Index steps() const;

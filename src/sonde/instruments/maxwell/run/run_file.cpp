@@ -151,8 +151,8 @@ std::string shown(const Field& field) {
   return text.substr(begin, text.size() - begin - 1);
 }
 
-std::string commented(const Field& field) {
-  std::string note = field.info.help;
+std::string commented(const Field& field, bool missing) {
+  std::string note = (missing ? "FILL IN: " : "") + field.info.help;
   if (!field.info.unit.empty()) note += ", " + field.info.unit;
   if (!field.choices.empty()) note += fmt::format(": {}", fmt::join(field.choices, " | "));
   return fmt::format("{:<36} # {}\n", (field.origin == Origin::built_in ? "# " : "") + shown(field), note);
@@ -185,7 +185,9 @@ void RunFile::parse(std::string_view text, const std::string& name) { parse_toml
 std::string RunFile::text() const { return to_toml(tables_.echo()); }
 
 Experiment make_experiment(const RunFile& run_file, const FindArray& find, std::size_t most_bytes) {
-  return experiment_of(DraftMaker(run_file, find).make(), most_bytes);
+  ExperimentDraft draft = DraftMaker(run_file, find).make();
+  const auto make = [&] { return experiment_of(std::move(draft), most_bytes); };
+  return run_file.model.file.empty() ? make() : during("reading " + run_file.model.file, make);
 }
 
 std::string run_file_reference() {
@@ -201,13 +203,15 @@ std::string run_file_reference() {
   return text;
 }
 
-std::string commented_run_file(const RunFile& known) {
+std::string commented_run_file(const RunFile& known, const std::set<std::string>& missing) {
   std::string text =
       "# A radar model: `sonde maxwell run THIS_FILE --dry-run` says what it needs; the same without the flag runs\n"
       "# it. Lines behind # are the defaults: take the # away to change one.\n";
+  if (!missing.empty()) text += "# Lines with FILL IN are needed, and nothing says them yet.\n";
   for (const std::string& name : known.tables().names()) {
     text += fmt::format("\n# ---- {}\n[{}]\n", about().at(name), name);
-    for (const Field& field : known.tables().find(name)->items.front().fields.all()) text += commented(field);
+    for (const Field& field : known.tables().find(name)->items.front().fields.all())
+      text += commented(field, missing.contains(name + "." + field.key));
   }
   return text;
 }

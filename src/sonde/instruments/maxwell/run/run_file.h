@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -132,7 +133,8 @@ class RunFile {
 
 /// The page of all tables and keys of a run file, in Markdown, from the descriptions that read it.
 [[nodiscard]] std::string run_file_reference();
-/// A run file to begin with: every table and key with its meaning, those that nobody set commented out.
-[[nodiscard]] std::string commented_run_file(const RunFile& known);
+/// A run file to begin with: every table and key with its meaning, those that nobody set commented out. Settings named
+/// in `missing` ("time.nt") are marked to be filled in.
+[[nodiscard]] std::string commented_run_file(const RunFile& known, const std::set<std::string>& missing = {});
 
 }  // namespace sonde::maxwell

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/run_files.h"
@@ -13,55 +12,19 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
-#include "sonde/engine/report/progress.h"
 #include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/run.h"
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/maxwell/results/gprmax_result.h"
 #include "sonde/instruments/maxwell/run/gprmax_run.h"
+#include "sonde/instruments/maxwell/run/run_file.h"
+#include "sonde/instruments/maxwell/verbs/run_parts.h"
 #include "sonde/instruments/maxwell/verbs/verbs.h"
 
 namespace sonde::maxwell {
 namespace {
 
 namespace fs = std::filesystem;
-
-enum class PmlPreset { gprmax, tide, graded };
-
-struct RunOptions {
-  std::string input, output, plot;
-  Index runs = 1;
-  int order = 2;
-  Precision dtype = Precision::f32;
-  PmlPreset pml_preset = PmlPreset::gprmax;
-  bool force = false;
-  void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "model of gprMax", .metavar = "MODEL.in"});
-    fields.add(
-        "output", output,
-        {.help = "the traces; .out as gprMax writes them (of several runs: one file each, and one of all); unset: "
-                 "MODEL.out beside the model",
-         .metavar = "FILE.out|.h5|.nc|.npz",
-         .letter = 'o'});
-    fields.add("runs", runs,
-               {.help = "runs of the model, moving sources and receivers by #src_steps and #rx_steps",
-                .min = 1,
-                .metavar = "N",
-                .letter = 'n'});
-    fields.choice("order", order, {{"2", 2}, {"4", 4}, {"6", 6}, {"8", 8}},
-                  {.help = "order of the spatial stencils; above 2 each step of the file becomes several"});
-    fields.choice("dtype", dtype, {{"f32", Precision::f32}, {"f64", Precision::f64}},
-                  {.help = "precision of the fields"});
-    fields.choice(
-        "pml_preset", pml_preset,
-        {{"gprmax", PmlPreset::gprmax}, {"tide", PmlPreset::tide}, {"default", PmlPreset::graded}},
-        {.help = "profile of the absorbing layers: that of the file; tide, which also absorbs waves that run along "
-                 "a layer; default, with kappa up to 1.5"});
-    fields.add("force", force, {.help = "run a model whose cells are too large for its highest frequency"});
-    fields.add("plot", plot,
-               {.help = "draw the traces: an A-scan, or of several runs a B-scan", .metavar = "FILE.png|.pdf|.svg"});
-  }
-};
 
 bool writes_out(const RunOptions& options) { return output_ending(options.output) == ".out"; }
 
@@ -81,10 +44,7 @@ std::string usual_output(const GprmaxInput& input, const std::string& model, con
 }
 
 void require_outputs(const RunOptions& options) {
-  if (!options.plot.empty()) {
-    (void)require_ending(options.plot, "charts", chart_endings());
-    require_chart(options.plot);
-  }
+  require_plot(options.plot);
   if (options.output.empty()) return;
   (void)require_ending(options.output, "traces", {".out", ".h5", ".nc", ".npz"});
   if (!writes_out(options) || options.runs == 1) return require_place(options.output);
@@ -93,63 +53,18 @@ void require_outputs(const RunOptions& options) {
 }
 
 PmlSettings layers_of(const RunOptions& options, const PmlSettings& of_file) {
-  return options.pml_preset == PmlPreset::gprmax ? of_file
-         : options.pml_preset == PmlPreset::tide ? tide_pml()
-                                                 : PmlSettings{};
+  return options.pml_preset == PmlPreset::gprmax ? of_file : settings_of(options.pml_preset);
 }
 
-void report_plan(const GprmaxRun& gprmax, const RunOptions& options, Run& run) {
+PlannedModel planned(const GprmaxRun& gprmax, const RunOptions& options) {
   const GprmaxModel& model = gprmax.model();
-  const GprmaxPlan& plan = gprmax.plan();
-  run.report().add_choice("grid", Value(fmt::format("{} x {} x {}", model.cells[0], model.cells[1], model.cells[2])),
-                          fmt::format("cells along x, y, z of {} x {} x {} m, layers within", model.spacing[0],
-                                      model.spacing[1], model.spacing[2]));
-  run.report().add_choice("steps", Value(gprmax.steps()),
-                          plan.ratio == 1 ? fmt::format("of {:.5g} s, the file's own", plan.dt)
-                                          : fmt::format("{} for each of {:.5g} s: stencils of order {} need them",
-                                                        plan.ratio, model.dt, options.order));
-  for (const std::string& warning : plan.warnings) log_warning(warning);
-  if (plan.highest_frequency > 0) {
-    run.report().add_choice(
-        "cells per wavelength", Value(plan.cells_per_wavelength),
-        fmt::format(
-            "at {:.4g} Hz, where the spectrum has fallen by 40 dB; phase velocity there {:+.2f} % along an axis, "
-            "{:+.2f} % along the diagonal",
-            plan.highest_frequency, 100 * (plan.velocity_along_axis - 1), 100 * (plan.velocity_along_diagonal - 1)));
-    run.say(fmt::format("sampling  {:.3g} cells per wavelength at {:.4g} Hz, phase velocity {:+.2f} % along an axis",
-                        plan.cells_per_wavelength, plan.highest_frequency, 100 * (plan.velocity_along_axis - 1)));
-  }
-  run.show_memory(plan.memory, run.host_budget());
-}
-
-void require_sampling(const GprmaxPlan& plan, const RunOptions& options) {
-  if (options.force || plan.highest_frequency == 0 || plan.cells_per_wavelength >= plan.least_cells_per_wavelength)
-    return;
-  throw Error(
-      ErrorKind::bad_input,
-      fmt::format("{}: {:.3g} cells per wavelength at {:.4g} Hz; order {} needs at least {:g}", options.input,
-                  plan.cells_per_wavelength, plan.highest_frequency, options.order, plan.least_cells_per_wavelength))
-      .hint("take smaller cells, a lower frequency or a higher " + setting("order") + "; " + setting("force") +
-            " runs it as it is");
-}
-
-std::vector<GprmaxRecord> simulate(GprmaxRun& gprmax, Index runs, Run& run) {
-  auto phase = run.report().phase("simulate");
-  const double cells =
-      static_cast<double>(gprmax.cells()) * static_cast<double>(gprmax.steps()) * static_cast<double>(runs);
-  ProgressMeter progress("simulating", gprmax.steps() * runs, "steps");
-  const Stopwatch watch;
-  std::vector<GprmaxRecord> records;
-  for (Index i = 0; i < runs; ++i) records.push_back(gprmax.run(i, [&] { progress.advance(); }));
-  const double rate = cells / watch.seconds();
-  run.results()["run"]["cell_updates_per_s"] = rate;
-  run.say(fmt::format("times     {:.3g} s, {:.4g} million cells per second", watch.seconds(), rate / 1e6));
-  return records;
-}
-
-void wrote(const std::string& path, Run& run) {
-  run.results()["files"].push_back(path);
-  run.say("wrote     " + path);
+  return {.input = options.input,
+          .grid = fmt::format("{} x {} x {}", model.cells[0], model.cells[1], model.cells[2]),
+          .about_grid = fmt::format("cells along x, y, z of {} x {} x {} m, layers within", model.spacing[0],
+                                    model.spacing[1], model.spacing[2]),
+          .dt = model.dt,
+          .steps = gprmax.steps(),
+          .order = options.order};
 }
 
 /// As gprMax keeps them: one file for each run, and of several one of all.
@@ -184,12 +99,15 @@ void write_traces(const RunOptions& options, const GprmaxRun& gprmax, const std:
   }
 }
 
-void draw_traces(const RunOptions& options, const GprmaxOutput& output, Run& run) {
-  const auto phase = run.report().phase("plot");
-  for (const std::string& file : write_chart(options.plot, traces_chart(output, {})).all()) wrote(file, run);
+/// Settings of run files have no meaning for a model of gprMax.
+void refuse_tables(const RunOptions& options, const Run& run) {
+  if (options.set.empty() && run.tables().size() == 0) return;
+  throw Error(ErrorKind::usage, fmt::format("{}: a model of gprMax takes no settings of a run file", options.input))
+      .hint("leave out " + setting("set") + " and tables");
 }
 
-void run_run(const RunOptions& given, Run& run) {
+void run_gprmax(const RunOptions& given, Run& run) {
+  refuse_tables(given, run);
   (void)run.device_for("models of gprMax run on the CPU");
   auto preparing = run.report().phase("prepare");
   const GprmaxInput input = read_gprmax_input(given.input);
@@ -210,12 +128,14 @@ void run_run(const RunOptions& given, Run& run) {
   (void)acquisition_of_run(model, options.runs - 1);
   GprmaxRun gprmax(input, std::move(model), {.order = options.order, .precision = options.dtype, .runs = options.runs});
   preparing.end();
-  report_plan(gprmax, options, run);
-  require_sampling(gprmax.plan(), options);
+  report_plan(gprmax.plan(), planned(gprmax, options), options.force, run);
   const Reservation reserved = run.host_budget().reserve(gprmax.plan().memory.peak_bytes, "the run of " + options.input,
                                                          "raise " + setting("memory") + ", or take larger cells");
   if (run.dry_run()) return;
-  const std::vector<GprmaxRecord> records = simulate(gprmax, options.runs, run);
+  std::vector<GprmaxRecord> records;
+  simulate(gprmax.cells(), gprmax.steps() * options.runs, run, [&](ProgressMeter& progress) {
+    for (Index i = 0; i < options.runs; ++i) records.push_back(gprmax.run(i, [&] { progress.advance(); }));
+  });
   std::vector<GprmaxOutput> outputs;
   if (writes_out(options) || !options.plot.empty()) outputs = outputs_of(gprmax, records);
   {
@@ -228,18 +148,56 @@ void run_run(const RunOptions& given, Run& run) {
   results["dt_s"] = gprmax.model().dt;
   results["runs"] = options.runs;
   results["cells"] = gprmax.cells();
-  if (!options.plot.empty()) draw_traces(options, outputs.back(), run);
+  if (!options.plot.empty()) draw(traces_chart(outputs.back(), {}), options.plot, run);
+}
+
+void run_run(const RunOptions& options, Run& run) {
+  is_native(options.input) ? run_native(options, run) : run_gprmax(options, run);
 }
 
 }  // namespace
 
+void RunOptions::describe(Fields& fields) {
+  fields.positional(
+      "input", input,
+      {.help = "model of gprMax (.in), native model (.h5) or run file (.toml)", .metavar = "MODEL", .optional = true});
+  fields.add("output", output,
+             {.help = "the traces; of a model of gprMax also .out as gprMax writes them (of several runs: one file "
+                      "each, and one of all); unset: MODEL.out or MODEL_records.h5 beside the model",
+              .metavar = "FILE.out|.h5|.nc|.npz",
+              .letter = 'o'});
+  fields.add("set", set,
+             {.help = "one setting of the run file, for instance grid.pml=20", .metavar = "TABLE.KEY=VALUE"});
+  fields.add("runs", runs,
+             {.help = "runs of a model of gprMax, moving sources and receivers by #src_steps and #rx_steps",
+              .min = 1,
+              .metavar = "N",
+              .letter = 'n'});
+  fields.choice("order", order, {{"2", 2}, {"4", 4}, {"6", 6}, {"8", 8}},
+                {.help = "order of the spatial stencils; above 2 each step of a model of gprMax becomes several; of "
+                         "other models grid.order counts where this is not given"});
+  fields.choice("dtype", dtype, precision_words(), {.help = "precision of the fields; also grid.dtype"});
+  fields.choice("pml_preset", pml_preset,
+                {{"gprmax", PmlPreset::gprmax}, {"tide", PmlPreset::tide}, {"default", PmlPreset::graded}},
+                {.help = "profile of the absorbing layers: that of the file; tide, which also absorbs waves that run "
+                         "along a layer; default, with kappa up to 1.5; also grid.pml_preset"});
+  fields.add("force", force, {.help = "run a model whose cells are too large for its highest frequency"});
+  fields.add("plot", plot,
+             {.help = "draw the traces: an A-scan of one, a B-scan of several runs or of the receivers of the first "
+                      "shot",
+              .metavar = "FILE.png|.pdf|.svg"});
+}
+
 Verb run_verb() {
   return {.name = "maxwell run",
-          .summary = "Simulate the radar traces of a gprMax model",
+          .summary = "Simulate the radar traces of a model",
           .details =
               "Reads a model of gprMax (.in) and records what its receivers see. Times, positions and units are those "
               "of gprMax 3.1: sample n is E at n dt and H half a step before. Every command that is not supported is "
               "named with its line before anything runs.\n\n"
+              "A native model (.h5) or a run file (.toml, `sonde maxwell init` writes one) has shots: all are run, and "
+              "the records of one file are what gradients and inversions compare with. Sample n of them is E at "
+              "(n + 1) dt and H at (n + 1/2) dt.\n\n"
               "With stencils of order 4, 6 or 8 waves keep their velocity on coarser cells; the traces have the file's "
               "time step. " +
               setting("plot") + " draws an A-scan of one run and a B-scan of several.",
@@ -247,7 +205,11 @@ Verb run_verb() {
                         "One trace, for gprMax's own tools and as a picture"},
                        {"sonde maxwell run cylinder.in -n 60 -o cylinder.out --plot bscan.png",
                         "A line of 60 traces: cylinder1.out to cylinder60.out and cylinder_merged.out"},
-                       {"sonde maxwell run model.in -o traces.h5 --order 8 --dtype f64", "As one file of arrays"}},
+                       {"sonde maxwell run model.in -o traces.h5 --order 8 --dtype f64", "As one file of arrays"},
+                       {"sonde maxwell run crosshole.toml -o records.h5 --plot gather.png",
+                        "All shots of a run file, and the first one as a picture"}},
+          .pages = {{"maxwell-run-file", "The run file with all its keys", run_file_reference}},
+          .tables = [] { return RunFile().tables().outline(); },
           .plans = true,
           .watched = Watched{},
           .invoke = invocation<RunOptions, run_run>};

@@ -7,6 +7,7 @@
 namespace sonde::maxwell {
 
 [[nodiscard]] Verb run_verb();
+[[nodiscard]] Verb init_verb();
 [[nodiscard]] Verb plot_verb();
 [[nodiscard]] Verb verify_verb();
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/run/native_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sonde/instruments/maxwell/run/experiment_run.h"
+
+namespace sonde::maxwell {
+namespace {
+
+/// Arrays of a medium: two of each electric component and of each of its poles, one of a magnetic one.
+std::size_t medium_bytes(const Experiment& experiment) {
+  const Grid grid(experiment.grid);
+  std::size_t arrays = 0;
+  for (const Component c : grid.components()) arrays += is_electric(c) ? 2 + 2 * experiment.poles.size() : 1;
+  return arrays * sizeof(double) * static_cast<std::size_t>(grid.count());
+}
+
+std::size_t given_bytes(const Experiment& experiment) {
+  std::size_t numbers = experiment.model.eps_r.size() * (3 + 2 * experiment.poles.size());
+  for (const SurveyShot& shot : experiment.shots) numbers += shot.amplitudes.size();
+  return numbers * sizeof(double);
+}
+
+/// Places near the end of the grid, each said once.
+std::vector<std::string> warnings_of(const Experiment& experiment, const Grid& grid) {
+  std::vector<std::string> made;
+  for (const SurveyShot& shot : experiment.shots) {
+    std::vector<std::string> of_shot;
+    (void)shot_on_grid({shot.sources, shot.receivers, {}}, grid, of_shot);
+    for (std::string& each : of_shot)
+      if (std::find(made.begin(), made.end(), each) == made.end()) made.push_back(std::move(each));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::size_t experiment_bytes(const Experiment& experiment) {
+  return given_bytes(experiment) + medium_bytes(experiment);
+}
+
+NativeRun::NativeRun(Experiment experiment)
+    : experiment_(std::move(experiment)),
+      waves_(make_operator(experiment_)),
+      plan_(plan_run(waves_, highest_frequency(experiment_))) {
+  plan_.warnings = warnings_of(experiment_, waves_.problem().grid);
+  const SurveyShot& shot = experiment_.shots.front();
+  const std::size_t samples =
+      static_cast<std::size_t>(experiment_.steps) * experiment_.shots.size() * shot.receivers.size();
+  MemoryPlan& memory = plan_.memory;
+  memory.lasting_bytes = memory.add("model", given_bytes(experiment_), "with the signals of its sources, float64");
+  memory.lasting_bytes += memory.add("medium", medium_bytes(experiment_),
+                                     fmt::format("{} components, float64", waves_.problem().grid.components().size()));
+  memory.lasting_bytes +=
+      memory.add("records", 2 * sizeof(double) * samples, fmt::format("{} shots", experiment_.shots.size()));
+  memory.peak_bytes = memory.lasting_bytes;
+  waves_.add_memory(memory, shot.sources.size(), shot.receivers.size());
+}
+
+ObservedData NativeRun::run(const std::function<void()>& stepped) {
+  ObservedData made = empty_data(experiment_);
+  const auto steps = static_cast<std::size_t>(made.steps), shots = experiment_.shots.size();
+  const auto receivers = static_cast<std::size_t>(made.receivers());
+  for (std::size_t s = 0; s < shots; ++s) {
+    std::vector<std::string> said_before;
+    const std::vector<double> record =
+        waves_.forward(shot_on_grid(experiment_.shots[s], waves_.problem().grid, said_before), stepped);
+    for (std::size_t r = 0; r < receivers; ++r)
+      for (std::size_t n = 0; n < steps; ++n) made.samples[(n * shots + s) * receivers + r] = record[r * steps + n];
+  }
+  return made;
+}
+
+}  // namespace sonde::maxwell

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sonde/engine/memory/memory_plan.h"
+#include "sonde/instruments/maxwell/run/operator.h"
+
+namespace sonde::maxwell {
+
+/// What is known of the runs of a model before them: how they are sampled, and what they hold.
+struct RunPlan {
+  Index ratio = 1;               ///< inner steps per step of the file: higher orders have a lower stability limit
+  double dt = 0;                 ///< s, of an inner step
+  double highest_frequency = 0;  ///< Hz, of the sources, where their spectrum falls below -40 dB
+  double cells_per_wavelength = 0;
+  double least_cells_per_wavelength = 0;  ///< below which a run is not worth its time: 5 at order 2, else 3
+  /// Numerical over true phase velocity at that frequency in the slowest medium, along an axis and along the diagonal.
+  double velocity_along_axis = 0, velocity_along_diagonal = 0;
+  MemoryPlan memory;
+  std::vector<std::string> warnings;
+};
+
+/// Steps and sampling; memory and warnings are left to the caller.
+[[nodiscard]] RunPlan plan_run(const Operator& waves, double highest_frequency);
+
+}  // namespace sonde::maxwell

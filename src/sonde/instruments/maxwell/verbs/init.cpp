@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/instruments/maxwell/read/native_model.h"
+#include "sonde/instruments/maxwell/run/run_file.h"
+#include "sonde/instruments/maxwell/verbs/verbs.h"
+
+namespace sonde::maxwell {
+namespace {
+
+struct InitOptions {
+  std::string input, output;
+  std::vector<std::string> set;
+  void describe(Fields& fields) {
+    fields.positional("input", input, {.help = "native model to begin with", .metavar = "MODEL.h5", .optional = true});
+    fields.add("output", output, {.help = "the run file; empty prints it", .metavar = "FILE.toml", .letter = 'o'});
+    fields.add("set", set,
+               {.help = "a setting to begin with, for instance model.eps_r=eps.npy", .metavar = "TABLE.KEY=VALUE"});
+  }
+};
+
+/// The settings that a run needs and nobody says.
+std::set<std::string> missing_of(const RunFile& file, const ExperimentDraft& known) {
+  std::set<std::string> missing;
+  const auto need = [&](const char* setting, bool there) {
+    if (!there && !file.tables().is_set(setting)) missing.insert(setting);
+  };
+  need("model.eps_r", known.eps_r.has_value());
+  need("model.spacing", !known.spacing.empty());
+  need("survey.sources", known.sources.has_value());
+  need("survey.receivers", known.receivers.has_value());
+  need("source.f0", known.wavelet || known.amplitude || file.tables().is_set("source.file"));
+  need("time.nt", known.steps || known.amplitude || file.tables().is_set("source.file"));
+  return missing;
+}
+
+void run_init(const InitOptions& options, Run& run) {
+  if (!options.output.empty()) require_place(options.output);
+  RunFile file;
+  Problems problems;
+  for (const std::string& one : options.set) problems.collect([&] { file.tables().assign_text(one); });
+  problems.throw_if_any("the command line has several problems");
+  ExperimentDraft known;
+  if (!options.input.empty()) {
+    run.require_room_for(options.input);
+    known = read_native_draft(options.input);
+    file.tables().assign("model", 0, "file", Value(absolute_path(options.input).string()), "", Origin::caller);
+  }
+  const std::string text = commented_run_file(file, missing_of(file, known));
+  if (options.output.empty()) return run.print(text);
+  AtomicFile made(options.output);
+  made.write(text);
+  made.commit();
+  run.results()["files"].push_back(options.output);
+  run.say("wrote     " + options.output);
+}
+
+}  // namespace
+
+Verb init_verb() {
+  return {.name = "maxwell init",
+          .summary = "Write a run file for a radar model, with every key explained",
+          .details =
+              "Every key of the run file is there with its meaning. With a native model (HDF5) the file names it, and "
+              "its tables replace what the model says. What a run needs and is unknown is marked FILL IN.",
+          .examples = {{"sonde maxwell init -o run.toml", "A run file to fill in"},
+                       {"sonde maxwell init model.h5 --set grid.order=8 -o run.toml", "For a native model"}},
+          .invoke = invocation<InitOptions, run_init>};
+}
+
+}  // namespace sonde::maxwell

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/verbs/run_parts.h"
+
+#include <fmt/format.h>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/io/output_ending.h"
+
+namespace sonde::maxwell {
+namespace {
+
+void require_sampling(const RunPlan& plan, const PlannedModel& model) {
+  if (plan.highest_frequency == 0 || plan.cells_per_wavelength >= plan.least_cells_per_wavelength) return;
+  throw Error(
+      ErrorKind::bad_input,
+      fmt::format("{}: {:.3g} cells per wavelength at {:.4g} Hz; order {} needs at least {:g}", model.input,
+                  plan.cells_per_wavelength, plan.highest_frequency, model.order, plan.least_cells_per_wavelength))
+      .hint("take smaller cells, a lower frequency or a higher " + setting("order") + "; " + setting("force") +
+            " runs it as it is");
+}
+
+}  // namespace
+
+void report_plan(const RunPlan& plan, const PlannedModel& model, bool force, Run& run) {
+  run.report().add_choice("grid", Value(model.grid), model.about_grid);
+  run.report().add_choice("steps", Value(model.steps),
+                          plan.ratio == 1 ? fmt::format("of {:.5g} s, the file's own", plan.dt)
+                                          : fmt::format("{} for each of {:.5g} s: stencils of order {} need them",
+                                                        plan.ratio, model.dt, model.order));
+  for (const std::string& warning : plan.warnings) log_warning(warning);
+  if (plan.highest_frequency > 0) {
+    run.report().add_choice(
+        "cells per wavelength", Value(plan.cells_per_wavelength),
+        fmt::format(
+            "at {:.4g} Hz, where the spectrum has fallen by 40 dB; phase velocity there {:+.2f} % along an axis, "
+            "{:+.2f} % along the diagonal",
+            plan.highest_frequency, 100 * (plan.velocity_along_axis - 1), 100 * (plan.velocity_along_diagonal - 1)));
+    run.say(fmt::format("sampling  {:.3g} cells per wavelength at {:.4g} Hz, phase velocity {:+.2f} % along an axis",
+                        plan.cells_per_wavelength, plan.highest_frequency, 100 * (plan.velocity_along_axis - 1)));
+  }
+  run.show_memory(plan.memory, run.host_budget());
+  if (!force) require_sampling(plan, model);
+}
+
+void simulate(Index cells, Index steps, Run& run, const std::function<void(ProgressMeter&)>& work) {
+  auto phase = run.report().phase("simulate");
+  ProgressMeter progress("simulating", steps, "steps");
+  const Stopwatch watch;
+  work(progress);
+  const double rate = static_cast<double>(cells) * static_cast<double>(steps) / watch.seconds();
+  run.results()["run"]["cell_updates_per_s"] = rate;
+  run.say(fmt::format("times     {:.3g} s, {:.4g} million cells per second", watch.seconds(), rate / 1e6));
+}
+
+void wrote(const std::string& path, Run& run) {
+  run.results()["files"].push_back(path);
+  run.say("wrote     " + path);
+}
+
+void require_plot(const std::string& path) {
+  if (path.empty()) return;
+  (void)require_ending(path, "charts", chart_endings());
+  require_chart(path);
+}
+
+void draw(const Chart& chart, const std::string& path, Run& run) {
+  const auto phase = run.report().phase("plot");
+  for (const std::string& file : write_chart(path, chart).all()) wrote(file, run);
+}
+
+}  // namespace sonde::maxwell
