@@ -41,23 +41,25 @@ TEST_F(MaxwellProgram, ARunFileAndANativeModelGiveTheSameRecords) {
   testing::python(write_strip, folder_.path().string());
   ASSERT_EQ(command({"run", model(strip, "strip.toml"), "-o", file("a.h5")}).status, 0);
   ASSERT_EQ(command({"run", file("strip.h5"), "-o", file("b.h5")}).status, 0);
-  testing::python("import sys, h5py\n"
-                  "a, b = (h5py.File(sys.argv[1] + name)['receivers/data'][:] for name in ('/a.h5', '/b.h5'))\n"
-                  "assert a.shape == (120, 2, 3) and a.dtype == 'f4' and a.any() and (a == b).all()\n",
-                  folder_.path().string());
+  testing::python(
+      "import sys, h5py\n"
+      "a, b = (h5py.File(sys.argv[1] + name)['receivers/data'][:] for name in ('/a.h5', '/b.h5'))\n"
+      "assert a.shape == (120, 2, 3) and a.dtype == 'f4' and a.any() and (a == b).all()\n",
+      folder_.path().string());
 }
 
 TEST_F(MaxwellProgram, RecordsSayWhereAndWhenTheyWereMade) {
   ASSERT_EQ(command({"run", model(strip, "strip.toml"), "-o", file("a.h5"), "--dtype", "f64"}).status, 0);
-  testing::python("import sys, h5py, numpy as np\n"
-                  "f = h5py.File(sys.argv[1] + '/a.h5'); at = f['receivers'].attrs\n"
-                  "assert f.attrs['format'] == 'sonde-maxwell-1' and 'dtype = \"f64\"' in f.attrs['run_file']\n"
-                  "assert f['receivers/data'].dtype == 'f8' and f['receivers/data'].attrs['units'] == 'V/m'\n"
-                  "assert at['components'] == 'Ey' and np.allclose(at['time_of_first_sample'], at['dt'])\n"
-                  "limit = 1 / (7 / 6 * 299792458 / 2 * np.sqrt(2) / 0.05)\n"  // order 4, eps_r = 4
-                  "assert abs(at['dt'] / (0.9 * limit) - 1) < 1e-9\n"
-                  "assert f['survey/source_location'][:].tolist() == [[[10, 4]], [[20, 4]]]\n",
-                  folder_.path().string());
+  testing::python(
+      "import sys, h5py, numpy as np\n"
+      "f = h5py.File(sys.argv[1] + '/a.h5'); at = f['receivers'].attrs\n"
+      "assert f.attrs['format'] == 'sonde-maxwell-1' and 'dtype = \"f64\"' in f.attrs['run_file']\n"
+      "assert f['receivers/data'].dtype == 'f8' and f['receivers/data'].attrs['units'] == 'V/m'\n"
+      "assert at['components'] == 'Ey' and np.allclose(at['time_of_first_sample'], at['dt'])\n"
+      "limit = 1 / (7 / 6 * 299792458 / 2 * np.sqrt(2) / 0.05)\n"  // order 4, eps_r = 4
+      "assert abs(at['dt'] / (0.9 * limit) - 1) < 1e-9\n"
+      "assert f['survey/source_location'][:].tolist() == [[[10, 4]], [[20, 4]]]\n",
+      folder_.path().string());
 }
 
 TEST_F(MaxwellProgram, RecordsGoBesideTheModelUnlessTheyAreNamed) {
