@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
@@ -30,6 +31,11 @@ const Tables::Table* Tables::find(std::string_view name) const {
   return found == tables_.end() ? nullptr : &*found;
 }
 
+const Tables::Table* Tables::find_in(const Table& table, std::string_view name) const {
+  const Table* found = find(fmt::format("{}.{}", table.name, name));
+  return found != nullptr && found->list ? found : nullptr;
+}
+
 Tables::Table& Tables::require(std::string_view name) {
   if (const Table* table = find(name)) return const_cast<Table&>(*table);
   throw Error(ErrorKind::internal, fmt::format("no table \"{}\"", name));
@@ -43,7 +49,9 @@ std::vector<std::string> Tables::names() const {
 
 Index Tables::append(std::string_view list, const std::string& kind, std::string_view where) {
   Table& table = require(list);
-  if (std::find(table.kinds.begin(), table.kinds.end(), kind) == table.kinds.end()) {
+  const bool known =
+      table.kinds.empty() ? kind.empty() : std::find(table.kinds.begin(), table.kinds.end(), kind) != table.kinds.end();
+  if (!known) {
     Error error(ErrorKind::usage, fmt::format("{}: \"{}\" is not a known {}{}", where, kind, table.name,
                                               did_you_mean(kind, table.kinds)));
     if (!table.kinds.empty()) error.hint("known: " + join_words(table.kinds));
@@ -84,7 +92,11 @@ void Tables::assign_text(std::string_view setting) {
     return Error(ErrorKind::usage, fmt::format("\"{}\": {}", setting, why));
   };
   const std::size_t equals = setting.find('=');
-  const std::vector<std::string> path = split(trim(setting.substr(0, equals)), '.');
+  std::vector<std::string> path = split(trim(setting.substr(0, equals)), '.');
+  if (path.size() > 2 && find(path[0] + "." + path[1]) != nullptr) {  // a list that is part of a table
+    path[1] = path[0] + "." + path[1];
+    path.erase(path.begin());
+  }
   if (equals == std::string_view::npos || path.size() < 2 || path.size() > 3)
     throw refuse("is not a setting").hint("write TABLE.KEY=VALUE, or TABLE.0.KEY=VALUE for the first of a list");
   const Table* found = find(path[0]);
@@ -103,11 +115,14 @@ void Tables::assign_text(std::string_view setting) {
       throw refuse(fmt::format("there are {} tables [[{}]], counted from 0", table.items.size(), table.name));
   }
   const std::string& key = path.back();
-  if (table.list && key == "name") throw refuse("the kind of a table cannot be changed").hint("write it into the file");
+  if (!table.kinds.empty() && key == "name")
+    throw refuse("the kind of a table cannot be changed").hint("write it into the file");
   Fields& fields = table.items[item].fields;
   if (fields.find(key) == nullptr) {
-    const std::string place = table.list ? fmt::format("[[{}]] {} ({})", table.name, item, table.items[item].kind)
-                                         : fmt::format("[{}]", table.name);
+    const std::string place = !table.list ? fmt::format("[{}]", table.name)
+                              : table.kinds.empty()
+                                  ? fmt::format("[[{}]] {}", table.name, item)
+                                  : fmt::format("[[{}]] {} ({})", table.name, item, table.items[item].kind);
     Error error = refuse(fmt::format("unknown key \"{}\" in {}{}", key, place, did_you_mean(key, fields.names())));
     hint_elsewhere(error, key, fields);
     throw error;
@@ -142,22 +157,34 @@ void Tables::assign_all(const Value& tables, std::string_view where, Origin orig
   if (!tables.is_object())
     throw Error(ErrorKind::usage, fmt::format("{}: expected tables, found {}", where, tables.type_name()));
   Problems problems;
+  std::function<void(const Table&, const Value&)> give;
   const auto set = [&](const Table& table, std::size_t item, const Value& values) {
     const std::string place = fmt::format("[{}] of {}", table.name, where);
     if (!values.is_object())
       throw Error(ErrorKind::usage, fmt::format("{}: expected settings, found {}", place, values.type_name()));
     for (const auto& [key, value] : values.members())
-      if (!value.is_null() && !(table.list && key == "name"))
+      if (!value.is_null() && (table.kinds.empty() || key != "name"))
         problems.collect([&, &name = key, &setting = value] {
+          if (const Table* part = find_in(table, name)) return give(*part, setting);
           assign(table.name, static_cast<Index>(item), name, setting, place, origin);
         });
   };
-  const auto add = [&](const Table& table, const Value& values) {
+  const auto kind_of = [&](const Table& table, const Value& values) -> std::string {
+    if (table.kinds.empty()) return {};
     const Value* kind = values.find("name");
-    if (kind == nullptr || !kind->is_text())
-      throw Error(ErrorKind::usage, fmt::format("[[{}]] of {} has no name", table.name, where))
-          .hint("its name is one of " + join_words(table.kinds, " or "));
-    set(table, static_cast<std::size_t>(append(table.name, kind->as_text(), fmt::format("name in {}", where))), values);
+    if (kind != nullptr && kind->is_text()) return kind->as_text();
+    throw Error(ErrorKind::usage, fmt::format("[[{}]] of {} has no name", table.name, where))
+        .hint("its name is one of " + join_words(table.kinds, " or "));
+  };
+  const auto add = [&](const Table& table, const Value& values) {
+    const Index item = append(table.name, kind_of(table, values), fmt::format("name in {}", where));
+    set(table, static_cast<std::size_t>(item), values);
+  };
+  give = [&](const Table& table, const Value& value) {
+    if (value.is_null()) return;
+    if (!table.list) return set(table, 0, value);
+    if (!value.is_list()) return add(table, value);
+    for (const Value& item : value.items()) problems.collect([&] { add(table, item); });
   };
   for (const auto& [word, value] : tables.members())
     problems.collect([&, &name = word, &given = value] {
@@ -165,10 +192,7 @@ void Tables::assign_all(const Value& tables, std::string_view where, Origin orig
       if (table == nullptr)
         throw Error(ErrorKind::usage,
                     fmt::format("unknown table [{}] in {}{}", name, where, did_you_mean(name, names())));
-      if (given.is_null()) return;
-      if (!table->list) return set(*table, 0, given);
-      if (!given.is_list()) return add(*table, given);
-      for (const Value& item : given.items()) problems.collect([&] { add(*table, item); });
+      give(*table, given);
     });
   problems.throw_if_any(fmt::format("{} settings in {} cannot be used", problems.errors().size(), where));
 }
@@ -208,7 +232,7 @@ Value Tables::echo() const {
         continue;
       }
       Value named = Value::object();
-      named["name"] = item.kind;
+      if (!table.kinds.empty()) named["name"] = item.kind;
       for (const auto& [key, value] : settings.members()) named[key] = value;
       all[table.name].push_back(std::move(named));
     }

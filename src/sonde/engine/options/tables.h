@@ -20,6 +20,9 @@ namespace sonde {
 ///   Tables tables;
 ///   tables.add("geometry", Fields(run.geometry));
 ///   tables.add_list("engine", {"epie", "gd"}, [&](const std::string& kind) { return run.append_engine(kind); });
+///   tables.add_list("geometry.stage", {}, [&](const std::string&) { return run.append_stage(); });
+///
+/// Items of a list without kinds have no `name`. A list may be part of a table: [[geometry.stage]].
 ///
 /// What the fields are bound to must outlive this object and stay where it is.
 class Tables {
@@ -35,7 +38,7 @@ class Tables {
   struct Table {
     std::string name;
     bool list = false;
-    std::vector<std::string> kinds{};  ///< that items of a list may have
+    std::vector<std::string> kinds{};  ///< that items of a list may have; none: its items are all alike
     Append append{};
     std::vector<Item> items{};  ///< exactly one unless a list
   };
@@ -53,6 +56,8 @@ class Tables {
   [[nodiscard]] const std::vector<Table>& all() const { return tables_; }
   /// nullptr when unknown.
   [[nodiscard]] const Table* find(std::string_view name) const;
+  /// The list `name` that is part of a table; nullptr when there is none.
+  [[nodiscard]] const Table* find_in(const Table& table, std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] std::vector<Name> outline() const;
 
@@ -60,8 +65,8 @@ class Tables {
   /// default all the same.
   [[nodiscard]] bool is_set(std::string_view setting) const;
 
-  /// Adds an item to a list and returns its index. Throws Error(usage) beginning with `where` for an unknown kind,
-  /// naming the nearest.
+  /// Adds an item to a list and returns its index; `kind` is empty where the list has none. Throws Error(usage)
+  /// beginning with `where` for an unknown kind, naming the nearest.
   Index append(std::string_view list, const std::string& kind, std::string_view where);
 
   /// Sets one value. Throws what Fields::assign throws, an unknown key with the table that was meant; Error(internal)
@@ -74,8 +79,8 @@ class Tables {
   void assign_text(std::string_view setting);
 
   /// Sets everything of an object of the form that echo() gives: an object per table, a list of objects with a `name`
-  /// for a list (a single object is a list of one). Null leaves a setting as it is. Throws Error(usage) with all
-  /// problems; `where` is what was given, "Reconstruction()".
+  /// for a list (a single object is a list of one); a list that is part of a table may be a member of its object. Null
+  /// leaves a setting as it is. Throws Error(usage) with all problems; `where` is what was given, "Reconstruction()".
   void assign_all(const Value& tables, std::string_view where, Origin origin = Origin::caller);
 
   /// The same, but a list that has items already, from a file, is not added to: Error(usage).

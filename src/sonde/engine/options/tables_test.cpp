@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "sonde/engine/options/example_tables.h"
 #include "sonde/engine/options/toml.h"
 #include "tests/support/errors.h"
@@ -181,6 +185,82 @@ TEST(Tables, AFileIsRead) {
   ExampleRun run;
   Tables tables = run.tables();
   EXPECT_NO_THROW(read_toml(folder.file("run.toml"), tables));
+}
+
+/// A table with a list below it, whose items have no kinds.
+struct Staged {
+  struct Stage {
+    Index iterations = 3;
+    void describe(Fields& fields) { fields.add("iterations", iterations, {.help = "how many", .min = 1}); }
+  };
+  testing::ExampleGeometry geometry;
+  std::vector<std::unique_ptr<Stage>> stages;
+  Tables tables;
+
+  Staged() {
+    tables.add("geometry", Fields(geometry));
+    tables.add_list("geometry.stage", {}, [this](const std::string&) {
+      stages.push_back(std::make_unique<Stage>());
+      return Fields(*stages.back());
+    });
+  }
+  explicit Staged(std::string_view text) : Staged() { parse_toml(text, "run.toml", tables); }
+};
+
+const std::string two_stages = "[geometry]\nturned = true\n[[geometry.stage]]\niterations = 7\n[[geometry.stage]]\n";
+
+TEST(Tables, AListMayBePartOfATableAndItsItemsAlike) {
+  const Staged read(two_stages);
+  EXPECT_TRUE(read.geometry.turned);
+  ASSERT_EQ(read.stages.size(), 2u);
+  EXPECT_EQ(read.stages[0]->iterations, 7);
+  EXPECT_EQ(read.stages[1]->iterations, 3);
+}
+
+TEST(Tables, TheTextOfAListInATableReadsBackToIt) {
+  const Staged read(two_stages);
+  const std::string text = to_toml(read.tables.echo());
+  EXPECT_THAT(text, HasSubstr("[[geometry.stage]]\niterations = 7\n"));
+  EXPECT_EQ(to_toml(Staged(text).tables.echo()), text);
+}
+
+TEST(Tables, ItemsOfAListInATableAreChangedByTheirPath) {
+  Staged read(two_stages);
+  read.tables.assign_text("geometry.stage.1.iterations=9");
+  EXPECT_EQ(read.stages[1]->iterations, 9);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { read.tables.assign_text("geometry.stage.0.iteration=9"); }),
+            "error: \"geometry.stage.0.iteration=9\": unknown key \"iteration\" in [[geometry.stage]] 0; did you mean "
+            "\"iterations\"?");
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { read.tables.assign_text("geometry.stage.2.iterations=9"); }),
+            "error: \"geometry.stage.2.iterations=9\": there are 2 tables [[geometry.stage]], counted from 0");
+}
+
+TEST(Tables, ObjectsHoldAListInATableAsItsMemberOrByItsName) {
+  for (const bool member : {true, false}) {
+    Value stage = Value::object(), values = Value::object();
+    stage["iterations"] = 5;
+    values["geometry"]["turned"] = true;
+    if (member)
+      values["geometry"]["stage"].push_back(stage);
+    else
+      values["geometry.stage"].push_back(stage);
+    Staged read;
+    read.tables.assign_all(values, "Run()");
+    EXPECT_TRUE(read.geometry.turned);
+    ASSERT_EQ(read.stages.size(), 1u);
+    EXPECT_EQ(read.stages[0]->iterations, 5);
+  }
+}
+
+TEST(Tables, UnknownListsInATableNameLineAndNearest) {
+  const auto staged_error = [](std::string_view text) {
+    return error_of(ErrorKind::bad_file, [&] { Staged read(text); });
+  };
+  EXPECT_EQ(staged_error("[geometry]\n[[geometry.stages]]\n"),
+            "error: unknown table [geometry.stages] in run.toml line 2; did you mean \"geometry.stage\"?");
+  EXPECT_EQ(staged_error("[geometry.stage]\niterations = 7\n"),
+            "error: geometry.stage in run.toml line 1: expected a list of tables\nhint: begin each with "
+            "[[geometry.stage]]");
 }
 
 }  // namespace

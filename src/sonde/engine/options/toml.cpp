@@ -162,19 +162,28 @@ class TablesReader {
   }
 
   void append(const std::string& word, const toml::table& item) {
+    if (tables_.find(word)->kinds.empty()) return settings(word, tables_.append(word, "", ""), item);
     const toml::node* kind = item.get("name");
     const std::string place = place_of(name_, (kind != nullptr ? *kind : item).source());
     if (kind == nullptr || !kind->is_string())
       throw Error(ErrorKind::usage, fmt::format("[[{}]] in {} has no name", word, place))
-          .hint("add name = \"" + (tables_.find(word)->kinds.empty() ? "..." : tables_.find(word)->kinds.front()) +
-                "\"");
+          .hint("add name = \"" + tables_.find(word)->kinds.front() + "\"");
     settings(word, tables_.append(word, kind->as_string()->get(), "name in " + place), item);
   }
 
+  /// Whether a key below a table begins another one, known or not.
+  [[nodiscard]] bool is_part(const Tables::Table& table, Index at, std::string_view key,
+                             const toml::node& value) const {
+    const bool setting = table.items[static_cast<std::size_t>(at)].fields.find(key) != nullptr;
+    return tables_.find_in(table, key) != nullptr || (!setting && (value.is_array_of_tables() || value.is_table()));
+  }
+
   void settings(const std::string& word, Index at, const toml::table& values) {
+    const Tables::Table& table = *tables_.find(word);
     for (auto&& [key, node] : values) {
-      if (tables_.find(word)->list && key.str() == "name") continue;
+      if (!table.kinds.empty() && key.str() == "name") continue;
       problems_.collect([&, &name = key, &value = node] {
+        if (is_part(table, at, name.str(), value)) return read_one(fmt::format("{}.{}", word, name.str()), value);
         const std::string place = fmt::format("[{}] of {}", word, place_of(name_, value.source()));
         const std::optional<Value> plain = value_of(value);
         if (!plain)
