@@ -10,6 +10,13 @@
 
 namespace sonde::maxwell {
 
+/// Which sums over the steps are made (SweepSums): those of H need H of every step.
+struct Wanted {
+  bool difference = true, sum = true, magnetic = false;
+  [[nodiscard]] bool electric() const { return difference || sum; }
+  [[nodiscard]] bool any() const { return electric() || magnetic; }
+};
+
 /// The exact transpose of Propagator::run() by one sweep backwards, on the fast path of the CPU: the same factors,
 /// stencils and planes, so that a step costs what a step forwards does and the reading of two stored fields. Models
 /// with poles: their sources, starts, eps_r (eps_inf) and sigma; deps and tau have no gradient here. The numbers do not
@@ -22,12 +29,6 @@ class BackPropagator {
   BackPropagator(BackPropagator&&) noexcept;
   BackPropagator& operator=(BackPropagator&&) noexcept;
 
-  /// Which sums over the steps are made (SweepSums): those of H need H of every step.
-  struct Wanted {
-    bool difference = true, sum = true, magnetic = false;
-    [[nodiscard]] bool electric() const { return difference || sum; }
-    [[nodiscard]] bool any() const { return electric() || magnetic; }
-  };
   /// `residual`: [step][receiver]; `sources`: [step][source], overwritten with the gradient of the amplitudes. `kept`
   /// are the fields of the run, not used where no sums are wanted. What sums there are from earlier calls is kept:
   /// those of several shots add. Throws Error(not_supported) for hard sources, whose amplitude is no current.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/maxwell/propagate/test_kept.h"
 #include "sonde/instruments/maxwell/propagate/test_problem.h"
 #include "tests/support/errors.h"
 
@@ -32,34 +33,6 @@ double apart(const std::vector<double>& a, const std::vector<double>& b) {
   return difference / most;
 }
 
-/// The states of the reference, rounded.
-template <class T>
-class AllStates : public KeptFields<T> {
- public:
-  AllStates(const Grid& grid, const std::vector<State>& states) : grid_(grid) {
-    for (const State& state : states) {
-      fields_.emplace_back();
-      for (std::size_t c = 0; c < 6; ++c) fields_.back()[c].assign(state.fields[c].begin(), state.fields[c].end());
-    }
-  }
-  [[nodiscard]] NodeBox box() const override { return {{}, grid_.extents()}; }
-  [[nodiscard]] bool begin_step(Index n) override {
-    step_ = static_cast<std::size_t>(n);
-    return true;
-  }
-  [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override {
-    const auto at = [&](std::size_t step) {
-      return fields_[step][static_cast<std::size_t>(c)].data() + grid_.index(k, j, 0);
-    };
-    return {.before = at(step_), .after = at(step_ + 1)};
-  }
-
- private:
-  const Grid& grid_;
-  std::vector<std::array<std::vector<T>, 6>> fields_;
-  std::size_t step_ = 0;
-};
-
 class BackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
  protected:
   BackPropagatorOf()
@@ -83,7 +56,8 @@ class BackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
   };
   template <class T>
   [[nodiscard]] Found found() const {
-    AllStates<T> kept(problem_.grid, states_);
+    testing::AllFields<T> kept(problem_.grid);
+    for (const State& state : states_) kept.add(state);
     BackPropagator<T> back(problem_);
     Found made;
     made.sources.resize(in_one(sources_).size());

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "sonde/instruments/maxwell/propagate/plane_hooks.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 
 namespace sonde::maxwell {
@@ -26,11 +27,20 @@ class BornPropagator {
   void clear();
   void set_state(const State& background, const State& perturbation);
 
+  /// What goes on beside the steps 0, 1, ... of a run.
+  struct Beside {
+    std::function<void(Index step)> before{};
+    PlaneHooks background{}, change{};
+    std::function<void(Index step)> after{};
+  };
   /// `amplitudes`, `amplitude_changes` (or empty: none): [step][source]; `record`: the background's [step][receiver],
-  /// or empty; `record_change` its derivative. `stepped` is called after each step.
+  /// or empty; `record_change` its derivative.
   void run(const Acquisition& shot, Index steps, std::span<const double> amplitudes,
            std::span<const double> amplitude_changes, std::span<double> record, std::span<double> record_change,
-           const std::function<void()>& stepped = {});
+           const Beside& beside = {});
+  /// Rows [x] of a component of the background, and of its change.
+  [[nodiscard]] const T* row(Component c, Index k, Index j) const;
+  [[nodiscard]] const T* change_row(Component c, Index k, Index j) const;
 
   [[nodiscard]] std::size_t bytes() const;
 

@@ -15,21 +15,6 @@ using testing::MixedCase;
 
 constexpr Index born_steps = 30;
 
-ComponentChange mixed_change(const Problem& problem, unsigned seed) {
-  testing::Numbers numbers(seed);
-  const auto count = static_cast<std::size_t>(problem.grid.count());
-  ComponentChange made;
-  for (const Component c : problem.grid.components()) {
-    if (!is_electric(c)) {
-      made.mu_r[place(c)] = numbers.list(count);
-      continue;
-    }
-    made.eps_r[place(c)] = numbers.list(count);
-    made.sigma[place(c)] = numbers.list(count, -0.05, 0.05);
-  }
-  return made;
-}
-
 std::vector<double> in_line(const reference::Samples& samples) {
   std::vector<double> made;
   for (const auto& row : samples) made.insert(made.end(), row.begin(), row.end());
@@ -45,7 +30,7 @@ class BornPropagatorOf : public ::testing::TestWithParam<MixedCase> {
         changes_(testing::mixed_samples(problem_, shot_.sources, born_steps, 6)),
         start_(testing::mixed_state(problem_, 4)),
         start_change_(testing::mixed_state(problem_, 7)),
-        change_(mixed_change(problem_, 8)) {}
+        change_(testing::mixed_change(problem_, 8)) {}
 
   template <class T>
   [[nodiscard]] std::vector<double> found() const {

@@ -509,8 +509,8 @@ struct Stepper {
     if (hooks.before_electric) hooks.before_electric(k);
     plane(true, k, buffer);
     inject(sources[static_cast<std::size_t>(k)], true, amplitudes);
-    if (sense == Sense::transposed) carry(true, k);
     if (hooks.after_electric) hooks.after_electric(k);
+    if (sense == Sense::transposed) carry(true, k);
   }
 
   /// H of the planes [first, last), and behind it the E whose H is all there.
@@ -528,8 +528,8 @@ struct Stepper {
       if (hooks.before_magnetic) hooks.before_magnetic(k);
       plane(false, k, buffer);
       inject(sources[static_cast<std::size_t>(k)], false, amplitudes);
-      if (sense == Sense::transposed) carry(false, k);
       if (hooks.after_magnetic) hooks.after_magnetic(k);
+      if (sense == Sense::transposed) carry(false, k);
       electric_up_to(std::min(to, k - half_order + 2));
     }
     electric_up_to(to);

@@ -112,4 +112,20 @@ inline State mixed_state(const Problem& problem, unsigned seed) {
   return state;
 }
 
+/// Of every node: eps_r and mu_r by up to 1, sigma by up to 0.05 S/m.
+inline ComponentChange mixed_change(const Problem& problem, unsigned seed) {
+  Numbers numbers(seed);
+  const auto count = static_cast<std::size_t>(problem.grid.count());
+  ComponentChange made;
+  for (const Component c : problem.grid.components()) {
+    if (!is_electric(c)) {
+      made.mu_r[place(c)] = numbers.list(count);
+      continue;
+    }
+    made.eps_r[place(c)] = numbers.list(count);
+    made.sigma[place(c)] = numbers.list(count, -0.05, 0.05);
+  }
+  return made;
+}
+
 }  // namespace sonde::maxwell::testing

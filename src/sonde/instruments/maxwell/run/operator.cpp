@@ -79,8 +79,7 @@ struct Operator::Impl {
     return *at.forward;
   }
 
-  template <class T>
-  [[nodiscard]] typename BackPropagator<T>::Wanted wanted(const GradientOf& which) const {
+  [[nodiscard]] Wanted wanted(const GradientOf& which) const {
     const bool both = problem.loss == LossForm::exponential && (which.eps_r || which.sigma);
     return {.difference = which.eps_r || both, .sum = which.sigma || both, .magnetic = which.mu_r};
   }
@@ -126,7 +125,9 @@ struct Operator::Impl {
     std::vector<double> changes;
     if (!amplitude_changes.empty()) changes = series().amplitudes_of(shot.points.sources, amplitude_changes);
     std::vector<double> record(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
-    fields.run(shot.points, inner_steps(), amplitudes, changes, {}, record, stepped);
+    fields.run(shot.points, inner_steps(), amplitudes, changes, {}, record, {.after = [&](Index) {
+                 if (stepped) stepped();
+               }});
     return series().record_of(shot.points.receivers, record);
   }
 
@@ -149,7 +150,7 @@ struct Operator::Impl {
     if (!at.back) at.back.emplace(problem);
     at.back->clear_sums();
     std::vector<double> sources(amplitudes.size());
-    at.back->run(shot.points, inner_steps(), inner, at.trajectory.get(), wanted<T>(of), sources);
+    at.back->run(shot.points, inner_steps(), inner, at.trajectory.get(), wanted(of), sources);
     if (of.medium()) {
       SweepSums sums = at.back->sums();
       scale(sums, static_cast<double>(interval));
@@ -256,7 +257,7 @@ void Operator::add_memory(MemoryPlan& memory, std::size_t sources, std::size_t r
                         fmt::format("{} steps of {} sources and {} receivers", inner, sources, receivers));
   if (of != nullptr) {
     const auto add = [&]<class T>(T) {
-      const auto wanted = impl_->wanted<T>(*of);
+      const auto wanted = impl_->wanted(*of);
       const PropagatorBytes back = BackPropagator<T>::bytes_for(grid, poles, wanted);
       lasting += memory.add("transposed fields and sums", back.lasting, fmt::format("{} cells, at most", nodes));
       std::size_t arrays = 0;

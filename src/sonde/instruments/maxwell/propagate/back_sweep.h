@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what the sweeps backwards have in common.
+#pragma once
+
+#include <algorithm>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/instruments/maxwell/propagate/back_propagator.h"
+#include "sonde/instruments/maxwell/propagate/stepper.h"
+
+namespace sonde::maxwell::stepping {
+
+/// Sums over a sweep, in rows of the lattice; empty until they are wanted.
+template <class T>
+struct SumArrays {
+  const Grid& grid;
+  Lattice lattice;
+  std::array<Array, 3> difference{}, sum{}, magnetic{};
+
+  explicit SumArrays(const Grid& on) : grid(on), lattice(on) {}
+
+  void make(const Wanted& wanted) {
+    const Triple& n = lattice.extents;
+    const auto fresh = [&](Array& array) {
+      if (array.empty()) array = Array::zeros(Device::cpu(), {n[0], n[1], lattice.pitch}, dtype_of<T>);
+    };
+    for (const Component c : grid.components()) {
+      if (is_electric(c) && wanted.difference) fresh(difference[place(c)]);
+      if (is_electric(c) && wanted.sum) fresh(sum[place(c)]);
+      if (!is_electric(c) && wanted.magnetic) fresh(magnetic[place(c)]);
+    }
+  }
+
+  [[nodiscard]] T* row_in(Array& array, Index k, Index j) const {
+    return array.empty() ? nullptr : static_cast<T*>(array.data()) + lattice.row(k, j);
+  }
+
+  /// Adds what w or u of a plane and the kept fields of the step give; v of H is -u.
+  void add_plane(Stepper<T>& weights, bool electric, Index k, const KeptFields<T>& kept) {
+    const NodeBox box = kept.box();
+    if (k < box.first[0] || k >= box.last[0]) return;
+    const Index first = box.first[2];
+    const auto from_first = [&](Array& array, Index j) {
+      T* row = row_in(array, k, j);
+      return row == nullptr ? nullptr : row + first;
+    };
+    for (const Component c : grid.components())
+      for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j)
+        add_row(kept.row(c, k, j), weights.row_of(c, k, j) + first, electric ? T(1) : T(-1),
+                from_first(electric ? difference[place(c)] : magnetic[place(c)], j),
+                electric ? from_first(sum[place(c)], j) : nullptr, box.extent(2));
+  }
+
+  [[nodiscard]] SweepSums taken() const {
+    SweepSums made;
+    const auto take = [&](const Array& array, std::vector<double>& values) {
+      if (array.empty()) return;
+      values.reserve(static_cast<std::size_t>(grid.count()));
+      for (Index k = 0; k < grid.extent(Axis::z); ++k)
+        for (Index j = 0; j < grid.extent(Axis::y); ++j) {
+          const T* row = static_cast<const T*>(array.data()) + lattice.row(k, j);
+          values.insert(values.end(), row, row + grid.extent(Axis::x));
+        }
+    };
+    for (std::size_t c = 0; c < 3; ++c) {
+      take(difference[c], made.difference[c]);
+      take(sum[c], made.sum[c]);
+      take(magnetic[c], made.magnetic[c]);
+    }
+    return made;
+  }
+
+  void clear() {
+    for (auto* arrays : {&difference, &sum, &magnetic})
+      for (Array& array : *arrays)
+        if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
+  }
+
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t total = 0;
+    for (const auto* arrays : {&difference, &sum, &magnetic})
+      for (const Array& array : *arrays) total += array.allocated_bytes();
+    return total;
+  }
+
+ private:
+  /// Adds sign w (new - old) and sign w (new + old), where there is a place for them.
+  static void add_row(const typename KeptFields<T>::Row& kept, const T* w, T sign, T* differences, T* sums,
+                      Index width) {
+    const TransposeKernels<T>& with = transpose_kernels<T>();
+    if (kept.before != nullptr) return with.add_changes(w, sign, kept.before, kept.after, differences, sums, width);
+    if (differences != nullptr) with.add_products(w, sign, kept.difference, differences, width);
+    if (sums != nullptr) with.add_products(w, sign, kept.sum, sums, width);
+  }
+};
+
+/// The gradient of the amplitudes of a step, of E before it moves and of H after it: of J it is -w, of M -v = u.
+template <class T>
+void read_sources(Stepper<T>& from, const std::vector<Point>& points, bool electric, std::span<double> samples) {
+  for (std::size_t s = 0; s < points.size(); ++s) {
+    if (is_electric(points[s].component) != electric) continue;
+    double value = 0;
+    for (const PointTap& tap : points[s].taps) {
+      const Index row = tap.node / from.width();
+      value += tap.weight *
+               static_cast<double>(
+                   from.data(points[s].component)[row * from.lattice.pitch + Lattice::room + tap.node % from.width()]);
+    }
+    samples[s] = (electric ? -1 : 1) * value / from.problem.grid.cell_volume();
+  }
+}
+
+/// The residual that enters in the step of n: of E that of the step before it, because w is complete before it moves.
+struct Residuals {
+  const std::vector<Point>& receivers;
+  std::span<const double> samples;  ///< [step][receiver]; empty: none
+  std::vector<double> now{};
+
+  std::span<const double> of_step(Index n) {
+    for (std::size_t r = 0; r < receivers.size(); ++r)
+      now_at(r) = sample(is_electric(receivers[r].component) ? n - 1 : n, r);
+    return now;
+  }
+  /// That of the last E, which enters before anything moves.
+  std::span<const double> of_end(Index steps) {
+    for (std::size_t r = 0; r < receivers.size(); ++r) now_at(r) = sample(steps - 1, r);
+    return now;
+  }
+
+ private:
+  double& now_at(std::size_t r) {
+    now.resize(receivers.size());
+    return now[r];
+  }
+  [[nodiscard]] double sample(Index n, std::size_t r) const {
+    return n < 0 || samples.empty() ? 0 : samples[static_cast<std::size_t>(n) * receivers.size() + r];
+  }
+};
+
+/// Throws Error(not_supported) for hard sources.
+inline void require_currents(const Acquisition& shot) {
+  if (std::any_of(shot.sources.begin(), shot.sources.end(), [](const Point& point) { return point.hard; }))
+    throw Error(ErrorKind::not_supported, "a source that sets the field has no gradient of its current");
+}
+
+}  // namespace sonde::maxwell::stepping

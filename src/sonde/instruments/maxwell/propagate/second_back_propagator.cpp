@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/propagate/second_back_propagator.h"
+
+#include <cassert>
+
+#include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/maxwell/propagate/back_sweep.h"
+#include "sonde/instruments/maxwell/propagate/linear_pair.h"
+
+namespace sonde::maxwell {
+
+using stepping::Injections;
+using stepping::Sense;
+
+template <class T>
+struct SecondBackPropagator<T>::Impl : stepping::LinearPair<T> {
+  stepping::SumArrays<T> sums;
+
+  Impl(const Problem& problem, const StepChange& by)
+      : stepping::LinearPair<T>(problem, by, Sense::transposed), sums(this->background.problem.grid) {}
+
+  /// d(w dE) = dw dE + w d(dE).
+  void add(bool electric, Index k, const KeptFields<T>& kept, const KeptFields<T>& kept_change) {
+    sums.add_plane(this->moved, electric, k, kept);
+    sums.add_plane(this->background, electric, k, kept_change);
+  }
+};
+
+template <class T>
+SecondBackPropagator<T>::SecondBackPropagator(const Problem& problem, const ComponentChange& change)
+    : impl_(std::make_unique<Impl>(problem,
+                                   step_change(change, problem.medium, problem.grid, problem.dt, problem.loss))) {}
+template <class T>
+SecondBackPropagator<T>::~SecondBackPropagator() = default;
+template <class T>
+SecondBackPropagator<T>::SecondBackPropagator(SecondBackPropagator&&) noexcept = default;
+template <class T>
+SecondBackPropagator<T>& SecondBackPropagator<T>::operator=(SecondBackPropagator&&) noexcept = default;
+
+template <class T>
+void SecondBackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<const double> residual,
+                                  std::span<const double> residual_change, KeptFields<T>& kept,
+                                  KeptFields<T>& kept_change, const Wanted& wanted, std::span<double> source_changes) {
+  const std::size_t count = shot.sources.size();
+  assert(residual.size() == static_cast<std::size_t>(steps) * shot.receivers.size());
+  assert(source_changes.size() == static_cast<std::size_t>(steps) * count);
+  stepping::require_currents(shot);
+  Impl& at = *impl_;
+  at.sums.make(wanted);
+  at.sums.clear();
+  at.clear();
+  const Injections<T> injections = at.background.injections(shot.receivers);
+  const std::vector<Index> bounds = at.background.parts();
+  stepping::Residuals residuals{shot.receivers, residual}, changes{shot.receivers, residual_change};
+  for (Index k = 0; k < at.background.lattice.extents[0]; ++k) {
+    const auto& here = injections[static_cast<std::size_t>(k)];
+    at.keep(true, k);
+    at.background.inject(here, true, residuals.of_end(steps));
+    at.moved.inject(here, true, changes.of_end(steps));
+    at.add_to_electric(k);
+    at.background.carry(true, k);
+    at.moved.carry(true, k);
+  }
+  for (Index n = steps - 1; n >= 0; --n) {
+    check_interrupt();
+    const std::span<double> gradient = source_changes.subspan(static_cast<std::size_t>(n) * count, count);
+    stepping::read_sources(at.moved, shot.sources, true, gradient);
+    const bool adds = wanted.any() && kept.begin_step(n) && kept_change.begin_step(n);
+    PlaneHooks background = at.keep_hooks(), moved{.after_magnetic = [&](Index k) { at.add_to_magnetic(k); },
+                                                   .after_electric = [&](Index k) { at.add_to_electric(k); }};
+    // The sums want w and dw of before this step, and u and du of after it, when the unchanged sweep has made all of
+    // its step.
+    if (adds && wanted.electric())
+      background.before_electric = [&](Index k) {
+        at.keep(true, k);
+        at.add(true, k, kept, kept_change);
+      };
+    if (adds && wanted.magnetic)
+      moved.after_magnetic = [&](Index k) {
+        at.add_to_magnetic(k);
+        at.add(false, k, kept, kept_change);
+      };
+    at.background.step(bounds, injections, residuals.of_step(n), background);
+    at.moved.step(bounds, injections, changes.of_step(n), moved);
+    stepping::read_sources(at.moved, shot.sources, false, gradient);
+  }
+}
+
+template <class T>
+SweepSums SecondBackPropagator<T>::sums() const {
+  return impl_->sums.taken();
+}
+
+template <class T>
+std::size_t SecondBackPropagator<T>::bytes() const {
+  return impl_->bytes() + impl_->sums.bytes();
+}
+
+template class SecondBackPropagator<float>;
+template class SecondBackPropagator<double>;
+
+}  // namespace sonde::maxwell

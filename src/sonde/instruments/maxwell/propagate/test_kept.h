@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: the fields of every step, as they are or rounded.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "sonde/instruments/maxwell/propagate/kept_fields.h"
+#include "sonde/instruments/maxwell/propagate/problem.h"
+
+namespace sonde::maxwell::testing {
+
+template <class T>
+class AllFields : public KeptFields<T> {
+ public:
+  explicit AllFields(const Grid& grid) : grid_(grid) {}
+
+  /// Of the next time, the first before the first step.
+  void add(const State& state) {
+    auto& made = fields_.emplace_back();
+    for (std::size_t c = 0; c < 6; ++c) made[c].assign(state.fields[c].begin(), state.fields[c].end());
+  }
+  /// Of rows row(c, k, j).
+  template <class Rows>
+  void add_rows(const Rows& row) {
+    auto& made = fields_.emplace_back();
+    for (const Component c : grid_.components())
+      for (Index k = 0; k < grid_.extent(Axis::z); ++k)
+        for (Index j = 0; j < grid_.extent(Axis::y); ++j) {
+          const T* from = row(c, k, j);
+          auto& to = made[static_cast<std::size_t>(c)];
+          to.insert(to.end(), from, from + grid_.extent(Axis::x));
+        }
+  }
+
+  [[nodiscard]] NodeBox box() const override { return {{}, grid_.extents()}; }
+  [[nodiscard]] bool begin_step(Index n) override {
+    step_ = static_cast<std::size_t>(n);
+    return true;
+  }
+  [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override {
+    const auto at = [&](std::size_t step) {
+      return fields_[step][static_cast<std::size_t>(c)].data() + grid_.index(k, j, 0);
+    };
+    return {.before = at(step_), .after = at(step_ + 1)};
+  }
+
+ private:
+  const Grid& grid_;
+  std::vector<std::array<std::vector<T>, 6>> fields_;
+  std::size_t step_ = 0;
+};
+
+}  // namespace sonde::maxwell::testing
