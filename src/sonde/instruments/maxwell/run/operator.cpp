@@ -14,7 +14,9 @@
 #include "sonde/instruments/maxwell/propagate/back_propagator.h"
 #include "sonde/instruments/maxwell/propagate/born_propagator.h"
 #include "sonde/instruments/maxwell/propagate/propagator.h"
+#include "sonde/instruments/maxwell/propagate/second_back_propagator.h"
 #include "sonde/instruments/maxwell/run/series.h"
+#include "sonde/instruments/maxwell/trajectory/born_trajectory.h"
 #include "sonde/instruments/maxwell/trajectory/trajectory.h"
 
 namespace sonde::maxwell {
@@ -52,7 +54,8 @@ struct Operator::Impl {
   OperatorSettings settings;
   Index ratio = 1;
   GradientOf of{};
-  Index interval = 1;  ///< of the sampled steps of the propagator
+  StoragePlan plan{};
+  TierBudgets budgets = TierBudgets::unlimited();
   std::variant<Machinery<float>, Machinery<double>> machinery{};
 
   Impl(Problem given, const PmlSettings& layers, double dominant_frequency, const OperatorSettings& how)
@@ -133,7 +136,7 @@ struct Operator::Impl {
 
   template <class T>
   ShotGradient gradient(Machinery<T>& at, const Shot& shot, const Loss& loss, const Stepped& stepped) {
-    assert(at.trajectory != nullptr || !of.medium());
+    if (of.medium() && !at.trajectory) at.trajectory = make_trajectory<T>(plan, budgets);
     const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
     std::vector<double> inner(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
     Propagator<T>& fields = propagator(at);
@@ -151,22 +154,63 @@ struct Operator::Impl {
     at.back->clear_sums();
     std::vector<double> sources(amplitudes.size());
     at.back->run(shot.points, inner_steps(), inner, at.trajectory.get(), wanted(of), sources);
-    if (of.medium()) {
-      SweepSums sums = at.back->sums();
-      scale(sums, static_cast<double>(interval));
-      made.medium = gradient_of(sums, problem.medium, problem.grid, problem.dt, problem.loss);
-      if (!of.eps_r) made.medium.eps_r = {};
-      if (!of.sigma) made.medium.sigma = {};
+    if (of.medium()) made.medium = medium_of(at.back->sums());
+    if (of.sources) made.sources = series().gradient_of_amplitudes(shot.points.sources, sources);
+    return made;
+  }
+
+  /// The part of a gradient that its sums make.
+  [[nodiscard]] ComponentChange medium_of(SweepSums sums) const {
+    scale(sums, static_cast<double>(plan.layout.interval));
+    ComponentChange made = gradient_of(sums, problem.medium, problem.grid, problem.dt, problem.loss);
+    if (!of.eps_r) made.eps_r = {};
+    if (!of.sigma) made.sigma = {};
+    return made;
+  }
+
+  template <class T>
+  ShotGradient hessian_product(Machinery<T>& at, const Shot& shot, const ComponentChange& change,
+                               std::span<const double> amplitude_changes, const SecondLoss& loss, Hessian which,
+                               const Stepped& stepped) {
+    const bool full = which == Hessian::full;
+    if (full && problem.loss == LossForm::exponential)
+      throw Error(ErrorKind::not_supported, "the Hessian of a run with exponential loss is not known")
+          .hint("take the semi-implicit form, or the product of Gauss and Newton");
+    BornPropagator<T> fields(problem, change);
+    BornTrajectory<T> trajectory(plan, budgets, full);
+    const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
+    std::vector<double> changes;
+    if (!amplitude_changes.empty()) changes = series().amplitudes_of(shot.points.sources, amplitude_changes);
+    const std::vector<Point>& receivers = shot.points.receivers;
+    std::vector<double> inner(static_cast<std::size_t>(inner_steps()) * receivers.size()), inner_change = inner;
+    trajectory.run(fields, shot.points, inner_steps(), amplitudes, changes, inner, inner_change, stepped);
+    const std::vector<double> record = series().record_of(receivers, inner),
+                              record_change = series().record_of(receivers, inner_change);
+    std::vector<double> residual(record.size()), residual_change(record.size());
+    ShotGradient made;
+    made.value = loss(record, record_change, residual, residual_change);
+    inner = series().residual_of(receivers, residual);
+    inner_change = series().residual_of(receivers, residual_change);
+    std::vector<double> sources(amplitudes.size());
+    if (full) {
+      SecondBackPropagator<T> back(problem, change);
+      back.run(shot.points, inner_steps(), inner, inner_change, trajectory.background(), trajectory.change(),
+               wanted(of), sources);
+      if (of.medium()) made.medium = medium_of(back.sums());
+    } else {
+      if (!at.back) at.back.emplace(problem);
+      at.back->clear_sums();
+      at.back->run(shot.points, inner_steps(), inner_change, &trajectory.background(), wanted(of), sources);
+      if (of.medium()) made.medium = medium_of(at.back->sums());
     }
     if (of.sources) made.sources = series().gradient_of_amplitudes(shot.points.sources, sources);
     return made;
   }
 
   template <class T>
-  void prepare(Machinery<T>& at, const StoragePlan& plan, const TierBudgets& budgets) {
+  void prepare(Machinery<T>& at) {
     at.back.reset();
     at.trajectory.reset();
-    if (of.medium()) at.trajectory = make_trajectory<T>(plan, budgets);
   }
 
   [[nodiscard]] PropagatorBytes forward_bytes() const {
@@ -237,12 +281,21 @@ StorageRequest Operator::storage_request(const GradientOf& of, double highest_fr
 
 void Operator::prepare_gradient(const GradientOf& of, const StoragePlan& plan, const TierBudgets& budgets) {
   impl_->of = of;
-  impl_->interval = plan.layout.interval;
-  std::visit([&](auto& at) { impl_->prepare(at, plan, budgets); }, impl_->machinery);
+  impl_->plan = plan;
+  impl_->budgets = budgets;
+  std::visit([&](auto& at) { impl_->prepare(at); }, impl_->machinery);
 }
 
 ShotGradient Operator::gradient(const Shot& shot, const Loss& loss, const Stepped& stepped) {
   return std::visit([&](auto& at) { return impl_->gradient(at, shot, loss, stepped); }, impl_->machinery);
+}
+
+ShotGradient Operator::hessian_product(const Shot& shot, const ComponentChange& change,
+                                       std::span<const double> amplitude_changes, const SecondLoss& loss, Hessian which,
+                                       const Stepped& stepped) {
+  return std::visit(
+      [&](auto& at) { return impl_->hessian_product(at, shot, change, amplitude_changes, loss, which, stepped); },
+      impl_->machinery);
 }
 
 void Operator::add_memory(MemoryPlan& memory, std::size_t sources, std::size_t receivers, const GradientOf* of) const {

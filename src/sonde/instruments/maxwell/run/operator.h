@@ -74,12 +74,26 @@ class Operator {
 
   /// What storage has to do for a gradient of fields up to `highest_frequency` Hz; the free bytes are not filled in.
   [[nodiscard]] StorageRequest storage_request(const GradientOf& of, double highest_frequency) const;
-  /// For all gradients from now on. Reserves what the plan holds.
+  /// For all gradients from now on; the first one reserves what the plan holds.
   void prepare_gradient(const GradientOf& of, const StoragePlan& plan, const TierBudgets& budgets);
   /// The value of a loss of the record, [receiver][step], and its derivative, the residual.
   using Loss = std::function<double(std::span<const double> record, std::span<double> residual)>;
   /// Runs the shot, asks for the loss of its record and takes the run back. Error(not_supported) for hard sources.
   [[nodiscard]] ShotGradient gradient(const Shot& shot, const Loss& loss, const Stepped& stepped = {});
+
+  /// The loss and its first derivative as Loss, and the product of its second derivative with the change of the record.
+  using SecondLoss = std::function<double(std::span<const double> record, std::span<const double> record_change,
+                                          std::span<double> residual, std::span<double> residual_change)>;
+  enum class Hessian {
+    gauss_newton,  ///< J' W J v: symmetric, not negative
+    full           ///< with the curvature of the record itself
+  };
+  /// The product of the loss's Hessian with a change of medium and amplitudes ([source][step], or empty): as a
+  /// gradient, of what prepare_gradient() was given. `full` keeps the fields of two runs. Error(not_supported) for a
+  /// plan that computes fields again, for hard sources, and for `full` with exponential loss.
+  [[nodiscard]] ShotGradient hessian_product(const Shot& shot, const ComponentChange& change,
+                                             std::span<const double> amplitude_changes, const SecondLoss& loss,
+                                             Hessian which, const Stepped& stepped = {});
 
   /// What a run holds, with its gradient where `of` is not null; `sources` and `receivers` in a shot.
   void add_memory(MemoryPlan& memory, std::size_t sources, std::size_t receivers, const GradientOf* of = nullptr) const;

@@ -91,21 +91,21 @@ void FieldSamples<T>::end_sample() {
 }
 
 template <class T>
-void FieldSamples<T>::copy_plane(const Propagator<T>& fields, bool electric, Index k, T* to) const {
+void FieldSamples<T>::copy_plane(const Rows& fields, bool electric, Index k, T* to) const {
   const NodeBox& box = layout_.box;
   if (k < box.first[0] || k >= box.last[0]) return;
   for (const Component c : layout_.components)
     for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j)
-      std::copy_n(fields.row(c, k, j) + box.first[2], box.extent(2), to + place(0, c, k, j));
+      std::copy_n(fields(c, k, j) + box.first[2], box.extent(2), to + place(0, c, k, j));
 }
 
 template <class T>
-void FieldSamples<T>::change_of_plane(const Propagator<T>& fields, bool electric, Index k) {
+void FieldSamples<T>::change_of_plane(const Rows& fields, bool electric, Index k) {
   const NodeBox& box = layout_.box;
   if (k < box.first[0] || k >= box.last[0]) return;
   for (const Component c : layout_.components)
     for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j) {
-      const T *old = before_.data() + place(0, c, k, j), *now = fields.row(c, k, j) + box.first[2];
+      const T *old = before_.data() + place(0, c, k, j), *now = fields(c, k, j) + box.first[2];
       std::size_t quantity = 0;
       if (layout_.difference) {
         T* to = to_ + place(quantity++, c, k, j);
@@ -120,15 +120,15 @@ void FieldSamples<T>::change_of_plane(const Propagator<T>& fields, bool electric
 
 /// to_ is null in steps that are not sampled.
 template <class T>
-PlaneHooks FieldSamples<T>::hooks(const Propagator<T>& fields) {
+PlaneHooks FieldSamples<T>::hooks(const Rows& fields) {
   const bool changes = layout_.interval > 1;
-  const auto before = [this, &fields, changes](bool electric) {
-    return [this, &fields, changes, electric](Index k) {
+  const auto before = [&, changes](bool electric) {
+    return [this, fields, changes, electric](Index k) {
       if (to_ != nullptr) copy_plane(fields, electric, k, changes ? before_.data() : to_);
     };
   };
-  const auto after = [this, &fields](bool electric) {
-    return [this, &fields, electric](Index k) {
+  const auto after = [&](bool electric) {
+    return [this, fields, electric](Index k) {
       if (to_ != nullptr) change_of_plane(fields, electric, k);
     };
   };
@@ -141,29 +141,42 @@ PlaneHooks FieldSamples<T>::hooks(const Propagator<T>& fields) {
 }
 
 template <class T>
-void FieldSamples<T>::record(const RecordedRun<T>& run, Index first, Index count, std::span<double> record) {
-  first_step_ = first;
-  first_sample_ = layout_.interval == 1 ? first : (first + layout_.interval - 1) / layout_.interval;
+void FieldSamples<T>::begin_run(Index first_step) {
+  first_sample_ = (first_step + layout_.interval - 1) / layout_.interval;
   holds_ = {-1, -1};
-  run.advance(first, count, record,
-              {.before =
-                   [&](Index n) {
-                     to_ = nullptr;
-                     const Index step = first + n;
-                     if (step % layout_.interval == 0) begin_sample(step / layout_.interval - first_sample_);
-                   },
-               .planes = hooks(run.fields),
-               .after =
-                   [&](Index, const Propagator<T>&) {
-                     if (to_ != nullptr) end_sample();
-                   }});
+}
+
+template <class T>
+void FieldSamples<T>::before_step(Index step) {
+  to_ = nullptr;
+  if (step % layout_.interval == 0) begin_sample(step / layout_.interval - first_sample_);
+}
+
+template <class T>
+void FieldSamples<T>::after_step() {
+  if (to_ != nullptr) end_sample();
+}
+
+template <class T>
+void FieldSamples<T>::end_run(const Rows& fields, Index last_step) {
   if (layout_.interval > 1) return;
-  begin_sample(count);
+  begin_sample(last_step - first_sample_);
   parallel_for(layout_.box.extent(0), 1, [&](Index from, Index to, Worker&) {
     for (Index k = layout_.box.first[0] + from; k < layout_.box.first[0] + to; ++k)
-      for (const bool electric : {true, false}) copy_plane(run.fields, electric, k, to_);
+      for (const bool electric : {true, false}) copy_plane(fields, electric, k, to_);
   });
   end_sample();
+}
+
+template <class T>
+void FieldSamples<T>::record(const RecordedRun<T>& run, Index first, Index count, std::span<double> record) {
+  const Rows rows = [&](Component c, Index k, Index j) { return run.fields.row(c, k, j); };
+  begin_run(first);
+  run.advance(first, count, record,
+              {.before = [&](Index n) { before_step(first + n); },
+               .planes = hooks(rows),
+               .after = [&](Index, const Propagator<T>&) { after_step(); }});
+  end_run(rows, first + count);
 }
 
 template <class T>

@@ -36,6 +36,14 @@ class FieldSamples : public KeptFields<T> {
   /// Runs these steps and samples them; `record` as for advance().
   void record(const RecordedRun<T>& run, Index first, Index count, std::span<double> record);
 
+  /// The same in parts, for runs that are driven otherwise: fields by rows [x] of a component.
+  using Rows = std::function<const T*(Component c, Index k, Index j)>;
+  void begin_run(Index first_step);
+  void before_step(Index step);
+  [[nodiscard]] PlaneHooks hooks(const Rows& fields);
+  void after_step();
+  void end_run(const Rows& fields, Index last_step);
+
   [[nodiscard]] NodeBox box() const override { return layout_.box; }
   [[nodiscard]] bool begin_step(Index n) override;
   [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override;
@@ -45,9 +53,8 @@ class FieldSamples : public KeptFields<T> {
   void touch(Index samples);
   void begin_sample(Index sample);
   void end_sample();
-  void copy_plane(const Propagator<T>& fields, bool electric, Index k, T* to) const;
-  void change_of_plane(const Propagator<T>& fields, bool electric, Index k);
-  [[nodiscard]] PlaneHooks hooks(const Propagator<T>& fields);
+  void copy_plane(const Rows& fields, bool electric, Index k, T* to) const;
+  void change_of_plane(const Rows& fields, bool electric, Index k);
   [[nodiscard]] const T* loaded(Index sample);
   [[nodiscard]] View<T, 1> piece(std::vector<T>& buffer, Index index);
 
@@ -57,7 +64,7 @@ class FieldSamples : public KeptFields<T> {
   Stream stream_;
   Store store_;
   bool in_place_;
-  Index first_step_ = 0, first_sample_ = 0;
+  Index first_sample_ = 0;
   /// Not in place: what is written next, and later the two samples that were read last.
   std::array<std::vector<T>, 2> buffers_;
   std::array<Index, 2> holds_{-1, -1};

@@ -203,6 +203,12 @@ StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& s
   return *plan;
 }
 
+void require_kept(const StoragePlan& plan) {
+  if (plan.mode == StorageMode::none)
+    throw Error(ErrorKind::bad_input, "storage mode none keeps no fields, and a gradient needs them")
+        .hint("take another " + setting("storage_mode"));
+}
+
 std::string text_of(const StoragePlan& plan) {
   if (plan.mode == StorageMode::none) return "none";
   std::string made = plan.mode == StorageMode::recompute ? "recompute"

@@ -92,6 +92,8 @@ struct StoragePlan {
 /// Error(bad_input) for bf16 of float64 and for an interval beyond the longest, unless that is forced.
 [[nodiscard]] StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& settings);
 
+/// Throws Error(bad_input) for a plan that keeps nothing.
+void require_kept(const StoragePlan& plan);
 /// "host", "bf16 on disk, every 4th step": for people.
 [[nodiscard]] std::string text_of(const StoragePlan& plan);
 /// Adds what it holds.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/maxwell/trajectory/trajectory.h"
 
-#include "sonde/engine/base/error.h"
 #include "sonde/instruments/maxwell/trajectory/field_samples.h"
 #include "sonde/instruments/maxwell/trajectory/recomputed_run.h"
 
@@ -33,9 +32,7 @@ class StoredRun : public Trajectory<T> {
 
 template <class T>
 std::unique_ptr<Trajectory<T>> make_trajectory(const StoragePlan& plan, const TierBudgets& budgets) {
-  if (plan.mode == StorageMode::none)
-    throw Error(ErrorKind::bad_input, "storage mode none keeps no fields, and a gradient needs them")
-        .hint("take another " + setting("storage_mode"));
+  require_kept(plan);
   if (plan.mode == StorageMode::recompute) return std::make_unique<RecomputedRun<T>>(plan, budgets);
   return std::make_unique<StoredRun<T>>(plan, budgets);
 }
