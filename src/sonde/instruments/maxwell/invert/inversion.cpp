@@ -143,7 +143,8 @@ Model Inversion::model() const { return parameters_.model(parameters_.fields(num
 void Inversion::make_stage() {
   const Band band = settings_.stages[static_cast<std::size_t>(stage_number_)].band;
   const Index steps = waves_->steps();
-  stage_ = std::make_unique<Stage>(stage_filter(band, waves_->dt(), steps), Misfit(settings_.misfit, steps));
+  stage_ = std::make_unique<Stage>(
+      Stage{.filter = stage_filter(band, waves_->dt(), steps), .misfit = Misfit(settings_.misfit, steps)});
   for (const Observation& shot : measurements_.shots)
     stage_->measured.push_back(filtered(stage_->filter, shot.records));
   stage_->lbfgs.memory = settings_.memory;
