@@ -254,6 +254,18 @@ class Maker:
         self._add(folder, ["line1.out"], ("maxwell plot line1.out -o out.svg",))
         self._add(folder, ["line_merged.out"], ("maxwell plot line_merged.out -o out.svg",))
         self._add(folder, ["traces.h5"], ("view traces.h5 --dry-run",))
+        folder = self._folder("radar_native")
+        with h5py.File(folder / "model.h5", "w") as file:
+            file.attrs["format"] = "sonde-maxwell-1"
+            file["model/eps_r"] = np.full((14, 16), 4, "f4")
+            file["model"].attrs["spacing"] = 0.05
+            file["survey/source_location"] = np.array([[[4, 3]]], "i4")
+            file["survey/receiver_location"] = np.array([[[4.5, 12], [8, 12]]])
+            file["source/amplitude"] = np.sin(np.arange(20) / 3)
+        (folder / "run.toml").write_text('[model]\nfile = "model.h5"\nsigma = 0.01\n[grid]\npml = 4\n')
+        self._sonde(folder, "maxwell run run.toml -o records.h5 --force")
+        self._add(folder, ["model.h5", "run.toml"], ("maxwell run run.toml -o out.h5 --force --memory 20M",))
+        self._add(folder, ["records.h5"], ("maxwell plot records.h5 -o out.svg",))
 
     def _reports(self) -> None:
         folder = self._folder("report")

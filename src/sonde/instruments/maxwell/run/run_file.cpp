@@ -82,6 +82,8 @@ class DraftMaker {
     const ModelTable& model = from_.model;
     if (!model.shape.empty()) draft_.shape = whole_list(model.shape, "model.shape");
     if (!model.spacing.empty()) draft_.spacing = parse_numbers(model.spacing, "model.spacing");
+    if (!model.origin.empty()) draft_.origin = parse_numbers(model.origin, "model.origin");
+    if (!model.title.empty()) draft_.title = model.title;
     // A number over an array of the file keeps the array's shape.
     if (draft_.shape.empty() && draft_.eps_r)
       for (int i = 0; i < draft_.eps_r->shape.rank(); ++i) draft_.shape.push_back(draft_.eps_r->shape[i]);

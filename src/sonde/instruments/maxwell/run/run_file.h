@@ -17,7 +17,8 @@ namespace sonde::maxwell {
 struct ModelTable {
   std::string file;                ///< native model; what it says counts where this file says nothing
   std::string eps_r, sigma, mu_r;  ///< a number or an array
-  std::string shape, spacing;
+  std::string shape, spacing, origin;
+  std::string title;
   bool allow_sub_vacuum = false;
 
   void describe(Fields& fields);

@@ -119,6 +119,13 @@ TEST(MaxwellRunFile, TakesWidthsOfLayersBySide) {
   EXPECT_EQ(made.grid.pml, (std::array<std::array<Index, 2>, 3>{{{0, 1}, {0, 0}, {2, 3}}}));
 }
 
+TEST(MaxwellRunFile, TakesTitleAndOrigin) {
+  const Experiment made =
+      experiment_from(changed_strip("[model]\n", "[model]\ntitle = \"a strip\"\norigin = [1, -2]\n"));
+  EXPECT_EQ(made.title, "a strip");
+  EXPECT_EQ(made.origin, (std::array<double, 3>{1, 0, -2}));
+}
+
 TEST(MaxwellRunFile, ItsTextRepeatsIt) {
   RunFile file;
   file.parse(strip, "run.toml");

@@ -42,6 +42,12 @@ void ModelTable::describe(Fields& fields) {
               .unit = "m",
               .metavar = "D|DZ,DX",
               .check = require_numbers});
+  fields.add("origin", origin,
+             {.help = "coordinates of plane 0, for pictures, in the order of the arrays; unset: 0",
+              .unit = "m",
+              .metavar = "Z,X",
+              .check = require_numbers});
+  fields.add("title", title, {.help = "what pictures and results are headed with"});
   fields.add("allow_sub_vacuum", allow_sub_vacuum, {.help = "permit eps_r below 1"});
 }
 

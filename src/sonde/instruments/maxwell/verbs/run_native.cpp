@@ -98,6 +98,7 @@ void run_native(const RunOptions& options, Run& run) {
   require_plot(options.plot);
   if (!output.empty()) require_contents_path(output, {".h5", ".nc", ".npz"});
   const std::string named = options.input.empty() ? "the model" : options.input;
+  if (!file.model.file.empty()) run.require_room_for(file.model.file);
   Experiment experiment = make_experiment(
       file, [&run](const std::string& name) { return run.array(name); }, run.host_budget().available_bytes());
   const std::string remedy = "raise " + setting("memory") + ", or take larger cells";
