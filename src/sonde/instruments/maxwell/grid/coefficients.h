@@ -33,6 +33,7 @@ struct Coefficients {
 /// and v = cq lambda_H (lambda: adjoint fields), sum w (E_new - E_old), sum w (E_new + E_old), sum v (H_new - H_old).
 struct SweepSums {
   std::array<std::vector<double>, 3> difference{}, sum{}, magnetic{};
+  std::array<std::vector<double>, 3> energy{};  ///< sum E_old^2, where it was asked for: what lights up each node
 };
 /// d(loss)/d(eps_r, sigma, mu_r) by component; a sum that is empty counts as zero. Media with poles: eps_r is eps_inf.
 [[nodiscard]] ComponentChange gradient_of(const SweepSums& sums, const ComponentMedium& medium, const Grid& grid,

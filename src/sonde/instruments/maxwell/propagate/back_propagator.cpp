@@ -16,7 +16,7 @@ template <class T>
 struct BackPropagator<T>::Impl : stepping::Stepper<T> {
   stepping::SumArrays<T> sums;
 
-  explicit Impl(const Problem& p) : stepping::Stepper<T>(p, Sense::transposed), sums(this->problem.grid) {}
+  Impl(const Problem& p, Threads by) : stepping::Stepper<T>(p, Sense::transposed, by), sums(this->problem.grid) {}
 
   /// psi as the run left it becomes the gradient of its start. That of E has begun the step before the first with the w
   /// that is left; that of H, of u = -v, has its decay still before it.
@@ -30,7 +30,8 @@ struct BackPropagator<T>::Impl : stepping::Stepper<T> {
 };
 
 template <class T>
-BackPropagator<T>::BackPropagator(const Problem& problem) : impl_(std::make_unique<Impl>(problem)) {}
+BackPropagator<T>::BackPropagator(const Problem& problem, Threads threads)
+    : impl_(std::make_unique<Impl>(problem, threads)) {}
 template <class T>
 BackPropagator<T>::~BackPropagator() = default;
 template <class T>
@@ -112,9 +113,10 @@ PropagatorBytes BackPropagator<T>::bytes_for(const Grid& grid, std::size_t poles
   std::size_t carried = made.state;
   for (const Component c : grid.components()) {
     carried -= field * (is_electric(c) ? 1 + poles : 1);
-    made.lasting += field * (is_electric(c)    ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0)
-                             : wanted.magnetic ? 1
-                                               : 0);
+    made.lasting +=
+        field * (is_electric(c)    ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0) + (wanted.energy ? 1 : 0)
+                 : wanted.magnetic ? 1
+                                   : 0);
   }
   made.state += carried;
   made.lasting += carried;

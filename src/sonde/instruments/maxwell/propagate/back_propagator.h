@@ -12,8 +12,8 @@ namespace sonde::maxwell {
 
 /// Which sums over the steps are made (SweepSums): those of H need H of every step.
 struct Wanted {
-  bool difference = true, sum = true, magnetic = false;
-  [[nodiscard]] bool electric() const { return difference || sum; }
+  bool difference = true, sum = true, magnetic = false, energy = false;
+  [[nodiscard]] bool electric() const { return difference || sum || energy; }
   [[nodiscard]] bool any() const { return electric() || magnetic; }
 };
 
@@ -24,7 +24,7 @@ struct Wanted {
 template <class T>
 class BackPropagator {
  public:
-  explicit BackPropagator(const Problem& problem);
+  explicit BackPropagator(const Problem& problem, Threads threads = Threads::all);
   ~BackPropagator();
   BackPropagator(BackPropagator&&) noexcept;
   BackPropagator& operator=(BackPropagator&&) noexcept;

@@ -15,7 +15,7 @@ template <class T>
 struct SumArrays {
   const Grid& grid;
   Lattice lattice;
-  std::array<Array, 3> difference{}, sum{}, magnetic{};
+  std::array<Array, 3> difference{}, sum{}, magnetic{}, energy{};
 
   explicit SumArrays(const Grid& on) : grid(on), lattice(on) {}
 
@@ -28,6 +28,7 @@ struct SumArrays {
       if (is_electric(c) && wanted.difference) fresh(difference[place(c)]);
       if (is_electric(c) && wanted.sum) fresh(sum[place(c)]);
       if (!is_electric(c) && wanted.magnetic) fresh(magnetic[place(c)]);
+      if (is_electric(c) && wanted.energy) fresh(energy[place(c)]);
     }
   }
 
@@ -45,10 +46,14 @@ struct SumArrays {
       return row == nullptr ? nullptr : row + first;
     };
     for (const Component c : grid.components())
-      for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j)
-        add_row(kept.row(c, k, j), weights.row_of(c, k, j) + first, electric ? T(1) : T(-1),
+      for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j) {
+        const typename KeptFields<T>::Row row = kept.row(c, k, j);
+        add_row(row, weights.row_of(c, k, j) + first, electric ? T(1) : T(-1),
                 from_first(electric ? difference[place(c)] : magnetic[place(c)], j),
                 electric ? from_first(sum[place(c)], j) : nullptr, box.extent(2));
+        if (T* to = electric ? from_first(energy[place(c)], j) : nullptr; to != nullptr)
+          add_energy(row, to, box.extent(2));
+      }
   }
 
   [[nodiscard]] SweepSums taken() const {
@@ -66,19 +71,20 @@ struct SumArrays {
       take(difference[c], made.difference[c]);
       take(sum[c], made.sum[c]);
       take(magnetic[c], made.magnetic[c]);
+      take(energy[c], made.energy[c]);
     }
     return made;
   }
 
   void clear() {
-    for (auto* arrays : {&difference, &sum, &magnetic})
+    for (auto* arrays : {&difference, &sum, &magnetic, &energy})
       for (Array& array : *arrays)
         if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
   }
 
   [[nodiscard]] std::size_t bytes() const {
     std::size_t total = 0;
-    for (const auto* arrays : {&difference, &sum, &magnetic})
+    for (const auto* arrays : {&difference, &sum, &magnetic, &energy})
       for (const Array& array : *arrays) total += array.allocated_bytes();
     return total;
   }
@@ -91,6 +97,13 @@ struct SumArrays {
     if (kept.before != nullptr) return with.add_changes(w, sign, kept.before, kept.after, differences, sums, width);
     if (differences != nullptr) with.add_products(w, sign, kept.difference, differences, width);
     if (sums != nullptr) with.add_products(w, sign, kept.sum, sums, width);
+  }
+  /// Of the field before the step; where it is not kept, of its mean or its difference.
+  static void add_energy(const typename KeptFields<T>::Row& kept, T* to, Index width) {
+    const T* field = kept.before != nullptr ? kept.before : kept.sum;
+    const bool mean = kept.before == nullptr && kept.sum != nullptr;
+    if (field == nullptr) field = kept.difference;
+    transpose_kernels<T>().add_squares(field, field, mean ? T(0.25) : T(0.5), to, width);
   }
 };
 

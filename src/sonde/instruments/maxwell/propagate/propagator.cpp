@@ -17,7 +17,8 @@ struct Propagator<T>::Impl : stepping::Stepper<T> {
 };
 
 template <class T>
-Propagator<T>::Propagator(const Problem& problem) : impl_(std::make_unique<Impl>(problem)) {}
+Propagator<T>::Propagator(const Problem& problem, Threads threads)
+    : impl_(std::make_unique<Impl>(problem, stepping::Sense::forward, threads)) {}
 template <class T>
 Propagator<T>::~Propagator() = default;
 template <class T>

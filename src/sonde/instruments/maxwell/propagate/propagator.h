@@ -9,6 +9,7 @@
 #include "sonde/engine/array/view.h"
 #include "sonde/instruments/maxwell/propagate/plane_hooks.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
+#include "sonde/instruments/maxwell/propagate/threads.h"
 
 namespace sonde::maxwell {
 
@@ -25,7 +26,7 @@ template <class T>
 class Propagator {
  public:
   /// Factors in float64, rounded to T. Throws as coefficients() does.
-  explicit Propagator(const Problem& problem);
+  explicit Propagator(const Problem& problem, Threads threads = Threads::all);
   ~Propagator();
   Propagator(Propagator&&) noexcept;
   Propagator& operator=(Propagator&&) noexcept;

@@ -119,6 +119,15 @@ SONDE_INLINE void add_changes(const T* w, T factor, const T* before, const T* af
 }
 
 template <class T>
+SONDE_INLINE void add_squares(const T* a, const T* b, T factor, T* sum, Index width) {
+#pragma GCC ivdep
+  for (Index x = 0; x < width; ++x) {
+    const T value = factor * (a[x] + b[x]);
+    sum[x] += value * value;
+  }
+}
+
+template <class T>
 SONDE_INLINE void add_products(const T* w, T factor, const T* change, T* to, Index width) {
 #pragma GCC ivdep
   for (Index x = 0; x < width; ++x) to[x] += factor * w[x] * change[x];
@@ -163,10 +172,13 @@ SONDE_INLINE void add_products(const T* w, T factor, const T* change, T* to, Ind
                                       Index width) {                                                                \
     rows::add_changes<T>(w, factor, before, after, difference, sum, width);                                         \
   }                                                                                                                 \
+  SONDE_MULTIVERSION void add_squares(const T* a, const T* b, T factor, T* sum, Index width) {                      \
+    rows::add_squares<T>(a, b, factor, sum, width);                                                                 \
+  }                                                                                                                 \
   SONDE_MULTIVERSION void add_products(const T* w, T factor, const T* change, T* to, Index width) {                 \
     rows::add_products<T>(w, factor, change, to, width);                                                            \
   }                                                                                                                 \
-  constexpr TransposeKernels<T> transposed{carry, carry_along_x, add_changes, add_products};
+  constexpr TransposeKernels<T> transposed{carry, carry_along_x, add_changes, add_squares, add_products};
 #define SONDE_ROWS_OF_TYPE(T, name)                   \
   namespace rows::name {                              \
   SONDE_ROWS_OF_ORDER(T, 2)                           \

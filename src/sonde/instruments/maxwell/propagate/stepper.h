@@ -16,6 +16,7 @@
 #include "sonde/instruments/maxwell/propagate/plane_hooks.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 #include "sonde/instruments/maxwell/propagate/rows.h"
+#include "sonde/instruments/maxwell/propagate/threads.h"
 
 namespace sonde::maxwell::stepping {
 
@@ -150,6 +151,7 @@ enum class Sense { forward, transposed };
 template <class T>
 struct Stepper {
   Sense sense;
+  Threads threads;
   Problem problem;
   Lattice lattice;
   const RowKernels<T>& kernels;
@@ -166,10 +168,11 @@ struct Stepper {
   };
   PerWorker<Scratch> scratch;
 
-  explicit Stepper(const Problem& p, Sense s = Sense::forward)
-      : Stepper(p, coefficients(p.medium, p.grid, p.dt, p.loss), s) {}
-  Stepper(const Problem& p, const Coefficients& step, Sense s)
+  explicit Stepper(const Problem& p, Sense s = Sense::forward, Threads by = Threads::all)
+      : Stepper(p, coefficients(p.medium, p.grid, p.dt, p.loss), s, by) {}
+  Stepper(const Problem& p, const Coefficients& step, Sense s, Threads by)
       : sense(s),
+        threads(by),
         problem(p),
         lattice(p.grid),
         kernels(row_kernels<T>(p.grid.order())),
@@ -539,7 +542,8 @@ struct Stepper {
   /// only.
   [[nodiscard]] std::vector<Index> parts() const {
     const Index n = lattice.extents[0], least = 4 * half_order;
-    const Index count = std::clamp<Index>(n / least, 1, thread_count() == 1 ? 1 : 2 * thread_count());
+    const bool one = threads == Threads::one || thread_count() == 1;
+    const Index count = one ? 1 : std::clamp<Index>(n / least, 1, 2 * thread_count());
     std::vector<Index> bounds;
     for (Index i = 0; i <= count; ++i) bounds.push_back(n * i / count);
     return bounds;
@@ -548,6 +552,10 @@ struct Stepper {
   void step(const std::vector<Index>& bounds, const Injections<T>& sources, std::span<const double> amplitudes,
             const PlaneHooks& hooks = {}) {
     const auto count = static_cast<Index>(bounds.size()) - 1;
+    if (count == 1) {
+      Worker alone;
+      return sweep(bounds[0], bounds[1], sources, amplitudes, hooks, scratch[alone]);
+    }
     parallel_for(count, 1, [&](Index first, Index last, Worker& worker) {
       for (Index i = first; i < last; ++i)
         sweep(bounds[static_cast<std::size_t>(i)], bounds[static_cast<std::size_t>(i) + 1], sources, amplitudes, hooks,
@@ -555,7 +563,6 @@ struct Stepper {
     });
     // The planes of E about each bound, which need H of both parts.
     const Index between = 2 * half_order - 1;
-    if (count == 1) return;
     parallel_for(count - 1, 1, [&](Index first, Index last, Worker& worker) {
       const FlushDenormals flush;
       for (Index i = first; i < last; ++i)

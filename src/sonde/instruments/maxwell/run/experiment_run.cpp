@@ -56,14 +56,16 @@ ComponentMedium medium_of(const Experiment& experiment, const Grid& grid) {
   return made;
 }
 
-Operator make_operator(const Experiment& experiment) {
+Operator make_operator(const Experiment& experiment, Threads threads, double least_eps_r) {
   const Grid grid(experiment.grid);
   require_model(experiment.model, grid);
   return Operator({grid, medium_of(experiment, grid), {}, 0}, experiment.pml, experiment.dominant_frequency,
                   {.dt = experiment.dt,
                    .steps = experiment.steps,
                    .corrected = experiment.corrected,
-                   .precision = experiment.precision});
+                   .precision = experiment.precision,
+                   .threads = threads,
+                   .least_eps_r = least_eps_r});
 }
 
 Shot shot_on_grid(const SurveyShot& shot, const Grid& grid, std::vector<std::string>& warnings) {

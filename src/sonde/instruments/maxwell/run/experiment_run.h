@@ -10,7 +10,8 @@ namespace sonde::maxwell {
 [[nodiscard]] ComponentMedium medium_of(const Experiment& experiment, const Grid& grid);
 
 /// The operator of an experiment. Throws what require_valid() and Operator() throw.
-[[nodiscard]] Operator make_operator(const Experiment& experiment);
+[[nodiscard]] Operator make_operator(const Experiment& experiment, Threads threads = Threads::all,
+                                     double least_eps_r = 0);
 
 /// A shot on the grid of the operator. Places between nodes are the sinc of interpolation.h; `warnings` gets those that
 /// are so near the end of the grid that part of it is lost. Throws Error(bad_input) for places outside.

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -61,7 +63,7 @@ struct Operator::Impl {
   Impl(Problem given, const PmlSettings& layers, double dominant_frequency, const OperatorSettings& how)
       : problem(std::move(given)), settings(how) {
     if (settings.precision == Precision::f64) machinery.emplace<Machinery<double>>();
-    const double steps = settings.dt / largest_time_step(problem.grid, problem.medium);
+    const double steps = settings.dt / stable_step();
     if (!(steps <= most_ratio))
       throw Error(ErrorKind::bad_input,
                   fmt::format("dt = {} s is {:.3g} times the largest stable step; at most {:g} times is possible",
@@ -73,18 +75,33 @@ struct Operator::Impl {
     problem.pml = pml_profiles(problem.grid, problem.medium, layers, problem.dt, dominant_frequency);
   }
 
+  Impl(Problem given, const OperatorSettings& how)
+      : problem(std::move(given)), settings(how), ratio(std::max<Index>(1, std::llround(how.dt / problem.dt))) {
+    if (settings.precision == Precision::f64) machinery.emplace<Machinery<double>>();
+  }
+
+  /// Of the first medium and of those that come later.
+  [[nodiscard]] double stable_step() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::vector<double>& values : problem.medium.eps_r)
+      for (const double value : values) least = std::min(least, value);
+    const double later = settings.least_eps_r > 0 ? std::min(1.0, settings.least_eps_r / least) : 1;
+    return largest_time_step(problem.grid, problem.medium) * std::sqrt(later);
+  }
+
   [[nodiscard]] Index inner_steps() const { return settings.steps * ratio; }
   [[nodiscard]] Series series() const { return {settings.steps, ratio, settings.corrected}; }
 
   template <class T>
   Propagator<T>& propagator(Machinery<T>& at) {
-    if (!at.forward) at.forward.emplace(problem);
+    if (!at.forward) at.forward.emplace(problem, settings.threads);
     return *at.forward;
   }
 
   [[nodiscard]] Wanted wanted(const GradientOf& which) const {
     const bool both = problem.loss == LossForm::exponential && (which.eps_r || which.sigma);
-    return {.difference = which.eps_r || both, .sum = which.sigma || both, .magnetic = which.mu_r};
+    return {
+        .difference = which.eps_r || both, .sum = which.sigma || both, .magnetic = which.mu_r, .energy = which.energy};
   }
 
   template <class T>
@@ -150,11 +167,15 @@ struct Operator::Impl {
     ShotGradient made;
     made.value = loss(record, residual);
     inner = series().residual_of(shot.points.receivers, residual);
-    if (!at.back) at.back.emplace(problem);
+    if (!at.back) at.back.emplace(problem, settings.threads);
     at.back->clear_sums();
     std::vector<double> sources(amplitudes.size());
     at.back->run(shot.points, inner_steps(), inner, at.trajectory.get(), wanted(of), sources);
-    if (of.medium()) made.medium = medium_of(at.back->sums());
+    if (of.medium()) {
+      SweepSums sums = at.back->sums();
+      made.energy = std::move(sums.energy);
+      made.medium = medium_of(std::move(sums));
+    }
     if (of.sources) made.sources = series().gradient_of_amplitudes(shot.points.sources, sources);
     return made;
   }
@@ -198,7 +219,7 @@ struct Operator::Impl {
                wanted(of), sources);
       if (of.medium()) made.medium = medium_of(back.sums());
     } else {
-      if (!at.back) at.back.emplace(problem);
+      if (!at.back) at.back.emplace(problem, settings.threads);
       at.back->clear_sums();
       at.back->run(shot.points, inner_steps(), inner_change, &trajectory.background(), wanted(of), sources);
       if (of.medium()) made.medium = medium_of(at.back->sums());
@@ -223,6 +244,8 @@ struct Operator::Impl {
 Operator::Operator(Problem problem, const PmlSettings& layers, double dominant_frequency,
                    const OperatorSettings& settings)
     : impl_(std::make_unique<Impl>(std::move(problem), layers, dominant_frequency, settings)) {}
+Operator::Operator(Problem problem, const OperatorSettings& settings)
+    : impl_(std::make_unique<Impl>(std::move(problem), settings)) {}
 Operator::~Operator() = default;
 Operator::Operator(Operator&&) noexcept = default;
 Operator& Operator::operator=(Operator&&) noexcept = default;
@@ -266,7 +289,7 @@ StorageRequest Operator::storage_request(const GradientOf& of, double highest_fr
       made.layout.box.last[dimension(axis)] = grid.low(axis) + grid.cells(axis);
     }
   for (const Component c : grid.components())
-    if (is_electric(c) ? of.eps_r || of.sigma : of.mu_r) made.layout.components.push_back(c);
+    if (is_electric(c) ? of.eps_r || of.sigma || of.energy : of.mu_r) made.layout.components.push_back(c);
   const bool both = impl_->problem.loss == LossForm::exponential || of.mu_r;
   made.layout.difference = of.eps_r || both;
   made.layout.sum = of.sigma || impl_->problem.loss == LossForm::exponential;

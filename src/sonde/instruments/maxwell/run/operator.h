@@ -27,19 +27,23 @@ struct OperatorSettings {
   Index steps = 0;
   bool corrected = false;  ///< takes the error of the time step out of sources and records (time_dispersion.h)
   Precision precision = Precision::f32;
+  Threads threads = Threads::all;
+  double least_eps_r = 0;  ///< of media that come later: the time step is stable for it too; 0: of none
 };
 
 /// Which derivatives a gradient is asked for.
 struct GradientOf {
   bool eps_r = true, sigma = true, mu_r = false, sources = false;
+  bool energy = false;  ///< also the sum of E^2 over the steps, of sampled ones their mean or difference
   PaddingGradient padding = PaddingGradient::exact;
-  [[nodiscard]] bool medium() const { return eps_r || sigma || mu_r; }
+  [[nodiscard]] bool medium() const { return eps_r || sigma || mu_r || energy; }
 };
 
 struct ShotGradient {
   double value = 0;
   ComponentChange medium{};       ///< of eps_r, sigma (with poles eps_r is eps_inf) and mu_r, those asked for
   std::vector<double> sources{};  ///< [source][step]
+  std::array<std::vector<double>, 3> energy{};  ///< at Ex, Ey, Ez
 };
 
 /// Runs of shots on a medium, prepared once: from amplitudes at the survey's time step to records at it, whatever
@@ -50,6 +54,8 @@ class Operator {
   /// Time step and layers of `problem` are made here; those of the layers stay as the first medium had them. Throws
   /// what pml_profiles() throws, and Error(bad_input) for a time step more than 64 times the largest stable one.
   Operator(Problem problem, const PmlSettings& layers, double dominant_frequency, const OperatorSettings& settings);
+  /// On a problem that has its time step and its layers.
+  Operator(Problem problem, const OperatorSettings& settings);
   ~Operator();
   Operator(Operator&&) noexcept;
   Operator& operator=(Operator&&) noexcept;

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/run/experiment_waves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/maxwell/run/experiment_run.h"
+#include "sonde/instruments/maxwell/run/tree_sum.h"
+
+namespace sonde::maxwell {
+namespace {
+
+void add_to(std::vector<double>& to, const std::vector<double>& from) {
+  to.resize(std::max(to.size(), from.size()));
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+}
+
+struct ShotSum : MisfitGradient {
+  ShotSum& operator+=(const ShotSum& other) {
+    value += other.value;
+    squares += other.squares;
+    add_to(gradient.eps_r, other.gradient.eps_r);
+    add_to(gradient.sigma, other.gradient.sigma);
+    add_to(energy, other.energy);
+    return *this;
+  }
+};
+
+/// A model on which `waves` can be run: 1 where nothing moves.
+bool is_finite(const Model& model) {
+  const auto finite = [](const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  };
+  return finite(model.eps_r) && finite(model.sigma);
+}
+
+}  // namespace
+
+struct ExperimentWaves::Impl {
+  Experiment experiment;
+  WaveSettings settings;
+  TierBudgets budgets;
+  std::vector<Operator> operators{};  ///< one for each shot in flight
+  Choice<Index> in_flight{1, "one shot"};
+  StoragePlan storage{};
+  MemoryPlan memory{};
+  Illumination prepared = Illumination::skipped;
+
+  Impl(Experiment given, const WaveSettings& how, const TierBudgets& tiers)
+      : experiment(std::move(given)), settings(how), budgets(tiers) {
+    operators.push_back(make_operator(experiment, Threads::all, settings.least_eps_r));
+    in_flight = choose_in_flight();
+    if (in_flight.value > 1) {
+      operators.clear();
+      for (Index i = 0; i < in_flight.value; ++i)
+        operators.push_back(make_operator(experiment, Threads::one, settings.least_eps_r));
+    }
+    storage = plan(in_flight.value);
+    make_memory();
+    for (Operator& each : operators) each.prepare_gradient(settings.of, storage, budgets);
+  }
+
+  [[nodiscard]] Index shots() const { return static_cast<Index>(experiment.shots.size()); }
+
+  [[nodiscard]] std::pair<std::size_t, std::size_t> points() const {
+    std::size_t sources = 0, receivers = 0;
+    for (const SurveyShot& shot : experiment.shots) {
+      sources = std::max(sources, shot.sources.size());
+      receivers = std::max(receivers, shot.receivers.size());
+    }
+    return {sources, receivers};
+  }
+
+  /// Of one shot, without what its gradient keeps.
+  [[nodiscard]] MemoryPlan of_one() const {
+    MemoryPlan made;
+    const auto [sources, receivers] = points();
+    operators.front().add_memory(made, sources, receivers, &settings.of);
+    return made;
+  }
+
+  [[nodiscard]] StoragePlan plan(Index flying) const {
+    StorageRequest request = operators.front().storage_request(settings.of, settings.highest_frequency);
+    const auto count = static_cast<std::size_t>(flying);
+    const std::size_t others = count * of_one().peak_bytes, free = budgets.host.available_bytes();
+    request.host_bytes = free > others ? (free - others) / count : 0;
+    request.disk_bytes = budgets.disk.available_bytes() / count;
+    StorageSettings each = settings.storage;
+    if (each.bytes_limit_host) each.bytes_limit_host = *each.bytes_limit_host / count;
+    return plan_storage(request, each);
+  }
+
+  void make_memory() {
+    memory = {};
+    const MemoryPlan one = of_one();
+    const auto count = static_cast<std::size_t>(in_flight.value);
+    for (const MemoryPlan::Line& line : one.lines)
+      (void)memory.add(line.what, count * line.bytes,
+                       count == 1 ? line.how : fmt::format("{} shots at the same time, {}", count, line.how));
+    if (storage.mode != StorageMode::none) {
+      (void)memory.add("fields for the gradient", count * storage.host_bytes, text_of(storage));
+      memory.disk_bytes = count * storage.disk_bytes;
+    }
+    memory.lasting_bytes = count * (one.lasting_bytes + storage.host_bytes);
+    memory.peak_bytes = count * (one.peak_bytes + storage.host_bytes);
+  }
+
+  [[nodiscard]] Choice<Index> choose_in_flight() {
+    const Index most = std::min<Index>(shots(), thread_count());
+    if (settings.in_flight > 0) return {std::min(settings.in_flight, std::max<Index>(most, 1)), "asked for"};
+    if (most <= 1) return {1, shots() <= 1 ? "one shot" : "one thread"};
+    if (!fits(most)) return {1, "memory has no space for more"};
+    const double together = seconds_of_steps(operators.front());
+    Operator alone = make_operator(experiment, Threads::one, settings.least_eps_r);
+    const double each = seconds_of_steps(alone) / static_cast<double>(most);
+    const std::string measured = fmt::format("a step takes {:.3g} us on all threads, {:.3g} us on one", together * 1e6,
+                                             each * 1e6 * static_cast<double>(most));
+    if (each < 0.9 * together) return {most, measured};
+    return {1, measured};
+  }
+
+  [[nodiscard]] bool fits(Index flying) const {
+    try {
+      const StoragePlan one = plan(1), several = plan(flying);
+      return one.mode == several.mode && one.encoding == several.encoding && one.interval == several.interval;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::budget && error.kind() != ErrorKind::io) throw;
+      return false;
+    }
+  }
+
+  /// Per step, the best of three short runs of the first shot.
+  [[nodiscard]] double seconds_of_steps(Operator& waves) const {
+    constexpr Index steps = 20;
+    OperatorSettings brief = waves.settings();
+    brief.steps = std::min(experiment.steps, steps);
+    Operator short_run(waves.problem(), brief);
+    std::vector<std::string> unsaid;
+    SurveyShot first = experiment.shots.front();
+    first.amplitudes.assign(first.sources.size() * static_cast<std::size_t>(brief.steps), 0);
+    const Shot shot = shot_on_grid(first, short_run.problem().grid, unsaid);
+    (void)short_run.forward(shot);
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 3; ++i) {
+      const Stopwatch watch;
+      (void)short_run.forward(shot);
+      best = std::min(best, watch.seconds());
+    }
+    return best / static_cast<double>(short_run.inner_steps());
+  }
+
+  /// The model on all operators; false where it is not stable.
+  [[nodiscard]] bool take(const Model& model) {
+    if (!is_finite(model)) return false;
+    experiment.model.eps_r = model.eps_r;
+    experiment.model.sigma = model.sigma;
+    try {
+      for (Operator& each : operators) each.set_medium(medium_of(experiment, each.problem().grid));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::bad_input) throw;
+      return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] Shot shot_of(const ShotSignals& signals, const Operator& waves) const {
+    std::vector<std::string> said_before;
+    SurveyShot shot = experiment.shots[static_cast<std::size_t>(signals.shot)];
+    shot.amplitudes = signals.amplitudes;
+    return shot_on_grid(shot, waves.problem().grid, said_before);
+  }
+
+  [[nodiscard]] Gather gather_of(Index shot, std::vector<double> samples) const {
+    Gather made(experiment.steps,
+                static_cast<Index>(experiment.shots[static_cast<std::size_t>(shot)].receivers.size()));
+    made.samples = std::move(samples);
+    return made;
+  }
+
+  /// Calls body(place in the list, operator) for each shot.
+  template <class Body>
+  void for_each_shot(std::span<const ShotSignals> shots_of, const Body& body) {
+    const auto count = static_cast<Index>(shots_of.size());
+    if (operators.size() == 1) {
+      for (Index i = 0; i < count; ++i) body(i, operators.front());
+      return;
+    }
+    // Each piece takes an operator that is free.
+    std::mutex mutex;
+    std::vector<Operator*> free;
+    for (Operator& each : operators) free.push_back(&each);
+    const auto flying = static_cast<Index>(operators.size());
+    Index next = 0;
+    parallel_for(flying, 1, [&](Index, Index, Worker&) {
+      Operator* mine = nullptr;
+      for (;;) {
+        Index shot = 0;
+        {
+          const std::lock_guard lock(mutex);
+          if (mine == nullptr) {
+            mine = free.back();
+            free.pop_back();
+          }
+          shot = next++;
+        }
+        if (shot >= count) return;
+        body(shot, *mine);
+      }
+    });
+  }
+
+  [[nodiscard]] MisfitGradient gradient(std::span<const ShotSignals> shots_of, const ShotMisfit& misfit) {
+    TreeSum<ShotSum> sum(static_cast<Index>(shots_of.size()));
+    std::mutex mutex;
+    for_each_shot(shots_of, [&](Index place, Operator& waves) {
+      const ShotSignals& signals = shots_of[static_cast<std::size_t>(place)];
+      ShotSum one;
+      const ShotGradient found =
+          waves.gradient(shot_of(signals, waves), [&](std::span<const double> record, std::span<double> residual) {
+            const Gather computed = gather_of(signals.shot, {record.begin(), record.end()});
+            const std::lock_guard lock(mutex);
+            RecordMisfit made = misfit(signals.shot, computed);
+            std::copy(made.residual.begin(), made.residual.end(), residual.begin());
+            one.squares = made.squares;
+            return made.value;
+          });
+      one.value = found.value;
+      const Grid& grid = waves.problem().grid;
+      const PaddingGradient padding = settings.of.padding;
+      one.gradient = gather_change(found.medium, experiment.model.location, padding, grid);
+      one.energy = gather_change({found.energy, {}, {}}, experiment.model.location, padding, grid).eps_r;
+      const std::lock_guard lock(mutex);
+      sum.add(place, std::move(one));
+    });
+    return sum.result();
+  }
+};
+
+ExperimentWaves::ExperimentWaves(Experiment experiment, const WaveSettings& settings, const TierBudgets& budgets)
+    : impl_(std::make_unique<Impl>(std::move(experiment), settings, budgets)) {}
+ExperimentWaves::~ExperimentWaves() = default;
+
+const Experiment& ExperimentWaves::experiment() const { return impl_->experiment; }
+const Operator& ExperimentWaves::waves() const { return impl_->operators.front(); }
+const Choice<Index>& ExperimentWaves::in_flight() const { return impl_->in_flight; }
+const StoragePlan& ExperimentWaves::storage() const { return impl_->storage; }
+const MemoryPlan& ExperimentWaves::memory() const { return impl_->memory; }
+
+CellGrid ExperimentWaves::grid() const { return {impl_->experiment.grid.cells, impl_->experiment.grid.spacing}; }
+Index ExperimentWaves::shots() const { return impl_->shots(); }
+Index ExperimentWaves::steps() const { return impl_->experiment.steps; }
+double ExperimentWaves::dt() const { return impl_->experiment.dt; }
+
+void ExperimentWaves::record(const Model& model, std::span<const ShotSignals> shots,
+                             const std::function<void(Index shot, const Gather& computed)>& take) {
+  if (!impl_->take(model)) throw Error(ErrorKind::bad_input, "the time step is not stable in this model");
+  std::mutex mutex;
+  std::map<Index, Gather> waiting;  // those that are done before one to their left
+  Index next = 0;
+  impl_->for_each_shot(shots, [&](Index place, Operator& waves) {
+    const ShotSignals& signals = shots[static_cast<std::size_t>(place)];
+    Gather made = impl_->gather_of(signals.shot, waves.forward(impl_->shot_of(signals, waves)));
+    const std::lock_guard lock(mutex);
+    waiting.emplace(place, std::move(made));
+    for (auto it = waiting.find(next); it != waiting.end(); it = waiting.find(++next)) {
+      take(shots[static_cast<std::size_t>(next)].shot, it->second);
+      waiting.erase(it);
+    }
+  });
+}
+
+MisfitGradient ExperimentWaves::gradient(const Model& model, std::span<const ShotSignals> shots,
+                                         const ShotMisfit& misfit, Illumination illumination) {
+  if (!impl_->take(model)) {
+    MisfitGradient made;
+    made.value = std::numeric_limits<double>::quiet_NaN();
+    return made;
+  }
+  if (illumination != impl_->prepared) {
+    impl_->prepared = illumination;
+    GradientOf of = impl_->settings.of;
+    of.energy = illumination == Illumination::summed;
+    for (Operator& each : impl_->operators) each.prepare_gradient(of, impl_->storage, impl_->budgets);
+  }
+  return impl_->gradient(shots, misfit);
+}
+
+}  // namespace sonde::maxwell

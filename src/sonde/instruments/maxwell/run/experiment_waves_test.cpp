@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/run/experiment_waves.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/maxwell/signal/wavelet.h"
+
+namespace sonde::maxwell {
+namespace {
+
+constexpr Index side = 24, wave_steps = 90;
+constexpr double spacing = 0.05, dt = 8e-11;
+
+/// Three shots over uneven ground, each with five receivers.
+Experiment three_shots(Precision precision) {
+  Experiment made;
+  made.grid = {.mode = Mode::tm2d, .cells = {side, 1, side}, .spacing = {spacing, 1, spacing}, .order = 4};
+  made.grid.pml = {{{6, 6}, {0, 0}, {6, 6}}};
+  for (Index i = 0; i < side * side; ++i) {
+    made.model.eps_r.push_back(4 + 0.5 * std::sin(static_cast<double>(i) / 11));
+    made.model.sigma.push_back(2e-3);
+  }
+  made.dt = dt;
+  made.steps = wave_steps;
+  made.dominant_frequency = 2e8;
+  made.precision = precision;
+  const std::vector<double> signal = sampled(Wavelet{.frequency = 2e8}, wave_steps, dt, 0.5);
+  for (int s = 0; s < 3; ++s) {
+    SurveyShot& shot = made.shots.emplace_back();
+    shot.sources = {{Component::Ey, {4.0 + 6 * s, 0, 3}}};
+    for (int r = 0; r < 5; ++r) shot.receivers.push_back({Component::Ey, {3.0 + 4.5 * r, 0, 20}});
+    shot.amplitudes = signal;
+  }
+  return made;
+}
+
+std::vector<ShotSignals> all_signals(const Experiment& experiment) {
+  std::vector<ShotSignals> made;
+  for (std::size_t s = 0; s < experiment.shots.size(); ++s)
+    made.push_back({static_cast<Index>(s), experiment.shots[s].amplitudes});
+  return made;
+}
+
+/// 1/2 |record|^2.
+RecordMisfit energy_misfit(Index, const Gather& computed) {
+  RecordMisfit made{.residual = computed.samples};
+  for (const double each : computed.samples) made.value += each * each / 2;
+  made.squares = 2 * made.value;
+  return made;
+}
+
+MisfitGradient gradient_with(Index in_flight, const StorageSettings& storage = {}) {
+  const Experiment experiment = three_shots(Precision::f32);
+  ExperimentWaves waves(experiment, {.storage = storage, .in_flight = in_flight},
+                        TierBudgets::around(Device::cpu(), Budget(1U << 28U, "a test")));
+  return waves.gradient(experiment.model, all_signals(experiment), energy_misfit, Illumination::summed);
+}
+
+class WavesOfAnExperiment : public ::testing::Test {
+ protected:
+  WavesOfAnExperiment() { set_thread_count(3); }
+  ~WavesOfAnExperiment() override { set_thread_count(before_); }
+
+ private:
+  int before_ = thread_count();
+};
+
+TEST_F(WavesOfAnExperiment, HaveTheSameBitsWithOneShotInFlightOrThree) {
+  const MisfitGradient one = gradient_with(1), three = gradient_with(3);
+  EXPECT_EQ(one.value, three.value);
+  EXPECT_EQ(one.squares, three.squares);
+  EXPECT_EQ(one.gradient.eps_r, three.gradient.eps_r);
+  EXPECT_EQ(one.gradient.sigma, three.gradient.sigma);
+  EXPECT_EQ(one.energy, three.energy);
+}
+
+TEST_F(WavesOfAnExperiment, HaveTheSameBitsHoweverTheirFieldsAreKept) {
+  const MisfitGradient host = gradient_with(1);
+  for (const StorageMode mode : {StorageMode::disk, StorageMode::recompute}) {
+    const MisfitGradient other = gradient_with(2, {.mode = mode});
+    EXPECT_EQ(host.gradient.eps_r, other.gradient.eps_r);
+    EXPECT_EQ(host.gradient.sigma, other.gradient.sigma);
+  }
+}
+
+TEST_F(WavesOfAnExperiment, HaveTheGradientOfTheirMisfit) {
+  const Experiment experiment = three_shots(Precision::f64);
+  ExperimentWaves waves(experiment, {.least_eps_r = 3}, TierBudgets::unlimited());
+  const auto signals = all_signals(experiment);
+  const MisfitGradient found = waves.gradient(experiment.model, signals, energy_misfit, Illumination::skipped);
+  const auto value_at = [&](std::size_t cell, double deps, double dsigma) {
+    Model model = experiment.model;
+    model.eps_r[cell] += deps;
+    model.sigma[cell] += dsigma;
+    double sum = 0;
+    waves.record(model, signals,
+                 [&](Index shot, const Gather& computed) { sum += energy_misfit(shot, computed).value; });
+    return sum;
+  };
+  // A cell inside, one in a corner that the layers repeat, and one at a source.
+  for (const std::size_t cell : {std::size_t{290}, std::size_t{0}, std::size_t{4 * side + 3}}) {
+    const double by_eps = (value_at(cell, 1e-4, 0) - value_at(cell, -1e-4, 0)) / 2e-4;
+    const double by_sigma = (value_at(cell, 0, 1e-6) - value_at(cell, 0, -1e-6)) / 2e-6;
+    // The error of a central difference of this width.
+    EXPECT_NEAR(found.gradient.eps_r[cell], by_eps, 1e-6 * std::abs(by_eps) + 1e-12 * found.value);
+    EXPECT_NEAR(found.gradient.sigma[cell], by_sigma, 1e-6 * std::abs(by_sigma) + 1e-9 * found.value);
+  }
+}
+
+TEST_F(WavesOfAnExperiment, SayThatAnUnstableModelHasNoMisfit) {
+  const Experiment experiment = three_shots(Precision::f32);
+  ExperimentWaves waves(experiment, {}, TierBudgets::unlimited());
+  Model fast = experiment.model;
+  fast.eps_r.assign(fast.eps_r.size(), 0.2);
+  EXPECT_TRUE(std::isnan(waves.gradient(fast, all_signals(experiment), energy_misfit, Illumination::skipped).value));
+}
+
+TEST_F(WavesOfAnExperiment, HaveMostEnergyAtTheSources) {
+  const MisfitGradient found = gradient_with(1);
+  const auto strongest = std::max_element(found.energy.begin(), found.energy.end()) - found.energy.begin();
+  EXPECT_EQ(strongest % side, 3);
+  EXPECT_EQ((strongest / side - 4) % 6, 0);
+}
+
+}  // namespace
+}  // namespace sonde::maxwell
