@@ -116,7 +116,6 @@ TEST_F(MaxwellProgram, WrongNativeModelsAreNamed) {
            {{"run", with("f0 = 100e6", "f0 = 1e9"), "-o", out}, 3, "cells per wavelength at"},
            {{"run", with("eps_r = 4", "eps_r = \"gone.npy\""), "-o", out}, 3, "gone.npy: no such file"},
            {{"run", with("[40, 30]", "[400000, 300000]"), "-o", out}, 4, "the experiment needs"},
-           {{"plot", model(), "--shot", "2", "-o", file("a.png")}, 2, "traces of gprMax have no shots"},
        })
     expect_refused(c);
 }

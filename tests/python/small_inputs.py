@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 
 import h5py
 import numpy as np
@@ -121,6 +122,19 @@ def radar(folder):
         file["model"].attrs["spacing"] = 0.05
     (folder / "strip.toml").write_text('[model]\nfile = "strip.h5"\n' + STRIP)
     sonde.run("maxwell run", folder / "strip.toml", output=folder / "records.h5")
+    sonde.run("maxwell run", folder / "radar.in", output=folder / "radar_line.out", runs=3)
+    sonde.run("maxwell convert", folder / "radar_line_merged.out", folder / "line.dt1")
+    (folder / "two.dzt").write_bytes(dzt(2))
+    (folder / "cut.dzt").write_bytes(dzt(1)[:-1])
+
+
+def dzt(channels):
+    """Three scans of four samples for each channel."""
+    header = bytearray(1024)
+    struct.pack_into("<4Hh5f", header, 0, 0xFF, 1024, 4, 16, 0, 100, 50, 0, 0, 8)
+    struct.pack_into("<H", header, 52, channels)
+    scans = np.arange(3 * channels * 4, dtype="<u2") ** 2
+    return bytes(header) * channels + scans.tobytes()
 
 
 def make(folder):

@@ -48,6 +48,7 @@ USES = {
     "maxwell run": (["{in}/radar.in"], {"output": "{out}/r.out"}),
     "maxwell init": (["{in}/strip.h5"], {"output": "{out}/new.toml"}),
     "maxwell plot": (["{in}/radar.out"], {"output": "{out}/p.svg"}),
+    "maxwell convert": (["{in}/line.dt1", "{out}/c.h5"], {}),
     "maxwell verify": ([], {"only": ["cavity"]}),
 }
 
@@ -109,7 +110,13 @@ CASES = {
                     "set": Case(["grid.order=2"], inputs=["{in}/strip.toml"], output="{out}/r.h5")},
     "maxwell init": {"output": Case("{out}/other.toml"), "set": Case(["grid.order=2"])},
     "maxwell verify": {"only": Case(["energy"]), "full": Case(True, only=["energy"])},
-    "maxwell plot": {"output": Case("{out}/other.svg"), "component": Case("Hx"), "shot": Case(2, inputs=["{in}/records.h5"])},
+    "maxwell plot": {"output": Case("{out}/other.svg"), "component": Case("Hx"), "shot": Case(2, inputs=["{in}/records.h5"]),
+                     "channel": Case(2, inputs=["{in}/two.dzt"]),
+                     "allow_truncated": Case(True, inputs=["{in}/cut.dzt"])},
+    "maxwell convert": {"shot": Case(2, inputs=["{in}/records.h5", "{out}/c.h5"]), "component": Case("Hx", inputs=["{in}/radar.out", "{out}/c.h5"]), "receiver": Case(2, inputs=["{in}/radar.out", "{out}/c.h5"]),
+                        "channel": Case(2, inputs=["{in}/two.dzt", "{out}/c.h5"]), "allow_truncated": Case(True, inputs=["{in}/cut.dzt", "{out}/c.h5"]),
+                        "subtract": Case("{in}/line.dt1"), "time_zero": Case("first-break"), "dewow": Case(0.1), "background": Case(0), "resample": Case(0.01),
+                        "to_2d": Case(4.0), "gain": Case(0.1), "gain_limit": Case(1.0, gain=100.0)},
     "neoclassical run": {"s": Case(0.3, **OF_WOUT), "snap": Case(True, **OF_WOUT), "wout": Case("{in}/wout.nc", **OF_WOUT), "psi_a": Case(2.0, **OF_WOUT),
                          "output": Case("{out}/other.nc"), "set": Case(["grid.n_xi=5"]), "epsi_hat": Case(0.01), "nu_hat": Case(0.2), "n_theta": Case(7), "n_zeta": Case(7)},
     "neoclassical scan": {"s": Case(0.3, **SCAN_OF_WOUT), "rho": Case("0.4,0.5", **{**SCAN_OF_WOUT, "s": None}), "wout": Case("{in}/wout.nc", **SCAN_OF_WOUT),

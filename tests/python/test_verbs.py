@@ -156,6 +156,7 @@ TABLE = {
     "maxwell run": (["{folder}/radar.in"], {"output": "{out}/r.out", "runs": 2}),
     "maxwell init": (["{folder}/strip.h5"], {"output": "{out}/new.toml"}),
     "maxwell plot": (["{folder}/radar.out"], {"output": "{out}/p.svg"}),
+    "maxwell convert": (["{folder}/line.dt1", "{out}/c.h5"], {"dewow": 0.2, "background": 0}),
     "maxwell verify": ([], {"only": ["cavity"]}),
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <string>
 
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/base/version.h"
@@ -33,6 +34,9 @@ double value_at(Bytes bytes, std::size_t trace, Dt1Value which) {
   return load<float>(bytes, trace + place_of(which), ByteOrder::little);
 }
 
+/// The decimal number that a float32 was made from: 0.1, not 0.100000001.
+double decimal(double single) { return std::stod(fmt::format("{}", static_cast<float>(single))); }
+
 /// m.
 double unit_of_positions(const HeaderText& header, FieldLine& line, const std::string& name) {
   const std::string unit = to_lower(header.text("POSITION UNITS").value_or("m"));
@@ -52,7 +56,7 @@ void check_trace(const HeaderAndTraces& files, std::size_t at, Index trace, Inde
   if (bytes == 4)
     throw Error(ErrorKind::not_supported, files.traces_name + ": samples of 4 bytes are not supported yet");
   if (bytes != 2) throw bad(fmt::format("samples of {:g} bytes; expected 2", bytes));
-  if (!std::isfinite(value_at(files.traces, at, Dt1Value::position))) throw bad("a position that is no number");
+  if (!std::isfinite(value_at(files.traces, at, Dt1Value::position))) throw bad("a position that is not a number");
 }
 
 /// Where start, end and step of the header make other traces than there are, that is a warning: those of the traces
@@ -87,7 +91,7 @@ FieldLine parse_dt1(const HeaderAndTraces& files, const FieldReading& reading) {
   for (Index i = 0; i < line.traces; ++i) {
     const std::size_t at = record * static_cast<std::size_t>(i);
     check_trace(files, at, i, line.samples);
-    line.positions.push_back(value_at(files.traces, at, Dt1Value::position) * unit);
+    line.positions.push_back(decimal(value_at(files.traces, at, Dt1Value::position)) * unit);
     for (Index n = 0; n < line.samples; ++n)
       line.trace(i)[n] = load<std::int16_t>(
           files.traces, at + dt1_header_bytes + dt1_sample_bytes * static_cast<std::size_t>(n), ByteOrder::little);
@@ -106,7 +110,7 @@ FieldLine parse_dt1(const HeaderAndTraces& files, const FieldReading& reading) {
 }
 
 WrittenField dt1_of(const FieldLine& line) {
-  const double unit = unit_of_count(line, 32767), step = mean_step(line);
+  const double unit = unit_of_count(line, 16), step = mean_step(line);
   const std::vector<double> positions = line.positions.empty() ? even_positions(line.traces, 0, step) : line.positions;
   WrittenField made;
   const auto add = [&made](const char* key, const std::string& value) {
@@ -115,14 +119,14 @@ WrittenField dt1_of(const FieldLine& line) {
   made.header = fmt::format("1234\r\nWritten by sonde {}\r\n{}\r\n", build_info().version, line.title);
   add("NUMBER OF TRACES", fmt::format("{}", line.traces));
   add("NUMBER OF PTS/TRC", fmt::format("{}", line.samples));
-  add("TIMEZERO AT POINT", fmt::format("{}", line.time_zero / line.dt));
-  add("TOTAL TIME WINDOW", fmt::format("{}", line.dt * static_cast<double>(line.samples) * 1e9));
-  add("STARTING POSITION", fmt::format("{}", positions.front()));
-  add("FINAL POSITION", fmt::format("{}", positions.back()));
-  add("STEP SIZE USED", fmt::format("{}", step));
+  add("TIMEZERO AT POINT", fmt::format("{:.15g}", line.time_zero / line.dt));
+  add("TOTAL TIME WINDOW", fmt::format("{:.15g}", line.dt * static_cast<double>(line.samples) * 1e9));
+  add("STARTING POSITION", fmt::format("{:.15g}", positions.front()));
+  add("FINAL POSITION", fmt::format("{:.15g}", positions.back()));
+  add("STEP SIZE USED", fmt::format("{:.15g}", step));
   add("POSITION UNITS", "m");
-  add("NOMINAL FREQUENCY", fmt::format("{}", line.nominal_frequency * 1e-6));
-  add("ANTENNA SEPARATION", fmt::format("{}", line.separation));
+  add("NOMINAL FREQUENCY", fmt::format("{:.15g}", line.nominal_frequency * 1e-6));
+  add("ANTENNA SEPARATION", fmt::format("{:.15g}", line.separation));
   made.header += own_lines(line, unit, " = ");
   const std::size_t record = dt1_header_bytes + dt1_sample_bytes * static_cast<std::size_t>(line.samples);
   made.traces.resize(record * static_cast<std::size_t>(line.traces));

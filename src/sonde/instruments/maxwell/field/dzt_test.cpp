@@ -107,11 +107,11 @@ TEST(Dzt, ThatIsCutOffNamesItsWholeTraces) {
   FileBytes file = dzt_of(16);
   file.bytes.pop_back();
   const std::string error = dzt_error(file);
-  EXPECT_THAT(error, HasSubstr("a.DZT: cut off: 1 whole traces, and 7 of the 8 bytes of another"));
+  EXPECT_THAT(error, HasSubstr("a.DZT: cut off: 1 whole trace, and 7 of the 8 bytes of another"));
   EXPECT_THAT(error, HasSubstr("--allow-truncated reads the whole traces"));
   const FieldLine line = parse_dzt(file.bytes, "a.DZT", {.allow_truncated = true});
   EXPECT_EQ(line.traces, 1);
-  EXPECT_THAT(line.warnings, ElementsAre(HasSubstr("cut off: 1 whole traces")));
+  EXPECT_THAT(line.warnings, ElementsAre(HasSubstr("cut off: 1 whole trace")));
 }
 
 TEST(Dzt, ThatContradictsItselfIsNamed) {

@@ -15,6 +15,7 @@ struct FieldLine {
   std::string title{};
   Index traces = 0, samples = 0;
   std::vector<float> values{};          ///< [trace][sample] in `unit`; counts of 32 bits are rounded to 24
+  std::string quantity = "amplitude";   ///< what the values are: "Ez"
   std::string unit = "count";           ///< "count", "V/m", "A/m"
   double dt = 0;                        ///< s
   double time_zero = 0;                 ///< s from sample 0 to the moment when the pulse leaves the antenna

@@ -96,6 +96,8 @@ FieldLine line_of(const GprmaxOutput& output, const TracesChoice& choice) {
                  .title = output.title.empty() ? receiver.name : output.title,
                  .traces = runs_of(output),
                  .samples = output.iterations,
+                 .values = {},
+                 .quantity = std::string(name(component)),
                  .unit = unit_of(component),
                  .dt = output.dt,
                  .time_zero = is_electric(component) ? 0 : output.dt / 2};
@@ -170,7 +172,7 @@ GprmaxOutput read_traces(const std::string& path) {
   const auto places = [&](const std::string& of) {
     std::vector<Xyz> found;
     if (!stored.has(of + "_position")) return found;
-    const StoredArray array = stored.array(of + "_position", 3);
+    const NumberArray array = stored.array(of + "_position", 3);
     if (array.shape[0] < 1 || array.shape[2] != 3)
       throw stored.bad(fmt::format("{}_position is {}; expected (runs, {}s, 3)", of, array.shape.text(), of));
     for (Index i = 0; i < array.shape[1]; ++i) {
@@ -191,7 +193,7 @@ GprmaxOutput read_traces(const std::string& path) {
   made.iterations = stored.array("time", 1).shape[0];
   for (const Component c : all_components) {
     if (!stored.has(std::string(name(c)))) continue;
-    const StoredArray array = stored.array(std::string(name(c)), 3);
+    const NumberArray array = stored.array(std::string(name(c)), 3);
     const Shape expected{made.iterations, array.shape[1], static_cast<Index>(receivers)};
     if (array.shape != expected || array.shape.count() == 0 || (made.runs != 0 && array.shape[1] != made.runs))
       throw stored.bad(fmt::format("{} is {}; expected {}", name(c), array.shape.text(), expected.text()));

@@ -86,16 +86,18 @@ std::string own_lines(const FieldLine& line, double unit_of_count, std::string_v
   const auto add = [&](const std::string& key, const std::string& value) {
     made += fmt::format("{}{}{}\r\n", key, separator, value);
   };
+  add("AMPLITUDE OF", line.quantity);
   add("AMPLITUDE UNIT", line.unit);
-  add("AMPLITUDE SCALE", fmt::format("{}", unit_of_count));
-  add("TIME ZERO NS", fmt::format("{}", line.time_zero * 1e9));
+  add("AMPLITUDE SCALE", fmt::format("{:.15g}", unit_of_count));
+  add("TIME ZERO NS", fmt::format("{:.15g}", line.time_zero * 1e9));
   if (line.positions.empty()) add("POSITIONS", "none");
   for (std::size_t i = 0; i < line.history.size(); ++i) add(fmt::format("PROCESSING {}", i + 1), line.history[i]);
   return made;
 }
 
 void take_own_lines(const HeaderText& header, FieldLine& line) {
-  if (const auto unit = header.text("AMPLITUDE UNIT")) line.unit = *unit;
+  line.quantity = header.text("AMPLITUDE OF").value_or(line.quantity);
+  line.unit = header.text("AMPLITUDE UNIT").value_or(line.unit);
   if (header.text("AMPLITUDE SCALE")) {
     const double scale = header.above_zero("AMPLITUDE SCALE");
     for (float& value : line.values) value = static_cast<float>(value * scale);

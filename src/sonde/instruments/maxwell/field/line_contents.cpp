@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/io/hdf5.h"
 #include "sonde/instruments/maxwell/field/stored_values.h"
 #include "sonde/instruments/maxwell/field/trace_records.h"
 
@@ -17,6 +16,7 @@ Contents line_contents(const FieldLine& line) {
   contents.attribute("schema", std::string(line_schema));
   contents.attribute("format", line.format);
   contents.attribute("title", line.title);
+  contents.attribute("quantity", line.quantity);
   contents.attribute("unit", line.unit);
   contents.attribute("dt", line.dt);
   contents.attribute("time_zero", line.time_zero);
@@ -42,12 +42,13 @@ FieldLine read_line_contents(const std::string& path) {
     if (value > 65535) throw stored.bad(fmt::format("{} = {:g}; expected up to 65535", name, value));
     return static_cast<Index>(value);
   };
-  const StoredArray data = stored.array("data", 2);
+  const NumberArray data = stored.array("data", 2);
   FieldLine line{.format = stored.text("format"),
                  .title = stored.text("title"),
                  .traces = data.shape[0],
                  .samples = data.shape[1],
                  .values = {data.values.begin(), data.values.end()},
+                 .quantity = stored.text("quantity"),
                  .unit = stored.text("unit"),
                  .dt = stored.above_zero("dt"),
                  .time_zero = stored.number("time_zero"),
@@ -65,11 +66,6 @@ FieldLine read_line_contents(const std::string& path) {
   }
   require_finite(line, path);
   return line;
-}
-
-std::string schema_of(const std::string& path) {
-  const auto schema = Hdf5File::open(path).attribute("/", "schema");
-  return schema ? schema->text().value_or("") : "";
 }
 
 }  // namespace sonde::maxwell

@@ -16,7 +16,4 @@ inline constexpr const char* line_schema = "sonde.maxwell.line/1";
 /// The same back, from HDF5. Throws Error(bad_file) for a file of another kind, and for what contradicts itself.
 [[nodiscard]] FieldLine read_line_contents(const std::string& path);
 
-/// The attribute `schema` of an HDF5 file, by which sonde knows its results; empty without one. Throws like Hdf5File.
-[[nodiscard]] std::string schema_of(const std::string& path);
-
 }  // namespace sonde::maxwell

@@ -63,27 +63,26 @@ FieldLine parse_mala(const HeaderAndTraces& files, std::size_t sample_bytes, con
 }
 
 WrittenField mala_of(const FieldLine& line, std::size_t sample_bytes) {
-  // A float32 has 24 bits: more of them would be noise.
-  const double unit = unit_of_count(line, sample_bytes == 2 ? 32767 : 1073741824), step = mean_step(line);
+  const double unit = unit_of_count(line, sample_bytes == 2 ? 16 : 32), step = mean_step(line);
   WrittenField made;
   const auto add = [&made](const char* key, const std::string& value) {
     made.header += fmt::format("{}:{}\r\n", key, value);
   };
   add("SAMPLES", fmt::format("{}", line.samples));
-  add("FREQUENCY", fmt::format("{}", 1e-6 / line.dt));
+  add("FREQUENCY", fmt::format("{:.15g}", 1e-6 / line.dt));
   add("FREQUENCY STEPS", "1");
   add("DISTANCE FLAG", "1");
   add("TIME FLAG", "0");
-  add("DISTANCE INTERVAL", fmt::format("{}", step));
+  add("DISTANCE INTERVAL", fmt::format("{:.15g}", step));
   add("ANTENNAS", fmt::format("{:.0f} MHz", line.nominal_frequency * 1e-6));
-  add("ANTENNA SEPARATION", fmt::format("{}", line.separation));
+  add("ANTENNA SEPARATION", fmt::format("{:.15g}", line.separation));
   add("COMMENT", line.title);
-  add("TIMEWINDOW", fmt::format("{}", line.dt * static_cast<double>(line.samples) * 1e9));
+  add("TIMEWINDOW", fmt::format("{:.15g}", line.dt * static_cast<double>(line.samples) * 1e9));
   add("STACKS", "1");
   add("LAST TRACE", fmt::format("{}", line.traces));
   const double start = line.positions.empty() ? 0 : line.positions.front();
-  add("STOP POSITION", fmt::format("{}", start + step * static_cast<double>(line.traces - 1)));
-  add("START POSITION", fmt::format("{}", start));
+  add("STOP POSITION", fmt::format("{:.15g}", start + step * static_cast<double>(line.traces - 1)));
+  add("START POSITION", fmt::format("{:.15g}", start));
   made.header += own_lines(line, unit, ":");
   made.traces.resize(line.values.size() * sample_bytes);
   for (std::size_t i = 0; i < line.values.size(); ++i) {

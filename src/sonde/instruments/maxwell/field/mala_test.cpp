@@ -99,7 +99,7 @@ TEST(Mala, ThatIsCutOffNamesItsWholeTraces) {
   std::vector<std::byte> bytes = rd3();
   bytes.resize(bytes.size() - 1);
   EXPECT_THAT(rad_error(rad, bytes),
-              HasSubstr("a.rd3: cut off: 1 whole traces, and 5 of the 6 bytes of another; a.rad says 2"));
+              HasSubstr("a.rd3: cut off: 1 whole trace, and 5 of the 6 bytes of another; a.rad says 2"));
   EXPECT_EQ(parse_rd3(rad, bytes, {.allow_truncated = true}).traces, 1);
 }
 

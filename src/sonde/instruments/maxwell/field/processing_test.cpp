@@ -74,7 +74,7 @@ TEST(TimeZero, CutsWholeSamplesAndKeepsTheRest) {
   FieldLine line = small_line();
   cut_to_time_zero(line, line.time_zero);  // 1.5 samples
   EXPECT_EQ(line.samples, 3);
-  EXPECT_THAT(line.values, ElementsAre(-2, 3, -4, 60, -70, 80, -1000, 1100, -32767));
+  EXPECT_THAT(line.values, ElementsAre(-2, 3, -4, 60, -70, 80, -1000, 1100, -32768));
   EXPECT_NEAR(line.time_zero, 0.125e-9, 1e-20);
 }
 

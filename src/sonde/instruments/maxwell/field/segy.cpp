@@ -164,8 +164,8 @@ void require_holds(const FieldLine& line) {
 /// 40 lines of 80 letters.
 std::vector<std::byte> text_of(const FieldLine& line) {
   std::string keys = fmt::format(
-                         "{} {}\r\nTITLE: {}\r\nSAMPLE INTERVAL NS: {}\r\nNOMINAL FREQUENCY MHZ: {}\r\n"
-                         "ANTENNA SEPARATION M: {}\r\nTIMES ARE IN PS (SAMPLE INTERVAL) AND NS (DELAY)\r\n",
+                         "{} {}\r\nTITLE: {}\r\nSAMPLE INTERVAL NS: {:.15g}\r\nNOMINAL FREQUENCY MHZ: {:.15g}\r\n"
+                         "ANTENNA SEPARATION M: {:.15g}\r\nTIMES ARE IN PS (SAMPLE INTERVAL) AND NS (DELAY)\r\n",
                          own_mark, build_info().version, line.title, line.dt / nanosecond,
                          line.nominal_frequency * 1e-6, line.separation) +
                      own_lines(line, 1, ": ");

@@ -134,7 +134,7 @@ TEST(SegY, ThatContradictsItselfIsNamed) {
 TEST(SegY, ThatIsCutOffNamesItsWholeTraces) {
   std::vector<std::byte> bytes = segy_file<std::int16_t>(3, {1, 2, 3, 4});
   bytes.pop_back();
-  EXPECT_THAT(segy_error(bytes), HasSubstr("a.sgy: cut off: 1 whole traces, and 243 of the 244 bytes of another"));
+  EXPECT_THAT(segy_error(bytes), HasSubstr("a.sgy: cut off: 1 whole trace, and 243 of the 244 bytes of another"));
   EXPECT_EQ(parse_segy(bytes, "a", {.allow_truncated = true}).traces, 1);
 }
 

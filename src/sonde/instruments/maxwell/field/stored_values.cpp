@@ -7,8 +7,6 @@
 #include <optional>
 
 #include "sonde/engine/base/text.h"
-#include "sonde/engine/io/declared_size.h"
-#include "sonde/engine/io/file.h"
 
 namespace sonde::maxwell {
 
@@ -49,25 +47,12 @@ std::vector<double> StoredValues::numbers(const std::string& attribute, std::siz
   return made;
 }
 
-StoredArray StoredValues::array(const std::string& dataset, int rank) const {
+NumberArray StoredValues::array(const std::string& dataset, int rank) const {
   if (!has(dataset)) throw bad("no data set " + dataset);
-  const Hdf5Dataset opened = file_.dataset("/" + dataset);
-  const Hdf5DatasetInfo& info = opened.info();
-  if (info.shape.rank() != rank || (info.dtype != DType::f32 && info.dtype != DType::f64))
-    throw bad(
-        fmt::format("{} is {} {}; expected f32 or f64 of rank {}", dataset, info.type_text, info.shape.text(), rank));
-  require_believable(fmt::format("{}, {}", file_.path(), dataset), {.items = info.shape.count(),
-                                                                    .item_bytes = info.element_bytes,
-                                                                    .chunks = 0,
-                                                                    .file_bytes = File(file_.path()).size(),
-                                                                    .packed = !info.filters.empty()});
-  const Array read = opened.read();
-  StoredArray made{info.shape, {}};
-  const auto take = [&]<class T>(const T* first) { made.values.assign(first, first + read.count()); };
-  if (info.dtype == DType::f32)
-    take(static_cast<const float*>(read.data()));
-  else
-    take(static_cast<const double*>(read.data()));
+  NumberArray made = read_numbers(file_, "/" + dataset);
+  if (made.shape.rank() != rank)
+    throw bad(fmt::format("{} is of shape {}; expected {} dimension{}", dataset, made.shape.text(), rank,
+                          rank == 1 ? "" : "s"));
   return made;
 }
 

@@ -7,13 +7,9 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/hdf5.h"
+#include "sonde/instruments/maxwell/read/number_array.h"
 
 namespace sonde::maxwell {
-
-struct StoredArray {
-  Shape shape;
-  std::vector<double> values;
-};
 
 /// All throw Error(bad_file) for what is absent or has another form.
 class StoredValues {
@@ -29,8 +25,7 @@ class StoredValues {
   [[nodiscard]] double number(const std::string& attribute) const;
   [[nodiscard]] double above_zero(const std::string& attribute) const;
   [[nodiscard]] std::vector<double> numbers(const std::string& attribute, std::size_t count) const;
-  /// Of float32 or float64.
-  [[nodiscard]] StoredArray array(const std::string& dataset, int rank) const;
+  [[nodiscard]] NumberArray array(const std::string& dataset, int rank) const;
 
   [[nodiscard]] Error bad(const std::string& what) const;
 

@@ -19,7 +19,7 @@ inline FieldLine small_line() {
           .title = "line",
           .traces = 3,
           .samples = 4,
-          .values = {1, -2, 3, -4, 50, 60, -70, 80, 900, -1000, 1100, -32767},
+          .values = {1, -2, 3, -4, 50, 60, -70, 80, 900, -1000, 1100, -32768},
           .dt = 0.25e-9,
           .time_zero = 0.375e-9,
           .positions = {2, 2.1, 2.2},

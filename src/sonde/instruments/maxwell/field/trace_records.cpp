@@ -28,10 +28,10 @@ Index whole_traces(const TraceRecords& records, const FieldReading& reading, Fie
                                                  "header",
                                                  records.name, records.record, bytes));
   if (rest > 0)
-    complain(
-        fmt::format("{}: cut off: {} whole traces, and {} of the {} bytes of another{}", records.name, whole, rest,
-                    records.record, records.said ? fmt::format("; {} says {}", records.said_by, *records.said) : ""),
-        reading, line);
+    complain(fmt::format("{}: cut off: {} whole trace{}, and {} of the {} bytes of another{}", records.name, whole,
+                         whole == 1 ? "" : "s", rest, records.record,
+                         records.said ? fmt::format("; {} says {}", records.said_by, *records.said) : ""),
+             reading, line);
   else if (records.said && whole < *records.said)
     complain(fmt::format("{}: {} traces; {} says {}", records.name, whole, records.said_by, *records.said), reading,
              line);
@@ -58,14 +58,15 @@ void require_finite(const FieldLine& line, const std::string& name) {
   require(false, fmt::format("sample {} of trace {} is {}", at % line.samples + 1, at / line.samples + 1, *wrong));
 }
 
-double unit_of_count(const FieldLine& line, double largest) {
+double unit_of_count(const FieldLine& line, int bits) {
+  const double largest = std::ldexp(1, bits - 1) - 1;
   double most = 0;
-  bool whole = true;
+  bool counts = true;
   for (const float value : line.values) {
     most = std::max(most, std::abs(double{value}));
-    whole = whole && value == std::trunc(value);
+    counts = counts && value == std::trunc(value) && value <= largest && value >= -largest - 1;
   }
-  return whole && most <= largest ? 1 : most / largest;
+  return counts ? 1 : most / largest;
 }
 
 std::vector<double> even_positions(Index traces, double first, double step) {

@@ -29,8 +29,8 @@ struct TraceRecords {
 /// 0.
 void require_finite(const FieldLine& line, const std::string& name);
 
-/// What one count of whole numbers up to `largest` stands for: 1 where all values are such numbers.
-[[nodiscard]] double unit_of_count(const FieldLine& line, double largest);
+/// What one count of signed whole numbers of so many bits stands for: 1 where all values are such numbers.
+[[nodiscard]] double unit_of_count(const FieldLine& line, int bits);
 
 /// Positions first + i step of all traces.
 [[nodiscard]] std::vector<double> even_positions(Index traces, double first, double step);

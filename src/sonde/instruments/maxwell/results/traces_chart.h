@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sonde/engine/figure/chart.h"
+#include "sonde/instruments/maxwell/field/field_line.h"
 
 namespace sonde::maxwell {
 
@@ -19,17 +20,11 @@ struct NamedTrace {
 /// The components of one receiver over time, one pair of axes each.
 [[nodiscard]] Chart ascan_chart(const std::string& title, double dt, const std::vector<NamedTrace>& traces);
 
-/// The traces of a line beside each other as a picture, time downwards. `positions` in m along the line, ascending or
-/// descending evenly; empty: the traces are counted from 1.
-struct Line {
-  std::string title{}, name{}, unit{};
-  double dt = 0;                  ///< s
-  double start = 0;               ///< s, of the first samples
-  std::vector<double> samples{};  ///< [time][trace]
-  std::vector<double> positions{};
-  Index traces = 0;
-};
-/// Throws Error(bad_input) for a line of fewer than two traces.
-[[nodiscard]] Chart bscan_chart(const Line& line);
+/// The traces of a line beside each other as a picture, time since time zero downwards; over their positions where
+/// those are even, else counted from 1. Colours of counts end where one sample in a hundred is beyond. Throws
+/// Error(bad_input) for a line of fewer than two traces.
+[[nodiscard]] Chart bscan_chart(const FieldLine& line);
+/// The same, and of one trace an A-scan.
+[[nodiscard]] Chart line_chart(const FieldLine& line);
 
 }  // namespace sonde::maxwell

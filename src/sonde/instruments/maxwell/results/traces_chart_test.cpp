@@ -42,6 +42,14 @@ TEST(Bscan, OfALineThatRunsBackwardsAscends) {
   EXPECT_LT(chart.facets.front().map->x.front(), chart.facets.front().map->x.back());
 }
 
+TEST(Bscan, CountsTimeFromTimeZeroAndTracesThatAreUneven) {
+  const Chart chart = line_chart(
+      {.traces = 3, .samples = 2, .values = {1, 2, 3, 4, 5, 6}, .dt = 1e-9, .time_zero = 1e-9, .positions = {0, 1, 5}});
+  EXPECT_EQ(chart.facets.front().map->y, (std::vector<double>{-1, 0}));
+  EXPECT_EQ(chart.facets.front().map->x, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(chart.facets.front().map->title, "amplitude (count)");
+}
+
 TEST(Traces, ThatTheFileDoesNotHaveAreNamed) {
   using sonde::testing::error_of;
   EXPECT_THAT(error_of(ErrorKind::bad_input, [] { (void)traces_chart(line_of_three(), {.receiver = 4}); }),
@@ -50,7 +58,7 @@ TEST(Traces, ThatTheFileDoesNotHaveAreNamed) {
               ::testing::HasSubstr("receiver Rx(1,1,1) has no Hx"));
   EXPECT_THAT(error_of(ErrorKind::bad_input,
                        [] {
-                         (void)bscan_chart({.samples = {1, 2}, .traces = 1});
+                         (void)bscan_chart({.traces = 1, .samples = 2, .values = {1, 2}});
                        }),
               ::testing::HasSubstr("1 trace: a B-scan has at least two"));
 }

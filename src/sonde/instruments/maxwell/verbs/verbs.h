@@ -9,6 +9,7 @@ namespace sonde::maxwell {
 [[nodiscard]] Verb run_verb();
 [[nodiscard]] Verb init_verb();
 [[nodiscard]] Verb plot_verb();
+[[nodiscard]] Verb convert_verb();
 [[nodiscard]] Verb verify_verb();
 
 }  // namespace sonde::maxwell
