@@ -47,7 +47,7 @@ class ObservedReader {
     read_survey(file_, draft_);
     NumberArray samples = read_numbers(file_, "/receivers/data");
     made_.precision = file_.dataset("/receivers/data").info().dtype == DType::f64 ? Precision::f64 : Precision::f32;
-    if (samples.integers || samples.shape.rank() != 3)
+    if (samples.integers || samples.shape.rank() != 3 || samples.shape[0] < 1)
       throw bad(fmt::format("/receivers/data: {} of shape {}; expected f32 or f64 [step][shot][receiver]",
                             samples.integers ? "integers" : "numbers", samples.shape.text()));
     made_.mode = mode();
@@ -56,8 +56,7 @@ class ObservedReader {
     // Receivers of one shot may serve all: what that makes is not larger than the records.
     const Index most = samples.shape[1] * samples.shape[2] + draft_.sources->shape.count();
     made_.shots = during("reading " + file_.path(), [&] { return survey_of(draft_, made_.mode, most); });
-    if (samples.shape[0] < 1 || samples.shape[1] != static_cast<Index>(made_.shots.size()) ||
-        samples.shape[2] != made_.receivers())
+    if (samples.shape[1] != static_cast<Index>(made_.shots.size()) || samples.shape[2] != made_.receivers())
       throw bad(fmt::format("/receivers/data: shape {}; expected (steps, {}, {}), those of /survey",
                             samples.shape.text(), made_.shots.size(), made_.receivers()));
     made_.steps = samples.shape[0];
