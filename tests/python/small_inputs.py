@@ -107,7 +107,7 @@ receivers = [4, 12, 8, 12, 10, 12]
 [source]
 f0 = 100e6
 [time]
-nt = 40
+nt = 160
 """
 
 
