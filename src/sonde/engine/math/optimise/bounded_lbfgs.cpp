@@ -9,34 +9,10 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/math/optimise/projected_path.h"
 #include "sonde/engine/math/optimise/vectors.h"
 
 namespace sonde {
-namespace {
-
-template <class Real>
-void require_bounds(const Bounds<Real>& bounds, std::size_t count) {
-  if (bounds.lower.empty() && bounds.upper.empty()) return;
-  if (bounds.lower.size() != count || bounds.upper.size() != count)
-    throw Error(ErrorKind::bad_input, fmt::format("{} lower and {} upper bounds for {} numbers", bounds.lower.size(),
-                                                  bounds.upper.size(), count));
-  for (std::size_t i = 0; i < count; ++i)
-    if (!(bounds.lower[i] <= bounds.upper[i]))
-      throw Error(ErrorKind::bad_input, fmt::format("number {}: the lower bound {} is above the upper one, {}", i,
-                                                    bounds.lower[i], bounds.upper[i]));
-}
-
-template <class Real>
-void require_preconditioner(const std::vector<Real>& diagonal, std::size_t count) {
-  if (!diagonal.empty() && diagonal.size() != count)
-    throw Error(ErrorKind::bad_input, fmt::format("a preconditioner of {} for {} numbers", diagonal.size(), count));
-  for (std::size_t i = 0; i < diagonal.size(); ++i)
-    if (!(diagonal[i] > 0) || !std::isfinite(diagonal[i]))
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("number {}: the preconditioner is {}; expected a finite one above 0", i, diagonal[i]));
-}
-
-}  // namespace
 
 template <class Real>
 BoundedLbfgs<Real>::BoundedLbfgs(Objective<Real> objective, std::vector<Real> start, Bounds<Real> bounds,
@@ -45,10 +21,11 @@ BoundedLbfgs<Real>::BoundedLbfgs(Objective<Real> objective, std::vector<Real> st
       bounds_(std::move(bounds)),
       settings_(settings),
       preconditioner_(std::move(preconditioner)) {
-  require_bounds(bounds_, start.size());
-  require_preconditioner(preconditioner_, start.size());
+  detail::require_bounds(bounds_, start.size());
+  detail::require_preconditioner(preconditioner_, start.size());
   state_.x = std::move(start);
-  for (std::size_t i = 0; i < state_.x.size(); ++i) state_.x[i] = within(i, static_cast<double>(state_.x[i]));
+  for (std::size_t i = 0; i < state_.x.size(); ++i)
+    state_.x[i] = detail::within(bounds_, i, static_cast<double>(state_.x[i]));
   state_.gradient.resize(state_.x.size());
   state_.value = objective_(state_.x, state_.gradient);
   state_.evaluations = 1;
@@ -64,37 +41,13 @@ BoundedLbfgs<Real>::BoundedLbfgs(Objective<Real> objective, State state, Bounds<
       settings_(settings),
       preconditioner_(std::move(preconditioner)),
       state_(std::move(state)) {
-  require_bounds(bounds_, state_.x.size());
-  require_preconditioner(preconditioner_, state_.x.size());
-}
-
-template <class Real>
-Real BoundedLbfgs<Real>::within(std::size_t i, double value) const {
-  const auto number = static_cast<Real>(value);
-  return bounds_.lower.empty() ? number : std::clamp(number, bounds_.lower[i], bounds_.upper[i]);
+  detail::require_bounds(bounds_, state_.x.size());
+  detail::require_preconditioner(preconditioner_, state_.x.size());
 }
 
 template <class Real>
 double BoundedLbfgs<Real>::projected_gradient() const {
-  double most = 0;
-  for (std::size_t i = 0; i < state_.x.size(); ++i) {
-    const auto x = static_cast<double>(state_.x[i]);
-    most = std::max(most, std::abs(x - static_cast<double>(within(i, x - static_cast<double>(state_.gradient[i])))));
-  }
-  return most;
-}
-
-/// Elements nearer to a bound than the projected gradient is long, and pushed there, count as being there: otherwise
-/// ever shorter steps would lead from bound to bound (Bertsekas 1982, eq. 32).
-template <class Real>
-void BoundedLbfgs<Real>::find_fixed() {
-  free_.assign(state_.x.size(), 1);
-  if (bounds_.lower.empty()) return;
-  const auto near = static_cast<Real>(std::min(1e-3, projected_gradient()));
-  for (std::size_t i = 0; i < free_.size(); ++i)
-    if ((state_.gradient[i] > 0 && state_.x[i] - bounds_.lower[i] <= near) ||
-        (state_.gradient[i] < 0 && bounds_.upper[i] - state_.x[i] <= near))
-      free_[i] = 0;
+  return detail::projected_gradient(bounds_, state_.x, state_.gradient);
 }
 
 /// Over elements that are free.
@@ -146,62 +99,30 @@ std::vector<Real> BoundedLbfgs<Real>::direction() const {
   return d;
 }
 
-/// Armijo's condition; or, where rounding of the values hides a decrease, that of Hager and Zhang (SIAM J. Optim. 16
-/// (2005) 170, eq. 4.1) on the gradients at both ends.
-template <class Real>
-bool BoundedLbfgs<Real>::lower(double value, double promised, const std::vector<Real>& gradient,
-                               const std::vector<Real>& moved) const {
-  if (!std::isfinite(value)) return false;
-  if (value <= state_.value + settings_.decrease * promised) return true;
-  const double rounding = 4 * std::numeric_limits<Real>::epsilon() * std::abs(state_.value);
-  return value <= state_.value + rounding && dot<Real>(gradient, moved) <= (2 * settings_.decrease - 1) * promised;
-}
-
-/// The first of ever shorter steps along P(x + t d) whose decrease is a share of what the gradient promises there; the
-/// place is then taken over, and the pair. False when there is none.
+/// A step along the projected path; the place is then taken over, and the pair. False when there is none.
 template <class Real>
 bool BoundedLbfgs<Real>::search(const std::vector<Real>& d, double first) {
-  const std::size_t count = d.size();
-  std::vector<Real> x(count), gradient(count), moved(count);
-  double t = first;
-  for (Index trial = 0; trial < settings_.most_trials; ++trial) {
-    for (std::size_t i = 0; i < count; ++i) {
-      x[i] = within(i, static_cast<double>(state_.x[i]) + t * static_cast<double>(d[i]));
-      moved[i] = x[i] - state_.x[i];
-    }
-    const double promised = dot<Real>(state_.gradient, moved);
-    if (!(promised < 0)) {  // bounds have turned the step: near its beginning they do not
-      t *= 0.1;
-      continue;
-    }
-    const double value = objective_(x, gradient);
-    ++state_.evaluations;
-    if (lower(value, promised, gradient, moved)) {
-      std::vector<Real> change(gradient);
-      combine<Real>(1, change, -1, state_.gradient);
-      // Pairs without curvature would spoil the Hessian (Nocedal and Wright, section 7.2).
-      const double along = dot<Real>(moved, change);
-      if (along > std::numeric_limits<Real>::epsilon() * dot<Real>(change, change)) {
-        if (static_cast<Index>(state_.pairs.size()) == settings_.memory) state_.pairs.erase(state_.pairs.begin());
-        if (settings_.memory > 0) state_.pairs.push_back({std::move(moved), std::move(change)});
-      }
-      state_.x = std::move(x);
-      state_.gradient = std::move(gradient);
-      state_.value = value;
-      return true;
-    }
-    // The minimum of the parabola through both values with the slope at the beginning, within limits.
-    const double rise = value - state_.value - promised;
-    const double share = std::isfinite(rise) && rise > 0 ? -promised / (2 * rise) : 0.1;
-    t *= std::clamp(share, 0.1, 0.5);
+  auto step = detail::search_path(objective_, bounds_, {settings_.decrease, settings_.most_trials}, state_.x,
+                                  state_.gradient, state_.value, d, first, state_.evaluations);
+  if (!step) return false;
+  std::vector<Real> change(step->gradient);
+  combine<Real>(1, change, -1, state_.gradient);
+  // Pairs without curvature would spoil the Hessian (Nocedal and Wright, section 7.2).
+  const double along = dot<Real>(step->moved, change);
+  if (along > std::numeric_limits<Real>::epsilon() * dot<Real>(change, change)) {
+    if (static_cast<Index>(state_.pairs.size()) == settings_.memory) state_.pairs.erase(state_.pairs.begin());
+    if (settings_.memory > 0) state_.pairs.push_back({std::move(step->moved), std::move(change)});
   }
-  return false;
+  state_.x = std::move(step->x);
+  state_.gradient = std::move(step->gradient);
+  state_.value = step->value;
+  return true;
 }
 
 template <class Real>
 Descent BoundedLbfgs<Real>::iterate() {
   if (projected_gradient() <= settings_.tolerance) return Descent::converged;
-  find_fixed();
+  free_ = detail::free_elements(bounds_, state_.x, state_.gradient);
   const auto first_step = [&](const std::vector<Real>& d) {
     return settings_.first_move / std::sqrt(std::max(dot<Real>(d, d), std::numeric_limits<double>::min()));
   };

@@ -5,15 +5,10 @@
 #include <vector>
 
 #include "sonde/engine/base/index.h"
+#include "sonde/engine/math/optimise/bounds.h"
 #include "sonde/engine/math/optimise/objective.h"
 
 namespace sonde {
-
-/// lower <= x <= upper, element by element; infinite where there is no bound. Empty: no bounds at all.
-template <class Real>
-struct Bounds {
-  std::vector<Real> lower, upper;
-};
 
 struct LbfgsSettings {
   Index memory = 8;         ///< pairs of steps and changes of the gradient
@@ -66,13 +61,9 @@ class BoundedLbfgs {
   [[nodiscard]] double projected_gradient() const;
 
  private:
-  [[nodiscard]] Real within(std::size_t i, double value) const;
-  void find_fixed();
   [[nodiscard]] double free_dot(const std::vector<Real>& a, const std::vector<Real>& b) const;
   void precondition(std::vector<Real>& vector) const;
   [[nodiscard]] std::vector<Real> direction() const;
-  [[nodiscard]] bool lower(double value, double promised, const std::vector<Real>& gradient,
-                           const std::vector<Real>& moved) const;
   bool search(const std::vector<Real>& direction, double first);
 
   Objective<Real> objective_;
