@@ -90,6 +90,11 @@ void require_valid(const InversionSettings& settings) {
   require_number("source_damping", settings.source_damping, true);
   require_count("shots_per_batch", settings.shots_per_batch, 0);
   require_count("memory", settings.memory, 0);
+  require_count("products", settings.products, 1);
+  if (settings.optimiser == OptimiserKind::gauss_newton &&
+      (settings.misfit.kind != MisfitKind::l2 || settings.misfit.normalise_traces))
+    throw Error(ErrorKind::bad_input, "optimiser gauss_newton: the misfit is not l2 of plain traces")
+        .hint("take the misfit l2 without normalised traces, or the optimiser lbfgs");
   require_number("first_change", settings.first_change, true);
   if (settings.illumination_damping) require_number("illumination_damping", *settings.illumination_damping, true);
   require_number("change", settings.exit.change, false);
@@ -136,7 +141,7 @@ Index Inversion::batches() const {
   return size == 0 ? 1 : (waves_->shots() + size - 1) / size;
 }
 
-const std::vector<double>& Inversion::numbers() const { return stage_ ? stage_->optimiser->state().x : numbers_; }
+const std::vector<double>& Inversion::numbers() const { return stage_ ? stage_->x() : numbers_; }
 
 Model Inversion::model() const { return parameters_.model(parameters_.fields(numbers())); }
 
@@ -147,8 +152,6 @@ void Inversion::make_stage() {
       Stage{.filter = stage_filter(band, waves_->dt(), steps), .misfit = Misfit(settings_.misfit, steps)});
   for (const Observation& shot : measurements_.shots)
     stage_->measured.push_back(filtered(stage_->filter, shot.records));
-  stage_->lbfgs.memory = settings_.memory;
-  stage_->lbfgs.most_trials = trials_of_a_step;
   make_signals();
 }
 
@@ -166,6 +169,11 @@ void Inversion::choose_batch(Index batch) {
   stage_->active.clear();
   for (const ShotSignals& each : stage_->all)
     if (each.shot % batches() == batch) stage_->active.push_back(each);
+}
+
+/// A batch counts as if it were all shots.
+double Inversion::share_of_batch() const {
+  return static_cast<double>(stage_->active.size()) / static_cast<double>(waves_->shots());
 }
 
 RecordMisfit Inversion::misfit_of(Index shot, const Gather& computed) const {
@@ -206,8 +214,7 @@ double Inversion::evaluate(std::span<const double> numbers, std::span<double> gr
     return last_.objective;
   }
   if (stage_->scale == 0) stage_->scale = found.value > 0 ? found.value : 1;
-  // A batch counts as if it were all shots.
-  const double share = static_cast<double>(stage_->active.size()) / static_cast<double>(waves_->shots());
+  const double share = share_of_batch();
   std::vector<double> by_fields = parameters_.by_fields(fields, found.gradient);
   for (double& each : by_fields) each /= stage_->scale * share;
   const double regularisation = add_regularisation(fields, by_fields);
@@ -221,25 +228,73 @@ double Inversion::evaluate(std::span<const double> numbers, std::span<double> gr
   return last_.objective;
 }
 
-void Inversion::make_optimiser(BoundedLbfgs<double>::State state) {
-  if (!std::isfinite(state.value))
+/// The matrix of Gauss and Newton, of the misfit and of what regularises it.
+void Inversion::multiply(std::span<const double> numbers, std::span<const double> direction,
+                         std::span<double> product) {
+  const std::vector<double> fields = parameters_.fields(numbers), along = parameters_.field_change(direction);
+  const bool of_records = settings_.filter == FilterPlace::records;
+  const ShotWeighting weighting = [&](Index shot, const Gather& change) {
+    const std::vector<double>& weights = measurements_.shots[static_cast<std::size_t>(shot)].weights;
+    Gather weighted = of_records ? filtered(stage_->filter, change) : change;
+    for (std::size_t i = 0; i < weights.size(); ++i) weighted.samples[i] *= weights[i];
+    if (of_records) stage_->filter.apply_transpose(weighted.traces(), weighted.traces());
+    return std::move(weighted.samples);
+  };
+  const ModelChange found = waves_->gauss_newton(parameters_.model(fields), stage_->active,
+                                                 parameters_.model_change(fields, along), weighting);
+  ++evaluations_;
+  std::vector<double> by_fields = parameters_.by_fields(fields, found);
+  for (double& each : by_fields) each /= stage_->scale * share_of_batch();
+  const RegularisationSettings& by = settings_.regularisation;
+  const CellGrid& grid = parameters_.grid();
+  const auto cells = static_cast<std::size_t>(grid.count());
+  for (std::size_t at = 0; at < fields.size(); at += cells) {
+    const std::span<double> to = std::span(by_fields).subspan(at, cells);
+    const std::span<const double> field = std::span(fields).subspan(at, cells), d = std::span(along).subspan(at, cells);
+    if (by.tv > 0) total_variation_curvature(grid, field, by.tv_epsilon, by.tv, d, to);
+    if (by.tikhonov > 0) (void)tikhonov(grid, d, by.tikhonov, to);
+  }
+  std::ranges::copy(parameters_.by_numbers(by_fields), product.begin());
+}
+
+void Inversion::make_optimiser(Point point) {
+  if (!std::isfinite(point.value))
     throw Error(ErrorKind::bad_input, fmt::format("stage {}: the misfit of the model is {}; expected a finite number",
                                                   stage_number_ + 1, last_.misfit))
         .hint("records, weights and sources must be finite, and the time step stable at the lowest bounds");
-  stage_->optimiser = std::make_unique<BoundedLbfgs<double>>(
-      [this](std::span<const double> numbers, std::span<double> gradient) {
-        return evaluate(numbers, gradient, Illumination::skipped);
-      },
-      std::move(state), parameters_.bounds(), stage_->lbfgs, stage_->diagonal);
+  const Objective<double> objective = [this](std::span<const double> numbers, std::span<double> gradient) {
+    return evaluate(numbers, gradient, Illumination::skipped);
+  };
+  if (settings_.optimiser == OptimiserKind::lbfgs) {
+    Stage::Lbfgs::State state{
+        .x = std::move(point.x), .gradient = std::move(point.gradient), .pairs = std::move(point.pairs)};
+    state.value = point.value;
+    const LbfgsSettings how{.memory = settings_.memory,
+                            .tolerance = stage_->tolerance,
+                            .first_move = stage_->first_move,
+                            .most_trials = trials_of_a_step};
+    stage_->optimiser = std::make_unique<std::variant<Stage::Lbfgs, Stage::Newton>>(
+        Stage::Lbfgs(objective, std::move(state), parameters_.bounds(), how, stage_->diagonal));
+    return;
+  }
+  const HessianProduct<double> product = [this](std::span<const double> x, std::span<const double> direction,
+                                                std::span<double> to) { multiply(x, direction, to); };
+  Stage::Newton::State state{.x = std::move(point.x), .gradient = std::move(point.gradient)};
+  state.value = point.value;
+  state.forcing = point.forcing;
+  const NewtonSettings how{
+      .products = settings_.products, .tolerance = stage_->tolerance, .most_trials = trials_of_a_step};
+  stage_->optimiser = std::make_unique<std::variant<Stage::Lbfgs, Stage::Newton>>(
+      Stage::Newton(objective, product, std::move(state), parameters_.bounds(), how, stage_->diagonal));
 }
 
 /// The same numbers with other shots or another source.
 void Inversion::evaluate_again(Pairs pairs) {
-  BoundedLbfgs<double>::State state = stage_->optimiser->state();
-  state.value = evaluate(state.x, state.gradient, Illumination::skipped);
-  if (pairs == Pairs::cleared) state.pairs.clear();
+  Point point = stage_->point();
+  point.value = evaluate(point.x, point.gradient, Illumination::skipped);
+  if (pairs == Pairs::cleared) point.pairs.clear();
   at_ = last_;
-  make_optimiser(std::move(state));
+  make_optimiser(std::move(point));
 }
 
 void Inversion::begin_stage() {
@@ -248,8 +303,7 @@ void Inversion::begin_stage() {
   stage.active = stage.all;
   if (settings_.source_estimation != SourceEstimation::off) estimate_source();
   stage.active = stage.all;
-  BoundedLbfgs<double>::State state;
-  state.x = numbers_;
+  Point state{.x = numbers_};
   state.gradient.resize(numbers_.size());
   const bool by_energy = settings_.illumination_damping.has_value();
   state.value = evaluate(state.x, state.gradient, by_energy ? Illumination::summed : Illumination::skipped);
@@ -263,9 +317,9 @@ void Inversion::begin_stage() {
     largest = std::max(largest, std::abs(d));
     squares += d * d;
   }
-  if (largest > 0) stage.lbfgs.first_move = settings_.first_change * std::sqrt(squares) / largest;
+  if (largest > 0) stage.first_move = settings_.first_change * std::sqrt(squares) / largest;
   make_optimiser(state);
-  stage.lbfgs.tolerance = settings_.exit.gradient * stage.optimiser->projected_gradient();
+  stage.tolerance = settings_.exit.gradient * stage.projected_gradient();
   make_optimiser(std::move(state));
   if (batches() == 1) return;
   choose_batch(0);
@@ -279,7 +333,7 @@ void Inversion::estimate_source() {
   std::vector<SourceEstimate> estimates(global ? 1 : measurements_.shots.size(), SourceEstimate(steps));
   const auto of_shot = [&](std::size_t shot) -> SourceEstimate& { return estimates[global ? 0 : shot]; };
   // Between stages the optimiser does not exist yet.
-  const std::vector<double>& x = stage_->optimiser ? stage_->optimiser->state().x : numbers_;
+  const std::vector<double>& x = stage_->optimiser ? stage_->x() : numbers_;
   waves_->record(parameters_.model(parameters_.fields(x)), stage_->all, [&](Index shot, const Gather& computed) {
     const auto s = static_cast<std::size_t>(shot);
     of_shot(s).add(settings_.filter == FilterPlace::records ? filtered(stage_->filter, computed) : computed,
@@ -304,8 +358,8 @@ Descent Inversion::iterate() {
   if (other_shots || other_source) evaluate_again(other_source ? Pairs::cleared : Pairs::kept);
   if (other_source && batches() == 1) stage.seen.push_back({at_.objective, chi2()});
   ++stage.iteration;
-  const Descent descent = stage.optimiser->iterate();
-  if (stage.optimiser->state().value == last_.objective) at_ = last_;
+  const Descent descent = stage.iterate();
+  if (stage.value() == last_.objective) at_ = last_;
   return descent;
 }
 
@@ -335,7 +389,7 @@ void Inversion::add_row() {
                       .misfit = at_.misfit,
                       .regularisation = at_.regularisation,
                       .chi2 = chi2(),
-                      .projected_gradient = stage_->optimiser->projected_gradient(),
+                      .projected_gradient = stage_->projected_gradient(),
                       .evaluations = evaluations_,
                       .seconds = seconds_before_ + watch_.seconds()});
   if (stage_->iteration > 0 || batches() == 1) stage_->seen.push_back({at_.objective, history_.back().chi2});
@@ -366,7 +420,7 @@ std::optional<StopReason> Inversion::stage_end(Descent descent) const {
 }
 
 void Inversion::end_stage(StopReason reason) {
-  numbers_ = stage_->optimiser->state().x;
+  numbers_ = stage_->x();
   stage_.reset();
   ends_.push_back({stage_number_++, reason});
   finished_ = finished_ || stage_number_ == static_cast<Index>(settings_.stages.size());

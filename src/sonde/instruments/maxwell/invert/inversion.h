@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sonde/engine/base/clock.h"
-#include "sonde/engine/math/optimise/bounded_lbfgs.h"
+#include "sonde/engine/math/optimise/objective.h"
 #include "sonde/instruments/maxwell/invert/misfit.h"
 #include "sonde/instruments/maxwell/invert/parameters.h"
 #include "sonde/instruments/maxwell/invert/stage_filter.h"
@@ -49,6 +49,12 @@ enum class FilterPlace {
   source    ///< to the source signals: for runs that must not have the higher frequencies
 };
 
+enum class OptimiserKind {
+  lbfgs,        ///< BoundedLbfgs
+  gauss_newton  ///< TruncatedNewton with the matrix of Gauss and Newton (Metivier et al. 2013, SIAM J. Sci. Comput. 35,
+                ///< B401): of l2 misfits of plain traces
+};
+
 enum class SourceEstimation {
   off,
   per_shot,  ///< a correction for each shot
@@ -67,7 +73,7 @@ struct ExitCriteria {
   double change = 1e-4;    ///< relative decrease of the objective over one iteration; with batches over one of each
   double gradient = 1e-4;  ///< largest component of the projected gradient, over that at the start of the stage
   double chi2 = 1;  ///< where the noise is known; within two standard deviations of a mean square of so many samples
-  Index evaluations = 0;  ///< limit of misfits with their gradient; 0: none
+  Index evaluations = 0;  ///< limit of misfits with their gradient and of products, which cost the same; 0: none
   double seconds = 0;     ///< limit, checked between iterations; 0: none
 };
 
@@ -81,10 +87,12 @@ struct InversionSettings {
   /// the misfit of a wavelet 1 ns late falls ten times less in 25 iterations with 5 in the place of 1
   /// (inversion_waves_test).
   Index source_every = 1;
-  double source_damping = 1e-4;                  ///< of SourceEstimate
-  Index shots_per_batch = 0;                     ///< 0: all at once
-  Index memory = 8;                              ///< pairs of the optimiser
-  double first_change = 0.1;                     ///< largest change of a number in the first step of a stage
+  double source_damping = 1e-4;  ///< of SourceEstimate
+  Index shots_per_batch = 0;     ///< 0: all at once
+  OptimiserKind optimiser = OptimiserKind::lbfgs;
+  Index memory = 8;                              ///< pairs of lbfgs
+  Index products = 10;                           ///< most products of an iteration of gauss_newton
+  double first_change = 0.1;                     ///< largest change of a number in the first step of lbfgs in a stage
   std::optional<double> illumination_damping{};  ///< of Parameters::preconditioner(); unset: none
   ExitCriteria exit{};
 };
@@ -121,7 +129,7 @@ struct StageEnd {
   StopReason reason = StopReason::iterations;
 };
 
-/// Full-waveform inversion in stages of rising frequency: in each, projected L-BFGS within bounds on
+/// Full-waveform inversion in stages of rising frequency: in each, projected L-BFGS or Gauss-Newton within bounds on
 ///   misfit(filtered records) / misfit at its start + regularisation,
 /// whose memory begins anew with the stage and with every estimate of the source. With batches, iteration i sees the
 /// shots s for which s mod batches = i mod batches; a step is judged by its own batch, at the price of a second
@@ -179,11 +187,14 @@ class Inversion {
   void begin_stage();
   void make_signals();
   void choose_batch(Index batch);
+  [[nodiscard]] double share_of_batch() const;
   void estimate_source();
   [[nodiscard]] RecordMisfit misfit_of(Index shot, const Gather& computed) const;
-  void make_optimiser(BoundedLbfgs<double>::State state);
+  struct Point;  // all that an optimiser begins from
+  void make_optimiser(Point point);
   double evaluate(std::span<const double> numbers, std::span<double> gradient, Illumination illumination);
   double add_regularisation(std::span<const double> fields, std::span<double> gradient) const;
+  void multiply(std::span<const double> numbers, std::span<const double> direction, std::span<double> product);
   enum class Pairs { kept, cleared };
   void evaluate_again(Pairs pairs);
   [[nodiscard]] Descent iterate();

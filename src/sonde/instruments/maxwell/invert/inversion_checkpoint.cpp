@@ -35,14 +35,15 @@ void append(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-constexpr std::size_t counter_count = 10, value_count = 7, row_reals = 5;
+constexpr std::size_t counter_count = 10, value_count = 8, row_reals = 5;
 constexpr std::int64_t most_of_a_counter = std::int64_t{1} << 40;  // so that sizes of arrays do not overflow
 
 }  // namespace
 
 void Inversion::save(CheckpointWriter& checkpoint) const {
   const bool runs = stage_ != nullptr;
-  const std::size_t pairs = runs ? stage_->optimiser->state().pairs.size() : 0;
+  const Point point = runs ? stage_->point() : Point{};
+  const std::size_t pairs = point.pairs.size();
   put(checkpoint, "counters",
       Wholes{stage_number_, runs ? 1 : 0, runs ? stage_->iteration : 0, runs ? stage_->batch : 0, evaluations_,
              finished_ ? 1 : 0, static_cast<Index>(pairs), runs ? static_cast<Index>(stage_->seen.size()) : 0,
@@ -63,13 +64,12 @@ void Inversion::save(CheckpointWriter& checkpoint) const {
   put(checkpoint, "run/seconds", seconds);
   put(checkpoint, "ends", ends);
   if (!runs) return;
-  const BoundedLbfgs<double>::State& state = stage_->optimiser->state();
   put(checkpoint, "values",
-      Reals{state.value, at_.misfit, at_.squares, at_.regularisation, stage_->scale, stage_->lbfgs.tolerance,
-            stage_->lbfgs.first_move});
-  put(checkpoint, "gradient", state.gradient);
+      Reals{point.value, at_.misfit, at_.squares, at_.regularisation, stage_->scale, stage_->tolerance,
+            stage_->first_move, point.forcing});
+  put(checkpoint, "gradient", point.gradient);
   Reals steps, changes, seen;
-  for (const auto& pair : state.pairs) {
+  for (const auto& pair : point.pairs) {
     append(steps, pair.step);
     append(changes, pair.change);
   }
@@ -142,22 +142,20 @@ void Inversion::restore_stage(const CheckpointReader& checkpoint, const std::vec
   const Reals values = get<double>(checkpoint, "values", value_count);
   last_ = at_ = {.objective = values[0], .misfit = values[1], .squares = values[2], .regularisation = values[3]};
   stage_->scale = values[4];
-  stage_->lbfgs.tolerance = values[5];
-  stage_->lbfgs.first_move = values[6];
+  stage_->tolerance = values[5];
+  stage_->first_move = values[6];
   if (checkpoint.has("diagonal")) stage_->diagonal = get<double>(checkpoint, "diagonal", count);
   const Reals seen = get<double>(checkpoint, "seen", 2 * static_cast<std::size_t>(counters[7]));
   for (std::size_t i = 0; i < seen.size(); i += 2) stage_->seen.push_back({seen[i], seen[i + 1]});
-  BoundedLbfgs<double>::State state;
-  state.x = numbers_;
-  state.gradient = get<double>(checkpoint, "gradient", count);
-  state.value = values[0];
+  Point point{.x = numbers_, .gradient = get<double>(checkpoint, "gradient", count), .value = values[0]};
+  point.forcing = values[7];
   const Reals steps = get<double>(checkpoint, "steps", pairs * count),
               changes = get<double>(checkpoint, "changes", pairs * count);
   for (std::size_t i = 0; i < pairs; ++i) {
     const auto at = static_cast<std::ptrdiff_t>(i * count), end = static_cast<std::ptrdiff_t>((i + 1) * count);
-    state.pairs.push_back({{steps.begin() + at, steps.begin() + end}, {changes.begin() + at, changes.begin() + end}});
+    point.pairs.push_back({{steps.begin() + at, steps.begin() + end}, {changes.begin() + at, changes.begin() + end}});
   }
-  make_optimiser(std::move(state));
+  make_optimiser(std::move(point));
 }
 
 }  // namespace sonde::maxwell

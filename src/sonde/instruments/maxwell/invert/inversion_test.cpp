@@ -183,6 +183,47 @@ TEST(Inversion, IlluminationChangesThePathNotTheModel) {
   EXPECT_LT(distance(inversion.model(), true_model()), 1e-6);
 }
 
+TEST(Inversion, FindsTheModelByGaussNewtonInFewIterations) {
+  FewCells of(0.03);
+  of.settings.optimiser = OptimiserKind::gauss_newton;
+  of.settings.products = 16;
+  Inversion inversion(of.waves, of.measured, of.parameters(), of.settings);
+  inversion.run();
+  EXPECT_LT(distance(inversion.model(), true_model()), 1e-5);
+  // Records are explained in the end, so that the matrix is the Hessian there: convergence is that of Newton.
+  EXPECT_LE(inversion.history().back().iteration, 12);
+}
+
+TEST(Inversion, RegularisedGaussNewtonFindsWhatLbfgsFinds) {
+  Model found[2];
+  for (const OptimiserKind kind : {OptimiserKind::lbfgs, OptimiserKind::gauss_newton}) {
+    FewCells of;
+    of.settings.stages[0].iterations = 200;
+    of.settings.exit.gradient = 1e-7;
+    of.settings.regularisation = {.tv = 0.05, .tikhonov = 0.01, .tv_epsilon = 5};
+    of.settings.optimiser = kind;
+    Inversion inversion(of.waves, of.measured, of.parameters(), of.settings);
+    inversion.run();
+    found[kind == OptimiserKind::lbfgs ? 0 : 1] = inversion.model();
+  }
+  EXPECT_GT(distance(found[0], true_model()), 0.1);
+  EXPECT_LT(distance(found[0], found[1]), 1e-4);
+}
+
+TEST(Inversion, WavesWithoutGaussNewtonAreAnError) {
+  class Plain : public ConvolvedWaves {
+    ModelChange gauss_newton(const Model& model, std::span<const ShotSignals> shots, const ModelChange& change,
+                             const ShotWeighting& weighting) override {
+      return WaveOperator::gauss_newton(model, shots, change, weighting);
+    }
+  } waves;
+  FewCells of;
+  of.settings.optimiser = OptimiserKind::gauss_newton;
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::not_supported,
+                                       [&] { Inversion(waves, of.measured, of.parameters(), of.settings).run(); }),
+              ::testing::HasSubstr("these waves have no product with the matrix of Gauss and Newton"));
+}
+
 TEST(Inversion, GoesThroughItsStagesWithAnEmptyMemory) {
   FewCells of;
   of.settings.stages = {{.band = {0, 1.5e8}, .iterations = 3}, {.iterations = 60}};
@@ -291,6 +332,7 @@ INSTANTIATE_TEST_SUITE_P(
                       ResumeCase{
                           "Source",
                           {.stages = two_stages, .source_estimation = SourceEstimation::per_shot, .source_every = 2}},
+                      ResumeCase{"GaussNewton", {.stages = two_stages, .optimiser = OptimiserKind::gauss_newton}},
                       ResumeCase{"Illumination", {.stages = two_stages, .illumination_damping = 0.2}}),
     [](const auto& each) { return each.param.name; });
 
@@ -331,6 +373,12 @@ TEST(InversionSettings, WithoutMeaningAreErrors) {
               HasSubstr("tv_epsilon = 0; expected a finite number above 0"));
   EXPECT_THAT(settings_error([](Settings& s) { s.source_damping = 0; }),
               HasSubstr("source_damping = 0; expected a finite number above 0"));
+  EXPECT_THAT(settings_error([](Settings& s) {
+                s.optimiser = OptimiserKind::gauss_newton;
+                s.misfit.kind = MisfitKind::envelope;
+              }),
+              HasSubstr("optimiser gauss_newton: the misfit is not l2 of plain traces"));
+  EXPECT_THAT(settings_error([](Settings& s) { s.products = 0; }), HasSubstr("products = 0; expected at least 1"));
   EXPECT_THAT(settings_error([](Settings& s) { s.shots_per_batch = -1; }),
               HasSubstr("shots_per_batch = -1; expected at least 0"));
   EXPECT_THAT(settings_error([](Settings& s) { s.illumination_damping = 0; }),

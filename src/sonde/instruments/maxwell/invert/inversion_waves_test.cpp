@@ -76,6 +76,17 @@ TEST(InversionOfWaves, ExplainsRecordsOfTheSameGridAThousandTimesBetter) {
   EXPECT_LT(error_of_model(inversion.model()), 0.1 * error_of_start());
 }
 
+TEST(InversionOfWaves, ExplainsRecordsInFewGaussNewtonIterations) {
+  SmallSurvey survey;
+  survey.settings.optimiser = OptimiserKind::gauss_newton;
+  survey.settings.stages = {{.iterations = 4}};
+  survey.settings.products = 8;
+  Inversion inversion(survey.waves, survey.measured, survey.parameters(), survey.settings);
+  inversion.run();
+  EXPECT_LT(inversion.history().back().objective, 1e-3);
+  EXPECT_LT(error_of_model(inversion.model()), 0.25 * error_of_start());
+}
+
 TEST(InversionOfWaves, StopsAtTheNoise) {
   SmallSurvey survey(0.01);
   Inversion inversion(survey.waves, survey.measured, survey.parameters(), survey.settings);
@@ -110,6 +121,7 @@ TEST(InversionOfWaves, RepairsAWaveletThatIsOneNanosecondLate) {
       sampled(Wavelet{.frequency = 3e8, .delay = 1 / 3e8 + 1e-9}, survey.waves.steps(), survey.waves.dt(), 0.5);
   survey.measured.amplitudes.assign(survey.measured.amplitudes.size(), late);
   survey.settings.source_estimation = SourceEstimation::global;
+  survey.settings.stages[1].iterations = 4;
   Inversion inversion(survey.waves, survey.measured, survey.parameters(), survey.settings);
   inversion.run();
   const auto error = [&](const std::vector<double>& source) {

@@ -126,17 +126,41 @@ Model Parameters::model(std::span<const double> fields) const {
   return model;
 }
 
+/// d(sigma)/d(field).
+double Parameters::sigma_slope(double field) const {
+  const double factor = settings_.sigma0 / settings_.beta;
+  return settings_.sigma_scale == SigmaScale::linear ? factor : factor * std::exp(field / settings_.beta);
+}
+
 std::vector<double> Parameters::by_fields(std::span<const double> fields, const ModelChange& by_model) const {
   std::vector<double> by;
   if (settings_.eps_r) by = by_model.eps_r;
   if (settings_.sigma) {
     const std::span<const double> of_sigma = fields.subspan(by.size());
-    const double factor = settings_.sigma0 / settings_.beta;
-    const bool linear = settings_.sigma_scale == SigmaScale::linear;
-    for (std::size_t i = 0; i < cells(); ++i)
-      by.push_back(by_model.sigma[i] * factor * (linear ? 1 : std::exp(of_sigma[i] / settings_.beta)));
+    for (std::size_t i = 0; i < cells(); ++i) by.push_back(by_model.sigma[i] * sigma_slope(of_sigma[i]));
   }
   return by;
+}
+
+std::vector<double> Parameters::field_change(std::span<const double> number_change) const {
+  std::vector<double> change;
+  const auto nodes = static_cast<std::size_t>(coarse_.count());
+  for (std::size_t c = 0; c < scaled_start_.size(); ++c) {
+    const std::vector<double> free = coarse_.to_cells(number_change.subspan(c * nodes, nodes));
+    for (std::size_t i = 0; i < free.size(); ++i) change.push_back(mask_[i] * free[i]);
+  }
+  return change;
+}
+
+ModelChange Parameters::model_change(std::span<const double> fields, std::span<const double> field_change) const {
+  ModelChange change{std::vector<double>(cells()), std::vector<double>(cells()), {}};
+  if (settings_.eps_r) std::copy_n(field_change.begin(), cells(), change.eps_r.begin());
+  if (settings_.sigma) {
+    const std::size_t first = fields.size() - cells();
+    for (std::size_t i = 0; i < cells(); ++i)
+      change.sigma[i] = field_change[first + i] * sigma_slope(fields[first + i]);
+  }
+  return change;
 }
 
 std::vector<double> Parameters::by_numbers(std::span<const double> by_fields) const {

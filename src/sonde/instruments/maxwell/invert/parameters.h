@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "sonde/engine/math/optimise/bounded_lbfgs.h"
+#include "sonde/engine/math/optimise/bounds.h"
 #include "sonde/instruments/maxwell/grid/medium.h"
 #include "sonde/instruments/maxwell/invert/coarse_grid.h"
 #include "sonde/instruments/maxwell/invert/mask.h"
@@ -56,6 +56,11 @@ class Parameters {
   /// From d/d(fields) to d/d(numbers): zero for numbers that no free cell takes.
   [[nodiscard]] std::vector<double> by_numbers(std::span<const double> by_fields) const;
 
+  /// The derivative of the fields along a change of the numbers, and that of the model along a change of the fields:
+  /// what by_numbers() and by_fields() are the transposes of.
+  [[nodiscard]] std::vector<double> field_change(std::span<const double> number_change) const;
+  [[nodiscard]] ModelChange model_change(std::span<const double> fields, std::span<const double> field_change) const;
+
   /// How much more than others a number should move, from the energy sum E^2 that lights up each cell (Shin et al.
   /// 2001, Geophys. Prospect. 49, 592): (1 + damping) / (energy / its maximum + damping), the diagonal for an
   /// optimiser. All 1 without energy. damping > 0.
@@ -64,6 +69,7 @@ class Parameters {
  private:
   [[nodiscard]] std::size_t cells() const { return static_cast<std::size_t>(grid_.count()); }
   [[nodiscard]] double scaled_sigma(double sigma) const;
+  [[nodiscard]] double sigma_slope(double field) const;
   [[nodiscard]] std::vector<double> means(std::span<const double> field, double without) const;
 
   CellGrid grid_;

@@ -61,6 +61,17 @@ TEST_P(EachParameters, GradientIsThatByTheNumbers) {
   testing::expect_derivative(value, numbers, parameters.by_numbers(parameters.by_fields(fields, change)));
 }
 
+TEST_P(EachParameters, ChangesAreTheTransposeOfGradients) {
+  const Parameters parameters(unknowns, GetParam().settings, random_start(), random_mask());
+  const auto fields = parameters.fields(parameters.start());
+  const auto direction = testing::random_numbers(static_cast<std::size_t>(parameters.count()), 6);
+  const ModelChange by{testing::random_numbers(unknown_cells, 7), testing::random_numbers(unknown_cells, 8), {}};
+  const ModelChange there = parameters.model_change(fields, parameters.field_change(direction));
+  // Sums of 70 products, rounded each.
+  EXPECT_NEAR(testing::product(there.eps_r, by.eps_r) + testing::product(there.sigma, by.sigma),
+              testing::product(direction, parameters.by_numbers(parameters.by_fields(fields, by))), 1e-14);
+}
+
 TEST_P(EachParameters, CellsThatAreHeldKeepTheirBits) {
   const Model start = random_start();
   const Parameters parameters(unknowns, GetParam().settings, start, random_mask());

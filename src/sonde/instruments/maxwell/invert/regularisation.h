@@ -19,4 +19,10 @@ double total_variation(const CellGrid& grid, std::span<const double> field, doub
 /// Tikhonov's of first order: the integral of |grad m|^2 / 2.
 double tikhonov(const CellGrid& grid, std::span<const double> field, double weight, std::span<double> gradient);
 
+/// Adds to `product` the matrix of total variation with its denominators held as they are at the field (Vogel and Oman
+/// 1996, SIAM J. Sci. Comput. 17, 227), positive semi-definite in place of the Hessian, times a direction. That of
+/// tikhonov() is its gradient at the direction.
+void total_variation_curvature(const CellGrid& grid, std::span<const double> field, double epsilon, double weight,
+                               std::span<const double> direction, std::span<double> product);
+
 }  // namespace sonde::maxwell

@@ -73,5 +73,14 @@ TEST(Tikhonov, OfASlopeIsHalfItsSquareTimesTheArea) {
   EXPECT_NEAR(tikhonov(flat, field, 2, gradient), 2 * 9.0 / 2 * 7 * 8 * 0.025, 1e-12);
 }
 
+TEST(TotalVariation, CurvatureTimesTheFieldIsTheGradient) {
+  // With denominators held, the gradient is the matrix times the field.
+  const std::vector<double> field = testing::random_numbers(120, 7);
+  std::vector<double> gradient(120), product(120);
+  (void)total_variation(uneven, field, 0.7, 1.3, gradient);
+  total_variation_curvature(uneven, field, 0.7, 1.3, field, product);
+  for (std::size_t i = 0; i < field.size(); ++i) EXPECT_NEAR(product[i], gradient[i], 1e-14);
+}
+
 }  // namespace
 }  // namespace sonde::maxwell

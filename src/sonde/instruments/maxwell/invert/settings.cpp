@@ -95,10 +95,18 @@ void InversionTable::describe(Fields& fields) {
   fields.add("source_every", source_every, {.help = "iterations between corrections", .min = 1});
   fields.add("source_damping", source_damping,
              {.help = "power, over the largest, below which frequencies keep the source"});
-  fields.choice("optimiser", optimiser, {{"lbfgs", OptimiserKind::lbfgs}},
-                {.help = "lbfgs: projected limited-memory BFGS within the bounds", .alias = "optimizer"});
-  fields.add("memory", memory, {.help = "pairs that the optimiser keeps", .min = 0, .max = 1000});
-  fields.add("first_change", first_change, {.help = "largest change of an unknown in the first step of a stage"});
+  fields.choice("optimiser", optimiser,
+                {{"lbfgs", OptimiserKind::lbfgs}, {"gauss_newton", OptimiserKind::gauss_newton}},
+                {.help = "within the bounds; lbfgs: limited-memory BFGS; gauss_newton: truncated Gauss-Newton, for few "
+                         "but costly iterations of misfit l2",
+                 .alias = "optimizer"});
+  fields.add("memory", memory, {.help = "pairs that lbfgs keeps", .min = 0, .max = 1000});
+  fields.add("products", products,
+             {.help = "most products with the Gauss-Newton matrix in one iteration, each as costly as a gradient",
+              .min = 1,
+              .max = 1e6});
+  fields.add("first_change", first_change,
+             {.help = "largest change of an unknown in the first step of lbfgs in a stage"});
   fields.add("illumination", illumination, {.help = "move cells more where the sources send less energy"});
   fields.add("illumination_damping", illumination_damping,
              {.help = "energy, over the largest, below which cells are not moved more"});
@@ -110,7 +118,8 @@ void InversionTable::describe(Fields& fields) {
   fields.add("exit_chi2", exit.chi2,
              {.help = "a stage ends when the mean square of residuals over the noise is this, where data.noise is set",
               .min = 0});
-  fields.add("exit_evaluations", exit.evaluations, {.help = "limit of gradients in all stages; 0: none", .min = 0});
+  fields.add("exit_evaluations", exit.evaluations,
+             {.help = "limit of gradients and products in all stages; 0: none", .min = 0});
   fields.add("exit_seconds", exit.seconds, {.help = "limit of time; 0: none", .unit = "s", .min = 0});
 }
 
@@ -140,7 +149,9 @@ InversionSettings InversionTables::settings() const {
                              .source_every = inversion.source_every,
                              .source_damping = inversion.source_damping,
                              .shots_per_batch = inversion.shots_per_batch,
+                             .optimiser = inversion.optimiser,
                              .memory = inversion.memory,
+                             .products = inversion.products,
                              .first_change = inversion.first_change,
                              .exit = inversion.exit};
   if (inversion.illumination) settings.illumination_damping = inversion.illumination_damping;

@@ -12,8 +12,6 @@
 
 namespace sonde::maxwell {
 
-enum class OptimiserKind { lbfgs };
-
 /// [inversion]: what is unknown, what is minimised, and when it is enough.
 struct InversionTable {
   std::vector<std::string> parameters{"eps_r"};
@@ -35,7 +33,7 @@ struct InversionTable {
   double source_damping = InversionSettings{}.source_damping;
 
   OptimiserKind optimiser = OptimiserKind::lbfgs;
-  Index memory = InversionSettings{}.memory, shots_per_batch = 0;
+  Index memory = InversionSettings{}.memory, products = InversionSettings{}.products, shots_per_batch = 0;
   double first_change = InversionSettings{}.first_change;
   bool illumination = true;
   double illumination_damping = 0.05;

@@ -37,6 +37,15 @@ class ShotByShot : public WaveOperator {
     return sums;
   }
 
+  ModelChange gauss_newton(const Model& model, std::span<const ShotSignals> shots, const ModelChange& change,
+                           const ShotWeighting& weighting) override {
+    MisfitGradient sums;
+    const auto cells = static_cast<std::size_t>(grid().count());
+    sums.gradient = {std::vector<double>(cells), std::vector<double>(cells), {}};
+    for (const ShotSignals& each : shots) backward(model, each, weighting(each.shot, born(model, each, change)), sums);
+    return sums.gradient;
+  }
+
   /// What would be measured in a model, with the sources of every shot.
   std::vector<Gather> measured(const Model& model, const std::vector<std::vector<double>>& amplitudes) {
     std::vector<Gather> made;
@@ -46,6 +55,7 @@ class ShotByShot : public WaveOperator {
 
  private:
   virtual Gather forward(const Model& model, const ShotSignals& signals) = 0;
+  virtual Gather born(const Model& model, const ShotSignals& signals, const ModelChange& change) = 0;
   /// Adds to gradient and, unless empty, energy.
   virtual void backward(const Model& model, const ShotSignals& signals, const std::vector<double>& residual,
                         MisfitGradient& sums) = 0;
@@ -70,15 +80,24 @@ class ConvolvedWaves : public ShotByShot {
   }
   Gather forward(const Model& model, const ShotSignals& signals) override {
     ++runs;
+    std::vector<double> bent(model.eps_r);
+    for (double& each : bent) each *= 1 + bend_ * each;
+    return convolved(signals, bent, model.sigma);
+  }
+  Gather born(const Model& model, const ShotSignals& signals, const ModelChange& change) override {
+    std::vector<double> bent(change.eps_r);
+    for (std::size_t i = 0; i < bent.size(); ++i) bent[i] *= 1 + 2 * bend_ * model.eps_r[i];
+    return convolved(signals, bent, change.sigma);
+  }
+  [[nodiscard]] Gather convolved(const ShotSignals& signals, const std::vector<double>& eps_r,
+                                 const std::vector<double>& sigma) const {
     Gather gather(step_count, receiver_count);
     for (Index r = 0; r < receiver_count; ++r)
       for (Index lag = 0; lag < lags; ++lag) {
         double response = 0;
-        for (Index c = 0; c < cell_count; ++c) {
-          const auto i = static_cast<std::size_t>(c);
-          response += by_eps_[at(signals.shot, r, lag, c)] * model.eps_r[i] * (1 + bend_ * model.eps_r[i]) +
-                      by_sigma_[at(signals.shot, r, lag, c)] * 100 * model.sigma[i];
-        }
+        for (Index c = 0; c < cell_count; ++c)
+          response += by_eps_[at(signals.shot, r, lag, c)] * eps_r[static_cast<std::size_t>(c)] +
+                      by_sigma_[at(signals.shot, r, lag, c)] * 100 * sigma[static_cast<std::size_t>(c)];
         for (Index n = lag; n < step_count; ++n)
           gather.traces()(r, n) += response * signals.amplitudes[static_cast<std::size_t>(n - lag)];
       }
@@ -158,8 +177,18 @@ class ReferenceWaves : public ShotByShot {
     const Problem on = problem(model);
     State state = make_state(on);
     const Acquisition& shot = shots_[static_cast<std::size_t>(signals.shot)];
-    Gather gather(step_count, static_cast<Index>(shot.receivers.size()));
-    const reference::Samples record = reference::forward(on, shot, samples_of(signals.amplitudes), state);
+    return gather_of(reference::forward(on, shot, samples_of(signals.amplitudes), state));
+  }
+  Gather born(const Model& model, const ShotSignals& signals, const ModelChange& change) override {
+    const Problem on = problem(model);
+    reference::Direction direction;
+    direction.medium = locate_change({change.eps_r, change.sigma, std::vector<double>(change.eps_r.size())},
+                                     model.location, PaddingGradient::exact, grid_);
+    return gather_of(reference::jvp(on, shots_[static_cast<std::size_t>(signals.shot)], samples_of(signals.amplitudes),
+                                    make_state(on), direction));
+  }
+  [[nodiscard]] static Gather gather_of(const reference::Samples& record) {
+    Gather gather(step_count, static_cast<Index>(record.front().size()));
     for (Index r = 0; r < gather.receivers; ++r)
       for (std::size_t n = 0; n < record.size(); ++n) gather.trace(r)[n] = record[n][static_cast<std::size_t>(r)];
     return gather;

@@ -22,6 +22,9 @@ struct ShotSignals {
 /// processes only the one that has the shot calls it.
 using ShotMisfit = std::function<RecordMisfit(Index shot, const Gather& computed)>;
 
+/// From the change of the records of a shot to what goes back to the model: the weights of Gauss and Newton's matrix.
+using ShotWeighting = std::function<std::vector<double>(Index shot, const Gather& change)>;
+
 /// Whether a gradient comes with the energy in each cell.
 enum class Illumination { skipped, summed };
 
@@ -54,6 +57,11 @@ class WaveOperator {
   /// cannot be run (unstable at this time step) has a value that is not finite.
   [[nodiscard]] virtual MisfitGradient gradient(const Model& model, std::span<const ShotSignals> shots,
                                                 const ShotMisfit& misfit, Illumination illumination) = 0;
+
+  /// The matrix of Gauss and Newton times a change of the model: of each shot the change of its records, weighted, back
+  /// to d/d(eps_r, sigma); summed. Throws Error(not_supported) unless overridden.
+  [[nodiscard]] virtual ModelChange gauss_newton(const Model& model, std::span<const ShotSignals> shots,
+                                                 const ModelChange& change, const ShotWeighting& weighting);
 };
 
 }  // namespace sonde::maxwell
