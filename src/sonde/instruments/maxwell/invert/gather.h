@@ -33,4 +33,11 @@ struct Gather {
   [[nodiscard]] std::size_t first(Index receiver) const { return static_cast<std::size_t>(receiver * steps); }
 };
 
+/// What one record adds to the misfit.
+struct RecordMisfit {
+  double value = 0;
+  double squares = 0;            ///< sum w (d - d_obs)^2, whatever the kind: over sum w and the variance it is chi^2
+  std::vector<double> residual;  ///< d(value)/d(d), the adjoint source, [receiver][step]
+};
+
 }  // namespace sonde::maxwell

@@ -21,13 +21,6 @@ struct MisfitSettings {
   bool normalise_traces = false;
 };
 
-/// What one record adds to the misfit.
-struct RecordMisfit {
-  double value = 0;
-  double squares = 0;            ///< sum w (d - d_obs)^2, whatever the kind: over sum w and the variance it is chi^2
-  std::vector<double> residual;  ///< d(value)/d(d), the adjoint source, [receiver][step]
-};
-
 /// The misfit of records and its exact derivative. With norms and products <a, b> = sum w a b over a trace. The
 /// envelope is e = sqrt(d^2 + H(d)^2 + g^2), H the Hilbert transform over the trace and as many zeros, g = 1e-6 of the
 /// largest value of the measured envelope, so that it has a derivative where d vanishes. Traces without measured signal

@@ -8,7 +8,6 @@
 #include "sonde/instruments/maxwell/grid/medium.h"
 #include "sonde/instruments/maxwell/invert/cell_grid.h"
 #include "sonde/instruments/maxwell/invert/gather.h"
-#include "sonde/instruments/maxwell/invert/misfit.h"
 
 namespace sonde::maxwell {
 
