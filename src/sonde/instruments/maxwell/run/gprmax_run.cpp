@@ -34,7 +34,7 @@ class Waveforms {
     std::vector<double> made(static_cast<std::size_t>(count));
     for (std::size_t n = 0; n < made.size(); ++n) {
       const double t = (static_cast<double>(n) + offset) * dt_;
-      if (t >= source.start && t <= source.stop) made[n] = signal.at(t - source.start) * source.scale;
+      if (t >= source.start && t <= source.stop) made[n] = signal.at(t - source.start);
     }
     return made;
   }
@@ -153,6 +153,11 @@ struct GprmaxRun::Impl {
     waves.add_memory(memory, model.acquisition.sources.size(), points);
   }
 
+  /// A density is what the file's source gives; the propagator divides a moment by the volume of a cell.
+  [[nodiscard]] double moment_of(const GprmaxSourcePoint& source) const {
+    return source.scale * (is_hard(source) ? 1 : problem().grid.cell_volume());
+  }
+
   [[nodiscard]] Shot shot_of(const GprmaxAcquisition& acquisition) const {
     const Grid& grid = problem().grid;
     const auto node = [&](const Triple& at) { return grid.index(at[0], at[1], at[2]); };
@@ -160,9 +165,8 @@ struct GprmaxRun::Impl {
     Shot shot;
     for (const GprmaxSourcePoint& source : acquisition.sources) {
       shot.points.sources.push_back({source.component, {{node(source.at)}}, is_hard(source)});
-      // A density is what the file's source gives; the propagator divides a moment by the volume of a cell.
       for (const double sample : waveforms.sampled(source, model.iterations - 1))
-        shot.amplitudes.push_back(sample * (is_hard(source) ? 1 : grid.cell_volume()));
+        shot.amplitudes.push_back(sample * moment_of(source));
     }
     for (const GprmaxReceiverPoint& receiver : acquisition.receivers)
       for (const Component users : receiver.outputs)
@@ -198,6 +202,10 @@ const GprmaxModel& GprmaxRun::model() const { return impl_->model; }
 const RunPlan& GprmaxRun::plan() const { return impl_->plan; }
 Index GprmaxRun::cells() const { return impl_->problem().grid.count(); }
 Index GprmaxRun::steps() const { return impl_->waves.inner_steps(); }
+Operator& GprmaxRun::waves() { return impl_->waves; }
+Shot GprmaxRun::shot(Index which) const { return impl_->shot_of(acquisition_of_run(impl_->model, which)); }
+double GprmaxRun::moment_of(const GprmaxSourcePoint& source) const { return impl_->moment_of(source); }
+std::size_t GprmaxRun::medium_bytes() const { return gprmax_model_bytes(impl_->input); }
 GprmaxRecord GprmaxRun::run(Index which, const std::function<void()>& stepped, const Watch& watch) {
   return impl_->run(which, stepped, watch);
 }

@@ -46,6 +46,14 @@ class GprmaxRun {
   [[nodiscard]] Index cells() const;
   [[nodiscard]] Index steps() const;
 
+  /// What the runs are made with, and run 0, 1, ... as a shot of it: its traces are those of the receivers' outputs
+  /// that are not zero in two dimensions, one after the other, from the second iteration on.
+  [[nodiscard]] Operator& waves();
+  [[nodiscard]] Shot shot(Index which) const;
+  /// Amplitude of a shot per sample of the source's waveform.
+  [[nodiscard]] double moment_of(const GprmaxSourcePoint& source) const;
+  [[nodiscard]] std::size_t medium_bytes() const;
+
   /// Run 0, 1, ... with its sources and receivers moved; `stepped` is called after each inner step. The first one makes
   /// the factors. Ends between steps when asked to stop.
   /// Steps of the watch are samples of the traces: it sees the fields that gprMax records before its step n, at n.

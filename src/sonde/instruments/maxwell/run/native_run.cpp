@@ -43,7 +43,7 @@ std::size_t experiment_bytes(const Experiment& experiment) {
   return given_bytes(experiment) + medium_bytes(experiment);
 }
 
-NativeRun::NativeRun(Experiment experiment)
+NativeRun::NativeRun(Experiment experiment, Kind kind)
     : experiment_(std::move(experiment)),
       waves_(make_operator(experiment_)),
       plan_(plan_run(waves_, highest_frequency(experiment_))) {
@@ -59,20 +59,35 @@ NativeRun::NativeRun(Experiment experiment)
       memory.add("records", 2 * sizeof(double) * samples, fmt::format("{} shots", experiment_.shots.size()));
   memory.peak_bytes = memory.lasting_bytes;
   waves_.add_memory(memory, shot.sources.size(), shot.receivers.size());
+  if (kind == Kind::linearised) waves_.add_born_memory(memory);
 }
 
-ObservedData NativeRun::run(const std::function<void()>& stepped) {
+ObservedData NativeRun::records(const std::function<std::vector<double>(std::size_t, const Shot&)>& record_of) {
   ObservedData made = empty_data(experiment_);
   const auto steps = static_cast<std::size_t>(made.steps), shots = experiment_.shots.size();
   const auto receivers = static_cast<std::size_t>(made.receivers());
   for (std::size_t s = 0; s < shots; ++s) {
     std::vector<std::string> said_before;
     const std::vector<double> record =
-        waves_.forward(shot_on_grid(experiment_.shots[s], waves_.problem().grid, said_before), stepped);
+        record_of(s, shot_on_grid(experiment_.shots[s], waves_.problem().grid, said_before));
     for (std::size_t r = 0; r < receivers; ++r)
       for (std::size_t n = 0; n < steps; ++n) made.samples[(n * shots + s) * receivers + r] = record[r * steps + n];
   }
   return made;
+}
+
+ObservedData NativeRun::run(const std::function<void()>& stepped) {
+  return records([&](std::size_t, const Shot& shot) { return waves_.forward(shot, stepped); });
+}
+
+ObservedData NativeRun::born(const Direction& direction, PaddingGradient padding,
+                             const std::function<void()>& stepped) {
+  const ComponentChange change =
+      locate_change(direction.model, experiment_.model.location, padding, waves_.problem().grid);
+  const std::vector<double> none;
+  return records([&](std::size_t s, const Shot& shot) {
+    return waves_.born(shot, change, direction.sources.empty() ? none : direction.sources[s], stepped);
+  });
 }
 
 }  // namespace sonde::maxwell

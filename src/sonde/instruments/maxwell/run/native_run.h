@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "sonde/instruments/maxwell/read/direction.h"
 #include "sonde/instruments/maxwell/read/experiment.h"
 #include "sonde/instruments/maxwell/read/observed_data.h"
 #include "sonde/instruments/maxwell/run/operator.h"
@@ -17,8 +18,9 @@ namespace sonde::maxwell {
 /// The shots of an experiment: prepared once, then one after the other.
 class NativeRun {
  public:
+  enum class Kind { plain, linearised };
   /// Throws what make_operator() throws.
-  explicit NativeRun(Experiment experiment);
+  explicit NativeRun(Experiment experiment, Kind kind = Kind::plain);
 
   [[nodiscard]] const Experiment& experiment() const { return experiment_; }
   [[nodiscard]] const RunPlan& plan() const { return plan_; }
@@ -28,8 +30,13 @@ class NativeRun {
 
   /// The records of all shots; `stepped` is called after each inner step. Ends between steps when asked to stop.
   [[nodiscard]] ObservedData run(const std::function<void()>& stepped = {});
+  /// The change of the records along a change of the experiment, to first order.
+  [[nodiscard]] ObservedData born(const Direction& direction, PaddingGradient padding,
+                                  const std::function<void()>& stepped = {});
 
  private:
+  [[nodiscard]] ObservedData records(const std::function<std::vector<double>(std::size_t, const Shot&)>& record_of);
+
   Experiment experiment_;
   Operator waves_;
   RunPlan plan_;

@@ -347,4 +347,11 @@ void Operator::add_memory(MemoryPlan& memory, std::size_t sources, std::size_t r
   memory.peak_bytes += lasting + most;
 }
 
+void Operator::add_born_memory(MemoryPlan& memory) const {
+  const std::size_t more = memory.add("fields and factors of the change", 2 * impl_->forward_bytes().lasting,
+                                      "with the fields of the background before a step, at most");
+  memory.lasting_bytes += more;
+  memory.peak_bytes += more;
+}
+
 }  // namespace sonde::maxwell

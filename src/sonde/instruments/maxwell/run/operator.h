@@ -103,6 +103,8 @@ class Operator {
 
   /// What a run holds, with its gradient where `of` is not null; `sources` and `receivers` in a shot.
   void add_memory(MemoryPlan& memory, std::size_t sources, std::size_t receivers, const GradientOf* of = nullptr) const;
+  /// What born() holds beside that.
+  void add_born_memory(MemoryPlan& memory) const;
 
  private:
   struct Impl;

@@ -52,21 +52,6 @@ void require_outputs(const RunOptions& options) {
   require_place(numbered(options.output, "_merged"));
 }
 
-PmlSettings layers_of(const RunOptions& options, const PmlSettings& of_file) {
-  return options.pml_preset == PmlPreset::gprmax ? of_file : settings_of(options.pml_preset);
-}
-
-PlannedModel planned(const GprmaxRun& gprmax, const RunOptions& options) {
-  const GprmaxModel& model = gprmax.model();
-  return {.input = options.input,
-          .grid = fmt::format("{} x {} x {}", model.cells[0], model.cells[1], model.cells[2]),
-          .about_grid = fmt::format("cells along x, y, z of {} x {} x {} m, layers within", model.spacing[0],
-                                    model.spacing[1], model.spacing[2]),
-          .dt = model.dt,
-          .steps = gprmax.steps(),
-          .order = options.order};
-}
-
 /// As gprMax keeps them: one file for each run, and of several one of all.
 std::vector<GprmaxOutput> outputs_of(const GprmaxRun& gprmax, const std::vector<GprmaxRecord>& records) {
   std::vector<GprmaxOutput> outputs;
@@ -99,19 +84,11 @@ void write_traces(const RunOptions& options, const GprmaxRun& gprmax, const std:
   }
 }
 
-/// Settings of run files have no meaning for a model of gprMax.
-void refuse_tables(const RunOptions& options, const Run& run) {
-  if (options.set.empty() && run.tables().size() == 0) return;
-  throw Error(ErrorKind::usage, fmt::format("{}: a model of gprMax takes no settings of a run file", options.input))
-      .hint("leave out " + setting("set") + " and tables");
-}
-
 void run_gprmax(const RunOptions& given, Run& run) {
   refuse_tables(given, run);
   (void)run.device_for("models of gprMax run on the CPU");
   auto preparing = run.report().phase("prepare");
   const GprmaxInput input = read_gprmax_input(given.input);
-  if (input.num_threads && !run.given("threads")) set_thread_count(static_cast<int>(*input.num_threads));
   if (!input.snapshots.empty())
     log_warning(fmt::format("{}: its {} snapshots are not written: #snapshot is not supported yet", given.input,
                             input.snapshots.size()));
@@ -119,18 +96,11 @@ void run_gprmax(const RunOptions& given, Run& run) {
   if (options.output.empty()) options.output = usual_output(input, options.input, run);
   if (given.output.empty() || (writes_out(options) && options.runs > 1)) note_made_up_names();
   require_outputs(options);
-  (void)run.host_budget().reserve(gprmax_model_bytes(input), "the model of " + options.input,
-                                  "raise " + setting("memory") + ", or take larger cells");
-  GprmaxModel model = make_gprmax_model(input);
-  model.pml = layers_of(options, model.pml);
-  if (model.acquisition.receivers.empty())
-    throw Error(ErrorKind::bad_input, options.input + ": no receiver, so nothing would be recorded").hint("add an #rx");
-  (void)acquisition_of_run(model, options.runs - 1);
-  GprmaxRun gprmax(input, std::move(model), {.order = options.order, .precision = options.dtype, .runs = options.runs});
+  GprmaxRun gprmax = prepare_gprmax(options, input, options.runs, run);
   preparing.end();
   report_plan(gprmax.plan(), planned(gprmax, options), options.force, run);
-  const Reservation reserved = run.host_budget().reserve(gprmax.plan().memory.peak_bytes, "the run of " + options.input,
-                                                         "raise " + setting("memory") + ", or take larger cells");
+  const Reservation reserved =
+      run.host_budget().reserve(gprmax.plan().memory.peak_bytes, "the run of " + options.input, smaller_model());
   if (run.dry_run()) return;
   std::vector<GprmaxRecord> records;
   simulate(gprmax.cells(), gprmax.steps() * options.runs, run, [&](ProgressMeter& progress) {
@@ -158,30 +128,18 @@ void run_run(const RunOptions& options, Run& run) {
 }  // namespace
 
 void RunOptions::describe(Fields& fields) {
-  fields.positional(
-      "input", input,
-      {.help = "model of gprMax (.in), native model (.h5) or run file (.toml)", .metavar = "MODEL", .optional = true});
+  describe_input(fields);
   fields.add("output", output,
              {.help = "the traces; of a model of gprMax also .out as gprMax writes them (of several runs: one file "
                       "each, and one of all); unset: MODEL.out or MODEL_records.h5 beside the model",
               .metavar = "FILE.out|.h5|.nc|.npz",
               .letter = 'o'});
-  fields.add("set", set,
-             {.help = "one setting of the run file, for instance grid.pml=20", .metavar = "TABLE.KEY=VALUE"});
   fields.add("runs", runs,
              {.help = "runs of a model of gprMax, moving sources and receivers by #src_steps and #rx_steps",
               .min = 1,
               .metavar = "N",
               .letter = 'n'});
-  fields.choice("order", order, {{"2", 2}, {"4", 4}, {"6", 6}, {"8", 8}},
-                {.help = "order of the spatial stencils; above 2 each step of a model of gprMax becomes several; of "
-                         "other models grid.order counts where this is not given"});
-  fields.choice("dtype", dtype, precision_words(), {.help = "precision of the fields; also grid.dtype"});
-  fields.choice("pml_preset", pml_preset,
-                {{"gprmax", PmlPreset::gprmax}, {"tide", PmlPreset::tide}, {"default", PmlPreset::graded}},
-                {.help = "profile of the absorbing layers: that of the file; tide, which also absorbs waves that run "
-                         "along a layer; default, with kappa up to 1.5; also grid.pml_preset"});
-  fields.add("force", force, {.help = "run a model whose cells are too large for its highest frequency"});
+  describe_computing(fields);
   fields.add("plot", plot,
              {.help = "draw the traces: an A-scan of one, a B-scan of several runs or of the receivers of the first "
                       "shot",

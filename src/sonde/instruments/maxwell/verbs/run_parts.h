@@ -11,23 +11,38 @@
 #include "sonde/engine/run/run.h"
 #include "sonde/instruments/maxwell/grid/precision.h"
 #include "sonde/instruments/maxwell/read/experiment.h"
+#include "sonde/instruments/maxwell/run/gprmax_run.h"
+#include "sonde/instruments/maxwell/run/run_file.h"
 #include "sonde/instruments/maxwell/run/run_plan.h"
 
 namespace sonde::maxwell {
 
-struct RunOptions {
-  std::string input, output, plot;
+/// The model of a verb, and how it is computed.
+struct ModelOptions {
+  std::string input;
   std::vector<std::string> set;
-  Index runs = 1;
   int order = 2;
   Precision dtype = Precision::f32;
   PmlPreset pml_preset = PmlPreset::gprmax;
   bool force = false;
+  void describe_input(Fields& fields);
+  void describe_computing(Fields& fields);
+  /// What a user calls it.
+  [[nodiscard]] std::string named() const { return input.empty() ? "the model" : input; }
+};
+
+struct RunOptions : ModelOptions {
+  std::string output, plot;
+  Index runs = 1;
   void describe(Fields& fields);
 };
 
 /// A native model (.h5), a run file (.toml), or the tables of one by themselves.
 [[nodiscard]] bool is_native(const std::string& input);
+/// Reads the run file of a native model; what the caller says counts more than the file.
+void read_settings(const ModelOptions& options, const Run& run, RunFile& file);
+/// The experiment that the file describes, in memory that the run may hold.
+[[nodiscard]] Experiment experiment_of(const ModelOptions& options, const RunFile& file, Run& run);
 void run_native(const RunOptions& options, Run& run);
 
 /// A model in the words of its file.
@@ -38,6 +53,15 @@ struct PlannedModel {
   Index steps = 0;               ///< inner ones
   int order = 2;
 };
+/// Of an experiment, `cells` with the layers; of a model of gprMax.
+[[nodiscard]] PlannedModel planned(const Experiment& experiment, const ModelOptions& options, Index cells, Index steps);
+[[nodiscard]] PlannedModel planned(const GprmaxRun& gprmax, const ModelOptions& options);
+/// The runs of a model of gprMax, which must record something and have space for all of them.
+[[nodiscard]] GprmaxRun prepare_gprmax(const ModelOptions& options, const GprmaxInput& input, Index runs, Run& run);
+/// Throws Error(usage) for settings of a run file, which have no meaning for a model of gprMax.
+void refuse_tables(const ModelOptions& options, const Run& run);
+/// The remedy where memory is short.
+[[nodiscard]] std::string smaller_model();
 /// Says warnings, grid, steps, sampling and memory. Throws Error(bad_input) for cells that are too large, unless that
 /// is `force`d.
 void report_plan(const RunPlan& plan, const PlannedModel& model, bool force, Run& run);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/run_files.h"
+#include "sonde/engine/report/provenance.h"
+#include "sonde/engine/run/write_contents.h"
+#include "sonde/instruments/maxwell/read/direction.h"
+#include "sonde/instruments/maxwell/results/records_chart.h"
+#include "sonde/instruments/maxwell/run/native_run.h"
+#include "sonde/instruments/maxwell/verbs/run_parts.h"
+#include "sonde/instruments/maxwell/verbs/verbs.h"
+
+namespace sonde::maxwell {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct BornOptions : ModelOptions {
+  std::string direction, output, plot;
+  PaddingGradient padding = PaddingGradient::exact;
+  void describe(Fields& fields) {
+    describe_input(fields);
+    fields.add("direction", direction,
+               {.help = "changes of eps_r, sigma, mu_r and source, HDF5: in the group direction, or gradient as "
+                        "maxwell gradient writes it",
+                .metavar = "FILE.h5"});
+    fields.add("output", output,
+               {.help = "the change of the records; unset: MODEL_born.h5 beside the model",
+                .metavar = "FILE.h5|.nc|.npz",
+                .letter = 'o'});
+    fields.choice("padding", padding, {{"exact", PaddingGradient::exact}, {"frozen", PaddingGradient::frozen}},
+                  {.help = "whether the layers change with the elements at the edge, or stay"});
+    describe_computing(fields);
+    fields.add("plot", plot,
+               {.help = "draw the change of the records of the first shot", .metavar = "FILE.png|.pdf|.svg"});
+  }
+};
+
+std::string output_of(const BornOptions& options, const Run& run) {
+  if (!options.output.empty() || run.gives_arrays() || options.input.empty()) return options.output;
+  note_made_up_names();
+  const fs::path input(options.input);
+  return (input.parent_path() / (input.stem().string() + "_born.h5")).string();
+}
+
+void run_born(const BornOptions& options, Run& run) {
+  if (!is_native(options.input))
+    throw Error(ErrorKind::not_supported, options.input + ": linearised runs take native models and run files");
+  if (options.direction.empty())
+    throw Error(ErrorKind::usage, setting("direction") + " is missing").hint("give the changes of the model");
+  (void)run.device_for("native models run on the CPU");
+  auto preparing = run.report().phase("prepare");
+  RunFile file;
+  read_settings(options, run, file);
+  const std::string output = output_of(options, run);
+  require_plot(options.plot);
+  if (!output.empty()) require_contents_path(output, {".h5", ".nc", ".npz"});
+  Experiment experiment = experiment_of(options, file, run);
+  run.require_room_for(options.direction);
+  const Direction direction = read_direction(options.direction, experiment);
+  NativeRun native(std::move(experiment), NativeRun::Kind::linearised);
+  preparing.end();
+  report_plan(native.plan(), planned(native.experiment(), options, native.cells(), native.steps()), options.force, run);
+  if (run.dry_run()) return;
+  const Reservation reserved =
+      run.host_budget().reserve(native.plan().memory.peak_bytes, "the run of " + options.named(), smaller_model());
+  ObservedData data;
+  simulate(
+      native.cells(), native.steps() * static_cast<Index>(native.experiment().shots.size()), run,
+      [&](ProgressMeter& progress) { data = native.born(direction, options.padding, [&] { progress.advance(); }); });
+  Contents contents = contents_of(data);
+  contents.attribute("made_by", made_by_text());
+  contents.attribute("run_file", file.text());
+  contents.attribute("change_along", options.direction);
+  {
+    const auto writing = run.report().phase("write");
+    run.give(contents, output);
+  }
+  if (!output.empty()) wrote(output, run);
+  run.results()["shots"] = data.shots.size();
+  run.results()["receivers"] = data.receivers();
+  if (!options.plot.empty()) draw(records_chart(data, {}), options.plot, run);
+}
+
+}  // namespace
+
+Verb born_verb() {
+  return {.name = "maxwell born",
+          .summary = "The change of the records of a model along a change of it, to first order",
+          .details =
+              "Runs the shots of a native model or run file together with their derivative (Born's approximation, "
+              "linearised modelling): the records are what the given changes of eps_r, sigma, mu_r and source add to "
+              "those of " +
+              std::string("`sonde maxwell run`") +
+              " to first order. It is the exact derivative of the discrete run, of which `sonde maxwell gradient` is "
+              "the transpose.",
+          .examples = {{"sonde maxwell born crosshole.toml --direction change.h5 -o change_records.h5",
+                        "What a change of the model does to the records"}},
+          .tables = [] { return RunFile().tables().outline(); },
+          .plans = true,
+          .watched = Watched{},
+          .invoke = invocation<BornOptions, run_born>};
+}
+
+}  // namespace sonde::maxwell
