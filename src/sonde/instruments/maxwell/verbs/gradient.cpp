@@ -130,9 +130,8 @@ void native_gradient(const GradientOptions& options, Run& run) {
     if (file.tables().is_set(key))
       throw Error(ErrorKind::not_supported, fmt::format("{} has no meaning for a gradient of squares", key))
           .hint("leave it out; fwi weighs records");
+  ObservedData observed = read_data(file, run);
   Experiment experiment = experiment_of(options, file, run);
-  run.require_room_for(file.data.file);
-  ObservedData observed = read_observed_data(file.data.file);
   require_recorded_by(experiment, observed, file.data.file);
   StorageSettings storage = file.storage.settings();
   storage.force = options.force;

@@ -55,6 +55,18 @@ void read_settings(const ModelOptions& options, const Run& run, RunFile& file) {
 
 std::string smaller_model() { return "raise " + setting("memory") + ", or take larger cells"; }
 
+ObservedData read_data(RunFile& file, Run& run) {
+  run.require_room_for(file.data.file);
+  ObservedData data = read_observed_data(file.data.file);
+  const auto take = [&](const char* key, const Value& value) {
+    if (file.model.file.empty() && !file.tables().is_set(std::string("time.") + key))
+      file.tables().assign("time", 0, key, value, file.data.file, Origin::file);
+  };
+  take("dt", Value(data.dt));
+  take("nt", Value(data.steps));
+  return data;
+}
+
 Experiment experiment_of(const ModelOptions& options, const RunFile& file, Run& run) {
   run.add_settings("run_file", file.tables().echo());
   if (!file.model.file.empty()) run.require_room_for(file.model.file);

@@ -11,6 +11,7 @@
 #include "sonde/engine/run/run.h"
 #include "sonde/instruments/maxwell/grid/precision.h"
 #include "sonde/instruments/maxwell/read/experiment.h"
+#include "sonde/instruments/maxwell/read/observed_data.h"
 #include "sonde/instruments/maxwell/run/gprmax_run.h"
 #include "sonde/instruments/maxwell/run/run_file.h"
 #include "sonde/instruments/maxwell/run/run_plan.h"
@@ -41,6 +42,8 @@ struct RunOptions : ModelOptions {
 [[nodiscard]] bool is_native(const std::string& input);
 /// Reads the run file of a native model; what the caller says counts more than the file.
 void read_settings(const ModelOptions& options, const Run& run, RunFile& file);
+/// The records of [data], whose times count where neither the run file nor its model says any.
+[[nodiscard]] ObservedData read_data(RunFile& file, Run& run);
 /// The experiment that the file describes, in memory that the run may hold.
 [[nodiscard]] Experiment experiment_of(const ModelOptions& options, const RunFile& file, Run& run);
 void run_native(const RunOptions& options, Run& run);
