@@ -76,6 +76,19 @@ std::string scalar_text(const Value& value) {
 
 bool is_scalar(const Value& value) { return value.is_text() || value.is_number() || value.is_bool(); }
 
+/// The values of a list, or of the lists in it one after the other, as texts; nothing for other values.
+std::vector<std::string> listed_texts(const Value& value) {
+  if (!value.is_list()) return {};
+  std::vector<std::string> texts;
+  for (const Value& item : value.items()) {
+    const Value::List alone{item};
+    const Value::List& values = item.is_list() ? item.items() : alone;
+    if (!std::all_of(values.begin(), values.end(), is_scalar)) return {};
+    for (const Value& each : values) texts.push_back(scalar_text(each));
+  }
+  return texts;
+}
+
 std::string_view wanted_name(FieldType type) {
   switch (type) {
     case FieldType::text:
@@ -335,10 +348,8 @@ void Fields::assign(std::string_view key, const Value& value, std::string_view w
     if (field.info.check != nullptr)
       for (const std::string& text : texts) field.info.check(text, place);
     target = std::move(texts);
-  } else if (field.type == FieldType::text && value.is_list() && value.size() > 0 &&
-             std::all_of(value.items().begin(), value.items().end(), is_scalar)) {
-    std::vector<std::string> parts;
-    for (const Value& item : value.items()) parts.push_back(scalar_text(item));
+  } else if (const std::vector<std::string> parts = listed_texts(value);
+             field.type == FieldType::text && !parts.empty()) {
     store_text(field, fmt::format("{}", fmt::join(parts, ",")), place, origin);
   } else if (!is_scalar(value)) {
     throw wrong();

@@ -162,8 +162,8 @@ class Fields {
   void assign_text(std::string_view key, std::string_view text, std::string_view where, Origin origin = Origin::caller);
 
   /// Sets a field from typed data (TOML, JSON, Python). Null unsets a nullable field. Text fields take numbers too
-  /// (`det_bin = 4`) and lists (`scan_shape = [256, 256]` is "256,256"), byte fields take text ("8G") and whole
-  /// numbers, lists take a list or one item.
+  /// (`det_bin = 4`) and lists (`scan_shape = [256, 256]` is "256,256", `[[1, 2], [3, 4]]` is "1,2,3,4"), byte fields
+  /// take text ("8G") and whole numbers, lists take a list or one item.
   void assign(std::string_view key, const Value& value, std::string_view where, Origin origin = Origin::caller);
 
   /// Sets every member of an object, for instance the options echoed in a report. Collects all problems into one error.

@@ -129,6 +129,14 @@ TEST_F(Assign, AListOfNumbersIsTheTextWithCommas) {
   EXPECT_EQ(options.centre, "95.5,96");
 }
 
+TEST_F(Assign, ListsInAListAreOneAfterTheOther) {
+  Value rows = Value::list();
+  rows.push_back(Value(std::vector<Index>{1, 2}));
+  rows.push_back(Value(std::vector<Index>{3, 4}));
+  fields.assign("centre", rows, "load()");
+  EXPECT_EQ(options.centre, "1,2,3,4");
+}
+
 TEST_F(Assign, TypedValuesOfAnotherTypeAreRefused) {
   const auto message = [&](const char* key, const Value& value) {
     return error_of(ErrorKind::usage, [&] { fields.assign(key, value, "run.toml line 2"); });

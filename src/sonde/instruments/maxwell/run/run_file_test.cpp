@@ -114,6 +114,11 @@ TEST(MaxwellRunFile, WholeNumbersAreIndicesAndOthersPositions) {
             (Points{{Component::Hx, {3, 0, 1}}, {Component::Hx, {3, 0, 6}}}));
 }
 
+TEST(MaxwellRunFile, TakesPlacesInPairs) {
+  const Experiment made = experiment_from(changed_strip("[3, 1, 3, 6]", "[[3, 1], [3, 6]]"));
+  EXPECT_TRUE(made.shots == experiment_from(strip).shots);
+}
+
 TEST(MaxwellRunFile, TakesWidthsOfLayersBySide) {
   const Experiment made = experiment_from(changed_strip("pml = 3", "pml = [0, 1, 2, 3]"));
   EXPECT_EQ(made.grid.pml, (std::array<std::array<Index, 2>, 3>{{{0, 1}, {0, 0}, {2, 3}}}));

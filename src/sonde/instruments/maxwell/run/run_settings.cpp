@@ -53,7 +53,7 @@ void ModelTable::describe(Fields& fields) {
 
 void SurveyTable::describe(Fields& fields) {
   fields.add("sources", sources,
-             {.help = "where sources are: z and x (or z, y and x) of one after the other, each a shot; or an array as "
+             {.help = "where sources are: [[Z, X], ...] (or [[Z, Y, X], ...]), each a shot; or an array as "
                       "a file, [source][axis] or [shot][source][axis]",
               .metavar = "Z,X,...|FILE",
               .array = true});
