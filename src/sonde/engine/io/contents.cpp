@@ -47,7 +47,8 @@ Contents::Variable& Contents::add_text(std::string name, std::string text) {
 
 void Contents::append(Contents other) {
   for (auto& [name, value] : other.attributes_)
-    if (std::none_of(attributes_.begin(), attributes_.end(), [&](const auto& own) { return own.first == name; }))
+    if (std::none_of(attributes_.begin(), attributes_.end(),
+                     [&, &key = name](const auto& own) { return own.first == key; }))
       attribute(name, std::move(value));
   for (Variable& variable : other.variables_) insert(std::move(variable));
 }
