@@ -127,6 +127,9 @@ TEST_F(MaxwellConvert, WrongWordsAreNamed) {
            {{"convert", dt1, file("b.h5"), "--time-zero", "100"}, 3, "time zero at 100 ns; the record ends at"},
            {{"convert", dt1, file("b.h5"), "--dewow", "0"}, 3, "its nominal frequency is not known"},
            {{"convert", dt1, file("b.h5"), "--memory", "1k"}, 4, "the traces of " + dt1 + " need"},
+           {{"convert", dt1, file("b.h5"), "--memory", "2M", "--resample", "0.00002"},
+            4,
+            "the traces at the new interval need"},
            {{"convert", dt1, file("b.h5"), "--subtract", file("line1.out"), "--resample", "1000"}, 3, "ns from"},
        })
     expect_refused(c);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/report/provenance.h"
@@ -133,6 +134,15 @@ FieldLine line_to_subtract(const ConvertOptions& options, Run& run) {
   return options.source.read(options.subtracted);
 }
 
+/// What a shorter sample interval makes of the traces, and a file of it.
+Reservation reserve_resampled(const ConvertOptions& options, const FieldLine& line, Run& run) {
+  const double samples =
+      options.resample ? static_cast<double>(line.samples) * line.dt / (*options.resample * nanosecond) : 0;
+  const double bytes = 2 * sizeof(float) * static_cast<double>(line.traces) * samples;
+  return run.host_budget().reserve(static_cast<std::size_t>(std::min(bytes, 1e18)), "the traces at the new interval",
+                                   "raise " + setting("memory") + ", or give a longer " + setting("resample"));
+}
+
 void report_line(const FieldLine& line, Run& run) {
   Value& results = run.results();
   results["format"] = line.format;
@@ -159,6 +169,7 @@ void convert_line(const ConvertOptions& options, Run& run) {
   {
     const auto processing = run.report().phase("process");
     if (!options.subtracted.empty()) subtract(line, line_to_subtract(options, run));
+    const Reservation reserved = reserve_resampled(options, line, run);
     process(line, steps_of(options, line));
   }
   report_line(line, run);
