@@ -243,6 +243,35 @@ struct ExperimentWaves::Impl {
     });
     return sum.result();
   }
+
+  /// J' W J change: the linearised run, and the transpose of what is made of its records.
+  [[nodiscard]] ModelChange gauss_newton(std::span<const ShotSignals> shots_of, const ModelChange& change,
+                                         const ShotWeighting& weighting) {
+    const MaterialLocation location = experiment.model.location;
+    const PaddingGradient padding = settings.of.padding;
+    const ComponentChange located = locate_change(change, location, padding, operators.front().problem().grid);
+    TreeSum<ShotSum> sum(static_cast<Index>(shots_of.size()));
+    std::mutex mutex;
+    for_each_shot(shots_of, [&](Index place, Operator& waves) {
+      const ShotSignals& signals = shots_of[static_cast<std::size_t>(place)];
+      const Shot shot = shot_of(signals, waves);
+      const Gather of_records = gather_of(signals.shot, waves.born(shot, located, {}));
+      std::vector<double> weighted;
+      {
+        const std::lock_guard lock(mutex);
+        weighted = weighting(signals.shot, of_records);
+      }
+      const ShotGradient found = waves.gradient(shot, [&](std::span<const double>, std::span<double> residual) {
+        std::copy(weighted.begin(), weighted.end(), residual.begin());
+        return 0.0;
+      });
+      ShotSum one;
+      one.gradient = gather_change(found.medium, location, padding, waves.problem().grid);
+      const std::lock_guard lock(mutex);
+      sum.add(place, std::move(one));
+    });
+    return sum.result().gradient;
+  }
 };
 
 ExperimentWaves::ExperimentWaves(Experiment experiment, const WaveSettings& settings, const TierBudgets& budgets)
@@ -276,6 +305,12 @@ void ExperimentWaves::record(const Model& model, std::span<const ShotSignals> sh
       waiting.erase(it);
     }
   });
+}
+
+ModelChange ExperimentWaves::gauss_newton(const Model& model, std::span<const ShotSignals> shots,
+                                          const ModelChange& change, const ShotWeighting& weighting) {
+  if (!impl_->take(model)) throw Error(ErrorKind::bad_input, "the time step is not stable in this model");
+  return impl_->gauss_newton(shots, change, weighting);
 }
 
 MisfitGradient ExperimentWaves::gradient(const Model& model, std::span<const ShotSignals> shots,

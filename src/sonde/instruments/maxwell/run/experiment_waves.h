@@ -46,6 +46,8 @@ class ExperimentWaves : public WaveOperator {
               const std::function<void(Index shot, const Gather& computed)>& take) override;
   [[nodiscard]] MisfitGradient gradient(const Model& model, std::span<const ShotSignals> shots,
                                         const ShotMisfit& misfit, Illumination illumination) override;
+  [[nodiscard]] ModelChange gauss_newton(const Model& model, std::span<const ShotSignals> shots,
+                                         const ModelChange& change, const ShotWeighting& weighting) override;
 
  private:
   struct Impl;

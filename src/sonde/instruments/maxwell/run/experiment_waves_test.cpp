@@ -110,6 +110,32 @@ TEST_F(WavesOfAnExperiment, HaveTheGradientOfTheirMisfit) {
   }
 }
 
+TEST_F(WavesOfAnExperiment, HaveASymmetricProductOfGaussAndNewton) {
+  const Experiment experiment = three_shots(Precision::f64);
+  ExperimentWaves waves(experiment, {}, TierBudgets::unlimited());
+  const auto change = [&](double phase) {
+    ModelChange made;
+    for (std::size_t i = 0; i < experiment.model.eps_r.size(); ++i) {
+      made.eps_r.push_back(std::sin(phase * static_cast<double>(i)));
+      made.sigma.push_back(1e-2 * std::cos(phase * static_cast<double>(i)));
+    }
+    return made;
+  };
+  const auto product = [&](const ModelChange& of) {
+    return waves.gauss_newton(experiment.model, all_signals(experiment), of,
+                              [](Index, const Gather& records) { return records.samples; });
+  };
+  const auto dot = [](const ModelChange& a, const ModelChange& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.eps_r.size(); ++i) sum += a.eps_r[i] * b.eps_r[i] + a.sigma[i] * b.sigma[i];
+    return sum;
+  };
+  const ModelChange a = change(0.3), b = change(0.7), of_a = product(a), of_b = product(b);
+  EXPECT_GT(dot(a, of_a), 0);
+  // Rounding.
+  EXPECT_NEAR(dot(b, of_a), dot(a, of_b), 1e-12 * std::sqrt(dot(a, of_a) * dot(b, of_b)));
+}
+
 TEST_F(WavesOfAnExperiment, SayThatAnUnstableModelHasNoMisfit) {
   const Experiment experiment = three_shots(Precision::f32);
   ExperimentWaves waves(experiment, {}, TierBudgets::unlimited());
