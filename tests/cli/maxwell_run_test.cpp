@@ -131,13 +131,6 @@ TEST_F(MaxwellProgram, AModelMayNameTheFolderOfItsTraces) {
   EXPECT_TRUE(fs::exists(file("results/model.out")));
 }
 
-TEST_F(MaxwellProgram, SnapshotsAreAWarning) {
-  const Ended ended = command({"run", model(sand_model("#snapshot: 0 0 0 0.3 0.3 0.005 0.01 0.01 0.005 1e-9 view\n"))});
-  EXPECT_EQ(ended.status, 0);
-  EXPECT_THAT(ended.err, HasSubstr("its 1 snapshots are not written"));
-  EXPECT_THAT(names(), ElementsAre("model.in", "model.out"));
-}
-
 TEST_F(MaxwellProgram, OtherEndingsHaveAllRunsAsArrays) {
   ASSERT_EQ(command({"run", model(), "-n", "2", "-o", file("line.out")}).status, 0);
   for (const char* name : {"line.h5", "line.nc", "line.npz"})

@@ -26,7 +26,18 @@ TEST_F(MaxwellProgram, WrongWordsOfRunAreNamed) {
   for (const Wrong& c : std::vector<Wrong>{
            {{"run", "-o", out}, 2, "input is missing"},
            {{"run", in, "other.in", "-o", out}, 2, "unexpected argument \"other.in\""},
-           {{"run", in, "-o", out, "--snapshots", "3"}, 2, "unknown flag \"--snapshots\""},
+           {{"run", in, "-o", out, "--snapshot", "3"}, 2, "unknown flag \"--snapshot\""},
+           {{"run", in, "-o", out, "--snapshots", file("a.vti")}, 2, "frames are written as .h5"},
+           {{"run", in, "-o", out, "--snapshots", file("no/a.h5")}, 5, "there is no folder"},
+           {{"run", in, "-o", out, "--snapshot-every", "3"}, 2, "--snapshot-every is of snapshots, and no file"},
+           {{"run", in, "-o", out, "--snapshot-step", "3"}, 2, "--snapshot-step is of snapshots, and no file"},
+           {{"run", in, "-o", out, "--snapshots", file("a.h5"), "--snapshot-step", "3,2,1"},
+            2,
+            "--snapshot-step: 3 numbers; expected one, or y,x"},
+           {{"run", in, "-o", out, "--snapshots", file("a.h5"), "--snapshot-step", "0.5"},
+            2,
+            "--snapshot-step: 0.5; expected whole numbers from 1 on"},
+           {{"run", in, "--geometry-only"}, 3, "no #geometry_view, so nothing would be written"},
            {{"run", in, "-o", file("out.txt")}, 2, "traces are written as .out, .h5, .nc or .npz"},
            {{"run", in, "-o", in}, 2, "traces are written as .out, .h5, .nc or .npz"},
            {{"run", in, "-o", out, "--plot", file("a.jpg")}, 2, "charts are written as .png, .pdf or .svg"},
@@ -74,9 +85,9 @@ TEST_F(MaxwellProgram, WrongModelsAreNamedWithTheirLine) {
 TEST_F(MaxwellProgram, EveryUnsupportedCommandIsListedBeforeAnythingRuns) {
   const std::string in =
       model(sand_model("#soil_peplinski: 0.5 0.5 2.0 2.66 0.001 0.25 soil\n"
-                       "#geometry_view: 0 0 0 0.3 0.3 0.005 0.005 0.005 0.005 view n\n"));
+                       "#geometry_view: 0 0 0 0.3 0.3 0.005 0.005 0.005 0.005 view f\n"));
   for (const char* text : {": 2 problems", "line 13: command #soil_peplinski is not supported yet",
-                           "line 14: command #geometry_view is not supported yet"})
+                           "line 14: a #geometry_view of edges (f) is not supported yet"})
     expect_refused({{"run", in, "-o", file("out.out")}, 8, text});
 }
 
@@ -98,7 +109,8 @@ TEST_F(MaxwellProgram, WrongWordsOfPlotAreNamed) {
   testing::write_bytes(file("cut.out"), {bytes.begin(), bytes.begin() + 5000});
   for (const Wrong& c : std::vector<Wrong>{
            {{"plot", file("none.out"), "-o", png}, 3, "none.out: no such file"},
-           {{"plot", model(), "-o", png}, 3, "model.in: not an HDF5 file"},
+           {{"plot", model(), "-o", png, "--receiver", "1"}, 2, "model.in has no traces of receivers"},
+           {{"plot", out, "-o", png, "--frame", "1"}, 2, "run.out has no frames"},
            {{"plot", file("cut.out"), "-o", png}, 3, "cut.out: damaged: the file is cut off"},
            {{"plot", out}, 2, "charts are written as .png, .pdf or .svg"},
            {{"plot", out, "-o", file("a.jpg")}, 2, "charts are written as .png, .pdf or .svg"},

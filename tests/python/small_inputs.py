@@ -112,10 +112,12 @@ nt = 160
 
 
 def radar(folder):
-    """A small model of gprMax, one whose cells are too large, a native one, and what was recorded of the first and the last."""
+    """A small model of gprMax, one whose cells are too large, one with a view, a native one, and what was found of the first and the last."""
     (folder / "radar.in").write_text(RADAR.format(frequency="1.5e9"))
     (folder / "coarse.in").write_text(RADAR.format(frequency="2e10"))
-    sonde.run("maxwell run", folder / "radar.in", output=folder / "radar.out")
+    view = "#geometry_view: 0 0 0 0.08 0.06 0.002 0.002 0.002 0.002 ground n\n"
+    (folder / "viewed.in").write_text(RADAR.format(frequency="1.5e9") + view)
+    sonde.run("maxwell run", folder / "radar.in", output=folder / "radar.out", snapshots=folder / "frames.h5", snapshot_every=100)
     with h5py.File(folder / "strip.h5", "w") as file:
         file.attrs["format"] = "sonde-maxwell-1"
         file["model/eps_r"] = np.full((14, 16), 4.0)

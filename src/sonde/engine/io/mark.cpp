@@ -100,6 +100,7 @@ FileMark found_in(const std::string& path) {
     return end.find(fmt::format("%{}", mark_comment)) != std::string::npos ? FileMark::picture : FileMark::none;
   }
   if (holds("<svg")) return holds(mark_comment) ? FileMark::picture : FileMark::none;
+  if (holds("<VTKFile")) return holds(mark_comment) ? FileMark::text : FileMark::none;
   if (holds("<html") || holds("<!doctype html") || holds("<!DOCTYPE html"))
     return holds(fmt::format("<meta name=\"generator\" content=\"{}", mark_software)) ? FileMark::page : FileMark::none;
   const std::string_view line = std::string_view(head).substr(0, head.find('\n'));

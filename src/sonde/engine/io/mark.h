@@ -8,7 +8,8 @@
 // replace only what sonde wrote before. A file says so itself:
 //   JSON         "schema": "sonde...." near its beginning
 //   text         a first line that begins with sonde or # sonde, or with {"schema":"sonde.log of a log; scripts of
-//                charts (# Draws), pages of `sonde help --markdown` and tables of sweeps by what they always said
+//                charts (# Draws), pages of `sonde help --markdown` and tables of sweeps by what they always said;
+//                VTK files by the comment of drawn_mark
 //   PNG          a text chunk Software: sonde; TIFF a tag Software; SVG and PDF the comment of drawn_mark
 //   HTML         <meta name="generator" content="sonde">
 //   HDF5         the seal of a checkpoint, or the attribute schema of a result

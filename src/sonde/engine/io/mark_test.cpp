@@ -87,6 +87,8 @@ TEST(Mark, JsonIsKnownByItsSchema) {
 TEST(Mark, LogsAreKnownByTheirHead) {
   const TemporaryFolder folder;
   EXPECT_EQ(mark_of(written(folder, "{\"schema\":\"sonde.log/1\"}\n{\"iteration\":1}\n")), FileMark::text);
+  EXPECT_EQ(mark_of(written(folder, "<?xml?>\n<!-- made by sonde -->\n<VTKFile>\n")), FileMark::text);
+  EXPECT_EQ(mark_of(written(folder, "<?xml?>\n<VTKFile>\n")), FileMark::none);
   EXPECT_EQ(mark_of(written(folder, "{\"iteration\":1}\n")), FileMark::none);
   EXPECT_EQ(mark_of(written(folder, "my notes on sonde\n")), FileMark::none);
 }

@@ -173,6 +173,10 @@ void GprmaxGeometry::set_mean(Component c, std::size_t node, const std::array<Ob
   made.sigma[e][node] = sum.sigma / 4;
 }
 
+const GprmaxMaterial& GprmaxGeometry::material(const Triple& cell, std::size_t along) const {
+  return *paints_[cells_[place_of(*grid_, cell)]].materials[along];
+}
+
 GprmaxGeometry::Mean GprmaxGeometry::mean_of_plane(Axis axis, Index plane) const {
   Triple first{}, last = grid_->extents();
   first[dimension(axis)] = plane;

@@ -17,6 +17,9 @@ class GprmaxGeometry {
   /// At the nodes of all components, by the rules of GprmaxModel::medium, without the resistances of sources.
   [[nodiscard]] ComponentMedium medium() const;
 
+  /// Of a cell, for E along the arrays' x, y or z: one of those of the input.
+  [[nodiscard]] const GprmaxMaterial& material(const Triple& cell, std::size_t along) const;
+
   struct Mean {
     double eps_r = 0, mu_r = 0;
   };

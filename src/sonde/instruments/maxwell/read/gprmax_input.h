@@ -90,6 +90,11 @@ struct GprmaxSnapshot {
   GprmaxTime time;
   std::string file;
 };
+/// Of the materials of cells.
+struct GprmaxGeometryView {
+  Xyz first{}, last{}, step{};
+  std::string file;
+};
 
 struct GprmaxBox {
   Xyz low{}, high{};
@@ -144,6 +149,7 @@ struct GprmaxInput {
   std::vector<GprmaxReceiverArray> receiver_arrays;  ///< numbered after the receivers
   XyzIndex src_steps{}, rx_steps{};                  ///< cells per run
   std::vector<GprmaxSnapshot> snapshots;
+  std::vector<GprmaxGeometryView> geometry_views;
   std::array<std::array<Index, 2>, 3> pml_cells{{{10, 10}, {10, 10}, {10, 10}}};  ///< [x, y, z][low, high]
   PmlSettings pml = gprmax_pml();
   std::optional<double> pml_sigma_max{};  ///< S/m, in place of the one that the settings give

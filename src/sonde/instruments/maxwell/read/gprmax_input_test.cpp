@@ -135,11 +135,10 @@ TEST(GprmaxInput, NamesEveryUnsupportedCommandWithItsLine) {
   SONDE_NEED_DATA(data);
   const std::string path = (data / "maxwell/gprmax/heterogeneous_soil.in").string();
   const std::string text = error_of(ErrorKind::not_supported, [&] { (void)read_gprmax_input(path); });
-  EXPECT_EQ(text, "error: " + path + ": 4 problems\n" +                                                     //
-                      "  - " + path + ", line 10: command #soil_peplinski is not supported yet\n" +         //
-                      "  - " + path + ", line 11: command #fractal_box is not supported yet\n" +            //
-                      "  - " + path + ", line 12: command #add_surface_roughness is not supported yet\n" +  //
-                      "  - " + path + ", line 14: command #geometry_view is not supported yet");
+  EXPECT_EQ(text, "error: " + path + ": 3 problems\n" +                                              //
+                      "  - " + path + ", line 10: command #soil_peplinski is not supported yet\n" +  //
+                      "  - " + path + ", line 11: command #fractal_box is not supported yet\n" +     //
+                      "  - " + path + ", line 12: command #add_surface_roughness is not supported yet");
 }
 
 TEST(GprmaxInput, APythonBlockHidesWhatItDefines) {
@@ -436,6 +435,35 @@ TEST(GprmaxInput, TimesAreChecked) {
             "error: model.in, line 4: #time_window: 519255768983 steps of 1.93e-12 s; expected at most 1000000000");
 }
 
+TEST(GprmaxInput, ViewsOfTheGeometryAreBoxesInSteps) {
+  const GprmaxInput read = input_of(block + "#geometry_view: 0 0 0.01 0.04 0.03 0.02 0.001 0.002 0.001 ground N\n");
+  ASSERT_EQ(read.geometry_views.size(), 1U);
+  EXPECT_EQ(read.geometry_views[0].last, (Xyz{0.04, 0.03, 0.02}));
+  EXPECT_EQ(read.geometry_views[0].step, (Xyz{0.001, 0.002, 0.001}));
+  EXPECT_EQ(read.geometry_views[0].file, "ground");
+}
+
+TEST(GprmaxInput, ViewsOfTheGeometryAreChecked) {
+  const std::string box = "#geometry_view: 0 0 0 0.04 0.04 0.04 0.001 0.001 0.001 ";
+  EXPECT_EQ(unsupported(block + box + "a f"),
+            "error: model.in, line 8: a #geometry_view of edges (f) is not supported yet");
+  EXPECT_EQ(bad_line(box + "a c"), "error: model.in, line 8: #geometry_view: kind = \"c\"; expected n or f");
+  EXPECT_EQ(bad_line("#geometry_view: 0 0 0 0.04 0.04 0.04 0.0001 0.001 0.001 a n"),
+            "error: model.in, line 8: #geometry_view: step along x = 0.0001; expected at least one cell");
+  EXPECT_EQ(bad_line("#geometry_view: 0 0 0 0.05 0.04 0.04 0.001 0.001 0.001 a n"),
+            "error: model.in, line 8: #geometry_view: x = 0.05 m is outside the domain; expected 0 to 0.04 m");
+}
+
+TEST(GprmaxInput, ResultsHaveNamesOfTheirOwnWithoutAFolder) {
+  const std::string box = "#snapshot: 0 0 0 0.04 0.04 0.04 0.001 0.001 0.001 7 ";
+  for (const char* name : {"../a", "/a", ".."})
+    EXPECT_EQ(bad_line(box + name), "error: model.in, line 8: #snapshot: file = \"" + std::string(name) +
+                                        "\"; expected a name without a folder");
+  EXPECT_EQ(refused(block + box + "a\n" + box + "a.h5\n"),
+            "error: model.in, line 9: #snapshot: the file \"a.h5\" is written by an earlier command");
+  EXPECT_EQ(input_of(block + box + "a\n" + box + "a.vti\n").snapshots.size(), 2U);
+}
+
 TEST(GprmaxInput, TheDomainIsChecked) {
   const auto with = [](const std::string& domain) {
     return refused("#domain: " + domain + "\n#dx_dy_dz: 1 1 1\n#time_window: 1");
@@ -464,12 +492,12 @@ TEST(GprmaxInput, PolarisationsCoupleInTwoDimensions) {
 }
 
 TEST(GprmaxInput, AllProblemsAreReportedInTheOrderOfTheLines) {
-  EXPECT_EQ(refused(block + "#rx: 1 1 1\n#box: 0 0 0 0.01 0.01 0.01 sand\n#rx: a 1 1\n#geometry_view: 1"),
+  EXPECT_EQ(refused(block + "#rx: 1 1 1\n#box: 0 0 0 0.01 0.01 0.01 sand\n#rx: a 1 1\n#fractal_box: 1"),
             "error: model.in: 4 problems\n"
             "  - model.in, line 8: #rx: x = 1 m is outside the domain; expected 0 to 0.039 m\n"
             "  - model.in, line 9: #box: there is no material \"sand\"\n"
             "  - model.in, line 10: #rx: x = \"a\"; expected a number\n"
-            "  - model.in, line 11: command #geometry_view is not supported yet");
+            "  - model.in, line 11: command #fractal_box is not supported yet");
 }
 
 }  // namespace

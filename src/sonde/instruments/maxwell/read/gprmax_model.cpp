@@ -130,6 +130,12 @@ bool in_layer(const Triple& at, const Grid& grid) {
   });
 }
 
+/// The flat axis becomes number 1, y.
+GprmaxAxes axes_of(const GprmaxInput& input) {
+  const auto flat = input.flat_axis();
+  return {flat ? (4 - *flat) % 3 : 0};
+}
+
 std::vector<std::string> warnings_of(const GprmaxInput& input, const GprmaxModel& model, const Grid& grid) {
   std::vector<std::string> warnings;
   for (const GprmaxSourcePoint& source : model.acquisition.sources)
@@ -162,8 +168,7 @@ GprmaxModel make_gprmax_model(const GprmaxInput& input) {
   model.title = input.title;
   model.cells = input.cells;
   model.spacing = input.spacing;
-  // The flat axis becomes number 1, y.
-  if (const auto flat = input.flat_axis()) model.axes.turn = (4 - *flat) % 3;
+  model.axes = axes_of(input);
   model.grid = grid_of(input, model.axes);
   model.dt = input.time_step();
   model.iterations = input.iterations();
@@ -182,6 +187,23 @@ GprmaxModel make_gprmax_model(const GprmaxInput& input) {
   add_resistances(model, grid);
   model.warnings = warnings_of(input, model, grid);
   return model;
+}
+
+std::vector<std::uint32_t> gprmax_cell_materials(const GprmaxInput& input) {
+  const GprmaxAxes axes = axes_of(input);
+  const Grid grid(grid_of(input, axes));
+  const GprmaxGeometry geometry(input, axes, grid);
+  const std::size_t along_x = place(axes.component(Component::Ex));
+  const XyzIndex& n = input.cells;
+  std::vector<std::uint32_t> made(static_cast<std::size_t>(n[0] * n[1] * n[2]));
+  std::size_t cell = 0;
+  XyzIndex at{};
+  for (at[2] = 0; at[2] < n[2]; ++at[2])
+    for (at[1] = 0; at[1] < n[1]; ++at[1])
+      for (at[0] = 0; at[0] < n[0]; ++at[0])
+        made[cell++] =
+            static_cast<std::uint32_t>(&geometry.material(axes.to_arrays(at), along_x) - input.materials.data());
+  return made;
 }
 
 std::size_t gprmax_model_bytes(const GprmaxInput& input) {

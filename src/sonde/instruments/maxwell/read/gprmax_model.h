@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,6 +96,9 @@ struct GprmaxModel {
 /// `input` as read_gprmax_input() gives it. Cells are filled in parallel over planes of z. Throws Error(not_supported)
 /// for a largest sigma in #pml_cfs with cells that are not cubes.
 [[nodiscard]] GprmaxModel make_gprmax_model(const GprmaxInput& input);
+/// Which of GprmaxInput::materials each cell of the domain has, [z][y][x] in the axes of the file: of an object with
+/// several materials that of E along x. Holds 8 bytes for each cell while it is made, 4 in the end.
+[[nodiscard]] std::vector<std::uint32_t> gprmax_cell_materials(const GprmaxInput& input);
 /// Bytes of the medium and of what is in memory beside it while it is made.
 [[nodiscard]] std::size_t gprmax_model_bytes(const GprmaxInput& input);
 

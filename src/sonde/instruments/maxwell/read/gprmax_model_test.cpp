@@ -449,6 +449,28 @@ TEST(GprmaxModel, SnapshotsAreBoxesOfCells) {
   EXPECT_EQ(model.snapshots[0].file, "a");
 }
 
+TEST(GprmaxCellMaterials, AreThoseOfTheLastObjectThatHasTheCell) {
+  const std::vector<std::uint32_t> found = gprmax_cell_materials(
+      input_of(block + "#box: 0 0 0 0.04 0.04 0.01 soil\n#box: 0.01 0.02 0 0.02 0.04 0.02 soil pec free_space"));
+  const auto at = [&](std::size_t x, std::size_t y, std::size_t z) { return found[(z * 40 + y) * 40 + x]; };
+  EXPECT_EQ(at(0, 0, 9), 2U);
+  EXPECT_EQ(at(0, 0, 10), 1U);
+  EXPECT_EQ(at(10, 20, 19), 2U);  // of three materials that along x
+  EXPECT_EQ(at(9, 20, 19), 1U);
+  EXPECT_EQ(at(19, 39, 19), 2U);
+  EXPECT_EQ(at(20, 39, 19), 1U);
+}
+
+TEST(GprmaxCellMaterials, OfTwoDimensionsAreInTheAxesOfTheFile) {
+  const std::vector<std::uint32_t> found =
+      gprmax_cell_materials(input_of("#domain: 0.1 0.06 0.002\n#dx_dy_dz: 0.002 0.002 0.002\n#time_window: 10\n"
+                                     "#box: 0.02 0.04 0 0.1 0.06 0.002 pec\n"));
+  ASSERT_EQ(found.size(), 50U * 30U);
+  EXPECT_EQ(found[20 * 50 + 10], 0U);
+  EXPECT_EQ(found[20 * 50 + 9], 1U);
+  EXPECT_EQ(found[19 * 50 + 10], 1U);
+}
+
 TEST(AcquisitionOfRun, DipolesAndReceiversMove) {
   SONDE_NEED_DATA(data);
   const GprmaxModel model = shared_model(data, "cylinder_Bscan_2D.in");

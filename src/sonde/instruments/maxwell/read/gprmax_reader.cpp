@@ -28,7 +28,6 @@ constexpr std::array unsupported_commands = {"python",
                                              "add_dispersion_lorentz",
                                              "add_dispersion_drude",
                                              "transmission_line",
-                                             "geometry_view",
                                              "geometry_objects_read",
                                              "geometry_objects_write",
                                              "pml_formulation",
@@ -240,16 +239,22 @@ class Reader {
 
   void snapshot(const GprmaxValues& values) {
     made_.snapshots.push_back({values.xyz(0), values.xyz(3), values.xyz(6), values.time(9, "time"), values.word(10)});
+    require_new_file(values, 10, ".h5");
     check(values, Needs::steps, [this, values, read = made_.snapshots.back()] {
-      require_rising(values, read.first, read.last, 3);
-      for (std::size_t u = 0; u < 3; ++u)
-        if (nearest_planes(read.step, made_.spacing)[u] < 1)
-          throw values.error(
-              fmt::format("step along {} = {}; expected at least one cell", xyz_letters[u], values.word(6 + u)));
+      require_steps_in_box(values);
       if (const Index step = made_.snapshot_step(read); step > made_.iterations())
         throw values.error(
             fmt::format("time = {} is step {}; the run has {}", values.word(9), step, made_.iterations()));
     });
+  }
+
+  void geometry_view(const GprmaxValues& values) {
+    made_.geometry_views.push_back({values.xyz(0), values.xyz(3), values.xyz(6), values.word(9)});
+    require_new_file(values, 9, ".vti");
+    check(values, Needs::cells, [this, values] { require_steps_in_box(values); });
+    const std::string kind = to_lower(values.word(10));
+    if (kind == "f") throw values.unsupported("a #geometry_view of edges (f)");
+    if (kind != "n") throw values.error(fmt::format("kind = \"{}\"; expected n or f", values.word(10)));
   }
 
   void box(const GprmaxValues& values) {
@@ -425,6 +430,24 @@ class Reader {
     if (rising != extended) throw values.error(fmt::format("an extent along {} axes; expected {}", rising, extended));
   }
 
+  /// A box in the first six values, in steps of whole cells in the next three.
+  void require_steps_in_box(const GprmaxValues& values) const {
+    require_rising(values, values.xyz(0), values.xyz(3), 3);
+    for (std::size_t u = 0; u < 3; ++u)
+      if (nearest_planes(values.xyz(6), made_.spacing)[u] < 1)
+        throw values.error(
+            fmt::format("step along {} = {}; expected at least one cell", xyz_letters[u], values.word(6 + u)));
+  }
+  /// The name of a result, which no command before has; `ending` may be left out.
+  void require_new_file(const GprmaxValues& values, std::size_t at, std::string_view ending) {
+    std::string file = values.word(at);
+    if (file.find('/') != std::string::npos || file == "." || file == "..")
+      throw values.error(fmt::format("file = \"{}\"; expected a name without a folder", file));
+    if (file.ends_with(ending)) file.resize(file.size() - ending.size());
+    if (!files_.emplace(values.command().name, file).second)
+      throw values.error(fmt::format("the file \"{}\" is written by an earlier command", values.word(at)));
+  }
+
   void source(const GprmaxValues& values, GprmaxSourceKind kind) {
     const std::size_t at = kind == GprmaxSourceKind::voltage_source ? 5 : 4;
     GprmaxSource made{.kind = kind,
@@ -489,9 +512,10 @@ class Reader {
   const TextReader& read_text_;
   GprmaxInput made_;
   std::vector<std::pair<const GprmaxCommand*, Error>> problems_;
-  std::map<std::string, const GprmaxCommand*> first_;  // of those that may be given once
-  std::set<std::string> done_;                         // of these, those whose values are right
-  std::vector<Check> checks_;                          // when all commands have been read
+  std::map<std::string, const GprmaxCommand*> first_;    // of those that may be given once
+  std::set<std::string> done_;                           // of these, those whose values are right
+  std::set<std::pair<std::string, std::string>> files_;  // of results, by the command that writes them
+  std::vector<Check> checks_;                            // when all commands have been read
   bool definitions_hidden_ = false, has_cfs_ = false, measured_ = false, timed_ = false;
 };
 
@@ -520,6 +544,7 @@ constexpr std::array rules = {
     Rule{"rx", [](std::size_t n) { return n == 3 || n > 4; }, "x y z [name outputs]", false, &Reader::receiver},
     Rule{"rx_array", any_of_these<9>, "x1 y1 z1 x2 y2 z2 dx dy dz", false, &Reader::receiver_array},
     Rule{"snapshot", any_of_these<11>, "x1 y1 z1 x2 y2 z2 dx dy dz time file", false, &Reader::snapshot},
+    Rule{"geometry_view", any_of_these<11>, "x1 y1 z1 x2 y2 z2 dx dy dz file n|f", false, &Reader::geometry_view},
     Rule{"box", any_of_these<7, 8, 9>, "x1 y1 z1 x2 y2 z2 material [y|n], or three materials", false, &Reader::box},
     Rule{"sphere", any_of_these<5, 6, 7>, "x y z radius material [y|n], or three materials", false, &Reader::sphere},
     Rule{"cylinder", any_of_these<8, 9, 10>, "x1 y1 z1 x2 y2 z2 radius material [y|n], or three materials", false,

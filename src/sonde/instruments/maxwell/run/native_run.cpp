@@ -76,8 +76,9 @@ ObservedData NativeRun::records(const std::function<std::vector<double>(std::siz
   return made;
 }
 
-ObservedData NativeRun::run(const std::function<void()>& stepped) {
-  return records([&](std::size_t, const Shot& shot) { return waves_.forward(shot, stepped); });
+ObservedData NativeRun::run(const std::function<void()>& stepped, const Watch& first_shot) {
+  return records(
+      [&](std::size_t s, const Shot& shot) { return waves_.forward(shot, stepped, s == 0 ? first_shot : Watch{}); });
 }
 
 ObservedData NativeRun::born(const Direction& direction, PaddingGradient padding,

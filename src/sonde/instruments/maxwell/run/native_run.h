@@ -28,8 +28,9 @@ class NativeRun {
   [[nodiscard]] Index cells() const { return waves_.problem().grid.count(); }
   [[nodiscard]] Index steps() const { return waves_.inner_steps(); }
 
-  /// The records of all shots; `stepped` is called after each inner step. Ends between steps when asked to stop.
-  [[nodiscard]] ObservedData run(const std::function<void()>& stepped = {});
+  /// The records of all shots; `stepped` is called after each inner step, and the first shot is watched. Ends between
+  /// steps when asked to stop.
+  [[nodiscard]] ObservedData run(const std::function<void()>& stepped = {}, const Watch& first_shot = {});
   /// The change of the records along a change of the experiment, to first order.
   [[nodiscard]] ObservedData born(const Direction& direction, PaddingGradient padding,
                                   const std::function<void()>& stepped = {});

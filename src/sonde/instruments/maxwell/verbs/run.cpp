@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/log.h"
 #include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/device/parallel.h"
@@ -18,6 +17,7 @@
 #include "sonde/instruments/maxwell/results/gprmax_result.h"
 #include "sonde/instruments/maxwell/run/gprmax_run.h"
 #include "sonde/instruments/maxwell/run/run_file.h"
+#include "sonde/instruments/maxwell/verbs/model_files.h"
 #include "sonde/instruments/maxwell/verbs/run_parts.h"
 #include "sonde/instruments/maxwell/verbs/verbs.h"
 
@@ -84,34 +84,78 @@ void write_traces(const RunOptions& options, const GprmaxRun& gprmax, const std:
   }
 }
 
+/// Who wants the geometry only gets nothing of a run.
+void refuse_results_of_a_run(const RunOptions& options, const GprmaxInput& input) {
+  if (input.geometry_views.empty())
+    throw Error(ErrorKind::bad_input, options.input + ": no #geometry_view, so nothing would be written")
+        .hint("`sonde maxwell plot` draws the model");
+  for (const auto& [key, path] : {std::pair{"plot", options.plot}, {"snapshots", options.frames.snapshots}})
+    if (!path.empty())
+      throw Error(ErrorKind::usage, setting("geometry_only") + " runs nothing that " + setting(key) + " could show")
+          .hint("leave one of them out");
+}
+
+void write_geometry(const RunOptions& given, const GprmaxInput& input, Run& run) {
+  refuse_results_of_a_run(given, input);
+  note_made_up_names();
+  const std::string usual = fs::path(given.input).replace_extension(".out").string();
+  const ModelFiles files(input, 1, given.output.empty() ? usual : given.output);
+  const Reservation reserved =
+      run.host_budget().reserve(gprmax_model_bytes(input), "the model of " + given.input, smaller_model());
+  if (!run.dry_run()) files.write_views(make_gprmax_model(input), run);
+}
+
+FramedRun framed(const GprmaxRun& gprmax, Precision precision) {
+  const GprmaxModel& model = gprmax.model();
+  return {.title = model.title,
+          .axes = model.axes,
+          .grid = model.grid,
+          .cells = model.cells,
+          .spacing = model.spacing,
+          .steps = model.iterations - 1,
+          .dt = model.dt,
+          .inner_dt = gprmax.plan().dt,
+          .precision = precision};
+}
+
 void run_gprmax(const RunOptions& given, Run& run) {
   refuse_tables(given, run);
   (void)run.device_for("models of gprMax run on the CPU");
   auto preparing = run.report().phase("prepare");
   const GprmaxInput input = read_gprmax_input(given.input);
-  if (!input.snapshots.empty())
-    log_warning(fmt::format("{}: its {} snapshots are not written: #snapshot is not supported yet", given.input,
-                            input.snapshots.size()));
+  if (given.geometry_only) return write_geometry(given, input, run);
   RunOptions options = given;
   if (options.output.empty()) options.output = usual_output(input, options.input, run);
   if (given.output.empty() || (writes_out(options) && options.runs > 1)) note_made_up_names();
   require_outputs(options);
+  ModelFiles files(input, options.runs, options.output);
   GprmaxRun gprmax = prepare_gprmax(options, input, options.runs, run);
+  Frames frames(options.frames, framed(gprmax, options.dtype), run);
   preparing.end();
-  report_plan(gprmax.plan(), planned(gprmax, options), options.force, run);
+  RunPlan plan = gprmax.plan();
+  frames.report(plan.memory, run);
+  report_plan(plan, planned(gprmax, options), options.force, run);
   const Reservation reserved =
-      run.host_budget().reserve(gprmax.plan().memory.peak_bytes, "the run of " + options.input, smaller_model());
+      run.host_budget().reserve(plan.memory.peak_bytes, "the run of " + options.input, smaller_model());
   if (run.dry_run()) return;
   std::vector<GprmaxRecord> records;
   simulate(gprmax.cells(), gprmax.steps() * options.runs, run, [&](ProgressMeter& progress) {
-    for (Index i = 0; i < options.runs; ++i) records.push_back(gprmax.run(i, [&] { progress.advance(); }));
+    for (Index i = 0; i < options.runs; ++i) {
+      Watch watch = i == 0 ? frames.watch() : Watch{};
+      files.add_to(watch, i, gprmax, options.dtype);
+      records.push_back(gprmax.run(
+          i, [&] { progress.advance(); }, watch));
+    }
   });
   std::vector<GprmaxOutput> outputs;
   if (writes_out(options) || !options.plot.empty()) outputs = outputs_of(gprmax, records);
   {
     const auto writing = run.report().phase("write");
     write_traces(options, gprmax, records, outputs, run);
+    frames.finish(run);
+    files.finish_snapshots(run);
   }
+  files.write_views(gprmax.model(), run);
   Value& results = run.results();
   results["title"] = gprmax.model().title;
   results["iterations"] = gprmax.model().iterations;
@@ -144,33 +188,42 @@ void RunOptions::describe(Fields& fields) {
              {.help = "draw the traces: an A-scan of one, a B-scan of several runs or of the receivers of the first "
                       "shot",
               .metavar = "FILE.png|.pdf|.svg"});
+  fields.add("geometry_only", geometry_only,
+             {.help = "write what #geometry_view of a model of gprMax asks for, and run nothing"});
+  frames.describe(fields);
 }
 
 Verb run_verb() {
-  return {.name = "maxwell run",
-          .summary = "Simulate the radar traces of a model",
-          .details =
-              "Reads a model of gprMax (.in) and records what its receivers see. Times, positions and units are those "
-              "of gprMax 3.1: sample n is E at n dt and H half a step before. Every command that is not supported is "
-              "named with its line before anything runs.\n\n"
-              "A native model (.h5) or a run file (.toml, `sonde maxwell init` writes one) has shots: all are run, and "
-              "the records of one file are what gradients and inversions compare with. Sample n of them is E at "
-              "(n + 1) dt and H at (n + 1/2) dt.\n\n"
-              "With stencils of order 4, 6 or 8 waves keep their velocity on coarser cells; the traces have the file's "
-              "time step. " +
-              setting("plot") + " draws an A-scan of one run and a B-scan of several.",
-          .examples = {{"sonde maxwell run cylinder.in -o cylinder.out --plot cylinder.png",
-                        "One trace, for gprMax's own tools and as a picture"},
-                       {"sonde maxwell run cylinder.in -n 60 -o cylinder.out --plot bscan.png",
-                        "A line of 60 traces: cylinder1.out to cylinder60.out and cylinder_merged.out"},
-                       {"sonde maxwell run model.in -o traces.h5 --order 8 --dtype f64", "As one file of arrays"},
-                       {"sonde maxwell run crosshole.toml -o records.h5 --plot gather.png",
-                        "All shots of a run file, and the first one as a picture"}},
-          .pages = {{"maxwell-run-file", "The run file with all its keys", run_file_reference}},
-          .tables = [] { return RunFile().tables().outline(); },
-          .plans = true,
-          .watched = Watched{},
-          .invoke = invocation<RunOptions, run_run>};
+  return {
+      .name = "maxwell run",
+      .summary = "Simulate the radar traces of a model",
+      .details =
+          "Reads a model of gprMax (.in) and records what its receivers see. Times, positions and units are those "
+          "of gprMax 3.1: sample n is E at n dt and H half a step before. Every command that is not supported is "
+          "named with its line before anything runs.\n\n"
+          "A native model (.h5) or a run file (.toml, `sonde maxwell init` writes one) has shots: all are run, and "
+          "the records of one file are what gradients and inversions compare with. Sample n of them is E at "
+          "(n + 1) dt and H at (n + 1/2) dt.\n\n"
+          "With stencils of order 4, 6 or 8 waves keep their velocity on coarser cells; the traces have the file's "
+          "time step. " +
+          setting("plot") + " draws an A-scan of one run and a B-scan of several.\n\n" + setting("snapshots") +
+          " writes the fields themselves as frames, for `sonde maxwell plot` and `sonde view`. #snapshot commands of "
+          "a model write one file each into the folder MODEL_snaps: HDF5, or VTK ImageData where the name ends in "
+          ".vti. #geometry_view commands write VTK ImageData and a picture beside the traces.",
+      .examples = {{"sonde maxwell run cylinder.in -o cylinder.out --plot cylinder.png",
+                    "One trace, for gprMax's own tools and as a picture"},
+                   {"sonde maxwell run cylinder.in -n 60 -o cylinder.out --plot bscan.png",
+                    "A line of 60 traces: cylinder1.out to cylinder60.out and cylinder_merged.out"},
+                   {"sonde maxwell run model.in -o traces.h5 --order 8 --dtype f64", "As one file of arrays"},
+                   {"sonde maxwell run model.in --snapshots frames.h5 --snapshot-every 20 --snapshot-step 2",
+                    "Every 20th step of every second node as frames, with the energy"},
+                   {"sonde maxwell run crosshole.toml -o records.h5 --plot gather.png",
+                    "All shots of a run file, and the first one as a picture"}},
+      .pages = {{"maxwell-run-file", "The run file with all its keys", run_file_reference}},
+      .tables = [] { return RunFile().tables().outline(); },
+      .plans = true,
+      .watched = Watched{},
+      .invoke = invocation<RunOptions, run_run>};
 }
 
 }  // namespace sonde::maxwell

@@ -30,6 +30,25 @@ std::string output_of(const RunOptions& options, const RunFile& file, const Run&
   return (input.parent_path() / (input.stem().string() + "_records.h5")).string();
 }
 
+FramedRun framed(const NativeRun& native) {
+  const Experiment& experiment = native.experiment();
+  FramedRun made{.title = experiment.title,
+                 .grid = experiment.grid,
+                 .steps = experiment.steps,
+                 .dt = experiment.dt,
+                 .inner_dt = native.plan().dt,
+                 .precision = experiment.precision,
+                 .depth = true};
+  for (const Axis axis : all_axes) {
+    const std::size_t u = 2 - dimension(axis);
+    made.first[u] = experiment.grid.pml[dimension(axis)][0];
+    made.cells[u] = experiment.grid.cells[dimension(axis)];
+    made.origin[u] = experiment.origin[dimension(axis)];
+    made.spacing[u] = experiment.grid.spacing[dimension(axis)];
+  }
+  return made;
+}
+
 void give_records(const ObservedData& data, const NativeRun& native, const RunFile& file, const std::string& output,
                   Run& run) {
   const auto writing = run.report().phase("write");
@@ -47,6 +66,8 @@ void give_records(const ObservedData& data, const NativeRun& native, const RunFi
 void run_native(const RunOptions& options, Run& run) {
   (void)run.device_for("native models run on the CPU");
   auto preparing = run.report().phase("prepare");
+  if (run.given("geometry_only"))
+    throw Error(ErrorKind::usage, setting("geometry_only") + " is of models of gprMax").hint("leave it out");
   if (run.given("runs"))
     throw Error(ErrorKind::usage, setting("runs") + " repeats models of gprMax; a native model has shots")
         .hint("leave it out");
@@ -56,15 +77,19 @@ void run_native(const RunOptions& options, Run& run) {
   require_plot(options.plot);
   if (!output.empty()) require_contents_path(output, {".h5", ".nc", ".npz"});
   NativeRun native(experiment_of(options, file, run));
+  Frames frames(options.frames, framed(native), run);
   preparing.end();
-  report_plan(native.plan(), planned(native.experiment(), options, native.cells(), native.steps()), options.force, run);
+  RunPlan plan = native.plan();
+  frames.report(plan.memory, run);
+  report_plan(plan, planned(native.experiment(), options, native.cells(), native.steps()), options.force, run);
   const Reservation reserved =
-      run.host_budget().reserve(native.plan().memory.peak_bytes, "the run of " + options.named(), smaller_model());
+      run.host_budget().reserve(plan.memory.peak_bytes, "the run of " + options.named(), smaller_model());
   if (run.dry_run()) return;
   ObservedData data;
   simulate(native.cells(), native.steps() * static_cast<Index>(native.experiment().shots.size()), run,
-           [&](ProgressMeter& progress) { data = native.run([&] { progress.advance(); }); });
+           [&](ProgressMeter& progress) { data = native.run([&] { progress.advance(); }, frames.watch()); });
   give_records(data, native, file, output, run);
+  frames.finish(run);
   Value& results = run.results();
   results["title"] = data.title;
   results["steps"] = data.steps;

@@ -15,6 +15,7 @@
 #include "sonde/instruments/maxwell/run/gprmax_run.h"
 #include "sonde/instruments/maxwell/run/run_file.h"
 #include "sonde/instruments/maxwell/run/run_plan.h"
+#include "sonde/instruments/maxwell/verbs/frames.h"
 
 namespace sonde::maxwell {
 
@@ -35,6 +36,8 @@ struct ModelOptions {
 struct RunOptions : ModelOptions {
   std::string output, plot;
   Index runs = 1;
+  bool geometry_only = false;
+  FrameOptions frames;
   void describe(Fields& fields);
 };
 
