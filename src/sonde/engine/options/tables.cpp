@@ -206,6 +206,7 @@ bool Tables::is_set(std::string_view setting) const {
 std::vector<Tables::Name> Tables::outline() const {
   std::vector<Name> all;
   for (const Table& table : tables_) {
+    if (table.name.find('.') != std::string::npos) continue;  // a member of its table
     Name& name = all.emplace_back(Name{table.name, table.list});
     if (!table.list)
       for (const Field& field : table.items.front().fields.all())

@@ -75,6 +75,17 @@ Shot shot_on_grid(const SurveyShot& shot, const Grid& grid, std::vector<std::str
   return made;
 }
 
+std::vector<std::string> place_warnings(const Experiment& experiment, const Grid& grid) {
+  std::vector<std::string> made;
+  for (const SurveyShot& shot : experiment.shots) {
+    std::vector<std::string> of_shot;
+    (void)shot_on_grid({shot.sources, shot.receivers, {}}, grid, of_shot);
+    for (std::string& each : of_shot)
+      if (std::find(made.begin(), made.end(), each) == made.end()) made.push_back(std::move(each));
+  }
+  return made;
+}
+
 double highest_frequency(const Experiment& experiment) {
   double highest = 0;
   const auto steps = static_cast<std::size_t>(experiment.steps);

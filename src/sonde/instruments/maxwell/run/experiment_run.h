@@ -17,6 +17,9 @@ namespace sonde::maxwell {
 /// are so near the end of the grid that part of it is lost. Throws Error(bad_input) for places outside.
 [[nodiscard]] Shot shot_on_grid(const SurveyShot& shot, const Grid& grid, std::vector<std::string>& warnings);
 
+/// Warnings of shot_on_grid() for all shots, each once.
+[[nodiscard]] std::vector<std::string> place_warnings(const Experiment& experiment, const Grid& grid);
+
 /// The highest frequency in the amplitudes of an experiment (signal/wavelet.h), Hz.
 [[nodiscard]] double highest_frequency(const Experiment& experiment);
 

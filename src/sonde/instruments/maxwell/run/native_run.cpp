@@ -25,18 +25,6 @@ std::size_t given_bytes(const Experiment& experiment) {
   return numbers * sizeof(double);
 }
 
-/// Places near the end of the grid, each said once.
-std::vector<std::string> warnings_of(const Experiment& experiment, const Grid& grid) {
-  std::vector<std::string> made;
-  for (const SurveyShot& shot : experiment.shots) {
-    std::vector<std::string> of_shot;
-    (void)shot_on_grid({shot.sources, shot.receivers, {}}, grid, of_shot);
-    for (std::string& each : of_shot)
-      if (std::find(made.begin(), made.end(), each) == made.end()) made.push_back(std::move(each));
-  }
-  return made;
-}
-
 }  // namespace
 
 std::size_t experiment_bytes(const Experiment& experiment) {
@@ -47,7 +35,7 @@ NativeRun::NativeRun(Experiment experiment, Kind kind)
     : experiment_(std::move(experiment)),
       waves_(make_operator(experiment_)),
       plan_(plan_run(waves_, highest_frequency(experiment_))) {
-  plan_.warnings = warnings_of(experiment_, waves_.problem().grid);
+  plan_.warnings = place_warnings(experiment_, waves_.problem().grid);
   const SurveyShot& shot = experiment_.shots.front();
   const std::size_t samples =
       static_cast<std::size_t>(experiment_.steps) * experiment_.shots.size() * shot.receivers.size();

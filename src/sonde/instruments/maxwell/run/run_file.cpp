@@ -30,6 +30,8 @@ const std::map<std::string, std::string>& about() {
       {"grid", "How it is computed."},
       {"data", "Records to compare with, for gradients and inversions."},
       {"storage", "Where a gradient keeps the fields of its forward run."},
+      {"inversion", "What is sought, and how. The model above is the start."},
+      {"inversion.stage", "Frequencies one after the other, the low ones first; one table for each stage."},
       {"output", "What is written. Relative paths of a run file start at its folder."}};
   return texts;
 }
@@ -160,6 +162,18 @@ std::string commented(const Field& field, bool missing) {
   return fmt::format("{:<36} # {}\n", (field.origin == Origin::built_in ? "# " : "") + shown(field), note);
 }
 
+/// What each table has, of a list what an item has.
+template <class Body>
+void for_each_table(const Tables& tables, const Body& body) {
+  for (const Tables::Table& table : tables.all()) {
+    RunFile unset;
+    if (table.items.empty()) (void)unset.tables().append(table.name, "", "");
+    const Tables::Table& shown_table = table.items.empty() ? *unset.tables().find(table.name) : table;
+    for (const Tables::Item& item : shown_table.items)
+      body(table, table.list ? fmt::format("[[{}]]", table.name) : fmt::format("[{}]", table.name), item.fields);
+  }
+}
+
 }  // namespace
 
 RunFile::RunFile() {
@@ -170,15 +184,16 @@ RunFile::RunFile() {
   tables_.add("grid", Fields(grid));
   tables_.add("data", Fields(data));
   tables_.add("storage", Fields(storage));
+  inversion.add_to(tables_);
   tables_.add("output", Fields(output));
 }
 
 void RunFile::read(const std::string& path) {
   read_toml(path, tables_);
-  for (std::string* each : {&model.file, &data.file, &storage.path, &output.file, &output.folder})
+  for (std::string* each : {&model.file, &data.file, &data.true_model, &storage.path, &output.file, &output.folder})
     *each = path_from_file(*each, path);
   for (std::string* each : {&model.eps_r, &model.sigma, &model.mu_r, &survey.sources, &survey.receivers, &source.file,
-                            &data.weight, &data.mute})
+                            &data.weight, &data.mute, &inversion.inversion.mask})
     if (names_number_file(*each)) *each = path_from_file(*each, path);
 }
 
@@ -198,10 +213,9 @@ std::string run_file_reference() {
       "Written by `sonde help --markdown` from the descriptions that read it. A run file is TOML; `sonde maxwell init` "
       "writes one with every key. `--set TABLE.KEY=VALUE` changes one of them. In Python the same tables are "
       "dictionaries, and arrays may take the place of files.\n";
-  const RunFile run;
-  for (const std::string& name : run.tables().names())
-    text += fmt::format("\n## [{}]\n\n{}\n\n", name, about().at(name)) +
-            keys_markdown(run.tables().find(name)->items.front().fields);
+  for_each_table(RunFile().tables(), [&](const Tables::Table& table, const std::string& head, const Fields& fields) {
+    text += fmt::format("\n## {}\n\n{}\n\n", head, about().at(table.name)) + keys_markdown(fields);
+  });
   return text;
 }
 
@@ -210,11 +224,11 @@ std::string commented_run_file(const RunFile& known, const std::set<std::string>
       "# A radar model: `sonde maxwell run THIS_FILE --dry-run` says what it needs; the same without the flag runs\n"
       "# it. Lines behind # are the defaults: take the # away to change one.\n";
   if (!missing.empty()) text += "# Lines with FILL IN are needed, and nothing says them yet.\n";
-  for (const std::string& name : known.tables().names()) {
-    text += fmt::format("\n# ---- {}\n[{}]\n", about().at(name), name);
-    for (const Field& field : known.tables().find(name)->items.front().fields.all())
-      text += commented(field, missing.contains(name + "." + field.key));
-  }
+  for_each_table(known.tables(), [&](const Tables::Table& table, const std::string& head, const Fields& fields) {
+    text += fmt::format("\n# ---- {}\n{}{}\n", about().at(table.name), table.items.empty() ? "# " : "", head);
+    for (const Field& field : fields.all())
+      text += commented(field, missing.contains(table.name + "." + field.key));
+  });
   return text;
 }
 

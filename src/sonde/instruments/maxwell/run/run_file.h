@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sonde/engine/options/tables.h"
+#include "sonde/instruments/maxwell/invert/settings.h"
 #include "sonde/instruments/maxwell/read/experiment_draft.h"
 #include "sonde/instruments/maxwell/trajectory/storage.h"
 
@@ -67,7 +68,7 @@ struct GridTable {
 
 /// [data]: records to compare with.
 struct DataTable {
-  std::string file, weight, mute;
+  std::string file, weight, mute, true_model;
   std::optional<double> noise;
 
   void describe(Fields& fields);
@@ -88,7 +89,8 @@ struct StorageTable {
 /// [output]: what is written.
 struct OutputTable {
   std::string file, folder;
-  Index every = 0;
+  Index every = 0, checkpoint_every = 0;
+  double checkpoint_minutes = 5;
 
   void describe(Fields& fields);
 };
@@ -112,6 +114,7 @@ class RunFile {
   GridTable grid;
   DataTable data;
   StorageTable storage;
+  InversionTables inversion;
   OutputTable output;
 
   /// Reads a file; relative paths in it start at its folder from then on. Throws like read_toml().

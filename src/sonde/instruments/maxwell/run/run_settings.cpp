@@ -130,6 +130,9 @@ void DataTable::describe(Fields& fields) {
               .metavar = "X|FILE",
               .array = true});
   fields.add("noise", noise, {.help = "standard deviation of a sample, in its unit", .min = 0});
+  fields.add("true_model", true_model,
+             {.help = "native model or result of an inversion on the same cells, to compare with: nothing of it is used",
+              .metavar = "MODEL.h5"});
   fields.add("mute", mute,
              {.help = "samples before this time do not count: a number, or an array [shot][receiver]",
               .unit = "s",
@@ -179,6 +182,10 @@ void OutputTable::describe(Fields& fields) {
   fields.add("file", file, {.help = "records of a run", .metavar = "FILE.h5|.nc|.npz"});
   fields.add("folder", folder, {.help = "files of an inversion", .metavar = "FOLDER"});
   fields.add("every", every, {.help = "iterations between models that are kept; 0: the last of each stage", .min = 0});
+  fields.add("checkpoint_every", checkpoint_every,
+             {.help = "iterations of an inversion between checkpoints; 0: by checkpoint_minutes", .min = 0});
+  fields.add("checkpoint_minutes", checkpoint_minutes,
+             {.help = "time between checkpoints of an inversion; 0: by checkpoint_every", .unit = "min", .min = 0});
 }
 
 }  // namespace sonde::maxwell

@@ -9,6 +9,7 @@ namespace sonde::maxwell {
 [[nodiscard]] Verb run_verb();
 [[nodiscard]] Verb gradient_verb();
 [[nodiscard]] Verb born_verb();
+[[nodiscard]] Verb fwi_verb();
 [[nodiscard]] Verb init_verb();
 [[nodiscard]] Verb plot_verb();
 [[nodiscard]] Verb convert_verb();

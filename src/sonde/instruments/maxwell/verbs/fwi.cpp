@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
+#include "sonde/engine/base/run_files.h"
+#include "sonde/engine/base/text.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/checkpoint.h"
+#include "sonde/engine/options/toml.h"
+#include "sonde/engine/report/provenance.h"
+#include "sonde/engine/run/iterate.h"
+#include "sonde/instruments/maxwell/invert/inversion.h"
+#include "sonde/instruments/maxwell/results/inversion_result.h"
+#include "sonde/instruments/maxwell/run/experiment_run.h"
+#include "sonde/instruments/maxwell/run/inversion_inputs.h"
+#include "sonde/instruments/maxwell/run/native_run.h"
+#include "sonde/instruments/maxwell/verbs/run_parts.h"
+#include "sonde/instruments/maxwell/verbs/verbs.h"
+
+namespace sonde::maxwell {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FwiOptions {
+  std::string input, output;
+  std::vector<std::string> set;
+  bool resume = false, force = false;
+  void describe(Fields& fields) {
+    fields.positional("input", input, {.help = "run file (.toml)", .metavar = "RUN.toml", .optional = true});
+    fields.add("output", output,
+               {.help = "folder of what is made; in place of output.folder; unset: RUN_fwi beside the run file",
+                .metavar = "DIR",
+                .letter = 'o'});
+    fields.add("set", set,
+               {.help = "one setting of the run file, for instance inversion.stage.0.iterations=5",
+                .metavar = "TABLE.KEY=VALUE"});
+    fields.add("resume", resume, {.help = "continue from the checkpoint in the folder", .flag_only = true});
+    fields.add("force", force, {.help = "invert on cells that are too large for the highest frequency"});
+  }
+};
+
+CheckpointKind checkpoint_kind() { return {.name = "maxwell fwi"}; }
+
+/// Files of an inversion in their folder; none where a caller takes arrays and names no folder.
+struct Places {
+  std::string folder;
+  [[nodiscard]] bool any() const { return !folder.empty(); }
+  [[nodiscard]] std::string of(const char* name) const { return (fs::path(folder) / name).string(); }
+  [[nodiscard]] std::string checkpoint() const { return of("checkpoint.h5"); }
+};
+
+Places places_of(const FwiOptions& options, const RunFile& file, const Run& run) {
+  std::string folder = options.output.empty() ? file.output.folder : options.output;
+  if (folder.empty() && !run.gives_arrays() && !options.input.empty()) {
+    const fs::path input(options.input);
+    folder = (input.parent_path() / (input.stem().string() + "_fwi")).string();
+  }
+  return {folder};
+}
+
+/// What decides an inversion: everything but where and how often files are written and fields are kept.
+std::string deciding_settings(const RunFile& file) {
+  const Value all = file.tables().echo();
+  Value made = Value::object();
+  for (const auto& [name, table] : all.members())
+    if (name != "output" && name != "storage") made[name] = table;
+  return to_toml(made);
+}
+
+void require_same_settings(const CheckpointReader& checkpoint, const RunFile& file) {
+  const std::string before = checkpoint.options(), now = deciding_settings(file);
+  if (before == now) return;
+  const std::vector<std::string> old_lines = split(before, '\n'), new_lines = split(now, '\n');
+  std::size_t i = 0;
+  while (i < old_lines.size() && i < new_lines.size() && old_lines[i] == new_lines[i]) ++i;
+  const auto line = [i](const std::vector<std::string>& lines) {
+    return i < lines.size() && !lines[i].empty() ? lines[i] : std::string("nothing");
+  };
+  throw Error(ErrorKind::bad_input, fmt::format("{}: was made with other settings: {}; now {}", checkpoint.path(),
+                                                line(old_lines), line(new_lines)))
+      .hint("restore the settings, or leave out " + setting("resume"));
+}
+
+/// All that an inversion begins with.
+struct Prepared {
+  RunFile file;
+  Places places;
+  Experiment experiment;
+  ObservedData observed;
+  std::optional<Model> truth;
+  InversionSettings settings;
+  ParameterSettings unknowns;
+};
+
+void read_inputs(const FwiOptions& options, Run& run, Prepared& made) {
+  RunFile& file = made.file;
+  read_run_file(options.input, run, file);
+  assign_settings(options.set, file);
+  run.add_settings("run_file", file.tables().echo());
+  made.places = places_of(options, file, run);
+  if (file.data.file.empty())
+    throw Error(ErrorKind::bad_input, "no data.file: expected records, as `sonde maxwell run` writes them");
+  if (!file.model.file.empty()) run.require_room_for(file.model.file);
+  run.require_room_for(file.data.file);
+  made.experiment = make_experiment(
+      file, [&run](const std::string& name) { return run.array(name); }, run.host_budget().available_bytes());
+  made.settings = file.inversion.settings();
+  made.unknowns = file.inversion.parameters(made.experiment.grid.mode, made.experiment.dominant_frequency);
+  made.observed = read_observed_data(file.data.file);
+  if (!file.data.true_model.empty()) {
+    run.require_room_for(file.data.true_model);
+    made.truth = read_true_model(file.data.true_model, made.experiment.grid);
+  }
+}
+
+constexpr std::array<const char*, 2> result_files{"result.h5", "history.csv"};
+
+void prepare_places(const Prepared& prepared) {
+  if (!prepared.places.any()) return;
+  note_made_up_names();  // only the folder was named
+  make_folders(prepared.places.folder);
+  for (const char* name : result_files) require_place(prepared.places.of(name));
+  require_place(prepared.places.checkpoint(), checkpoint_role());
+}
+
+/// Beside the waves: records measured and filtered, models that are kept, and what the optimiser remembers.
+void add_memory(const Prepared& prepared, const Parameters& parameters, MemoryPlan& memory) {
+  const std::size_t samples = prepared.observed.samples.size(), unknowns = static_cast<std::size_t>(parameters.count());
+  const std::size_t cells = prepared.experiment.model.eps_r.size(), stages = prepared.settings.stages.size();
+  const auto pairs = static_cast<std::size_t>(prepared.settings.memory);
+  std::size_t bytes = memory.add("records", 5 * sizeof(double) * samples, "measured, filtered, computed, weights");
+  bytes += memory.add("optimiser", sizeof(double) * unknowns * (2 * pairs + 8),
+                      fmt::format("{} unknowns, {} pairs", unknowns, pairs));
+  bytes += memory.add("models", sizeof(double) * cells * (2 * stages + 12), fmt::format("{} cells, float64", cells));
+  memory.lasting_bytes += bytes;
+  memory.peak_bytes += bytes;
+}
+
+/// The waves, with what is planned for them said.
+std::unique_ptr<ExperimentWaves> make_waves(const FwiOptions& options, const Prepared& prepared,
+                                            const Parameters& parameters, Run& run, Reservation& reserved) {
+  const std::string remedy = "raise " + setting("memory") + ", or take larger cells";
+  const RunFile& file = prepared.file;
+  auto waves = std::make_unique<ExperimentWaves>(
+      prepared.experiment, wave_settings(file, prepared.unknowns, prepared.experiment),
+      TierBudgets::around(Device::cpu(), run.host_budget(), file.storage.path));
+  RunPlan plan = plan_run(waves->waves(), highest_frequency(prepared.experiment));
+  plan.warnings = place_warnings(prepared.experiment, waves->waves().problem().grid);
+  plan.memory = waves->memory();
+  add_memory(prepared, parameters, plan.memory);
+  run.report().add_choice("shots at the same time", waves->in_flight());
+  run.report().add_choice("storage", Value(text_of(waves->storage())), waves->storage().because);
+  run.report().add_choice("unknowns", Value(parameters.count()),
+                          fmt::format("{}{}{}", prepared.unknowns.eps_r ? "eps_r" : "",
+                                      parameters.classes() == 2 ? " and " : "",
+                                      prepared.unknowns.sigma ? "sigma" : ""));
+  run.say(fmt::format("storage   {}: {}", text_of(waves->storage()), waves->storage().because));
+  report_plan(plan,
+              planned(prepared.experiment, waves->waves().problem().grid.count(), waves->waves().inner_steps(),
+                      options.input),
+              options.force, run);
+  // Stores of fields reserve their own bytes when they are made.
+  const std::size_t stores = static_cast<std::size_t>(waves->in_flight().value) * waves->storage().host_bytes;
+  reserved = run.host_budget().reserve(plan.memory.peak_bytes - std::min(stores, plan.memory.peak_bytes),
+                                       "the inversion", remedy);
+  return waves;
+}
+
+void put_kept(CheckpointWriter& writer, const std::vector<KeptModel>& kept) {
+  if (kept.empty()) return;
+  std::vector<std::int64_t> places;
+  std::vector<double> values;
+  for (const KeptModel& each : kept) {
+    places.insert(places.end(), {each.stage, each.iteration});
+    values.insert(values.end(), each.eps_r.begin(), each.eps_r.end());
+    values.insert(values.end(), each.sigma.begin(), each.sigma.end());
+  }
+  const auto count = static_cast<Index>(kept.size());
+  writer.array("kept_places", Array::from(places, Shape{count, 2}));
+  writer.array("kept", Array::from(values, Shape{count, static_cast<Index>(values.size()) / count}));
+}
+
+std::vector<KeptModel> get_kept(const CheckpointReader& checkpoint, std::size_t cells) {
+  std::vector<KeptModel> made;
+  if (!checkpoint.has("kept")) return made;
+  const Array places = checkpoint.array("kept_places");
+  const Index count = places.shape().rank() == 2 && places.dtype() == DType::i64 ? places.shape()[0] : 0;
+  const Array values = checkpoint.array("kept", DType::f64, Shape{count, 2 * static_cast<Index>(cells)});
+  const auto* place = static_cast<const std::int64_t*>(places.data());
+  const auto* value = static_cast<const double*>(values.data());
+  for (Index i = 0; i < count; ++i, place += 2, value += 2 * cells)
+    made.push_back({place[0], place[1], {value, value + cells}, {value + cells, value + 2 * cells}});
+  return made;
+}
+
+class Inverting final : public LongWork {
+ public:
+  Inverting(Inversion& inversion, const Prepared& prepared, const CheckpointReader* from)
+      : inversion_(inversion), prepared_(prepared) {
+    if (from == nullptr) return;
+    inversion_.restore(*from);
+    kept_ = get_kept(*from, prepared_.experiment.model.eps_r.size());
+  }
+
+  [[nodiscard]] Index done() const override { return static_cast<Index>(inversion_.history().size()); }
+  [[nodiscard]] bool over() const override { return inversion_.finished(); }
+  void step() override {
+    const std::size_t ended = inversion_.ends().size();
+    (void)inversion_.step([&](const Inversion::Progress& progress) { gradient_ = progress.gradient; });
+    const InversionRow& row = last();
+    const Index every = prepared_.file.output.every;
+    if (inversion_.ends().size() == ended && (every == 0 || row.iteration == 0 || row.iteration % every != 0)) return;
+    const Model model = inversion_.model();
+    kept_.push_back({row.stage, row.iteration, model.eps_r, model.sigma});
+  }
+  [[nodiscard]] std::string line() const override {
+    const InversionRow& row = last();
+    std::string line = fmt::format("stage {} iteration {:>3}  objective {:.4g}", row.stage + 1, row.iteration,
+                                   row.objective);
+    if (std::isfinite(row.chi2)) line += fmt::format("  chi^2 {:.4g}", row.chi2);
+    line += fmt::format("  {} evaluations, {}", row.evaluations, format_seconds(row.seconds));
+    if (!inversion_.ends().empty() && inversion_.ends().back().stage == row.stage)
+      line += fmt::format("; {}", text_of(inversion_.ends().back().reason));
+    return line;
+  }
+  void log() override {
+    if (!prepared_.places.any()) return;
+    AtomicFile file(prepared_.places.of("history.csv"));
+    file.write(history_csv(inversion_.history(), "sonde maxwell fwi"));
+    file.commit();
+  }
+  void save() override {
+    if (!prepared_.places.any()) return;
+    CheckpointWriter writer(prepared_.places.checkpoint(), checkpoint_kind(), done(),
+                            deciding_settings(prepared_.file));
+    inversion_.save(writer);
+    put_kept(writer, kept_);
+    writer.finish();
+  }
+
+  [[nodiscard]] const std::vector<KeptModel>& kept() const { return kept_; }
+  [[nodiscard]] const ModelChange& gradient() const { return gradient_; }
+
+ private:
+  [[nodiscard]] const InversionRow& last() const { return inversion_.history().back(); }
+
+  Inversion& inversion_;
+  const Prepared& prepared_;
+  std::vector<KeptModel> kept_;
+  ModelChange gradient_;
+};
+
+Pace pace_of(const Prepared& prepared) {
+  const OutputTable& output = prepared.file.output;
+  Pace pace{.stage = "inverting", .unit = "iterations", .say_every = 1};
+  for (const InversionStage& stage : prepared.settings.stages) pace.total += stage.iterations + 1;
+  if (!prepared.places.any()) return pace;
+  pace.checkpoint_every = output.checkpoint_every;
+  pace.checkpoint_minutes = output.checkpoint_minutes;
+  return pace;
+}
+
+/// The records of the last model, with the sources as they are estimated.
+ObservedData predicted_by(const Inversion& inversion, const Prepared& prepared, ExperimentWaves& waves) {
+  ObservedData made = empty_data(prepared.experiment);
+  std::vector<ShotSignals> shots;
+  for (std::size_t s = 0; s < made.shots.size(); ++s)
+    shots.push_back({static_cast<Index>(s), inversion.amplitudes()[s]});
+  const std::size_t count = made.shots.size(), receivers = static_cast<std::size_t>(made.receivers());
+  waves.record(inversion.model(), shots, [&](Index shot, const Gather& computed) {
+    for (std::size_t r = 0; r < receivers; ++r) {
+      const std::span<const double> trace = computed.trace(static_cast<Index>(r));
+      for (std::size_t n = 0; n < trace.size(); ++n)
+        made.samples[(n * count + static_cast<std::size_t>(shot)) * receivers + r] = trace[n];
+    }
+  });
+  return made;
+}
+
+InversionResult result_of(const Inversion& inversion, const Inverting& work, const Prepared& prepared,
+                          ExperimentWaves& waves) {
+  InversionResult made{.title = prepared.experiment.title,
+                       .grid = prepared.experiment.grid,
+                       .origin = prepared.experiment.origin,
+                       .start = prepared.experiment.model,
+                       .model = inversion.model(),
+                       .truth = prepared.truth,
+                       .eps_r = prepared.unknowns.eps_r,
+                       .sigma = prepared.unknowns.sigma,
+                       .kept = work.kept(),
+                       .gradient = work.gradient(),
+                       .stages = prepared.settings.stages,
+                       .history = inversion.history(),
+                       .ends = inversion.ends(),
+                       .observed = prepared.observed,
+                       .predicted = predicted_by(inversion, prepared, waves),
+                       .sources = inversion.amplitudes(),
+                       .run_file = prepared.file.text()};
+  for (const SurveyShot& shot : prepared.experiment.shots) made.given_sources.push_back(shot.amplitudes);
+  return made;
+}
+
+void report_outcome(const InversionResult& result, Run& run) {
+  Value& results = run.results();
+  results["title"] = result.title;
+  results["history"] = history_value(result.history);
+  results["evaluations"] = result.history.back().evaluations;
+  results["stages"] = Value::list();
+  for (const StageEnd& end : result.ends) {
+    double objective = 0, chi2 = 0;
+    Index iterations = 0;
+    for (const InversionRow& row : result.history)
+      if (row.stage == end.stage) objective = row.objective, chi2 = row.chi2, iterations = row.iteration;
+    Value& one = results["stages"].push_back(Value::object());
+    one["stage"] = end.stage + 1;
+    one["iterations"] = iterations;
+    one["objective"] = objective;
+    one["chi2"] = std::isfinite(chi2) ? Value(chi2) : Value();
+    one["because"] = std::string(text_of(end.reason));
+    run.say(fmt::format("stage {}   {} iterations, misfit {:.3g} of its start: {}", end.stage + 1, iterations, objective,
+                        text_of(end.reason)));
+  }
+  if (!result.truth) return;
+  const double eps_r = remaining_error(result.model.eps_r, result.start.eps_r, result.truth->eps_r),
+               sigma = remaining_error(result.model.sigma, result.start.sigma, result.truth->sigma);
+  results["remaining_error"]["eps_r"] = std::isfinite(eps_r) ? Value(eps_r) : Value();
+  results["remaining_error"]["sigma"] = std::isfinite(sigma) ? Value(sigma) : Value();
+  run.say(fmt::format("truth     {:.3g} of the error of eps_r and {:.3g} of that of sigma remain", eps_r, sigma));
+}
+
+void write_results(const InversionResult& result, const Prepared& prepared, Run& run) {
+  const auto writing = run.report().phase("write");
+  Contents contents = contents_of(result);
+  contents.attribute("made_by", made_by_text());
+  run.give(contents, prepared.places.any() ? prepared.places.of("result.h5") : "");
+  if (!prepared.places.any()) return;
+  for (const char* name : result_files) wrote(prepared.places.of(name), run);
+}
+
+std::unique_ptr<CheckpointReader> open_checkpoint(const FwiOptions& options, const Prepared& prepared) {
+  if (!options.resume) return nullptr;
+  if (!prepared.places.any())
+    throw Error(ErrorKind::usage, setting("resume") + " needs the folder of the inversion")
+        .hint("name it with " + setting("output"));
+  auto checkpoint = std::make_unique<CheckpointReader>(prepared.places.checkpoint(), checkpoint_kind());
+  require_same_settings(*checkpoint, prepared.file);
+  return checkpoint;
+}
+
+void invert(Inversion& inversion, Inverting& work, const Prepared& prepared, Run& run) {
+  try {
+    iterate(work, pace_of(prepared), run);
+  } catch (Error& error) {
+    const bool stopped = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated;
+    if (stopped && prepared.places.any() && pace_of(prepared).checkpoints() && !inversion.history().empty())
+      error.hint("the same command with " + setting("resume") + " continues from " + prepared.places.checkpoint());
+    throw;
+  }
+}
+
+void run_fwi(const FwiOptions& options, Run& run) {
+  (void)run.device_for("inversions run on the CPU");
+  auto preparing = run.report().phase("prepare");
+  Prepared prepared;
+  read_inputs(options, run, prepared);
+  const FindArray find = [&run](const std::string& name) { return run.array(name); };
+  const std::string remedy = "raise " + setting("memory") + ", or take larger cells";
+  const Reservation of_model =
+      run.host_budget().reserve(experiment_bytes(prepared.experiment), "the model", remedy);
+  Measurements measurements = make_measurements(prepared.file, prepared.experiment, prepared.observed, find);
+  Parameters parameters({prepared.experiment.grid.cells, prepared.experiment.grid.spacing}, prepared.unknowns,
+                        prepared.experiment.model, make_mask(prepared.file, prepared.experiment, find));
+  const std::unique_ptr<CheckpointReader> checkpoint = open_checkpoint(options, prepared);
+  Reservation reserved;
+  const std::unique_ptr<ExperimentWaves> waves = make_waves(options, prepared, parameters, run, reserved);
+  if (run.dry_run()) return;
+  prepare_places(prepared);
+  Inversion inversion(*waves, std::move(measurements), std::move(parameters), prepared.settings);
+  Inverting work(inversion, prepared, checkpoint.get());
+  if (checkpoint) run.say(fmt::format("resuming  after {} iterations", work.done()));
+  preparing.end();
+  run.keep_results_of_failure();
+  invert(inversion, work, prepared, run);
+  const InversionResult result = result_of(inversion, work, prepared, *waves);
+  report_outcome(result, run);
+  write_results(result, prepared, run);
+  if (inversion.failed())
+    throw Error(ErrorKind::not_converged, "no step along the first gradient lowers the misfit")
+        .hint("look whether records, sources and time step belong together; --dry-run shows the settings");
+}
+
+}  // namespace
+
+Verb fwi_verb() {
+  return {.name = "maxwell fwi",
+          .summary = "Invert radar records for permittivity and conductivity",
+          .details =
+              "Full-waveform inversion from one run file: [model] is the start, [data] names the records, and each "
+              "[[inversion.stage]] adds frequencies. `sonde maxwell init` writes a run file with every key explained.\n\n"
+              "The folder of the result has result.h5 (models of all stages, gradient, history, sources, records "
+              "measured and computed), history.csv and a checkpoint. A limit that ends an inversion is a success and is "
+              "reported; an inversion whose first step finds no descent ends with status 7.\n\n"
+              "After an interruption the same command with " +
+              setting("resume") + " continues from the checkpoint, with the bits of an inversion that was not stopped.",
+          .examples = {{"sonde maxwell fwi crosshole.toml", "Results in crosshole_fwi/"},
+                       {"sonde maxwell fwi crosshole.toml --dry-run", "Memory, storage and sampling, without any work"},
+                       {"sonde maxwell fwi crosshole.toml --set inversion.tv=0.01 -o smooth", "With another setting"},
+                       {"sonde maxwell fwi crosshole.toml --resume", "Continue after an interruption"}},
+          .tables = [] { return RunFile().tables().outline(); },
+          .plans = true,
+          .watched = Watched{},
+          .invoke = invocation<FwiOptions, run_fwi>};
+}
+
+}  // namespace sonde::maxwell
