@@ -43,7 +43,8 @@ class Tables {
     std::vector<Item> items{};  ///< exactly one unless a list
   };
 
-  /// A table's name (lists that are part of one are not named by themselves), whether there may be several of it, and the keys that name files of arrays.
+  /// A table's name (lists that are part of one are not named by themselves), whether there may be several of it, and
+  /// the keys that name files of arrays.
   struct Name {
     std::string name;
     bool list = false;

@@ -96,7 +96,8 @@ void add_history(Contents& to, const std::vector<InversionRow>& history) {
   for (const Column& column : columns) {
     std::vector<double> values;
     for (const InversionRow& row : history) values.push_back(column.of(row));
-    to.add(fmt::format("history/{}", column.name), {"row"}, Array::from(values, Shape{static_cast<Index>(values.size())}))
+    to.add(fmt::format("history/{}", column.name), {"row"},
+           Array::from(values, Shape{static_cast<Index>(values.size())}))
         .unit(column.unit);
   }
 }

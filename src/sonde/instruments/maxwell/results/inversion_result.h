@@ -39,8 +39,8 @@ struct InversionResult {
 
 /// As a file holds it, with the attributes format = "sonde-maxwell-1" and schema = "sonde.maxwell.inversion/1":
 /// receivers/data and survey/ are those of the last model, as contents_of(ObservedData) has them; model/ (with spacing,
-/// origin and material_location, so that it is a model to begin with), start/, true/, kept/ [model] with their stage and
-/// iteration, gradient/; history/ [row]; source/given and source/estimated [shot][source][step]; observed/data.
+/// origin and material_location, so that it is a model to begin with), start/, true/, kept/ [model] with their stage
+/// and iteration, gradient/; history/ [row]; source/given and source/estimated [shot][source][step]; observed/data.
 /// Stages count from 1.
 [[nodiscard]] Contents contents_of(const InversionResult& result);
 

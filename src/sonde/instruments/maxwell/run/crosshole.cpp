@@ -36,7 +36,7 @@ struct Ground {
 /// At z, x in m from the upper end of the left borehole.
 Ground ground_at(CrossholeGround kind, double z, double x) {
   Ground made;
-  const auto distance = [&](const double (&centre)[2]) { return std::hypot(z - centre[0], x - centre[1]); };
+  const auto distance = [&](const double(&centre)[2]) { return std::hypot(z - centre[0], x - centre[1]); };
   if (kind == CrossholeGround::smooth) {
     constexpr double centre[2] = {3, 2}, deviation = 0.7;
     made.eps_r += std::exp(-0.5 * std::pow(distance(centre) / deviation, 2));
@@ -102,13 +102,16 @@ std::string crosshole_run_file() {
          "[inversion]\n"
          "parameters = [\"eps_r\", \"sigma\"]\n"
          "eps_r_bounds = [2, 12]\n"
-         "sigma_bounds = [0, 0.05]\n\n"
+         "sigma_bounds = [0, 0.05]\n"
+         "mask_radius = 0.4\n"
+         "mask_taper = 0.4\n"
+         "tv = 0.001\n\n"
          "[[inversion.stage]]\n"
          "fmax = 60e6\n"
-         "iterations = 20\n\n"
+         "iterations = 30\n\n"
          "[[inversion.stage]]\n"
          "fmax = 120e6\n"
-         "iterations = 20\n";
+         "iterations = 50\n";
 }
 
 Model crosshole_model(const Experiment& experiment, CrossholeGround ground) {

@@ -42,7 +42,8 @@ TEST(Crosshole, HoldsTwoDiscsAndAPatch) {
   EXPECT_EQ(model.eps_r[cell_at(experiment, lower_disc[0] + 0.5, lower_disc[1])], 4);
   EXPECT_EQ(model.eps_r[cell_at(experiment, lower_disc[0] + 0.6, lower_disc[1])], 5);
   EXPECT_EQ(model.sigma[cell_at(experiment, 3.1, 2.8)], 10e-3);
-  EXPECT_NEAR(*std::ranges::max_element(crosshole_model(experiment, CrossholeGround::smooth).eps_r), 6, 1e-12);
+  const Model smooth = crosshole_model(experiment, CrossholeGround::smooth);
+  EXPECT_NEAR(*std::ranges::max_element(smooth.eps_r), 6, 1e-12);
 }
 
 TEST(Crosshole, RecordsOfFinerCellsAreThoseOfTheSameSurvey) {

@@ -25,12 +25,11 @@ class OfSamples {
     const bool each = shape == Shape{shots, data.receivers()};
     varies_ = may_vary && shape == Shape{data.steps, shots, data.receivers()};
     if (values_.values.size() != 1 && !each && !varies_)
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{}: shape {}; expected a number, ({}, {}) for [shot][receiver]{}", setting, shape.text(),
-                              shots, data.receivers(),
-                              may_vary ? fmt::format(" or ({}, {}, {}) with the steps first", data.steps, shots,
-                                                     data.receivers())
-                                       : ""));
+      throw Error(ErrorKind::bad_input, fmt::format("{}: shape {}; expected a number, ({}, {}) for [shot][receiver]{}",
+                                                    setting, shape.text(), shots, data.receivers(),
+                                                    may_vary ? fmt::format(" or ({}, {}, {}) with the steps first",
+                                                                           data.steps, shots, data.receivers())
+                                                             : ""));
     for (std::size_t i = 0; i < values_.values.size(); ++i)
       if (!(values_.values[i] >= 0) || !std::isfinite(values_.values[i]))
         throw Error(ErrorKind::bad_input, fmt::format("{}: element {} is {}; expected a finite number of at least 0",

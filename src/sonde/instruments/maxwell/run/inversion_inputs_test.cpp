@@ -78,9 +78,10 @@ TEST(InversionInputs, RunWavesForTheLowestBound) {
 TEST(InversionInputs, RefuseArraysOfOtherShapesByTheirSetting) {
   Given weights("[data]\nweight = \"a.npy\"\n"), mask("[inversion]\nmask = \"a.npy\"\n");
   weights.give({1, 2, 3, 4}, Shape{4});
-  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { (void)weights.measurements(); }),
-            "error: data.weight: shape (4); expected a number, (2, 2) for [shot][receiver] or (3, 2, 2) with the steps "
-            "first");
+  EXPECT_EQ(
+      error_of(ErrorKind::bad_input, [&] { (void)weights.measurements(); }),
+      "error: data.weight: shape (4,); expected a number, (2, 2) for [shot][receiver] or (3, 2, 2) with the steps "
+      "first");
   weights.give({1, 2, 3, -4}, Shape{2, 2});
   EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { (void)weights.measurements(); }),
             "error: data.weight: element 3 is -4; expected a finite number of at least 0");

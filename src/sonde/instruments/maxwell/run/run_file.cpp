@@ -226,8 +226,7 @@ std::string commented_run_file(const RunFile& known, const std::set<std::string>
   if (!missing.empty()) text += "# Lines with FILL IN are needed, and nothing says them yet.\n";
   for_each_table(known.tables(), [&](const Tables::Table& table, const std::string& head, const Fields& fields) {
     text += fmt::format("\n# ---- {}\n{}{}\n", about().at(table.name), table.items.empty() ? "# " : "", head);
-    for (const Field& field : fields.all())
-      text += commented(field, missing.contains(table.name + "." + field.key));
+    for (const Field& field : fields.all()) text += commented(field, missing.contains(table.name + "." + field.key));
   });
   return text;
 }

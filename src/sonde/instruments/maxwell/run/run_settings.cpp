@@ -130,9 +130,10 @@ void DataTable::describe(Fields& fields) {
               .metavar = "X|FILE",
               .array = true});
   fields.add("noise", noise, {.help = "standard deviation of a sample, in its unit", .min = 0});
-  fields.add("true_model", true_model,
-             {.help = "native model or result of an inversion on the same cells, to compare with: nothing of it is used",
-              .metavar = "MODEL.h5"});
+  fields.add(
+      "true_model", true_model,
+      {.help = "native model or result of an inversion on the same cells, to compare with: nothing of it is used",
+       .metavar = "MODEL.h5"});
   fields.add("mute", mute,
              {.help = "samples before this time do not count: a number, or an array [shot][receiver]",
               .unit = "s",

@@ -34,10 +34,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct FwiOptions {
-  std::string input, output;
-  std::vector<std::string> set;
-  bool resume = false, force = false;
+struct FwiOptions : ModelOptions {
+  std::string output;
+  bool resume = false;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "run file (.toml)", .metavar = "RUN.toml", .optional = true});
     fields.add("output", output,
@@ -107,19 +106,18 @@ struct Prepared {
 
 void read_inputs(const FwiOptions& options, Run& run, Prepared& made) {
   RunFile& file = made.file;
-  read_run_file(options.input, run, file);
-  assign_settings(options.set, file);
-  run.add_settings("run_file", file.tables().echo());
+  if (!is_native(options.input))
+    throw Error(ErrorKind::usage, options.input + ": an inversion takes a run file (.toml)")
+        .hint("`sonde maxwell init` writes one");
+  read_settings(options, run, file);
   made.places = places_of(options, file, run);
   if (file.data.file.empty())
     throw Error(ErrorKind::bad_input, "no data.file: expected records, as `sonde maxwell run` writes them");
-  if (!file.model.file.empty()) run.require_room_for(file.model.file);
-  run.require_room_for(file.data.file);
-  made.experiment = make_experiment(
-      file, [&run](const std::string& name) { return run.array(name); }, run.host_budget().available_bytes());
+  made.observed = read_data(file, run);
+  run.add_settings("run_file", file.tables().echo());
+  made.experiment = experiment_of(options, file, run);
   made.settings = file.inversion.settings();
   made.unknowns = file.inversion.parameters(made.experiment.grid.mode, made.experiment.dominant_frequency);
-  made.observed = read_observed_data(file.data.file);
   if (!file.data.true_model.empty()) {
     run.require_room_for(file.data.true_model);
     made.truth = read_true_model(file.data.true_model, made.experiment.grid);
@@ -152,7 +150,6 @@ void add_memory(const Prepared& prepared, const Parameters& parameters, MemoryPl
 /// The waves, with what is planned for them said.
 std::unique_ptr<ExperimentWaves> make_waves(const FwiOptions& options, const Prepared& prepared,
                                             const Parameters& parameters, Run& run, Reservation& reserved) {
-  const std::string remedy = "raise " + setting("memory") + ", or take larger cells";
   const RunFile& file = prepared.file;
   auto waves = std::make_unique<ExperimentWaves>(
       prepared.experiment, wave_settings(file, prepared.unknowns, prepared.experiment),
@@ -163,19 +160,20 @@ std::unique_ptr<ExperimentWaves> make_waves(const FwiOptions& options, const Pre
   add_memory(prepared, parameters, plan.memory);
   run.report().add_choice("shots at the same time", waves->in_flight());
   run.report().add_choice("storage", Value(text_of(waves->storage())), waves->storage().because);
-  run.report().add_choice("unknowns", Value(parameters.count()),
-                          fmt::format("{}{}{}", prepared.unknowns.eps_r ? "eps_r" : "",
-                                      parameters.classes() == 2 ? " and " : "",
-                                      prepared.unknowns.sigma ? "sigma" : ""));
+  run.report().add_choice(
+      "unknowns", Value(parameters.count()),
+      fmt::format("{}{}{}", prepared.unknowns.eps_r ? "eps_r" : "", parameters.classes() == 2 ? " and " : "",
+                  prepared.unknowns.sigma ? "sigma" : ""));
   run.say(fmt::format("storage   {}: {}", text_of(waves->storage()), waves->storage().because));
-  report_plan(plan,
-              planned(prepared.experiment, waves->waves().problem().grid.count(), waves->waves().inner_steps(),
-                      options.input),
-              options.force, run);
+  report_plan(
+      plan,
+      planned(prepared.experiment, options, waves->waves().problem().grid.count(),
+                      waves->waves().inner_steps()),
+      options.force, run);
   // Stores of fields reserve their own bytes when they are made.
   const std::size_t stores = static_cast<std::size_t>(waves->in_flight().value) * waves->storage().host_bytes;
   reserved = run.host_budget().reserve(plan.memory.peak_bytes - std::min(stores, plan.memory.peak_bytes),
-                                       "the inversion", remedy);
+                                       "the inversion", smaller_model());
   return waves;
 }
 
@@ -228,8 +226,8 @@ class Inverting final : public LongWork {
   }
   [[nodiscard]] std::string line() const override {
     const InversionRow& row = last();
-    std::string line = fmt::format("stage {} iteration {:>3}  objective {:.4g}", row.stage + 1, row.iteration,
-                                   row.objective);
+    std::string line =
+        fmt::format("stage {} iteration {:>3}  objective {:.4g}", row.stage + 1, row.iteration, row.objective);
     if (std::isfinite(row.chi2)) line += fmt::format("  chi^2 {:.4g}", row.chi2);
     line += fmt::format("  {} evaluations, {}", row.evaluations, format_seconds(row.seconds));
     if (!inversion_.ends().empty() && inversion_.ends().back().stage == row.stage)
@@ -330,8 +328,8 @@ void report_outcome(const InversionResult& result, Run& run) {
     one["objective"] = objective;
     one["chi2"] = std::isfinite(chi2) ? Value(chi2) : Value();
     one["because"] = std::string(text_of(end.reason));
-    run.say(fmt::format("stage {}   {} iterations, misfit {:.3g} of its start: {}", end.stage + 1, iterations, objective,
-                        text_of(end.reason)));
+    run.say(fmt::format("stage {}   {} iterations, misfit {:.3g} of its start: {}", end.stage + 1, iterations,
+                        objective, text_of(end.reason)));
   }
   if (!result.truth) return;
   const double eps_r = remaining_error(result.model.eps_r, result.start.eps_r, result.truth->eps_r),
@@ -377,9 +375,6 @@ void run_fwi(const FwiOptions& options, Run& run) {
   Prepared prepared;
   read_inputs(options, run, prepared);
   const FindArray find = [&run](const std::string& name) { return run.array(name); };
-  const std::string remedy = "raise " + setting("memory") + ", or take larger cells";
-  const Reservation of_model =
-      run.host_budget().reserve(experiment_bytes(prepared.experiment), "the model", remedy);
   Measurements measurements = make_measurements(prepared.file, prepared.experiment, prepared.observed, find);
   Parameters parameters({prepared.experiment.grid.cells, prepared.experiment.grid.spacing}, prepared.unknowns,
                         prepared.experiment.model, make_mask(prepared.file, prepared.experiment, find));
@@ -399,30 +394,32 @@ void run_fwi(const FwiOptions& options, Run& run) {
   write_results(result, prepared, run);
   if (inversion.failed())
     throw Error(ErrorKind::not_converged, "no step along the first gradient lowers the misfit")
-        .hint("look whether records, sources and time step belong together; --dry-run shows the settings");
+        .hint("look whether records, sources and time step belong together; " + setting("dry_run") +
+              " shows the settings");
 }
 
 }  // namespace
 
 Verb fwi_verb() {
-  return {.name = "maxwell fwi",
-          .summary = "Invert radar records for permittivity and conductivity",
-          .details =
-              "Full-waveform inversion from one run file: [model] is the start, [data] names the records, and each "
-              "[[inversion.stage]] adds frequencies. `sonde maxwell init` writes a run file with every key explained.\n\n"
-              "The folder of the result has result.h5 (models of all stages, gradient, history, sources, records "
-              "measured and computed), history.csv and a checkpoint. A limit that ends an inversion is a success and is "
-              "reported; an inversion whose first step finds no descent ends with status 7.\n\n"
-              "After an interruption the same command with " +
-              setting("resume") + " continues from the checkpoint, with the bits of an inversion that was not stopped.",
-          .examples = {{"sonde maxwell fwi crosshole.toml", "Results in crosshole_fwi/"},
-                       {"sonde maxwell fwi crosshole.toml --dry-run", "Memory, storage and sampling, without any work"},
-                       {"sonde maxwell fwi crosshole.toml --set inversion.tv=0.01 -o smooth", "With another setting"},
-                       {"sonde maxwell fwi crosshole.toml --resume", "Continue after an interruption"}},
-          .tables = [] { return RunFile().tables().outline(); },
-          .plans = true,
-          .watched = Watched{},
-          .invoke = invocation<FwiOptions, run_fwi>};
+  return {
+      .name = "maxwell fwi",
+      .summary = "Invert radar records for permittivity and conductivity",
+      .details =
+          "Full-waveform inversion from one run file: [model] is the start, [data] names the records, and each "
+          "[[inversion.stage]] adds frequencies. `sonde maxwell init` writes a run file with every key explained.\n\n"
+          "The folder of the result has result.h5 (models of all stages, gradient, history, sources, records "
+          "measured and computed), history.csv and a checkpoint. A limit that ends an inversion is a success and is "
+          "reported; an inversion whose first step finds no descent ends with status 7.\n\n"
+          "After an interruption the same command with " +
+          setting("resume") + " continues from the checkpoint, with the bits of an inversion that was not stopped.",
+      .examples = {{"sonde maxwell fwi crosshole.toml", "Results in crosshole_fwi/"},
+                   {"sonde maxwell fwi crosshole.toml --dry-run", "Memory, storage and sampling, without any work"},
+                   {"sonde maxwell fwi crosshole.toml --set inversion.tv=0.01 -o smooth", "With another setting"},
+                   {"sonde maxwell fwi crosshole.toml --resume", "Continue after an interruption"}},
+      .tables = [] { return RunFile().tables().outline(); },
+      .plans = true,
+      .watched = Watched{},
+      .invoke = invocation<FwiOptions, run_fwi>};
 }
 
 }  // namespace sonde::maxwell
