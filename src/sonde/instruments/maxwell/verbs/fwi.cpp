@@ -114,7 +114,6 @@ void read_inputs(const FwiOptions& options, Run& run, Prepared& made) {
   if (file.data.file.empty())
     throw Error(ErrorKind::bad_input, "no data.file: expected records, as `sonde maxwell run` writes them");
   made.observed = read_data(file, run);
-  run.add_settings("run_file", file.tables().echo());
   made.experiment = experiment_of(options, file, run);
   made.settings = file.inversion.settings();
   made.unknowns = file.inversion.parameters(made.experiment.grid.mode, made.experiment.dominant_frequency);
@@ -166,9 +165,7 @@ std::unique_ptr<ExperimentWaves> make_waves(const FwiOptions& options, const Pre
                   prepared.unknowns.sigma ? "sigma" : ""));
   run.say(fmt::format("storage   {}: {}", text_of(waves->storage()), waves->storage().because));
   report_plan(
-      plan,
-      planned(prepared.experiment, options, waves->waves().problem().grid.count(),
-                      waves->waves().inner_steps()),
+      plan, planned(prepared.experiment, options, waves->waves().problem().grid.count(), waves->waves().inner_steps()),
       options.force, run);
   // Stores of fields reserve their own bytes when they are made.
   const std::size_t stores = static_cast<std::size_t>(waves->in_flight().value) * waves->storage().host_bytes;

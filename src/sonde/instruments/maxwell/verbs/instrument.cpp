@@ -9,7 +9,8 @@ namespace {
 
 // In the order of the overview.
 std::vector<Verb> verbs() {
-  return {run_verb(), gradient_verb(), born_verb(), fwi_verb(), init_verb(), plot_verb(), convert_verb(), verify_verb()};
+  return {run_verb(),  gradient_verb(), born_verb(),    fwi_verb(),
+          init_verb(), plot_verb(),     convert_verb(), verify_verb()};
 }
 
 }  // namespace
