@@ -6,34 +6,42 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <mutex>
 #include <utility>
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/ranks/tree_sum.h"
 #include "sonde/instruments/maxwell/run/experiment_run.h"
-#include "sonde/instruments/maxwell/run/tree_sum.h"
 
 namespace sonde::maxwell {
 namespace {
 
-void add_to(std::vector<double>& to, const std::vector<double>& from) {
-  to.resize(std::max(to.size(), from.size()));
-  for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+/// What a shot adds, as one list of numbers.
+NumberSum packed(double value, double squares, const ModelChange& gradient, const std::vector<double>& energy) {
+  NumberSum made{{value, squares}};
+  for (const std::vector<double>* part : {&gradient.eps_r, &gradient.sigma, &energy})
+    made.values.insert(made.values.end(), part->begin(), part->end());
+  return made;
 }
 
-struct ShotSum : MisfitGradient {
-  ShotSum& operator+=(const ShotSum& other) {
-    value += other.value;
-    squares += other.squares;
-    add_to(gradient.eps_r, other.gradient.eps_r);
-    add_to(gradient.sigma, other.gradient.sigma);
-    add_to(energy, other.energy);
-    return *this;
-  }
-};
+MisfitGradient unpacked(const std::vector<double>& numbers, const GradientOf& of, std::size_t elements, bool energy) {
+  MisfitGradient made;
+  if (numbers.empty()) return made;
+  made.value = numbers[0];
+  made.squares = numbers[1];
+  auto next = numbers.begin() + 2;
+  const auto take = [&](bool wanted, std::vector<double>& to) {
+    if (!wanted) return;
+    to.assign(next, next + static_cast<Index>(elements));
+    next += static_cast<Index>(elements);
+  };
+  take(of.eps_r, made.gradient.eps_r);
+  take(of.sigma, made.gradient.sigma);
+  take(energy, made.energy);
+  return made;
+}
 
 /// A model on which `waves` can be run: 1 where nothing moves.
 bool is_finite(const Model& model) {
@@ -186,62 +194,61 @@ struct ExperimentWaves::Impl {
     return made;
   }
 
-  /// Calls body(place in the list, operator) for each shot.
+  /// Calls body(place in the list, operator) for each shot of this rank.
   template <class Body>
   void for_each_shot(std::span<const ShotSignals> shots_of, const Body& body) {
-    const auto count = static_cast<Index>(shots_of.size());
+    const Share mine = share_of(settings.ranks, static_cast<Index>(shots_of.size()));
     if (operators.size() == 1) {
-      for (Index i = 0; i < count; ++i) body(i, operators.front());
+      for (Index i = mine.first; i < mine.last; ++i) body(i, operators.front());
       return;
     }
     // Each piece takes an operator that is free.
     std::mutex mutex;
     std::vector<Operator*> free;
     for (Operator& each : operators) free.push_back(&each);
-    const auto flying = static_cast<Index>(operators.size());
-    Index next = 0;
-    parallel_for(flying, 1, [&](Index, Index, Worker&) {
-      Operator* mine = nullptr;
+    Index next = mine.first;
+    parallel_for(static_cast<Index>(operators.size()), 1, [&](Index, Index, Worker&) {
+      Operator* taken = nullptr;
       for (;;) {
         Index shot = 0;
         {
           const std::lock_guard lock(mutex);
-          if (mine == nullptr) {
-            mine = free.back();
+          if (taken == nullptr) {
+            taken = free.back();
             free.pop_back();
           }
           shot = next++;
         }
-        if (shot >= count) return;
-        body(shot, *mine);
+        if (shot >= mine.last) return;
+        body(shot, *taken);
       }
     });
   }
 
-  [[nodiscard]] MisfitGradient gradient(std::span<const ShotSignals> shots_of, const ShotMisfit& misfit) {
-    TreeSum<ShotSum> sum(static_cast<Index>(shots_of.size()));
+  [[nodiscard]] MisfitGradient gradient(std::span<const ShotSignals> shots_of, const ShotMisfit& misfit, bool energy) {
+    TreeSum<NumberSum> sum(static_cast<Index>(shots_of.size()));
     std::mutex mutex;
     for_each_shot(shots_of, [&](Index place, Operator& waves) {
       const ShotSignals& signals = shots_of[static_cast<std::size_t>(place)];
-      ShotSum one;
+      double squares = 0;
       const ShotGradient found =
           waves.gradient(shot_of(signals, waves), [&](std::span<const double> record, std::span<double> residual) {
             const Gather computed = gather_of(signals.shot, {record.begin(), record.end()});
             const std::lock_guard lock(mutex);
             RecordMisfit made = misfit(signals.shot, computed);
             std::copy(made.residual.begin(), made.residual.end(), residual.begin());
-            one.squares = made.squares;
+            squares = made.squares;
             return made.value;
           });
-      one.value = found.value;
       const Grid& grid = waves.problem().grid;
-      const PaddingGradient padding = settings.of.padding;
-      one.gradient = gather_change(found.medium, experiment.model.location, padding, grid);
-      one.energy = gather_change({found.energy, {}, {}}, experiment.model.location, padding, grid).eps_r;
+      const auto gathered = [&](const ComponentChange& change) {
+        return gather_change(change, experiment.model.location, settings.of.padding, grid);
+      };
+      NumberSum one = packed(found.value, squares, gathered(found.medium), gathered({found.energy, {}, {}}).eps_r);
       const std::lock_guard lock(mutex);
       sum.add(place, std::move(one));
     });
-    return sum.result();
+    return unpacked(sum_over_ranks(sum, settings.ranks), settings.of, experiment.model.eps_r.size(), energy);
   }
 
   /// J' W J change: the linearised run, and the transpose of what is made of its records.
@@ -250,7 +257,7 @@ struct ExperimentWaves::Impl {
     const MaterialLocation location = experiment.model.location;
     const PaddingGradient padding = settings.of.padding;
     const ComponentChange located = locate_change(change, location, padding, operators.front().problem().grid);
-    TreeSum<ShotSum> sum(static_cast<Index>(shots_of.size()));
+    TreeSum<NumberSum> sum(static_cast<Index>(shots_of.size()));
     std::mutex mutex;
     for_each_shot(shots_of, [&](Index place, Operator& waves) {
       const ShotSignals& signals = shots_of[static_cast<std::size_t>(place)];
@@ -265,12 +272,19 @@ struct ExperimentWaves::Impl {
         std::copy(weighted.begin(), weighted.end(), residual.begin());
         return 0.0;
       });
-      ShotSum one;
-      one.gradient = gather_change(found.medium, location, padding, waves.problem().grid);
+      NumberSum one = packed(0, 0, gather_change(found.medium, location, padding, waves.problem().grid), {});
       const std::lock_guard lock(mutex);
       sum.add(place, std::move(one));
     });
-    return sum.result().gradient;
+    return unpacked(sum_over_ranks(sum, settings.ranks), settings.of, experiment.model.eps_r.size(), false).gradient;
+  }
+
+  /// The records of a shot from the rank that has made them.
+  void send(Gather& records, Index place, Index count) const {
+    if (settings.ranks.size() == 1) return;
+    int owner = 0;
+    while (place >= count * (owner + 1) / settings.ranks.size()) ++owner;
+    settings.ranks.broadcast(std::span(records.samples), owner);
   }
 };
 
@@ -292,19 +306,22 @@ double ExperimentWaves::dt() const { return impl_->experiment.dt; }
 void ExperimentWaves::record(const Model& model, std::span<const ShotSignals> shots,
                              const std::function<void(Index shot, const Gather& computed)>& take) {
   if (!impl_->take(model)) throw Error(ErrorKind::bad_input, "the time step is not stable in this model");
-  std::mutex mutex;
-  std::map<Index, Gather> waiting;  // those that are done before one to their left
-  Index next = 0;
+  const auto count = static_cast<Index>(shots.size());
+  std::vector<Gather> made(shots.size());
   impl_->for_each_shot(shots, [&](Index place, Operator& waves) {
     const ShotSignals& signals = shots[static_cast<std::size_t>(place)];
-    Gather made = impl_->gather_of(signals.shot, waves.forward(impl_->shot_of(signals, waves)));
-    const std::lock_guard lock(mutex);
-    waiting.emplace(place, std::move(made));
-    for (auto it = waiting.find(next); it != waiting.end(); it = waiting.find(++next)) {
-      take(shots[static_cast<std::size_t>(next)].shot, it->second);
-      waiting.erase(it);
-    }
+    made[static_cast<std::size_t>(place)] =
+        impl_->gather_of(signals.shot, waves.forward(impl_->shot_of(signals, waves)));
   });
+  for (Index place = 0; place < count; ++place) {
+    const Index shot = shots[static_cast<std::size_t>(place)].shot;
+    Gather records = std::move(made[static_cast<std::size_t>(place)]);
+    if (records.samples.empty())
+      records = Gather(experiment().steps,
+                       static_cast<Index>(experiment().shots[static_cast<std::size_t>(shot)].receivers.size()));
+    impl_->send(records, place, count);
+    take(shot, records);
+  }
 }
 
 ModelChange ExperimentWaves::gauss_newton(const Model& model, std::span<const ShotSignals> shots,
@@ -326,7 +343,7 @@ MisfitGradient ExperimentWaves::gradient(const Model& model, std::span<const Sho
     of.energy = illumination == Illumination::summed;
     for (Operator& each : impl_->operators) each.prepare_gradient(of, impl_->storage, impl_->budgets);
   }
-  return impl_->gradient(shots, misfit);
+  return impl_->gradient(shots, misfit, illumination == Illumination::summed);
 }
 
 }  // namespace sonde::maxwell

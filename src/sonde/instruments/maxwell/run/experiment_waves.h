@@ -7,6 +7,7 @@
 #include "sonde/engine/base/choice.h"
 #include "sonde/engine/memory/memory_plan.h"
 #include "sonde/engine/memory/tier.h"
+#include "sonde/engine/ranks/ranks.h"
 #include "sonde/instruments/maxwell/invert/wave_operator.h"
 #include "sonde/instruments/maxwell/read/experiment.h"
 #include "sonde/instruments/maxwell/run/operator.h"
@@ -18,12 +19,14 @@ struct WaveSettings {
   double least_eps_r = 0;        ///< of the models to come; 0: that of the experiment
   double highest_frequency = 0;  ///< Hz, of sources and residuals: decides the safe sampling interval
   StorageSettings storage{};
+  Ranks ranks = Ranks::alone();  ///< that share the shots: each runs neighbouring ones
   Index in_flight = 0;  ///< shots that run at the same time; 0: as many as threads where that is faster than one
 };
 
 /// The waves of an experiment in other models on its cells, shot by shot or several shots at a time, each on a thread
-/// of its own. Records and gradients do not depend on that: gradients of shots are added along a fixed binary tree over
-/// their places in the list.
+/// of its own. Several ranks share the shots and make the same calls; all get all records and the whole gradient. The
+/// numbers do not depend on any of that: gradients of shots are added along a fixed binary tree over their places in
+/// the list.
 class ExperimentWaves : public WaveOperator {
  public:
   /// Measures for some steps whether shots run faster together, where that is left to it and memory allows both.

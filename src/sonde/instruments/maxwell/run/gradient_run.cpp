@@ -6,28 +6,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "sonde/engine/ranks/tree_sum.h"
 #include "sonde/instruments/maxwell/run/experiment_run.h"
 #include "sonde/instruments/maxwell/run/native_run.h"
-#include "sonde/instruments/maxwell/run/tree_sum.h"
 
 namespace sonde::maxwell {
-namespace {
-
-struct ShotPart {
-  double misfit = 0;
-  ModelChange model{};
-  ShotPart& operator+=(const ShotPart& other) {
-    misfit += other.misfit;
-    for (const auto& [to, from] :
-         {std::pair(&model.eps_r, &other.model.eps_r), std::pair(&model.sigma, &other.model.sigma),
-          std::pair(&model.mu_r, &other.model.mu_r)})
-      for (std::size_t i = 0; i < from->size(); ++i) (*to)[i] += (*from)[i];
-    return *this;
-  }
-};
-
-}  // namespace
-
 StoragePlan plan_gradient(const Operator& waves, const GradientOf& of, const StorageSettings& storage,
                           std::size_t sources, std::size_t receivers, const TierBudgets& budgets, RunPlan& plan) {
   waves.add_memory(plan.memory, sources, receivers, &of);
@@ -43,10 +26,11 @@ StoragePlan plan_gradient(const Operator& waves, const GradientOf& of, const Sto
 }
 
 GradientRun::GradientRun(Experiment experiment, ObservedData observed, const GradientOf& of,
-                         const StorageSettings& storage, const TierBudgets& budgets)
+                         const StorageSettings& storage, const TierBudgets& budgets, const Ranks& ranks)
     : experiment_(std::move(experiment)),
       observed_(std::move(observed)),
       of_(of),
+      ranks_(ranks),
       waves_(make_operator(experiment_)),
       plan_(plan_run(waves_, highest_frequency(experiment_))) {
   std::size_t sources = 0, receivers = 0;
@@ -73,13 +57,13 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
   const std::size_t shots = experiment_.shots.size();
   const auto steps = static_cast<std::size_t>(experiment_.steps),
              receivers = static_cast<std::size_t>(observed_.receivers());
-  TreeSum<ShotPart> sum(static_cast<Index>(shots));
-  SurveyGradient made;
-  for (std::size_t s = 0; s < shots; ++s) {
+  TreeSum<NumberSum> sum(static_cast<Index>(shots));
+  std::vector<double> sources;  // [shot of this rank][source][step]
+  const Share mine = share_of(ranks_, static_cast<Index>(shots));
+  for (auto s = static_cast<std::size_t>(mine.first); s < static_cast<std::size_t>(mine.last); ++s) {
     std::vector<std::string> said_before;
-    const Shot shot = shot_on_grid(experiment_.shots[s], waves_.problem().grid, said_before);
-    ShotGradient found = waves_.gradient(
-        shot,
+    const ShotGradient found = waves_.gradient(
+        shot_on_grid(experiment_.shots[s], waves_.problem().grid, said_before),
         [&](std::span<const double> record, std::span<double> residual) {
           double value = 0;
           for (std::size_t r = 0; r < receivers; ++r)
@@ -91,14 +75,36 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
           return value;
         },
         stepped);
-    sum.add(static_cast<Index>(s),
-            {found.value, gather_change(found.medium, experiment_.model.location, of_.padding, waves_.problem().grid)});
-    if (of_.sources) made.sources.push_back(std::move(found.sources));
+    const ModelChange model =
+        gather_change(found.medium, experiment_.model.location, of_.padding, waves_.problem().grid);
+    NumberSum one{{found.value}};
+    for (const std::vector<double>* part : {&model.eps_r, &model.sigma, &model.mu_r})
+      one.values.insert(one.values.end(), part->begin(), part->end());
+    sum.add(static_cast<Index>(s), std::move(one));
+    sources.insert(sources.end(), found.sources.begin(), found.sources.end());
   }
-  ShotPart all = sum.result();
-  made.misfit = all.misfit;
-  made.model = std::move(all.model);
+  SurveyGradient made;
+  const std::vector<double> all = sum_over_ranks(sum, ranks_);
+  made.misfit = all.front();
+  auto next = all.begin() + 1;
+  const auto elements = static_cast<Index>(experiment_.model.eps_r.size());
+  for (const auto& [wanted, to] : {std::pair(of_.eps_r, &made.model.eps_r), std::pair(of_.sigma, &made.model.sigma),
+                                   std::pair(of_.mu_r, &made.model.mu_r)})
+    if (wanted) {
+      to->assign(next, next + elements);
+      next += elements;
+    }
+  if (!of_.sources) return made;
+  const std::vector<double> gathered = ranks_.gather(std::span<const double>(sources));
+  const std::size_t each = gathered.size() / shots;
+  for (auto it = gathered.begin(); each > 0 && it != gathered.end(); it += static_cast<Index>(each))
+    made.sources.emplace_back(it, it + static_cast<Index>(each));
   return made;
+}
+
+Index GradientRun::shots_here() const {
+  const Share mine = share_of(ranks_, static_cast<Index>(experiment_.shots.size()));
+  return mine.last - mine.first;
 }
 
 }  // namespace sonde::maxwell

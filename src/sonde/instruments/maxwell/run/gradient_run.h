@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sonde/engine/memory/tier.h"
+#include "sonde/engine/ranks/ranks.h"
 #include "sonde/instruments/maxwell/read/experiment.h"
 #include "sonde/instruments/maxwell/read/observed_data.h"
 #include "sonde/instruments/maxwell/run/operator.h"
@@ -25,7 +26,7 @@ class GradientRun {
   /// Throws what make_operator() and plan_storage() throw; `observed` is checked against the experiment
   /// (require_recorded_by()).
   GradientRun(Experiment experiment, ObservedData observed, const GradientOf& of, const StorageSettings& storage,
-              const TierBudgets& budgets);
+              const TierBudgets& budgets, const Ranks& ranks = Ranks::alone());
 
   [[nodiscard]] const Experiment& experiment() const { return experiment_; }
   [[nodiscard]] const RunPlan& plan() const { return plan_; }
@@ -34,13 +35,18 @@ class GradientRun {
   [[nodiscard]] Index cells() const { return waves_.problem().grid.count(); }
   [[nodiscard]] Index steps() const { return waves_.inner_steps(); }
 
-  /// `stepped` is called after each step forwards.
+  /// Shots of this rank.
+  [[nodiscard]] Index shots_here() const;
+
+  /// `stepped` is called after each step forwards. Several ranks share the shots; all get the gradient of the model,
+  /// rank 0 that of the sources.
   [[nodiscard]] SurveyGradient run(const std::function<void()>& stepped = {});
 
  private:
   Experiment experiment_;
   ObservedData observed_;
   GradientOf of_;
+  Ranks ranks_;
   Operator waves_;
   RunPlan plan_;
   StoragePlan storage_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sonde/engine/ranks/tree_sum.h"
 #include "sonde/instruments/maxwell/run/experiment_run.h"
 
 namespace sonde::maxwell {
@@ -31,8 +32,9 @@ std::size_t experiment_bytes(const Experiment& experiment) {
   return given_bytes(experiment) + medium_bytes(experiment);
 }
 
-NativeRun::NativeRun(Experiment experiment, Kind kind)
+NativeRun::NativeRun(Experiment experiment, Kind kind, const Ranks& ranks)
     : experiment_(std::move(experiment)),
+      ranks_(ranks),
       waves_(make_operator(experiment_)),
       plan_(plan_run(waves_, highest_frequency(experiment_))) {
   plan_.warnings = place_warnings(experiment_, waves_.problem().grid);
@@ -54,14 +56,26 @@ ObservedData NativeRun::records(const std::function<std::vector<double>(std::siz
   ObservedData made = empty_data(experiment_);
   const auto steps = static_cast<std::size_t>(made.steps), shots = experiment_.shots.size();
   const auto receivers = static_cast<std::size_t>(made.receivers());
-  for (std::size_t s = 0; s < shots; ++s) {
+  const Share mine = share_of(ranks_, static_cast<Index>(shots));
+  std::vector<double> here;  // [shot of this rank][receiver][step]
+  for (Index s = mine.first; s < mine.last; ++s) {
     std::vector<std::string> said_before;
+    const auto shot = static_cast<std::size_t>(s);
     const std::vector<double> record =
-        record_of(s, shot_on_grid(experiment_.shots[s], waves_.problem().grid, said_before));
-    for (std::size_t r = 0; r < receivers; ++r)
-      for (std::size_t n = 0; n < steps; ++n) made.samples[(n * shots + s) * receivers + r] = record[r * steps + n];
+        record_of(shot, shot_on_grid(experiment_.shots[shot], waves_.problem().grid, said_before));
+    here.insert(here.end(), record.begin(), record.end());
+  }
+  const std::vector<double> all = ranks_.gather(std::span<const double>(here));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t n = i % steps, r = i / steps % receivers, s = i / steps / receivers;
+    made.samples[(n * shots + s) * receivers + r] = all[i];
   }
   return made;
+}
+
+Index NativeRun::shots_here() const {
+  const Share mine = share_of(ranks_, static_cast<Index>(experiment_.shots.size()));
+  return mine.last - mine.first;
 }
 
 ObservedData NativeRun::run(const std::function<void()>& stepped, const Watch& first_shot) {

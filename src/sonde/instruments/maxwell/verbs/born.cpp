@@ -53,6 +53,7 @@ void run_born(const BornOptions& options, Run& run) {
     throw Error(ErrorKind::not_supported, options.input + ": linearised runs take native models and run files");
   if (options.direction.empty())
     throw Error(ErrorKind::usage, setting("direction") + " is missing").hint("give the changes of the model");
+  const Ranks ranks = join_ranks(run);
   (void)run.device_for("native models run on the CPU");
   auto preparing = run.report().phase("prepare");
   RunFile file;
@@ -63,16 +64,17 @@ void run_born(const BornOptions& options, Run& run) {
   Experiment experiment = experiment_of(options, file, run);
   run.require_room_for(options.direction);
   const Direction direction = read_direction(options.direction, experiment);
-  NativeRun native(std::move(experiment), NativeRun::Kind::linearised);
+  NativeRun native(std::move(experiment), NativeRun::Kind::linearised, ranks);
   preparing.end();
   report_plan(native.plan(), planned(native.experiment(), options, native.cells(), native.steps()), options.force, run);
   if (run.dry_run()) return;
   const Reservation reserved =
       run.host_budget().reserve(native.plan().memory.peak_bytes, "the run of " + options.named(), smaller_model());
   ObservedData data;
-  simulate(
-      native.cells(), native.steps() * static_cast<Index>(native.experiment().shots.size()), run,
-      [&](ProgressMeter& progress) { data = native.born(direction, options.padding, [&] { progress.advance(); }); });
+  simulate(native.cells(), native.steps() * native.shots_here(), run, [&](ProgressMeter& progress) {
+    data = native.born(direction, options.padding, [&] { progress.advance(); });
+  });
+  if (run.silent()) return;
   Contents contents = contents_of(data);
   contents.attribute("made_by", made_by_text());
   contents.attribute("run_file", file.text());
@@ -104,6 +106,7 @@ Verb born_verb() {
           .tables = [] { return RunFile().tables().outline(); },
           .plans = true,
           .watched = Watched{},
+          .ranks = true,
           .invoke = invocation<BornOptions, run_born>};
 }
 

@@ -117,6 +117,7 @@ Reservation reserve_rest(const RunPlan& plan, const StoragePlan& storage, const 
 }
 
 void native_gradient(const GradientOptions& options, Run& run) {
+  const Ranks ranks = join_ranks(run);
   (void)run.device_for("native models run on the CPU");
   auto preparing = run.report().phase("prepare");
   RunFile file;
@@ -135,7 +136,8 @@ void native_gradient(const GradientOptions& options, Run& run) {
   require_recorded_by(experiment, observed, file.data.file);
   StorageSettings storage = file.storage.settings();
   storage.force = options.force;
-  GradientRun gradient(std::move(experiment), std::move(observed), options.of(), storage, budgets_of(storage, run));
+  GradientRun gradient(std::move(experiment), std::move(observed), options.of(), storage, budgets_of(storage, run),
+                       ranks);
   preparing.end();
   report_plan(gradient.plan(), planned(gradient.experiment(), options, gradient.cells(), gradient.steps()),
               options.force, run);
@@ -143,8 +145,9 @@ void native_gradient(const GradientOptions& options, Run& run) {
   if (run.dry_run()) return;
   const Reservation reserved = reserve_rest(gradient.plan(), gradient.storage(), options, run);
   SurveyGradient made;
-  simulate(gradient.cells(), gradient.steps() * static_cast<Index>(gradient.experiment().shots.size()), run,
+  simulate(gradient.cells(), gradient.steps() * gradient.shots_here(), run,
            [&](ProgressMeter& progress) { made = gradient.run([&] { progress.advance(); }); });
+  if (run.silent()) return;
   Contents contents = gradient_contents(gradient.experiment(), made);
   contents.attribute("run_file", file.text());
   give_gradient(std::move(contents), gradient.storage(), made.misfit, output, options, run);
@@ -152,6 +155,7 @@ void native_gradient(const GradientOptions& options, Run& run) {
 
 void gprmax_gradient(const GradientOptions& options, Run& run) {
   refuse_tables(options, run);
+  refuse_ranks(run);
   (void)run.device_for("models of gprMax run on the CPU");
   auto preparing = run.report().phase("prepare");
   RunFile lent;
@@ -207,6 +211,7 @@ Verb gradient_verb() {
       .tables = [] { return RunFile().tables().outline(); },
       .plans = true,
       .watched = Watched{},
+      .ranks = true,
       .invoke = invocation<GradientOptions, run_gradient>};
 }
 

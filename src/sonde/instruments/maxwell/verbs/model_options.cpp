@@ -53,6 +53,22 @@ void read_settings(const ModelOptions& options, const Run& run, RunFile& file) {
   problems.throw_if_any("the command line has several problems");
 }
 
+Ranks join_ranks(Run& run) {
+  const Ranks ranks = Ranks::world();
+  if (ranks.rank() != 0) run.be_silent();
+  run.share_machine(ranks.on_this_machine());
+  if (ranks.size() > 1) run.report().add_choice("ranks", Value(ranks.size()), "started together: they share the shots");
+  return ranks;
+}
+
+void refuse_ranks(Run& run) {
+  const Ranks ranks = Ranks::world();
+  if (ranks.rank() != 0) run.be_silent();
+  if (ranks.size() > 1)
+    throw Error(ErrorKind::not_supported, "several processes share the shots of a native model; gprMax's has one")
+        .hint("start one process, which uses all cores");
+}
+
 std::string smaller_model() { return "raise " + setting("memory") + ", or take larger cells"; }
 
 ObservedData read_data(RunFile& file, Run& run) {

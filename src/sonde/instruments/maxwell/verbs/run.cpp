@@ -120,6 +120,7 @@ FramedRun framed(const GprmaxRun& gprmax, Precision precision) {
 
 void run_gprmax(const RunOptions& given, Run& run) {
   refuse_tables(given, run);
+  refuse_ranks(run);
   (void)run.device_for("models of gprMax run on the CPU");
   auto preparing = run.report().phase("prepare");
   const GprmaxInput input = read_gprmax_input(given.input);
@@ -223,6 +224,7 @@ Verb run_verb() {
       .tables = [] { return RunFile().tables().outline(); },
       .plans = true,
       .watched = Watched{},
+      .ranks = true,
       .invoke = invocation<RunOptions, run_run>};
 }
 

@@ -64,10 +64,13 @@ void give_records(const ObservedData& data, const NativeRun& native, const RunFi
 }  // namespace
 
 void run_native(const RunOptions& options, Run& run) {
+  const Ranks ranks = join_ranks(run);
   (void)run.device_for("native models run on the CPU");
   auto preparing = run.report().phase("prepare");
   if (run.given("geometry_only"))
     throw Error(ErrorKind::usage, setting("geometry_only") + " is of models of gprMax").hint("leave it out");
+  if (ranks.size() > 1 && run.given("snapshots"))
+    throw Error(ErrorKind::not_supported, setting("snapshots") + " is of one process").hint("start one, or leave it out");
   if (run.given("runs"))
     throw Error(ErrorKind::usage, setting("runs") + " repeats models of gprMax; a native model has shots")
         .hint("leave it out");
@@ -76,7 +79,7 @@ void run_native(const RunOptions& options, Run& run) {
   const std::string output = output_of(options, file, run);
   require_plot(options.plot);
   if (!output.empty()) require_contents_path(output, {".h5", ".nc", ".npz"});
-  NativeRun native(experiment_of(options, file, run));
+  NativeRun native(experiment_of(options, file, run), NativeRun::Kind::plain, ranks);
   Frames frames(options.frames, framed(native), run);
   preparing.end();
   RunPlan plan = native.plan();
@@ -86,8 +89,9 @@ void run_native(const RunOptions& options, Run& run) {
       run.host_budget().reserve(plan.memory.peak_bytes, "the run of " + options.named(), smaller_model());
   if (run.dry_run()) return;
   ObservedData data;
-  simulate(native.cells(), native.steps() * static_cast<Index>(native.experiment().shots.size()), run,
+  simulate(native.cells(), native.steps() * native.shots_here(), run,
            [&](ProgressMeter& progress) { data = native.run([&] { progress.advance(); }, frames.watch()); });
+  if (run.silent()) return;
   give_records(data, native, file, output, run);
   frames.finish(run);
   Value& results = run.results();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/figure/chart.h"
+#include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/engine/run/run.h"
 #include "sonde/instruments/maxwell/grid/precision.h"
@@ -66,6 +67,10 @@ struct PlannedModel {
 [[nodiscard]] GprmaxRun prepare_gprmax(const ModelOptions& options, const GprmaxInput& input, Index runs, Run& run);
 /// Throws Error(usage) for settings of a run file, which have no meaning for a model of gprMax.
 void refuse_tables(const ModelOptions& options, const Run& run);
+/// All ranks of this run: rank 0 speaks for them from then on, and they share the memory of their machine.
+[[nodiscard]] Ranks join_ranks(Run& run);
+/// Throws Error(not_supported) where several were started: a model of gprMax is one shot.
+void refuse_ranks(Run& run);
 /// The remedy where memory is short.
 [[nodiscard]] std::string smaller_model();
 /// Says warnings, grid, steps, sampling and memory. Throws Error(bad_input) for cells that are too large, unless that
