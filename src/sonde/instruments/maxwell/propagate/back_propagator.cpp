@@ -5,6 +5,8 @@
 
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/maxwell/propagate/back_sweep.h"
+#include "sonde/instruments/maxwell/propagate/device_back_sweep.h"
+#include "sonde/instruments/maxwell/propagate/start_gradient.h"
 
 namespace sonde::maxwell {
 
@@ -17,21 +19,15 @@ struct BackPropagator<T>::Impl : stepping::Stepper<T> {
   stepping::SumArrays<T> sums;
 
   Impl(const Problem& p, Threads by) : stepping::Stepper<T>(p, Sense::transposed, by), sums(this->problem.grid) {}
-
-  /// psi as the run left it becomes the gradient of its start. That of E has begun the step before the first with the w
-  /// that is left; that of H, of u = -v, has its decay still before it.
-  void end_psi(double& psi, Component c, std::size_t t, const Triple& at, double w) const {
-    const Layer<T>& layer = this->layers[static_cast<std::size_t>(c)][t];
-    const CurlTerm term = curl_terms(c)[t];
-    const Index i = at[dimension(term.along)];
-    if (layer.empty() || !layer.has(i)) return;
-    psi = is_electric(c) ? psi - term.sign * w : -static_cast<double>(layer.b[static_cast<std::size_t>(i)]) * psi;
-  }
 };
 
 template <class T>
 BackPropagator<T>::BackPropagator(const Problem& problem, Threads threads)
     : impl_(std::make_unique<Impl>(problem, threads)) {}
+template <class T>
+BackPropagator<T>::BackPropagator(const Problem& problem, Device device, Threads threads)
+    : impl_(device.is_cpu() ? std::make_unique<Impl>(problem, threads) : nullptr),
+      device_(device.is_cpu() ? nullptr : std::make_unique<stepping::DeviceBackSweep<T>>(problem, device)) {}
 template <class T>
 BackPropagator<T>::~BackPropagator() = default;
 template <class T>
@@ -46,6 +42,7 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
   assert(residual.size() == static_cast<std::size_t>(steps) * shot.receivers.size());
   assert(sources.size() == static_cast<std::size_t>(steps) * count);
   stepping::require_currents(shot);
+  if (device_) return device_->run(shot, steps, residual, kept, wanted, sources);
   Impl& at = *impl_;
   at.sums.make(wanted);
   at.clear();
@@ -71,44 +68,43 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
 
 template <class T>
 SweepSums BackPropagator<T>::sums() const {
-  return impl_->sums.taken();
+  return device_ ? device_->sums() : impl_->sums.taken();
 }
 
 template <class T>
 void BackPropagator<T>::clear_sums() {
-  impl_->sums.clear();
+  device_ ? device_->clear_sums() : impl_->sums.clear();
 }
 
 template <class T>
 State BackPropagator<T>::start() const {
-  State made = impl_->state();
-  const Grid& grid = impl_->problem.grid;
-  for (const Component c : grid.components()) {
-    const auto which = static_cast<std::size_t>(c);
-    for_each_node(grid, [&](const Triple& n, std::size_t node) {
-      const Index row = impl_->table_row(n[0], n[1]);
-      double& value = made.fields[which][node];
-      for (std::size_t t = 0; t < 2; ++t)
-        if (!made.psi[which][t].empty()) impl_->end_psi(made.psi[which][t][node], c, t, n, value);
-      // From w = cb (lambda_E + what the poles would pass on next) and u = -cq lambda_H.
-      const auto factor = static_cast<double>((is_electric(c) ? impl_->cb : impl_->cq)[place(c)][row][n[2]]);
-      value = factor == 0 ? 0 : (is_electric(c) ? value : -value) / factor;
-      for (std::size_t p = 0; is_electric(c) && factor != 0 && p < impl_->poles.size(); ++p)
-        value -= static_cast<double>(impl_->poles[p][place(c)]->bP[row][n[2]]) * made.polarisation[p][place(c)][node];
-    });
-  }
-  return made;
+  if (device_) return device_->start();
+  Impl& at = *impl_;
+  return stepping::start_gradient(
+      at.state(), at.problem.grid,
+      [&](Component c, const Triple& node, std::size_t) {
+        const RowTable<T>& table = (is_electric(c) ? at.cb : at.cq)[place(c)];
+        return static_cast<double>(table[at.table_row(node[0], node[1])][node[2]]);
+      },
+      [&](std::size_t p, Component c, const Triple& node, std::size_t) {
+        return static_cast<double>(at.poles[p][place(c)]->bP[at.table_row(node[0], node[1])][node[2]]);
+      },
+      [&](Component c, std::size_t t, Index i) {
+        const Layer<T>& layer = at.layers[static_cast<std::size_t>(c)][t];
+        return !layer.empty() && layer.has(i) ? static_cast<double>(layer.b[static_cast<std::size_t>(i)]) : -1.0;
+      });
 }
 
 template <class T>
 std::size_t BackPropagator<T>::bytes() const {
-  return impl_->bytes() + impl_->sums.bytes();
+  return device_ ? device_->bytes() : impl_->bytes() + impl_->sums.bytes();
 }
 
 template <class T>
-PropagatorBytes BackPropagator<T>::bytes_for(const Grid& grid, std::size_t poles, const Wanted& wanted) {
-  PropagatorBytes made = Propagator<T>::bytes_for(grid, poles);
-  const std::size_t field = sizeof(T) * static_cast<std::size_t>(Lattice(grid).elements());
+PropagatorBytes BackPropagator<T>::bytes_for(const Grid& grid, std::size_t poles, const Wanted& wanted, Device device) {
+  PropagatorBytes made = Propagator<T>::bytes_for(grid, poles, device);
+  const std::size_t field = device.is_cpu() ? sizeof(T) * static_cast<std::size_t>(Lattice(grid).elements())
+                                            : stepping::DeviceStepper<T>::field_bytes(grid);
   // What layers carry is as much as their psi, which is part of the state.
   std::size_t carried = made.state;
   for (const Component c : grid.components()) {

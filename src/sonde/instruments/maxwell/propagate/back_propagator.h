@@ -4,11 +4,16 @@
 #include <memory>
 #include <span>
 
+#include "sonde/engine/device/device.h"
 #include "sonde/instruments/maxwell/propagate/kept_fields.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 #include "sonde/instruments/maxwell/propagate/propagator.h"
 
 namespace sonde::maxwell {
+namespace stepping {
+template <class T>
+class DeviceBackSweep;
+}
 
 /// Which sums over the steps are made (SweepSums): those of H need H of every step.
 struct Wanted {
@@ -20,11 +25,12 @@ struct Wanted {
 /// The exact transpose of Propagator::run() by one sweep backwards, on the fast path of the CPU: the same factors,
 /// stencils and planes, so that a step costs what a step forwards does and the reading of two stored fields. Models
 /// with poles: their sources, starts, eps_r (eps_inf) and sigma; deps and tau have no gradient here. The numbers do not
-/// depend on threads.
+/// depend on threads. On a GPU as Propagator is; what is kept is then of a run there.
 template <class T>
 class BackPropagator {
  public:
   explicit BackPropagator(const Problem& problem, Threads threads = Threads::all);
+  BackPropagator(const Problem& problem, Device device, Threads threads = Threads::all);
   ~BackPropagator();
   BackPropagator(BackPropagator&&) noexcept;
   BackPropagator& operator=(BackPropagator&&) noexcept;
@@ -43,11 +49,13 @@ class BackPropagator {
 
   [[nodiscard]] std::size_t bytes() const;
   /// At most so many for a problem of this grid, before one is made.
-  [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, const Wanted& wanted);
+  [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, const Wanted& wanted,
+                                                 Device device = Device::cpu());
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;                              ///< on the CPU
+  std::unique_ptr<stepping::DeviceBackSweep<T>> device_{};  ///< on a GPU
 };
 
 extern template class BackPropagator<float>;

@@ -3,7 +3,9 @@
 
 #include <cassert>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/maxwell/propagate/device_born_run.h"
 #include "sonde/instruments/maxwell/propagate/linear_pair.h"
 
 namespace sonde::maxwell {
@@ -11,6 +13,10 @@ namespace sonde::maxwell {
 using stepping::Injections;
 
 namespace {
+
+[[nodiscard]] bool any(const PlaneHooks& hooks) {
+  return hooks.before_magnetic || hooks.after_magnetic || hooks.before_electric || hooks.after_electric;
+}
 
 /// One after the other.
 PlaneHooks both(const PlaneHooks& first, const PlaneHooks& second) {
@@ -33,9 +39,13 @@ struct BornPropagator<T>::Impl : stepping::LinearPair<T> {
 };
 
 template <class T>
-BornPropagator<T>::BornPropagator(const Problem& problem, const ComponentChange& change)
-    : impl_(std::make_unique<Impl>(problem, step_change(change, problem.medium, problem.grid, problem.dt, problem.loss),
-                                   stepping::Sense::forward)) {}
+BornPropagator<T>::BornPropagator(const Problem& problem, const ComponentChange& change, Device device) {
+  const StepChange by = step_change(change, problem.medium, problem.grid, problem.dt, problem.loss);
+  if (device.is_cpu())
+    impl_ = std::make_unique<Impl>(problem, by, stepping::Sense::forward);
+  else
+    device_ = std::make_unique<stepping::DeviceBornRun<T>>(problem, by, device);
+}
 template <class T>
 BornPropagator<T>::~BornPropagator() = default;
 template <class T>
@@ -45,11 +55,12 @@ BornPropagator<T>& BornPropagator<T>::operator=(BornPropagator&&) noexcept = def
 
 template <class T>
 void BornPropagator<T>::clear() {
-  impl_->clear();
+  device_ ? device_->clear() : impl_->clear();
 }
 
 template <class T>
 void BornPropagator<T>::set_state(const State& background, const State& perturbation) {
+  if (device_) return device_->set_state(background, perturbation);
   impl_->background.set_state(background);
   impl_->moved.set_state(perturbation);
 }
@@ -58,10 +69,16 @@ template <class T>
 void BornPropagator<T>::run(const Acquisition& shot, Index steps, std::span<const double> amplitudes,
                             std::span<const double> amplitude_changes, std::span<double> record,
                             std::span<double> record_change, const Beside& beside) {
-  Impl& at = *impl_;
   const std::size_t sources = shot.sources.size(), receivers = shot.receivers.size();
   assert(amplitudes.size() == static_cast<std::size_t>(steps) * sources);
   assert(record_change.size() == static_cast<std::size_t>(steps) * receivers);
+  if (device_) {
+    if (any(beside.background) || any(beside.change))
+      throw Error(ErrorKind::not_supported, "work beside the planes of a linearised step: not on a GPU")
+          .hint("run on the CPU");
+    return device_->run(shot, steps, amplitudes, amplitude_changes, record, record_change, beside.before, beside.after);
+  }
+  Impl& at = *impl_;
   const Injections<T> injections = at.background.injections(shot.sources);
   const Injections<T> none(injections.size());
   const std::vector<Index> bounds = at.background.parts();
@@ -87,16 +104,18 @@ void BornPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
 
 template <class T>
 const T* BornPropagator<T>::row(Component c, Index k, Index j) const {
+  assert(impl_ != nullptr);
   return impl_->background.row_of(c, k, j);
 }
 template <class T>
 const T* BornPropagator<T>::change_row(Component c, Index k, Index j) const {
+  assert(impl_ != nullptr);
   return impl_->moved.row_of(c, k, j);
 }
 
 template <class T>
 std::size_t BornPropagator<T>::bytes() const {
-  return impl_->bytes();
+  return device_ ? device_->bytes() : impl_->bytes();
 }
 
 template class BornPropagator<float>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sonde/engine/device/stream.h"
 #include "sonde/instruments/maxwell/grid/component.h"
 
 namespace sonde::maxwell {
@@ -16,7 +17,8 @@ struct NodeBox {
   }
 };
 
-/// The fields of a run, as the sweep backwards over its steps asks for them: E, and H where it was kept.
+/// The fields of a run, as the sweep backwards over its steps asks for them: E, and H where it was kept. Of a run on a
+/// GPU they come to its memory, and the rows of a component lie one after the other: its first row is the whole box.
 template <class T>
 class KeptFields {
  public:
@@ -32,6 +34,8 @@ class KeptFields {
     const T *before = nullptr, *after = nullptr, *difference = nullptr, *sum = nullptr;
   };
   [[nodiscard]] virtual Row row(Component c, Index k, Index j) const = 0;
+  /// On a GPU the queue by which they come; nullptr on the CPU.
+  [[nodiscard]] virtual Stream* stream() const { return nullptr; }
 };
 
 }  // namespace sonde::maxwell

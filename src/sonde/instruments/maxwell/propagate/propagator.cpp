@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/maxwell/propagate/propagator.h"
 
+#include <fmt/format.h>
+
 #include <cassert>
 #include <cstring>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/instruments/maxwell/propagate/device_stepper.h"
 #include "sonde/instruments/maxwell/propagate/stepper.h"
 
 namespace sonde::maxwell {
@@ -20,6 +24,12 @@ template <class T>
 Propagator<T>::Propagator(const Problem& problem, Threads threads)
     : impl_(std::make_unique<Impl>(problem, stepping::Sense::forward, threads)) {}
 template <class T>
+Propagator<T>::Propagator(const Problem& problem, Device device, Threads threads)
+    : impl_(device.is_cpu() ? std::make_unique<Impl>(problem, stepping::Sense::forward, threads) : nullptr),
+      device_(device.is_cpu()
+                  ? nullptr
+                  : std::make_unique<stepping::DeviceStepper<T>>(problem, device, stepping::Sense::forward)) {}
+template <class T>
 Propagator<T>::~Propagator() = default;
 template <class T>
 Propagator<T>::Propagator(Propagator&&) noexcept = default;
@@ -28,21 +38,22 @@ Propagator<T>& Propagator<T>::operator=(Propagator&&) noexcept = default;
 
 template <class T>
 void Propagator<T>::clear() {
-  impl_->clear();
+  device_ ? device_->clear() : impl_->clear();
 }
 
 template <class T>
 void Propagator<T>::set_state(const State& state) {
-  impl_->set_state(state);
+  device_ ? device_->set_state(state) : impl_->set_state(state);
 }
 
 template <class T>
 State Propagator<T>::state() const {
-  return impl_->state();
+  return device_ ? device_->state() : impl_->state();
 }
 
 template <class T>
 std::size_t Propagator<T>::state_bytes() const {
+  if (device_) return device_->state_bytes();
   std::size_t total = 0;
   impl_->for_each_changing([&](const T*, std::size_t count) { total += count * sizeof(T); });
   return total;
@@ -51,6 +62,7 @@ std::size_t Propagator<T>::state_bytes() const {
 template <class T>
 void Propagator<T>::save(std::span<std::byte> to) const {
   assert(to.size() == state_bytes());
+  if (device_) return device_->save(to);
   impl_->for_each_changing([&](const T* elements, std::size_t count) {
     std::memcpy(to.data(), elements, count * sizeof(T));
     to = to.subspan(count * sizeof(T));
@@ -60,6 +72,7 @@ void Propagator<T>::save(std::span<std::byte> to) const {
 template <class T>
 void Propagator<T>::restore(std::span<const std::byte> from) {
   assert(from.size() == state_bytes());
+  if (device_) return device_->restore(from);
   impl_->for_each_changing([&](T* elements, std::size_t count) {
     std::memcpy(elements, from.data(), count * sizeof(T));
     from = from.subspan(count * sizeof(T));
@@ -68,11 +81,13 @@ void Propagator<T>::restore(std::span<const std::byte> from) {
 
 template <class T>
 const T* Propagator<T>::row(Component c, Index k, Index j) const {
+  require_host("a row of the fields");
   return impl_->row_of(c, k, j);
 }
 
 template <class T>
 View<T, 3> Propagator<T>::field(Component c) {
+  if (device_) return device_->on_host(c);
   const Triple& n = impl_->lattice.extents;
   View<T, 3> made(impl_->row_of(c, 0, 0), n[0], n[1], n[2]);
   made.stride[0] = impl_->lattice.stride(Axis::z);
@@ -82,7 +97,7 @@ View<T, 3> Propagator<T>::field(Component c) {
 
 template <class T>
 void Propagator<T>::fields_changed() {
-  impl_->clear_walls();
+  device_ ? device_->put_back() : impl_->clear_walls();
 }
 
 template <class T>
@@ -91,6 +106,7 @@ void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const do
   const std::size_t sources = shot.sources.size(), receivers = shot.receivers.size();
   assert(amplitudes.size() == static_cast<std::size_t>(steps) * sources);
   assert(record.size() == static_cast<std::size_t>(steps) * receivers);
+  if (device_) return run_on_device(shot, steps, amplitudes, record, beside);
   const Injections<T> injections = impl_->injections(shot.sources);
   const std::vector<Index> bounds = impl_->parts();
   for (Index n = 0; n < steps; ++n) {
@@ -103,12 +119,71 @@ void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const do
 }
 
 template <class T>
-std::size_t Propagator<T>::bytes() const {
-  return impl_->bytes();
+void Propagator<T>::require_host(const char* what) const {
+  if (device_)
+    throw Error(ErrorKind::not_supported, fmt::format("{}: the fields are in the memory of a GPU", what))
+        .hint("run on the CPU");
 }
 
 template <class T>
-PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles) {
+void Propagator<T>::run_on_device(const Acquisition& shot, Index steps, std::span<const double> amplitudes,
+                                  std::span<double> record, const Beside& beside) {
+  if (beside.planes.before_magnetic || beside.planes.after_magnetic || beside.planes.before_electric ||
+      beside.planes.after_electric)
+    require_host("work beside the planes of a step");
+  using Fields = stepping::DeviceStepper<T>;
+  device_->prepare(shot.sources, amplitudes, shot.receivers, steps);
+  const bool alone = !beside.before && !beside.after;
+  for (Index n = 0; n < steps;) {
+    check_interrupt();
+    if (alone && n + Fields::at_once <= steps) {
+      device_->steps_at_once();
+      n += Fields::at_once;
+      continue;
+    }
+    if (beside.before) beside.before(n);
+    device_->step();
+    if (beside.after) beside.after(n, *this);
+    ++n;
+  }
+  const std::vector<double> samples = device_->samples();
+  std::copy(samples.begin(), samples.end(), record.begin());
+}
+
+template <class T>
+Stream* Propagator<T>::stream() const {
+  return device_ ? &device_->stream() : nullptr;
+}
+
+template <class T>
+void Propagator<T>::sample(const NodeBox& box, std::span<const Component> components, T* to) const {
+  sample_change(box, components, nullptr, to, nullptr);
+}
+
+template <class T>
+void Propagator<T>::sample_change(const NodeBox& box, std::span<const Component> components, const T* before,
+                                  T* difference, T* sum) const {
+  assert(device_ != nullptr);
+  device::BoxFields<T> made = device_->in_box(box);
+  Index at = 0;
+  for (const Component c : components) {
+    made.field[made.fields++] = {.field = device_->field(c),
+                                 .before = before != nullptr ? before + at : nullptr,
+                                 .to_difference = difference != nullptr ? difference + at : nullptr,
+                                 .to_sum = sum != nullptr ? sum + at : nullptr};
+    at += box.count();
+  }
+  device_->sample(made);
+}
+
+template <class T>
+std::size_t Propagator<T>::bytes() const {
+  return device_ ? device_->bytes() : impl_->bytes();
+}
+
+template <class T>
+PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles, Device device) {
+  if (!device.is_cpu()) return stepping::DeviceStepper<T>::bytes_for(grid, poles, stepping::Sense::forward);
   const Lattice lattice(grid);
   const auto elements = static_cast<std::size_t>(lattice.elements()), nodes = static_cast<std::size_t>(grid.count());
   PropagatorBytes made;
@@ -132,7 +207,7 @@ PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles) {
 
 template <class T>
 const Grid& Propagator<T>::grid() const {
-  return impl_->problem.grid;
+  return device_ ? device_->problem().grid : impl_->problem.grid;
 }
 
 template class Propagator<float>;

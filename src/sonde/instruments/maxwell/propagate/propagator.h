@@ -7,11 +7,17 @@
 #include <span>
 
 #include "sonde/engine/array/view.h"
+#include "sonde/engine/device/stream.h"
+#include "sonde/instruments/maxwell/propagate/kept_fields.h"
 #include "sonde/instruments/maxwell/propagate/plane_hooks.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 #include "sonde/instruments/maxwell/propagate/threads.h"
 
 namespace sonde::maxwell {
+namespace stepping {
+template <class T>
+class DeviceStepper;
+}
 
 /// What a propagator holds, what of that a step changes, and what it holds beside it while it is made.
 struct PropagatorBytes {
@@ -22,11 +28,16 @@ struct PropagatorBytes {
 /// shot. H and E of a step go through the planes of z together, so that a step reads and writes the fields once:
 /// 56 bytes per cell in 3D and 32 in tm2d for float32, where factors repeat and layers are thin. The numbers do not
 /// depend on threads. Memory: bytes(). Not thread-safe; run() uses parallel_for.
+///
+/// On a GPU all is in its memory, factors as whole arrays: 80 bytes per cell and step in 3D and 44 in tm2d for float32,
+/// and what the layers add. A step is queued, not waited for, and replayed as a graph where that is faster. CPU and GPU
+/// differ by rounding.
 template <class T>
 class Propagator {
  public:
   /// Factors in float64, rounded to T. Throws as coefficients() does.
   explicit Propagator(const Problem& problem, Threads threads = Threads::all);
+  Propagator(const Problem& problem, Device device, Threads threads = Threads::all);
   ~Propagator();
   Propagator(Propagator&&) noexcept;
   Propagator& operator=(Propagator&&) noexcept;
@@ -41,32 +52,48 @@ class Propagator {
   [[nodiscard]] std::size_t state_bytes() const;
   void save(std::span<std::byte> to) const;
   void restore(std::span<const std::byte> from);
-  /// Row [x] of a component: E^n and H^{n-1/2} between steps.
+  /// Row [x] of a component: E^n and H^{n-1/2} between steps. Throws Error(not_supported) on a GPU.
   [[nodiscard]] const T* row(Component c, Index k, Index j) const;
   /// The same as a whole where it is in memory, [z][y][x] of the padded grid. Between steps it may be written into;
-  /// fields_changed() has to follow, which takes values as set_state() does.
+  /// fields_changed() has to follow, which takes values as set_state() does. Of a GPU it is a copy on the host, made
+  /// when it is first asked for behind a step.
   [[nodiscard]] View<T, 3> field(Component c);
   void fields_changed();
 
   /// What goes on beside the steps 0, 1, ... of a run.
   struct Beside {
     std::function<void(Index step)> before{};
-    PlaneHooks planes{};
+    PlaneHooks planes{};  ///< Error(not_supported) on a GPU
     std::function<void(Index step, const Propagator& fields)> after{};
   };
   /// Runs `steps` steps. `amplitudes`: [step][source]; `record`: [step][receiver], float64 of T values. Checks for an
-  /// interrupt between steps.
+  /// interrupt between steps. On a GPU what goes on beside a step is called when the step is queued, and may queue work
+  /// to stream(); the record is there in the end.
   void run(const Acquisition& shot, Index steps, std::span<const double> amplitudes, std::span<double> record,
            const Beside& beside = {});
 
   [[nodiscard]] std::size_t bytes() const;
-  /// At most so many for a problem of this grid, before one is made.
-  [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles);
+  /// At most so many for a problem of this grid, before one is made. What it holds beside while it is made is memory of
+  /// the host.
+  [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, Device device = Device::cpu());
   [[nodiscard]] const Grid& grid() const;
 
+  /// On a GPU the queue of all its work; nullptr on the CPU.
+  [[nodiscard]] Stream* stream() const;
+  /// On a GPU: queues copies of the fields in a box to its memory, [component][z][y][x]; with `before`, such a copy,
+  /// field minus before to `difference` and field plus before to `sum`, unless they are null.
+  void sample(const NodeBox& box, std::span<const Component> components, T* to) const;
+  void sample_change(const NodeBox& box, std::span<const Component> components, const T* before, T* difference,
+                     T* sum) const;
+
  private:
+  void require_host(const char* what) const;
+  void run_on_device(const Acquisition& shot, Index steps, std::span<const double> amplitudes, std::span<double> record,
+                     const Beside& beside);
+
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;                            ///< on the CPU
+  std::unique_ptr<stepping::DeviceStepper<T>> device_{};  ///< on a GPU
 };
 
 extern template class Propagator<float>;

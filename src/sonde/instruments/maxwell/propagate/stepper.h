@@ -16,6 +16,7 @@
 #include "sonde/instruments/maxwell/propagate/plane_hooks.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 #include "sonde/instruments/maxwell/propagate/rows.h"
+#include "sonde/instruments/maxwell/propagate/sense.h"
 #include "sonde/instruments/maxwell/propagate/threads.h"
 
 namespace sonde::maxwell::stepping {
@@ -141,11 +142,6 @@ struct DebyeRows {
   RowTable<T> aP, bP, cP;
   Array polarisation;
 };
-
-/// Which way a step goes. The transpose of a step of fields E, H is one of w = cb lambda_E and u = -cq lambda_H
-/// (lambda: adjoint fields) with the same factors and stencils; only what the layers do comes before the derivative
-/// instead of after it, and poles take what they gave.
-enum class Sense { forward, transposed };
 
 /// The fields of one shot in memory, and how a step moves them.
 template <class T>

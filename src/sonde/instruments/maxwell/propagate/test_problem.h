@@ -34,6 +34,7 @@ struct MixedCase {
   int order = 2;
   LossForm loss = LossForm::semi_implicit;
   int poles = 0;
+  Triple cells{0, 0, 0};  ///< 0: the usual ones
 };
 
 inline std::string text_of(const MixedCase& each) {
@@ -47,7 +48,7 @@ inline Problem mixed_problem(const MixedCase& which, unsigned seed = 1) {
   spec.mode = which.mode;
   spec.order = which.order;
   const bool flat = which.mode == Mode::tm2d;
-  spec.cells = flat ? Triple{13, 1, 11} : Triple{8, 7, 9};
+  spec.cells = which.cells[0] > 0 ? which.cells : flat ? Triple{13, 1, 11} : Triple{8, 7, 9};
   spec.spacing = {0.02, 0.025, 0.03};
   spec.pml = {{{3, 0}, {flat ? 0 : 2, flat ? 0 : 3}, {4, 2}}};
   Problem problem{Grid(spec), {}, {}, 0, which.loss};

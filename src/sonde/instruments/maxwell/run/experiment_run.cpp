@@ -56,7 +56,7 @@ ComponentMedium medium_of(const Experiment& experiment, const Grid& grid) {
   return made;
 }
 
-Operator make_operator(const Experiment& experiment, Threads threads, double least_eps_r) {
+Operator make_operator(const Experiment& experiment, Threads threads, double least_eps_r, Device device) {
   const Grid grid(experiment.grid);
   require_model(experiment.model, grid);
   return Operator({grid, medium_of(experiment, grid), {}, 0}, experiment.pml, experiment.dominant_frequency,
@@ -65,7 +65,8 @@ Operator make_operator(const Experiment& experiment, Threads threads, double lea
                    .corrected = experiment.corrected,
                    .precision = experiment.precision,
                    .threads = threads,
-                   .least_eps_r = least_eps_r});
+                   .least_eps_r = least_eps_r,
+                   .device = device});
 }
 
 Shot shot_on_grid(const SurveyShot& shot, const Grid& grid, std::vector<std::string>& warnings) {

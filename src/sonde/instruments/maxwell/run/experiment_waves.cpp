@@ -60,12 +60,12 @@ struct ExperimentWaves::Impl {
   std::vector<Operator> operators{};  ///< one for each shot in flight
   Choice<Index> in_flight{1, "one shot"};
   StoragePlan storage{};
-  MemoryPlan memory{};
+  MemoryPlan memory{}, device_memory{};
   Illumination prepared = Illumination::skipped;
 
   Impl(Experiment given, const WaveSettings& how, const TierBudgets& tiers)
       : experiment(std::move(given)), settings(how), budgets(tiers) {
-    operators.push_back(make_operator(experiment, Threads::all, settings.least_eps_r));
+    operators.push_back(make_operator(experiment, Threads::all, settings.least_eps_r, settings.device));
     in_flight = choose_in_flight();
     if (in_flight.value > 1) {
       operators.clear();
@@ -96,12 +96,26 @@ struct ExperimentWaves::Impl {
     return made;
   }
 
+  [[nodiscard]] bool on_gpu() const { return !settings.device.is_cpu(); }
+
+  /// Of one shot on a GPU, without what its gradient keeps.
+  [[nodiscard]] MemoryPlan of_device() const {
+    MemoryPlan made;
+    const auto [sources, receivers] = points();
+    if (on_gpu()) operators.front().add_device_memory(made, sources, receivers, &settings.of);
+    return made;
+  }
+
   [[nodiscard]] StoragePlan plan(Index flying) const {
     StorageRequest request = operators.front().storage_request(settings.of, settings.highest_frequency);
     const auto count = static_cast<std::size_t>(flying);
     const std::size_t others = count * of_one().peak_bytes, free = budgets.host.available_bytes();
     request.host_bytes = free > others ? (free - others) / count : 0;
     request.disk_bytes = budgets.disk.available_bytes() / count;
+    if (on_gpu()) {
+      const std::size_t free_there = budgets.of(Tier::device).available_bytes(), held = of_device().peak_bytes;
+      request.device_bytes = free_there > held ? free_there - held : 0;
+    }
     StorageSettings each = settings.storage;
     if (each.bytes_limit_host) each.bytes_limit_host = *each.bytes_limit_host / count;
     return plan_storage(request, each);
@@ -114,6 +128,10 @@ struct ExperimentWaves::Impl {
     for (const MemoryPlan::Line& line : one.lines)
       (void)memory.add(line.what, count * line.bytes,
                        count == 1 ? line.how : fmt::format("{} shots at the same time, {}", count, line.how));
+    device_memory = of_device();
+    add_device_storage(storage, device_memory);
+    device_memory.lasting_bytes += storage.device_bytes;
+    device_memory.peak_bytes += storage.device_bytes;
     if (storage.mode != StorageMode::none) {
       (void)memory.add("fields for the gradient", count * storage.host_bytes, text_of(storage));
       memory.disk_bytes = count * storage.disk_bytes;
@@ -124,6 +142,7 @@ struct ExperimentWaves::Impl {
 
   [[nodiscard]] Choice<Index> choose_in_flight() {
     const Index most = std::min<Index>(shots(), thread_count());
+    if (on_gpu()) return {1, "a GPU runs one shot at a time"};
     if (settings.in_flight > 0) return {std::min(settings.in_flight, std::max<Index>(most, 1)), "asked for"};
     if (most <= 1) return {1, shots() <= 1 ? "one shot" : "one thread"};
     if (!fits(most)) return {1, "memory has no space for more"};
@@ -297,6 +316,7 @@ const Operator& ExperimentWaves::waves() const { return impl_->operators.front()
 const Choice<Index>& ExperimentWaves::in_flight() const { return impl_->in_flight; }
 const StoragePlan& ExperimentWaves::storage() const { return impl_->storage; }
 const MemoryPlan& ExperimentWaves::memory() const { return impl_->memory; }
+const MemoryPlan& ExperimentWaves::device_memory() const { return impl_->device_memory; }
 
 CellGrid ExperimentWaves::grid() const { return {impl_->experiment.grid.cells, impl_->experiment.grid.spacing}; }
 Index ExperimentWaves::shots() const { return impl_->shots(); }

@@ -21,6 +21,7 @@ struct WaveSettings {
   StorageSettings storage{};
   Ranks ranks = Ranks::alone();  ///< that share the shots: each runs neighbouring ones
   Index in_flight = 0;  ///< shots that run at the same time; 0: as many as threads where that is faster than one
+  Device device = Device::cpu();  ///< that computes; a GPU runs one shot at a time
 };
 
 /// The waves of an experiment in other models on its cells, shot by shot or several shots at a time, each on a thread
@@ -38,8 +39,9 @@ class ExperimentWaves : public WaveOperator {
   [[nodiscard]] const Operator& waves() const;
   [[nodiscard]] const Choice<Index>& in_flight() const;
   [[nodiscard]] const StoragePlan& storage() const;
-  /// Of all shots in flight.
+  /// Of all shots in flight: of the host, and of a GPU where one computes.
   [[nodiscard]] const MemoryPlan& memory() const;
+  [[nodiscard]] const MemoryPlan& device_memory() const;
 
   [[nodiscard]] CellGrid grid() const override;
   [[nodiscard]] Index shots() const override;

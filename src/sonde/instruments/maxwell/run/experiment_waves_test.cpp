@@ -7,6 +7,7 @@
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/maxwell/signal/wavelet.h"
+#include "tests/support/devices.h"
 
 namespace sonde::maxwell {
 namespace {
@@ -15,7 +16,7 @@ constexpr Index side = 24, wave_steps = 90;
 constexpr double spacing = 0.05, dt = 8e-11;
 
 /// Three shots over uneven ground, each with five receivers.
-Experiment three_shots(Precision precision) {
+Experiment three_shots(Precision precision, Index steps = wave_steps) {
   Experiment made;
   made.grid = {.mode = Mode::tm2d, .cells = {side, 1, side}, .spacing = {spacing, 1, spacing}, .order = 4};
   made.grid.pml = {{{6, 6}, {0, 0}, {6, 6}}};
@@ -24,10 +25,10 @@ Experiment three_shots(Precision precision) {
     made.model.sigma.push_back(2e-3);
   }
   made.dt = dt;
-  made.steps = wave_steps;
+  made.steps = steps;
   made.dominant_frequency = 2e8;
   made.precision = precision;
-  const std::vector<double> signal = sampled(Wavelet{.frequency = 2e8}, wave_steps, dt, 0.5);
+  const std::vector<double> signal = sampled(Wavelet{.frequency = 2e8}, steps, dt, 0.5);
   for (int s = 0; s < 3; ++s) {
     SurveyShot& shot = made.shots.emplace_back();
     shot.sources = {{Component::Ey, {4.0 + 6 * s, 0, 3}}};
@@ -150,6 +151,29 @@ TEST_F(WavesOfAnExperiment, HaveMostEnergyAtTheSources) {
   EXPECT_EQ(strongest % side, 3);
   EXPECT_EQ((strongest / side - 4) % 6, 0);
 }
+
+class WavesOnEachDevice : public sonde::testing::EachDevice {};
+
+TEST_P(WavesOnEachDevice, HaveTheGradientOfTheCpu) {
+  const Experiment experiment = three_shots(Precision::f64, 12);
+  const auto gradient_on = [&](Device on) {
+    ExperimentWaves waves(experiment, {.in_flight = 1, .device = on},
+                          TierBudgets::around(on, Budget(1U << 28U, "a test")));
+    EXPECT_EQ(waves.storage().mode, on.is_cpu() ? StorageMode::host : StorageMode::device);
+    EXPECT_EQ(waves.device_memory().peak_bytes > 0, !on.is_cpu());
+    return waves.gradient(experiment.model, all_signals(experiment), energy_misfit, Illumination::summed);
+  };
+  const MisfitGradient made = gradient_on(device()), wanted = gradient_on(Device::cpu());
+  EXPECT_NEAR(made.value, wanted.value, 1e-12 * wanted.value);  // rounding of twelve steps, as below
+  double most = 0, apart = 0;
+  for (std::size_t i = 0; i < wanted.gradient.eps_r.size(); ++i) {
+    most = std::max(most, std::abs(wanted.gradient.eps_r[i]));
+    apart = std::max(apart, std::abs(made.gradient.eps_r[i] - wanted.gradient.eps_r[i]));
+  }
+  EXPECT_LT(apart, 1e-12 * most);
+}
+
+INSTANTIATE_EACH_DEVICE(WavesOnEachDevice);
 
 }  // namespace
 }  // namespace sonde::maxwell

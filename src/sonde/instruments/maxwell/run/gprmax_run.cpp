@@ -122,8 +122,9 @@ struct GprmaxRun::Impl {
       : input(in),
         model(std::move(from)),
         runs(options.runs),
-        waves(problem_of(model, options), model.pml, 0,
-              {.dt = model.dt, .steps = model.iterations - 1, .precision = options.precision}) {
+        waves(
+            problem_of(model, options), model.pml, 0,
+            {.dt = model.dt, .steps = model.iterations - 1, .precision = options.precision, .device = options.device}) {
     plan = plan_run(waves, highest_frequency());
     plan.warnings = model.warnings;
     plan_memory();
@@ -151,6 +152,8 @@ struct GprmaxRun::Impl {
                    fmt::format("{} iterations of {} components, {} runs", model.iterations, points, runs));
     memory.lasting_bytes = memory.peak_bytes = medium + traces;
     waves.add_memory(memory, model.acquisition.sources.size(), points);
+    if (!waves.settings().device.is_cpu())
+      waves.add_device_memory(plan.device_memory, model.acquisition.sources.size(), points);
   }
 
   /// A density is what the file's source gives; the propagator divides a moment by the volume of a cell.

@@ -19,6 +19,7 @@ struct GprmaxRunOptions {
   int order = 2;
   Precision precision = Precision::f32;
   Index runs = 1;  ///< how many are made one after the other, whose traces are all kept
+  Device device = Device::cpu();
 };
 
 /// Samples of one receiver, [iterations], by component in the axes of the file: sample n is E at n dt and H at (n -

@@ -18,20 +18,29 @@ StoragePlan plan_gradient(const Operator& waves, const GradientOf& of, const Sto
   const std::size_t free = budgets.host.available_bytes();
   request.host_bytes = free - std::min(free, plan.memory.peak_bytes);
   request.disk_bytes = budgets.disk.available_bytes();
+  plan.device_memory = {};
+  if (!waves.settings().device.is_cpu()) {
+    waves.add_device_memory(plan.device_memory, sources, receivers, &of);
+    const std::size_t there = budgets.of(Tier::device).available_bytes();
+    request.device_bytes = there - std::min(there, plan.device_memory.peak_bytes);
+  }
   StoragePlan made = of.medium() ? plan_storage(request, storage) : StoragePlan{.because = "no field is needed"};
   add_storage(made, plan.memory);
   plan.memory.lasting_bytes += made.host_bytes;
   plan.memory.peak_bytes += made.host_bytes;
+  add_device_storage(made, plan.device_memory);
+  plan.device_memory.lasting_bytes += made.device_bytes;
+  plan.device_memory.peak_bytes += made.device_bytes;
   return made;
 }
 
 GradientRun::GradientRun(Experiment experiment, ObservedData observed, const GradientOf& of,
-                         const StorageSettings& storage, const TierBudgets& budgets, const Ranks& ranks)
+                         const StorageSettings& storage, const TierBudgets& budgets, const Ranks& ranks, Device device)
     : experiment_(std::move(experiment)),
       observed_(std::move(observed)),
       of_(of),
       ranks_(ranks),
-      waves_(make_operator(experiment_)),
+      waves_(make_operator(experiment_, Threads::all, 0, device)),
       plan_(plan_run(waves_, highest_frequency(experiment_))) {
   std::size_t sources = 0, receivers = 0;
   for (const SurveyShot& shot : experiment_.shots) {

@@ -26,7 +26,7 @@ class GradientRun {
   /// Throws what make_operator() and plan_storage() throw; `observed` is checked against the experiment
   /// (require_recorded_by()).
   GradientRun(Experiment experiment, ObservedData observed, const GradientOf& of, const StorageSettings& storage,
-              const TierBudgets& budgets, const Ranks& ranks = Ranks::alone());
+              const TierBudgets& budgets, const Ranks& ranks = Ranks::alone(), Device device = Device::cpu());
 
   [[nodiscard]] const Experiment& experiment() const { return experiment_; }
   [[nodiscard]] const RunPlan& plan() const { return plan_; }

@@ -32,10 +32,10 @@ std::size_t experiment_bytes(const Experiment& experiment) {
   return given_bytes(experiment) + medium_bytes(experiment);
 }
 
-NativeRun::NativeRun(Experiment experiment, Kind kind, const Ranks& ranks)
+NativeRun::NativeRun(Experiment experiment, Kind kind, const Ranks& ranks, Device device)
     : experiment_(std::move(experiment)),
       ranks_(ranks),
-      waves_(make_operator(experiment_)),
+      waves_(make_operator(experiment_, Threads::all, 0, device)),
       plan_(plan_run(waves_, highest_frequency(experiment_))) {
   plan_.warnings = place_warnings(experiment_, waves_.problem().grid);
   const SurveyShot& shot = experiment_.shots.front();
@@ -49,7 +49,10 @@ NativeRun::NativeRun(Experiment experiment, Kind kind, const Ranks& ranks)
       memory.add("records", 2 * sizeof(double) * samples, fmt::format("{} shots", experiment_.shots.size()));
   memory.peak_bytes = memory.lasting_bytes;
   waves_.add_memory(memory, shot.sources.size(), shot.receivers.size());
-  if (kind == Kind::linearised) waves_.add_born_memory(memory);
+  if (kind == Kind::linearised && device.is_cpu()) waves_.add_born_memory(memory);
+  if (device.is_cpu()) return;
+  waves_.add_device_memory(plan_.device_memory, shot.sources.size(), shot.receivers.size());
+  if (kind == Kind::linearised) waves_.add_born_memory(plan_.device_memory);
 }
 
 ObservedData NativeRun::records(const std::function<std::vector<double>(std::size_t, const Shot&)>& record_of) {

@@ -21,7 +21,8 @@ class NativeRun {
  public:
   enum class Kind { plain, linearised };
   /// Throws what make_operator() throws.
-  explicit NativeRun(Experiment experiment, Kind kind = Kind::plain, const Ranks& ranks = Ranks::alone());
+  explicit NativeRun(Experiment experiment, Kind kind = Kind::plain, const Ranks& ranks = Ranks::alone(),
+                     Device device = Device::cpu());
 
   [[nodiscard]] const Experiment& experiment() const { return experiment_; }
   [[nodiscard]] const RunPlan& plan() const { return plan_; }

@@ -36,9 +36,8 @@ struct Machinery {
 
 template <class T>
 typename Propagator<T>::Beside beside(const Operator::Stepped& stepped) {
-  return {.after = [&stepped](Index, const Propagator<T>&) {
-    if (stepped) stepped();
-  }};
+  if (!stepped) return {};
+  return {.after = [&stepped](Index, const Propagator<T>&) { stepped(); }};
 }
 
 /// By how much the sums of a sweep over sampled steps fall short.
@@ -94,7 +93,7 @@ struct Operator::Impl {
 
   template <class T>
   Propagator<T>& propagator(Machinery<T>& at) {
-    if (!at.forward) at.forward.emplace(problem, settings.threads);
+    if (!at.forward) at.forward.emplace(problem, settings.device, settings.threads);
     return *at.forward;
   }
 
@@ -118,21 +117,25 @@ struct Operator::Impl {
     std::vector<double> record(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
     Propagator<T>& fields = propagator(at);
     fields.clear();
+    if (watch.energy && !settings.device.is_cpu())
+      throw Error(ErrorKind::not_supported, "the energy of the fields is not measured on a GPU").hint("run on the CPU");
     std::optional<EnergyMeter<T>> meter;
     if (watch.energy) meter.emplace(problem, fields);
     const auto measured = [&](Index n) { return watch.energy && n % (watch.energy_every * ratio) == 0; };
-    fields.run(shot.points, inner_steps(), amplitudes, record,
-               {.before =
-                    [&](Index n) {
-                      if (n % ratio == 0) show(fields, n / ratio, watch);
-                      if (meter) meter->measure_next(measured(n));
-                    },
-                .planes = meter ? meter->hooks() : PlaneHooks{},
-                .after =
-                    [&](Index n, const Propagator<T>&) {
-                      if (measured(n)) watch.energy(n / ratio, meter->taken());
-                      if (stepped) stepped();
-                    }});
+    typename Propagator<T>::Beside with = beside<T>(stepped);
+    if (watch.look || meter)
+      with.before = [&](Index n) {
+        if (n % ratio == 0) show(fields, n / ratio, watch);
+        if (meter) meter->measure_next(measured(n));
+      };
+    if (meter) {
+      with.planes = meter->hooks();
+      with.after = [&](Index n, const Propagator<T>&) {
+        if (measured(n)) watch.energy(n / ratio, meter->taken());
+        if (stepped) stepped();
+      };
+    }
+    fields.run(shot.points, inner_steps(), amplitudes, record, with);
     show(fields, settings.steps, watch);
     return series().record_of(shot.points.receivers, record);
   }
@@ -140,7 +143,7 @@ struct Operator::Impl {
   template <class T>
   std::vector<double> born(Machinery<T>&, const Shot& shot, const ComponentChange& change,
                            std::span<const double> amplitude_changes, const Stepped& stepped) {
-    BornPropagator<T> fields(problem, change);
+    BornPropagator<T> fields(problem, change, settings.device);
     const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
     std::vector<double> changes;
     if (!amplitude_changes.empty()) changes = series().amplitudes_of(shot.points.sources, amplitude_changes);
@@ -153,7 +156,7 @@ struct Operator::Impl {
 
   template <class T>
   ShotGradient gradient(Machinery<T>& at, const Shot& shot, const Loss& loss, const Stepped& stepped) {
-    if (of.medium() && !at.trajectory) at.trajectory = make_trajectory<T>(plan, budgets);
+    if (of.medium() && !at.trajectory) at.trajectory = make_trajectory<T>(plan, budgets, settings.device);
     const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
     std::vector<double> inner(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
     Propagator<T>& fields = propagator(at);
@@ -167,7 +170,7 @@ struct Operator::Impl {
     ShotGradient made;
     made.value = loss(record, residual);
     inner = series().residual_of(shot.points.receivers, residual);
-    if (!at.back) at.back.emplace(problem, settings.threads);
+    if (!at.back) at.back.emplace(problem, settings.device, settings.threads);
     at.back->clear_sums();
     std::vector<double> sources(amplitudes.size());
     at.back->run(shot.points, inner_steps(), inner, at.trajectory.get(), wanted(of), sources);
@@ -193,6 +196,8 @@ struct Operator::Impl {
   ShotGradient hessian_product(Machinery<T>& at, const Shot& shot, const ComponentChange& change,
                                std::span<const double> amplitude_changes, const SecondLoss& loss, Hessian which,
                                const Stepped& stepped) {
+    if (!settings.device.is_cpu())
+      throw Error(ErrorKind::not_supported, "products with a Hessian are not computed on a GPU").hint("run on the CPU");
     const bool full = which == Hessian::full;
     if (full && problem.loss == LossForm::exponential)
       throw Error(ErrorKind::not_supported, "the Hessian of a run with exponential loss is not known")
@@ -234,10 +239,23 @@ struct Operator::Impl {
     at.trajectory.reset();
   }
 
+  /// Adds what is held where the steps are computed.
+  std::size_t add_fields(MemoryPlan& memory, const GradientOf* which) const {
+    const std::string cells = fmt::format("{} cells, at most", problem.grid.count());
+    std::size_t held = memory.add("fields and factors", forward_bytes().lasting, cells);
+    if (which == nullptr) return held;
+    const std::size_t poles = problem.medium.poles.size();
+    const PropagatorBytes back =
+        settings.precision == Precision::f32
+            ? BackPropagator<float>::bytes_for(problem.grid, poles, wanted(*which), settings.device)
+            : BackPropagator<double>::bytes_for(problem.grid, poles, wanted(*which), settings.device);
+    return held + memory.add("transposed fields and sums", back.lasting, cells);
+  }
+
   [[nodiscard]] PropagatorBytes forward_bytes() const {
     const std::size_t poles = problem.medium.poles.size();
-    return settings.precision == Precision::f32 ? Propagator<float>::bytes_for(problem.grid, poles)
-                                                : Propagator<double>::bytes_for(problem.grid, poles);
+    return settings.precision == Precision::f32 ? Propagator<float>::bytes_for(problem.grid, poles, settings.device)
+                                                : Propagator<double>::bytes_for(problem.grid, poles, settings.device);
   }
 };
 
@@ -323,25 +341,20 @@ ShotGradient Operator::hessian_product(const Shot& shot, const ComponentChange& 
 
 void Operator::add_memory(MemoryPlan& memory, std::size_t sources, std::size_t receivers, const GradientOf* of) const {
   const Grid& grid = impl_->problem.grid;
-  const std::size_t poles = impl_->problem.medium.poles.size();
   const auto nodes = static_cast<std::size_t>(grid.count());
-  const PropagatorBytes bytes = impl_->forward_bytes();
-  std::size_t lasting = memory.add("fields and factors", bytes.lasting, fmt::format("{} cells, at most", nodes));
-  std::size_t most = memory.add("making factors", bytes.in_preparation, "float64, before the first step");
+  std::size_t lasting = 0;
+  if (impl_->settings.device.is_cpu()) lasting += impl_->add_fields(memory, of);
+  std::size_t most =
+      memory.add("making factors", impl_->forward_bytes().in_preparation, "float64, before the first step");
   const auto inner = static_cast<std::size_t>(inner_steps());
   lasting += memory.add("series", sizeof(double) * inner * (3 * sources + 3 * receivers),
                         fmt::format("{} steps of {} sources and {} receivers", inner, sources, receivers));
   if (of != nullptr) {
-    const auto add = [&]<class T>(T) {
-      const auto wanted = impl_->wanted(*of);
-      const PropagatorBytes back = BackPropagator<T>::bytes_for(grid, poles, wanted);
-      lasting += memory.add("transposed fields and sums", back.lasting, fmt::format("{} cells, at most", nodes));
-      std::size_t arrays = 0;
-      for (const Component c : grid.components())
-        arrays += is_electric(c) ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0) + 2 : wanted.magnetic ? 2 : 0;
-      most = std::max(most, memory.add("gradient of a shot", sizeof(double) * nodes * arrays, "float64"));
-    };
-    impl_->settings.precision == Precision::f32 ? add(float{}) : add(double{});
+    const Wanted wanted = impl_->wanted(*of);
+    std::size_t arrays = 0;
+    for (const Component c : grid.components())
+      arrays += is_electric(c) ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0) + 2 : wanted.magnetic ? 2 : 0;
+    most = std::max(most, memory.add("gradient of a shot", sizeof(double) * nodes * arrays, "float64"));
   }
   memory.lasting_bytes += lasting;
   memory.peak_bytes += lasting + most;
@@ -352,6 +365,17 @@ void Operator::add_born_memory(MemoryPlan& memory) const {
                                       "with the fields of the background before a step, at most");
   memory.lasting_bytes += more;
   memory.peak_bytes += more;
+}
+
+void Operator::add_device_memory(MemoryPlan& memory, std::size_t sources, std::size_t receivers,
+                                 const GradientOf* of) const {
+  const auto inner = static_cast<std::size_t>(inner_steps());
+  const std::size_t held =
+      impl_->add_fields(memory, of) +
+      memory.add("series", sizeof(double) * (inner + 1) * (sources + receivers),
+                 fmt::format("{} steps of {} sources and {} receivers", inner, sources, receivers));
+  memory.lasting_bytes += held;
+  memory.peak_bytes += held;
 }
 
 }  // namespace sonde::maxwell

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sonde/engine/device/device.h"
 #include "sonde/engine/memory/memory_plan.h"
 #include "sonde/engine/memory/tier.h"
 #include "sonde/instruments/maxwell/grid/precision.h"
@@ -28,7 +29,8 @@ struct OperatorSettings {
   bool corrected = false;  ///< takes the error of the time step out of sources and records (time_dispersion.h)
   Precision precision = Precision::f32;
   Threads threads = Threads::all;
-  double least_eps_r = 0;  ///< of media that come later: the time step is stable for it too; 0: of none
+  double least_eps_r = 0;         ///< of media that come later: the time step is stable for it too; 0: of none
+  Device device = Device::cpu();  ///< that computes the steps
 };
 
 /// Which derivatives a gradient is asked for.
@@ -72,13 +74,14 @@ class Operator {
   /// Called after each step that is computed.
   using Stepped = std::function<void()>;
 
-  /// The record of a shot from fields that are zero, [receiver][step].
+  /// The record of a shot from fields that are zero, [receiver][step]. Error(not_supported) for the energy on a GPU.
   [[nodiscard]] std::vector<double> forward(const Shot& shot, const Stepped& stepped = {}, const Watch& watch = {});
   /// The change of the record along a change of medium and amplitudes ([source][step], or empty), [receiver][step].
   [[nodiscard]] std::vector<double> born(const Shot& shot, const ComponentChange& change,
                                          std::span<const double> amplitude_changes, const Stepped& stepped = {});
 
-  /// What storage has to do for a gradient of fields up to `highest_frequency` Hz; the free bytes are not filled in.
+  /// What storage has to do for a gradient of fields up to `highest_frequency` Hz; the free bytes are not filled in, on
+  /// a GPU those of its memory neither.
   [[nodiscard]] StorageRequest storage_request(const GradientOf& of, double highest_frequency) const;
   /// For all gradients from now on; the first one reserves what the plan holds.
   void prepare_gradient(const GradientOf& of, const StoragePlan& plan, const TierBudgets& budgets);
@@ -96,15 +99,18 @@ class Operator {
   };
   /// The product of the loss's Hessian with a change of medium and amplitudes ([source][step], or empty): as a
   /// gradient, of what prepare_gradient() was given. `full` keeps the fields of two runs. Error(not_supported) for a
-  /// plan that computes fields again, for hard sources, and for `full` with exponential loss.
+  /// plan that computes fields again, for hard sources, for `full` with exponential loss, and on a GPU.
   [[nodiscard]] ShotGradient hessian_product(const Shot& shot, const ComponentChange& change,
                                              std::span<const double> amplitude_changes, const SecondLoss& loss,
                                              Hessian which, const Stepped& stepped = {});
 
-  /// What a run holds, with its gradient where `of` is not null; `sources` and `receivers` in a shot.
+  /// What a run holds of the host, with its gradient where `of` is not null; `sources` and `receivers` in a shot.
   void add_memory(MemoryPlan& memory, std::size_t sources, std::size_t receivers, const GradientOf* of = nullptr) const;
-  /// What born() holds beside that.
+  /// What born() holds beside that, where it is computed.
   void add_born_memory(MemoryPlan& memory) const;
+  /// And of a GPU, where one computes.
+  void add_device_memory(MemoryPlan& memory, std::size_t sources, std::size_t receivers,
+                         const GradientOf* of = nullptr) const;
 
  private:
   struct Impl;

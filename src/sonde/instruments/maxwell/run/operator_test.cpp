@@ -8,6 +8,7 @@
 
 #include "sonde/instruments/maxwell/grid/stability.h"
 #include "sonde/instruments/maxwell/propagate/test_problem.h"
+#include "tests/support/devices.h"
 #include "tests/support/errors.h"
 
 namespace sonde::maxwell {
@@ -23,11 +24,11 @@ struct OperatorCase {
   PaddingGradient padding = PaddingGradient::exact;
 };
 
-Operator mixed_operator(const OperatorCase& which, Index steps, Precision precision) {
+Operator mixed_operator(const OperatorCase& which, Index steps, Precision precision, Device device = Device::cpu()) {
   Problem problem = testing::mixed_problem(which.medium);
   const double dt = which.ratio * largest_time_step(problem.grid, problem.medium);
   return Operator(std::move(problem), {}, 1 / (20 * dt),
-                  {.dt = dt, .steps = steps, .corrected = which.corrected, .precision = precision});
+                  {.dt = dt, .steps = steps, .corrected = which.corrected, .precision = precision, .device = device});
 }
 
 /// [point][step], E and H of the order of 1.
@@ -63,6 +64,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 StoragePlan plan_of(const Operator& waves, const GradientOf& of) {
   StorageRequest request = waves.storage_request(of, 0);
   request.host_bytes = 1U << 30U;
+  if (!waves.settings().device.is_cpu()) request.device_bytes = 1U << 30U;
   return plan_storage(request, {});
 }
 
@@ -314,6 +316,80 @@ TEST(OperatorOfALongStep, IsRefused) {
           .substr(0, 11),
       "error: dt =");
 }
+
+class OperatorOnEachDevice : public sonde::testing::EachDevice {
+ protected:
+  static constexpr Index steps = 4;
+  static constexpr OperatorCase which{.medium = {.mode = Mode::em3d, .order = 4, .poles = 1}, .ratio = 1.7};
+
+  /// Record, derivative and gradient of one operator, one after the other.
+  static std::vector<std::vector<double>> all_of(Device on) {
+    Operator waves = mixed_operator(which, steps, Precision::f64, on);
+    const Problem& problem = waves.problem();
+    const Shot shot = mixed_operator_shot(problem, steps);
+    const std::vector<double> r = mixed_series(problem, shot.points.receivers, steps, 10);
+    const GradientOf of{.mu_r = true, .sources = true};
+    waves.prepare_gradient(of, plan_of(waves, of), TierBudgets::around(on, Budget(std::size_t{1} << 30U, "a test")));
+    Index stepped = 0;
+    std::vector<std::vector<double>> made{waves.forward(shot, [&] { ++stepped; })};
+    EXPECT_EQ(stepped, waves.inner_steps());
+    made.push_back(waves.born(shot, testing::mixed_change(problem, 8), {}));
+    const ShotGradient found = waves.gradient(shot, [&](std::span<const double>, std::span<double> residual) {
+      std::copy(r.begin(), r.end(), residual.begin());
+      return 0.0;
+    });
+    made.push_back(found.sources);
+    for (std::size_t c = 0; c < 3; ++c)
+      for (const auto* part : {&found.medium.eps_r, &found.medium.sigma, &found.medium.mu_r})
+        made.push_back((*part)[c]);
+    return made;
+  }
+};
+
+TEST_P(OperatorOnEachDevice, GivesWhatTheCpuGives) {
+  const auto made = all_of(device()), wanted = all_of(Device::cpu());
+  ASSERT_EQ(made.size(), wanted.size());
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_EQ(made[i].size(), wanted[i].size());
+    double most = 0, apart = 0;
+    for (std::size_t n = 0; n < made[i].size(); ++n) {
+      most = std::max(most, std::abs(wanted[i][n]));
+      apart = std::max(apart, std::abs(made[i][n] - wanted[i][n]));
+    }
+    EXPECT_LE(apart, 1e-12 * most);  // rounding of eight steps
+  }
+}
+
+TEST_P(OperatorOnEachDevice, SaysWhatAGpuDoesNot) {
+  if (device().is_cpu()) GTEST_SKIP() << "of a GPU";
+  Operator waves = mixed_operator({}, steps, Precision::f32, device());
+  const Shot shot = mixed_operator_shot(waves.problem(), steps);
+  EXPECT_EQ(
+      sonde::testing::error_of(ErrorKind::not_supported,
+                               [&] { (void)waves.forward(shot, {}, {.energy = [](Index, const FieldEnergy&) {}}); }),
+      "error: the energy of the fields is not measured on a GPU\nhint: run on the CPU");
+  EXPECT_EQ(
+      sonde::testing::error_of(ErrorKind::not_supported,
+                               [&] { (void)waves.hessian_product(shot, {}, {}, {}, Operator::Hessian::gauss_newton); }),
+      "error: products with a Hessian are not computed on a GPU\nhint: run on the CPU");
+}
+
+TEST_P(OperatorOnEachDevice, HoldsItsFieldsWhereItComputes) {
+  const Operator waves = mixed_operator({}, steps, Precision::f32, device());
+  const GradientOf of{};
+  MemoryPlan host, there;
+  waves.add_memory(host, 1, 1, &of);
+  waves.add_device_memory(there, 1, 1, &of);
+  const auto fields_in = [](const MemoryPlan& plan) {
+    return std::any_of(plan.lines.begin(), plan.lines.end(),
+                       [](const MemoryPlan::Line& line) { return line.what == "transposed fields and sums"; });
+  };
+  EXPECT_EQ(fields_in(host), device().is_cpu());
+  EXPECT_TRUE(fields_in(there));
+}
+
+INSTANTIATE_EACH_DEVICE(OperatorOnEachDevice);
 
 }  // namespace
 }  // namespace sonde::maxwell

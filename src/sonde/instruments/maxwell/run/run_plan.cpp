@@ -22,7 +22,12 @@ std::array<double, 3> diagonal(const Grid& grid) {
 RunPlan plan_run(const Operator& waves, double highest_frequency) {
   const Grid& grid = waves.problem().grid;
   const double dt = waves.problem().dt;
-  RunPlan plan{.ratio = waves.ratio(), .dt = dt, .highest_frequency = highest_frequency, .memory = {}, .warnings = {}};
+  RunPlan plan{.ratio = waves.ratio(),
+               .dt = dt,
+               .highest_frequency = highest_frequency,
+               .memory = {},
+               .device_memory = {},
+               .warnings = {}};
   plan.least_cells_per_wavelength = grid.order() == 2 ? 5 : 3;
   if (highest_frequency == 0) return plan;
   const double v = slowest_velocity(grid, waves.problem().medium, highest_frequency);

@@ -18,7 +18,7 @@ struct RunPlan {
   double least_cells_per_wavelength = 0;  ///< below which a run is not worth its time: 5 at order 2, else 3
   /// Numerical over true phase velocity at that frequency in the slowest medium, along an axis and along the diagonal.
   double velocity_along_axis = 0, velocity_along_diagonal = 0;
-  MemoryPlan memory;
+  MemoryPlan memory, device_memory;  ///< of the host, and of a GPU where one computes
   std::vector<std::string> warnings;
 };
 

@@ -21,7 +21,14 @@ StoreOptions store_options(const SampleLayout& layout, Index samples, Index piec
           .what = layout.interval == 1 ? "the fields of every step" : "the fields of sampled steps"};
 }
 
-bool lies_in_place(Tier tier, Encoding encoding) { return tier != Tier::disk && encoding == Encoding::raw; }
+bool lies_in_place(Tier tier, Encoding encoding, Device device) {
+  return tier == (device.is_cpu() ? Tier::host : Tier::device) && encoding == Encoding::raw;
+}
+
+/// On a GPU a sample is converted and moved as a whole.
+Index pieces_of(const SampleLayout& layout, bool in_place, Device device) {
+  return in_place || !device.is_cpu() ? 1 : (layout.elements() + elements_of_piece - 1) / elements_of_piece;
+}
 
 }  // namespace
 
@@ -41,19 +48,20 @@ void RecordedRun<T>::advance(Index first, Index count, std::span<double> record,
 
 template <class T>
 FieldSamples<T>::FieldSamples(SampleLayout layout, Index most_steps, Tier tier, Encoding encoding,
-                              const TierBudgets& budgets)
+                              const TierBudgets& budgets, Device device)
     : layout_(std::move(layout)),
-      pieces_(lies_in_place(tier, encoding) ? 1 : (layout_.elements() + elements_of_piece - 1) / elements_of_piece),
+      pieces_(pieces_of(layout_, lies_in_place(tier, encoding, device), device)),
       piece_size_((layout_.elements() + pieces_ - 1) / pieces_),
-      stream_(Device::cpu()),
+      stream_(device),
       store_(budgets, stream_,
              store_options(layout_, layout_.samples(most_steps), pieces_, piece_size_, dtype_of<T>, tier, encoding)),
-      in_place_(lies_in_place(tier, encoding)) {
+      in_place_(lies_in_place(tier, encoding, device)) {
   for (std::size_t i = 0; i < layout_.components.size(); ++i)
     order_[static_cast<std::size_t>(layout_.components[i])] = static_cast<Index>(i);
   if (!in_place_)
-    for (auto& buffer : buffers_) buffer.resize(static_cast<std::size_t>(pieces_ * piece_size_));
-  if (layout_.interval > 1) before_.resize(layout_.components.size() * static_cast<std::size_t>(layout_.box.count()));
+    for (auto& buffer : buffers_) buffer = Array::zeros(device, {pieces_ * piece_size_}, dtype_of<T>);
+  if (layout_.interval > 1)
+    before_ = Array::zeros(device, {std::ssize(layout_.components) * layout_.box.count()}, dtype_of<T>);
 }
 
 /// Pages come into being here and not in the middle of the first run.
@@ -72,19 +80,20 @@ Index FieldSamples<T>::place(std::size_t quantity, Component c, Index k, Index j
 }
 
 template <class T>
-View<T, 1> FieldSamples<T>::piece(std::vector<T>& buffer, Index index) {
-  return View<T, 1>(buffer.data() + index * piece_size_, piece_size_);
+View<T, 1> FieldSamples<T>::piece(Array& buffer, Index index) {
+  return View<T, 1>(static_cast<T*>(buffer.data()) + index * piece_size_, piece_size_);
 }
 
 template <class T>
 void FieldSamples<T>::begin_sample(Index sample) {
   sample_ = sample;
-  to_ = in_place_ ? store_.template in_place<T>(sample) : buffers_[0].data();
+  to_ = in_place_ ? store_.template in_place<T>(sample) : static_cast<T*>(buffers_[0].data());
 }
 
 template <class T>
 void FieldSamples<T>::end_sample() {
   if (in_place_) return;
+  if (queue_ != nullptr) return store_.put(sample_, piece(buffers_[0], 0), *queue_);
   parallel_for(pieces_, 1, [&](Index first, Index last, Worker&) {
     for (Index i = first; i < last; ++i) store_.put(sample_ * pieces_ + i, piece(buffers_[0], i), stream_);
   });
@@ -105,7 +114,7 @@ void FieldSamples<T>::change_of_plane(const Rows& fields, bool electric, Index k
   if (k < box.first[0] || k >= box.last[0]) return;
   for (const Component c : layout_.components)
     for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j) {
-      const T *old = before_.data() + place(0, c, k, j), *now = fields(c, k, j) + box.first[2];
+      const T *old = before_data() + place(0, c, k, j), *now = fields(c, k, j) + box.first[2];
       std::size_t quantity = 0;
       if (layout_.difference) {
         T* to = to_ + place(quantity++, c, k, j);
@@ -124,7 +133,7 @@ PlaneHooks FieldSamples<T>::hooks(const Rows& fields) {
   const bool changes = layout_.interval > 1;
   const auto before = [&, changes](bool electric) {
     return [this, fields, changes, electric](Index k) {
-      if (to_ != nullptr) copy_plane(fields, electric, k, changes ? before_.data() : to_);
+      if (to_ != nullptr) copy_plane(fields, electric, k, changes ? before_data() : to_);
     };
   };
   const auto after = [&](bool electric) {
@@ -170,6 +179,8 @@ void FieldSamples<T>::end_run(const Rows& fields, Index last_step) {
 
 template <class T>
 void FieldSamples<T>::record(const RecordedRun<T>& run, Index first, Index count, std::span<double> record) {
+  queue_ = run.fields.stream();
+  if (queue_ != nullptr) return record_on_gpu(run, first, count, record);
   const Rows rows = [&](Component c, Index k, Index j) { return run.fields.row(c, k, j); };
   begin_run(first);
   run.advance(first, count, record,
@@ -180,21 +191,54 @@ void FieldSamples<T>::record(const RecordedRun<T>& run, Index first, Index count
 }
 
 template <class T>
+void FieldSamples<T>::record_on_gpu(const RecordedRun<T>& run, Index first, Index count, std::span<double> record) {
+  const bool changes = layout_.interval > 1;
+  const Index quantity = std::ssize(layout_.components) * layout_.box.count();
+  const auto sample = [&](const Propagator<T>& fields) {
+    fields.sample(layout_.box, layout_.components, changes ? before_data() : to_);
+  };
+  const auto sample_change = [&](const Propagator<T>& fields) {
+    fields.sample_change(layout_.box, layout_.components, before_data(), layout_.difference ? to_ : nullptr,
+                         layout_.sum ? to_ + (layout_.difference ? quantity : 0) : nullptr);
+  };
+  begin_run(first);
+  run.advance(first, count, record,
+              {.before =
+                   [&](Index n) {
+                     before_step(first + n);
+                     if (to_ != nullptr) sample(run.fields);
+                   },
+               .after =
+                   [&](Index, const Propagator<T>& fields) {
+                     if (to_ != nullptr && changes) sample_change(fields);
+                     after_step();
+                   }});
+  if (changes) return;
+  begin_sample(first + count - first_sample_);
+  sample(run.fields);
+  end_sample();
+}
+
+template <class T>
 const T* FieldSamples<T>::loaded(Index sample) {
   if (in_place_) return store_.template in_place<T>(sample);
   const auto which = static_cast<std::size_t>(sample % 2);
-  if (holds_[which] == sample) return buffers_[which].data();
+  const auto* const loaded = static_cast<const T*>(buffers_[which].data());
+  if (holds_[which] == sample) return loaded;
   if (sample > 0) {
     // The one that is asked for next comes while this one is used.
     std::vector<Index> next;
     for (Index i = 0; i < pieces_; ++i) next.push_back((sample - 1) * pieces_ + i);
     store_.will_read(next);
   }
-  parallel_for(pieces_, 1, [&](Index first, Index last, Worker&) {
-    for (Index i = first; i < last; ++i) store_.get(sample * pieces_ + i, piece(buffers_[which], i), stream_);
-  });
+  if (queue_ != nullptr)
+    store_.get(sample, piece(buffers_[which], 0), *queue_);
+  else
+    parallel_for(pieces_, 1, [&](Index first, Index last, Worker&) {
+      for (Index i = first; i < last; ++i) store_.get(sample * pieces_ + i, piece(buffers_[which], i), stream_);
+    });
   holds_[which] = sample;
-  return buffers_[which].data();
+  return loaded;
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "sonde/engine/array/array.h"
 #include "sonde/engine/device/stream.h"
 #include "sonde/engine/memory/store.h"
 #include "sonde/instruments/maxwell/propagate/propagator.h"
@@ -26,17 +27,19 @@ struct RecordedRun {
   void advance(Index first, Index count, std::span<double> record, typename Propagator<T>::Beside beside = {}) const;
 };
 
-/// Samples of the fields of so many steps in a store.
+/// Samples of the fields of so many steps in a store. On a GPU they go to its tiers by the queue of the propagator that
+/// ran, and come back by it.
 template <class T>
 class FieldSamples : public KeptFields<T> {
  public:
   /// Throws what Store() throws.
-  FieldSamples(SampleLayout layout, Index most_steps, Tier tier, Encoding encoding, const TierBudgets& budgets);
+  FieldSamples(SampleLayout layout, Index most_steps, Tier tier, Encoding encoding, const TierBudgets& budgets,
+               Device device = Device::cpu());
 
   /// Runs these steps and samples them; `record` as for advance().
   void record(const RecordedRun<T>& run, Index first, Index count, std::span<double> record);
 
-  /// The same in parts, for runs that are driven otherwise: fields by rows [x] of a component.
+  /// The same in parts, for runs that are driven otherwise: fields by rows [x] of a component. On the CPU.
   using Rows = std::function<const T*(Component c, Index k, Index j)>;
   void begin_run(Index first_step);
   void before_step(Index step);
@@ -47,8 +50,10 @@ class FieldSamples : public KeptFields<T> {
   [[nodiscard]] NodeBox box() const override { return layout_.box; }
   [[nodiscard]] bool begin_step(Index n) override;
   [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override;
+  [[nodiscard]] Stream* stream() const override { return queue_; }
 
  private:
+  void record_on_gpu(const RecordedRun<T>& run, Index first, Index count, std::span<double> record);
   [[nodiscard]] Index place(std::size_t quantity, Component c, Index k, Index j) const;
   void touch(Index samples);
   void begin_sample(Index sample);
@@ -56,20 +61,22 @@ class FieldSamples : public KeptFields<T> {
   void copy_plane(const Rows& fields, bool electric, Index k, T* to) const;
   void change_of_plane(const Rows& fields, bool electric, Index k);
   [[nodiscard]] const T* loaded(Index sample);
-  [[nodiscard]] View<T, 1> piece(std::vector<T>& buffer, Index index);
+  [[nodiscard]] View<T, 1> piece(Array& buffer, Index index);
+  [[nodiscard]] T* before_data() { return static_cast<T*>(before_.data()); }
 
   SampleLayout layout_;
   std::array<Index, 6> order_{};  ///< of a component among those that are kept
   Index pieces_ = 1, piece_size_ = 0;
   Stream stream_;
+  Stream* queue_ = nullptr;  ///< of a propagator on a GPU
   Store store_;
   bool in_place_;
   Index first_sample_ = 0;
   /// Not in place: what is written next, and later the two samples that were read last.
-  std::array<std::vector<T>, 2> buffers_;
+  std::array<Array, 2> buffers_;
   std::array<Index, 2> holds_{-1, -1};
-  std::vector<T> before_;  ///< fields before a step whose difference is kept
-  Index sample_ = 0;       ///< that is written
+  Array before_;      ///< fields before a step whose difference is kept
+  Index sample_ = 0;  ///< that is written
   T* to_ = nullptr;
   const T *at_ = nullptr, *after_ = nullptr;  ///< samples of the step that is taken back
 };

@@ -6,13 +6,14 @@
 namespace sonde::maxwell {
 
 template <class T>
-RecomputedRun<T>::RecomputedRun(const StoragePlan& plan, const TierBudgets& budgets)
+RecomputedRun<T>::RecomputedRun(const StoragePlan& plan, const TierBudgets& budgets, Device device)
     : states_(plan.states),
       block_steps_(plan.block_steps),
       host_(budgets.host),
       state_bytes_(plan.state_bytes),
       held_(host_.reserve(static_cast<std::size_t>(plan.states) * plan.state_bytes, "saved states of the run")),
-      samples_(plan.layout, plan.block_steps, Tier::host, plan.encoding, budgets) {}
+      samples_(plan.layout, plan.block_steps, device.is_cpu() ? Tier::host : Tier::device, plan.encoding, budgets,
+               device) {}
 
 template <class T>
 void RecomputedRun<T>::run(Propagator<T>& fields, const Acquisition& shot, Index steps,

@@ -10,12 +10,12 @@
 
 namespace sonde::maxwell {
 
-/// States of a run at some of its blocks of steps, and the fields of the steps of one block; the others are computed
-/// again from the states, in the order of checkpointing.h.
+/// States of a run at some of its blocks of steps, in the memory of the host, and the fields of the steps of one block,
+/// where the work is done; the others are computed again from the states, in the order of checkpointing.h.
 template <class T>
 class RecomputedRun : public Trajectory<T> {
  public:
-  RecomputedRun(const StoragePlan& plan, const TierBudgets& budgets);
+  RecomputedRun(const StoragePlan& plan, const TierBudgets& budgets, Device device);
   void run(Propagator<T>& fields, const Acquisition& shot, Index steps, std::span<const double> amplitudes,
            std::span<double> record, const std::function<void()>& stepped) override;
 
@@ -24,6 +24,7 @@ class RecomputedRun : public Trajectory<T> {
   [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override {
     return samples_.row(c, k, j);
   }
+  [[nodiscard]] Stream* stream() const override { return samples_.stream(); }
 
  private:
   /// Runs from block `at` to the beginning of `block`, saving states as the schedule has it, and records that block.

@@ -48,6 +48,29 @@ std::size_t work_bytes(const StorageRequest& request, const SampleLayout& layout
   return (layout.interval > 1 ? field_bytes(request) : 0) + (in_place ? 0 : 2 * sample);
 }
 
+/// What may be held.
+struct Room {
+  bool on_gpu = false;
+  std::size_t device = 0, host = 0, disk = 0;
+
+  [[nodiscard]] bool has(const StoragePlan& plan) const {
+    return plan.device_bytes <= device && plan.host_bytes <= host && plan.disk_bytes <= disk;
+  }
+  [[nodiscard]] StorageMode nearest() const { return on_gpu ? StorageMode::device : StorageMode::host; }
+};
+
+Room room_of(const StorageRequest& request, const StorageSettings& settings) {
+  const std::size_t device = request.device_bytes.value_or(0);
+  return {.on_gpu = request.device_bytes.has_value(),
+          .device = std::min(device, settings.bytes_limit_device.value_or(device)),
+          .host = std::min(request.host_bytes, settings.bytes_limit_host.value_or(request.host_bytes)),
+          .disk = request.disk_bytes};
+}
+
+std::size_t stored_bytes(const StorageRequest& request, const SampleLayout& layout, Encoding encoding) {
+  return static_cast<std::size_t>(layout.elements()) * (encoding == Encoding::bf16 ? 2 : element_bytes(request));
+}
+
 StoragePlan stored(const StorageRequest& request, StorageMode mode, Encoding encoding, Index interval) {
   StoragePlan made;
   made.mode = mode;
@@ -55,28 +78,36 @@ StoragePlan stored(const StorageRequest& request, StorageMode mode, Encoding enc
   made.layout = layout_of(request, interval);
   made.steps = request.steps;
   made.interval = interval;
-  const std::size_t each = encoding == Encoding::bf16 ? 2 : element_bytes(request);
-  const std::size_t samples =
-      static_cast<std::size_t>(made.layout.samples(request.steps) * made.layout.elements()) * each;
-  made.host_bytes = work_bytes(request, made.layout, mode == StorageMode::host && encoding == Encoding::raw);
-  (mode == StorageMode::disk ? made.disk_bytes : made.host_bytes) += samples;
+  const bool on_gpu = request.device_bytes.has_value();
+  const bool near = mode == (on_gpu ? StorageMode::device : StorageMode::host);
+  const std::size_t sample = stored_bytes(request, made.layout, encoding);
+  // What is on its way between a GPU and a farther tier.
+  const std::size_t in_flight = on_gpu && !near ? 2 * sample : 0;
+  (on_gpu ? made.device_bytes : made.host_bytes) =
+      work_bytes(request, made.layout, near && encoding == Encoding::raw) + in_flight;
+  if (mode == StorageMode::disk) made.host_bytes += in_flight;
+  (mode == StorageMode::disk     ? made.disk_bytes
+   : mode == StorageMode::device ? made.device_bytes
+                                 : made.host_bytes) +=
+      static_cast<std::size_t>(made.layout.samples(request.steps)) * sample;
   made.expected_error = (encoding == Encoding::bf16 ? error_of_bf16 : 0) + (interval > 1 ? error_of_interval : 0);
   return made;
 }
 
-/// The schedule within `limit` bytes that computes least; nothing where not even one step fits.
-std::optional<StoragePlan> recomputed(const StorageRequest& request, std::size_t limit, Encoding encoding,
+/// The schedule within the room that computes least; nothing where not even one step fits. States are memory of the
+/// host, samples of the device that computes.
+std::optional<StoragePlan> recomputed(const StorageRequest& request, const Room& room, Encoding encoding,
                                       Index interval) {
-  StoragePlan base = stored(request, StorageMode::host, encoding, interval);
+  StoragePlan base = stored(request, room.nearest(), encoding, interval);
   base.mode = StorageMode::recompute;
   base.state_bytes = request.state_bytes;
-  const std::size_t each = encoding == Encoding::bf16 ? 2 : element_bytes(request);
-  const std::size_t sample = static_cast<std::size_t>(base.layout.elements()) * each;
+  const std::size_t sample = stored_bytes(request, base.layout, encoding);
   const std::size_t work = work_bytes(request, base.layout, encoding == Encoding::raw);
   std::optional<StoragePlan> best;
   for (Index states = 1; states <= 256; ++states) {
-    const std::size_t fixed = work + static_cast<std::size_t>(states) * request.state_bytes;
-    if (fixed + 2 * sample > limit) break;
+    const std::size_t of_states = static_cast<std::size_t>(states) * request.state_bytes;
+    const std::size_t fixed = work + (room.on_gpu ? 0 : of_states), limit = room.on_gpu ? room.device : room.host;
+    if (fixed + 2 * sample > limit || of_states > room.host) break;
     const auto fit = static_cast<Index>((limit - fixed) / sample);
     const Index steps = std::min(request.steps, base.layout.interval == 1 ? fit - 1 : fit * base.layout.interval);
     const Index blocks = (request.steps + steps - 1) / steps;
@@ -84,7 +115,9 @@ std::optional<StoragePlan> recomputed(const StorageRequest& request, std::size_t
     StoragePlan made = base;
     made.states = states;
     made.block_steps = steps;
-    made.host_bytes = fixed + static_cast<std::size_t>(base.layout.samples(steps)) * sample;
+    const std::size_t samples = work + static_cast<std::size_t>(base.layout.samples(steps)) * sample;
+    made.host_bytes = of_states + (room.on_gpu ? 0 : samples);
+    made.device_bytes = room.on_gpu ? samples : 0;
     made.forward_runs = static_cast<double>(blocks_run_forwards(blocks, states)) / static_cast<double>(blocks);
     if (!best || made.forward_runs < best->forward_runs) best = made;
   }
@@ -120,10 +153,16 @@ std::vector<Way> ways(const StorageRequest& request, const StorageSettings& sett
   return made;
 }
 
-[[noreturn]] void refuse_memory(const StoragePlan& least, std::size_t limit) {
+[[noreturn]] void refuse_memory(const StoragePlan& least, const Room& room) {
+  if (least.device_bytes > room.device)
+    throw Error(ErrorKind::budget, fmt::format("the fields of the run need {} of the memory of the GPU, {} are free",
+                                               format_bytes(static_cast<double>(least.device_bytes)),
+                                               format_bytes(static_cast<double>(room.device))))
+        .hint(fmt::format("raise {} or {}, or take {} host, disk or recompute", setting("memory"),
+                          setting("bytes_limit_device"), setting("storage_mode")));
   throw Error(ErrorKind::budget, fmt::format("the fields of the run need {} of memory, {} are free",
                                              format_bytes(static_cast<double>(least.host_bytes)),
-                                             format_bytes(static_cast<double>(limit))))
+                                             format_bytes(static_cast<double>(room.host))))
       .hint(fmt::format("raise {} or {}, or take {} disk or recompute", setting("memory"), setting("bytes_limit_host"),
                         setting("storage_mode")));
 }
@@ -160,43 +199,44 @@ StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& s
     throw Error(ErrorKind::bad_input, "fields of float64 are not kept in bf16")
         .hint("take " + setting("dtype") + " f32, or no compression");
   const std::vector<Way> possible = ways(request, settings);
-  const std::size_t limit = std::min(request.host_bytes, settings.bytes_limit_host.value_or(request.host_bytes));
+  const Room room = room_of(request, settings);
   const bool any = settings.mode == StorageMode::automatic;
-  const bool memory = settings.mode == StorageMode::device || settings.mode == StorageMode::host;
+  const bool host_for_device = settings.mode == StorageMode::device && !room.on_gpu;
+  const StorageMode wanted = host_for_device ? StorageMode::host : settings.mode;
   const std::string asked =
-      settings.mode == StorageMode::device ? "asked for: of work on the CPU the device is the host" : "asked for";
-  if (any || memory) {
+      host_for_device ? "asked for: of work on the CPU the device is the host" : std::string("asked for");
+  const std::size_t nearest_bytes = room.on_gpu ? room.device : room.host;
+  const std::string short_of = fmt::format("{} has space for {} only", room.on_gpu ? "the GPU" : "memory",
+                                           format_bytes(static_cast<double>(nearest_bytes)));
+  for (const StorageMode mode : {StorageMode::device, StorageMode::host, StorageMode::disk}) {
+    if ((!any && mode != wanted) || (mode == StorageMode::device && !room.on_gpu)) continue;
     for (const Way& way : possible) {
-      StoragePlan plan = stored(request, StorageMode::host, way.encoding, way.interval);
-      if (plan.host_bytes > limit) continue;
-      plan.because = any ? fmt::format("{} fit into {}", format_bytes(static_cast<double>(plan.host_bytes)),
-                                       format_bytes(static_cast<double>(limit)))
-                         : asked;
+      StoragePlan plan = stored(request, mode, way.encoding, way.interval);
+      if (!room.has(plan)) continue;
+      plan.because =
+          !any ? asked
+          : mode != room.nearest()
+              ? short_of
+              : fmt::format("{} fit into {}",
+                            format_bytes(static_cast<double>(room.on_gpu ? plan.device_bytes : plan.host_bytes)),
+                            format_bytes(static_cast<double>(nearest_bytes)));
       return plan;
     }
-    if (memory)
-      refuse_memory(stored(request, StorageMode::host, possible.back().encoding, possible.back().interval), limit);
-  }
-  const std::string short_of = fmt::format("memory has space for {} only", format_bytes(static_cast<double>(limit)));
-  if (any || settings.mode == StorageMode::disk) {
-    for (const Way& way : possible) {
-      StoragePlan plan = stored(request, StorageMode::disk, way.encoding, way.interval);
-      if (plan.host_bytes > limit || plan.disk_bytes > request.disk_bytes) continue;
-      plan.because = any ? short_of : asked;
-      return plan;
-    }
-    if (!any)
-      refuse_disk(stored(request, StorageMode::disk, possible.back().encoding, possible.back().interval), request);
+    if (any) continue;
+    const StoragePlan least = stored(request, mode, possible.back().encoding, possible.back().interval);
+    mode == StorageMode::disk ? refuse_disk(least, request) : refuse_memory(least, room);
   }
   const Way way = possible.front();
-  const std::size_t within = any || settings.bytes_limit_host
-                                 ? limit
-                                 : std::min(limit, bytes_of_one_repetition(request, way.encoding, way.interval));
+  Room within = room;
+  if (!any && !settings.bytes_limit_host && !room.on_gpu)
+    within.host = std::min(room.host, bytes_of_one_repetition(request, way.encoding, way.interval));
   std::optional<StoragePlan> plan = recomputed(request, within, way.encoding, way.interval);
   if (!plan) {
-    StoragePlan least = stored(request, StorageMode::host, way.encoding, way.interval);
-    least.host_bytes = request.state_bytes + work_bytes(request, least.layout, way.encoding == Encoding::raw) +
-                       2 * static_cast<std::size_t>(least.layout.elements()) * element_bytes(request);
+    StoragePlan least = stored(request, room.nearest(), way.encoding, way.interval);
+    const std::size_t samples = work_bytes(request, least.layout, way.encoding == Encoding::raw) +
+                                2 * static_cast<std::size_t>(least.layout.elements()) * element_bytes(request);
+    least.host_bytes = request.state_bytes + (room.on_gpu ? 0 : samples);
+    least.device_bytes = room.on_gpu ? samples : 0;
     refuse_memory(least, within);
   }
   plan->because = any ? short_of + ", and the disk has less space" : "asked for";
@@ -213,6 +253,7 @@ std::string text_of(const StoragePlan& plan) {
   if (plan.mode == StorageMode::none) return "none";
   std::string made = plan.mode == StorageMode::recompute ? "recompute"
                      : plan.mode == StorageMode::disk    ? "disk"
+                     : plan.mode == StorageMode::device  ? "device"
                                                          : "host";
   if (plan.encoding == Encoding::bf16) made += ", bf16";
   if (plan.interval > 1) made += fmt::format(", every {} steps", plan.interval);
@@ -226,6 +267,10 @@ void add_storage(const StoragePlan& plan, MemoryPlan& memory) {
   if (plan.mode == StorageMode::none) return;
   (void)memory.add("fields for the gradient", plan.host_bytes, text_of(plan));
   memory.disk_bytes += plan.disk_bytes;
+}
+
+void add_device_storage(const StoragePlan& plan, MemoryPlan& memory) {
+  if (plan.device_bytes > 0) (void)memory.add("fields for the gradient", plan.device_bytes, text_of(plan));
 }
 
 }  // namespace sonde::maxwell

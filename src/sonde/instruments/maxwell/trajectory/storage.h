@@ -16,8 +16,8 @@ namespace sonde::maxwell {
 
 /// Where the fields of a run are kept for its gradient. Of work on the CPU `device` is the host's memory.
 enum class StorageMode {
-  automatic,  ///< the first that fits: memory, disk, recompute
-  device,
+  automatic,  ///< the first that fits: memory (of the GPU, then of the host), disk, recompute
+  device,     ///< the memory of the GPU that computes
   host,
   disk,
   recompute,  ///< some states of the run, from which its fields are computed again
@@ -71,11 +71,12 @@ struct StorageRequest {
   double highest_frequency = 0;                ///< Hz, of sources and residuals
   std::size_t state_bytes = 0;                 ///< of all that a step changes
   std::size_t host_bytes = 0, disk_bytes = 0;  ///< that are free
+  std::optional<std::size_t> device_bytes{};   ///< that are free on the GPU that computes; unset: the CPU does
 };
 
 /// How a run is kept, with what it holds.
 struct StoragePlan {
-  StorageMode mode = StorageMode::none;  ///< host, disk, recompute or none
+  StorageMode mode = StorageMode::none;  ///< device, host, disk, recompute or none
   std::string because{};
   Encoding encoding = Encoding::raw;
   SampleLayout layout{};
@@ -83,7 +84,7 @@ struct StoragePlan {
   Index interval = 1;                 ///< in steps of the survey
   Index states = 0, block_steps = 0;  ///< of recompute
   std::size_t state_bytes = 0;
-  std::size_t host_bytes = 0, disk_bytes = 0;
+  std::size_t host_bytes = 0, disk_bytes = 0, device_bytes = 0;
   double forward_runs = 1;    ///< how often each step is computed on average
   double expected_error = 0;  ///< of the gradient, relative, from encoding and interval
 };
@@ -96,7 +97,9 @@ struct StoragePlan {
 void require_kept(const StoragePlan& plan);
 /// "host", "bf16 on disk, every 4th step": for people.
 [[nodiscard]] std::string text_of(const StoragePlan& plan);
-/// Adds what it holds.
+/// Adds what it holds of the host and of the disk.
 void add_storage(const StoragePlan& plan, MemoryPlan& memory);
+/// Adds what it holds of a GPU.
+void add_device_storage(const StoragePlan& plan, MemoryPlan& memory);
 
 }  // namespace sonde::maxwell

@@ -63,6 +63,45 @@ TEST(StoragePlan, TakesTheSmallerLimit) {
   EXPECT_EQ(plan.mode, StorageMode::disk);
 }
 
+/// The same on a GPU.
+StorageRequest on_gpu(std::size_t device_bytes, std::size_t host_bytes = 0, std::size_t disk_bytes = 0) {
+  StorageRequest made = hundred_squared(host_bytes, disk_bytes);
+  made.device_bytes = device_bytes;
+  return made;
+}
+
+TEST(StoragePlanOfAGpu, TakesTheNearestTierWithRoom) {
+  const StoragePlan near = plan_storage(on_gpu(all_of_it), {});
+  EXPECT_EQ(near.mode, StorageMode::device);
+  EXPECT_EQ(near.device_bytes, all_of_it);
+  EXPECT_EQ(near.host_bytes, 0u);
+  const StoragePlan host = plan_storage(on_gpu(1'000'000, all_of_it), {});
+  EXPECT_EQ(host.mode, StorageMode::host);
+  EXPECT_EQ(host.host_bytes, all_of_it);
+  EXPECT_EQ(host.device_bytes, 4u * 40'000);  // two that are read, two on their way
+  EXPECT_EQ(host.because, "the GPU has space for 977 KiB only");
+  EXPECT_EQ(plan_storage(on_gpu(1'000'000, 1'000'000, all_of_it), {}).mode, StorageMode::disk);
+  EXPECT_EQ(plan_storage(on_gpu(all_of_it, all_of_it), {.mode = StorageMode::host}).mode, StorageMode::host);
+}
+
+TEST(StoragePlanOfAGpu, ComputesAgainFromStatesOnTheHost) {
+  const StoragePlan plan = plan_storage(on_gpu(2'000'000, 3'000'000), {});
+  EXPECT_EQ(plan.mode, StorageMode::recompute);
+  EXPECT_LE(plan.device_bytes, 2'000'000u);
+  EXPECT_EQ(plan.host_bytes, static_cast<std::size_t>(plan.states) * 150'000);
+  EXPECT_LE(plan.host_bytes, 3'000'000u);
+}
+
+TEST(StoragePlanOfAGpu, RefusesMemoryThatIsNotThere) {
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::budget,
+                                     [] {
+                                       (void)plan_storage(on_gpu(all_of_it), {.mode = StorageMode::device,
+                                                                              .bytes_limit_device = 1'000'000});
+                                     }),
+            "error: the fields of the run need 38.2 MiB of the memory of the GPU, 977 KiB are free\n"
+            "hint: raise --memory or --bytes-limit-device, or take --storage-mode host, disk or recompute");
+}
+
 TEST(StoragePlan, RefusesMemoryThatIsNotThere) {
   EXPECT_EQ(sonde::testing::error_of(
                 ErrorKind::budget, [] { (void)plan_storage(hundred_squared(1'000'000), {.mode = StorageMode::host}); }),

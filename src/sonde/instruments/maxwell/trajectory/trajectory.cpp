@@ -7,13 +7,16 @@
 namespace sonde::maxwell {
 namespace {
 
+Tier tier_of(const StoragePlan& plan) {
+  return plan.mode == StorageMode::disk ? Tier::disk : plan.mode == StorageMode::device ? Tier::device : Tier::host;
+}
+
 /// All steps of the plan, in memory or in a file.
 template <class T>
 class StoredRun : public Trajectory<T> {
  public:
-  StoredRun(const StoragePlan& plan, const TierBudgets& budgets)
-      : samples_(plan.layout, plan.steps, plan.mode == StorageMode::disk ? Tier::disk : Tier::host, plan.encoding,
-                 budgets) {}
+  StoredRun(const StoragePlan& plan, const TierBudgets& budgets, Device device)
+      : samples_(plan.layout, plan.steps, tier_of(plan), plan.encoding, budgets, device) {}
   void run(Propagator<T>& fields, const Acquisition& shot, Index steps, std::span<const double> amplitudes,
            std::span<double> record, const std::function<void()>& stepped) override {
     samples_.record({fields, shot, amplitudes, stepped}, 0, steps, record);
@@ -23,6 +26,7 @@ class StoredRun : public Trajectory<T> {
   [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override {
     return samples_.row(c, k, j);
   }
+  [[nodiscard]] Stream* stream() const override { return samples_.stream(); }
 
  private:
   FieldSamples<T> samples_;
@@ -31,13 +35,13 @@ class StoredRun : public Trajectory<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Trajectory<T>> make_trajectory(const StoragePlan& plan, const TierBudgets& budgets) {
+std::unique_ptr<Trajectory<T>> make_trajectory(const StoragePlan& plan, const TierBudgets& budgets, Device device) {
   require_kept(plan);
-  if (plan.mode == StorageMode::recompute) return std::make_unique<RecomputedRun<T>>(plan, budgets);
-  return std::make_unique<StoredRun<T>>(plan, budgets);
+  if (plan.mode == StorageMode::recompute) return std::make_unique<RecomputedRun<T>>(plan, budgets, device);
+  return std::make_unique<StoredRun<T>>(plan, budgets, device);
 }
 
-template std::unique_ptr<Trajectory<float>> make_trajectory(const StoragePlan&, const TierBudgets&);
-template std::unique_ptr<Trajectory<double>> make_trajectory(const StoragePlan&, const TierBudgets&);
+template std::unique_ptr<Trajectory<float>> make_trajectory(const StoragePlan&, const TierBudgets&, Device);
+template std::unique_ptr<Trajectory<double>> make_trajectory(const StoragePlan&, const TierBudgets&, Device);
 
 }  // namespace sonde::maxwell

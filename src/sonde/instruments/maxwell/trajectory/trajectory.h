@@ -12,7 +12,7 @@
 
 namespace sonde::maxwell {
 
-/// A run that can be taken back: BackPropagator::run() asks it for the fields.
+/// A run that can be taken back: BackPropagator::run() asks it for the fields, on the device of the run.
 template <class T>
 class Trajectory : public KeptFields<T> {
  public:
@@ -23,11 +23,13 @@ class Trajectory : public KeptFields<T> {
                    std::span<double> record, const std::function<void()>& stepped = {}) = 0;
 };
 
-/// Reserves what the plan holds. Throws what Store() throws; Error(bad_input) for a plan that keeps nothing.
+/// Of runs on this device. Reserves what the plan holds. Throws what Store() throws; Error(bad_input) for a plan that
+/// keeps nothing.
 template <class T>
-[[nodiscard]] std::unique_ptr<Trajectory<T>> make_trajectory(const StoragePlan& plan, const TierBudgets& budgets);
+[[nodiscard]] std::unique_ptr<Trajectory<T>> make_trajectory(const StoragePlan& plan, const TierBudgets& budgets,
+                                                             Device device = Device::cpu());
 
-extern template std::unique_ptr<Trajectory<float>> make_trajectory(const StoragePlan&, const TierBudgets&);
-extern template std::unique_ptr<Trajectory<double>> make_trajectory(const StoragePlan&, const TierBudgets&);
+extern template std::unique_ptr<Trajectory<float>> make_trajectory(const StoragePlan&, const TierBudgets&, Device);
+extern template std::unique_ptr<Trajectory<double>> make_trajectory(const StoragePlan&, const TierBudgets&, Device);
 
 }  // namespace sonde::maxwell

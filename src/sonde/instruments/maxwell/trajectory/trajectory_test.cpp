@@ -10,6 +10,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/maxwell/propagate/back_propagator.h"
 #include "sonde/instruments/maxwell/propagate/test_problem.h"
+#include "tests/support/devices.h"
 #include "tests/support/errors.h"
 
 namespace sonde::maxwell {
@@ -52,10 +53,11 @@ struct Shot {
   struct Gradient {
     ComponentChange medium;
     std::vector<double> record, sources;
+    std::array<std::vector<double>, 3> energy;
   };
   template <class T>
-  [[nodiscard]] Gradient gradient(const Kept& how) const {
-    Propagator<T> fields(problem);
+  [[nodiscard]] Gradient gradient(const Kept& how, Device device = Device::cpu()) const {
+    Propagator<T> fields(problem, device);
     const StoragePlan plan{.mode = how.mode,
                            .encoding = how.encoding,
                            .layout = layout(how),
@@ -63,15 +65,17 @@ struct Shot {
                            .states = how.states,
                            .block_steps = how.block_steps,
                            .state_bytes = fields.state_bytes()};
-    const TierBudgets budgets = TierBudgets::around(Device::cpu(), Budget(1U << 30U, "a test"));
-    const auto trajectory = make_trajectory<T>(plan, budgets);
+    const TierBudgets budgets = TierBudgets::around(device, Budget(1U << 30U, "a test"));
+    const auto trajectory = make_trajectory<T>(plan, budgets, device);
     Gradient made;
     made.record.resize(residual.size());
     made.sources.resize(amplitudes.size());
     trajectory->run(fields, points, steps, amplitudes, made.record);
-    BackPropagator<T> back(problem);
-    back.run(points, steps, residual, trajectory.get(), {.magnetic = true}, made.sources);
-    made.medium = gradient_of(back.sums(), problem.medium, problem.grid, problem.dt, problem.loss);
+    BackPropagator<T> back(problem, device);
+    back.run(points, steps, residual, trajectory.get(), {.magnetic = true, .energy = true}, made.sources);
+    const SweepSums sums = back.sums();
+    made.energy = sums.energy;
+    made.medium = gradient_of(sums, problem.medium, problem.grid, problem.dt, problem.loss);
     for (auto* values : {&made.medium.eps_r, &made.medium.sigma, &made.medium.mu_r})
       for (std::vector<double>& each : *values)
         for (double& value : each) value *= static_cast<double>(how.interval);
@@ -142,6 +146,61 @@ INSTANTIATE_TEST_SUITE_P(Cases, KeptRun,
                          ::testing::Values(MixedCase{.order = 4}, MixedCase{.poles = 2}, MixedCase{.mode = Mode::em3d},
                                            MixedCase{.mode = Mode::em3d, .order = 6}),
                          [](const auto& each) { return testing::text_of(each.param); });
+
+class KeptRunOnEachDevice : public sonde::testing::EachDevice {
+ protected:
+  /// The mode that keeps everything where it is computed.
+  [[nodiscard]] static StorageMode near() { return device().is_cpu() ? StorageMode::host : StorageMode::device; }
+};
+
+TEST_P(KeptRunOnEachDevice, HasTheGradientOfTheCpu) {
+  for (const MixedCase& each : {MixedCase{.poles = 2}, MixedCase{.mode = Mode::em3d, .order = 4}})
+    for (const Kept& how : {Kept{}, Kept{.interval = 3}, Kept{.interval = 1, .frozen = true}}) {
+      SCOPED_TRACE(testing::text_of(each));
+      SCOPED_TRACE(how.interval);
+      const Shot shot = mixed(each, 8);
+      Kept there = how;
+      there.mode = near();
+      const auto on_cpu = shot.gradient<double>(how), made = shot.gradient<double>(there, device());
+      const auto expect_near = [](const std::vector<double>& a, const std::vector<double>& b) {
+        ASSERT_EQ(a.size(), b.size());
+        double most = 0, apart = 0;
+        for (std::size_t i = 0; i < b.size(); ++i) {
+          most = std::max(most, std::abs(b[i]));
+          apart = std::max(apart, std::abs(b[i] - a[i]));
+        }
+        EXPECT_LE(apart, 1e-12 * most);  // rounding of eight steps
+      };
+      expect_near(made.record, on_cpu.record);
+      expect_near(made.sources, on_cpu.sources);
+      for (std::size_t c = 0; c < 3; ++c) {
+        expect_near(made.medium.eps_r[c], on_cpu.medium.eps_r[c]);
+        expect_near(made.medium.sigma[c], on_cpu.medium.sigma[c]);
+        expect_near(made.medium.mu_r[c], on_cpu.medium.mu_r[c]);
+        expect_near(made.energy[c], on_cpu.energy[c]);
+      }
+    }
+}
+
+TEST_P(KeptRunOnEachDevice, HasTheSameBitsFromEveryTierAndComputedAgain) {
+  const Shot shot = mixed({.order = 4, .poles = 1}, 13);
+  for (const Encoding encoding : {Encoding::raw, Encoding::bf16}) {
+    const auto wanted = shot.gradient<float>({.mode = near(), .encoding = encoding}, device());
+    for (const Kept& how :
+         {Kept{.mode = StorageMode::host, .encoding = encoding}, Kept{.mode = StorageMode::disk, .encoding = encoding},
+          Kept{.mode = StorageMode::recompute, .encoding = encoding, .states = 2, .block_steps = 4}}) {
+      SCOPED_TRACE(static_cast<int>(how.mode));
+      const auto made = shot.gradient<float>(how, device());
+      EXPECT_EQ(made.record, wanted.record);
+      EXPECT_EQ(made.sources, wanted.sources);
+      EXPECT_EQ(made.medium.eps_r, wanted.medium.eps_r);
+      EXPECT_EQ(made.medium.sigma, wanted.medium.sigma);
+      EXPECT_EQ(made.medium.mu_r, wanted.medium.mu_r);
+    }
+  }
+}
+
+INSTANTIATE_EACH_DEVICE(KeptRunOnEachDevice);
 
 constexpr double ricker_frequency = 200e6;
 

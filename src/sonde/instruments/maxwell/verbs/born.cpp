@@ -54,7 +54,7 @@ void run_born(const BornOptions& options, Run& run) {
   if (options.direction.empty())
     throw Error(ErrorKind::usage, setting("direction") + " is missing").hint("give the changes of the model");
   const Ranks ranks = join_ranks(run);
-  (void)run.device_for("native models run on the CPU");
+  (void)run.device_for(why_not_on_gpu(ranks));
   auto preparing = run.report().phase("prepare");
   RunFile file;
   read_settings(options, run, file);
@@ -64,12 +64,13 @@ void run_born(const BornOptions& options, Run& run) {
   Experiment experiment = experiment_of(options, file, run);
   run.require_room_for(options.direction);
   const Direction direction = read_direction(options.direction, experiment);
-  NativeRun native(std::move(experiment), NativeRun::Kind::linearised, ranks);
+  NativeRun native(std::move(experiment), NativeRun::Kind::linearised, ranks, run.device());
   preparing.end();
   report_plan(native.plan(), planned(native.experiment(), options, native.cells(), native.steps()), options.force, run);
   if (run.dry_run()) return;
   const Reservation reserved =
       run.host_budget().reserve(native.plan().memory.peak_bytes, "the run of " + options.named(), smaller_model());
+  const Reservation on_device = reserve_on_device(native.plan(), options.named(), run);
   ObservedData data;
   simulate(native.cells(), native.steps() * native.shots_here(), run, [&](ProgressMeter& progress) {
     data = native.born(direction, options.padding, [&] { progress.advance(); });

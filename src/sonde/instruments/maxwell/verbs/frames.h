@@ -14,6 +14,10 @@ struct FrameOptions {
   std::string snapshots, snapshot_step = "1";
   std::optional<Index> snapshot_every;
   void describe(Fields& fields);
+  /// Empty where no frames are wanted.
+  [[nodiscard]] std::string why_not_on_gpu() const {
+    return snapshots.empty() ? "" : "frames with the energy of the fields are made on the CPU";
+  }
 };
 
 /// The run whose fields are written.

@@ -107,7 +107,9 @@ void give_gradient(Contents contents, const StoragePlan& storage, double misfit,
 }
 
 TierBudgets budgets_of(const StorageSettings& storage, Run& run) {
-  return TierBudgets::around(Device::cpu(), run.host_budget(), storage.path);
+  TierBudgets made = TierBudgets::around(run.device(), run.budget(), storage.path);
+  made.host = run.host_budget();
+  return made;
 }
 
 /// What stores do not reserve themselves.
@@ -118,7 +120,7 @@ Reservation reserve_rest(const RunPlan& plan, const StoragePlan& storage, const 
 
 void native_gradient(const GradientOptions& options, Run& run) {
   const Ranks ranks = join_ranks(run);
-  (void)run.device_for("native models run on the CPU");
+  (void)run.device_for(why_not_on_gpu(ranks));
   auto preparing = run.report().phase("prepare");
   RunFile file;
   read_settings(options, run, file);
@@ -137,13 +139,15 @@ void native_gradient(const GradientOptions& options, Run& run) {
   StorageSettings storage = file.storage.settings();
   storage.force = options.force;
   GradientRun gradient(std::move(experiment), std::move(observed), options.of(), storage, budgets_of(storage, run),
-                       ranks);
+                       ranks, run.device());
   preparing.end();
   report_plan(gradient.plan(), planned(gradient.experiment(), options, gradient.cells(), gradient.steps()),
               options.force, run);
   report_storage(gradient.storage(), run);
   if (run.dry_run()) return;
   const Reservation reserved = reserve_rest(gradient.plan(), gradient.storage(), options, run);
+  const Reservation on_device =
+      reserve_on_device(gradient.plan(), options.named(), run, gradient.storage().device_bytes);
   SurveyGradient made;
   simulate(gradient.cells(), gradient.steps() * gradient.shots_here(), run,
            [&](ProgressMeter& progress) { made = gradient.run([&] { progress.advance(); }); });
@@ -156,7 +160,7 @@ void native_gradient(const GradientOptions& options, Run& run) {
 void gprmax_gradient(const GradientOptions& options, Run& run) {
   refuse_tables(options, run);
   refuse_ranks(run);
-  (void)run.device_for("models of gprMax run on the CPU");
+  (void)run.device();
   auto preparing = run.report().phase("prepare");
   RunFile lent;
   lent.tables().take(run.settings());
@@ -176,6 +180,8 @@ void gprmax_gradient(const GradientOptions& options, Run& run) {
   report_storage(gradient.storage(), run);
   if (run.dry_run()) return;
   const Reservation reserved = reserve_rest(gradient.plan(), gradient.storage(), options, run);
+  const Reservation on_device =
+      reserve_on_device(gradient.plan(), options.named(), run, gradient.storage().device_bytes);
   GprmaxGradient made;
   simulate(gprmax.cells(), gprmax.steps(), run,
            [&](ProgressMeter& progress) { made = gradient.run([&] { progress.advance(); }); });

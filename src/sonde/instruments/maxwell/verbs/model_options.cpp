@@ -61,6 +61,10 @@ Ranks join_ranks(Run& run) {
   return ranks;
 }
 
+std::string why_not_on_gpu(const Ranks& ranks) {
+  return ranks.size() > 1 ? "several processes compute on the CPU" : "";
+}
+
 void refuse_ranks(Run& run) {
   const Ranks ranks = Ranks::world();
   if (ranks.rank() != 0) run.be_silent();
@@ -128,7 +132,8 @@ GprmaxRun prepare_gprmax(const ModelOptions& options, const GprmaxInput& input, 
   if (model.acquisition.receivers.empty())
     throw Error(ErrorKind::bad_input, options.input + ": no receiver, so nothing would be recorded").hint("add an #rx");
   (void)acquisition_of_run(model, runs - 1);
-  return GprmaxRun(input, std::move(model), {.order = options.order, .precision = options.dtype, .runs = runs});
+  return GprmaxRun(input, std::move(model),
+                   {.order = options.order, .precision = options.dtype, .runs = runs, .device = run.device()});
 }
 
 void refuse_tables(const ModelOptions& options, const Run& run) {

@@ -121,7 +121,7 @@ FramedRun framed(const GprmaxRun& gprmax, Precision precision) {
 void run_gprmax(const RunOptions& given, Run& run) {
   refuse_tables(given, run);
   refuse_ranks(run);
-  (void)run.device_for("models of gprMax run on the CPU");
+  (void)run.device_for(given.frames.why_not_on_gpu());
   auto preparing = run.report().phase("prepare");
   const GprmaxInput input = read_gprmax_input(given.input);
   if (given.geometry_only) return write_geometry(given, input, run);
@@ -138,6 +138,7 @@ void run_gprmax(const RunOptions& given, Run& run) {
   report_plan(plan, planned(gprmax, options), options.force, run);
   const Reservation reserved =
       run.host_budget().reserve(plan.memory.peak_bytes, "the run of " + options.input, smaller_model());
+  const Reservation on_device = reserve_on_device(plan, options.input, run);
   if (run.dry_run()) return;
   std::vector<GprmaxRecord> records;
   simulate(gprmax.cells(), gprmax.steps() * options.runs, run, [&](ProgressMeter& progress) {

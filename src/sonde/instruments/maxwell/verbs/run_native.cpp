@@ -65,7 +65,8 @@ void give_records(const ObservedData& data, const NativeRun& native, const RunFi
 
 void run_native(const RunOptions& options, Run& run) {
   const Ranks ranks = join_ranks(run);
-  (void)run.device_for("native models run on the CPU");
+  const std::string alone = why_not_on_gpu(ranks);
+  (void)run.device_for(alone.empty() ? options.frames.why_not_on_gpu() : alone);
   auto preparing = run.report().phase("prepare");
   if (run.given("geometry_only"))
     throw Error(ErrorKind::usage, setting("geometry_only") + " is of models of gprMax").hint("leave it out");
@@ -80,7 +81,7 @@ void run_native(const RunOptions& options, Run& run) {
   const std::string output = output_of(options, file, run);
   require_plot(options.plot);
   if (!output.empty()) require_contents_path(output, {".h5", ".nc", ".npz"});
-  NativeRun native(experiment_of(options, file, run), NativeRun::Kind::plain, ranks);
+  NativeRun native(experiment_of(options, file, run), NativeRun::Kind::plain, ranks, run.device());
   Frames frames(options.frames, framed(native), run);
   preparing.end();
   RunPlan plan = native.plan();
@@ -88,6 +89,7 @@ void run_native(const RunOptions& options, Run& run) {
   report_plan(plan, planned(native.experiment(), options, native.cells(), native.steps()), options.force, run);
   const Reservation reserved =
       run.host_budget().reserve(plan.memory.peak_bytes, "the run of " + options.named(), smaller_model());
+  const Reservation on_device = reserve_on_device(plan, options.named(), run);
   if (run.dry_run()) return;
   ObservedData data;
   simulate(native.cells(), native.steps() * native.shots_here(), run,

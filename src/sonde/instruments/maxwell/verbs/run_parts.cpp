@@ -41,7 +41,14 @@ void report_plan(const RunPlan& plan, const PlannedModel& model, bool force, Run
                         plan.cells_per_wavelength, plan.highest_frequency, 100 * (plan.velocity_along_axis - 1)));
   }
   run.show_memory(plan.memory, run.host_budget());
+  if (!run.device().is_cpu()) run.show_memory(plan.device_memory, run.budget(), "memory of the GPU");
   if (!force) require_sampling(plan, model);
+}
+
+Reservation reserve_on_device(const RunPlan& plan, const std::string& input, Run& run, std::size_t but_for) {
+  if (run.device().is_cpu()) return {};
+  return run.budget().reserve(plan.device_memory.peak_bytes - but_for, "the run of " + input,
+                              "raise " + setting("memory") + ", take larger cells, or " + setting("device", "cpu"));
 }
 
 void simulate(Index cells, Index steps, Run& run, const std::function<void(ProgressMeter&)>& work) {

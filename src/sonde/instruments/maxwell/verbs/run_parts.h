@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/figure/chart.h"
+#include "sonde/engine/memory/budget.h"
 #include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/engine/run/run.h"
@@ -69,6 +70,8 @@ struct PlannedModel {
 void refuse_tables(const ModelOptions& options, const Run& run);
 /// All ranks of this run: rank 0 speaks for them from then on, and they share the memory of their machine.
 [[nodiscard]] Ranks join_ranks(Run& run);
+/// Empty for one process.
+[[nodiscard]] std::string why_not_on_gpu(const Ranks& ranks);
 /// Throws Error(not_supported) where several were started: a model of gprMax is one shot.
 void refuse_ranks(Run& run);
 /// The remedy where memory is short.
@@ -76,6 +79,9 @@ void refuse_ranks(Run& run);
 /// Says warnings, grid, steps, sampling and memory. Throws Error(bad_input) for cells that are too large, unless that
 /// is `force`d.
 void report_plan(const RunPlan& plan, const PlannedModel& model, bool force, Run& run);
+/// What the run holds of the GPU that computes, but for bytes that are reserved otherwise; nothing of the CPU.
+[[nodiscard]] Reservation reserve_on_device(const RunPlan& plan, const std::string& input, Run& run,
+                                            std::size_t but_for = 0);
 
 /// Does that many steps of so many cells in `work`, shows progress and reports the rate.
 void simulate(Index cells, Index steps, Run& run, const std::function<void(ProgressMeter&)>& work);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room.
+#pragma once
+
+#include "sonde/instruments/maxwell/propagate/back_propagator.h"
+#include "sonde/instruments/maxwell/propagate/device_stepper.h"
+
+namespace sonde::maxwell::stepping {
+
+/// What BackPropagator does on a GPU.
+template <class T>
+class DeviceBackSweep {
+ public:
+  DeviceBackSweep(const Problem& problem, Device device) : fields_(problem, device, Sense::transposed) {}
+
+  void run(const Acquisition& shot, Index steps, std::span<const double> residual, KeptFields<T>* kept,
+           const Wanted& wanted, std::span<double> sources);
+  [[nodiscard]] SweepSums sums();
+  void clear_sums();
+  [[nodiscard]] State start() { return fields_.start(); }
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  void make_sums(const Wanted& wanted);
+  void add(bool electric, const KeptFields<T>& kept);
+  void take_back(KeptFields<T>* kept, const Wanted& wanted, Index n);
+
+  DeviceStepper<T> fields_;
+  /// In the places of the fields; empty until they are wanted.
+  std::array<Array, 3> difference_{}, sum_{}, magnetic_{}, energy_{};
+};
+
+extern template class DeviceBackSweep<float>;
+extern template class DeviceBackSweep<double>;
+
+}  // namespace sonde::maxwell::stepping
