@@ -72,6 +72,19 @@ void append_boxes(const device::Places& places, int component, const device::Lay
     }
 }
 
+/// Thread blocks of each box: a narrow one has fewer lanes along x, so that few threads have nothing to do.
+template <class T>
+void share_blocks(device::LayerStep<T>& step) {
+  for (int b = 0; b < step.boxes; ++b) {
+    device::LayerBox& box = step.box[b];
+    while (box.lanes > 4 && box.lanes >= 2 * box.extent[2]) box.lanes /= 2;
+    const Index rows = device::threads_of_block / box.lanes;
+    box.first_block = step.blocks;
+    box.across = (box.extent[2] + box.lanes - 1) / box.lanes;
+    step.blocks += box.across * ((box.extent[0] * box.extent[1] + rows - 1) / rows);
+  }
+}
+
 }  // namespace
 
 template <class E>
@@ -228,6 +241,7 @@ device::LayerStep<T> DeviceStepper<T>::layer_step(bool electric, Index reach) co
     for (std::size_t t = 0; t < 2; ++t) made.terms[p][t] = layers_[index_of(c)][t].term;
     append_boxes(places_, static_cast<int>(p), made.terms[p], reach, made);
   }
+  share_blocks(made);
   return made;
 }
 

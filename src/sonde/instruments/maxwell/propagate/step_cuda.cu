@@ -28,9 +28,11 @@ using device::PoleStep;
 using device::PoleTerm;
 using device::Readings;
 using device::Stencil;
+using device::threads_of_block;
 using sonde::cuda::launch_kernel;
 
-constexpr unsigned row_threads = 32, column_threads = 8, block_threads = row_threads * column_threads;
+constexpr unsigned block_threads = device::threads_of_block, row_threads = 32,
+                   column_threads = block_threads / row_threads;
 constexpr Index most_grid = 65535;  // of blocks along y and z
 // Marched by a block: long enough that the planes read in advance cost little, short enough to fill the device.
 constexpr Index least_planes = 16, wanted_blocks = 2048;
@@ -200,6 +202,20 @@ __device__ void each_node(const Index (&first)[3], const Index (&extent)[3], con
     body(first[0] + row / extent[1], first[1] + row % extent[1], first[2] + i);
 }
 
+/// Calls body(component, k, j, i) for the node of a layer that is this thread's, if there is one.
+template <class T, class Body>
+__device__ void layer_node(const LayerStep<T>& step, const Body& body) {
+  const Index block = blockIdx.x;
+  int b = 0;
+  while (b + 1 < step.boxes && block >= step.box[b + 1].first_block) ++b;
+  const LayerBox& box = step.box[b];
+  const int lane = static_cast<int>(threadIdx.x) % box.lanes, row_of_block = static_cast<int>(threadIdx.x) / box.lanes;
+  const Index within = block - box.first_block, i = within % box.across * box.lanes + lane;
+  const Index row = within / box.across * (threads_of_block / box.lanes) + row_of_block;
+  if (i >= box.extent[2] || row >= box.extent[0] * box.extent[1]) return;
+  body(box.component, box.first[0] + row / box.extent[1], box.first[1] + row % box.extent[1], box.first[2] + i);
+}
+
 __device__ Index along_axis(int along, Index k, Index j, Index i) { return along == 0 ? k : along == 1 ? j : i; }
 
 template <class T>
@@ -235,11 +251,9 @@ __device__ T derivative(const Stencil<T>& stencil, int along, Index at, Index ex
 }
 
 template <class T, int order, bool electric>
-__global__ void __launch_bounds__(block_threads) layers_of_box(const LayerStep<T> step) {
-  const LayerBox& box = step.box[blockIdx.z];
+__global__ void __launch_bounds__(block_threads) add_layers_of_node(const LayerStep<T> step) {
   const Places& places = step.places;
-  const int c = box.component;
-  each_node(box.first, box.extent, [&](Index k, Index j, Index i) {
+  layer_node(step, [&](int c, Index k, Index j, Index i) {
     const Index node = (k * places.extents[1] + j) * places.pitch + i;
     T sum = 0;
     for (int t = 0; t < 2; ++t) {
@@ -261,11 +275,9 @@ __global__ void __launch_bounds__(block_threads) layers_of_box(const LayerStep<T
 }
 
 template <class T, int order, bool electric>
-__global__ void __launch_bounds__(block_threads) carried_into_box(const LayerStep<T> step) {
-  const LayerBox& box = step.box[blockIdx.z];
+__global__ void __launch_bounds__(block_threads) carried_into_node(const LayerStep<T> step) {
   const Places& places = step.places;
-  const int c = box.component;
-  each_node(box.first, box.extent, [&](Index k, Index j, Index i) {
+  layer_node(step, [&](int c, Index k, Index j, Index i) {
     const Index node = (k * places.extents[1] + j) * places.pitch + i;
     T sum = 0;
     for (int t = 0; t < 2; ++t) {
@@ -283,10 +295,8 @@ __global__ void __launch_bounds__(block_threads) carried_into_box(const LayerSte
 }
 
 template <class T>
-__global__ void __launch_bounds__(block_threads) carry_in_box(const LayerStep<T> step) {
-  const LayerBox& box = step.box[blockIdx.z];
-  const int c = box.component;
-  each_node(box.first, box.extent, [&](Index k, Index j, Index i) {
+__global__ void __launch_bounds__(block_threads) carry_in_node(const LayerStep<T> step) {
+  layer_node(step, [&](int c, Index k, Index j, Index i) {
     const T field = step.to[c][(k * step.places.extents[1] + j) * step.places.pitch + i];
     for (int t = 0; t < 2; ++t) {
       const LayerTerm<T>& term = step.terms[c][t];
@@ -426,12 +436,7 @@ sonde::cuda::LaunchShape shape_of_boxes(Index width, Index rows, int boxes) {
 }
 template <class T>
 sonde::cuda::LaunchShape shape_of_layers(const LayerStep<T>& step) {
-  Index width = 0, rows = 0;
-  for (int b = 0; b < step.boxes; ++b) {
-    width = std::max(width, step.box[b].extent[2]);
-    rows = std::max(rows, step.box[b].extent[0] * step.box[b].extent[1]);
-  }
-  return shape_of_boxes(width, rows, step.boxes);
+  return {static_cast<unsigned>(step.blocks), block_threads};
 }
 
 template <class T, int order, bool electric, bool flat>
@@ -461,24 +466,24 @@ void step_fields(Stream& stream, const CurlStep<T>& step) {
 
 template <class T>
 void add_layers(Stream& stream, const LayerStep<T>& step) {
-  if (step.boxes == 0) return;
+  if (step.blocks == 0) return;
   with_order(step.stencil.order, step.electric, [&](auto order, auto electric) {
-    launch_kernel(stream, "absorbing layers", shape_of_layers(step), layers_of_box<T, order(), electric()>, step);
+    launch_kernel(stream, "absorbing layers", shape_of_layers(step), add_layers_of_node<T, order(), electric()>, step);
   });
 }
 
 template <class T>
 void add_carried(Stream& stream, const LayerStep<T>& step) {
-  if (step.boxes == 0) return;
+  if (step.blocks == 0) return;
   with_order(step.stencil.order, step.electric, [&](auto order, auto electric) {
-    launch_kernel(stream, "transposed layers", shape_of_layers(step), carried_into_box<T, order(), electric()>, step);
+    launch_kernel(stream, "transposed layers", shape_of_layers(step), carried_into_node<T, order(), electric()>, step);
   });
 }
 
 template <class T>
 void carry(Stream& stream, const LayerStep<T>& step) {
-  if (step.boxes == 0) return;
-  launch_kernel(stream, "what layers carry", shape_of_layers(step), carry_in_box<T>, step);
+  if (step.blocks == 0) return;
+  launch_kernel(stream, "what layers carry", shape_of_layers(step), carry_in_node<T>, step);
 }
 
 template <class T>

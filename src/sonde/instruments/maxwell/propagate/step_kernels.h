@@ -15,6 +15,9 @@ struct Places {
   Index pitch = 0;
 };
 
+/// Threads of a block of kernels over nodes.
+inline constexpr int threads_of_block = 256;
+
 /// The stencils: order, and c_m over the spacing of each axis.
 template <class T>
 struct Stencil {
@@ -58,6 +61,9 @@ struct LayerTerm {
 struct LayerBox {
   int component = 0;
   Index first[3] = {}, extent[3] = {};
+  /// Its thread blocks: `across` of them along x, each of so many lanes along x and the other threads along rows.
+  Index first_block = 0, across = 0;
+  int lanes = 32;
 };
 /// The layers of one kind of fields, by boxes that do not overlap.
 template <class T>
@@ -67,6 +73,7 @@ struct LayerStep {
   Stencil<T> stencil;
   int boxes = 0;
   LayerBox box[15];
+  Index blocks = 0;
   T* to[3] = {};
   Factor<T> factor[3];
   LayerTerm<T> terms[3][2];
