@@ -16,5 +16,10 @@ namespace sonde::maxwell {
 [[nodiscard]] std::vector<VerifyRow> check_layer(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_absorption(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_debye(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_transpose(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_curvature(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_compression(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_storage(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_determinism(VerifySize size);
 
 }  // namespace sonde::maxwell

@@ -38,11 +38,14 @@ double distance(std::span<const double> a, std::span<const double> b) {
   return std::sqrt(sum);
 }
 
-double norm(std::span<const double> a) {
+double dot(std::span<const double> a, std::span<const double> b) {
+  assert(a.size() == b.size());
   double sum = 0;
-  for (const double value : a) sum += value * value;
-  return std::sqrt(sum);
+  for (std::size_t n = 0; n < a.size(); ++n) sum += a[n] * b[n];
+  return sum;
 }
+
+double norm(std::span<const double> a) { return std::sqrt(dot(a, a)); }
 
 double largest_difference(std::span<const double> a, std::span<const double> b) {
   assert(a.size() == b.size());

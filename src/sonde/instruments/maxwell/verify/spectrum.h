@@ -31,6 +31,7 @@ using Transfer = std::function<Complex(double w)>;
 /// `highest` Hz.
 [[nodiscard]] Signal response(const Signal& source, const Transfer& transfer, const Signal& like, double highest);
 
+[[nodiscard]] double dot(std::span<const double> a, std::span<const double> b);
 /// |a - b|_2 and |a|_2.
 [[nodiscard]] double distance(std::span<const double> a, std::span<const double> b);
 [[nodiscard]] double norm(std::span<const double> a);

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "sonde/engine/math/random.h"
 #include "sonde/instruments/maxwell/grid/constants.h"
 #include "sonde/instruments/maxwell/grid/stability.h"
 #include "sonde/instruments/maxwell/propagate/propagator.h"
@@ -15,17 +14,17 @@
 namespace sonde::maxwell {
 namespace {
 
-std::vector<double> between(Random& random, Index count, double low, double high) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (double& value : values) value = low + (high - low) * random.uniform();
-  return values;
-}
-
 View<double, 2> as_view(Signal& signal) {
   return {signal.samples.data(), 1, static_cast<Index>(signal.samples.size())};
 }
 
 }  // namespace
+
+std::vector<double> random_between(Random& random, Index count, double low, double high) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (double& value : values) value = low + (high - low) * random.uniform();
+  return values;
+}
 
 Problem uniform_problem(const GridSpec& spec, const Ground& ground, double courant, double f0) {
   Problem problem{Grid(spec), {}, {}, 0};
@@ -37,19 +36,27 @@ Problem uniform_problem(const GridSpec& spec, const Ground& ground, double coura
   return problem;
 }
 
-Problem mixed_ground_problem(const GridSpec& spec, double largest_sigma) {
+Problem mixed_ground_problem(const GridSpec& spec, double largest_sigma, int poles) {
   Problem problem{Grid(spec), {}, {}, 0};
   const Grid& grid = problem.grid;
   Random random(1);
   for (const Component c : grid.components()) {
     if (!is_electric(c)) {
-      problem.medium.mu_r[place(c)] = between(random, grid.count(), 1, 2);
+      problem.medium.mu_r[place(c)] = random_between(random, grid.count(), 1, 2);
       continue;
     }
-    problem.medium.eps_r[place(c)] = between(random, grid.count(), 3, 8);
-    problem.medium.sigma[place(c)] = between(random, grid.count(), 0, largest_sigma);
+    problem.medium.eps_r[place(c)] = random_between(random, grid.count(), 3, 8);
+    problem.medium.sigma[place(c)] = random_between(random, grid.count(), 0, largest_sigma);
   }
   problem.dt = 0.9 * largest_time_step(grid, problem.medium);
+  for (int p = 0; p < poles; ++p) {
+    DebyePole& pole = problem.medium.poles.emplace_back();
+    for (const Component c : grid.components()) {
+      if (!is_electric(c)) continue;
+      pole.deps[place(c)] = random_between(random, grid.count(), 1, 5);
+      pole.tau[place(c)] = random_between(random, grid.count(), 0.3 * problem.dt, 20 * problem.dt);
+    }
+  }
   problem.pml = pml_profiles(grid, problem.medium, {}, problem.dt, 1 / (20 * problem.dt));
   return problem;
 }
@@ -59,7 +66,7 @@ State mixed_ground_state(const Problem& problem) {
   Random random(2);
   for (const Component c : problem.grid.components()) {
     const double size = is_electric(c) ? 1 : 1 / eta0;
-    state.fields[static_cast<std::size_t>(c)] = between(random, problem.grid.count(), -size, size);
+    state.fields[static_cast<std::size_t>(c)] = random_between(random, problem.grid.count(), -size, size);
   }
   return state;
 }
