@@ -53,13 +53,6 @@ RecordMisfit energy_misfit(Index, const Gather& computed) {
   return made;
 }
 
-MisfitGradient gradient_with(Index in_flight, const StorageSettings& storage = {}) {
-  const Experiment experiment = three_shots(Precision::f32);
-  ExperimentWaves waves(experiment, {.storage = storage, .in_flight = in_flight},
-                        TierBudgets::around(Device::cpu(), Budget(1U << 28U, "a test")));
-  return waves.gradient(experiment.model, all_signals(experiment), energy_misfit, Illumination::summed);
-}
-
 class WavesOfAnExperiment : public ::testing::Test {
  protected:
   WavesOfAnExperiment() { set_thread_count(3); }
@@ -68,24 +61,6 @@ class WavesOfAnExperiment : public ::testing::Test {
  private:
   int before_ = thread_count();
 };
-
-TEST_F(WavesOfAnExperiment, HaveTheSameBitsWithOneShotInFlightOrThree) {
-  const MisfitGradient one = gradient_with(1), three = gradient_with(3);
-  EXPECT_EQ(one.value, three.value);
-  EXPECT_EQ(one.squares, three.squares);
-  EXPECT_EQ(one.gradient.eps_r, three.gradient.eps_r);
-  EXPECT_EQ(one.gradient.sigma, three.gradient.sigma);
-  EXPECT_EQ(one.energy, three.energy);
-}
-
-TEST_F(WavesOfAnExperiment, HaveTheSameBitsHoweverTheirFieldsAreKept) {
-  const MisfitGradient host = gradient_with(1);
-  for (const StorageMode mode : {StorageMode::disk, StorageMode::recompute}) {
-    const MisfitGradient other = gradient_with(2, {.mode = mode});
-    EXPECT_EQ(host.gradient.eps_r, other.gradient.eps_r);
-    EXPECT_EQ(host.gradient.sigma, other.gradient.sigma);
-  }
-}
 
 TEST_F(WavesOfAnExperiment, HaveTheGradientOfTheirMisfit) {
   const Experiment experiment = three_shots(Precision::f64);
@@ -146,7 +121,10 @@ TEST_F(WavesOfAnExperiment, SayThatAnUnstableModelHasNoMisfit) {
 }
 
 TEST_F(WavesOfAnExperiment, HaveMostEnergyAtTheSources) {
-  const MisfitGradient found = gradient_with(1);
+  const Experiment experiment = three_shots(Precision::f32);
+  ExperimentWaves waves(experiment, {.in_flight = 1}, TierBudgets::unlimited());
+  const MisfitGradient found =
+      waves.gradient(experiment.model, all_signals(experiment), energy_misfit, Illumination::summed);
   const auto strongest = std::max_element(found.energy.begin(), found.energy.end()) - found.energy.begin();
   EXPECT_EQ(strongest % side, 3);
   EXPECT_EQ((strongest / side - 4) % 6, 0);

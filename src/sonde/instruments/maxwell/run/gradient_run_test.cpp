@@ -2,14 +2,20 @@
 #include "sonde/instruments/maxwell/run/gradient_run.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <csignal>
+#include <filesystem>
 
 #include "sonde/instruments/maxwell/read/experiment_draft.h"
 #include "sonde/instruments/maxwell/read/test_gprmax.h"
+#include "sonde/instruments/maxwell/run/experiment_run.h"
 #include "sonde/instruments/maxwell/run/gprmax_gradient.h"
 #include "sonde/instruments/maxwell/run/native_run.h"
 #include "tests/support/errors.h"
+#include "tests/support/files.h"
 
 namespace sonde::maxwell {
 namespace {
@@ -125,6 +131,33 @@ struct GprmaxCase {
     return sum;
   }
 };
+
+TEST(GradientRun, ThatIsKilledLeavesNoFile) {
+  const sonde::testing::TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    const Experiment experiment = ground_experiment();
+    Operator waves = make_operator(experiment, Threads::one);
+    StorageRequest request = waves.storage_request({}, 0);
+    request.host_bytes = request.disk_bytes = 1U << 30U;
+    const Budget budget(request.host_bytes, "a test");
+    waves.prepare_gradient({}, plan_storage(request, {.mode = StorageMode::disk}),
+                           TierBudgets::around(Device::cpu(), budget, folder.path().string()));
+    std::vector<std::string> warnings;
+    const Shot shot = shot_on_grid(experiment.shots[0], waves.problem().grid, warnings);
+    Index steps = 0;
+    (void)waves.gradient(
+        shot, [](std::span<const double>, std::span<double>) { return 0.0; },
+        [&] {
+          if (++steps == experiment.steps) raise(SIGKILL);
+        });
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
 
 TEST(GprmaxGradientOf, AModelIsTheDerivativeOfTheMisfitOfItsTraces) {
   const GprmaxCase model;

@@ -13,7 +13,7 @@
 namespace sonde::maxwell {
 namespace {
 
-// Relative errors of a gradient, as measured (trajectory_test.cpp).
+// Relative errors of a gradient, as measured (check "compression" of verify).
 constexpr double error_of_bf16 = 4e-4, error_of_interval = 1e-4;
 
 std::size_t element_bytes(const StorageRequest& request) { return request.precision == Precision::f32 ? 4 : 8; }

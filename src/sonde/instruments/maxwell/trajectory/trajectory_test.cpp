@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/maxwell/propagate/back_propagator.h"
@@ -201,89 +200,6 @@ TEST_P(KeptRunOnEachDevice, HasTheSameBitsFromEveryTierAndComputedAgain) {
 }
 
 INSTANTIATE_EACH_DEVICE(KeptRunOnEachDevice);
-
-constexpr double ricker_frequency = 200e6;
-
-double ricker_at(double t) {
-  const double p = std::numbers::pi * ricker_frequency * (t - 1.3 / ricker_frequency);
-  return (1 - 2 * p * p) * std::exp(-p * p);
-}
-
-/// A Ricker wavelet through heterogeneous ground, and the record of a line of receivers as residual: both reach to
-/// 2.76 times its frequency.
-Shot ground() {
-  GridSpec spec{.mode = Mode::tm2d, .cells = {60, 1, 60}, .spacing = {0.04, 1, 0.04}, .order = 4};
-  spec.pml = {{{8, 8}, {0, 0}, {8, 8}}};
-  const Grid grid(spec);
-  Model model{std::vector<double>(3600), std::vector<double>(3600)};
-  for (std::size_t i = 0; i < 3600; ++i) {
-    const double z = static_cast<double>(i / 60), x = static_cast<double>(i % 60);
-    model.eps_r[i] = 4 + 0.5 * std::sin(z / 7) * std::cos(x / 9);
-    model.sigma[i] = 2e-3 * (1 + std::sin(x / 8));
-  }
-  Shot made{{grid, locate(model, grid), {}, 0}, {}, {}, {}, 700};
-  made.problem.dt = 0.7 * largest_time_step(grid, made.problem.medium);
-  made.problem.pml = pml_profiles(grid, made.problem.medium, {}, made.problem.dt, ricker_frequency);
-  made.points.sources = {{Component::Ey, {{grid.index(12, 0, 38)}}}};
-  for (const Index x : {16, 30, 44, 58}) made.points.receivers.push_back({Component::Ey, {{grid.index(64, 0, x)}}});
-  for (Index n = 0; n < made.steps; ++n)
-    made.amplitudes.push_back(ricker_at((static_cast<double>(n) + 0.5) * made.problem.dt));
-  made.residual.resize(static_cast<std::size_t>(made.steps) * 4);
-  made.residual = made.gradient<double>({}).record;
-  return made;
-}
-
-struct Difference {
-  double relative = 0, cosine = 0;
-};
-Difference difference(const std::vector<double>& a, const std::vector<double>& b) {
-  double aa = 0, bb = 0, ab = 0, dd = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    aa += a[i] * a[i];
-    bb += b[i] * b[i];
-    ab += a[i] * b[i];
-    dd += (a[i] - b[i]) * (a[i] - b[i]);
-  }
-  return {std::sqrt(dd / bb), ab / std::sqrt(aa * bb)};
-}
-
-TEST(KeptRunOfBand, HasNearlyItsGradientInBf16AndAtTheSafeInterval) {
-  const Shot shot = ground();
-  const Index safe = safe_interval(2.76 * ricker_frequency, shot.problem.dt);
-  ASSERT_GT(safe, 4);
-  const auto exact = shot.gradient<float>({});
-  const auto compare = [&](const Kept& how, double most) {
-    const auto made = shot.gradient<float>(how);
-    for (const auto& [a, b] : {std::pair(&made.medium.eps_r[1], &exact.medium.eps_r[1]),
-                               std::pair(&made.medium.sigma[1], &exact.medium.sigma[1])}) {
-      const Difference apart = difference(*a, *b);
-      EXPECT_LT(apart.relative, most);
-      EXPECT_GT(apart.cosine, 0.99999);
-    }
-  };
-  // bf16 keeps 8 bits; the products average. Beyond 2.76 f the wavelet is 40 dB down: its aliases are that small.
-  compare({.encoding = Encoding::bf16}, 2e-3);
-  compare({.interval = safe}, 1e-3);
-  compare({.encoding = Encoding::bf16, .interval = safe}, 2e-3);
-}
-
-TEST(KeptRunOfBand, IsAliasedBeyondTheLongestInterval) {
-  const Shot shot = ground();
-  const double longest = longest_interval(2.76 * ricker_frequency, shot.problem.dt);
-  const auto exact = shot.gradient<float>({});
-  const auto made = shot.gradient<float>({.interval = static_cast<Index>(std::ceil(1.5 * longest))});
-  EXPECT_GT(difference(made.medium.eps_r[1], exact.medium.eps_r[1]).relative, 1e-2);
-}
-
-TEST(KeptRunOfBand, SamplesLieOnDiskAndAreComputedAgainWithTheSameBits) {
-  const Shot shot = ground();
-  const auto host = shot.gradient<float>({.encoding = Encoding::bf16, .interval = 6});
-  for (const Kept& how :
-       {Kept{.mode = StorageMode::disk, .encoding = Encoding::bf16, .interval = 6},
-        Kept{
-            .mode = StorageMode::recompute, .encoding = Encoding::bf16, .interval = 6, .states = 4, .block_steps = 45}})
-    EXPECT_EQ(shot.gradient<float>(how).medium.eps_r, host.medium.eps_r);
-}
 
 TEST(TrajectoryOfNothing, IsRefused) {
   EXPECT_EQ(sonde::testing::error_of(
