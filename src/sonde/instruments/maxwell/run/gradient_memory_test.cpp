@@ -71,7 +71,8 @@ Measured measured(const std::optional<StorageSettings>& storage) {
     for (const double value : storage ? made.medium.eps_r[1] : made.sources)
       largest = std::max(largest, std::abs(value));
     std::ostringstream out;
-    out << sonde::testing::peak_anonymous() << " " << plan.host_bytes << " " << largest << " " << static_cast<int>(plan.mode);
+    out << sonde::testing::peak_anonymous() << " " << plan.host_bytes << " " << largest << " "
+        << static_cast<int>(plan.mode);
     return out.str();
   }));
   Measured made;
@@ -104,17 +105,15 @@ TEST_P(MemoryOfAGradient, StaysWithinAQuarterOfTheNeed) {
   EXPECT_GE(more, 0.9 * static_cast<double>(with.planned_bytes));  // else nothing was measured
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, MemoryOfAGradient,
-                         ::testing::Values(LimitedCase{"Disk", {}, StorageMode::disk},
-                                           LimitedCase{"Recompute",
-                                                       {.mode = StorageMode::recompute},
-                                                       StorageMode::recompute},
-                                           LimitedCase{"Packed",
-                                                       {.mode = StorageMode::host,
-                                                        .compression = Compression::automatic,
-                                                        .interval = std::nullopt},
-                                                       StorageMode::host}),
-                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Cases, MemoryOfAGradient,
+    ::testing::Values(LimitedCase{"Disk", {}, StorageMode::disk},
+                      LimitedCase{"Recompute", {.mode = StorageMode::recompute}, StorageMode::recompute},
+                      LimitedCase{
+                          "Packed",
+                          {.mode = StorageMode::host, .compression = Compression::automatic, .interval = std::nullopt},
+                          StorageMode::host}),
+    [](const auto& each) { return each.param.name; });
 
 TEST(MemoryOfAFullGradient, WithoutALimitIsThatOfAllFields) {
   const Measured without = measured(std::nullopt), with = measured(StorageSettings{.mode = StorageMode::host});

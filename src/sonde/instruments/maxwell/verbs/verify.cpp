@@ -95,11 +95,13 @@ void run_verify(const VerifyOptions& options, Run& run) {
 
 Verb verify_verb() {
   return {.name = "maxwell verify",
-          .summary = "Compare the propagator with closed forms on this machine",
+          .summary = "Compare waves and their derivatives with closed forms on this machine",
           .details =
               "Line sources and dipoles against Hankel functions and closed forms, layered media against Fresnel's "
               "coefficients, water against its permittivity, what absorbing layers reflect, conserved energy and "
-              "reciprocity. A row outside of its limit ends with status 7.",
+              "reciprocity. Derivatives against their transpose, central differences and Taylor series; gradients from "
+              "compressed fields; equal bits from memory, disk and recomputed fields, and with several threads. A row "
+              "outside of its limit ends with status 7.",
           .examples = {{"sonde maxwell verify", "All checks on small grids"},
                        {"sonde maxwell verify --full --only line_source --only dipole", "Two of them at full size"}},
           .plans = true,

@@ -82,14 +82,15 @@ void add_gauss_newton_rows(const WaveCase& which, std::vector<VerifyRow>& rows) 
   const double aa = dot(a, of_a), bb = dot(b, of_b);
   const std::string id = "curvature." + id_of(which);
   // Rounding.
-  rows.push_back({id + "_symmetry", "<b, G a> - <a, G b> of Gauss and Newton's matrix over the geometric mean of <a, G a> and <b, G b>",
+  rows.push_back({id + "_symmetry",
+                  "<b, G a> - <a, G b> of Gauss and Newton's matrix over the geometric mean of <a, G a> and <b, G b>",
                   std::abs(dot(b, of_a) - dot(a, of_b)) / std::sqrt(std::abs(aa * bb)), 1e-12});
   const std::vector<double> ja = trial.record_change(a);
   rows.push_back({id + "_square", "<a, G a> over |J a|^2, distance from 1", std::abs(aa / dot(ja, ja) - 1), 1e-12});
-  rows.push_back({id + "_no_residual", "G a and H a where the residual is 0, largest difference over largest value",
-                  relative_difference(trial.product(a, exact, Hessian::full),
-                                      trial.product(a, exact, Hessian::gauss_newton)),
-                  1e-12});
+  rows.push_back(
+      {id + "_no_residual", "G a and H a where the residual is 0, largest difference over largest value",
+       relative_difference(trial.product(a, exact, Hessian::full), trial.product(a, exact, Hessian::gauss_newton)),
+       1e-12});
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ Experiment uneven_ground() {
   for (const double x : {30.0, 12.0, 45.5}) {
     SurveyShot& shot = made.shots.emplace_back();
     shot.sources = {{Component::Ey, {4, 0, x}}};
-    for (const double receiver : {8.0, 22.0, 36.0, 50.0})
-      shot.receivers.push_back({Component::Ey, {56, 0, receiver}});
+    for (const double receiver : {8.0, 22.0, 36.0, 50.0}) shot.receivers.push_back({Component::Ey, {56, 0, receiver}});
     shot.amplitudes = pulse;
   }
   return made;

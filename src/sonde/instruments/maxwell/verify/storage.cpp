@@ -68,8 +68,8 @@ std::vector<VerifyRow> check_compression(VerifySize) {
   std::vector<VerifyRow> rows;
   const auto add = [&](const std::string& id, const std::string& how, const StorageSettings& storage, double limit) {
     const ModelChange made = ground_gradient(storage);
-    for (const auto& [name, a, b] : {std::tuple("eps_r", &made.eps_r, &exact.eps_r),
-                                     std::tuple("sigma", &made.sigma, &exact.sigma)}) {
+    for (const auto& [name, a, b] :
+         {std::tuple("eps_r", &made.eps_r, &exact.eps_r), std::tuple("sigma", &made.sigma, &exact.sigma)}) {
       rows.push_back({fmt::format("compression.{}_{}", id, name),
                       fmt::format("relative L2 error of the gradient by {}, {}", name, how), relative_error(*a, *b),
                       limit});
@@ -101,13 +101,12 @@ std::vector<VerifyRow> check_storage(VerifySize size) {
       rows.push_back({"storage." + way.id, "numbers of a gradient with other bits than from memory, " + way.what,
                       static_cast<double>(different_bits(in_one_list(ground_gradient(way.storage)), wanted)), 0});
   };
-  compare({.mode = StorageMode::host},
-          {{"disk", "disk", {.mode = StorageMode::disk}},
-           {"recompute", "computed again", {.mode = StorageMode::recompute}},
-           {"recompute_quarter",
-            "computed again in a quarter of the memory",
-            {.mode = StorageMode::recompute, .bytes_limit_host = quarter}},
-           {"quarter", "memory limited to a quarter", {.bytes_limit_host = quarter}}});
+  compare({.mode = StorageMode::host}, {{"disk", "disk", {.mode = StorageMode::disk}},
+                                        {"recompute", "computed again", {.mode = StorageMode::recompute}},
+                                        {"recompute_quarter",
+                                         "computed again in a quarter of the memory",
+                                         {.mode = StorageMode::recompute, .bytes_limit_host = quarter}},
+                                        {"quarter", "memory limited to a quarter", {.bytes_limit_host = quarter}}});
   StorageSettings packed{.mode = StorageMode::host, .compression = Compression::bf16, .interval = safe};
   StorageSettings on_disk = packed, again = packed;
   on_disk.mode = StorageMode::disk;
@@ -115,7 +114,8 @@ std::vector<VerifyRow> check_storage(VerifySize size) {
   compare(packed, {{"disk_packed", "disk, bf16 at intervals", on_disk},
                    {"recompute_packed", "computed again, bf16 at intervals", again}});
   for (const WaveCase& which : wave_cases(size))
-    for (const auto& [mode, name] : {std::pair(StorageMode::disk, "disk"), std::pair(StorageMode::recompute, "recompute")})
+    for (const auto& [mode, name] :
+         {std::pair(StorageMode::disk, "disk"), std::pair(StorageMode::recompute, "recompute")})
       rows.push_back({fmt::format("storage.{}_{}", name, id_of(which)),
                       fmt::format("numbers of a gradient with other bits than from memory, {}", name),
                       static_cast<double>(differences_of_trial(which, mode)), 0});

@@ -21,8 +21,8 @@ struct Ground {
 [[nodiscard]] Problem uniform_problem(const GridSpec& spec, const Ground& ground, double courant, double f0 = 0);
 
 [[nodiscard]] std::vector<double> random_between(Random& random, Index count, double low, double high);
-/// eps_r 3 to 8, mu_r 1 to 2 and sigma 0 to `largest_sigma`, different at every node, and so are deps, 1 to 5, and tau, 0.3
-/// to 20 steps, of the poles; 0.9 of the largest time step.
+/// eps_r 3 to 8, mu_r 1 to 2 and sigma 0 to `largest_sigma`, different at every node, and so are deps, 1 to 5, and tau,
+/// 0.3 to 20 steps, of the poles; 0.9 of the largest time step.
 [[nodiscard]] Problem mixed_ground_problem(const GridSpec& spec, double largest_sigma, int poles = 0);
 /// Random fields, E and eta0 H from -1 to 1.
 [[nodiscard]] State mixed_ground_state(const Problem& problem);

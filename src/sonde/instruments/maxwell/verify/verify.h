@@ -9,9 +9,9 @@
 
 namespace sonde::maxwell {
 
-/// A comparison of the propagator with what is known of its fields without it, on the CPU, in float64 where a row does
-/// not say otherwise, with all threads. All of them take some 10 s (quick) or 4 minutes (full) on two cores, and below
-/// 1 GB.
+/// A comparison of waves and their derivatives with what is known of them without the code that computes them, on the
+/// CPU, in float64 where a row does not say otherwise, with all threads; "determinism" sets the number of threads while
+/// it runs. All of them take some 10 s (quick) or 4 minutes (full) on two cores, and below 1 GB.
 struct VerifyCheck {
   std::string_view id;    ///< a word
   std::string_view what;  ///< what is compared with what

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "sonde/engine/math/random.h"
+#include "sonde/instruments/maxwell/grid/constants.h"
 #include "sonde/instruments/maxwell/grid/stability.h"
 #include "sonde/instruments/maxwell/verify/trial.h"
 
@@ -31,13 +32,13 @@ Operator trial_operator(const WaveCase& which, Precision precision) {
                   {.dt = dt, .steps = trial_steps, .corrected = which.corrected, .precision = precision});
 }
 
-/// Amplitudes that make E and H of the order of 1.
-std::vector<double> series(const Grid& grid, const std::vector<Point>& points, unsigned seed) {
+/// Amplitudes, [source][step], that make E and eta0 H of the order of 1.
+std::vector<double> random_amplitudes(const Grid& grid, const std::vector<Point>& sources, unsigned seed) {
   Random random(seed);
   std::vector<double> made;
-  for (const Point& point : points)
+  for (const Point& source : sources)
     for (const double each : random_between(random, trial_steps, -1, 1))
-      made.push_back(each * grid.cell_volume() * (is_electric(point.component) ? 1 : 300));
+      made.push_back(each * grid.cell_volume() * (is_electric(source.component) ? 1 : eta0));
   return made;
 }
 
@@ -54,9 +55,12 @@ Shot trial_shot(const Grid& grid) {
   Shot made;
   for (const Component c : grid.components()) {
     made.points.sources.push_back(point(c));
-    made.points.receivers.push_back(point(c));
+    Point& receiver = made.points.receivers.emplace_back(point(c));
+    // eta0 H, or errors of its records would be lost beside those of E.
+    if (!is_electric(c))
+      for (PointTap& tap : receiver.taps) tap.weight *= eta0;
   }
-  made.amplitudes = series(grid, made.points.sources, 4);
+  made.amplitudes = random_amplitudes(grid, made.points.sources, 4);
   return made;
 }
 
@@ -131,7 +135,8 @@ void prepare(Operator& waves, const GradientOf& of, const StorageSettings& stora
   StorageRequest request = waves.storage_request(of, highest_frequency);
   constexpr std::size_t plenty = std::size_t{1} << 30U;
   request.host_bytes = request.disk_bytes = plenty;
-  waves.prepare_gradient(of, plan_storage(request, storage), TierBudgets::around(Device::cpu(), Budget(plenty, "the checks")));
+  waves.prepare_gradient(of, plan_storage(request, storage),
+                         TierBudgets::around(Device::cpu(), Budget(plenty, "the checks")));
 }
 
 WaveTrial::WaveTrial(const WaveCase& which, Precision precision, const StorageSettings& storage)
@@ -148,11 +153,12 @@ Direction WaveTrial::direction(unsigned seed) const {
   const Index count = grid.cells(Axis::z) * grid.cells(Axis::y) * grid.cells(Axis::x);
   Random random(seed);
   return {random_between(random, count, -1, 1), random_between(random, count, -0.05, 0.05),
-          random_between(random, count, -1, 1), series(grid, shot_.points.sources, seed + 1)};
+          random_between(random, count, -1, 1), random_amplitudes(grid, shot_.points.sources, seed + 1)};
 }
 
 std::vector<double> WaveTrial::residual(unsigned seed) const {
-  return series(waves_.problem().grid, shot_.points.receivers, seed);
+  Random random(seed);
+  return random_between(random, static_cast<Index>(shot_.points.receivers.size()) * trial_steps, -1, 1);
 }
 
 void WaveTrial::move(const Direction& v, double h) {

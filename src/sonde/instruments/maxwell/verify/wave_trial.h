@@ -39,7 +39,8 @@ using Direction = std::array<std::vector<double>, 4>;
 void prepare(Operator& waves, const GradientOf& of, const StorageSettings& storage, double highest_frequency = 0);
 
 /// Twenty-four steps of a run in which everything that can be different is: a lossy medium with other values at every
-/// node, unequal spacings and layers and one side without; a source and a receiver of every component between nodes.
+/// node, unequal spacings and layers and one side without; a source and a receiver of every component between nodes,
+/// those of H of eta0 H.
 class WaveTrial {
  public:
   explicit WaveTrial(const WaveCase& which, Precision precision = Precision::f64, const StorageSettings& storage = {});
