@@ -56,11 +56,10 @@ StoragePlan plan_of(const Operator& waves, const GradientOf& of) {
 TEST(HessianOfExponentialLoss, IsRefused) {
   Operator waves = mixed_operator({.medium = {.loss = LossForm::exponential}}, 4, Precision::f64);
   const Shot shot = mixed_operator_shot(waves.problem(), 4);
-  EXPECT_EQ(
-      sonde::testing::error_of(ErrorKind::not_supported,
-                               [&] { (void)waves.hessian_product(shot, {}, {}, {}, Operator::Hessian::full); }),
-      "error: the Hessian of a run with exponential loss is not known\n"
-      "hint: take the semi-implicit form, or the product of Gauss and Newton");
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::not_supported,
+                                     [&] { (void)waves.hessian_product(shot, {}, {}, {}, Operator::Hessian::full); }),
+            "error: the Hessian of a run with exponential loss is not known\n"
+            "hint: take the semi-implicit form, or the product of Gauss and Newton");
 }
 
 TEST(OperatorOfALongStep, IsRefused) {
