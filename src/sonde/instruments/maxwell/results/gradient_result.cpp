@@ -15,6 +15,7 @@ namespace sonde::maxwell {
 namespace {
 
 constexpr const char* group = "gradient/";
+constexpr const char* gradient_schema = "sonde.maxwell.gradient/1";
 
 /// Of 1/2 sum (V/m)^2, where the records are electric.
 const char* gradient_unit(const std::string& name) { return name.starts_with("sigma") ? "(V/m)^2 m/S" : "(V/m)^2"; }
@@ -111,6 +112,7 @@ Contents gradient_contents(const Experiment& experiment, const SurveyGradient& g
   const Index sources = static_cast<Index>(experiment.shots.front().sources.size());
   add_sources(made, gradient.sources, {"shot", "source", "step"}, {shots, sources, experiment.steps});
   made.add("misfit", gradient.misfit);
+  made.attribute("schema", std::string(gradient_schema));
   return made;
 }
 
@@ -137,6 +139,7 @@ Contents gradient_contents(const GprmaxModel& model, const GprmaxGradient& gradi
   add_sources(made, gradient.sources, {"source", "step"},
               {static_cast<Index>(gradient.sources.size()), model.iterations - 1});
   made.add("misfit", gradient.misfit);
+  made.attribute("schema", std::string(gradient_schema));
   return made;
 }
 
