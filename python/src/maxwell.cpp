@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waves of an experiment and their derivatives, on arrays of NumPy.
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apart.h"
+#include "bindings.h"
+#include "convert.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/options/compute_options.h"
+#include "sonde/engine/run/input_arrays.h"
+#include "sonde/instruments/maxwell/grid/constants.h"
+#include "sonde/instruments/maxwell/grid/stability.h"
+#include "sonde/instruments/maxwell/run/experiment_run.h"
+#include "sonde/instruments/maxwell/run/gradient_run.h"
+#include "sonde/instruments/maxwell/run/native_run.h"
+#include "sonde/instruments/maxwell/run/run_file.h"
+#include "sonde/instruments/maxwell/run/tree_sum.h"
+#include "sonde/instruments/maxwell/signal/sample_offset.h"
+#include "sonde/instruments/maxwell/signal/wavelet.h"
+#include "work.h"
+
+namespace sonde::python {
+namespace {
+
+namespace mx = maxwell;
+
+py::array array_of(const std::vector<double>& values, const Shape& shape) {
+  return to_numpy(Array::from(values, shape));
+}
+
+/// The elements of an array of this shape, as float64.
+std::vector<double> values_of(const py::array& array, const Shape& shape, const std::string& what) {
+  mx::NumberArray numbers = mx::numbers_of(borrow(array, what), what);
+  if (numbers.shape != shape)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: shape {}; expected {}", what, numbers.shape.text(), shape.text()));
+  return std::move(numbers.values);
+}
+
+/// The axes that arrays of this grid have.
+std::vector<std::size_t> dimensions_of(const mx::GridSpec& grid) {
+  std::vector<std::size_t> made;
+  for (const mx::Axis axis : mx::axes_of(grid.mode)) made.push_back(mx::dimension(axis));
+  return made;
+}
+
+/// The fields between two steps, for one call of a function of Python. Views are the memory of the run, which they keep
+/// alive; after the call they show later steps.
+class MaxwellFields {
+ public:
+  MaxwellFields(mx::LiveFields& fields, std::shared_ptr<mx::Operator> owner, bool may_edit)
+      : fields_(&fields), owner_(std::move(owner)), may_edit_(may_edit) {}
+  void close() { fields_ = nullptr; }
+
+  [[nodiscard]] py::array view(const std::string& component, bool padded) {
+    if (fields_ == nullptr)
+      throw Error(ErrorKind::usage, "the fields are there only during the call").hint("copy what is needed later");
+    const mx::Component c = mx::parse_component(component);
+    const mx::Part part = padded ? mx::Part::padded : mx::Part::model;
+    if (may_edit_) return fields_->edit(c, part, [&](const auto& shown) { return array(shown); });
+    return fields_->view(c, part, [&](const auto& shown) { return array(shown); });
+  }
+
+ private:
+  template <class T>
+  [[nodiscard]] py::array array(const View<T, 3>& shown) const {
+    std::vector<Index> shape, strides;
+    for (const std::size_t d : dimensions_of(fields_->grid().spec())) {
+      shape.push_back(shown.extent[d]);
+      strides.push_back(shown.stride[d]);
+    }
+    const py::capsule owner(new std::shared_ptr<mx::Operator>(owner_),
+                            [](void* held) { delete static_cast<std::shared_ptr<mx::Operator>*>(held); });
+    py::array made = read_only(dtype_of<std::remove_const_t<T>>, shape, strides, shown.data, owner);
+    if (!std::is_const_v<T>) py::detail::array_proxy(made.ptr())->flags |= py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+    return made;
+  }
+
+  mx::LiveFields* fields_;
+  std::shared_ptr<mx::Operator> owner_;
+  bool may_edit_;
+};
+
+/// The derivatives of one shot.
+struct GradientPart {
+  mx::ModelChange model{};
+  GradientPart& operator+=(const GradientPart& other) {
+    for (const auto& [to, from] :
+         {std::pair(&model.eps_r, &other.model.eps_r), std::pair(&model.sigma, &other.model.sigma),
+          std::pair(&model.mu_r, &other.model.mu_r)})
+      for (std::size_t i = 0; i < from->size(); ++i) (*to)[i] += (*from)[i];
+    return *this;
+  }
+};
+
+/// An experiment whose model may change. Records are [step][shot][receiver], float64.
+class MaxwellOperator {
+ public:
+  /// `tables` as a run file has them, with arrays where that names files; `poles`: pairs of arrays, deps and tau;
+  /// `least_eps_r` of models to come, 0: of none.
+  MaxwellOperator(const py::dict& tables, const py::list& poles, double least_eps_r, bool one_thread,
+                  const std::optional<std::string>& memory)
+      : threads_(one_thread ? mx::Threads::one : mx::Threads::all), budget_(Budget::automatic(Device::cpu(), memory_bytes(memory))) {
+    mx::RunFile file;
+    InputArrays arrays;
+    py::list held;
+    Value given = Value::object();
+    for (const auto& [table, keys] : tables)
+      for (const auto& [key, value] : py::cast<py::dict>(keys)) {
+        const auto name = py::cast<std::string>(table), word = py::cast<std::string>(key);
+        if (value.is_none()) continue;
+        if (!py::isinstance<py::array>(value)) {
+          given[name][word] = from_python(value, word);
+          continue;
+        }
+        held.append(value);
+        given[name][word] = Value(arrays.add(borrow(py::reinterpret_borrow<py::array>(value), word)));
+      }
+    file.tables().assign_all(given, "the operator");
+    storage_settings_ = file.storage.settings();
+    Work().run([&] {
+      experiment_ = mx::make_experiment(
+          file, [&](const std::string& name) { return arrays.find(name); }, budget_.available_bytes());
+      return 0;
+    });
+    experiment_.poles = poles_of(poles);
+    Work().run([&] {
+      mx::require_valid(experiment_);
+      waves_ = std::make_shared<mx::Operator>(mx::make_operator(experiment_, threads_, least_eps_r));
+      (void)shots_on_grid(true);
+      return 0;
+    });
+  }
+
+  [[nodiscard]] py::dict describe() const {
+    py::dict made;
+    made["dt"] = experiment_.dt;
+    made["nt"] = experiment_.steps;
+    made["ratio"] = waves_->ratio();
+    made["inner_dt"] = waves_->problem().dt;
+    made["shots"] = shots();
+    made["sources"] = experiment_.shots.front().sources.size();
+    made["receivers"] = receivers();
+    made["precision"] = std::string(experiment_.precision == mx::Precision::f32 ? "float32" : "float64");
+    made["storage"] = prepared_ ? py::object(py::str(mx::text_of(plan_) + ": " + plan_.because)) : py::none();
+    std::vector<double> first;
+    for (const mx::SurveyPoint& point : experiment_.shots.front().receivers)
+      first.push_back(experiment_.dt * (mx::is_electric(point.component) ? mx::sample_offset::electric_record
+                                                                         : mx::sample_offset::magnetic_record));
+    made["time_of_first_sample"] = array_of(first, Shape{receivers()});
+    return made;
+  }
+
+  /// Another model on the same cells; the layers stay as they were made for the first one.
+  void set_model(const py::array& eps_r, const py::object& sigma, const py::object& mu_r, const py::list& poles) {
+    const Busy busy(*this);
+    mx::Experiment next = experiment_;
+    next.model.eps_r = values_of(eps_r, model_shape(), "eps_r");
+    next.model.sigma = of_model(sigma, "sigma");
+    if (next.model.sigma.empty()) next.model.sigma.assign(next.model.eps_r.size(), 0);
+    next.model.mu_r = of_model(mu_r, "mu_r");
+    next.poles = poles_of(poles);
+    Work().run([&] {
+      mx::require_medium(next);
+      mx::ComponentMedium medium = mx::medium_of(next, waves_->problem().grid);
+      if (waves_.use_count() > 1) {  // a view of its fields is still held: they must stay where they are
+        waves_ = std::make_shared<mx::Operator>(waves_->problem(), waves_->settings());
+        prepared_ = false;
+      }
+      waves_->set_medium(std::move(medium));
+      return 0;
+    });
+    experiment_ = std::move(next);
+  }
+
+  /// (records, {name: fields behind the last step, [shot] and the padded model}); these only where `keep_last`.
+  /// look(shot, step, fields) is called before each step that is a multiple of `every`.
+  py::tuple forward(const py::object& look, Index every, bool may_edit, bool keep_last) {
+    const Busy busy(*this);
+    std::vector<double> records = empty_records();
+    py::dict last;
+    Work().run([&] {
+      const std::vector<mx::Shot> all = shots_on_grid();
+      const Reservation reserved = reserve_run();
+      for (Index s = 0; s < shots(); ++s) {
+        mx::Watch watch;
+        if (keep_last || !look.is_none())
+          watch.look = [&](Index step, mx::LiveFields& fields) {
+            const bool ended = step == experiment_.steps;
+            if (ended ? !keep_last : look.is_none() || step % every != 0) return;
+            run_for_caller([&] {
+              if (ended)
+                keep(s, fields, last);
+              else
+                show(look, s, step, fields, may_edit);
+            });
+          };
+        put(waves_->forward(all[static_cast<std::size_t>(s)], {}, watch), s, records);
+      }
+      return 0;
+    });
+    return py::make_tuple(array_of(records, record_shape()), last);
+  }
+
+  /// The change of the records along a change of the model and of the amplitudes.
+  py::array jvp(const py::dict& direction) {
+    const Busy busy(*this);
+    const Direction along = direction_of(direction);
+    std::vector<double> records = empty_records();
+    Work().run([&] {
+      const mx::ComponentChange change = on_grid(along.model);
+      const Reservation reserved = reserve_run();
+      for (Index s = 0; s < shots(); ++s)
+        put(waves_->born(shots_on_grid()[static_cast<std::size_t>(s)], change, along.of_shot(s)), s, records);
+      return 0;
+    });
+    return array_of(records, record_shape());
+  }
+
+  /// The derivative of <records, residual> by what `of` names; and the records.
+  py::tuple vjp(const py::array& residual, const std::vector<std::string>& of) {
+    const std::vector<double> given = values_of(residual, record_shape(), "the residual");
+    std::vector<double> records = empty_records();
+    py::dict gradient = accumulate(of, [&](Index s, const mx::Shot& shot) {
+      return waves_->gradient(shot, [&](std::span<const double> record, std::span<double> to) {
+        put({record.begin(), record.end()}, s, records);
+        take(given, s, to);
+        return 0.0;
+      });
+    });
+    return py::make_tuple(gradient, array_of(records, record_shape()));
+  }
+
+  /// With a residual the derivative of <change of the records along `direction`, residual>; without one the product of
+  /// Gauss and Newton, J' J direction.
+  py::dict second_product(const py::dict& direction, const py::object& residual, const std::vector<std::string>& of) {
+    const Direction along = direction_of(direction);
+    const bool full = !residual.is_none();
+    std::vector<double> given;
+    if (full) given = values_of(py::cast<py::array>(residual), record_shape(), "the residual");
+    return accumulate(of, [&](Index s, const mx::Shot& shot) {
+      return waves_->hessian_product(
+          shot, on_grid(along.model), along.of_shot(s),
+          [&](std::span<const double>, std::span<const double> change, std::span<double> to, std::span<double> to_change) {
+            if (full)
+              take(given, s, to);
+            else
+              std::copy(change.begin(), change.end(), to_change.begin());
+            return 0.0;
+          },
+          full ? mx::Operator::Hessian::full : mx::Operator::Hessian::gauss_newton);
+    });
+  }
+
+ private:
+  /// One call at a time.
+  class Busy {
+   public:
+    explicit Busy(MaxwellOperator& of) : of_(of) {
+      if (of_.busy_.exchange(true))
+        throw Error(ErrorKind::usage, "the operator is in use: it runs one call at a time")
+            .hint("make an operator for each thread");
+    }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+    ~Busy() { of_.busy_ = false; }
+
+   private:
+    MaxwellOperator& of_;
+  };
+
+  struct Direction {
+    mx::ModelChange model{};
+    std::vector<double> sources{};  ///< [shot][source][step], or empty
+    std::size_t each = 0;
+    [[nodiscard]] std::span<const double> of_shot(Index s) const {
+      if (sources.empty()) return {};
+      return std::span(sources).subspan(static_cast<std::size_t>(s) * each, each);
+    }
+  };
+
+  static std::optional<std::size_t> memory_bytes(const std::optional<std::string>& text) {
+    ComputeOptions compute{.device = "cpu", .memory = {}};
+    if (text) Fields(compute).assign_text("memory", *text, "memory");
+    return compute.memory_bytes();
+  }
+
+  [[nodiscard]] Index shots() const { return static_cast<Index>(experiment_.shots.size()); }
+  [[nodiscard]] Index receivers() const { return static_cast<Index>(experiment_.shots.front().receivers.size()); }
+  [[nodiscard]] Shape record_shape() const { return Shape{experiment_.steps, shots(), receivers()}; }
+  [[nodiscard]] Shape source_shape() const {
+    return Shape{shots(), static_cast<Index>(experiment_.shots.front().sources.size()), experiment_.steps};
+  }
+  [[nodiscard]] Shape model_shape() const {
+    Shape made;
+    for (const std::size_t d : dimensions_of(experiment_.grid)) made.append(experiment_.grid.cells[d]);
+    return made;
+  }
+  [[nodiscard]] std::vector<double> empty_records() const {
+    return std::vector<double>(static_cast<std::size_t>(record_shape().count()));
+  }
+
+  /// Empty for None.
+  [[nodiscard]] std::vector<double> of_model(const py::object& given, const std::string& what) const {
+    if (given.is_none()) return {};
+    return values_of(py::cast<py::array>(given), model_shape(), what);
+  }
+  [[nodiscard]] std::vector<mx::ModelPole> poles_of(const py::list& given) const {
+    std::vector<mx::ModelPole> made;
+    for (const py::handle& each : given) {
+      const auto pair = py::cast<py::tuple>(each);
+      made.push_back({of_model(pair[0], "delta_epsilon"), of_model(pair[1], "tau")});
+    }
+    return made;
+  }
+  [[nodiscard]] Direction direction_of(const py::dict& given) const {
+    Direction made;
+    const auto part = [&](const char* name) {
+      return of_model(given.contains(name) ? py::object(given[name]) : py::object(py::none()),
+                      fmt::format("the direction of {}", name));
+    };
+    made.model = {part("eps_r"), part("sigma"), part("mu_r")};
+    if (given.contains("source") && !given["source"].is_none())
+      made.sources = values_of(py::cast<py::array>(given["source"]), source_shape(), "the direction of source");
+    made.each = static_cast<std::size_t>(source_shape()[1] * source_shape()[2]);
+    return made;
+  }
+
+  [[nodiscard]] mx::ComponentChange on_grid(const mx::ModelChange& change) const {
+    return mx::locate_change(change, experiment_.model.location, mx::PaddingGradient::exact, waves_->problem().grid);
+  }
+
+  [[nodiscard]] std::vector<mx::Shot> shots_on_grid(bool warn = false) const {
+    std::vector<mx::Shot> made;
+    std::vector<std::string> warnings;
+    for (const mx::SurveyShot& shot : experiment_.shots)
+      made.push_back(mx::shot_on_grid(shot, waves_->problem().grid, warnings));
+    if (warn)
+      for (const std::string& warning : warnings) log_warning(warning);
+    return made;
+  }
+
+  [[nodiscard]] std::pair<std::size_t, std::size_t> points() const {
+    return {experiment_.shots.front().sources.size(), experiment_.shots.front().receivers.size()};
+  }
+
+  /// What a run holds beside its experiment.
+  [[nodiscard]] Reservation reserve_run() {
+    MemoryPlan memory;
+    waves_->add_memory(memory, points().first, points().second);
+    return budget_.reserve(memory.peak_bytes, "the run");
+  }
+
+  void prepare(const mx::GradientOf& of) {
+    const auto wanted = std::tuple(of.eps_r, of.sigma, of.mu_r, of.sources);
+    if (prepared_ && wanted == prepared_of_) return;
+    const TierBudgets budgets = TierBudgets::around(Device::cpu(), budget_, storage_settings_.path);
+    mx::RunPlan plan = mx::plan_run(*waves_, mx::highest_frequency(experiment_));
+    plan_ = mx::plan_gradient(*waves_, of, storage_settings_, points().first, points().second, budgets, plan);
+    if (of.medium()) mx::require_kept(plan_);
+    rest_bytes_ = plan.memory.peak_bytes - plan_.host_bytes;
+    waves_->prepare_gradient(of, plan_, budgets);
+    prepared_of_ = wanted;
+    prepared_ = true;
+  }
+
+  /// The sum over shots of `of_shot`, along a fixed tree.
+  py::dict accumulate(const std::vector<std::string>& names,
+                      const std::function<mx::ShotGradient(Index, const mx::Shot&)>& of_shot) {
+    const Busy busy(*this);
+    const auto has = [&](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    const mx::GradientOf of{
+        .eps_r = has("eps_r"), .sigma = has("sigma"), .mu_r = has("mu_r"), .sources = has("source")};
+    mx::TreeSum<GradientPart> sum(shots());
+    std::vector<double> sources;
+    Work().run([&] {
+      prepare(of);
+      const Reservation reserved = budget_.reserve(rest_bytes_, "the gradient");
+      const std::vector<mx::Shot> all = shots_on_grid();
+      for (Index s = 0; s < shots(); ++s) {
+        mx::ShotGradient found = of_shot(s, all[static_cast<std::size_t>(s)]);
+        sum.add(s, {mx::gather_change(found.medium, experiment_.model.location, of.padding, waves_->problem().grid)});
+        sources.insert(sources.end(), found.sources.begin(), found.sources.end());
+      }
+      return 0;
+    });
+    const GradientPart made = sum.result();
+    py::dict result;
+    if (of.eps_r) result["eps_r"] = array_of(made.model.eps_r, model_shape());
+    if (of.sigma) result["sigma"] = array_of(made.model.sigma, model_shape());
+    if (of.mu_r) result["mu_r"] = array_of(made.model.mu_r, model_shape());
+    if (of.sources) result["source"] = array_of(sources, source_shape());
+    return result;
+  }
+
+  /// [receiver][step] of one shot into all records, and back.
+  void put(const std::vector<double>& record, Index s, std::vector<double>& records) const {
+    for_each_sample(s, [&](std::size_t here, std::size_t there) { records[there] = record[here]; });
+  }
+  void take(const std::vector<double>& records, Index s, std::span<double> record) const {
+    for_each_sample(s, [&](std::size_t here, std::size_t there) { record[here] = records[there]; });
+  }
+  template <class Body>
+  void for_each_sample(Index s, const Body& body) const {
+    for (Index r = 0; r < receivers(); ++r)
+      for (Index n = 0; n < experiment_.steps; ++n)
+        body(static_cast<std::size_t>(r * experiment_.steps + n),
+             static_cast<std::size_t>((n * shots() + s) * receivers() + r));
+  }
+
+  void show(const py::object& look, Index shot, Index step, mx::LiveFields& fields, bool may_edit) const {
+    const auto shown = std::make_shared<MaxwellFields>(fields, waves_, may_edit);
+    try {
+      look(shot, step, shown);
+    } catch (...) {
+      shown->close();
+      throw;
+    }
+    shown->close();
+  }
+
+  void keep(Index shot, mx::LiveFields& fields, py::dict& last) const {
+    MaxwellFields shown(fields, waves_, false);
+    for (const mx::Component c : fields.grid().components()) {
+      const py::str name{std::string(mx::name(c))};
+      const py::array now = shown.view(std::string(mx::name(c)), true);
+      if (!last.contains(name)) {
+        std::vector<py::ssize_t> shape{shots()};
+        shape.insert(shape.end(), now.shape(), now.shape() + now.ndim());
+        last[name] = py::array(now.dtype(), shape);
+      }
+      last[name][py::int_(shot)] = now;
+    }
+  }
+
+  mx::Threads threads_;
+  Budget budget_;
+  mx::Experiment experiment_;
+  mx::StorageSettings storage_settings_;
+  std::shared_ptr<mx::Operator> waves_;
+  mx::StoragePlan plan_;
+  std::tuple<bool, bool, bool, bool> prepared_of_{};
+  bool prepared_ = false;
+  std::size_t rest_bytes_ = 0;
+  std::atomic<bool> busy_{false};
+};
+
+/// Native wavelets at the times (n + offset) dt.
+py::array wavelet(const std::string& name, double frequency, Index length, double dt, std::optional<double> delay,
+                  double cycles, double offset) {
+  if (length < 1) throw Error(ErrorKind::bad_input, fmt::format("length = {}: expected at least 1", length));
+  if (!(dt > 0)) throw Error(ErrorKind::bad_input, fmt::format("dt = {} s: expected above 0", dt));
+  return array_of(
+      mx::sampled({.name = name, .frequency = frequency, .delay = delay, .cycles = cycles}, length, dt, offset),
+      Shape{length});
+}
+
+/// The largest stable time step, s.
+double largest_step(const std::vector<double>& spacing, double velocity, int order) {
+  if (spacing.size() != 2 && spacing.size() != 3)
+    throw Error(ErrorKind::bad_input, fmt::format("spacing: {} values; expected 2 or 3", spacing.size()));
+  if (!(velocity > 0)) throw Error(ErrorKind::bad_input, fmt::format("velocity = {} m/s: expected above 0", velocity));
+  mx::GridSpec spec{.mode = spacing.size() == 2 ? mx::Mode::tm2d : mx::Mode::em3d, .order = order};
+  const std::vector<mx::Axis> axes = mx::axes_of(spec.mode);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    spec.cells[mx::dimension(axes[i])] = std::max(order, 2);
+    spec.spacing[mx::dimension(axes[i])] = spacing[i];
+  }
+  mx::ComponentMedium medium;
+  medium.eps_r[0] = {mx::c0 / velocity * (mx::c0 / velocity)};
+  medium.mu_r[0] = {1};
+  return mx::largest_time_step(mx::Grid(spec), medium);
+}
+
+void add(py::module_& module) {
+  py::class_<MaxwellFields, std::shared_ptr<MaxwellFields>>(module, "MaxwellFields").def("view", &MaxwellFields::view);
+  py::class_<MaxwellOperator>(module, "MaxwellOperator")
+      .def(py::init<const py::dict&, const py::list&, double, bool, const std::optional<std::string>&>())
+      .def("describe", &MaxwellOperator::describe)
+      .def("set_model", &MaxwellOperator::set_model)
+      .def("forward", &MaxwellOperator::forward)
+      .def("jvp", &MaxwellOperator::jvp)
+      .def("vjp", &MaxwellOperator::vjp)
+      .def("second_product", &MaxwellOperator::second_product);
+  module.def("maxwell_wavelet", wavelet);
+  module.def("maxwell_largest_step", largest_step);
+  run_apart(module.attr("MaxwellOperator"), {"forward", "jvp", "vjp", "second_product"});
+}
+
+std::optional<py::list> fields(const std::string&) { return std::nullopt; }
+
+}  // namespace
+
+extern const Bindings maxwell_bindings;
+const Bindings maxwell_bindings{.add = add, .fields = fields};
+
+}  // namespace sonde::python

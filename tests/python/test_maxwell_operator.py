@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of `sonde.maxwell` on NumPy arrays: records, derivatives, observers."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+import scipy.special
+
+import sonde
+from sonde import maxwell
+
+EPS0, MU0 = 8.8541878128e-12, 1.25663706212e-6
+NT, SHAPE = 60, (18, 22)
+
+
+def medium(shape=SHAPE, seed=1):
+    """Heterogeneous and lossy, up to every edge."""
+    numbers = np.random.default_rng(seed)
+    return maxwell.EMModel(numbers.uniform(3, 6, shape), numbers.uniform(0, 0.02, shape), numbers.uniform(1, 1.3, shape))
+
+
+def operator(dtype=None, storage=None, observers=None, nt=NT, dt=6e-11, **discretization):
+    """Two shots of two sources, receivers on nodes and between them, unequal spacing and layers, one side without any."""
+    settings = {"order": 4, "boundary": maxwell.CPML((4, 6, 0, 5)), "dtype": dtype, **discretization}
+    grid = maxwell.Discretization((0.02, 0.03), dt, **settings)
+    sources = np.array([[[3.0, 4.0], [5.3, 6.2]], [[12.0, 15.0], [9.1, 3.7]]])
+    receivers = np.array([[[4.0, 17.0], [8.5, 12.5], [15.2, 9.9]]] * 2)
+    amplitude = np.random.default_rng(5).normal(size=(2, 2, nt)) * maxwell.ricker(6e8, nt, dt)
+    experiment = maxwell.Experiment(maxwell.Acquisition(sources, receivers), amplitude, source_component=("Ey", "Hx"),
+                                    receiver_component=("Ey", "Hx", "Hz"), f0=6e8)
+    return maxwell.MaxwellTM(grid, experiment, storage=storage, observers=observers)
+
+
+def direction(shape=SHAPE, seed=7):
+    numbers = np.random.default_rng(seed)
+    return maxwell.EMDirection(numbers.normal(size=shape), 0.01 * numbers.normal(size=shape), 0.1 * numbers.normal(size=shape))
+
+
+def along(gradient, change):
+    """<gradient, change> over all parameters that both have."""
+    return sum(np.vdot(g, np.asarray(getattr(change, name))) for name, g in gradient._asdict().items() if g is not None)
+
+
+def random_like(data, seed=3):
+    """Of the size of each receiver's records: H is some hundred times smaller than E."""
+    return np.random.default_rng(seed).normal(size=data.shape) / np.abs(data).max(axis=(0, 1))
+
+
+def test_a_line_source_radiates_the_hankel_function():
+    f0, eps_r, sigma, d = 500e6, 4.0, 0.005, 0.01
+    dt, nt, t0 = 3e-11, 420, 2.4e-9
+    survey = maxwell.Acquisition(np.array([[[25, 20]]]), np.array([[[25, 80]]]))
+    experiment = maxwell.Experiment(survey, maxwell.ricker(f0, nt, dt, t0), f0=f0)
+    op = maxwell.MaxwellTM(maxwell.Discretization(d, dt, order=8, time_dispersion="corrected"), experiment)
+    found = op(maxwell.EMModel(np.full((50, 100), eps_r), sigma)).receiver_data[:, 0, 0]
+
+    n = 1 << 14  # a long period instead of an integral
+    w = 2 * np.pi * np.fft.rfftfreq(n, dt)
+    w[0] = w[1] / 10  # the mean of a Ricker wavelet is zero
+    u = (np.pi * f0 * (np.arange(n) * dt - t0)) ** 2
+    k = w * np.sqrt(MU0 * (EPS0 * eps_r - 1j * sigma / w))
+    field = -(w * MU0 / 4) * np.fft.rfft((1 - 2 * u) * np.exp(-u)) * scipy.special.hankel2(0, 60 * d * k)
+    expected = np.fft.irfft(field * np.exp(1j * w * dt), n)[:nt]  # sample n of E is at (n + 1) dt
+    # The loss is of second order in the step, which the correction leaves: 7e-4 at this step.
+    assert np.linalg.norm(found - expected) <= 1e-3 * np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize("dtype, dt, tolerance", [("f64", 6e-11, 1e-12), ("f64", 1.2e-10, 1e-12), ("f32", 6e-11, 1e-4)])
+def test_vjp_is_the_transpose_of_jvp(dtype, dt, tolerance):
+    op = operator(dtype, dt=dt)  # the longer one takes two inner steps
+    source = np.random.default_rng(9).normal(size=(2, 2, NT))
+    d = maxwell.EMDirection(direction().eps_r, direction().sigma, direction().mu_r, source)
+    with op.linearize(medium(), wrt=("eps_r", "sigma", "mu_r", "source")) as lin:
+        change = lin.jvp(d).astype(np.float64)
+        r = random_like(change)
+        difference = np.vdot(change, r) - along(lin.vjp(r), d)
+    assert abs(difference) <= tolerance * np.linalg.norm(change * np.abs(change).max(axis=(0, 1)) ** -1) * np.linalg.norm(r)
+
+
+def test_vjp_is_the_transpose_of_jvp_in_three_dimensions():
+    shape, nt, dt = (9, 8, 10), 30, 3e-11
+    survey = maxwell.Acquisition(np.array([[[4, 3, 2]]]), np.array([[[5.2, 4.4, 7.3], [3, 3, 6]]]))
+    experiment = maxwell.Experiment(survey, maxwell.ricker(1.5e9, nt, dt), source_component="Ez", receiver_component=("Ez", "Hx"))
+    grid = maxwell.Discretization((0.02, 0.015, 0.02), dt, order=2, boundary=maxwell.CPML((3, 2, 0, 3, 2, 2)))
+    d = direction(shape)
+    with maxwell.Maxwell3D(grid, experiment).linearize(medium(shape), wrt=("eps_r", "sigma", "mu_r")) as lin:
+        change = lin.jvp(d)
+        r = random_like(change)
+        difference = np.vdot(change, r) - along(lin.vjp(r), d)
+    assert abs(difference) <= 1e-12 * np.linalg.norm(change / np.abs(change).max(axis=(0, 1))) * np.linalg.norm(r)
+
+
+def test_jvp_is_the_change_of_the_records():
+    op, m, d, h = operator(), medium(), direction(), 1e-5
+
+    def records(step):
+        return op(maxwell.EMModel(m.eps_r + step * d.eps_r, m.sigma + step * 0.1 * d.sigma, m.mu_r + step * d.mu_r)).receiver_data
+
+    change = op.linearize(m).jvp(maxwell.EMDirection(d.eps_r, 0.1 * d.sigma, d.mu_r))
+    central = (records(h) - records(-h)) / (2 * h)
+    # Central differences of steps h leave h^2 times the third derivative, and rounding over h.
+    np.testing.assert_allclose(change, central, rtol=0, atol=1e-8 * np.abs(change).max())
+
+
+def test_second_vjp_is_the_change_of_the_gradient():
+    op, m, d, h = operator(), medium(), direction(), 1e-5
+    r = random_like(op(m).receiver_data)
+
+    def gradient(step):
+        at = maxwell.EMModel(m.eps_r + step * d.eps_r, m.sigma + step * 0.1 * d.sigma, m.mu_r)
+        return op.linearize(at).vjp(r)
+
+    found = op.linearize(m).second_vjp(maxwell.EMDirection(d.eps_r, 0.1 * d.sigma), r)
+    for name in ("eps_r", "sigma"):
+        central = (getattr(gradient(h), name) - getattr(gradient(-h), name)) / (2 * h)
+        np.testing.assert_allclose(getattr(found, name), central, rtol=0, atol=1e-7 * np.abs(central).max())
+
+
+def test_gauss_newton_is_vjp_of_jvp():
+    op, d = operator(), maxwell.EMDirection(direction().eps_r, direction().sigma)
+    with op.linearize(medium()) as lin:
+        product, twice = lin.gauss_newton(d), lin.vjp(lin.jvp(d))
+    assert along(product, d) > 0
+    np.testing.assert_allclose(product.eps_r, twice.eps_r, rtol=0, atol=1e-12 * np.abs(twice.eps_r).max())
+    np.testing.assert_allclose(product.sigma, twice.sigma, rtol=0, atol=1e-12 * np.abs(twice.sigma).max())
+
+
+def test_shapes_and_types_follow_the_model():
+    op = operator()
+    single = maxwell.EMModel(medium().eps_r.astype(np.float32), 0.001)
+    with op.linearize(single, wrt=("eps_r", "source")) as lin:
+        assert lin.jvp(direction()).shape == (NT, 2, 3)
+        gradient = lin.vjp(np.ones((NT, 2, 3)))
+        assert lin.primal.receiver_data.dtype == np.float32
+    assert gradient.eps_r.shape == SHAPE and gradient.source.shape == (2, 2, NT)
+    assert gradient.sigma is None and gradient.mu_r is None
+    assert operator()(medium()).receiver_data.dtype == np.float64
+
+
+def test_a_linearization_stays_at_its_model():
+    op, m, d = operator(), medium(), direction()
+    lin = op.linearize(m)
+    before = lin.jvp(d)
+    m.eps_r[:] += 1
+    op(maxwell.EMModel(m.eps_r))
+    np.testing.assert_array_equal(lin.jvp(d), before)
+
+
+@pytest.mark.parametrize("mode", ["host", "disk", "recompute"])
+def test_where_fields_are_kept_does_not_matter(mode, tmp_path):
+    r = np.random.default_rng(3).normal(size=(NT, 2, 3))
+    found, usual = (operator(storage=each).linearize(medium()).vjp(r)
+                    for each in (maxwell.StorageOptions(mode, path=str(tmp_path)), maxwell.StorageOptions()))
+    np.testing.assert_array_equal(found.eps_r, usual.eps_r)
+    np.testing.assert_array_equal(found.sigma, usual.sigma)
+    assert not list(tmp_path.iterdir())
+
+
+def test_bf16_costs_some_thousandths_of_the_gradient():
+    r = np.random.default_rng(3).normal(size=(NT, 2, 3))
+    packed, plain = (operator("f32", maxwell.StorageOptions(compression=each)).linearize(medium()).vjp(r).eps_r for each in ("bf16", False))
+    difference = np.linalg.norm(packed - plain) / np.linalg.norm(plain)
+    assert 0 < difference <= 4e-3  # 2^-8, the rounding of one stored field
+
+
+def test_several_models_run_one_after_the_other():
+    both = [medium(seed=seed) for seed in (1, 2)]
+    models = maxwell.EMModel(np.stack([each.eps_r for each in both]), 0.01, np.stack([each.mu_r for each in both]))
+    op = operator(max_velocity=3e8 / np.sqrt(3))
+    made = op(models, final_state=True)
+    assert made.receiver_data.shape == (NT, 2, 2, 3)
+    assert made.final_state["Ey"].shape == (2, 2, 18 + 10, 22 + 5)
+    np.testing.assert_array_equal(made.receiver_data[:, 1], op(maxwell.EMModel(both[1].eps_r, 0.01, both[1].mu_r)).receiver_data)
+
+
+def test_poles_without_strength_change_nothing():
+    m = medium()
+    debye = maxwell.EMModel(m.eps_r, m.sigma, m.mu_r, maxwell.DebyeDispersion(0.0, 1e-10))
+    plain = operator()(m).receiver_data
+    np.testing.assert_allclose(operator()(debye).receiver_data, plain, rtol=0, atol=1e-12 * np.abs(plain).max())
+
+
+def test_poles_far_faster_than_the_wave_are_permittivity():
+    m = medium()
+    fast = maxwell.EMModel(m.eps_r, m.sigma, m.mu_r, maxwell.DebyeDispersion([1.0, 2.0], 1e-13))
+    static = maxwell.EMModel(m.eps_r + 3, m.sigma, m.mu_r)
+    found, expected = (operator()(each).receiver_data[:, :, 0] for each in (fast, static))
+    # omega tau is 0.005 at 8 GHz, the highest frequency of the sources' noise; most of it is lower.
+    assert np.linalg.norm(found - expected) <= 0.01 * np.linalg.norm(expected)
+
+
+def test_an_observer_sees_the_run_between_its_steps():
+    seen = []
+
+    def look(state):
+        seen.append((state.shot, state.step))
+        assert (state.nt, state.dt, state.is_backward) == (NT, 1.2e-10, False)
+        assert state.inner_dt == pytest.approx(state.dt / 2) and state.inner_step == 2 * state.step
+        assert state.get_wavefield("Ey").shape == SHAPE
+        assert state.get_wavefield("Hx", "full").shape == (28, 27)
+        assert state.get_model("eps_r", "pml").shape == (28, 27)
+        np.testing.assert_array_equal(state.get_model("sigma"), medium().sigma)
+
+    operator(observers=maxwell.Observers(look, frequency=25), dt=1.2e-10)(medium())
+    assert seen == [(shot, step) for shot in (0, 1) for step in (0, 25, 50)]
+
+
+def test_what_an_observer_writes_is_seen_by_the_next_steps():
+    views = []
+
+    def quieten(state):
+        for name in state.wavefield_names:
+            state.get_wavefield(name, "full")[:] = 0
+        views.append(state.get_wavefield("Ey", "full"))
+
+    data = operator(observers=maxwell.Observers(quieten, frequency=NT - 1))(medium()).receiver_data
+    late, usual = data[-1, :, 0], operator()(medium()).receiver_data
+    assert np.abs(late).max() < 1e-3 * np.abs(usual[:, :, 0]).max()
+    np.testing.assert_array_equal(data[: NT - 1], usual[: NT - 1])
+    assert np.shares_memory(views[0], views[1])
+
+
+def test_fields_keep_their_place_while_a_view_is_held():
+    views = []
+    op = operator(observers=maxwell.Observers(lambda state: views.append(state.get_wavefield("Ey"))))
+    data = op(medium()).receiver_data
+    held = views[-1].copy()
+    op(medium(seed=2))
+    np.testing.assert_array_equal(views[NT - 1], held)
+    np.testing.assert_array_equal(op(medium()).receiver_data, data)
+
+
+def test_fields_can_be_neither_replaced_nor_resized():
+    kept = []
+
+    def look(state):
+        kept.append(state)
+        with pytest.raises(ValueError, match="resize"):
+            state.get_wavefield("Ey").resize((3, 3))
+        with pytest.raises(AttributeError, match="cannot be set"):
+            state.get_wavefield = None
+        with pytest.raises(ValueError, match="read-only"):
+            state.get_model("eps_r")[0, 0] = 1
+        with pytest.raises(sonde.Error, match="Ex: the fields of this run are Ey, Hx, Hz"):
+            state.get_wavefield("Ex")
+        with pytest.raises(sonde.Error, match="no gradient of eps_r in a forward run"):
+            state.get_gradient("eps_r")
+        with pytest.raises(sonde.Error, match='no parameter "epsilon"; expected eps_r, sigma, mu_r'):
+            state.get_model("epsilon")
+        with pytest.raises(sonde.Error, match='view = "outer": expected inner, pml or full'):
+            state.get_wavefield("Ey", "outer")
+
+    operator(observers=maxwell.Observers(look, frequency=NT))(medium())
+    with pytest.raises(sonde.Error, match="the fields are there only during the call"):
+        kept[0].get_wavefield("Ey")
+
+
+def test_an_observer_that_fails_ends_the_run():
+    def look(state):
+        raise LookupError("seen enough")
+
+    op = operator(observers=maxwell.Observers(look))
+    with pytest.raises(LookupError, match="seen enough"):
+        op(medium())
+    with pytest.raises(LookupError, match="seen enough"):  # and it can be used again
+        op(medium())
+
+
+def test_an_observer_cannot_run_its_own_operator():
+    ops = []
+    ops.append(operator(observers=maxwell.Observers(lambda state: ops[0](medium()))))
+    with pytest.raises(sonde.Error, match="the operator is in use") as caught:
+        ops[0](medium())
+    assert caught.value.kind == "usage"
+
+
+def test_ctrl_c_ends_a_run():
+    def press(state):
+        if state.step == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    steps = []
+    op = operator(nt=100000, observers=maxwell.Observers(lambda state: (press(state), steps.append(state.step)), frequency=50))
+    with pytest.raises(KeyboardInterrupt):
+        op(medium())
+    assert len(steps) < 2000
+
+
+def test_wavelets_are_those_of_the_theory():
+    n = np.arange(40)
+    p = np.pi * 1e9 * ((n + 0.5) * 1e-10 - 1.5e-9)
+    np.testing.assert_allclose(maxwell.ricker(1e9, 40, 1e-10, 1.5e-9), (1 - 2 * p**2) * np.exp(-(p**2)), atol=1e-14)
+    np.testing.assert_allclose(maxwell.gaussian(1e9, 40, 1e-10, 1.5e-9), np.exp(-(p**2)), atol=1e-14)
+    np.testing.assert_allclose(maxwell.gaussian_derivative(1e9, 40, 1e-10, 1.5e-9), -np.sqrt(2 * np.e) * p * np.exp(-(p**2)), atol=1e-14)
+    np.testing.assert_allclose(maxwell.morlet(1e9, 40, 1e-10, 1.5e-9, cycles=2), np.cos(2 * p) * np.exp(-((p / 2) ** 2)), atol=1e-14)
+    burst = np.where(np.abs(p) < np.pi * 1.5, np.cos(2 * p) * (1 + np.cos(2 * p / 3)) / 2, 0)
+    np.testing.assert_allclose(maxwell.sine_burst(1e9, 40, 1e-10, 1.5e-9), burst, atol=1e-14)
+    np.testing.assert_allclose(maxwell.ricker(1e9, 40, 1e-10, offset=0)[10], 1)  # the peak is at 1 / f
+
+
+def test_cfl_condition_depends_on_the_order():
+    step = 0.01 / (299792458.0 * np.sqrt(2))  # of order 2 in vacuum
+    assert maxwell.cfl_condition([0.01, 0.01], 0.99 * step, 299792458.0) == (0.99 * step, 1)
+    assert maxwell.cfl_condition([0.01, 0.01], 0.99 * step, 299792458.0, order=4)[1] == 2
+    assert maxwell.cfl_condition([0.01, 0.01, 0.01], 2.4 * step, 299792458.0 / 2)[1] == 2
+
+
+def wrong(message, kind, body):
+    with pytest.raises(sonde.Error) as caught:
+        body()
+    assert message in str(caught.value)
+    assert caught.value.kind == kind
+
+
+def test_wrong_models_are_named():
+    bad = medium()
+    bad.eps_r[3, 7] = np.nan
+    wrong("eps_r = nan at [3, 0, 7] (z, y, x)", "bad_input", lambda: operator()(bad))
+    op = operator()
+    op(medium())
+    bad.eps_r[3, 7] = 0.5
+    wrong("eps_r = 0.5 at [3, 0, 7]", "bad_input", lambda: op(bad))
+    wrong("a step of", "bad_input", lambda: op(maxwell.EMModel(np.ones(SHAPE))))  # another step than the first model's
+    op(medium())  # still works
+    wrong("sigma: shape (2, 2); expected (18, 22)", "bad_input", lambda: op(maxwell.EMModel(medium().eps_r, np.ones((2, 2)))))
+    wrong("MaxwellTM expects [z][x]", "bad_input", lambda: operator()(maxwell.EMModel(np.ones(5))))
+    wrong("debye: delta_epsilon of shape (2, 2)", "bad_input",
+          lambda: op(maxwell.EMModel(medium().eps_r, debye=maxwell.DebyeDispersion(np.ones((2, 2)), 1.0))))
+
+
+def test_wrong_settings_are_named():
+    wrong("order", "usage", lambda: operator(order=9)(medium()))
+    wrong('did you mean "execution"', "usage", lambda: maxwell.MaxwellTM(None, None, executon=1))
+    wrong('device = \'cuda\': operators run on the CPU', "not_supported", lambda: maxwell.ExecutionOptions("cuda"))
+    wrong("threads = 3: expected 1 or None", "usage", lambda: maxwell.ExecutionOptions(threads=3))
+    wrong("backward: the run of a gradient backwards in time cannot be observed", "not_supported",
+          lambda: maxwell.Observers(backward=print))
+    wrong("frequency = 0: expected at least 1", "bad_input", lambda: maxwell.Observers(print, frequency=0))
+    wrong("MaxwellTM has no model yet", "usage", lambda: operator().describe())
+    wrong("MaxwellTM: cannot be pickled", "usage", lambda: __import__("pickle").dumps(operator()))
+
+
+def test_wrong_derivatives_are_named():
+    lin = operator().linearize(medium())
+    wrong("the residual: shape (3,); expected (60, 2, 3)", "bad_input", lambda: lin.vjp(np.ones(3)))
+    wrong("the direction of eps_r: shape", "bad_input", lambda: lin.jvp(maxwell.EMDirection(np.ones(3))))
+    wrong('wrt: no parameter "epsilon"', "usage", lambda: operator().linearize(medium(), wrt="epsilon"))
+    wrong("wrt is empty", "usage", lambda: operator().linearize(medium(), wrt=()))
+    lin.close()
+    wrong("the linearization is closed", "usage", lambda: lin.vjp(np.ones((NT, 2, 3))))
+    nothing = operator(storage=maxwell.StorageOptions("none")).linearize(medium())
+    wrong("storage mode none keeps no fields", "bad_input", lambda: nothing.vjp(np.ones((NT, 2, 3))))
+    double = operator("f64", maxwell.StorageOptions(compression="bf16")).linearize(medium())
+    wrong("bf16", "bad_input", lambda: double.vjp(np.ones((NT, 2, 3))))
