@@ -18,6 +18,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/options/compute_options.h"
+#include "sonde/engine/ranks/tree_sum.h"
 #include "sonde/engine/run/input_arrays.h"
 #include "sonde/instruments/maxwell/grid/constants.h"
 #include "sonde/instruments/maxwell/grid/stability.h"
@@ -25,7 +26,6 @@
 #include "sonde/instruments/maxwell/run/gradient_run.h"
 #include "sonde/instruments/maxwell/run/native_run.h"
 #include "sonde/instruments/maxwell/run/run_file.h"
-#include "sonde/instruments/maxwell/run/tree_sum.h"
 #include "sonde/instruments/maxwell/signal/sample_offset.h"
 #include "sonde/instruments/maxwell/signal/wavelet.h"
 #include "work.h"
@@ -92,26 +92,16 @@ class MaxwellFields {
   bool may_edit_;
 };
 
-/// The derivatives of one shot.
-struct GradientPart {
-  mx::ModelChange model{};
-  GradientPart& operator+=(const GradientPart& other) {
-    for (const auto& [to, from] :
-         {std::pair(&model.eps_r, &other.model.eps_r), std::pair(&model.sigma, &other.model.sigma),
-          std::pair(&model.mu_r, &other.model.mu_r)})
-      for (std::size_t i = 0; i < from->size(); ++i) (*to)[i] += (*from)[i];
-    return *this;
-  }
-};
-
 /// An experiment whose model may change. Records are [step][shot][receiver], float64.
 class MaxwellOperator {
  public:
   /// `tables` as a run file has them, with arrays where that names files; `poles`: pairs of arrays, deps and tau;
   /// `least_eps_r` of models to come, 0: of none.
-  MaxwellOperator(const py::dict& tables, const py::list& poles, double least_eps_r, bool one_thread,
-                  const std::optional<std::string>& memory)
-      : threads_(one_thread ? mx::Threads::one : mx::Threads::all), budget_(Budget::automatic(Device::cpu(), memory_bytes(memory))) {
+  MaxwellOperator(const py::dict& tables, const py::list& poles, double least_eps_r, const std::string& device,
+                  bool one_thread, const std::optional<std::string>& memory)
+      : device_(Device::parse(device).value),
+        budget_(Budget::automatic(Device::cpu(), device_.is_cpu() ? memory_bytes(memory) : std::nullopt)),
+        device_budget_(device_.is_cpu() ? budget_ : Budget::automatic(device_, memory_bytes(memory))) {
     mx::RunFile file;
     InputArrays arrays;
     py::list held;
@@ -137,7 +127,8 @@ class MaxwellOperator {
     experiment_.poles = poles_of(poles);
     Work().run([&] {
       mx::require_valid(experiment_);
-      waves_ = std::make_shared<mx::Operator>(mx::make_operator(experiment_, threads_, least_eps_r));
+      waves_ = std::make_shared<mx::Operator>(
+          mx::make_operator(experiment_, one_thread ? mx::Threads::one : mx::Threads::all, least_eps_r, device_));
       (void)shots_on_grid(true);
       return 0;
     });
@@ -192,7 +183,7 @@ class MaxwellOperator {
     py::dict last;
     Work().run([&] {
       const std::vector<mx::Shot> all = shots_on_grid();
-      const Reservation reserved = reserve_run();
+      const Reserved reserved = reserve_run();
       for (Index s = 0; s < shots(); ++s) {
         mx::Watch watch;
         if (keep_last || !look.is_none())
@@ -220,9 +211,10 @@ class MaxwellOperator {
     std::vector<double> records = empty_records();
     Work().run([&] {
       const mx::ComponentChange change = on_grid(along.model);
-      const Reservation reserved = reserve_run();
+      const std::vector<mx::Shot> all = shots_on_grid();
+      const Reserved reserved = reserve_run(true);
       for (Index s = 0; s < shots(); ++s)
-        put(waves_->born(shots_on_grid()[static_cast<std::size_t>(s)], change, along.of_shot(s)), s, records);
+        put(waves_->born(all[static_cast<std::size_t>(s)], change, along.of_shot(s)), s, records);
       return 0;
     });
     return array_of(records, record_shape());
@@ -249,10 +241,12 @@ class MaxwellOperator {
     const bool full = !residual.is_none();
     std::vector<double> given;
     if (full) given = values_of(py::cast<py::array>(residual), record_shape(), "the residual");
+    const mx::ComponentChange change_of_medium = on_grid(along.model);
     return accumulate(of, [&](Index s, const mx::Shot& shot) {
       return waves_->hessian_product(
-          shot, on_grid(along.model), along.of_shot(s),
-          [&](std::span<const double>, std::span<const double> change, std::span<double> to, std::span<double> to_change) {
+          shot, change_of_medium, along.of_shot(s),
+          [&](std::span<const double>, std::span<const double> change, std::span<double> to,
+              std::span<double> to_change) {
             if (full)
               take(given, s, to);
             else
@@ -355,21 +349,33 @@ class MaxwellOperator {
     return {experiment_.shots.front().sources.size(), experiment_.shots.front().receivers.size()};
   }
 
-  /// What a run holds beside its experiment.
-  [[nodiscard]] Reservation reserve_run() {
-    MemoryPlan memory;
-    waves_->add_memory(memory, points().first, points().second);
-    return budget_.reserve(memory.peak_bytes, "the run");
+  struct Reserved {
+    Reservation host, device;
+  };
+  [[nodiscard]] Reserved reserve(std::size_t host_bytes, std::size_t device_bytes) {
+    Reserved made{budget_.reserve(host_bytes, "the waves"), {}};
+    if (!device_.is_cpu()) made.device = device_budget_.reserve(device_bytes, "the waves");
+    return made;
+  }
+  /// What a run holds beside its experiment, and beside that its change where it is linearised.
+  [[nodiscard]] Reserved reserve_run(bool linearised = false) {
+    MemoryPlan host, device;
+    waves_->add_memory(host, points().first, points().second);
+    if (!device_.is_cpu()) waves_->add_device_memory(device, points().first, points().second);
+    if (linearised) waves_->add_born_memory(device_.is_cpu() ? host : device);
+    return reserve(host.peak_bytes, device.peak_bytes);
   }
 
   void prepare(const mx::GradientOf& of) {
     const auto wanted = std::tuple(of.eps_r, of.sigma, of.mu_r, of.sources);
     if (prepared_ && wanted == prepared_of_) return;
-    const TierBudgets budgets = TierBudgets::around(Device::cpu(), budget_, storage_settings_.path);
+    TierBudgets budgets = TierBudgets::around(device_, device_budget_, storage_settings_.path);
+    budgets.host = budget_;
     mx::RunPlan plan = mx::plan_run(*waves_, mx::highest_frequency(experiment_));
     plan_ = mx::plan_gradient(*waves_, of, storage_settings_, points().first, points().second, budgets, plan);
     if (of.medium()) mx::require_kept(plan_);
     rest_bytes_ = plan.memory.peak_bytes - plan_.host_bytes;
+    device_rest_bytes_ = plan.device_memory.peak_bytes - plan_.device_bytes;
     waves_->prepare_gradient(of, plan_, budgets);
     prepared_of_ = wanted;
     prepared_ = true;
@@ -382,24 +388,33 @@ class MaxwellOperator {
     const auto has = [&](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
     const mx::GradientOf of{
         .eps_r = has("eps_r"), .sigma = has("sigma"), .mu_r = has("mu_r"), .sources = has("source")};
-    mx::TreeSum<GradientPart> sum(shots());
+    TreeSum<NumberSum> sum(shots());
     std::vector<double> sources;
     Work().run([&] {
       prepare(of);
-      const Reservation reserved = budget_.reserve(rest_bytes_, "the gradient");
+      const Reserved reserved = reserve(rest_bytes_, device_rest_bytes_);
       const std::vector<mx::Shot> all = shots_on_grid();
       for (Index s = 0; s < shots(); ++s) {
         mx::ShotGradient found = of_shot(s, all[static_cast<std::size_t>(s)]);
-        sum.add(s, {mx::gather_change(found.medium, experiment_.model.location, of.padding, waves_->problem().grid)});
+        const mx::ModelChange model =
+            mx::gather_change(found.medium, experiment_.model.location, of.padding, waves_->problem().grid);
+        NumberSum one;
+        for (const std::vector<double>* part : {&model.eps_r, &model.sigma, &model.mu_r})
+          one.values.insert(one.values.end(), part->begin(), part->end());
+        sum.add(s, std::move(one));
         sources.insert(sources.end(), found.sources.begin(), found.sources.end());
       }
       return 0;
     });
-    const GradientPart made = sum.result();
+    const std::vector<double> all = sum.result().values;
+    auto next = all.begin();
     py::dict result;
-    if (of.eps_r) result["eps_r"] = array_of(made.model.eps_r, model_shape());
-    if (of.sigma) result["sigma"] = array_of(made.model.sigma, model_shape());
-    if (of.mu_r) result["mu_r"] = array_of(made.model.mu_r, model_shape());
+    for (const auto& [wanted, name] :
+         {std::pair(of.eps_r, "eps_r"), std::pair(of.sigma, "sigma"), std::pair(of.mu_r, "mu_r")})
+      if (wanted) {
+        const auto first = std::exchange(next, next + model_shape().count());
+        result[name] = array_of(std::vector<double>(first, next), model_shape());
+      }
     if (of.sources) result["source"] = array_of(sources, source_shape());
     return result;
   }
@@ -444,15 +459,16 @@ class MaxwellOperator {
     }
   }
 
-  mx::Threads threads_;
-  Budget budget_;
+  Device device_;
+  Budget budget_;         ///< of the host
+  Budget device_budget_;  ///< of where steps are computed
   mx::Experiment experiment_;
   mx::StorageSettings storage_settings_;
   std::shared_ptr<mx::Operator> waves_;
   mx::StoragePlan plan_;
   std::tuple<bool, bool, bool, bool> prepared_of_{};
   bool prepared_ = false;
-  std::size_t rest_bytes_ = 0;
+  std::size_t rest_bytes_ = 0, device_rest_bytes_ = 0;
   std::atomic<bool> busy_{false};
 };
 
@@ -486,7 +502,8 @@ double largest_step(const std::vector<double>& spacing, double velocity, int ord
 void add(py::module_& module) {
   py::class_<MaxwellFields, std::shared_ptr<MaxwellFields>>(module, "MaxwellFields").def("view", &MaxwellFields::view);
   py::class_<MaxwellOperator>(module, "MaxwellOperator")
-      .def(py::init<const py::dict&, const py::list&, double, bool, const std::optional<std::string>&>())
+      .def(py::init<const py::dict&, const py::list&, double, const std::string&, bool,
+                    const std::optional<std::string>&>())
       .def("describe", &MaxwellOperator::describe)
       .def("set_model", &MaxwellOperator::set_model)
       .def("forward", &MaxwellOperator::forward)

@@ -331,9 +331,10 @@ def test_wrong_models_are_named():
 
 
 def test_wrong_settings_are_named():
+    op = operator()
     wrong("order", "usage", lambda: operator(order=9)(medium()))
     wrong('did you mean "execution"', "usage", lambda: maxwell.MaxwellTM(None, None, executon=1))
-    wrong('device = \'cuda\': operators run on the CPU', "not_supported", lambda: maxwell.ExecutionOptions("cuda"))
+    wrong("cuda:7", "device", lambda: maxwell.MaxwellTM(op.discretization, op.experiment, execution=maxwell.ExecutionOptions("cuda:7"))(medium()))
     wrong("threads = 3: expected 1 or None", "usage", lambda: maxwell.ExecutionOptions(threads=3))
     wrong("backward: the run of a gradient backwards in time cannot be observed", "not_supported",
           lambda: maxwell.Observers(backward=print))

@@ -24,6 +24,7 @@ Arrays are ``[y][x]`` and ``[z][y][x]`` as there: y points down in two dimension
 
 from __future__ import annotations
 
+import importlib
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -37,7 +38,7 @@ from .._calls import checked
 from ..maxwell import DebyeDispersion, cfl_condition
 from ..maxwell._operator import Medium, _Operator
 
-__all__ = ["Callback", "CallbackState", "DebyeDispersion", "cfl_condition", "maxwell3d", "maxwelltm", "ricker"]
+__all__ = ["CallbackState", "DebyeDispersion", "cfl_condition", "maxwell3d", "maxwelltm", "ricker"]
 
 _MEMORY = {2: ("m_Ey_x", "m_Ey_z", "m_Hx_z", "m_Hz_x"),
            3: ("m_hz_y", "m_hy_z", "m_hx_z", "m_hz_x", "m_hy_x", "m_hx_y", "m_ey_z", "m_ez_y", "m_ez_x", "m_ex_z", "m_ex_y", "m_ey_x")}
@@ -132,13 +133,13 @@ class _Waves(_Operator):
 @cache
 def _function() -> Any:
     """The step of a graph of PyTorch."""
-    import torch
-    from torch.autograd.function import once_differentiable
+    torch: Any = importlib.import_module("torch")  # Any, with PyTorch or without it
+    once_differentiable: Any = torch.autograd.function.once_differentiable
 
     def tensor(array: Any) -> Any:
         return torch.from_numpy(array if array.flags.writeable else array.copy())
 
-    class Waves(torch.autograd.Function):
+    class Waves(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, waves: _Waves, *given: Any) -> Any:
             ctx.waves, ctx.shapes = waves, [(each.shape, each.dtype) if _is_tensor(each) else None for each in given]
@@ -148,7 +149,7 @@ def _function() -> Any:
             return (torch.from_numpy(data), *made)
 
         @staticmethod
-        @once_differentiable
+        @once_differentiable  # type: ignore[misc]
         def backward(ctx: Any, residual: Any, *_: Any) -> Any:
             names = ["eps_r", "sigma", "mu_r", "source"]
             wanted = [name for name, needed in zip(names, ctx.needs_input_grad[1:]) if needed]

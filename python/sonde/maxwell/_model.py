@@ -23,7 +23,7 @@ def real(data: Any) -> Array:
     return np.ascontiguousarray(as_numpy(data), np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DebyeDispersion:
     """Debye relaxation: ``eps_r + sum delta_epsilon / (1 + j omega tau)``. Numbers, arrays of the model's shape, or several of those,
     ``[pole]...``."""
@@ -47,7 +47,7 @@ class DebyeDispersion:
         return given.reshape((-1, *[1] * axes)) if given.ndim < 2 else given[None] if given.ndim == axes else given
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EMModel:
     """A medium on cells: arrays ``[z][x]``, or ``[z][y][x]`` in three dimensions; one more axis in front makes several models."""
 
@@ -57,7 +57,7 @@ class EMModel:
     debye: DebyeDispersion | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EMDirection:
     """A change of a model and of the source amplitudes; what is None does not change."""
 
@@ -117,7 +117,7 @@ class Discretization:
                 "material_location": self.material_location, **self.boundary.table()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Acquisition:
     """Where is excited and recorded: ``[shot][point][axis]``, axes as in the model's arrays. Integers are elements of the array of the
     component, floats are positions in cells from plane 0, so that element i of Ex is at x = i + 0.5."""
@@ -126,7 +126,7 @@ class Acquisition:
     receiver_location: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Experiment:
     """What is excited, and what is recorded of it."""
 
@@ -144,13 +144,11 @@ class Experiment:
 class ExecutionOptions:
     """Where and how an operator runs."""
 
-    device: Literal["cpu"] = "cpu"
+    device: str = "cpu"  #: "cpu", "cuda", "cuda:1", or "auto": a GPU where there is one
     threads: int | None = None  #: 1: one; None: those of the process (:func:`sonde.set_thread_count`)
     memory: str | int | None = None  #: the most to hold, for instance "8G"; None: 0.6 of what is free
 
     def __post_init__(self) -> None:
-        if self.device != "cpu":
-            _sonde.raise_error("not_supported", f"device = {self.device!r}: operators run on the CPU", 'leave it out, or give "cpu"')
         if self.threads not in (None, 1):
             _sonde.raise_error("usage", f"threads = {self.threads}: expected 1 or None", "sonde.set_thread_count() is for the process")
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ class Forward(NamedTuple):
 
 
 class Medium:
-    """A model as arrays of its own, which nobody else changes."""
+    """A copy of a model, as arrays."""
 
     def __init__(self, model: EMModel) -> None:
         given = as_numpy(model.eps_r)
@@ -115,8 +115,8 @@ class _Operator(Handle):
         def part(given: Any, i: int) -> Any:
             return as_numpy(given)[i] if np.ndim(given) == len(shape) else given
 
-        made = [self(EMModel(*(part(each, i) for each in (models.eps_r, models.sigma, models.mu_r)), models.debye),
-                     final_state=final_state) for i in range(shape[0])]
+        made = [self(EMModel(part(models.eps_r, i), part(models.sigma, i), part(models.mu_r, i), models.debye), final_state=final_state)
+                for i in range(shape[0])]
         if not made:
             _sonde.raise_error("bad_input", "eps_r has no models; expected at least one", "")
         last = {name: np.stack([each.final_state[name] for each in made])  # type: ignore[index]
@@ -150,7 +150,7 @@ class _Operator(Handle):
             array = as_numpy(given)
             return np.ascontiguousarray(array, np.int64 if array.dtype.kind in "iu" else np.float64)
 
-        tables = {
+        tables: dict[str, dict[str, object]] = {
             "model": {"eps_r": medium.eps_r, "sigma": medium.sigma, "mu_r": medium.mu_r, "spacing": spacing},
             "survey": {"sources": points(experiment.acquisition.source_location),
                        "receivers": points(experiment.acquisition.receiver_location),
@@ -162,16 +162,18 @@ class _Operator(Handle):
             "storage": self._storage.table(),
         }
         least = (C0 / grid.max_velocity) ** 2 if grid.max_velocity else 0.0
-        memory = self._execution.memory
-        return _sonde.MaxwellOperator(tables, medium.poles, least, self._execution.threads == 1, None if memory is None else str(memory))
+        how = self._execution
+        memory = None if how.memory is None else str(how.memory)
+        return _sonde.MaxwellOperator(tables, medium.poles, least, how.device, how.threads == 1, memory)
 
     def _rounded(self, data: Array) -> Array:
         return data.astype(self._waves.describe()["precision"], copy=False)
 
     def _looker(self, medium: Medium, kind: type[CallbackState] = CallbackState, more: dict[str, Any] | None = None) -> Any:
-        look = self._observers.forward
-        if look is None:
+        observer = self._observers.forward
+        if observer is None:
             return None
+        look: Callable[[Any], object] = observer
         facts = {**self._waves.describe(), **(more or {})}
         spacing = np.broadcast_to(self._discretization.spacing, self._axes)
         width = np.broadcast_to(self._discretization.boundary.width, 2 * self._axes)
@@ -255,7 +257,7 @@ class Linearization(Handle):
     def _on(self) -> Any:
         if self._medium is None:
             _sonde.raise_error("usage", "the linearization is closed", "call linearize() again")
-        return self._operator._on(self._medium)  # type: ignore[arg-type]
+        return self._operator._on(self._medium)
 
     @staticmethod
     def _given(direction: EMDirection | EMModel) -> dict[str, Array]:
