@@ -18,6 +18,7 @@ namespace sonde::maxwell {
 [[nodiscard]] std::vector<VerifyRow> check_debye(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_transpose(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_curvature(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_reference(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_compression(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_storage(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_determinism(VerifySize size);

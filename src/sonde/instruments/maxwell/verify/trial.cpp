@@ -61,9 +61,9 @@ Problem mixed_ground_problem(const GridSpec& spec, double largest_sigma, int pol
   return problem;
 }
 
-State mixed_ground_state(const Problem& problem) {
+State mixed_ground_state(const Problem& problem, unsigned seed) {
   State state = make_state(problem);
-  Random random(2);
+  Random random(seed);
   for (const Component c : problem.grid.components()) {
     const double size = is_electric(c) ? 1 : 1 / eta0;
     state.fields[static_cast<std::size_t>(c)] = random_between(random, problem.grid.count(), -size, size);

@@ -25,7 +25,7 @@ struct Ground {
 /// 0.3 to 20 steps, of the poles; 0.9 of the largest time step.
 [[nodiscard]] Problem mixed_ground_problem(const GridSpec& spec, double largest_sigma, int poles = 0);
 /// Random fields, E and eta0 H from -1 to 1.
-[[nodiscard]] State mixed_ground_state(const Problem& problem);
+[[nodiscard]] State mixed_ground_state(const Problem& problem, unsigned seed = 2);
 
 /// eps(w) - j sigma / w in F/m and the wave number in rad/m, in the fourth quadrant: waves exp(j (w t - k r)) decay.
 [[nodiscard]] Complex permittivity(const Ground& ground, double w);

@@ -8,7 +8,7 @@
 namespace sonde::maxwell {
 
 std::span<const VerifyCheck> verify_checks() {
-  static constexpr std::array<VerifyCheck, 13> checks{{
+  static constexpr std::array<VerifyCheck, 14> checks{{
       {"energy", "energy and symmetry of the curls in a closed box", check_energy},
       {"cavity", "lowest mode of a closed box", check_cavity},
       {"reciprocity", "source and receiver swapped in a lossy heterogeneous medium", check_reciprocity},
@@ -18,6 +18,10 @@ std::span<const VerifyCheck> verify_checks() {
       {"absorption", "what absorbing layers reflect and keep", check_absorption},
       {"debye", "velocity and attenuation in water against its permittivity", check_debye},
       {"transpose", "the derivative of records, its transpose and its limit", check_transpose},
+      {"reference",
+       "the derivative of the plain loops by all inputs, initial fields and Debye poles among them, its "
+       "transpose and its limit",
+       check_reference},
       {"curvature", "Hessian and Gauss and Newton's matrix of a misfit, and its Taylor series", check_curvature},
       {"compression", "gradients from fields in bf16 and at intervals", check_compression},
       {"storage", "gradients from memory, disk and fields that are computed again: the same bits", check_storage},

@@ -16,9 +16,22 @@
 namespace sonde::maxwell {
 namespace {
 
-constexpr Index trial_steps = 24;
-
 Operator trial_operator(const WaveCase& which, Precision precision) {
+  Problem problem = trial_problem(which);
+  const double dt = which.ratio * largest_time_step(problem.grid, problem.medium);
+  return Operator(std::move(problem), {}, 1 / (20 * dt),
+                  {.dt = dt, .steps = trial_steps, .corrected = which.corrected, .precision = precision});
+}
+
+void add(std::vector<double>& to, double h, const std::vector<double>& change) {
+  for (std::size_t i = 0; i < change.size(); ++i) to[i] += h * change[i];
+}
+
+constexpr GradientOf by_all(PaddingGradient padding) { return {.mu_r = true, .sources = true, .padding = padding}; }
+
+}  // namespace
+
+Problem trial_problem(const WaveCase& which) {
   const bool flat = which.mode == Mode::tm2d;
   GridSpec spec{.mode = which.mode,
                 .cells = flat ? Triple{13, 1, 11} : Triple{8, 7, 9},
@@ -27,12 +40,9 @@ Operator trial_operator(const WaveCase& which, Precision precision) {
                 .order = which.order};
   Problem problem = mixed_ground_problem(spec, 0.05, which.poles);
   problem.loss = which.loss;
-  const double dt = which.ratio * largest_time_step(problem.grid, problem.medium);
-  return Operator(std::move(problem), {}, 1 / (20 * dt),
-                  {.dt = dt, .steps = trial_steps, .corrected = which.corrected, .precision = precision});
+  return problem;
 }
 
-/// Amplitudes, [source][step], that make E and eta0 H of the order of 1.
 std::vector<double> random_amplitudes(const Grid& grid, const std::vector<Point>& sources, unsigned seed) {
   Random random(seed);
   std::vector<double> made;
@@ -63,14 +73,6 @@ Shot trial_shot(const Grid& grid) {
   made.amplitudes = random_amplitudes(grid, made.points.sources, 4);
   return made;
 }
-
-void add(std::vector<double>& to, double h, const std::vector<double>& change) {
-  for (std::size_t i = 0; i < change.size(); ++i) to[i] += h * change[i];
-}
-
-constexpr GradientOf by_all(PaddingGradient padding) { return {.mu_r = true, .sources = true, .padding = padding}; }
-
-}  // namespace
 
 std::string id_of(const WaveCase& which) {
   std::string made = fmt::format("{}d_order_{}", which.mode == Mode::tm2d ? 2 : 3, which.order);

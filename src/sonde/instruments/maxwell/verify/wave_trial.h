@@ -35,12 +35,19 @@ using Direction = std::array<std::vector<double>, 4>;
 /// How many numbers have other bits.
 [[nodiscard]] Index different_bits(std::span<const double> a, std::span<const double> b);
 
+/// What a trial runs, of `which` but for ratio, corrected and padding: a lossy medium with other values at every node,
+/// unequal spacings and layers and one side without; a source and a receiver of every component between nodes, those of
+/// H of eta0 H.
+inline constexpr Index trial_steps = 24;
+[[nodiscard]] Problem trial_problem(const WaveCase& which);
+[[nodiscard]] Shot trial_shot(const Grid& grid);
+/// [source][step], that make E and eta0 H of the order of 1.
+[[nodiscard]] std::vector<double> random_amplitudes(const Grid& grid, const std::vector<Point>& sources, unsigned seed);
+
 /// What a gradient is kept by: the plan for `storage` where there is plenty of memory and disk.
 void prepare(Operator& waves, const GradientOf& of, const StorageSettings& storage, double highest_frequency = 0);
 
-/// Twenty-four steps of a run in which everything that can be different is: a lossy medium with other values at every
-/// node, unequal spacings and layers and one side without; a source and a receiver of every component between nodes,
-/// those of H of eta0 H.
+/// A trial by an operator.
 class WaveTrial {
  public:
   explicit WaveTrial(const WaveCase& which, Precision precision = Precision::f64, const StorageSettings& storage = {});
