@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -46,6 +47,16 @@ std::vector<double> values_of(const py::array& array, const Shape& shape, const 
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: shape {}; expected {}", what, numbers.shape.text(), shape.text()));
   return std::move(numbers.values);
+}
+
+/// The same of numbers that are finite.
+std::vector<double> finite_values_of(const py::array& array, const Shape& shape, const std::string& what) {
+  std::vector<double> values = values_of(array, shape, what);
+  const auto found = std::find_if_not(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  if (found != values.end())
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: element {} is {}; expected finite numbers", what, found - values.begin(), *found));
+  return values;
 }
 
 /// The axes that arrays of this grid have.
@@ -222,7 +233,7 @@ class MaxwellOperator {
 
   /// The derivative of <records, residual> by what `of` names; and the records.
   py::tuple vjp(const py::array& residual, const std::vector<std::string>& of) {
-    const std::vector<double> given = values_of(residual, record_shape(), "the residual");
+    const std::vector<double> given = finite_values_of(residual, record_shape(), "the residual");
     std::vector<double> records = empty_records();
     py::dict gradient = accumulate(of, [&](Index s, const mx::Shot& shot) {
       return waves_->gradient(shot, [&](std::span<const double> record, std::span<double> to) {
@@ -240,7 +251,7 @@ class MaxwellOperator {
     const Direction along = direction_of(direction);
     const bool full = !residual.is_none();
     std::vector<double> given;
-    if (full) given = values_of(py::cast<py::array>(residual), record_shape(), "the residual");
+    if (full) given = finite_values_of(py::cast<py::array>(residual), record_shape(), "the residual");
     const mx::ComponentChange change_of_medium = on_grid(along.model);
     return accumulate(of, [&](Index s, const mx::Shot& shot) {
       return waves_->hessian_product(
@@ -321,12 +332,13 @@ class MaxwellOperator {
   [[nodiscard]] Direction direction_of(const py::dict& given) const {
     Direction made;
     const auto part = [&](const char* name) {
-      return of_model(given.contains(name) ? py::object(given[name]) : py::object(py::none()),
-                      fmt::format("the direction of {}", name));
+      return given.contains(name) ? finite_values_of(py::cast<py::array>(given[name]), model_shape(),
+                                                     fmt::format("the direction of {}", name))
+                                  : std::vector<double>{};
     };
     made.model = {part("eps_r"), part("sigma"), part("mu_r")};
-    if (given.contains("source") && !given["source"].is_none())
-      made.sources = values_of(py::cast<py::array>(given["source"]), source_shape(), "the direction of source");
+    if (given.contains("source"))
+      made.sources = finite_values_of(py::cast<py::array>(given["source"]), source_shape(), "the direction of source");
     made.each = static_cast<std::size_t>(source_shape()[1] * source_shape()[2]);
     return made;
   }

@@ -3,6 +3,7 @@
 
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -276,6 +277,14 @@ def test_an_observer_cannot_run_its_own_operator():
     assert caught.value.kind == "usage"
 
 
+def test_operators_of_several_threads_do_not_disturb_each_other():
+    seeds = (1, 2, 3, 4)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda seed: operator()(medium(seed=seed)).receiver_data, seeds))
+    for seed, data in zip(seeds, found):
+        np.testing.assert_array_equal(data, operator()(medium(seed=seed)).receiver_data)
+
+
 def test_ctrl_c_ends_a_run():
     def press(state):
         if state.step == 0:
@@ -325,6 +334,8 @@ def test_wrong_models_are_named():
     wrong("a step of", "bad_input", lambda: op(maxwell.EMModel(np.ones(SHAPE))))  # another step than the first model's
     op(medium())  # still works
     wrong("sigma: shape (2, 2); expected (18, 22)", "bad_input", lambda: op(maxwell.EMModel(medium().eps_r, np.ones((2, 2)))))
+    wrong("eps_r: elements of type complex128; expected real numbers", "bad_input", lambda: op(maxwell.EMModel(medium().eps_r * 1j)))
+    wrong("eps_r: elements of type object; expected real numbers", "bad_input", lambda: op(maxwell.EMModel([[4, 4], [4]])))
     wrong("MaxwellTM expects [z][x]", "bad_input", lambda: operator()(maxwell.EMModel(np.ones(5))))
     wrong("debye: delta_epsilon of shape (2, 2)", "bad_input",
           lambda: op(maxwell.EMModel(medium().eps_r, debye=maxwell.DebyeDispersion(np.ones((2, 2)), 1.0))))
@@ -338,9 +349,20 @@ def test_wrong_settings_are_named():
     wrong("threads = 3: expected 1 or None", "usage", lambda: maxwell.ExecutionOptions(threads=3))
     wrong("backward: the run of a gradient backwards in time cannot be observed", "not_supported",
           lambda: maxwell.Observers(backward=print))
+    wrong("max_velocity = -1 m/s: expected above 0", "bad_input", lambda: operator(max_velocity=-1))
+    wrong("source_amplitude: elements of type object; expected real numbers", "bad_input",
+          lambda: maxwell.MaxwellTM(op.discretization, maxwell.Experiment(op.experiment.acquisition, None))(medium()))
     wrong("frequency = 0: expected at least 1", "bad_input", lambda: maxwell.Observers(print, frequency=0))
     wrong("MaxwellTM has no model yet", "usage", lambda: operator().describe())
     wrong("MaxwellTM: cannot be pickled", "usage", lambda: __import__("pickle").dumps(operator()))
+
+
+def test_memory_is_bounded():
+    op = operator()
+    small = maxwell.MaxwellTM(op.discretization, op.experiment, execution=maxwell.ExecutionOptions(memory="100k"))
+    wrong("100 KiB of the budget of 100 KiB (given as memory) are left", "budget", lambda: small(medium()))
+    few = operator(storage=maxwell.StorageOptions("host", bytes_limit_host=1000)).linearize(medium())
+    wrong("1000 B are free", "budget", lambda: few.vjp(np.ones((NT, 2, 3))))
 
 
 def test_wrong_derivatives_are_named():
@@ -350,6 +372,8 @@ def test_wrong_derivatives_are_named():
     wrong('wrt: no parameter "epsilon"', "usage", lambda: operator().linearize(medium(), wrt="epsilon"))
     wrong("wrt is empty", "usage", lambda: operator().linearize(medium(), wrt=()))
     lin.close()
+    wrong("the residual: element 6 is nan; expected finite numbers", "bad_input",
+          lambda: operator().linearize(medium()).vjp(np.where(np.arange(NT * 6).reshape(NT, 2, 3) == 6, np.nan, 1)))
     wrong("the linearization is closed", "usage", lambda: lin.vjp(np.ones((NT, 2, 3))))
     nothing = operator(storage=maxwell.StorageOptions("none")).linearize(medium())
     wrong("storage mode none keeps no fields", "bad_input", lambda: nothing.vjp(np.ones((NT, 2, 3))))

@@ -18,9 +18,15 @@ Array = npt.NDArray[Any]
 Component = Literal["Ex", "Ey", "Ez", "Hx", "Hy", "Hz"]
 
 
-def real(data: Any) -> Array:
-    """As a C-contiguous float64 array."""
-    return np.ascontiguousarray(as_numpy(data), np.float64)
+def real(data: Any, what: str, *, copy: bool = False) -> Array:
+    """As a C-contiguous float64 array; ``what`` names it in errors."""
+    try:
+        array = as_numpy(data)
+    except ValueError:
+        array = np.empty(0, object)  # lists of different lengths
+    if array.dtype.kind not in "fiub":
+        _sonde.raise_error("bad_input", f"{what}: elements of type {array.dtype}; expected real numbers", "")
+    return np.array(array, np.float64, order="C", copy=True) if copy else np.ascontiguousarray(array, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +39,14 @@ class DebyeDispersion:
 
     def poles(self, shape: tuple[int, ...]) -> list[tuple[Array, Array]]:
         """One pair of arrays of the model's shape for each pole."""
-        both = [self._by_pole(real(each), len(shape)) for each in (self.delta_epsilon, self.tau)]
+        both = [self._by_pole(real(each, "debye"), len(shape)) for each in (self.delta_epsilon, self.tau)]
         count = max(map(len, both))
         try:
             deps, tau = (np.broadcast_to(each, (count, *shape)) for each in both)
         except ValueError:
             _sonde.raise_error("bad_input", f"debye: delta_epsilon of shape {np.shape(self.delta_epsilon)} and tau of shape "
                                f"{np.shape(self.tau)}; expected numbers, {shape} or (poles, *{shape})", "")
-        return [(real(d), real(t)) for d, t in zip(deps, tau)]
+        return [(np.ascontiguousarray(d), np.ascontiguousarray(t)) for d, t in zip(deps, tau)]
 
     @staticmethod
     def _by_pole(given: Array, axes: int) -> Array:
@@ -110,6 +116,10 @@ class Discretization:
     courant: float = 0.9  #: dt over the largest stable one, where ``dt`` is None
     dtype: Literal["f32", "f64"] | None = None  #: of the fields; None: f32 for a float32 model, else f64
     max_velocity: float | None = None  #: m/s, of models to come: the step is stable for them as well
+
+    def __post_init__(self) -> None:
+        if self.max_velocity is not None and not self.max_velocity > 0:
+            _sonde.raise_error("bad_input", f"max_velocity = {self.max_velocity} m/s: expected above 0", "")
 
     def table(self) -> dict[str, Any]:
         """The keys of a run file's [grid]."""

@@ -30,9 +30,8 @@ class Medium:
     """A copy of a model, as arrays."""
 
     def __init__(self, model: EMModel) -> None:
-        given = as_numpy(model.eps_r)
-        self.single = given.dtype == np.float32
-        self.eps_r = np.array(given, np.float64, order="C")
+        self.eps_r = real(model.eps_r, "eps_r", copy=True)
+        self.single = getattr(model.eps_r, "dtype", None) == np.float32
         self.sigma = self._like("sigma", model.sigma)
         self.mu_r = self._like("mu_r", model.mu_r)
         self.poles = model.debye.poles(self.eps_r.shape) if model.debye is not None else []
@@ -40,7 +39,7 @@ class Medium:
     def _like(self, name: str, given: Any) -> Array | None:
         if given is None:
             return None
-        array = np.array(as_numpy(given), np.float64, order="C")
+        array = real(given, name, copy=True)
         if array.ndim and array.shape != self.eps_r.shape:
             _sonde.raise_error("bad_input", f"{name}: shape {array.shape}; expected {self.eps_r.shape}, that of eps_r", "")
         return np.full(self.eps_r.shape, array) if array.ndim == 0 else array
@@ -92,7 +91,7 @@ class _Operator(Handle):
 
     def __call__(self, model: EMModel, *, final_state: bool = False) -> Forward:
         """The records of a model. The layers and the step are made for the first model that the operator is given, and stay."""
-        shape = np.shape(model.eps_r)
+        shape = real(model.eps_r, "eps_r").shape
         if len(shape) == self._axes + 1:
             return self._several(model, shape, final_state)
         medium = Medium(model)
@@ -146,17 +145,17 @@ class _Operator(Handle):
         def words(given: Any) -> str:
             return given if isinstance(given, str) else ",".join(given)
 
-        def points(given: Any) -> Array:
-            array = as_numpy(given)
-            return np.ascontiguousarray(array, np.int64 if array.dtype.kind in "iu" else np.float64)
+        def points(given: Any, what: str) -> Array:
+            array = real(given, what)
+            return array.astype(np.int64) if as_numpy(given).dtype.kind in "iu" else array
 
         tables: dict[str, dict[str, object]] = {
             "model": {"eps_r": medium.eps_r, "sigma": medium.sigma, "mu_r": medium.mu_r, "spacing": spacing},
-            "survey": {"sources": points(experiment.acquisition.source_location),
-                       "receivers": points(experiment.acquisition.receiver_location),
+            "survey": {"sources": points(experiment.acquisition.source_location, "source_location"),
+                       "receivers": points(experiment.acquisition.receiver_location, "receiver_location"),
                        "source_component": words(experiment.source_component),
                        "receiver_component": words(experiment.receiver_component)},
-            "source": {"file": real(experiment.source_amplitude), "f0": experiment.f0},
+            "source": {"file": real(experiment.source_amplitude, "source_amplitude"), "f0": experiment.f0},
             "time": {"dt": grid.dt, "nt": experiment.nt},
             "grid": {**grid.table(), "dtype": grid.dtype or ("f32" if medium.single else "f64")},
             "storage": self._storage.table(),
@@ -242,13 +241,13 @@ class Linearization(Handle):
 
     def vjp(self, residual: Any) -> EMGradient:
         """J' r; with ``r = d - d_obs`` the gradient of ``0.5 |d - d_obs|^2``. Runs forwards and backwards once."""
-        gradient, data = self._on().vjp(real(residual), list(self._wrt))
+        gradient, data = self._on().vjp(real(residual, "the residual"), list(self._wrt))
         self._primal = self._operator._rounded(data)
         return EMGradient(**gradient)
 
     def second_vjp(self, direction: EMDirection | EMModel, residual: Any) -> EMGradient:
         """The change of J' r along a direction; with :meth:`gauss_newton` the whole Hessian of ``0.5 |d - d_obs|^2``."""
-        return EMGradient(**self._on().second_product(self._given(direction), real(residual), list(self._wrt)))
+        return EMGradient(**self._on().second_product(self._given(direction), real(residual, "the residual"), list(self._wrt)))
 
     def gauss_newton(self, direction: EMDirection | EMModel) -> EMGradient:
         """J' J d: symmetric, not negative."""
@@ -262,4 +261,4 @@ class Linearization(Handle):
     @staticmethod
     def _given(direction: EMDirection | EMModel) -> dict[str, Array]:
         found = {name: getattr(direction, name, None) for name in PARAMETERS}
-        return {name: real(each) for name, each in found.items() if each is not None}
+        return {name: real(each, f"the direction of {name}") for name, each in found.items() if each is not None}
