@@ -67,7 +67,11 @@ TEST_F(MaxwellFwi, WritesModelsHistoryAndRecords) {
       "r = f['receivers/data'][:] - f['observed/data'][:]\n"
       "assert np.linalg.norm(r) < 0.2 * np.linalg.norm(f['observed/data'][:])\n"
       "t = np.genfromtxt(d + '/run_fwi/history.csv', delimiter=',', names=True, skip_header=1)\n"
-      "assert np.allclose(t['objective'], o, rtol=1e-8)\n");
+      "assert np.allclose(t['objective'], o, rtol=1e-8)\n"
+      "page = open(d + '/run_fwi/report.html').read()\n"
+      "assert page.count('data:image/png') == 2 and page.count('<svg') >= 2\n");
+  for (const char* name : {"model.png", "gather.png", "misfit.gp", "spectrum.gp"})
+    EXPECT_TRUE(fs::exists(file(std::string("run_fwi/") + name))) << name;
 }
 
 TEST_F(MaxwellFwi, ItsResultIsAModelToBeginWith) {

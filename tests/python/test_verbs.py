@@ -154,6 +154,7 @@ TABLE = {
                                             "n_theta": 5, "n_zeta": 5, "n_xi": 4}),
     "neoclassical profile": (["{folder}/Dij.h5"], {"output": "{out}/t.h5", "rho": "0.5", "energies": 8, "E_r_points": 20}),
     "maxwell run": (["{folder}/radar.in"], {"output": "{out}/r.out", "runs": 2}),
+    "maxwell fwi": (["{folder}/fwi.toml"], {"output": "{out}/fwi"}),
     "maxwell init": (["{folder}/strip.h5"], {"output": "{out}/new.toml"}),
     "maxwell plot": (["{folder}/radar.out"], {"output": "{out}/p.svg"}),
     "maxwell convert": (["{folder}/line.dt1", "{out}/c.h5"], {"dewow": 0.2, "background": 0}),

@@ -77,19 +77,17 @@ void add_kept(Contents& to, const ModelAxes& axes, const std::vector<KeptModel>&
 
 struct Column {
   const char* name;
-  const char* unit;
   double (*of)(const InversionRow&);
 };
-constexpr std::array<Column, 9> columns{{
-    {"stage", "", [](const InversionRow& row) { return static_cast<double>(row.stage + 1); }},
-    {"iteration", "", [](const InversionRow& row) { return static_cast<double>(row.iteration); }},
-    {"objective", "", [](const InversionRow& row) { return row.objective; }},
-    {"misfit", "", [](const InversionRow& row) { return row.misfit; }},
-    {"regularisation", "", [](const InversionRow& row) { return row.regularisation; }},
-    {"chi2", "", [](const InversionRow& row) { return row.chi2; }},
-    {"projected_gradient", "", [](const InversionRow& row) { return row.projected_gradient; }},
-    {"evaluations", "", [](const InversionRow& row) { return static_cast<double>(row.evaluations); }},
-    {"seconds", "s", [](const InversionRow& row) { return row.seconds; }},
+constexpr std::array<Column, 8> columns{{
+    {"stage", [](const InversionRow& row) { return static_cast<double>(row.stage + 1); }},
+    {"iteration", [](const InversionRow& row) { return static_cast<double>(row.iteration); }},
+    {"objective", [](const InversionRow& row) { return row.objective; }},
+    {"misfit", [](const InversionRow& row) { return row.misfit; }},
+    {"regularisation", [](const InversionRow& row) { return row.regularisation; }},
+    {"chi2", [](const InversionRow& row) { return row.chi2; }},
+    {"projected_gradient", [](const InversionRow& row) { return row.projected_gradient; }},
+    {"evaluations", [](const InversionRow& row) { return static_cast<double>(row.evaluations); }},
 }};
 
 void add_history(Contents& to, const std::vector<InversionRow>& history) {
@@ -97,9 +95,15 @@ void add_history(Contents& to, const std::vector<InversionRow>& history) {
     std::vector<double> values;
     for (const InversionRow& row : history) values.push_back(column.of(row));
     to.add(fmt::format("history/{}", column.name), {"row"},
-           Array::from(values, Shape{static_cast<Index>(values.size())}))
-        .unit(column.unit);
+           Array::from(values, Shape{static_cast<Index>(values.size())}));
   }
+}
+
+/// Of the moment: equal inversions differ in it.
+void add_times(Contents& to, const std::vector<InversionRow>& history) {
+  std::vector<double> seconds;
+  for (const InversionRow& row : history) seconds.push_back(row.seconds);
+  to.add("run/seconds", {"row"}, Array::from(seconds, Shape{static_cast<Index>(seconds.size())})).unit("s");
 }
 
 void add_sources(Contents& to, const std::string& name, const std::vector<std::vector<double>>& sources, Index steps) {
@@ -137,6 +141,7 @@ Contents contents_of(const InversionResult& result) {
   add_kept(own, axes, result.kept);
   add_fields(own, axes, "gradient", result.gradient.eps_r, result.gradient.sigma, "", "");
   add_history(own, result.history);
+  add_times(own, result.history);
   add_sources(own, "given", result.given_sources, result.observed.steps);
   add_sources(own, "estimated", result.sources, result.observed.steps);
   const Contents observed = contents_of(result.observed);
@@ -144,6 +149,16 @@ Contents contents_of(const InversionResult& result) {
       .unit(observed.find("receivers/data")->unit());
   own.append(std::move(made));
   return own;
+}
+
+double remaining_misfit(const std::vector<InversionRow>& history, Index stage) {
+  double first = std::numeric_limits<double>::quiet_NaN(), last = first;
+  for (const InversionRow& row : history) {
+    if (row.stage != stage) continue;
+    if (std::isnan(first)) first = row.misfit;
+    last = row.misfit;
+  }
+  return last / first;
 }
 
 std::string history_csv(const std::vector<InversionRow>& history, const std::string& note) {

@@ -40,9 +40,12 @@ struct InversionResult {
 /// As a file holds it, with the attributes format = "sonde-maxwell-1" and schema = "sonde.maxwell.inversion/1":
 /// receivers/data and survey/ are those of the last model, as contents_of(ObservedData) has them; model/ (with spacing,
 /// origin and material_location, so that it is a model to begin with), start/, true/, kept/ [model] with their stage
-/// and iteration, gradient/; history/ [row]; source/given and source/estimated [shot][source][step]; observed/data.
-/// Stages count from 1.
+/// and iteration, gradient/; history/ and run/seconds [row]; source/given and source/estimated [shot][source][step];
+/// observed/data. Stages count from 1.
 [[nodiscard]] Contents contents_of(const InversionResult& result);
+
+/// The misfit at the end of a stage over that at its start, without regularisation; NaN for a stage that did not begin.
+[[nodiscard]] double remaining_misfit(const std::vector<InversionRow>& history, Index stage);
 
 /// A line for each row of the history, with a head. `note` comes before them, behind #.
 [[nodiscard]] std::string history_csv(const std::vector<InversionRow>& history, const std::string& note);

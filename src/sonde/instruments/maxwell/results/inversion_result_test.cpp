@@ -67,8 +67,13 @@ TEST(InversionResultFile, IsAModelToCompareWith) {
 TEST(InversionHistory, IsATableWithAHead) {
   const std::string text = history_csv(small_result().history, "sonde: a test");
   EXPECT_THAT(text, HasSubstr("# sonde: a test\nstage,iteration,objective,misfit,"));
-  EXPECT_THAT(text, HasSubstr("\n1,1,0.25,2,0,nan,0,3,0\n"));
+  EXPECT_THAT(text, HasSubstr("\n1,1,0.25,2,0,nan,0,3\n"));
   EXPECT_TRUE(history_value(small_result().history).items()[1].find("chi2")->is_null());
+}
+
+TEST(RemainingMisfit, IsThatOfOneStageOverItsStart) {
+  EXPECT_EQ(remaining_misfit(small_result().history, 0), 0.25);
+  EXPECT_TRUE(std::isnan(remaining_misfit(small_result().history, 1)));
 }
 
 TEST(RemainingError, IsOneAtTheStartAndZeroAtTheTruth) {

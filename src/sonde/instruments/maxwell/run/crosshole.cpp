@@ -43,8 +43,8 @@ Ground ground_at(CrossholeGround kind, double z, double x) {
     return made;
   }
   constexpr double radius = 0.5, rounding = 1e-9;
-  if (distance(upper_disc) < radius + rounding) made.eps_r = 6.5;
-  if (distance(lower_disc) < radius + rounding) made.eps_r = 4;
+  if (distance(upper_disc) < radius - rounding) made.eps_r = 6.5;
+  if (distance(lower_disc) < radius - rounding) made.eps_r = 4;
   if (std::abs(z - 3.1) < 0.4 + rounding && std::abs(x - 2.8) < 0.5 + rounding) made.sigma = 10e-3;
   return made;
 }

@@ -39,8 +39,8 @@ TEST(Crosshole, HoldsTwoDiscsAndAPatch) {
   const Experiment experiment = crosshole();
   const Model model = crosshole_model(experiment, CrossholeGround::discs);
   EXPECT_EQ(model.eps_r[cell_at(experiment, upper_disc[0], upper_disc[1])], 6.5);
-  EXPECT_EQ(model.eps_r[cell_at(experiment, lower_disc[0] + 0.5, lower_disc[1])], 4);
-  EXPECT_EQ(model.eps_r[cell_at(experiment, lower_disc[0] + 0.6, lower_disc[1])], 5);
+  EXPECT_EQ(model.eps_r[cell_at(experiment, lower_disc[0] + 0.4, lower_disc[1])], 4);
+  EXPECT_EQ(model.eps_r[cell_at(experiment, lower_disc[0] + 0.5, lower_disc[1])], 5);
   EXPECT_EQ(model.sigma[cell_at(experiment, 3.1, 2.8)], 10e-3);
   const Model smooth = crosshole_model(experiment, CrossholeGround::smooth);
   EXPECT_NEAR(*std::ranges::max_element(smooth.eps_r), 6, 1e-12);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,10 +19,12 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/checkpoint.h"
+#include "sonde/engine/io/png.h"
 #include "sonde/engine/options/toml.h"
 #include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/iterate.h"
 #include "sonde/instruments/maxwell/invert/inversion.h"
+#include "sonde/instruments/maxwell/results/inversion_page.h"
 #include "sonde/instruments/maxwell/results/inversion_result.h"
 #include "sonde/instruments/maxwell/run/experiment_run.h"
 #include "sonde/instruments/maxwell/run/inversion_inputs.h"
@@ -123,13 +126,15 @@ void read_inputs(const FwiOptions& options, Run& run, Prepared& made) {
   }
 }
 
-constexpr std::array<const char*, 2> result_files{"result.h5", "history.csv"};
+constexpr std::array<const char*, 5> result_files{"report.html", "model.png", "gather.png", "history.csv", "result.h5"};
+constexpr std::array<const char*, 2> result_charts{"misfit.png", "spectrum.png"};
 
 void prepare_places(const Prepared& prepared) {
   if (!prepared.places.any()) return;
   note_made_up_names();  // only the folder was named
   make_folders(prepared.places.folder);
   for (const char* name : result_files) require_place(prepared.places.of(name));
+  for (const char* name : result_charts) require_chart(prepared.places.of(name));
   require_place(prepared.places.checkpoint(), checkpoint_role());
 }
 
@@ -201,10 +206,66 @@ std::vector<KeptModel> get_kept(const CheckpointReader& checkpoint, std::size_t 
   return made;
 }
 
+/// What those see who watch: the objective of every iteration, and how each stage has ended.
+class LiveInversion {
+ public:
+  static std::vector<panel::Panel> panels() {
+    return {{.id = "misfit", .type = "curves", .title = "Objective over its start"},
+            {.id = "stages", .type = "table", .title = "Stages"}};
+  }
+  void take(const Inversion& inversion) {
+    const std::lock_guard lock(mutex_);
+    history_ = inversion.history();
+    ends_ = inversion.ends();
+  }
+  Value options() {
+    const std::lock_guard lock(mutex_);
+    Value made;
+    made["misfit"] = curves();
+    made["stages"] = table();
+    return made;
+  }
+
+ private:
+  [[nodiscard]] Value curves() const {
+    Value made;
+    made["x"]["name"] = "iteration";
+    made["log"]["y"] = true;
+    made["places"] = Value::list();
+    made["curves"] = Value::list();
+    const Index stages = history_.empty() ? 0 : history_.back().stage + 1;
+    for (std::size_t i = 0; i < history_.size(); ++i) made["places"].push_back(i);
+    for (Index stage = 0; stage < stages; ++stage) {
+      Value& curve = made["curves"].push_back(Value::object());
+      curve["name"] = fmt::format("stage {}", stage + 1);
+      curve["y"] = Value::list();
+      for (const InversionRow& row : history_)
+        curve["y"].push_back(row.stage == stage && row.objective > 0 ? Value(row.objective) : Value());
+    }
+    return made;
+  }
+  [[nodiscard]] Value table() const {
+    Value made;
+    made["columns"] = std::vector<std::string>{"stage", "misfit over its start", "ended because"};
+    made["rows"] = Value::list();
+    for (const StageEnd& end : ends_) {
+      Value& row = made["rows"].push_back(Value::list());
+      row.push_back(end.stage + 1);
+      row.push_back(fmt::format("{:.3g}", remaining_misfit(history_, end.stage)));
+      row.push_back(std::string(text_of(end.reason)));
+    }
+    return made;
+  }
+
+  std::mutex mutex_;
+  std::vector<InversionRow> history_;
+  std::vector<StageEnd> ends_;
+};
+
 class Inverting final : public LongWork {
  public:
-  Inverting(Inversion& inversion, const Prepared& prepared, const CheckpointReader* from)
-      : inversion_(inversion), prepared_(prepared) {
+  Inverting(Inversion& inversion, const Prepared& prepared, const CheckpointReader* from, Run& run)
+      : inversion_(inversion), prepared_(prepared), shown_(run.live([this] { return live_.options(); })) {
     if (from == nullptr) return;
     inversion_.restore(*from);
     kept_ = get_kept(*from, prepared_.experiment.model.eps_r.size());
@@ -246,6 +307,11 @@ class Inverting final : public LongWork {
     writer.finish();
   }
 
+  bool attend() override {
+    if (shown_) live_.take(inversion_);
+    return true;
+  }
+
   [[nodiscard]] const std::vector<KeptModel>& kept() const { return kept_; }
   [[nodiscard]] const ModelChange& gradient() const { return gradient_; }
 
@@ -256,6 +322,8 @@ class Inverting final : public LongWork {
   const Prepared& prepared_;
   std::vector<KeptModel> kept_;
   ModelChange gradient_;
+  LiveInversion live_;
+  std::shared_ptr<void> shown_;  // after what it shows
 };
 
 Pace pace_of(const Prepared& prepared) {
@@ -313,6 +381,7 @@ void report_outcome(const InversionResult& result, Run& run) {
   results["title"] = result.title;
   results["history"] = history_value(result.history);
   results["evaluations"] = result.history.back().evaluations;
+  results["run"]["seconds"] = result.history.back().seconds;
   results["stages"] = Value::list();
   for (const StageEnd& end : result.ends) {
     double objective = 0, chi2 = 0;
@@ -322,11 +391,13 @@ void report_outcome(const InversionResult& result, Run& run) {
     Value& one = results["stages"].push_back(Value::object());
     one["stage"] = end.stage + 1;
     one["iterations"] = iterations;
+    const double misfit = remaining_misfit(result.history, end.stage);
     one["objective"] = objective;
+    one["misfit"] = std::isfinite(misfit) ? Value(misfit) : Value();
     one["chi2"] = std::isfinite(chi2) ? Value(chi2) : Value();
     one["because"] = std::string(text_of(end.reason));
-    run.say(fmt::format("stage {}   {} iterations, misfit {:.3g} of its start: {}", end.stage + 1, iterations,
-                        objective, text_of(end.reason)));
+    run.say(fmt::format("stage {}   {} iterations, misfit {:.3g} of its start: {}", end.stage + 1, iterations, misfit,
+                        text_of(end.reason)));
   }
   if (!result.truth) return;
   const double eps_r = remaining_error(result.model.eps_r, result.start.eps_r, result.truth->eps_r),
@@ -342,7 +413,15 @@ void write_results(const InversionResult& result, const Prepared& prepared, Run&
   contents.attribute("made_by", made_by_text());
   run.give(contents, prepared.places.any() ? prepared.places.of("result.h5") : "");
   if (!prepared.places.any()) return;
-  for (const char* name : result_files) wrote(prepared.places.of(name), run);
+  const Places& places = prepared.places;
+  write_png(places.of("model.png"), model_picture(result));
+  write_png(places.of("gather.png"), gather_picture(result, static_cast<Index>(result.observed.shots.size()) / 2));
+  AtomicFile page(places.of("report.html"));
+  page.write(inversion_page(result, fs::path(places.folder).filename().string()));
+  page.commit();
+  for (const char* name : result_files) wrote(places.of(name), run);
+  draw(misfit_chart(result), places.of("misfit.png"), run);
+  draw(spectrum_chart(result), places.of("spectrum.png"), run);
 }
 
 std::unique_ptr<CheckpointReader> open_checkpoint(const FwiOptions& options, const Prepared& prepared) {
@@ -381,7 +460,7 @@ void run_fwi(const FwiOptions& options, Run& run) {
   if (run.dry_run()) return;
   prepare_places(prepared);
   Inversion inversion(*waves, std::move(measurements), std::move(parameters), prepared.settings);
-  Inverting work(inversion, prepared, checkpoint.get());
+  Inverting work(inversion, prepared, checkpoint.get(), run);
   if (checkpoint) run.say(fmt::format("resuming  after {} iterations", work.done()));
   preparing.end();
   run.keep_results_of_failure();
@@ -404,8 +483,10 @@ Verb fwi_verb() {
       .details =
           "Full-waveform inversion from one run file: [model] is the start, [data] names the records, and each "
           "[[inversion.stage]] adds frequencies. `sonde maxwell init` writes a run file with every key explained.\n\n"
-          "The folder of the result has result.h5 (models of all stages, gradient, history, sources, records "
-          "measured and computed), history.csv and a checkpoint. A limit that ends an inversion is a success and is "
+          "The folder of the result has report.html (model, records, spectra and misfit on one page), their pictures, "
+          "result.h5 (models of all stages, gradient, history, sources, records measured and computed), history.csv "
+          "and "
+          "a checkpoint. A limit that ends an inversion is a success and is "
           "reported; an inversion whose first step finds no descent ends with status 7.\n\n"
           "After an interruption the same command with " +
           setting("resume") + " continues from the checkpoint, with the bits of an inversion that was not stopped.",
@@ -415,7 +496,7 @@ Verb fwi_verb() {
                    {"sonde maxwell fwi crosshole.toml --resume", "Continue after an interruption"}},
       .tables = [] { return RunFile().tables().outline(); },
       .plans = true,
-      .watched = Watched{},
+      .watched = Watched{.panels = LiveInversion::panels()},
       .invoke = invocation<FwiOptions, run_fwi>};
 }
 

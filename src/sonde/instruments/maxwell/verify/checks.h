@@ -22,5 +22,6 @@ namespace sonde::maxwell {
 [[nodiscard]] std::vector<VerifyRow> check_compression(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_storage(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_determinism(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_inversion(VerifySize size);
 
 }  // namespace sonde::maxwell

@@ -26,14 +26,10 @@ void add_scale(Array& picture, const Sampling& sampling, Index zoom) {
   add_scale_bar(picture, *style.pixel_size / static_cast<double>(zoom), style.unit);
 }
 
-std::string img(const Array& picture, std::string_view words) {
-  return fmt::format("<img alt=\"{}\" src=\"{}\">", html_text(words), png_data(picture));
-}
-
 Index zoom_to(Index pixels, Index rows, Index cols) { return std::max<Index>(1, pixels / std::max(rows, cols)); }
 
 Figure real_figure(std::string title, std::string caption, const Array& image, const ImageStyle& style) {
-  std::string markup = img(render_image(image, style), title);
+  std::string markup = html_image(render_image(image, style), title);
   return {std::move(title), std::move(caption), std::move(markup)};
 }
 
@@ -184,7 +180,7 @@ Figure spectrum_of(const Result& result, const Findings& findings, const Box& sq
       caption += "; circles at the semiangle and at twice of it";
     }
   }
-  return {"Spectrum of the phase", caption, img(render_image(centred(power), style), "spectrum of the phase")};
+  return {"Spectrum of the phase", caption, html_image(render_image(centred(power), style), "spectrum of the phase")};
 }
 
 }  // namespace
@@ -226,14 +222,14 @@ std::vector<Figure> probe_figures(const Result& result, const Findings& findings
     add_scale(picture, sampling, zoom);
     figures.push_back({modes.extent[0] == 1 ? "Probe" : fmt::format("Mode {}", m + 1),
                        fmt::format("{:.1f} % of the power", 100 * findings.occupancy[static_cast<std::size_t>(m)]),
-                       img(picture, fmt::format("probe mode {}", m + 1))});
+                       html_image(picture, fmt::format("probe mode {}", m + 1))});
   }
   const Array variations = variation_count(result) > 0 ? in_double_precision(result.opr_modes) : Array();
   for (Index l = 0; l < variation_count(result); ++l) {
     Array picture = complex_picture(variations.view<complex128, 3>()[l], zoom);
     add_scale(picture, sampling, zoom);
     figures.push_back({fmt::format("Variation {}", l + 1), "how the first mode varies along the scan",
-                       img(picture, fmt::format("variation {} of the probe", l + 1))});
+                       html_image(picture, fmt::format("variation {} of the probe", l + 1))});
   }
   fourier(probe);
   const auto spectra = std::as_const(probe).view<complex128, 3>();
@@ -257,7 +253,8 @@ std::vector<Figure> probe_figures(const Result& result, const Findings& findings
       caption += "; the circle is the semiangle";
     }
   }
-  figures.push_back({"Aperture", caption, img(render_image(centred(power), style), "probe in the aperture plane")});
+  figures.push_back(
+      {"Aperture", caption, html_image(render_image(centred(power), style), "probe in the aperture plane")});
   figures.push_back(wheel_figure());
   return figures;
 }

@@ -7,16 +7,11 @@
 #include <vector>
 
 #include "sonde/engine/array/array.h"
+#include "sonde/engine/figure/html_page.h"
 #include "sonde/instruments/ptycho/report/findings.h"
 #include "sonde/instruments/ptycho/results/result.h"
 
 namespace sonde::ptycho {
-
-/// One picture with what it shows.
-struct Figure {
-  std::string title, caption;
-  std::string markup;  ///< an <img> or an <svg>
-};
 
 /// Phase and amplitude in the field of view, and every slice's phase where there are several.
 [[nodiscard]] std::vector<Figure> object_figures(const Result& result);

@@ -10,6 +10,7 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/figure/chart_svg.h"
 #include "sonde/engine/figure/html.h"
+#include "sonde/engine/figure/html_page.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/instruments/ptycho/report/advice.h"
 #include "sonde/instruments/ptycho/report/curves.h"
@@ -20,92 +21,9 @@
 namespace sonde::ptycho {
 namespace {
 
-constexpr std::string_view style = R"(
-*{box-sizing:border-box}
-body{margin:0;background:#fff;color:#1d2129;font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
-svg text{font-family:inherit}
-main{max-width:1160px;margin:0 auto;padding:28px 28px 60px}
-h1{font-size:26px;margin:0;letter-spacing:-.01em}
-h2{font-size:18px;margin:44px 0 14px;padding-bottom:6px;border-bottom:1px solid #d9dde3}
-h3{font-size:15px;margin:0 0 6px}
-p{margin:0 0 10px}
-.sub{color:#5a6472;margin:4px 0 20px}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(165px,1fr));gap:10px}
-.tile{border:1px solid #d9dde3;border-radius:8px;padding:10px 14px}
-.tile b{display:block;font-size:22px;font-weight:600;font-variant-numeric:tabular-nums;line-height:1.3}
-.tile span{color:#5a6472;font-size:13px;display:block}
-.row{display:flex;flex-wrap:wrap;gap:22px 26px;align-items:flex-start}
-figure{margin:0;max-width:100%}
-figure img{display:block;max-width:100%;max-height:400px;image-rendering:pixelated}
-.small figure img{max-height:256px}
-.row+.row{margin-top:22px}
-.row+p{margin-top:10px;color:#5a6472;font-size:13px}
-.beside{max-width:30em}
-figure svg{display:block;max-width:100%;height:auto}
-figcaption{color:#5a6472;font-size:13px;margin-top:6px;width:0;min-width:100%}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-th{text-align:left;font-weight:600;color:#5a6472;font-size:13px}
-td,th{padding:6px 14px 6px 0;border-bottom:1px solid #eceff3;vertical-align:top}
-td.n{white-space:nowrap}
-table.facts{width:auto;min-width:360px}
-table.facts td:first-child{color:#5a6472;white-space:nowrap}
-.chip{display:inline-block;border-radius:10px;padding:0 9px;font-size:13px;font-weight:600;white-space:nowrap}
-.good{background:#e3f3e6;color:#146c2e}
-.suspect{background:#fde8e6;color:#a3160f}
-.unknown{background:#eceff3;color:#5a6472}
-ol.next{padding-left:22px;margin:0}
-ol.next li{margin-bottom:12px}
-ol.next span{color:#5a6472;display:block}
-pre{background:#f5f7f9;border:1px solid #e3e7ec;border-radius:6px;padding:8px 12px;margin:6px 0 0;overflow:auto;font:13px/1.45 ui-monospace,"DejaVu Sans Mono",monospace}
-details{margin-top:10px}
-summary{cursor:pointer;font-weight:600}
-@media print{main{max-width:none;padding:0}h2{break-after:avoid}figure,tr,.tile,li{break-inside:avoid}}
-)";
-
-class Page {
- public:
-  explicit Page(const std::string& title) {
-    html_ = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" "
-        "content=\"sonde\">\n<meta name=\"viewport\" "
-        "content=\"width=device-width\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
-        html_text(title), style);
-  }
-  void add(const std::string& markup) { html_ += markup; }
-  void section(std::string_view title) { html_ += fmt::format("<h2>{}</h2>\n", html_text(title)); }
-  void figure(const Figure& figure) {
-    html_ += fmt::format("<figure>{}{}<figcaption>{}</figcaption></figure>\n",
-                         figure.title.empty() ? "" : "<h3>" + html_text(figure.title) + "</h3>", figure.markup,
-                         html_text(figure.caption));
-  }
-  void figures(const std::vector<Figure>& all, bool small = false) {
-    html_ += small ? "<div class=\"row small\">\n" : "<div class=\"row\">\n";
-    for (const Figure& each : all) figure(each);
-    html_ += "</div>\n";
-  }
-  void facts(const std::vector<std::pair<std::string, std::string>>& facts) {
-    html_ += "<table class=\"facts\">\n";
-    for (const auto& [what, value] : facts)
-      if (!value.empty()) html_ += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", html_text(what), html_text(value));
-    html_ += "</table>\n";
-  }
-  void text(std::string_view words) { html_ += fmt::format("<p>{}</p>\n", html_text(words)); }
-  void folded(std::string_view title, std::string_view code) {
-    html_ += fmt::format("<details><summary>{}</summary><pre>{}</pre></details>\n", html_text(title), html_text(code));
-  }
-  std::string take() { return std::move(html_) + "</main>\n</body>\n</html>\n"; }
-
- private:
-  std::string html_;
-};
-
-std::string tile(std::string_view value, std::string_view what) {
-  return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", html_text(value), html_text(what));
-}
-
 std::string length_unit(const Result& result) { return result.sampling.calibrated() ? "Å" : "px"; }
 
-void add_head(Page& page, const Result& result, const Findings& findings, const std::string& name) {
+void add_head(HtmlPage& page, const Result& result, const Findings& findings, const std::string& name) {
   page.add(fmt::format("<h1>{}</h1>\n", html_text(name)));
   const Box view = result.field_of_view();
   std::string sub = fmt::format("Ptychography, {} patterns of {} × {} pixels", result.positions.size(),
@@ -118,32 +36,32 @@ void add_head(Page& page, const Result& result, const Findings& findings, const 
     sub += fmt::format("; field of view {} × {} pixels", view.rows, view.cols);
   page.add(fmt::format("<p class=\"sub\">{}</p>\n<div class=\"tiles\">\n", html_text(sub)));
   if (!findings.outcome.empty())
-    page.add(tile(findings.outcome, fmt::format("after {} iterations", findings.iterations)));
-  page.add(tile(
+    page.add(html_tile(findings.outcome, fmt::format("after {} iterations", findings.iterations)));
+  page.add(html_tile(
       fmt::format("{:.4f}", findings.r_intensity),
       findings.outcome == "diverged" ? fmt::format("R_I of the best iteration, {}", findings.best_iteration) : "R_I"));
   if (findings.floor > 0)
-    page.add(tile(fmt::format("{:.2f} ×", findings.r_intensity / findings.floor),
-                  findings.outcome == "diverged" ? std::string("the floor, before it diverged")
-                                                 : fmt::format("its floor: {}", words_of(findings.fit))));
-  if (findings.r_free) page.add(tile(fmt::format("{:.4f}", *findings.r_free), "R_free, frames held out"));
+    page.add(html_tile(fmt::format("{:.2f} ×", findings.r_intensity / findings.floor),
+                       findings.outcome == "diverged" ? std::string("the floor, before it diverged")
+                                                      : fmt::format("its floor: {}", words_of(findings.fit))));
+  if (findings.r_free) page.add(html_tile(fmt::format("{:.4f}", *findings.r_free), "R_free, frames held out"));
   if (findings.half_data) {
     const std::optional<double> resolution = findings.half_data->resolution();
     const double finest = findings.half_data->frequency.empty() ? 0 : 1 / findings.half_data->frequency.back();
-    page.add(tile(resolution ? fmt::format("{:.3g} {}", *resolution, length_unit(result))
-                             : fmt::format("≤ {:.3g} {}", finest, length_unit(result)),
-                  "resolution, half-bit"));
+    page.add(html_tile(resolution ? fmt::format("{:.3g} {}", *resolution, length_unit(result))
+                                  : fmt::format("≤ {:.3g} {}", finest, length_unit(result)),
+                       "resolution, half-bit"));
   }
   Index suspects = 0;
   for (const Diagnosis& diagnosis : findings.diagnoses) suspects += diagnosis.verdict == Verdict::suspect ? 1 : 0;
-  page.add(tile(std::to_string(suspects), suspects == 1 ? "suspect diagnosis" : "suspect diagnoses"));
+  page.add(html_tile(std::to_string(suspects), suspects == 1 ? "suspect diagnosis" : "suspect diagnoses"));
   page.add("</div>\n");
   if (!findings.because.empty() && findings.outcome != "finished")
     page.add(fmt::format("<p class=\"sub\" style=\"margin-top:12px\">{}: {}</p>\n", html_text(findings.outcome),
                          html_text(findings.because)));
 }
 
-void add_advice(Page& page, const Findings& findings) {
+void add_advice(HtmlPage& page, const Findings& findings) {
   page.section("What to try next");
   for (const std::string& warning : findings.warnings)
     page.add(fmt::format("<p><span class=\"chip suspect\">warning</span> {}</p>\n", html_text(warning)));
@@ -156,7 +74,7 @@ void add_advice(Page& page, const Findings& findings) {
   page.add("</ol>\n");
 }
 
-void add_positions(Page& page, const Result& result, const Findings& findings) {
+void add_positions(HtmlPage& page, const Result& result, const Findings& findings) {
   page.section("Positions");
   page.add("<div class=\"row\">\n");
   page.figure(position_figure(result, findings));
@@ -190,7 +108,7 @@ Figure half_data_figure(const Result& result, const RingCorrelation& rings) {
           chart_svg(half_data_curve(rings, result.sampling.calibrated()))};
 }
 
-void add_missing_half_data(Page& page, const Result& result) {
+void add_missing_half_data(HtmlPage& page, const Result& result) {
   const Value* told = result.diagnostics.find("half_data");
   const std::string because = told != nullptr ? text_at(*told, "because") : "";
   page.add("<div class=\"beside\"><h3>Two halves of the data</h3>\n");
@@ -200,7 +118,7 @@ void add_missing_half_data(Page& page, const Result& result) {
   page.add("</div>\n");
 }
 
-void add_resolution(Page& page, const Result& result, const Findings& findings) {
+void add_resolution(HtmlPage& page, const Result& result, const Findings& findings) {
   page.section("Resolution");
   page.add("<div class=\"row\">\n");
   if (const std::optional<Figure> spectrum = spectrum_figure(result, findings)) page.figure(*spectrum);
@@ -211,7 +129,7 @@ void add_resolution(Page& page, const Result& result, const Findings& findings) 
   page.add("</div>\n");
 }
 
-void add_diagnoses(Page& page, const Findings& findings) {
+void add_diagnoses(HtmlPage& page, const Findings& findings) {
   page.section("Diagnoses");
   page.add(
       "<table>\n<tr><th>symptom</th><th>value</th><th>threshold</th><th>verdict</th><th>cause and remedy</th></tr>\n");
@@ -229,7 +147,7 @@ void add_diagnoses(Page& page, const Findings& findings) {
   page.add("</table>\n");
 }
 
-void add_measurement(Page& page, const Result& result, const Findings& findings) {
+void add_measurement(HtmlPage& page, const Result& result, const Findings& findings) {
   page.section("Measurement");
   const std::string unit = length_unit(result);
   std::vector<std::pair<std::string, std::string>> facts;
@@ -259,7 +177,7 @@ void add_measurement(Page& page, const Result& result, const Findings& findings)
   page.facts(facts);
 }
 
-void add_provenance(Page& page, const Result& result) {
+void add_provenance(HtmlPage& page, const Result& result) {
   page.section("Settings and provenance");
   std::vector<std::pair<std::string, std::string>> facts;
   const auto add_members = [&](const Value& object, const std::string& prefix, const auto& self) -> void {
@@ -294,7 +212,7 @@ void add_provenance(Page& page, const Result& result) {
 }  // namespace
 
 std::string report_html(const Result& result, const Findings& findings, const std::string& name) {
-  Page page(name + " - ptychography");
+  HtmlPage page(name + " - ptychography");
   add_head(page, result, findings, name);
   page.section("Object");
   page.figures(object_figures(result));
