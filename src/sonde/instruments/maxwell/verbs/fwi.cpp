@@ -29,6 +29,7 @@
 #include "sonde/instruments/maxwell/run/experiment_run.h"
 #include "sonde/instruments/maxwell/run/inversion_inputs.h"
 #include "sonde/instruments/maxwell/run/native_run.h"
+#include "sonde/instruments/maxwell/verbs/demonstrate.h"
 #include "sonde/instruments/maxwell/verbs/run_parts.h"
 #include "sonde/instruments/maxwell/verbs/verbs.h"
 
@@ -475,6 +476,15 @@ void run_fwi(const FwiOptions& options, Run& run) {
 }
 
 }  // namespace
+
+void invert_run_file(const std::string& run_file, const std::string& folder, const std::vector<std::string>& settings,
+                     Run& run) {
+  FwiOptions options;
+  options.input = run_file;
+  options.output = folder;
+  options.set = settings;
+  run_fwi(options, run);
+}
 
 Verb fwi_verb() {
   return {

@@ -14,6 +14,7 @@
 #include "sonde/instruments/maxwell/read/native_model.h"
 #include "sonde/instruments/maxwell/run/crosshole.h"
 #include "sonde/instruments/maxwell/run/run_file.h"
+#include "sonde/instruments/maxwell/verbs/demonstrate.h"
 #include "sonde/instruments/maxwell/verbs/verbs.h"
 
 namespace sonde::maxwell {
@@ -64,24 +65,6 @@ void write_run_file(const std::string& path, const std::string& text, Run& run) 
   run.say("wrote     " + path);
 }
 
-/// The run file, the true model on its cells, and records that were computed on others.
-void write_crosshole(const std::string& run_file, Run& run) {
-  RunFile file;
-  file.parse(crosshole_run_file(), "the example");
-  const std::filesystem::path folder = std::filesystem::path(run_file).parent_path();
-  const std::string records = (folder / file.data.file).string(), truth = (folder / file.data.true_model).string();
-  for (const std::string& path : {records, truth}) require_place(path);
-  Experiment experiment = make_experiment(file, {}, run.host_budget().available_bytes());
-  write_contents(records, contents_of(crosshole_records(experiment, CrossholeGround::discs, 2, 8)));
-  experiment.model = crosshole_model(experiment, CrossholeGround::discs);
-  write_native_model(truth, experiment);
-  for (const std::string& path : {records, truth}) {
-    run.results()["files"].push_back(path);
-    run.say("wrote     " + path);
-  }
-  write_run_file(run_file, crosshole_run_file(), run);
-}
-
 void run_init(const InitOptions& options, Run& run) {
   if (!options.output.empty()) require_place(options.output);
   if (options.example) {
@@ -106,6 +89,23 @@ void run_init(const InitOptions& options, Run& run) {
 }
 
 }  // namespace
+
+void write_crosshole(const std::string& run_file, Run& run) {
+  RunFile file;
+  file.parse(crosshole_run_file(), "the example");
+  const std::filesystem::path folder = std::filesystem::path(run_file).parent_path();
+  const std::string records = (folder / file.data.file).string(), truth = (folder / file.data.true_model).string();
+  for (const std::string& path : {records, truth}) require_place(path);
+  Experiment experiment = make_experiment(file, {}, run.host_budget().available_bytes());
+  write_contents(records, contents_of(crosshole_records(experiment, CrossholeGround::discs, 2, 8)));
+  experiment.model = crosshole_model(experiment, CrossholeGround::discs);
+  write_native_model(truth, experiment);
+  for (const std::string& path : {records, truth}) {
+    run.results()["files"].push_back(path);
+    run.say("wrote     " + path);
+  }
+  write_run_file(run_file, crosshole_run_file(), run);
+}
 
 Verb init_verb() {
   return {.name = "maxwell init",

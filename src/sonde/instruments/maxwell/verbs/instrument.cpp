@@ -2,6 +2,7 @@
 #include "sonde/engine/run/instrument.h"
 
 #include "sonde/instruments/maxwell/bench/cases.h"
+#include "sonde/instruments/maxwell/verbs/demonstrate.h"
 #include "sonde/instruments/maxwell/verbs/verbs.h"
 
 namespace sonde::maxwell {
@@ -16,7 +17,9 @@ std::vector<Verb> verbs() {
 }  // namespace
 
 extern const Instrument instrument;
-const Instrument instrument{
-    .name = "maxwell", .verbs = verbs, .bench_cases = [](ShowPage) { return sonde::maxwell::bench_cases(); }};
+const Instrument instrument{.name = "maxwell",
+                            .verbs = verbs,
+                            .bench_cases = [](ShowPage) { return sonde::maxwell::bench_cases(); },
+                            .demonstrate = demonstrate};
 
 }  // namespace sonde::maxwell
