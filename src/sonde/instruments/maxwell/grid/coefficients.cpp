@@ -81,7 +81,8 @@ void add_poles(const ComponentMedium& medium, const Grid& grid, double dt, Coeff
     double poles = 0;
     for (std::size_t p = 0; p < medium.poles.size(); ++p) {
       const double deps = medium.poles[p].deps[e][node], tau = medium.poles[p].tau[e][node];
-      if (deps == 0) continue;
+      // A pole of no strength has a gradient all the same; no time either is no pole.
+      if (deps == 0 && tau == 0) continue;
       made.poles[p].aP[e][node] = (2 * tau - dt) / (2 * tau + dt);
       poles += made.poles[p].bP[e][node] = eps0 * deps * dt / (2 * tau + dt);
     }
@@ -90,7 +91,7 @@ void add_poles(const ComponentMedium& medium, const Grid& grid, double dt, Coeff
     made.ca[e][node] = (eps / dt - sigma / 2 - poles / dt) / den;
     made.cb[e][node] = 1 / den;
     for (Coefficients::Pole& pole : made.poles)
-      if (pole.bP[e][node] != 0) pole.cP[e][node] = (1 - pole.aP[e][node]) / (dt * den);
+      if (pole.aP[e][node] != 0 || pole.bP[e][node] != 0) pole.cP[e][node] = (1 - pole.aP[e][node]) / (dt * den);
   });
 }
 
@@ -137,6 +138,24 @@ ComponentChange gradient_of(const SweepSums& sums, const ComponentMedium& medium
     const double difference = value(sums.difference[e], node), sum = value(sums.sum[e], node);
     made.eps_r[e][node] = by.eps_r.difference * difference + by.eps_r.sum * sum;
     made.sigma[e][node] = by.sigma.difference * difference + by.sigma.sum * sum;
+  });
+  return made;
+}
+
+std::vector<DebyePole> pole_gradient_of(const SweepSums& sums, const ComponentMedium& medium, const Grid& grid,
+                                        double dt) {
+  std::vector<DebyePole> made(sums.poles.size());
+  for (DebyePole& pole : made)
+    for (auto* values : {&pole.deps, &pole.tau}) size_for(grid, true, *values);
+  for_each_moving(grid, [&](Component c, std::size_t node) {
+    const std::size_t e = place(c);
+    if (!is_electric(c) || std::isinf(medium.sigma[e][node])) return;
+    for (std::size_t p = 0; p < made.size(); ++p) {
+      const double deps = medium.poles[p].deps[e][node], wide = 2 * medium.poles[p].tau[e][node] + dt;
+      const double sum = sums.poles[p].sum[e][node], held = value(sums.poles[p].held[e], node);
+      made[p].deps[e][node] = eps0 * dt / wide * sum;
+      made[p].tau[e][node] = (4 * dt * held - 2 * eps0 * deps * dt * sum) / (wide * wide);
+    }
   });
   return made;
 }

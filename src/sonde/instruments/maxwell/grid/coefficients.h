@@ -34,10 +34,19 @@ struct Coefficients {
 struct SweepSums {
   std::array<std::vector<double>, 3> difference{}, sum{}, magnetic{};
   std::array<std::vector<double>, 3> energy{};  ///< sum E_old^2, where it was asked for: what lights up each node
+  /// Of each Debye pole, where they were asked for: with q = lambda_P - w / dt, sum q (E_new + E_old) and sum q P_old.
+  struct Pole {
+    std::array<std::vector<double>, 3> sum{}, held{};
+  };
+  std::vector<Pole> poles{};
 };
 /// d(loss)/d(eps_r, sigma, mu_r) by component; a sum that is empty counts as zero. Media with poles: eps_r is eps_inf.
 [[nodiscard]] ComponentChange gradient_of(const SweepSums& sums, const ComponentMedium& medium, const Grid& grid,
                                           double dt, LossForm loss);
+
+/// d(loss)/d(deps, tau) of every pole by component. Empty where the sums have no poles.
+[[nodiscard]] std::vector<DebyePole> pole_gradient_of(const SweepSums& sums, const ComponentMedium& medium,
+                                                      const Grid& grid, double dt);
 
 /// What a change of the medium adds to a step, as a current: E gets cb times (difference (E_new - E_old) + sum (E_new +
 /// E_old)), H gets magnetic (H_new - H_old), with the change's own factors. The transpose of gradient_of().

@@ -44,7 +44,7 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
   stepping::require_currents(shot);
   if (device_) return device_->run(shot, steps, residual, kept, wanted, sources);
   Impl& at = *impl_;
-  at.sums.make(wanted);
+  at.sums.make(wanted, at.poles.size());
   at.clear();
   const Injections<T> injections = at.injections(shot.receivers);
   const std::vector<Index> bounds = at.parts();
@@ -109,10 +109,10 @@ PropagatorBytes BackPropagator<T>::bytes_for(const Grid& grid, std::size_t poles
   std::size_t carried = made.state;
   for (const Component c : grid.components()) {
     carried -= field * (is_electric(c) ? 1 + poles : 1);
-    made.lasting +=
-        field * (is_electric(c)    ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0) + (wanted.energy ? 1 : 0)
-                 : wanted.magnetic ? 1
-                                   : 0);
+    made.lasting += field * (is_electric(c) ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0) +
+                                                  (wanted.energy ? 1 : 0) + (wanted.poles ? 2 * poles : 0)
+                             : wanted.magnetic ? 1
+                                               : 0);
   }
   made.state += carried;
   made.lasting += carried;

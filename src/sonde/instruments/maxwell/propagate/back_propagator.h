@@ -17,14 +17,14 @@ class DeviceBackSweep;
 
 /// Which sums over the steps are made (SweepSums): those of H need H of every step.
 struct Wanted {
-  bool difference = true, sum = true, magnetic = false, energy = false;
-  [[nodiscard]] bool electric() const { return difference || sum || energy; }
+  bool difference = true, sum = true, magnetic = false, energy = false, poles = false;
+  [[nodiscard]] bool electric() const { return difference || sum || energy || poles; }
   [[nodiscard]] bool any() const { return electric() || magnetic; }
 };
 
 /// The exact transpose of Propagator::run() by one sweep backwards, on the fast path of the CPU: the same factors,
 /// stencils and planes, so that a step costs what a step forwards does and the reading of two stored fields. Models
-/// with poles: their sources, starts, eps_r (eps_inf) and sigma; deps and tau have no gradient here. The numbers do not
+/// with poles too. The numbers do not
 /// depend on threads. On a GPU as Propagator is; what is kept is then of a run there.
 template <class T>
 class BackPropagator {
@@ -37,7 +37,8 @@ class BackPropagator {
 
   /// `residual`: [step][receiver]; `sources`: [step][source], overwritten with the gradient of the amplitudes. `kept`
   /// are the fields of the run, not used where no sums are wanted. What sums there are from earlier calls is kept:
-  /// those of several shots add. Throws Error(not_supported) for hard sources, whose amplitude is no current.
+  /// those of several shots add. Sums of poles are made on the CPU. Throws Error(not_supported) for hard sources, whose
+  /// amplitude is no current.
   void run(const Acquisition& shot, Index steps, std::span<const double> residual, KeptFields<T>* kept,
            const Wanted& wanted, std::span<double> sources);
 

@@ -51,6 +51,7 @@ class BackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
 
   struct Found {
     ComponentChange medium;
+    std::vector<DebyePole> poles;
     std::vector<double> sources;
     State start;
   };
@@ -61,7 +62,8 @@ class BackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
     BackPropagator<T> back(problem_);
     Found made;
     made.sources.resize(in_one(sources_).size());
-    back.run(shot_, back_steps, in_one(residual_), &kept, {.magnetic = true}, made.sources);
+    back.run(shot_, back_steps, in_one(residual_), &kept, {.magnetic = true, .poles = true}, made.sources);
+    made.poles = pole_gradient_of(back.sums(), problem_.medium, problem_.grid, problem_.dt);
     made.medium = gradient_of(back.sums(), problem_.medium, problem_.grid, problem_.dt, problem_.loss);
     made.start = back.start();
     return made;
@@ -75,6 +77,10 @@ class BackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
            {apart(made.medium.eps_r[c], wanted_.medium.eps_r[c]), apart(made.medium.sigma[c], wanted_.medium.sigma[c]),
             apart(made.medium.mu_r[c], wanted_.medium.mu_r[c])})
         worst = std::max(worst, each);
+    for (std::size_t p = 0; p < wanted_.poles.size(); ++p)
+      for (std::size_t c = 0; c < 3; ++c)
+        worst = std::max({worst, apart(made.poles[p].deps[c], wanted_.poles[p].deps[c]),
+                          apart(made.poles[p].tau[c], wanted_.poles[p].tau[c])});
     for (std::size_t c = 0; c < 6; ++c) {
       worst = std::max(worst, apart(made.start.fields[c], wanted_.start.fields[c]));
       for (std::size_t t = 0; t < 2; ++t)

@@ -16,10 +16,14 @@ struct SumArrays {
   const Grid& grid;
   Lattice lattice;
   std::array<Array, 3> difference{}, sum{}, magnetic{}, energy{};
+  struct Pole {
+    std::array<Array, 3> sum{}, held{};
+  };
+  std::vector<Pole> poles{};
 
   explicit SumArrays(const Grid& on) : grid(on), lattice(on) {}
 
-  void make(const Wanted& wanted) {
+  void make(const Wanted& wanted, std::size_t pole_count = 0) {
     const Triple& n = lattice.extents;
     const auto fresh = [&](Array& array) {
       if (array.empty()) array = Array::zeros(Device::cpu(), {n[0], n[1], lattice.pitch}, dtype_of<T>);
@@ -29,6 +33,10 @@ struct SumArrays {
       if (is_electric(c) && wanted.sum) fresh(sum[place(c)]);
       if (!is_electric(c) && wanted.magnetic) fresh(magnetic[place(c)]);
       if (is_electric(c) && wanted.energy) fresh(energy[place(c)]);
+      if (wanted.poles) poles.resize(pole_count);
+      for (Pole& pole : poles)
+        for (auto* arrays : {&pole.sum, &pole.held})
+          if (is_electric(c) && wanted.poles) fresh((*arrays)[place(c)]);
     }
   }
 
@@ -53,6 +61,8 @@ struct SumArrays {
                 electric ? from_first(sum[place(c)], j) : nullptr, box.extent(2));
         if (T* to = electric ? from_first(energy[place(c)], j) : nullptr; to != nullptr)
           add_energy(row, to, box.extent(2));
+        for (std::size_t p = 0; electric && p < poles.size(); ++p)
+          add_pole(row, kept.pole_row(p, c, k, j), weights, p, c, k, j, first, box.extent(2));
       }
   }
 
@@ -72,20 +82,33 @@ struct SumArrays {
       take(sum[c], made.sum[c]);
       take(magnetic[c], made.magnetic[c]);
       take(energy[c], made.energy[c]);
+      made.poles.resize(poles.size());
+      for (std::size_t p = 0; p < poles.size(); ++p) {
+        take(poles[p].sum[c], made.poles[p].sum[c]);
+        take(poles[p].held[c], made.poles[p].held[c]);
+      }
     }
     return made;
   }
 
-  void clear() {
+  template <class Body>
+  void for_each_array(const Body& body) {
     for (auto* arrays : {&difference, &sum, &magnetic, &energy})
-      for (Array& array : *arrays)
-        if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
+      for (Array& array : *arrays) body(array);
+    for (Pole& pole : poles)
+      for (auto* arrays : {&pole.sum, &pole.held})
+        for (Array& array : *arrays) body(array);
   }
 
-  [[nodiscard]] std::size_t bytes() const {
+  void clear() {
+    for_each_array([](Array& array) {
+      if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
+    });
+  }
+
+  [[nodiscard]] std::size_t bytes() {
     std::size_t total = 0;
-    for (const auto* arrays : {&difference, &sum, &magnetic, &energy})
-      for (const Array& array : *arrays) total += array.allocated_bytes();
+    for_each_array([&](const Array& array) { total += array.allocated_bytes(); });
     return total;
   }
 
@@ -97,6 +120,20 @@ struct SumArrays {
     if (kept.before != nullptr) return with.add_changes(w, sign, kept.before, kept.after, differences, sums, width);
     if (differences != nullptr) with.add_products(w, sign, kept.difference, differences, width);
     if (sums != nullptr) with.add_products(w, sign, kept.sum, sums, width);
+  }
+  /// q = lambda_P - w / dt, before the pole takes its share of w.
+  void add_pole(const typename KeptFields<T>::Row& kept, const T* held, Stepper<T>& weights, std::size_t p, Component c,
+                Index k, Index j, Index first, Index width) {
+    const auto& pole = *weights.poles[p][place(c)];
+    const T* lambda = static_cast<const T*>(pole.polarisation.data()) + lattice.row(k, j) + first;
+    const T* w = weights.row_of(c, k, j) + first;
+    const T per_step = static_cast<T>(1 / weights.problem.dt);
+    T *sums = row_in(poles[p].sum[place(c)], k, j) + first, *helds = row_in(poles[p].held[place(c)], k, j) + first;
+    for (Index x = 0; x < width; ++x) {
+      const T q = lambda[x] - w[x] * per_step;
+      sums[x] += q * (kept.sum != nullptr ? kept.sum[x] : kept.after[x] + kept.before[x]);
+      if (held != nullptr) helds[x] += q * held[x];
+    }
   }
   /// Of the field before the step; where it is not kept, of its mean or its difference.
   static void add_energy(const typename KeptFields<T>::Row& kept, T* to, Index width) {

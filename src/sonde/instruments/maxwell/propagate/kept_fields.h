@@ -34,6 +34,8 @@ class KeptFields {
     const T *before = nullptr, *after = nullptr, *difference = nullptr, *sum = nullptr;
   };
   [[nodiscard]] virtual Row row(Component c, Index k, Index j) const = 0;
+  /// The polarisation of a pole before that step, where it was kept; on the CPU.
+  [[nodiscard]] virtual const T* pole_row(std::size_t, Component, Index, Index) const { return nullptr; }
   /// On a GPU the queue by which they come; nullptr on the CPU.
   [[nodiscard]] virtual Stream* stream() const { return nullptr; }
 };

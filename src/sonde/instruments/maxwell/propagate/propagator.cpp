@@ -101,6 +101,11 @@ void Propagator<T>::fields_changed() {
 }
 
 template <class T>
+const T* Propagator<T>::pole_row(std::size_t pole, Component c, Index k, Index j) const {
+  return static_cast<const T*>(impl_->poles[pole][place(c)]->polarisation.data()) + impl_->lattice.row(k, j);
+}
+
+template <class T>
 void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const double> amplitudes,
                         std::span<double> record, const Beside& beside) {
   const std::size_t sources = shot.sources.size(), receivers = shot.receivers.size();

@@ -60,6 +60,9 @@ class Propagator {
   [[nodiscard]] View<T, 3> field(Component c);
   void fields_changed();
 
+  /// Row [x] of a pole's polarisation; on the CPU.
+  [[nodiscard]] const T* pole_row(std::size_t pole, Component c, Index k, Index j) const;
+
   /// What goes on beside the steps 0, 1, ... of a run.
   struct Beside {
     std::function<void(Index step)> before{};

@@ -20,6 +20,9 @@ class AllFields : public KeptFields<T> {
   void add(const State& state) {
     auto& made = fields_.emplace_back();
     for (std::size_t c = 0; c < 6; ++c) made[c].assign(state.fields[c].begin(), state.fields[c].end());
+    auto& poles = poles_.emplace_back();
+    for (const auto& of_pole : state.polarisation)
+      for (const auto& values : of_pole) poles.emplace_back(values.begin(), values.end());
   }
   /// Of rows row(c, k, j).
   template <class Rows>
@@ -46,9 +49,14 @@ class AllFields : public KeptFields<T> {
     return {.before = at(step_), .after = at(step_ + 1)};
   }
 
+  [[nodiscard]] const T* pole_row(std::size_t p, Component c, Index k, Index j) const override {
+    return poles_[step_][3 * p + place(c)].data() + grid_.index(k, j, 0);
+  }
+
  private:
   const Grid& grid_;
   std::vector<std::array<std::vector<T>, 6>> fields_;
+  std::vector<std::vector<std::vector<T>>> poles_;  ///< [time][pole and component], where states were added
   std::size_t step_ = 0;
 };
 

@@ -108,6 +108,18 @@ Contents gradient_contents(const Experiment& experiment, const SurveyGradient& g
        {std::pair("eps_r", &gradient.model.eps_r), std::pair("sigma", &gradient.model.sigma),
         std::pair("mu_r", &gradient.model.mu_r)})
     if (!values->empty()) add_map(made, name, axes, Array::from(*values, shape), spacing);
+  for (const auto& [name, part] :
+       {std::pair("debye/deps", &ModelPole::deps), std::pair("debye/tau", &ModelPole::tau)}) {
+    if (gradient.poles.empty()) continue;
+    std::vector<double> all;
+    for (const ModelPole& pole : gradient.poles) all.insert(all.end(), (pole.*part).begin(), (pole.*part).end());
+    Shape of_poles{static_cast<Index>(gradient.poles.size())};
+    std::vector<std::string> pole_axes{"pole"};
+    for (int axis = 0; axis < shape.rank(); ++axis) of_poles.append(shape[axis]);
+    pole_axes.insert(pole_axes.end(), axes.begin(), axes.end());
+    made.add(group + std::string(name), std::move(pole_axes), Array::from(all, of_poles))
+        .unit(part == &ModelPole::tau ? "(V/m)^2/s" : "(V/m)^2");
+  }
   const Index shots = static_cast<Index>(experiment.shots.size());
   const Index sources = static_cast<Index>(experiment.shots.front().sources.size());
   add_sources(made, gradient.sources, {"shot", "source", "step"}, {shots, sources, experiment.steps});
@@ -147,7 +159,8 @@ Chart gradient_chart(const Contents& contents) {
   Chart made;
   made.title = "Gradient of the misfit";
   for (const Contents::Variable& variable : contents.variables())
-    if (variable.name.starts_with(group) && !variable.name.ends_with("/source"))
+    if (variable.name.starts_with(group) && !variable.name.ends_with("/source") &&
+        !variable.name.starts_with("gradient/debye"))
       made.facets.push_back(facet_of(variable));
   if (made.facets.empty())
     throw Error(ErrorKind::bad_input, "a gradient by the sources only has no map").hint("leave out " + setting("plot"));

@@ -87,8 +87,17 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
     const ModelChange model =
         gather_change(found.medium, experiment_.model.location, of_.padding, waves_.problem().grid);
     NumberSum one{{found.value}};
-    for (const std::vector<double>* part : {&model.eps_r, &model.sigma, &model.mu_r})
-      one.values.insert(one.values.end(), part->begin(), part->end());
+    const auto append = [&](const std::vector<double>& part) {
+      one.values.insert(one.values.end(), part.begin(), part.end());
+    };
+    for (const std::vector<double>* part : {&model.eps_r, &model.sigma, &model.mu_r}) append(*part);
+    for (const DebyePole& pole : found.poles) {
+      // Located as eps_r and sigma are.
+      const ModelChange by =
+          gather_change({pole.deps, pole.tau, {}}, experiment_.model.location, of_.padding, waves_.problem().grid);
+      append(by.eps_r);
+      append(by.sigma);
+    }
     sum.add(static_cast<Index>(s), std::move(one));
     sources.insert(sources.end(), found.sources.begin(), found.sources.end());
   }
@@ -97,12 +106,18 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
   made.misfit = all.front();
   auto next = all.begin() + 1;
   const auto elements = static_cast<Index>(experiment_.model.eps_r.size());
+  const auto take = [&](std::vector<double>& to) {
+    to.assign(next, next + elements);
+    next += elements;
+  };
   for (const auto& [wanted, to] : {std::pair(of_.eps_r, &made.model.eps_r), std::pair(of_.sigma, &made.model.sigma),
                                    std::pair(of_.mu_r, &made.model.mu_r)})
-    if (wanted) {
-      to->assign(next, next + elements);
-      next += elements;
-    }
+    if (wanted) take(*to);
+  for (std::size_t p = 0; of_.poles && p < experiment_.poles.size(); ++p) {
+    ModelPole& pole = made.poles.emplace_back();
+    take(pole.deps);
+    take(pole.tau);
+  }
   if (!of_.sources) return made;
   const std::vector<double> gathered = ranks_.gather(std::span<const double>(sources));
   const std::size_t each = gathered.size() / shots;

@@ -77,6 +77,29 @@ TEST(GradientRun, IsTheDerivativeOfTheMisfit) {
   EXPECT_NEAR(made.sources[1][20], by_source, 1e-8 * std::abs(by_source));
 }
 
+TEST(GradientRun, OfPolesIsTheDerivativeOfTheMisfitWhereTheyHaveNoStrengthToo) {
+  Experiment experiment = ground_experiment();
+  const std::size_t count = experiment.model.eps_r.size();
+  ModelPole pole{std::vector<double>(count, 2.0), std::vector<double>(count, 4e-10)};
+  std::fill(pole.deps.begin(), pole.deps.begin() + static_cast<Index>(count / 2), 0.0);
+  experiment.poles = {pole};
+  const ObservedData observed = weaker(experiment);
+  GradientRun gradient(experiment, observed, {.poles = true}, {}, TierBudgets::unlimited());
+  const SurveyGradient made = gradient.run();
+  for (const std::size_t cell : {std::size_t{100}, std::size_t{150}, std::size_t{77}}) {
+    const auto slope = [&](std::vector<double> ModelPole::*part, double h) {
+      Experiment up = experiment, down = experiment;
+      (up.poles[0].*part)[cell] += h;
+      (down.poles[0].*part)[cell] -= h;
+      return (misfit(up, observed) - misfit(down, observed)) / (2 * h);
+    };
+    const double by_deps = slope(&ModelPole::deps, 1e-4), by_tau = slope(&ModelPole::tau, 1e-14);
+    // The errors of central differences of these widths.
+    EXPECT_NEAR(made.poles[0].deps[cell], by_deps, 1e-6 * std::abs(by_deps)) << cell;
+    EXPECT_NEAR(made.poles[0].tau[cell], by_tau, 1e-5 * std::abs(by_tau)) << cell;
+  }
+}
+
 TEST(GradientRun, IsTheTransposeOfTheLinearisedRun) {
   const Experiment experiment = ground_experiment();
   const ObservedData observed = weaker(experiment);

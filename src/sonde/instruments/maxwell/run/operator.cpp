@@ -99,8 +99,11 @@ struct Operator::Impl {
 
   [[nodiscard]] Wanted wanted(const GradientOf& which) const {
     const bool both = problem.loss == LossForm::exponential && (which.eps_r || which.sigma);
-    return {
-        .difference = which.eps_r || both, .sum = which.sigma || both, .magnetic = which.mu_r, .energy = which.energy};
+    return {.difference = which.eps_r || both,
+            .sum = which.sigma || both,
+            .magnetic = which.mu_r,
+            .energy = which.energy,
+            .poles = which.poles && !problem.medium.poles.empty()};
   }
 
   template <class T>
@@ -177,9 +180,19 @@ struct Operator::Impl {
     if (of.medium()) {
       SweepSums sums = at.back->sums();
       made.energy = std::move(sums.energy);
+      made.poles = poles_of(sums);
       made.medium = medium_of(std::move(sums));
     }
     if (of.sources) made.sources = series().gradient_of_amplitudes(shot.points.sources, sources);
+    return made;
+  }
+
+  [[nodiscard]] std::vector<DebyePole> poles_of(const SweepSums& sums) const {
+    std::vector<DebyePole> made = pole_gradient_of(sums, problem.medium, problem.grid, problem.dt);
+    for (DebyePole& pole : made)
+      for (auto* group : {&pole.deps, &pole.tau})
+        for (std::vector<double>& values : *group)
+          for (double& value : values) value *= static_cast<double>(plan.layout.interval);
     return made;
   }
 
@@ -199,6 +212,8 @@ struct Operator::Impl {
     if (!settings.device.is_cpu())
       throw Error(ErrorKind::not_supported, "products with a Hessian are not computed on a GPU").hint("run on the CPU");
     const bool full = which == Hessian::full;
+    Wanted sums_of = wanted(of);
+    sums_of.poles = false;
     if (full && problem.loss == LossForm::exponential)
       throw Error(ErrorKind::not_supported, "the Hessian of a run with exponential loss is not known")
           .hint("take the semi-implicit form, or the product of Gauss and Newton");
@@ -220,13 +235,13 @@ struct Operator::Impl {
     std::vector<double> sources(amplitudes.size());
     if (full) {
       SecondBackPropagator<T> back(problem, change);
-      back.run(shot.points, inner_steps(), inner, inner_change, trajectory.background(), trajectory.change(),
-               wanted(of), sources);
+      back.run(shot.points, inner_steps(), inner, inner_change, trajectory.background(), trajectory.change(), sums_of,
+               sources);
       if (of.medium()) made.medium = medium_of(back.sums());
     } else {
       if (!at.back) at.back.emplace(problem, settings.threads);
       at.back->clear_sums();
-      at.back->run(shot.points, inner_steps(), inner_change, &trajectory.background(), wanted(of), sources);
+      at.back->run(shot.points, inner_steps(), inner_change, &trajectory.background(), sums_of, sources);
       if (of.medium()) made.medium = medium_of(at.back->sums());
     }
     if (of.sources) made.sources = series().gradient_of_amplitudes(shot.points.sources, sources);
@@ -307,10 +322,11 @@ StorageRequest Operator::storage_request(const GradientOf& of, double highest_fr
       made.layout.box.last[dimension(axis)] = grid.low(axis) + grid.cells(axis);
     }
   for (const Component c : grid.components())
-    if (is_electric(c) ? of.eps_r || of.sigma || of.energy : of.mu_r) made.layout.components.push_back(c);
+    if (is_electric(c) ? of.eps_r || of.sigma || of.poles || of.energy : of.mu_r) made.layout.components.push_back(c);
   const bool both = impl_->problem.loss == LossForm::exponential || of.mu_r;
   made.layout.difference = of.eps_r || both;
-  made.layout.sum = of.sigma || impl_->problem.loss == LossForm::exponential;
+  made.layout.sum = of.sigma || of.poles || impl_->problem.loss == LossForm::exponential;
+  if (of.poles) made.layout.poles = std::ssize(impl_->problem.medium.poles);
   made.precision = impl_->settings.precision;
   made.steps = inner_steps();
   made.ratio = ratio();
@@ -321,6 +337,8 @@ StorageRequest Operator::storage_request(const GradientOf& of, double highest_fr
 }
 
 void Operator::prepare_gradient(const GradientOf& of, const StoragePlan& plan, const TierBudgets& budgets) {
+  if (of.poles && !impl_->settings.device.is_cpu())
+    throw Error(ErrorKind::not_supported, "gradients of Debye poles are not computed on a GPU").hint("run on the CPU");
   impl_->of = of;
   impl_->plan = plan;
   impl_->budgets = budgets;

@@ -36,15 +36,17 @@ struct OperatorSettings {
 /// Which derivatives a gradient is asked for.
 struct GradientOf {
   bool eps_r = true, sigma = true, mu_r = false, sources = false;
+  bool poles = false;   ///< also deps and tau of Debye poles, on the CPU
   bool energy = false;  ///< also the sum of E^2 over the steps, of sampled ones their mean or difference
   PaddingGradient padding = PaddingGradient::exact;
-  [[nodiscard]] bool medium() const { return eps_r || sigma || mu_r || energy; }
+  [[nodiscard]] bool medium() const { return eps_r || sigma || mu_r || poles || energy; }
 };
 
 struct ShotGradient {
   double value = 0;
-  ComponentChange medium{};       ///< of eps_r, sigma (with poles eps_r is eps_inf) and mu_r, those asked for
-  std::vector<double> sources{};  ///< [source][step]
+  ComponentChange medium{};  ///< of eps_r, sigma (with poles eps_r is eps_inf) and mu_r, those asked for
+  std::vector<DebyePole> poles{};
+  std::vector<double> sources{};                ///< [source][step]
   std::array<std::vector<double>, 3> energy{};  ///< at Ex, Ey, Ez
 };
 

@@ -58,6 +58,7 @@ FieldSamples<T>::FieldSamples(SampleLayout layout, Index most_steps, Tier tier, 
       in_place_(lies_in_place(tier, encoding, device)) {
   for (std::size_t i = 0; i < layout_.components.size(); ++i)
     order_[static_cast<std::size_t>(layout_.components[i])] = static_cast<Index>(i);
+  if (in_place_ && device.is_cpu()) touch(layout_.samples(most_steps));
   if (!in_place_)
     for (auto& buffer : buffers_) buffer = Array::zeros(device, {pieces_ * piece_size_}, dtype_of<T>);
   if (layout_.interval > 1)
@@ -77,6 +78,30 @@ Index FieldSamples<T>::place(std::size_t quantity, Component c, Index k, Index j
   const NodeBox& box = layout_.box;
   const Index which = static_cast<Index>(quantity * layout_.components.size()) + order_[static_cast<std::size_t>(c)];
   return ((which * box.extent(0) + k - box.first[0]) * box.extent(1) + j - box.first[1]) * box.extent(2);
+}
+
+/// Behind the fields, E as they come.
+template <class T>
+Index FieldSamples<T>::pole_place(std::size_t pole, Component c, Index k, Index j) const {
+  const auto electric = std::count_if(layout_.components.begin(), layout_.components.end(), is_electric);
+  const Index fields = layout_.elements() - layout_.poles * electric * layout_.box.count();
+  Index which = 0;
+  for (const Component each : layout_.components) {
+    if (each == c) break;
+    which += is_electric(each) ? 1 : 0;
+  }
+  return fields + (static_cast<Index>(pole) * electric + which) * layout_.box.count() + place(0, c, k, j) -
+         order_[static_cast<std::size_t>(c)] * layout_.box.count();
+}
+
+template <class T>
+void FieldSamples<T>::copy_poles(const PoleRows& poles, Index k) {
+  const NodeBox& box = layout_.box;
+  if (k < box.first[0] || k >= box.last[0]) return;
+  for (std::size_t p = 0; p < static_cast<std::size_t>(layout_.poles); ++p)
+    for (const Component c : layout_.components)
+      for (Index j = box.first[1]; is_electric(c) && j < box.last[1]; ++j)
+        std::copy_n(poles(p, c, k, j) + box.first[2], box.extent(2), to_ + pole_place(p, c, k, j));
 }
 
 template <class T>
@@ -129,7 +154,7 @@ void FieldSamples<T>::change_of_plane(const Rows& fields, bool electric, Index k
 
 /// to_ is null in steps that are not sampled.
 template <class T>
-PlaneHooks FieldSamples<T>::hooks(const Rows& fields) {
+PlaneHooks FieldSamples<T>::hooks(const Rows& fields, const PoleRows& poles) {
   const bool changes = layout_.interval > 1;
   const auto before = [&, changes](bool electric) {
     return [this, fields, changes, electric](Index k) {
@@ -142,6 +167,11 @@ PlaneHooks FieldSamples<T>::hooks(const Rows& fields) {
     };
   };
   PlaneHooks made{.before_electric = before(true)};
+  if (layout_.poles > 0)
+    made.before_electric = [this, poles, fields = before(true)](Index k) {
+      fields(k);
+      if (to_ != nullptr) copy_poles(poles, k);
+    };
   if (changes) made.after_electric = after(true);
   if (!layout_.has_magnetic()) return made;
   made.before_magnetic = before(false);
@@ -182,10 +212,11 @@ void FieldSamples<T>::record(const RecordedRun<T>& run, Index first, Index count
   queue_ = run.fields.stream();
   if (queue_ != nullptr) return record_on_gpu(run, first, count, record);
   const Rows rows = [&](Component c, Index k, Index j) { return run.fields.row(c, k, j); };
+  const PoleRows poles = [&](std::size_t p, Component c, Index k, Index j) { return run.fields.pole_row(p, c, k, j); };
   begin_run(first);
   run.advance(first, count, record,
               {.before = [&](Index n) { before_step(first + n); },
-               .planes = hooks(rows),
+               .planes = hooks(rows, poles),
                .after = [&](Index, const Propagator<T>&) { after_step(); }});
   end_run(rows, first + count);
 }

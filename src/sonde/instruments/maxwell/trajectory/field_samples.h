@@ -41,20 +41,26 @@ class FieldSamples : public KeptFields<T> {
 
   /// The same in parts, for runs that are driven otherwise: fields by rows [x] of a component. On the CPU.
   using Rows = std::function<const T*(Component c, Index k, Index j)>;
+  using PoleRows = std::function<const T*(std::size_t pole, Component c, Index k, Index j)>;
   void begin_run(Index first_step);
   void before_step(Index step);
-  [[nodiscard]] PlaneHooks hooks(const Rows& fields);
+  [[nodiscard]] PlaneHooks hooks(const Rows& fields, const PoleRows& poles = {});
   void after_step();
   void end_run(const Rows& fields, Index last_step);
 
   [[nodiscard]] NodeBox box() const override { return layout_.box; }
   [[nodiscard]] bool begin_step(Index n) override;
   [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override;
+  [[nodiscard]] const T* pole_row(std::size_t pole, Component c, Index k, Index j) const override {
+    return layout_.poles > 0 ? at_ + pole_place(pole, c, k, j) : nullptr;
+  }
   [[nodiscard]] Stream* stream() const override { return queue_; }
 
  private:
   void record_on_gpu(const RecordedRun<T>& run, Index first, Index count, std::span<double> record);
   [[nodiscard]] Index place(std::size_t quantity, Component c, Index k, Index j) const;
+  [[nodiscard]] Index pole_place(std::size_t pole, Component c, Index k, Index j) const;
+  void copy_poles(const PoleRows& poles, Index k);
   void touch(Index samples);
   void begin_sample(Index sample);
   void end_sample();

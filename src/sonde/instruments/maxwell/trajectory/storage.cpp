@@ -182,7 +182,8 @@ bool SampleLayout::has_magnetic() const {
 
 Index SampleLayout::elements() const {
   const Index quantities = interval == 1 ? 1 : (difference ? 1 : 0) + (sum ? 1 : 0);
-  return static_cast<Index>(components.size()) * quantities * box.count();
+  const auto electric = std::count_if(components.begin(), components.end(), is_electric);
+  return (static_cast<Index>(components.size()) * quantities + poles * electric) * box.count();
 }
 
 double longest_interval(double highest_frequency, double dt) {

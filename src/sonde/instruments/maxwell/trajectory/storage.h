@@ -46,6 +46,7 @@ struct SampleLayout {
   /// n, where n is a multiple.
   Index interval = 1;
   bool difference = true, sum = true;  ///< which of them
+  Index poles = 0;                     ///< whose polarisation before the step is kept too, of all E
 
   [[nodiscard]] bool has_magnetic() const;
   /// Of one sample, in elements.

@@ -26,6 +26,9 @@ class StoredRun : public Trajectory<T> {
   [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override {
     return samples_.row(c, k, j);
   }
+  [[nodiscard]] const T* pole_row(std::size_t pole, Component c, Index k, Index j) const override {
+    return samples_.pole_row(pole, c, k, j);
+  }
   [[nodiscard]] Stream* stream() const override { return samples_.stream(); }
 
  private:

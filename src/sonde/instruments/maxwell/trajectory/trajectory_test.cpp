@@ -51,19 +51,21 @@ struct Shot {
 
   struct Gradient {
     ComponentChange medium;
+    std::vector<DebyePole> poles;
     std::vector<double> record, sources;
     std::array<std::vector<double>, 3> energy;
   };
   template <class T>
   [[nodiscard]] Gradient gradient(const Kept& how, Device device = Device::cpu()) const {
     Propagator<T> fields(problem, device);
-    const StoragePlan plan{.mode = how.mode,
-                           .encoding = how.encoding,
-                           .layout = layout(how),
-                           .steps = steps,
-                           .states = how.states,
-                           .block_steps = how.block_steps,
-                           .state_bytes = fields.state_bytes()};
+    StoragePlan plan{.mode = how.mode,
+                     .encoding = how.encoding,
+                     .layout = layout(how),
+                     .steps = steps,
+                     .states = how.states,
+                     .block_steps = how.block_steps,
+                     .state_bytes = fields.state_bytes()};
+    plan.layout.poles = device.is_cpu() ? std::ssize(problem.medium.poles) : 0;
     const TierBudgets budgets = TierBudgets::around(device, Budget(1U << 30U, "a test"));
     const auto trajectory = make_trajectory<T>(plan, budgets, device);
     Gradient made;
@@ -71,9 +73,11 @@ struct Shot {
     made.sources.resize(amplitudes.size());
     trajectory->run(fields, points, steps, amplitudes, made.record);
     BackPropagator<T> back(problem, device);
-    back.run(points, steps, residual, trajectory.get(), {.magnetic = true, .energy = true}, made.sources);
+    back.run(points, steps, residual, trajectory.get(),
+             {.magnetic = true, .energy = true, .poles = plan.layout.poles > 0}, made.sources);
     const SweepSums sums = back.sums();
     made.energy = sums.energy;
+    made.poles = pole_gradient_of(sums, problem.medium, problem.grid, problem.dt);
     made.medium = gradient_of(sums, problem.medium, problem.grid, problem.dt, problem.loss);
     for (auto* values : {&made.medium.eps_r, &made.medium.sigma, &made.medium.mu_r})
       for (std::vector<double>& each : *values)
@@ -99,18 +103,24 @@ TEST_P(KeptRun, GivesTheGradientOfTheReference) {
   const reference::Gradient wanted =
       reference::vjp(shot.problem, shot.points, sources, make_state(shot.problem), residual);
   const auto made = shot.gradient<double>({});
-  for (std::size_t c = 0; c < 3; ++c)
-    for (const auto& [a, b] : {std::pair(&made.medium.eps_r[c], &wanted.medium.eps_r[c]),
-                               std::pair(&made.medium.sigma[c], &wanted.medium.sigma[c]),
-                               std::pair(&made.medium.mu_r[c], &wanted.medium.mu_r[c])}) {
-      double most = 0, apart = 0;
-      for (std::size_t i = 0; i < b->size(); ++i) {
-        most = std::max(most, std::abs((*b)[i]));
-        apart = std::max(apart, std::abs((*b)[i] - (*a)[i]));
-      }
-      // Rounding of 25 steps.
-      EXPECT_LE(apart, 1e-11 * most);
+  const auto compare = [](const std::vector<double>& a, const std::vector<double>& b) {
+    double most = 0, apart = a.size() == b.size() ? 0 : 1;
+    for (std::size_t i = 0; i < b.size() && i < a.size(); ++i) {
+      most = std::max(most, std::abs(b[i]));
+      apart = std::max(apart, std::abs(b[i] - a[i]));
     }
+    // Rounding of 25 steps.
+    EXPECT_LE(apart, 1e-11 * most);
+  };
+  for (std::size_t c = 0; c < 3; ++c) {
+    compare(made.medium.eps_r[c], wanted.medium.eps_r[c]);
+    compare(made.medium.sigma[c], wanted.medium.sigma[c]);
+    compare(made.medium.mu_r[c], wanted.medium.mu_r[c]);
+    for (std::size_t p = 0; p < wanted.poles.size(); ++p) {
+      compare(made.poles[p].deps[c], wanted.poles[p].deps[c]);
+      compare(made.poles[p].tau[c], wanted.poles[p].tau[c]);
+    }
+  }
 }
 
 TEST_P(KeptRun, HasTheSameBitsFromDiskAndComputedAgain) {
@@ -125,6 +135,7 @@ TEST_P(KeptRun, HasTheSameBitsFromDiskAndComputedAgain) {
     EXPECT_EQ(made.medium.eps_r, host.medium.eps_r);
     EXPECT_EQ(made.medium.sigma, host.medium.sigma);
     EXPECT_EQ(made.medium.mu_r, host.medium.mu_r);
+    for (std::size_t p = 0; p < host.poles.size(); ++p) EXPECT_EQ(made.poles[p].tau, host.poles[p].tau);
   }
 }
 

@@ -35,10 +35,11 @@ struct GradientOptions : ModelOptions {
                {.help = "the gradient and the misfit; unset: MODEL_gradient.h5 beside the model",
                 .metavar = "FILE.h5|.nc|.npz",
                 .letter = 'o'});
-    fields.add("wrt", wrt,
-               {.help = "what is differentiated by: eps_r, sigma, mu_r, source; several with commas",
-                .metavar = "NAME,...",
-                .check = require_wrt});
+    fields.add(
+        "wrt", wrt,
+        {.help = "what is differentiated by: eps_r, sigma, mu_r, debye (deps and tau), source; several with commas",
+         .metavar = "NAME,...",
+         .check = require_wrt});
     fields.choice(
         "padding", padding, {{"exact", PaddingGradient::exact}, {"frozen", PaddingGradient::frozen}},
         {.help = "whether elements at the edge get what their copies in the layers get, or the layers are a "
@@ -56,8 +57,9 @@ struct GradientOptions : ModelOptions {
   static void require_wrt(std::string_view text, std::string_view where) {
     for (const std::string_view word : split(text, ','))
       if (const std::string_view bare = trim(word);
-          bare != "eps_r" && bare != "sigma" && bare != "mu_r" && bare != "source")
-        throw Error(ErrorKind::usage, fmt::format("{}: \"{}\"; expected eps_r, sigma, mu_r or source", where, bare));
+          bare != "eps_r" && bare != "sigma" && bare != "mu_r" && bare != "debye" && bare != "source")
+        throw Error(ErrorKind::usage,
+                    fmt::format("{}: \"{}\"; expected eps_r, sigma, mu_r, debye or source", where, bare));
   }
   [[nodiscard]] GradientOf of() const {
     const auto wants = [&](std::string_view wanted) {
@@ -70,6 +72,7 @@ struct GradientOptions : ModelOptions {
             .sigma = wants("sigma"),
             .mu_r = wants("mu_r"),
             .sources = wants("source"),
+            .poles = wants("debye"),
             .padding = padding};
   }
 };
@@ -135,6 +138,8 @@ void native_gradient(const GradientOptions& options, Run& run) {
           .hint("leave it out; fwi weighs records");
   ObservedData observed = read_data(file, run);
   Experiment experiment = experiment_of(options, file, run);
+  if (options.of().poles && experiment.poles.empty())
+    throw Error(ErrorKind::bad_input, options.named() + ": no Debye poles to differentiate by");
   require_recorded_by(experiment, observed, file.data.file);
   StorageSettings storage = file.storage.settings();
   storage.force = options.force;
@@ -160,6 +165,9 @@ void native_gradient(const GradientOptions& options, Run& run) {
 void gprmax_gradient(const GradientOptions& options, Run& run) {
   refuse_tables(options, run);
   refuse_ranks(run);
+  if (options.of().poles)
+    throw Error(ErrorKind::not_supported, options.input + ": poles of a model of gprMax have no gradient")
+        .hint("take a native model");
   (void)run.device();
   auto preparing = run.report().phase("prepare");
   RunFile lent;
