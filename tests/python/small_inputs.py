@@ -124,7 +124,7 @@ def radar(folder):
         file["model"].attrs["spacing"] = 0.05
     (folder / "strip.toml").write_text('[model]\nfile = "strip.h5"\n' + STRIP)
     sonde.run("maxwell run", folder / "strip.toml", output=folder / "records.h5")
-    inverted = (folder / "strip.toml").read_text().replace("sources = [4, 3, 8, 3]", "sources = [4, 3]").replace("nt = 160", "nt = 160\ndt = 8e-11")
+    inverted = (folder / "strip.toml").read_text().replace("sources = [4, 3, 8, 3]", "sources = [4, 3]").replace("nt = 160", "nt = 160\ndt = 1.6e-10")
     inverted += '[data]\nfile = "one_shot.h5"\n[inversion]\neps_r_bounds = [2, 9]\n[[inversion.stage]]\niterations = 3\n'
     (folder / "fwi.toml").write_text(inverted)
     (folder / "coarse_fwi.toml").write_text(inverted.replace("f0 = 100e6", "f0 = 1e9"))

@@ -145,6 +145,14 @@ TEST(MaxwellRunFile, AnExplainedFileReadsAsItIs) {
   expect_same(experiment_from(text), experiment_from(strip));
 }
 
+TEST(MaxwellRunFile, AnExplainedFileHasTheStagesOfAnInversion) {
+  EXPECT_THAT(commented_run_file(RunFile()), HasSubstr("\n# [[inversion.stage]]\n# fmax = "));
+  RunFile file, again;
+  file.parse(strip + "[[inversion.stage]]\nfmax = 60e6\n[[inversion.stage]]\niterations = 7\n", "run.toml");
+  again.parse(commented_run_file(file), "again.toml");
+  EXPECT_EQ(again.text(), file.text());
+}
+
 TEST(MaxwellRunFile, ItsPageNamesEveryTable) {
   const std::string page = run_file_reference();
   for (const std::string& name : RunFile().tables().names()) EXPECT_THAT(page, HasSubstr("[" + name + "]"));
