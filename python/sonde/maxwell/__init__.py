@@ -15,12 +15,13 @@ has the derivative: ``lin.jvp(d)``, ``lin.vjp(r)``, ``lin.second_vjp(d, r)``, ``
 
 from __future__ import annotations
 
-from .._verbs.maxwell import plot, run, verify
+from .._verbs.maxwell import born, convert, fwi, gradient, init, plot, run, verify
 from ._model import (CPML, Acquisition, CallbackState, DebyeDispersion, Discretization, EMDirection, EMGradient, EMModel,
                      ExecutionOptions, Experiment, Observers, StorageOptions)
 from ._operator import Forward, Linearization, Maxwell3D, MaxwellTM
 from ._wavelets import cfl_condition, gaussian, gaussian_derivative, morlet, ricker, sine_burst
 
-__all__ = ["Acquisition", "CPML", "CallbackState", "DebyeDispersion", "Discretization", "EMDirection", "EMGradient", "EMModel",
-           "ExecutionOptions", "Experiment", "Forward", "Linearization", "Maxwell3D", "MaxwellTM", "Observers", "StorageOptions",
-           "cfl_condition", "gaussian", "gaussian_derivative", "morlet", "plot", "ricker", "run", "sine_burst", "verify"]
+__all__ = ["Acquisition", "CPML", "CallbackState", "DebyeDispersion", "Discretization", "EMDirection", "EMGradient",
+           "EMModel", "ExecutionOptions", "Experiment", "Forward", "Linearization", "Maxwell3D", "MaxwellTM", "Observers",
+           "StorageOptions", "born", "cfl_condition", "convert", "fwi", "gaussian", "gaussian_derivative", "gradient", "init",
+           "morlet", "plot", "ricker", "run", "sine_burst", "verify"]
