@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
-
 #include <functional>
-#include <string>
 #include <variant>
 
-#include "sonde/engine/base/error.h"
 #include "sonde/instruments/maxwell/grid/precision.h"
 #include "sonde/instruments/maxwell/propagate/energy_meter.h"
 
@@ -46,13 +42,7 @@ class LiveFields {
   [[nodiscard]] bool edited() const { return edited_; }
 
  private:
-  void require(Component c) const {
-    if (grid().has(c)) return;
-    std::string there;
-    for (const Component each : grid().components())
-      there += fmt::format("{}{}", there.empty() ? "" : ", ", name(each));
-    throw Error(ErrorKind::bad_input, fmt::format("{}: the fields of this run are {}", name(c), there));
-  }
+  void require(Component c) const;
   template <class T>
   [[nodiscard]] View<T, 3> cut(View<T, 3> whole, Part part) const {
     if (part == Part::padded) return whole;
