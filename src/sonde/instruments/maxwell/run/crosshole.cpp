@@ -79,8 +79,8 @@ Experiment refined(const Experiment& experiment, Index finer, int order) {
 }  // namespace
 
 std::string crosshole_run_file() {
-  return "# sonde: two boreholes 4 m apart, sources in one, receivers in the other. `sonde maxwell init --example "
-         "crosshole`\n"
+  return "# sonde: two boreholes 4 m apart, sources in one, receivers in the other. "
+         "`sonde maxwell init --example crosshole`\n"
          "# writes this file beside records of ground that it does not know; `sonde maxwell fwi` finds that ground.\n"
          "[model]\n"
          "title = \"Crosshole\"\n"
