@@ -129,6 +129,7 @@ def radar(folder):
     (folder / "fwi.toml").write_text(inverted)
     (folder / "coarse_fwi.toml").write_text(inverted.replace("f0 = 100e6", "f0 = 1e9"))
     sonde.run("maxwell run", folder / "fwi.toml", output=folder / "one_shot.h5", set=["model.eps_r=4.2"])
+    sonde.run("maxwell gradient", folder / "fwi.toml", output=folder / "gradient.h5")
     sonde.run("maxwell fwi", folder / "fwi.toml", output=folder / "parted_fwi", set=["output.checkpoint_every=1"])
     sonde.run("maxwell run", folder / "radar.in", output=folder / "radar_line.out", runs=3)
     sonde.run("maxwell convert", folder / "radar_line_merged.out", folder / "line.dt1")

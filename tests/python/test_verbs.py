@@ -154,6 +154,8 @@ TABLE = {
                                             "n_theta": 5, "n_zeta": 5, "n_xi": 4}),
     "neoclassical profile": (["{folder}/Dij.h5"], {"output": "{out}/t.h5", "rho": "0.5", "energies": 8, "E_r_points": 20}),
     "maxwell run": (["{folder}/radar.in"], {"output": "{out}/r.out", "runs": 2}),
+    "maxwell gradient": (["{folder}/fwi.toml"], {"output": "{out}/g.h5", "wrt": ["eps_r,source"]}),
+    "maxwell born": (["{folder}/fwi.toml"], {"direction": "{folder}/gradient.h5", "output": "{out}/b.h5"}),
     "maxwell fwi": (["{folder}/fwi.toml"], {"output": "{out}/fwi"}),
     "maxwell init": (["{folder}/strip.h5"], {"output": "{out}/new.toml"}),
     "maxwell plot": (["{folder}/radar.out"], {"output": "{out}/p.svg"}),
@@ -240,7 +242,7 @@ def test_without_output_nothing_is_written(verb, inputs, tmp_path, monkeypatch):
         pytest.skip("no test data")
     monkeypatch.chdir(tmp_path)
     words = [filled(word, inputs, tmp_path) for word in positional if "{out}" not in word]
-    given = {key: value for key, value in settings.items() if key != "output"}
+    given = {key: filled(value, inputs, tmp_path) for key, value in settings.items() if key != "output"}
     before = all_files(tmp_path, inputs["folder"], inputs["scan"].parent)
     try:
         found = sonde.run(verb, *words, **given)

@@ -141,7 +141,7 @@ def gradient(input: Text | None = None, *, set: Text | None = None, observed: Te
     sampling_interval : str (K|auto), default '1'
         steps between stored fields; auto: as many as are safe for the highest frequency
     bytes_limit_device : int or str, default unset
-        stored fields in memory of the device; unset: 60 % of what is free
+        stored fields in memory of the device, which is the host for work on the CPU; unset: 60 % of what is free
     bytes_limit_host : int or str, default unset
         stored fields in memory of the host; unset: 60 % of what is free
     storage_path : str (FOLDER), default ''
@@ -318,7 +318,7 @@ def init(input: Text | None = None, *, output: Text | None = None, example: Text
         native model to begin with
     output : str (FILE.toml), default ''
         the run file; empty prints it
-    example : str (NAME), default unset
+    example : str (NAME), default ''
         crosshole: the run file of an inversion, with the records that it needs beside it
     set : list of str, default []
         a setting to begin with, for instance model.eps_r=eps.npy

@@ -117,7 +117,8 @@ struct ExperimentWaves::Impl {
       request.device_bytes = free_there > held ? free_there - held : 0;
     }
     StorageSettings each = settings.storage;
-    if (each.bytes_limit_host) each.bytes_limit_host = *each.bytes_limit_host / count;
+    for (auto* limit : {&each.bytes_limit_host, &each.bytes_limit_device})
+      if (*limit) *limit = **limit / count;
     return plan_storage(request, each);
   }
 

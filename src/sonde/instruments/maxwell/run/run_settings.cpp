@@ -160,7 +160,8 @@ void StorageTable::describe(Fields& fields) {
               .metavar = "K|auto",
               .check = require_interval});
   fields.add("bytes_limit_device", bytes_limit_device,
-             {.help = "stored fields in memory of the device; unset: 60 % of what is free"});
+             {.help = "stored fields in memory of the device, which is the host for work on the CPU; unset: 60 % of "
+                      "what is free"});
   fields.add("bytes_limit_host", bytes_limit_host,
              {.help = "stored fields in memory of the host; unset: 60 % of what is free"});
   fields.add("path", path,

@@ -59,11 +59,17 @@ struct Room {
   [[nodiscard]] StorageMode nearest() const { return on_gpu ? StorageMode::device : StorageMode::host; }
 };
 
+/// Of the host's memory; for work on the CPU the device is the host.
+std::optional<std::size_t> host_limit(const StorageRequest& request, const StorageSettings& settings) {
+  if (request.device_bytes || !settings.bytes_limit_device) return settings.bytes_limit_host;
+  return std::min(*settings.bytes_limit_device, settings.bytes_limit_host.value_or(*settings.bytes_limit_device));
+}
+
 Room room_of(const StorageRequest& request, const StorageSettings& settings) {
   const std::size_t device = request.device_bytes.value_or(0);
   return {.on_gpu = request.device_bytes.has_value(),
           .device = std::min(device, settings.bytes_limit_device.value_or(device)),
-          .host = std::min(request.host_bytes, settings.bytes_limit_host.value_or(request.host_bytes)),
+          .host = std::min(request.host_bytes, host_limit(request, settings).value_or(request.host_bytes)),
           .disk = request.disk_bytes};
 }
 
@@ -229,7 +235,7 @@ StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& s
   }
   const Way way = possible.front();
   Room within = room;
-  if (!any && !settings.bytes_limit_host && !room.on_gpu)
+  if (!any && !host_limit(request, settings) && !room.on_gpu)
     within.host = std::min(room.host, bytes_of_one_repetition(request, way.encoding, way.interval));
   std::optional<StoragePlan> plan = recomputed(request, within, way.encoding, way.interval);
   if (!plan) {

@@ -58,6 +58,11 @@ TEST(StoragePlan, KeepsMoreOfARunThatIsComputedAgainWhereMemoryAllows) {
             plan_storage(hundred_squared(2'000'000), {.mode = StorageMode::recompute}).forward_runs);
 }
 
+TEST(StoragePlan, TakesALimitOfTheDeviceForThatOfTheHostOnTheCpu) {
+  EXPECT_EQ(plan_storage(hundred_squared(all_of_it, 2 * all_of_it), {.bytes_limit_device = 1'000'000}).mode,
+            StorageMode::disk);
+}
+
 TEST(StoragePlan, TakesTheSmallerLimit) {
   const StoragePlan plan = plan_storage(hundred_squared(all_of_it, 2 * all_of_it), {.bytes_limit_host = 1'000'000});
   EXPECT_EQ(plan.mode, StorageMode::disk);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,14 +21,14 @@ namespace {
 
 /// FieldInfo::check.
 void require_example(std::string_view text, std::string_view where) {
-  if (text != "crosshole")
+  if (!text.empty() && text != "crosshole")
     throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not a known example; expected crosshole", where, text));
 }
 
 struct InitOptions {
   std::string input, output;
   std::vector<std::string> set;
-  std::optional<std::string> example;
+  std::string example;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "native model to begin with", .metavar = "MODEL.h5", .optional = true});
     fields.add("output", output, {.help = "the run file; empty prints it", .metavar = "FILE.toml", .letter = 'o'});
@@ -67,11 +66,11 @@ void write_run_file(const std::string& path, const std::string& text, Run& run) 
 
 void run_init(const InitOptions& options, Run& run) {
   if (!options.output.empty()) require_place(options.output);
-  if (options.example) {
+  if (!options.example.empty()) {
     if (!options.input.empty() || !options.set.empty())
       throw Error(ErrorKind::usage, setting("example") + " is a run file of its own: it takes no model and no settings")
           .hint("change the file that it writes");
-    return write_crosshole(options.output.empty() ? *options.example + ".toml" : options.output, run);
+    return write_crosshole(options.output.empty() ? options.example + ".toml" : options.output, run);
   }
   RunFile file;
   Problems problems;
