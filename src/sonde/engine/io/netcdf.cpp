@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "sonde/engine/array/visit_real.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/file.h"
@@ -34,51 +35,8 @@ netcdf::Header read_netcdf_header(const File& file) {
   }
 }
 
-template <class T>
-void append(const Array& array, std::vector<double>& numbers) {
-  const auto* elements = static_cast<const T*>(array.data());
-  for (Index i = 0; i < array.count(); ++i) numbers.push_back(static_cast<double>(elements[i]));
-}
-
-std::vector<double> as_double(const Array& array) {
-  std::vector<double> numbers;
-  numbers.reserve(static_cast<std::size_t>(array.count()));
-  switch (array.dtype()) {
-    case DType::u8:
-      append<std::uint8_t>(array, numbers);
-      break;
-    case DType::u16:
-      append<std::uint16_t>(array, numbers);
-      break;
-    case DType::u32:
-      append<std::uint32_t>(array, numbers);
-      break;
-    case DType::u64:
-      append<std::uint64_t>(array, numbers);
-      break;
-    case DType::i8:
-      append<std::int8_t>(array, numbers);
-      break;
-    case DType::i16:
-      append<std::int16_t>(array, numbers);
-      break;
-    case DType::i32:
-      append<std::int32_t>(array, numbers);
-      break;
-    case DType::i64:
-      append<std::int64_t>(array, numbers);
-      break;
-    case DType::f32:
-      append<float>(array, numbers);
-      break;
-    case DType::f64:
-      append<double>(array, numbers);
-      break;
-    default:
-      break;  // complex elements are no numbers of NetCDF; numbers() has refused them
-  }
-  return numbers;
-}
+/// Complex elements are no numbers of NetCDF; numbers() has refused them.
+std::vector<double> as_double(const Array& array) { return real_values(array).value_or(std::vector<double>{}); }
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sonde/engine/array/visit_real.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/file.h"
 #include "sonde/engine/io/hdf5.h"
@@ -47,39 +48,6 @@ struct Entry {
 };
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-template <class T>
-std::vector<double> converted(const Array& array) {
-  const auto* from = static_cast<const T*>(array.data());
-  return std::vector<double>(from, from + array.count());
-}
-
-std::vector<double> as_doubles(const Array& array) {
-  switch (array.dtype()) {
-    case DType::u8:
-      return converted<std::uint8_t>(array);
-    case DType::u16:
-      return converted<std::uint16_t>(array);
-    case DType::u32:
-      return converted<std::uint32_t>(array);
-    case DType::u64:
-      return converted<std::uint64_t>(array);
-    case DType::i8:
-      return converted<std::int8_t>(array);
-    case DType::i16:
-      return converted<std::int16_t>(array);
-    case DType::i32:
-      return converted<std::int32_t>(array);
-    case DType::i64:
-      return converted<std::int64_t>(array);
-    case DType::f32:
-      return converted<float>(array);
-    case DType::f64:
-      return converted<double>(array);
-    default:
-      return {};
-  }
-}
 
 /// A box of an array that is in memory.
 Array box_of(const Array& whole, const Shape& first, const Shape& count) {
@@ -454,7 +422,7 @@ void StoredResult::take_entries() {
       const int from_end = entry.shape.rank() - i;
       const auto pixels = static_cast<int>(entry.pixel.size());
       if (const Entry* places = places_of(entry, at, entries); places != nullptr && places != &entry) {
-        axis.places = as_doubles(source_->read(places->name, Shape{0}, places->shape));
+        axis.places = real_values(source_->read(places->name, Shape{0}, places->shape)).value_or(std::vector<double>{});
         axis.unit = places->unit;
         axes.push_back(places);
       } else if (from_end <= 2 && pixels > 0) {
@@ -496,7 +464,7 @@ std::vector<std::vector<double>> complex_planes(const Array& array) {
 std::vector<std::vector<double>> planes_of(const Array& array) {
   if (array.dtype() == DType::c64) return complex_planes<float>(array);
   if (array.dtype() == DType::c128) return complex_planes<double>(array);
-  return {as_doubles(array)};
+  return {real_values(array).value_or(std::vector<double>{})};
 }
 
 }  // namespace sonde::panel

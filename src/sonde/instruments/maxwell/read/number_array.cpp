@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sonde/engine/array/visit_real.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/declared_size.h"
@@ -19,42 +20,6 @@
 
 namespace sonde::maxwell {
 namespace {
-
-template <class T>
-std::vector<double> converted(const Array& array) {
-  const auto* first = static_cast<const T*>(array.data());
-  std::vector<double> made(static_cast<std::size_t>(array.count()));
-  std::transform(first, first + made.size(), made.begin(), [](T value) { return static_cast<double>(value); });
-  return made;
-}
-
-/// Of a contiguous array; nothing for complex elements.
-std::optional<std::vector<double>> real_values(const Array& array) {
-  switch (array.dtype()) {
-    case DType::u8:
-      return converted<std::uint8_t>(array);
-    case DType::u16:
-      return converted<std::uint16_t>(array);
-    case DType::u32:
-      return converted<std::uint32_t>(array);
-    case DType::u64:
-      return converted<std::uint64_t>(array);
-    case DType::i8:
-      return converted<std::int8_t>(array);
-    case DType::i16:
-      return converted<std::int16_t>(array);
-    case DType::i32:
-      return converted<std::int32_t>(array);
-    case DType::i64:
-      return converted<std::int64_t>(array);
-    case DType::f32:
-      return converted<float>(array);
-    case DType::f64:
-      return converted<double>(array);
-    default:
-      return std::nullopt;
-  }
-}
 
 /// A file, and what is meant inside of it.
 struct NumberFile {

@@ -43,6 +43,10 @@ MisfitGradient unpacked(const std::vector<double>& numbers, const GradientOf& of
   return made;
 }
 
+/// Bytes of a shot up to which it is measured whether several run faster at the same time: beyond, the fields are far
+/// larger than caches, and making more of them would cost more than it could tell.
+constexpr std::size_t largest_measured = std::size_t{64} << 20U;
+
 /// A model on which `waves` can be run: 1 where nothing moves.
 bool is_finite(const Model& model) {
   const auto finite = [](const std::vector<double>& values) {
@@ -88,11 +92,19 @@ struct ExperimentWaves::Impl {
     return {sources, receivers};
   }
 
+  /// What a gradient makes at most: with the energy, which is asked for now and then.
+  [[nodiscard]] GradientOf at_most() const {
+    GradientOf made = settings.of;
+    made.energy = true;
+    return made;
+  }
+
   /// Of one shot, without what its gradient keeps.
   [[nodiscard]] MemoryPlan of_one() const {
     MemoryPlan made;
     const auto [sources, receivers] = points();
-    operators.front().add_memory(made, sources, receivers, &settings.of);
+    const GradientOf of = at_most();
+    operators.front().add_memory(made, sources, receivers, &of);
     return made;
   }
 
@@ -102,7 +114,8 @@ struct ExperimentWaves::Impl {
   [[nodiscard]] MemoryPlan of_device() const {
     MemoryPlan made;
     const auto [sources, receivers] = points();
-    if (on_gpu()) operators.front().add_device_memory(made, sources, receivers, &settings.of);
+    const GradientOf of = at_most();
+    if (on_gpu()) operators.front().add_device_memory(made, sources, receivers, &of);
     return made;
   }
 
@@ -146,10 +159,10 @@ struct ExperimentWaves::Impl {
     if (on_gpu()) return {1, "a GPU runs one shot at a time"};
     if (settings.in_flight > 0) return {std::min(settings.in_flight, std::max<Index>(most, 1)), "asked for"};
     if (most <= 1) return {1, shots() <= 1 ? "one shot" : "one thread"};
+    if (of_one().peak_bytes > largest_measured) return {1, "a shot of this size keeps all threads busy"};
     if (!fits(most)) return {1, "memory has no space for more"};
-    const double together = seconds_of_steps(operators.front());
-    Operator alone = make_operator(experiment, Threads::one, settings.least_eps_r);
-    const double each = seconds_of_steps(alone) / static_cast<double>(most);
+    const double together = seconds_of_steps(Threads::all);
+    const double each = seconds_of_steps(Threads::one) / static_cast<double>(most);
     const std::string measured = fmt::format("a step takes {:.3g} us on all threads, {:.3g} us on one", together * 1e6,
                                              each * 1e6 * static_cast<double>(most));
     if (each < 0.9 * together) return {most, measured};
@@ -167,9 +180,11 @@ struct ExperimentWaves::Impl {
   }
 
   /// Per step, the best of three short runs of the first shot.
-  [[nodiscard]] double seconds_of_steps(Operator& waves) const {
+  [[nodiscard]] double seconds_of_steps(Threads threads) const {
     constexpr Index steps = 20;
+    const Operator& waves = operators.front();
     OperatorSettings brief = waves.settings();
+    brief.threads = threads;
     brief.steps = std::min(experiment.steps, steps);
     Operator short_run(waves.problem(), brief);
     std::vector<std::string> unsaid;

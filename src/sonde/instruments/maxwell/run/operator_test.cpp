@@ -114,9 +114,14 @@ TEST_P(OperatorOnEachDevice, GivesWhatTheCpuGives) {
 }
 
 TEST_P(OperatorOnEachDevice, SaysWhatAGpuDoesNot) {
-  if (device().is_cpu()) GTEST_SKIP() << "of a GPU";
   Operator waves = mixed_operator({}, steps, Precision::f32, device());
   const Shot shot = mixed_operator_shot(waves.problem(), steps);
+  if (device().is_cpu()) {
+    Index measured = 0;
+    (void)waves.forward(shot, {}, {.energy = [&](Index, const FieldEnergy&) { ++measured; }});
+    EXPECT_EQ(measured, steps);
+    return;
+  }
   EXPECT_EQ(
       sonde::testing::error_of(ErrorKind::not_supported,
                                [&] { (void)waves.forward(shot, {}, {.energy = [](Index, const FieldEnergy&) {}}); }),

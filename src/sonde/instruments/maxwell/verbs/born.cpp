@@ -53,7 +53,7 @@ void run_born(const BornOptions& options, Run& run) {
     throw Error(ErrorKind::not_supported, options.input + ": linearised runs take native models and run files");
   if (options.direction.empty())
     throw Error(ErrorKind::usage, setting("direction") + " is missing").hint("give the changes of the model");
-  const Ranks ranks = join_ranks(run);
+  const Ranks ranks = join_ranks(run, ranks_share);
   (void)run.device_for(why_not_on_gpu(ranks));
   auto preparing = run.report().phase("prepare");
   RunFile file;

@@ -109,9 +109,10 @@ void give_gradient(Contents contents, const StoragePlan& storage, double misfit,
   if (!options.plot.empty()) draw(gradient_chart(contents), options.plot, run);
 }
 
-TierBudgets budgets_of(const StorageSettings& storage, Run& run) {
+TierBudgets budgets_of(const StorageSettings& storage, const Ranks& ranks, Run& run) {
   TierBudgets made = TierBudgets::around(run.device(), run.budget(), storage.path);
   made.host = run.host_budget();
+  share_disk(made, ranks);
   return made;
 }
 
@@ -122,7 +123,7 @@ Reservation reserve_rest(const RunPlan& plan, const StoragePlan& storage, const 
 }
 
 void native_gradient(const GradientOptions& options, Run& run) {
-  const Ranks ranks = join_ranks(run);
+  const Ranks ranks = join_ranks(run, ranks_share);
   (void)run.device_for(why_not_on_gpu(ranks));
   auto preparing = run.report().phase("prepare");
   RunFile file;
@@ -134,7 +135,7 @@ void native_gradient(const GradientOptions& options, Run& run) {
     throw Error(ErrorKind::usage, setting("observed") + " is missing").hint("give the records to compare with");
   for (const char* key : {"data.weight", "data.mute", "data.noise"})
     if (file.tables().is_set(key))
-      throw Error(ErrorKind::not_supported, fmt::format("{} has no meaning for a gradient of squares", key))
+      throw Error(ErrorKind::not_supported, setting(key) + " has no meaning for a gradient of squares")
           .hint("leave it out; fwi weighs records");
   ObservedData observed = read_data(file, run);
   Experiment experiment = experiment_of(options, file, run);
@@ -143,8 +144,8 @@ void native_gradient(const GradientOptions& options, Run& run) {
   require_recorded_by(experiment, observed, file.data.file);
   StorageSettings storage = file.storage.settings();
   storage.force = options.force;
-  GradientRun gradient(std::move(experiment), std::move(observed), options.of(), storage, budgets_of(storage, run),
-                       ranks, run.device());
+  GradientRun gradient(std::move(experiment), std::move(observed), options.of(), storage,
+                       budgets_of(storage, ranks, run), ranks, run.device());
   preparing.end();
   report_plan(gradient.plan(), planned(gradient.experiment(), options, gradient.cells(), gradient.steps()),
               options.force, run);
@@ -182,7 +183,7 @@ void gprmax_gradient(const GradientOptions& options, Run& run) {
   StorageSettings storage = lent.storage.settings();
   storage.force = options.force;
   GprmaxGradientRun gradient(gprmax, read_gprmax_output(lent.data.file), lent.data.file, options.of(), storage,
-                             budgets_of(storage, run));
+                             budgets_of(storage, Ranks::alone(), run));
   preparing.end();
   report_plan(gradient.plan(), planned(gprmax, options), options.force, run);
   report_storage(gradient.storage(), run);

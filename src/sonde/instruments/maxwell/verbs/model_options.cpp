@@ -53,14 +53,6 @@ void read_settings(const ModelOptions& options, const Run& run, RunFile& file) {
   problems.throw_if_any("the command line has several problems");
 }
 
-Ranks join_ranks(Run& run) {
-  const Ranks ranks = Ranks::world();
-  if (ranks.rank() != 0) run.be_silent();
-  run.share_machine(ranks.on_this_machine());
-  if (ranks.size() > 1) run.report().add_choice("ranks", Value(ranks.size()), "started together: they share the shots");
-  return ranks;
-}
-
 std::string why_not_on_gpu(const Ranks& ranks) {
   return ranks.size() > 1 ? "several processes compute on the CPU" : "";
 }

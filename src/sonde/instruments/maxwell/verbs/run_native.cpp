@@ -64,7 +64,7 @@ void give_records(const ObservedData& data, const NativeRun& native, const RunFi
 }  // namespace
 
 void run_native(const RunOptions& options, Run& run) {
-  const Ranks ranks = join_ranks(run);
+  const Ranks ranks = join_ranks(run, ranks_share);
   const std::string alone = why_not_on_gpu(ranks);
   (void)run.device_for(alone.empty() ? options.frames.why_not_on_gpu() : alone);
   auto preparing = run.report().phase("prepare");

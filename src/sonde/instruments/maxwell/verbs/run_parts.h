@@ -10,6 +10,7 @@
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/engine/run/join_ranks.h"
 #include "sonde/engine/run/run.h"
 #include "sonde/instruments/maxwell/grid/precision.h"
 #include "sonde/instruments/maxwell/read/experiment.h"
@@ -68,8 +69,8 @@ struct PlannedModel {
 [[nodiscard]] GprmaxRun prepare_gprmax(const ModelOptions& options, const GprmaxInput& input, Index runs, Run& run);
 /// Throws Error(usage) for settings of a run file, which have no meaning for a model of gprMax.
 void refuse_tables(const ModelOptions& options, const Run& run);
-/// All ranks of this run: rank 0 speaks for them from then on, and they share the memory of their machine.
-[[nodiscard]] Ranks join_ranks(Run& run);
+/// In the report, of several ranks.
+inline constexpr const char* ranks_share = "they share the shots";
 /// Empty for one process.
 [[nodiscard]] std::string why_not_on_gpu(const Ranks& ranks);
 /// Throws Error(not_supported) where several were started: a model of gprMax is one shot.

@@ -235,7 +235,7 @@ void write_solved(const DatabaseOptions& options, const Ranks& ranks, DatabaseBu
 }
 
 void run_database(const DatabaseOptions& options, Run& run) {
-  const Ranks ranks = join_ranks(run);
+  const Ranks ranks = join_ranks(run, ranks_work);
   std::optional<DatabaseBuild> build;
   if (!all_succeed(ranks, [&] { build.emplace(prepare_build(options, ranks, run)); }) || run.dry_run()) return;
   std::optional<PartFile> part;

@@ -306,7 +306,7 @@ Prepared prepare_profile(const ProfileOptions& options, Run& run) {
 }
 
 void run_profile(const ProfileOptions& options, Run& run) {
-  const Ranks ranks = join_ranks(run);
+  const Ranks ranks = join_ranks(run, ranks_work);
   std::optional<Prepared> prepared;
   if (!all_succeed(ranks, [&] { prepared.emplace(prepare_profile(options, run)); }) || run.dry_run()) return;
   const auto& [panels, source, radii] = *prepared;

@@ -145,7 +145,7 @@ void tell_search(const ScanResult& result, Run& run) {
 }
 
 void run_scan(const ScanVerbOptions& options, Run& run) {
-  const Ranks ranks = join_ranks(run);
+  const Ranks ranks = join_ranks(run, ranks_work);
   PreparedScan scan;
   if (!all_succeed(ranks, [&] { prepare_scan(options, ranks, scan, run); }) || run.dry_run()) return;
   ScanResult& result = scan.result;

@@ -173,15 +173,6 @@ void say_batches(Index points, Index in_batches, Run& run) {
                         points));
 }
 
-Ranks join_ranks(Run& run) {
-  const Ranks ranks = Ranks::world();
-  if (ranks.rank() != 0) run.be_silent();
-  run.share_machine(ranks.on_this_machine());
-  if (ranks.size() > 1)
-    run.report().add_choice("ranks", Value(ranks.size()), "started together: work goes to the rank that is free");
-  return ranks;
-}
-
 void say_ranks(const std::vector<Index>& points_of_rank, Run& run) {
   Value& results = run.results();
   results["ranks"] = points_of_rank.size();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/ranks/ranks.h"
+#include "sonde/engine/run/join_ranks.h"
 #include "sonde/engine/run/run.h"
 #include "sonde/instruments/neoclassical/read/equilibrium.h"
 #include "sonde/instruments/neoclassical/results/coefficient_chart.h"
@@ -73,8 +74,8 @@ void say_batches(Index points, Index in_batches, Run& run);
 /// [solver] threads and device, where the command line has not said otherwise.
 void apply_solver_settings(const neoclassical::SolverSettings& solver, Run& run);
 
-/// All ranks of this run: rank 0 speaks for them from then on, and they share the memory of their machine.
-[[nodiscard]] Ranks join_ranks(Run& run);
+/// In the report, of several ranks.
+inline constexpr const char* ranks_work = "work goes to the rank that is free";
 
 /// Who solved how much, for people and for the report.
 void say_ranks(const std::vector<Index>& points_of_rank, Run& run);

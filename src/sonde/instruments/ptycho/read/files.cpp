@@ -8,45 +8,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "sonde/engine/array/visit_real.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/npy.h"
 
 namespace sonde::ptycho {
-namespace {
-
-/// body(elements) for real arrays; false for complex ones.
-template <class Body>
-bool visit_real(const Array& array, Body&& body) {
-  const void* data = array.data();
-  switch (array.dtype()) {
-    case DType::u8:
-      return body(static_cast<const std::uint8_t*>(data)), true;
-    case DType::u16:
-      return body(static_cast<const std::uint16_t*>(data)), true;
-    case DType::u32:
-      return body(static_cast<const std::uint32_t*>(data)), true;
-    case DType::u64:
-      return body(static_cast<const std::uint64_t*>(data)), true;
-    case DType::i8:
-      return body(static_cast<const std::int8_t*>(data)), true;
-    case DType::i16:
-      return body(static_cast<const std::int16_t*>(data)), true;
-    case DType::i32:
-      return body(static_cast<const std::int32_t*>(data)), true;
-    case DType::i64:
-      return body(static_cast<const std::int64_t*>(data)), true;
-    case DType::f32:
-      return body(static_cast<const float*>(data)), true;
-    case DType::f64:
-      return body(static_cast<const double*>(data)), true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
 bool is_npy(const std::string& path) { return to_lower(path).ends_with(".npy"); }
 
 ArrayName array_name(const std::string& text, const std::string& home) {
@@ -75,14 +42,11 @@ Array read_named(const ArrayName& name) {
 }
 
 std::vector<double> as_doubles(const Array& array, const std::string& what) {
-  std::vector<double> values(static_cast<std::size_t>(array.count()));
-  const bool real = visit_real(array, [&](const auto* from) {
-    std::transform(from, from + values.size(), values.begin(), [](auto value) { return static_cast<double>(value); });
-  });
-  if (!real)
+  std::optional<std::vector<double>> values = real_values(array);
+  if (!values)
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: elements of type {}, expected real numbers", what, name(array.dtype())));
-  return values;
+  return std::move(*values);
 }
 
 Array as_complex(const Array& array, const std::string& what) {

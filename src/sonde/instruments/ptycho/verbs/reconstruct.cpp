@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/ptycho/verbs/reconstruct.h"
+#include "sonde/engine/run/join_ranks.h"
 
 #include <fmt/format.h>
 
@@ -299,16 +300,13 @@ void reconstruct(RunFile& run_file, const CheckpointReader* from, Run& run) {
   run_file.output.require_places();
   const Ranks ranks = Ranks::world();
   if (ranks.rank() != 0) run.be_silent();
-  const int processes_here = ranks.on_this_machine();
-  run.share_machine(processes_here);
+  run.share_machine(ranks.on_this_machine());
   const Device device =
       run.device_for(ranks.size() > 1 ? "several processes share a scan only on the CPU" : why_not_on_gpu);
   if (ranks.size() > 1) require_ranks_can(run_file, run.live_port().has_value());
   Source source = open_measurement(run_file.data, run);
   TierBudgets budgets = TierBudgets::around(Device::cpu(), run.host_budget(), run_file.compute.scratch);
-  if (processes_here > 1)
-    budgets.disk = Budget(budgets.disk.limit_bytes() / static_cast<std::size_t>(processes_here),
-                          fmt::format("{}, divided by {} processes", budgets.disk.because(), processes_here));
+  share_disk(budgets, ranks);
   const Resources resources{.budgets = budgets, .ranks = ranks, .kernels = !device.is_cpu()};
   const bool begins = from == nullptr && run_file.output.file.empty() && direct_start(run_file) && !run.dry_run();
   JobPlan plan = begins ? begin_directly(run_file, source, resources) : plan_job(run_file, source, resources);
