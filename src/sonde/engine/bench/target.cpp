@@ -18,17 +18,21 @@ std::string in_words(const Target::Time& time, int workers) {
   return fmt::format("{} on {} thread{}", time.operation, workers, workers == 1 ? "" : "s");
 }
 
-/// The measured time of an operation of the CPU.
+/// The measured time of an operation of the CPU, or of a peer beside it.
 std::optional<Spread> find_time(const Value& points, const std::string& size, const Target::Time& time, int workers) {
   for (const Value& point : points.items()) {
     if (point.find("size")->as_text() != size || point.find("device")->as_text() != "cpu" ||
         point.find("workers")->as_whole() != workers)
       continue;
-    for (const Value& operation : point.find("operations")->items()) {
-      const Value* steady = operation.find("steady_s");
-      if (operation.find("name")->as_text() != time.operation || steady == nullptr) continue;
-      return Spread{number_of(*steady, "median"), number_of(*steady, "min"), number_of(*steady, "mad"),
-                    static_cast<Index>(number_of(*steady, "samples"))};
+    for (const char* kind : {"operations", "peers"}) {
+      const Value* rows = point.find(kind);
+      if (rows == nullptr) continue;
+      for (const Value& row : rows->items()) {
+        const Value* steady = row.find("steady_s");
+        if (row.find("name")->as_text() != time.operation || steady == nullptr) continue;
+        return Spread{number_of(*steady, "median"), number_of(*steady, "min"), number_of(*steady, "mad"),
+                      static_cast<Index>(number_of(*steady, "samples"))};
+      }
     }
   }
   return std::nullopt;

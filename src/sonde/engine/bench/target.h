@@ -10,10 +10,10 @@ namespace sonde {
 
 /// What was promised of a ratio of two medians of one case: "gd on two threads takes at most 1.25 times as long as F".
 struct Target {
-  /// An operation of the case, and on how many threads.
+  /// An operation of the case or one of its peers, which is timed beside the operations on as many threads.
   struct Time {
-    std::string operation;
-    int workers = 0;  ///< 0: on every number that was run, the same for both times
+    std::string operation;  ///< or a peer
+    int workers = 0;        ///< 0: on every number that was run, the same for both times
   };
   enum class Bound { at_most, at_least };
 

@@ -57,6 +57,18 @@ TEST(Targets, AreRatiosOfMediansBesideTheirLimits) {
   EXPECT_THAT(targets_text(rows), HasSubstr("at least 1.3: met,    gd on 1 thread over gd on 2 threads"));
 }
 
+TEST(Targets, MayBeSetAgainstAPeer) {
+  Value measured = point("1", 1, {operation("F", 2)});
+  measured["peers"] = Value::list();
+  measured["peers"].push_back(operation("Meep", 5));
+  Value points = Value::list();
+  points.push_back(std::move(measured));
+  const Target twice{.name = "P", .of = {"Meep", 1}, .over = {"F", 1}, .limit = 2, .bound = Target::Bound::at_least};
+  const Value rows = judge_targets({twice}, points, {"1"});
+  EXPECT_EQ(rows.items().front().find("ratio")->as_real(), 2.5);
+  EXPECT_TRUE(rows.items().front().find("met")->as_bool());
+}
+
 TEST(Targets, ThatLeaveThreadsOpenAreJudgedOnAll) {
   const Value rows = judge_targets({{.name = "T7", .of = {"gd"}, .over = {"F"}, .limit = 1.8}}, two_points(), {"1"});
   ASSERT_EQ(rows.size(), 2u);

@@ -30,7 +30,7 @@ double operations(const Grid& grid, Index steps) {
 }
 
 template <class T>
-Operation forward(Mode mode, int order, Index cells, Index steps) {
+Operation forward(Mode mode, int order, Index cells, Index steps, Index layer = vacuum_layer) {
   struct Work {
     Problem problem;
     Propagator<T> fields;
@@ -45,9 +45,9 @@ Operation forward(Mode mode, int order, Index cells, Index steps) {
       amplitudes.front() = problem.grid.cell_volume();
     }
   };
-  const auto work = std::make_shared<Work>(vacuum(mode, order, cells), steps);
+  const auto work = std::make_shared<Work>(vacuum(mode, order, cells, layer), steps);
   const Grid& grid = work->problem.grid;
-  return {.name = fmt::format("order {} {}", order, sizeof(T) == 4 ? "f32" : "f64"),
+  return {.name = fmt::format("order {} {}{}", order, sizeof(T) == 4 ? "f32" : "f64", layer > 0 ? "" : ", walls only"),
           .run = [=] { work->fields.run(work->shot, steps, work->amplitudes, work->record); },
           .bytes = least_bytes(grid, sizeof(T), steps),
           .flops = operations(grid, steps),
@@ -59,10 +59,35 @@ PreparedCase prepare_forward(const BenchPoint& point, Mode mode, Index steps) {
   PreparedCase made;
   for (const int order : {2, 4, 8}) made.operations.push_back(forward<float>(mode, order, cells, steps));
   made.operations.push_back(forward<double>(mode, 2, cells, steps));
+  made.operations.push_back(forward<float>(mode, 2, cells, steps, 0));
   made.input =
       fmt::format("{} steps of {} cells of vacuum in {}D, layers of {} cells on every side", steps,
                   mode == Mode::tm2d ? cells * cells : cells * cells * cells, mode == Mode::tm2d ? 2 : 3, vacuum_layer);
   return made;
+}
+
+PreparedCase prepare_beside_meep(const BenchPoint& point, Mode mode, Index steps) {
+  const Index cells = whole_size(point.size, "cells along an axis");
+  PreparedCase made;
+  for (const Index layer : {vacuum_layer, Index{0}}) {
+    made.operations.push_back(forward<double>(mode, 2, cells, steps, layer));
+    if (layer > 0) made.operations.push_back(forward<float>(mode, 2, cells, steps, layer));
+    made.peers.push_back(python_peer(
+        layer > 0 ? "Meep" : "Meep, walls only", "meep_vacuum.py",
+        {mode == Mode::tm2d ? "2" : "3", fmt::to_string(cells), fmt::to_string(steps), fmt::to_string(layer)}));
+  }
+  made.input =
+      fmt::format("{} steps of {} cells of vacuum along an axis; Meep works in double precision", steps, cells);
+  return made;
+}
+
+/// One core of ours against Meep's one process.
+Target beside_meep(const char* type, double limit) {
+  return {.name = "Meep",
+          .of = {"Meep", 1},
+          .over = {fmt::format("order 2 {}", type), 1},
+          .limit = limit,
+          .bound = Target::Bound::at_least};
 }
 
 }  // namespace
@@ -78,6 +103,18 @@ std::vector<BenchCase> bench_cases() {
            .sizes = {"256", "1024"},
            .devices = {DeviceKind::cpu},
            .prepare = [](const BenchPoint& point) { return prepare_forward(point, Mode::tm2d, 100); }},
+          {.name = "maxwell-meep",
+           .summary = "Steps in three dimensions beside those of Meep, size in cells along an axis",
+           .sizes = {"192"},
+           .devices = {DeviceKind::cpu},
+           .prepare = [](const BenchPoint& point) { return prepare_beside_meep(point, Mode::em3d, 10); },
+           .targets = {beside_meep("f64", 2)}},
+          {.name = "maxwell-meep-2d",
+           .summary = "Steps in two dimensions beside those of Meep, size in cells along an axis",
+           .sizes = {"1024"},
+           .devices = {DeviceKind::cpu},
+           .prepare = [](const BenchPoint& point) { return prepare_beside_meep(point, Mode::tm2d, 50); },
+           .targets = {beside_meep("f32", 3), beside_meep("f64", 1.5)}},
           gradient_case()};
 }
 

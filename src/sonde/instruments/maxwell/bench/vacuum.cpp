@@ -8,18 +8,17 @@
 
 namespace sonde::maxwell {
 
-Problem vacuum(Mode mode, int order, Index cells) {
-  if (cells < 2 * vacuum_layer + 8)
-    throw Error(ErrorKind::usage,
-                fmt::format("{} cells along an axis: expected at least {}", cells, 2 * vacuum_layer + 8));
+Problem vacuum(Mode mode, int order, Index cells, Index layer) {
+  if (cells < 2 * layer + 8)
+    throw Error(ErrorKind::usage, fmt::format("{} cells along an axis: expected at least {}", cells, 2 * layer + 8));
   GridSpec spec;
   spec.mode = mode;
   spec.order = order;
   spec.spacing = {1e-3, 1e-3, 1e-3};
   for (const Axis axis : all_axes) {
     if (mode == Mode::tm2d && axis == Axis::y) continue;
-    spec.cells[dimension(axis)] = cells - 2 * vacuum_layer;
-    spec.pml[dimension(axis)] = {vacuum_layer, vacuum_layer};
+    spec.cells[dimension(axis)] = cells - 2 * layer;
+    spec.pml[dimension(axis)] = {layer, layer};
   }
   const Grid grid(spec);
   const auto count = static_cast<std::size_t>(grid.cells(Axis::z) * grid.cells(Axis::y) * grid.cells(Axis::x));

@@ -8,8 +8,8 @@ namespace sonde::maxwell {
 
 inline constexpr Index vacuum_layer = 10;
 
-/// Vacuum with layers of ten cells inside of `cells` along each axis, as the speed models of gprMax are.
-[[nodiscard]] Problem vacuum(Mode mode, int order, Index cells);
+/// Vacuum with layers inside of `cells` along each axis: ten cells in the speed models of gprMax; 0: walls only.
+[[nodiscard]] Problem vacuum(Mode mode, int order, Index cells, Index layer = vacuum_layer);
 /// A source of Ey a third along each axis, which is recorded too.
 [[nodiscard]] Acquisition one_source(const Problem& problem);
 
