@@ -20,19 +20,36 @@ bool running() {
   return started != 0 && ended == 0;
 }
 
+int count_on_this_machine() {
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  int size = 1;
+  MPI_Comm_size(machine, &size);
+  MPI_Comm_free(&machine);
+  return size;
+}
+
 /// Ends MPI with the program, unless that ends while others still wait (then it is ended by end_all_ranks).
 struct Session {
   Session() {
     int given = 0;
     // Threads compute beside the one that calls, which is what MPI calls funneled, but it may be another one each time.
     if (!running()) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
+    here = count_on_this_machine();
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session() {
     if (running()) MPI_Finalize();
   }
+
+  int here = 1;  ///< ranks of this machine; they start together, and ask at any time
 };
+
+const Session& session() {
+  static const Session only;
+  return only;
+}
 
 template <class T>
 void combine_all(T* values, std::size_t count, MPI_Datatype type, MPI_Op by) {
@@ -42,21 +59,14 @@ void combine_all(T* values, std::size_t count, MPI_Datatype type, MPI_Op by) {
 }
 
 Place start() {
-  static const Session session;
+  (void)session();
   Place place;
   MPI_Comm_rank(MPI_COMM_WORLD, &place.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &place.size);
   return place;
 }
 
-int on_this_machine() {
-  MPI_Comm here = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-  int size = 1;
-  MPI_Comm_size(here, &size);
-  MPI_Comm_free(&here);
-  return size;
-}
+int on_this_machine() { return session().here; }
 
 void sum_f32(float* values, std::size_t count) { combine_all(values, count, MPI_FLOAT, MPI_SUM); }
 void sum_f64(double* values, std::size_t count) { combine_all(values, count, MPI_DOUBLE, MPI_SUM); }

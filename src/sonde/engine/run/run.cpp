@@ -73,6 +73,11 @@ Budget Run::host_budget() {
   return *host_budget_;
 }
 
+void Run::limit_host(const Budget& budget) {
+  host_budget_ = budget;
+  report_.set_memory_limit("host", budget.limit_bytes(), budget.because());
+}
+
 void Run::show_memory(const MemoryPlan& plan, const Budget& budget, const std::string& title) {
   say(title + "\n" + plan.text());
   if (!dry_run()) return;

@@ -120,6 +120,8 @@ class Run {
   /// So many processes share this machine: what is free is divided among them. `memory` is that of one. Before the
   /// first budget().
   void share_machine(int processes) { processes_here_ = processes; }
+  /// In place of what was free here: what all processes have.
+  void limit_host(const Budget& budget);
 
   /// The array that stands for an input; nullptr where `input` names a file.
   [[nodiscard]] std::shared_ptr<const Array> array(const std::string& input) const {

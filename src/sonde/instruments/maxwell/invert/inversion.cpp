@@ -391,7 +391,7 @@ void Inversion::add_row() {
                       .chi2 = chi2(),
                       .projected_gradient = stage_->projected_gradient(),
                       .evaluations = evaluations_,
-                      .seconds = seconds_before_ + watch_.seconds()});
+                      .seconds = waves_->agreed(seconds_before_ + watch_.seconds())});
   if (stage_->iteration > 0 || batches() == 1) stage_->seen.push_back({at_.objective, history_.back().chi2});
 }
 

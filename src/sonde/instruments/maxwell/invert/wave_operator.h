@@ -48,6 +48,9 @@ class WaveOperator {
   [[nodiscard]] virtual Index steps() const = 0;
   [[nodiscard]] virtual double dt() const = 0;  ///< s
 
+  /// A number that differs between processes which share the waves, as a time: the same in all of them.
+  [[nodiscard]] virtual double agreed(double number) const { return number; }
+
   /// Runs these shots and gives the records of each to `take`, in their order, in every process.
   virtual void record(const Model& model, std::span<const ShotSignals> shots,
                       const std::function<void(Index shot, const Gather& computed)>& take) = 0;

@@ -155,10 +155,11 @@ struct ExperimentWaves::Impl {
   }
 
   [[nodiscard]] Choice<Index> choose_in_flight() {
-    const Index most = std::min<Index>(shots(), thread_count());
+    const Share mine = share_of(settings.ranks, shots());
+    const Index most = std::min<Index>(mine.last - mine.first, thread_count());
     if (on_gpu()) return {1, "a GPU runs one shot at a time"};
     if (settings.in_flight > 0) return {std::min(settings.in_flight, std::max<Index>(most, 1)), "asked for"};
-    if (most <= 1) return {1, shots() <= 1 ? "one shot" : "one thread"};
+    if (most <= 1) return {1, mine.last - mine.first <= 1 ? "one shot" : "one thread"};
     if (of_one().peak_bytes > largest_measured) return {1, "a shot of this size keeps all threads busy"};
     if (!fits(most)) return {1, "memory has no space for more"};
     const double together = seconds_of_steps(Threads::all);
@@ -338,6 +339,10 @@ CellGrid ExperimentWaves::grid() const { return {impl_->experiment.grid.cells, i
 Index ExperimentWaves::shots() const { return impl_->shots(); }
 Index ExperimentWaves::steps() const { return impl_->experiment.steps; }
 double ExperimentWaves::dt() const { return impl_->experiment.dt; }
+double ExperimentWaves::agreed(double number) const {
+  impl_->settings.ranks.broadcast(std::span(&number, 1));
+  return number;
+}
 
 void ExperimentWaves::record(const Model& model, std::span<const ShotSignals> shots,
                              const std::function<void(Index shot, const Gather& computed)>& take) {

@@ -47,6 +47,8 @@ class ExperimentWaves : public WaveOperator {
   [[nodiscard]] Index shots() const override;
   [[nodiscard]] Index steps() const override;
   [[nodiscard]] double dt() const override;
+  /// That of rank 0.
+  [[nodiscard]] double agreed(double number) const override;
   void record(const Model& model, std::span<const ShotSignals> shots,
               const std::function<void(Index shot, const Gather& computed)>& take) override;
   [[nodiscard]] MisfitGradient gradient(const Model& model, std::span<const ShotSignals> shots,

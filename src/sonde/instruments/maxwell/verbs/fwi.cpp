@@ -21,6 +21,8 @@
 #include "sonde/engine/io/checkpoint.h"
 #include "sonde/engine/io/png.h"
 #include "sonde/engine/options/toml.h"
+#include "sonde/engine/ranks/agree.h"
+#include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/iterate.h"
 #include "sonde/instruments/maxwell/invert/inversion.h"
@@ -130,8 +132,8 @@ void read_inputs(const FwiOptions& options, Run& run, Prepared& made) {
 constexpr std::array<const char*, 5> result_files{"report.html", "model.png", "gather.png", "history.csv", "result.h5"};
 constexpr std::array<const char*, 2> result_charts{"misfit.png", "spectrum.png"};
 
-void prepare_places(const Prepared& prepared) {
-  if (!prepared.places.any()) return;
+void prepare_places(const Prepared& prepared, const Run& run) {
+  if (!prepared.places.any() || run.silent()) return;
   note_made_up_names();  // only the folder was named
   make_folders(prepared.places.folder);
   for (const char* name : result_files) require_place(prepared.places.of(name));
@@ -154,11 +156,11 @@ void add_memory(const Prepared& prepared, const Parameters& parameters, MemoryPl
 
 /// The waves, with what is planned for them said.
 std::unique_ptr<ExperimentWaves> make_waves(const FwiOptions& options, const Prepared& prepared,
-                                            const Parameters& parameters, Run& run, Reservation& reserved) {
-  const RunFile& file = prepared.file;
-  auto waves = std::make_unique<ExperimentWaves>(
-      prepared.experiment, wave_settings(file, prepared.unknowns, prepared.experiment),
-      TierBudgets::around(Device::cpu(), run.host_budget(), file.storage.path));
+                                            const Parameters& parameters, const Ranks& ranks,
+                                            const TierBudgets& budgets, Run& run, Reservation& reserved) {
+  WaveSettings settings = wave_settings(prepared.file, prepared.unknowns, prepared.experiment);
+  settings.ranks = ranks;
+  auto waves = std::make_unique<ExperimentWaves>(prepared.experiment, settings, budgets);
   RunPlan plan = plan_run(waves->waves(), highest_frequency(prepared.experiment));
   plan.warnings = place_warnings(prepared.experiment, waves->waves().problem().grid);
   plan.memory = waves->memory();
@@ -265,8 +267,12 @@ class LiveInversion {
 
 class Inverting final : public LongWork {
  public:
-  Inverting(Inversion& inversion, const Prepared& prepared, const CheckpointReader* from, Run& run)
-      : inversion_(inversion), prepared_(prepared), shown_(run.live([this] { return live_.options(); })) {
+  Inverting(Inversion& inversion, const Prepared& prepared, const CheckpointReader* from, const Ranks& ranks, Run& run)
+      : inversion_(inversion),
+        prepared_(prepared),
+        ranks_(ranks),
+        writes_(prepared.places.any() && !run.silent()),
+        shown_(run.silent() ? nullptr : run.live([this] { return live_.options(); })) {
     if (from == nullptr) return;
     inversion_.restore(*from);
     kept_ = get_kept(*from, prepared_.experiment.model.eps_r.size());
@@ -294,13 +300,13 @@ class Inverting final : public LongWork {
     return line;
   }
   void log() override {
-    if (!prepared_.places.any()) return;
+    if (!writes_) return;
     AtomicFile file(prepared_.places.of("history.csv"));
     file.write(history_csv(inversion_.history(), "sonde maxwell fwi"));
     file.commit();
   }
   void save() override {
-    if (!prepared_.places.any()) return;
+    if (!writes_) return;
     CheckpointWriter writer(prepared_.places.checkpoint(), checkpoint_kind(), done(),
                             deciding_settings(prepared_.file));
     inversion_.save(writer);
@@ -313,6 +319,9 @@ class Inverting final : public LongWork {
     return true;
   }
 
+  [[nodiscard]] bool any(bool said) const override { return any_of(ranks_, said); }
+  void check() const override { check_interrupt(ranks_); }
+
   [[nodiscard]] const std::vector<KeptModel>& kept() const { return kept_; }
   [[nodiscard]] const ModelChange& gradient() const { return gradient_; }
 
@@ -321,6 +330,8 @@ class Inverting final : public LongWork {
 
   Inversion& inversion_;
   const Prepared& prepared_;
+  Ranks ranks_;
+  bool writes_;  ///< one process does for all
   std::vector<KeptModel> kept_;
   ModelChange gradient_;
   LiveInversion live_;
@@ -446,27 +457,48 @@ void invert(Inversion& inversion, Inverting& work, const Prepared& prepared, Run
   }
 }
 
+/// All that steps are made with.
+struct Equipment {
+  Measurements measurements;
+  std::optional<Parameters> parameters;
+  std::unique_ptr<CheckpointReader> checkpoint;
+  Reservation reserved;
+  std::unique_ptr<ExperimentWaves> waves;
+};
+
+void read_all(const FwiOptions& options, Run& run, Prepared& prepared, Equipment& made) {
+  read_inputs(options, run, prepared);
+  const FindArray find = [&run](const std::string& name) { return run.array(name); };
+  const Experiment& experiment = prepared.experiment;
+  made.measurements = make_measurements(prepared.file, experiment, prepared.observed, find);
+  made.parameters.emplace(CellGrid{experiment.grid.cells, experiment.grid.spacing}, prepared.unknowns, experiment.model,
+                          make_mask(prepared.file, experiment, find));
+  made.checkpoint = open_checkpoint(options, prepared);
+}
+
 void run_fwi(const FwiOptions& options, Run& run) {
+  const Ranks ranks = join_ranks(run, ranks_share);
   (void)run.device_for("inversions run on the CPU");
   auto preparing = run.report().phase("prepare");
   Prepared prepared;
-  read_inputs(options, run, prepared);
-  const FindArray find = [&run](const std::string& name) { return run.array(name); };
-  Measurements measurements = make_measurements(prepared.file, prepared.experiment, prepared.observed, find);
-  Parameters parameters({prepared.experiment.grid.cells, prepared.experiment.grid.spacing}, prepared.unknowns,
-                        prepared.experiment.model, make_mask(prepared.file, prepared.experiment, find));
-  const std::unique_ptr<CheckpointReader> checkpoint = open_checkpoint(options, prepared);
-  Reservation reserved;
-  const std::unique_ptr<ExperimentWaves> waves = make_waves(options, prepared, parameters, run, reserved);
+  Equipment with;
+  if (!all_succeed(ranks, [&] { read_all(options, run, prepared, with); })) return;
+  TierBudgets budgets = TierBudgets::around(Device::cpu(), run.host_budget(), prepared.file.storage.path);
+  share_disk(budgets, ranks);
+  if (!all_succeed(ranks, [&] {
+        with.waves = make_waves(options, prepared, *with.parameters, ranks, budgets, run, with.reserved);
+        if (!run.dry_run()) prepare_places(prepared, run);
+      }))
+    return;
   if (run.dry_run()) return;
-  prepare_places(prepared);
-  Inversion inversion(*waves, std::move(measurements), std::move(parameters), prepared.settings);
-  Inverting work(inversion, prepared, checkpoint.get(), run);
-  if (checkpoint) run.say(fmt::format("resuming  after {} iterations", work.done()));
+  Inversion inversion(*with.waves, std::move(with.measurements), *with.parameters, prepared.settings);
+  Inverting work(inversion, prepared, with.checkpoint.get(), ranks, run);
+  if (with.checkpoint) run.say(fmt::format("resuming  after {} iterations", work.done()));
   preparing.end();
   run.keep_results_of_failure();
   invert(inversion, work, prepared, run);
-  const InversionResult result = result_of(inversion, work, prepared, *waves);
+  const InversionResult result = result_of(inversion, work, prepared, *with.waves);
+  if (run.silent()) return;
   report_outcome(result, run);
   write_results(result, prepared, run);
   if (inversion.failed())
@@ -499,14 +531,19 @@ Verb fwi_verb() {
           "a checkpoint. A limit that ends an inversion is a success and is "
           "reported; an inversion whose first step finds no descent ends with status 7.\n\n"
           "After an interruption the same command with " +
-          setting("resume") + " continues from the checkpoint, with the bits of an inversion that was not stopped.",
+          setting("resume") +
+          " continues from the checkpoint, with the bits of an inversion that was not stopped. Several processes, "
+          "`mpirun -n 4 sonde maxwell fwi RUN.toml`, share the shots and give the bits of one; one of them writes, and "
+          "another number of them may resume.",
       .examples = {{"sonde maxwell fwi crosshole.toml", "Results in crosshole_fwi/"},
                    {"sonde maxwell fwi crosshole.toml --dry-run", "Memory, storage and sampling, without any work"},
                    {"sonde maxwell fwi crosshole.toml --set inversion.tv=0.01 -o smooth", "With another setting"},
-                   {"sonde maxwell fwi crosshole.toml --resume", "Continue after an interruption"}},
+                   {"sonde maxwell fwi crosshole.toml --resume", "Continue after an interruption"},
+                   {"mpirun -n 4 sonde maxwell fwi crosshole.toml --threads 1", "By four processes"}},
       .tables = [] { return RunFile().tables().outline(); },
       .plans = true,
       .watched = Watched{.panels = LiveInversion::panels()},
+      .ranks = true,
       .invoke = invocation<FwiOptions, run_fwi>};
 }
 

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/ranks/agree.h"
 #include "sonde/instruments/ptycho/share/split.h"
 
 namespace sonde::ptycho {
@@ -75,11 +74,7 @@ std::vector<double> Share::joined(std::span<const double> values) const {
   return all;
 }
 
-bool Share::any(bool here) const {
-  std::int64_t said = here ? 1 : 0;
-  ranks_.all_reduce(std::span<std::int64_t>(&said, 1));
-  return said > 0;
-}
+bool Share::any(bool here) const { return any_of(ranks_, here); }
 
 std::string Share::of_first(const std::string& text) const {
   auto size = static_cast<std::int64_t>(text.size());
@@ -92,18 +87,7 @@ std::string Share::of_first(const std::string& text) const {
   return of_first;
 }
 
-// SIGTERM may wait for a checkpoint here or there: all go on until somebody's wait is over.
-void Share::check_interrupt() const {
-  std::optional<Error> own;
-  try {
-    sonde::check_interrupt();
-  } catch (const Error& error) {
-    own = error;
-  }
-  if (!any(own.has_value())) return;
-  if (own) throw Error(*own);
-  throw Error(ErrorKind::interrupted, "another process was asked to stop");
-}
+void Share::check_interrupt() const { sonde::check_interrupt(ranks_); }
 
 /// Everybody sends what it has of the pixels that both have, and adds what comes in the order of ranks, its own at its
 /// place: floating-point sums depend on the order, and all must get the same.
