@@ -20,12 +20,13 @@ using testing::run_together;
 class MaxwellRanks : public testing::MaxwellProgram {
  protected:
   /// Five shots over ground of 30 x 24 cells.
-  std::string survey() {
+  std::string survey(const std::string& more = "", const std::string& name = "survey.toml") {
     return model(
         "[model]\neps_r = 5\nsigma = 0.003\nshape = [30, 24]\nspacing = 0.1\n"
         "[survey]\nsources = \"4, 2, 9, 2, 15, 2, 20, 2, 26, 2\"\n"
-        "receivers = \"5, 21, 15, 21, 25, 21\"\n[source]\nf0 = 60e6\n[time]\nnt = 150\n",
-        "survey.toml");
+        "receivers = \"5, 21, 15, 21, 25, 21\"\n[source]\nf0 = 60e6\n[time]\nnt = 150\n" +
+            more,
+        name);
   }
   static std::vector<double> numbers(const std::string& path, const std::string& dataset) {
     const Array array = Hdf5File::open(path).dataset(dataset).read();
@@ -56,6 +57,84 @@ TEST_F(MaxwellRanks, MakeTheRecordsAndTheGradientOfOneProcess) {
     for (const char* part : {"/gradient/eps_r", "/gradient/sigma"})
       EXPECT_EQ(numbers(file("g.h5"), part), numbers(file("g1.h5"), part)) << count;
   }
+}
+
+class MaxwellRanksInverting : public MaxwellRanks {
+ protected:
+  MaxwellRanksInverting() {
+    EXPECT_EQ(
+        run({"maxwell", "run", survey("dt = 3e-10\n"), "--set", "model.eps_r=5.3", "-o", file("observed.h5")}).status,
+        0);
+    (void)survey(
+        "dt = 3e-10\n[data]\nfile = \"observed.h5\"\n[inversion]\neps_r_bounds = [2, 9]\nexit_change = 0\n"
+        "[output]\ncheckpoint_every = 1\n[[inversion.stage]]\niterations = 3\n",
+        "inversion.toml");
+  }
+  [[nodiscard]] std::vector<std::string> words(const std::string& folder, const std::string& iterations,
+                                               const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> made{"maxwell",
+                                  "fwi",
+                                  file("inversion.toml"),
+                                  "-o",
+                                  file(folder),
+                                  "--set",
+                                  "inversion.stage.0.iterations=" + iterations};
+    made.insert(made.end(), more.begin(), more.end());
+    return made;
+  }
+  /// All but the times of two files of an inversion.
+  void expect_equal(const std::string& one, const std::string& other) const {
+    testing::python(
+        "import sys, h5py\n"
+        "def read(path):\n"
+        "    made = {}\n"
+        "    h5py.File(path).visititems(lambda n, x: made.update({n: x[()]}) if isinstance(x, h5py.Dataset) else "
+        "None)\n"
+        "    return {n: v.tobytes() for n, v in made.items() if not n.endswith('run/seconds')}\n"
+        "a, b = read(sys.argv[1] + '/" +
+            one + "'), read(sys.argv[1] + '/" + other +
+            "')\n"
+            "assert len(a) > 5 and a == b, [n for n in a if a[n] != b.get(n)]\n",
+        folder_.path().string());
+  }
+};
+
+TEST_F(MaxwellRanksInverting, MakeTheModelOfOneProcess) {
+  ASSERT_EQ(run(words("one", "3")).status, 0);
+  for (const int count : {2, 4}) {
+    const std::string folder = "by" + std::to_string(count);
+    const testing::Ended ended = run_together(count, words(folder, "3"));
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    for (const char* name : {"/result.h5", "/checkpoint.h5"}) expect_equal("one" + std::string(name), folder + name);
+  }
+}
+
+TEST_F(MaxwellRanksInverting, ContinueWhatAnotherNumberOfThemHasBegun) {
+  ASSERT_EQ(run(words("whole", "20")).status, 0);
+  testing::python(
+      "import os, signal, subprocess, sys, time\n"
+      "job = subprocess.Popen(" +
+          testing::words_together(3, words("broken", "20")) +
+          ", stderr=subprocess.DEVNULL)\n"
+          "def rows():\n"
+          "    path = sys.argv[1] + '/broken/history.csv'\n"
+          "    return len(open(path).readlines()) - 2 if os.path.exists(path) else 0\n"
+          "while rows() < 4: time.sleep(0.001)\n"
+          "job.send_signal(signal.SIGTERM)\n"
+          "assert job.wait() != 0\n"
+          "assert not os.path.exists(sys.argv[1] + '/broken/result.h5')\n",
+      folder_.path().string());
+  ASSERT_EQ(run_together(2, words("broken", "20", {"--resume"})).status, 0);
+  expect_equal("whole/result.h5", "broken/result.h5");
+}
+
+TEST_F(MaxwellRanksInverting, EndWithOneMessage) {
+  const testing::Ended ended = run_together(3, words("none", "3", {"--set", "data.file=absent.h5"}));
+  EXPECT_EQ(ended.status, 3);
+  const std::string said = "absent.h5: no such file";
+  const std::size_t first = ended.err.find(said);
+  ASSERT_NE(first, std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find(said, first + 1), std::string::npos) << ended.err;
 }
 
 TEST_F(MaxwellRanks, DoNotShareAModelOfGprmax) {

@@ -31,8 +31,8 @@ TEST(AgreeingRanks, StopTogetherWhenOneIsAskedTo) {
     EXPECT_EQ(error.kind(), ErrorKind::interrupted);
   }
   clear_interrupt();
-  EXPECT_EQ(said, ranks.rank() == ranks.size() - 1 ? "interrupted; outputs that were not complete are removed"
-                                                       : "another process was asked to stop");
+  EXPECT_EQ(said, ranks.rank() == ranks.size() - 1 ? "error: interrupted; outputs that were not complete are removed"
+                                                   : "error: another process was asked to stop");
 }
 
 }  // namespace
