@@ -167,7 +167,7 @@ class ExecutionOptions:
 class StorageOptions:
     """Where a derivative keeps the fields of its forward run, and how many of them."""
 
-    mode: Literal["auto", "device", "host", "cpu", "disk", "recompute", "none"] = "auto"
+    mode: Literal["auto", "device", "host", "cpu", "disk", "recompute", "reconstruct", "none"] = "auto"
     path: str = ""  #: folder of fields on disk; empty: that of temporary files
     compression: Literal["none", "bf16", "auto", False] = "none"
     interval: int | Literal["auto"] = 1  #: steps between stored fields

@@ -212,7 +212,15 @@ PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles, De
 
 template <class T>
 const Grid& Propagator<T>::grid() const {
-  return device_ ? device_->problem().grid : impl_->problem.grid;
+  return problem().grid;
+}
+template <class T>
+const Problem& Propagator<T>::problem() const {
+  return device_ ? device_->problem() : impl_->problem;
+}
+template <class T>
+Threads Propagator<T>::threads() const {
+  return impl_->threads;
 }
 
 template class Propagator<float>;

@@ -80,6 +80,9 @@ class Propagator {
   /// the host.
   [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, Device device = Device::cpu());
   [[nodiscard]] const Grid& grid() const;
+  [[nodiscard]] const Problem& problem() const;
+  /// On the CPU.
+  [[nodiscard]] Threads threads() const;
 
   /// On a GPU the queue of all its work; nullptr on the CPU.
   [[nodiscard]] Stream* stream() const;

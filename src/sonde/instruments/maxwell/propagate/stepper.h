@@ -512,6 +512,15 @@ struct Stepper {
     if (sense == Sense::transposed) carry(true, k);
   }
 
+  void magnetic_step(Index k, const Injections<T>& sources, std::span<const double> amplitudes, const PlaneHooks& hooks,
+                     Scratch& buffer) {
+    if (hooks.before_magnetic) hooks.before_magnetic(k);
+    plane(false, k, buffer);
+    inject(sources[static_cast<std::size_t>(k)], false, amplitudes);
+    if (hooks.after_magnetic) hooks.after_magnetic(k);
+    if (sense == Sense::transposed) carry(false, k);
+  }
+
   /// H of the planes [first, last), and behind it the E whose H is all there.
   void sweep(Index first, Index last, const Injections<T>& sources, std::span<const double> amplitudes,
              const PlaneHooks& hooks, Scratch& buffer) {
@@ -524,11 +533,7 @@ struct Stepper {
       for (; next < end; ++next) electric_step(next, sources, amplitudes, hooks, buffer);
     };
     for (Index k = first; k < last; ++k) {
-      if (hooks.before_magnetic) hooks.before_magnetic(k);
-      plane(false, k, buffer);
-      inject(sources[static_cast<std::size_t>(k)], false, amplitudes);
-      if (hooks.after_magnetic) hooks.after_magnetic(k);
-      if (sense == Sense::transposed) carry(false, k);
+      magnetic_step(k, sources, amplitudes, hooks, buffer);
       electric_up_to(std::min(to, k - half_order + 2));
     }
     electric_up_to(to);
@@ -567,6 +572,23 @@ struct Stepper {
           electric_step(k, sources, amplitudes, hooks, scratch[worker]);
         }
     });
+  }
+
+  /// The fields of one kind in all planes: half of what step() does in one go.
+  void half_step(bool electric, const Injections<T>& sources, std::span<const double> amplitudes,
+                 const PlaneHooks& hooks) {
+    const Index n = lattice.extents[0];
+    const auto planes = [&](Index first, Index last, Worker& worker) {
+      const FlushDenormals flush;
+      for (Index k = first; k < last; ++k)
+        electric ? electric_step(k, sources, amplitudes, hooks, scratch[worker])
+                 : magnetic_step(k, sources, amplitudes, hooks, scratch[worker]);
+    };
+    if (threads == Threads::one) {
+      Worker alone;
+      return planes(0, n, alone);
+    }
+    parallel_for(n, (n + 2 * thread_count() - 1) / (2 * thread_count()), planes);
   }
 
   void read(const std::vector<Point>& receivers, std::span<double> samples) {

@@ -333,6 +333,7 @@ StorageRequest Operator::storage_request(const GradientOf& of, double highest_fr
   made.dt = impl_->settings.dt;
   made.highest_frequency = highest_frequency;
   made.state_bytes = impl_->forward_bytes().state;
+  made.reconstruction = reconstruction_of(impl_->problem, made.layout, made.steps, made.precision);
   return made;
 }
 

@@ -149,6 +149,7 @@ void StorageTable::describe(Fields& fields) {
                  {"cpu", StorageMode::host},
                  {"disk", StorageMode::disk},
                  {"recompute", StorageMode::recompute},
+                 {"reconstruct", StorageMode::reconstruct},
                  {"none", StorageMode::none}},
                 {.help = "where a gradient keeps the fields of its forward run, or how it makes them again; none: "
                          "forward runs only"});

@@ -13,7 +13,7 @@ struct BornTrajectory<T>::Impl {
   std::array<std::optional<FieldSamples<T>>, 2> samples{};  ///< of the background, of the change
 
   Impl(const StoragePlan& plan, const TierBudgets& budgets, bool keeps_change) {
-    if (plan.mode == StorageMode::recompute)
+    if (plan.mode == StorageMode::recompute || plan.mode == StorageMode::reconstruct)
       throw Error(ErrorKind::not_supported, "a product with a Hessian does not compute its fields again")
           .hint("take " + setting("storage_mode") + " disk");
     require_kept(plan);

@@ -62,7 +62,7 @@ FieldSamples<T>::FieldSamples(SampleLayout layout, Index most_steps, Tier tier, 
   if (!in_place_)
     for (auto& buffer : buffers_) buffer = Array::zeros(device, {pieces_ * piece_size_}, dtype_of<T>);
   if (layout_.interval > 1)
-    before_ = Array::zeros(device, {std::ssize(layout_.components) * layout_.box.count()}, dtype_of<T>);
+    before_ = Array::zeros(device, {std::ssize(layout_.components) * layout_.nodes()}, dtype_of<T>);
 }
 
 /// Pages come into being here and not in the middle of the first run.
@@ -75,23 +75,21 @@ void FieldSamples<T>::touch(Index samples) {
 
 template <class T>
 Index FieldSamples<T>::place(std::size_t quantity, Component c, Index k, Index j) const {
-  const NodeBox& box = layout_.box;
   const Index which = static_cast<Index>(quantity * layout_.components.size()) + order_[static_cast<std::size_t>(c)];
-  return ((which * box.extent(0) + k - box.first[0]) * box.extent(1) + j - box.first[1]) * box.extent(2);
+  return which * layout_.nodes() + layout_.row(k, j);
 }
 
 /// Behind the fields, E as they come.
 template <class T>
 Index FieldSamples<T>::pole_place(std::size_t pole, Component c, Index k, Index j) const {
   const auto electric = std::count_if(layout_.components.begin(), layout_.components.end(), is_electric);
-  const Index fields = layout_.elements() - layout_.poles * electric * layout_.box.count();
+  const Index fields = layout_.elements() - layout_.poles * electric * layout_.nodes();
   Index which = 0;
   for (const Component each : layout_.components) {
     if (each == c) break;
     which += is_electric(each) ? 1 : 0;
   }
-  return fields + (static_cast<Index>(pole) * electric + which) * layout_.box.count() + place(0, c, k, j) -
-         order_[static_cast<std::size_t>(c)] * layout_.box.count();
+  return fields + (static_cast<Index>(pole) * electric + which) * layout_.nodes() + layout_.row(k, j);
 }
 
 template <class T>
@@ -129,8 +127,23 @@ void FieldSamples<T>::copy_plane(const Rows& fields, bool electric, Index k, T* 
   const NodeBox& box = layout_.box;
   if (k < box.first[0] || k >= box.last[0]) return;
   for (const Component c : layout_.components)
-    for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j)
-      std::copy_n(fields(c, k, j) + box.first[2], box.extent(2), to + place(0, c, k, j));
+    for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j) {
+      T* at = to + place(0, c, k, j);
+      for (const auto& [first, count] : layout_.pieces(k, j)) at = std::copy_n(fields(c, k, j) + first, count, at);
+    }
+}
+
+template <class T>
+void FieldSamples<T>::paste_plane(bool electric, Index k, const RowsOfBox& to) const {
+  const NodeBox& box = layout_.box;
+  for (const Component c : layout_.components)
+    for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j) {
+      const T* at = at_ + place(0, c, k, j);
+      for (const auto& [first, count] : layout_.pieces(k, j)) {
+        std::copy_n(at, count, to(c, k, j) + first - box.first[2]);
+        at += count;
+      }
+    }
 }
 
 template <class T>

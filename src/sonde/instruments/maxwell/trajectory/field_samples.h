@@ -55,6 +55,9 @@ class FieldSamples : public KeptFields<T> {
     return layout_.poles > 0 ? at_ + pole_place(pole, c, k, j) : nullptr;
   }
   [[nodiscard]] Stream* stream() const override { return queue_; }
+  /// Writes what was sampled before the step of begin_step() into rows from the first x of the box on.
+  using RowsOfBox = std::function<T*(Component c, Index k, Index j)>;
+  void paste_plane(bool electric, Index k, const RowsOfBox& to) const;
 
  private:
   void record_on_gpu(const RecordedRun<T>& run, Index first, Index count, std::span<double> record);

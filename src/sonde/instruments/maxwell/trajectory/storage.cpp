@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/setting.h"
@@ -142,6 +143,43 @@ std::size_t bytes_of_one_repetition(const StorageRequest& request, Encoding enco
   return static_cast<std::size_t>(bytes) + work_bytes(request, layout, encoding == Encoding::raw);
 }
 
+/// Digits that rounding may take from fields that grow backwards.
+constexpr double error_of_reverse = 1e-3;
+
+void require_reversible(const StorageRequest& request, const StorageSettings& settings, double round_off) {
+  const auto refuse = [](const std::string& why) {
+    throw Error(ErrorKind::not_supported, "reconstruct: " + why)
+        .hint(fmt::format("take {} recompute or disk", setting("storage_mode")));
+  };
+  if (request.device_bytes) refuse("a run on a GPU is not taken back step by step");
+  if (settings.compression == Compression::bf16 || settings.interval.value_or(1) > 1)
+    refuse("fields are taken back through every step, without compression");
+  const Reconstruction& how = request.reconstruction;
+  if (!how.obstacle.empty()) refuse(how.obstacle);
+  const double most = std::log(error_of_reverse / round_off);
+  if (how.growth >= most)
+    refuse(fmt::format("backwards in time loss makes rounding grow by exp({:.3g}); at {} up to exp({:.3g}) is possible",
+                       how.growth, request.precision == Precision::f32 ? "float32" : "float64", most));
+}
+
+StoragePlan reconstructed(const StorageRequest& request, const StorageSettings& settings) {
+  const double round_off = request.precision == Precision::f32 ? 0x1p-24 : 0x1p-53;
+  require_reversible(request, settings, round_off);
+  const Reconstruction& how = request.reconstruction;
+  StoragePlan made;
+  made.mode = StorageMode::reconstruct;
+  made.because = "asked for";
+  made.layout = request.layout;
+  made.shell = how.shell;
+  made.steps = request.steps;
+  made.work_bytes = how.work_bytes;
+  made.host_bytes = how.work_bytes + static_cast<std::size_t>(how.shell.samples(request.steps)) *
+                                         stored_bytes(request, how.shell, Encoding::raw);
+  made.forward_runs = 2;
+  made.expected_error = round_off * std::exp(how.growth);
+  return made;
+}
+
 struct Way {
   Encoding encoding;
   Index interval;
@@ -189,7 +227,23 @@ bool SampleLayout::has_magnetic() const {
 Index SampleLayout::elements() const {
   const Index quantities = interval == 1 ? 1 : (difference ? 1 : 0) + (sum ? 1 : 0);
   const auto electric = std::count_if(components.begin(), components.end(), is_electric);
-  return (static_cast<Index>(components.size()) * quantities + poles * electric) * box.count();
+  return (static_cast<Index>(components.size()) * quantities + poles * electric) * nodes();
+}
+
+Index SampleLayout::row(Index k, Index j) const {
+  const auto before = [](Index at, const NodeBox& in, std::size_t axis) {
+    return std::clamp<Index>(at - in.first[axis], 0, in.extent(axis));
+  };
+  const Index row = (k - box.first[0]) * box.extent(1) + j - box.first[1];
+  const bool among = k >= hollow.first[0] && k < hollow.last[0];
+  const Index cut = before(k, hollow, 0) * hollow.extent(1) + (among ? before(j, hollow, 1) : 0);
+  return row * box.extent(2) - cut * hollow.extent(2);
+}
+
+std::array<SampleLayout::Piece, 2> SampleLayout::pieces(Index k, Index j) const {
+  const Index first = box.first[2], last = box.last[2];
+  if (!hollow.has_row(k, j)) return {Piece{first, last - first}, Piece{last, 0}};
+  return {Piece{first, hollow.first[2] - first}, Piece{hollow.last[2], last - hollow.last[2]}};
 }
 
 double longest_interval(double highest_frequency, double dt) {
@@ -233,6 +287,11 @@ StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& s
     const StoragePlan least = stored(request, mode, possible.back().encoding, possible.back().interval);
     mode == StorageMode::disk ? refuse_disk(least, request) : refuse_memory(least, room);
   }
+  if (settings.mode == StorageMode::reconstruct) {
+    StoragePlan made = reconstructed(request, settings);
+    if (!room.has(made)) refuse_memory(made, room);
+    return made;
+  }
   const Way way = possible.front();
   Room within = room;
   if (!any && !host_limit(request, settings) && !room.on_gpu)
@@ -258,15 +317,19 @@ void require_kept(const StoragePlan& plan) {
 
 std::string text_of(const StoragePlan& plan) {
   if (plan.mode == StorageMode::none) return "none";
-  std::string made = plan.mode == StorageMode::recompute ? "recompute"
-                     : plan.mode == StorageMode::disk    ? "disk"
-                     : plan.mode == StorageMode::device  ? "device"
-                                                         : "host";
+  std::string made = plan.mode == StorageMode::recompute     ? "recompute"
+                     : plan.mode == StorageMode::reconstruct ? "reconstruct"
+                     : plan.mode == StorageMode::disk        ? "disk"
+                     : plan.mode == StorageMode::device      ? "device"
+                                                             : "host";
   if (plan.encoding == Encoding::bf16) made += ", bf16";
   if (plan.interval > 1) made += fmt::format(", every {} steps", plan.interval);
   if (plan.mode == StorageMode::recompute)
     made += fmt::format(", {} states and blocks of {} steps, each step computed {:.3g} times", plan.states,
                         plan.block_steps, plan.forward_runs);
+  if (plan.mode == StorageMode::reconstruct)
+    made += fmt::format(", {:.3g} % of the nodes, the others by steps backwards in time",
+                        100.0 * static_cast<double>(plan.shell.nodes()) / static_cast<double>(plan.shell.box.count()));
   return made;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "sonde/engine/memory/memory_plan.h"
 #include "sonde/instruments/maxwell/grid/precision.h"
 #include "sonde/instruments/maxwell/propagate/kept_fields.h"
+#include "sonde/instruments/maxwell/propagate/problem.h"
 
 namespace sonde::maxwell {
 
@@ -20,8 +22,9 @@ enum class StorageMode {
   device,     ///< the memory of the GPU that computes
   host,
   disk,
-  recompute,  ///< some states of the run, from which its fields are computed again
-  none        ///< nothing: a run without gradient
+  recompute,    ///< some states of the run, from which its fields are computed again
+  reconstruct,  ///< E at the edge of the model, from which the run is taken back inside; only where it is asked for
+  none          ///< nothing: a run without gradient
 };
 enum class Compression {
   none,
@@ -41,6 +44,7 @@ struct StorageSettings {
 /// What of the fields of a run is sampled.
 struct SampleLayout {
   NodeBox box;
+  NodeBox hollow{};                   ///< nodes of the box that are left out
   std::vector<Component> components;  ///< those of E, and of H where mu_r has a gradient
   /// 1: the fields before every step and after the last. Above: difference and sum of the fields after and before step
   /// n, where n is a multiple.
@@ -49,6 +53,13 @@ struct SampleLayout {
   Index poles = 0;                     ///< whose polarisation before the step is kept too, of all E
 
   [[nodiscard]] bool has_magnetic() const;
+  [[nodiscard]] Index nodes() const { return box.count() - hollow.count(); }
+  /// Where the row [x] at k, j begins among the nodes, and the one or two pieces that it consists of.
+  [[nodiscard]] Index row(Index k, Index j) const;
+  struct Piece {
+    Index first = 0, count = 0;
+  };
+  [[nodiscard]] std::array<Piece, 2> pieces(Index k, Index j) const;
   /// Of one sample, in elements.
   [[nodiscard]] Index elements() const;
   /// At most, of that many steps.
@@ -62,9 +73,23 @@ struct SampleLayout {
 [[nodiscard]] double longest_interval(double highest_frequency, double dt);
 [[nodiscard]] Index safe_interval(double highest_frequency, double dt);
 
+/// What a run needs to be taken back: its fields inside by the step in reverse, those around from a store.
+struct Reconstruction {
+  SampleLayout shell{};        ///< what of each step is stored; its box holds all that moves
+  double growth = 0;           ///< exponent by which fields grow backwards at most: max sigma t / eps
+  std::size_t work_bytes = 0;  ///< beside the stored ones
+  std::string obstacle{};      ///< why it is not possible; empty: it is
+};
+/// For the fields of `wanted`. H at the outermost half nodes of the model needs E up to M planes beyond them, and E
+/// needs H that no layer has moved: a shell of 2M - 1 planes at the inner edge of each layer (order 2M), or all that is
+/// not inside, where fields in the layers are wanted.
+[[nodiscard]] Reconstruction reconstruction_of(const Problem& problem, const SampleLayout& wanted, Index steps,
+                                               Precision precision);
+
 /// The run that is to be kept.
 struct StorageRequest {
   SampleLayout layout;  ///< of interval 1
+  Reconstruction reconstruction{};
   Precision precision = Precision::f32;
   Index steps = 0;                             ///< of the propagator
   Index ratio = 1;                             ///< of those in a step of the survey
@@ -77,21 +102,24 @@ struct StorageRequest {
 
 /// How a run is kept, with what it holds.
 struct StoragePlan {
-  StorageMode mode = StorageMode::none;  ///< device, host, disk, recompute or none
+  StorageMode mode = StorageMode::none;  ///< not automatic
   std::string because{};
   Encoding encoding = Encoding::raw;
   SampleLayout layout{};
+  SampleLayout shell{};  ///< of reconstruct: what is stored
   Index steps = 0;
   Index interval = 1;                 ///< in steps of the survey
   Index states = 0, block_steps = 0;  ///< of recompute
   std::size_t state_bytes = 0;
+  std::size_t work_bytes = 0;  ///< of reconstruct, among those of the host
   std::size_t host_bytes = 0, disk_bytes = 0, device_bytes = 0;
   double forward_runs = 1;    ///< how often each step is computed on average
-  double expected_error = 0;  ///< of the gradient, relative, from encoding and interval
+  double expected_error = 0;  ///< of the gradient, relative, from encoding, interval and steps in reverse
 };
 
-/// Throws Error(budget) where what is asked for does not fit, Error(io) where it is the disk that lacks room,
-/// Error(bad_input) for bf16 of float64 and for an interval beyond the longest, unless that is forced.
+/// Throws Error(not_supported) where fields are to be reconstructed and cannot be, Error(budget) where what is asked
+/// for does not fit, Error(io) where it is the disk that lacks room, Error(bad_input) for bf16 of float64 and for an
+/// interval beyond the longest, unless that is forced.
 [[nodiscard]] StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& settings);
 
 /// Throws Error(bad_input) for a plan that keeps nothing.

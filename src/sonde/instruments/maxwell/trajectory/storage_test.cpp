@@ -130,6 +130,40 @@ TEST(StoragePlan, RefusesAnIntervalAtWhichTheGradientIsAliased) {
   EXPECT_EQ(plan_storage(hundred_squared(all_of_it), {.interval = 11, .force = true}).interval, 11);
 }
 
+StoragePlan reconstruct_of(const Reconstruction& how, StorageSettings settings = {}) {
+  StorageRequest request = hundred_squared(all_of_it);
+  request.reconstruction = how;
+  settings.mode = StorageMode::reconstruct;
+  return plan_storage(request, settings);
+}
+
+TEST(StoragePlanOfReconstruct, HoldsTheShellOfEveryStepAndWhatIsTakenBack) {
+  const Reconstruction how{
+      .shell = {.box = {{}, {100, 1, 100}}, .hollow = {{2, 0, 2}, {98, 1, 98}}, .components = {Component::Ey}},
+      .growth = 5,
+      .work_bytes = 1000};
+  const StoragePlan plan = reconstruct_of(how);
+  EXPECT_EQ(plan.mode, StorageMode::reconstruct);
+  const std::size_t samples = static_cast<std::size_t>(hundred_squared(all_of_it).steps) + 1;
+  EXPECT_EQ(plan.host_bytes, 1000 + samples * 4 * (100 * 100 - 96 * 96));
+  EXPECT_EQ(text_of(plan), "reconstruct, 7.84 % of the nodes, the others by steps backwards in time");
+  EXPECT_NEAR(plan.expected_error, std::exp(5) / (1 << 24), 1e-12);
+}
+
+TEST(StoragePlanOfReconstruct, RefusesWhatHasNoReverse) {
+  const auto refused = [](const Reconstruction& how, const StorageSettings& settings = {}) {
+    return sonde::testing::error_of(ErrorKind::not_supported, [&] { (void)reconstruct_of(how, settings); });
+  };
+  const std::string hint = "\nhint: take --storage-mode recompute or disk";
+  EXPECT_EQ(refused({.growth = 12}),
+            "error: reconstruct: backwards in time loss makes rounding grow by exp(12); at "
+            "float32 up to exp(9.73) is possible" +
+                hint);
+  EXPECT_EQ(refused({.obstacle = "there is no way"}), "error: reconstruct: there is no way" + hint);
+  EXPECT_EQ(refused({}, {.interval = 2}),
+            "error: reconstruct: fields are taken back through every step, without compression" + hint);
+}
+
 TEST(StoragePlan, RefusesBf16OfFloat64) {
   StorageRequest request = hundred_squared(all_of_it);
   request.precision = Precision::f64;

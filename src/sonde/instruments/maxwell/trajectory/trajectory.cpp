@@ -3,6 +3,7 @@
 
 #include "sonde/instruments/maxwell/trajectory/field_samples.h"
 #include "sonde/instruments/maxwell/trajectory/recomputed_run.h"
+#include "sonde/instruments/maxwell/trajectory/reconstructed_run.h"
 
 namespace sonde::maxwell {
 namespace {
@@ -41,6 +42,7 @@ template <class T>
 std::unique_ptr<Trajectory<T>> make_trajectory(const StoragePlan& plan, const TierBudgets& budgets, Device device) {
   require_kept(plan);
   if (plan.mode == StorageMode::recompute) return std::make_unique<RecomputedRun<T>>(plan, budgets, device);
+  if (plan.mode == StorageMode::reconstruct) return std::make_unique<ReconstructedRun<T>>(plan, budgets);
   return std::make_unique<StoredRun<T>>(plan, budgets, device);
 }
 

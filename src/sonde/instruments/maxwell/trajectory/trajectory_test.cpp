@@ -65,6 +65,9 @@ struct Shot {
                      .states = how.states,
                      .block_steps = how.block_steps,
                      .state_bytes = fields.state_bytes()};
+    if (how.mode == StorageMode::reconstruct)
+      plan.shell =
+          reconstruction_of(problem, plan.layout, steps, sizeof(T) == 4 ? Precision::f32 : Precision::f64).shell;
     plan.layout.poles = device.is_cpu() ? std::ssize(problem.medium.poles) : 0;
     const TierBudgets budgets = TierBudgets::around(device, Budget(1U << 30U, "a test"));
     const auto trajectory = make_trajectory<T>(plan, budgets, device);
@@ -156,6 +159,68 @@ INSTANTIATE_TEST_SUITE_P(Cases, KeptRun,
                          ::testing::Values(MixedCase{.order = 4}, MixedCase{.poles = 2}, MixedCase{.mode = Mode::em3d},
                                            MixedCase{.mode = Mode::em3d, .order = 6}),
                          [](const auto& each) { return testing::text_of(each.param); });
+
+class ReconstructedRunOf : public ::testing::TestWithParam<std::tuple<MixedCase, bool>> {
+ protected:
+  /// The largest difference of what is made from a stored run, over the largest number of its kind.
+  template <class T>
+  [[nodiscard]] static double error() {
+    const auto& [medium, frozen] = GetParam();
+    const Shot shot = mixed(medium, 60);
+    const auto stored = shot.gradient<T>({.frozen = frozen});
+    const auto made = shot.gradient<T>({.mode = StorageMode::reconstruct, .frozen = frozen});
+    EXPECT_EQ(made.record, stored.record);
+    EXPECT_EQ(made.sources, stored.sources);  // the sweep backwards does not read the fields for them
+    double worst = 0;
+    for (const auto part : {&ComponentChange::eps_r, &ComponentChange::sigma, &ComponentChange::mu_r}) {
+      double most = 0, apart = 0;
+      for (std::size_t c = 0; c < 3; ++c)
+        for (std::size_t i = 0; i < (stored.medium.*part)[c].size(); ++i) {
+          most = std::max(most, std::abs((stored.medium.*part)[c][i]));
+          apart = std::max(apart, std::abs((made.medium.*part)[c][i] - (stored.medium.*part)[c][i]));
+        }
+      EXPECT_GT(most, 0);
+      worst = std::max(worst, apart / most);
+    }
+    return worst;
+  }
+};
+
+// What reconstruct promises; the loss of these media makes rounding grow by less than exp(5).
+TEST_P(ReconstructedRunOf, HasTheGradientOfAStoredOneInFloat32) { EXPECT_LE(error<float>(), 1e-3); }
+TEST_P(ReconstructedRunOf, HasTheGradientOfAStoredOneInFloat64) { EXPECT_LE(error<double>(), 1e-9); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, ReconstructedRunOf,
+    ::testing::Combine(::testing::Values(MixedCase{}, MixedCase{.order = 4}, MixedCase{.order = 6},
+                                         MixedCase{.order = 8}, MixedCase{.loss = LossForm::exponential},
+                                         MixedCase{.mode = Mode::em3d}, MixedCase{.mode = Mode::em3d, .order = 4},
+                                         MixedCase{.mode = Mode::em3d, .order = 6},
+                                         MixedCase{.mode = Mode::em3d, .order = 8, .cells = {9, 8, 10}}),
+                       ::testing::Bool()),
+    [](const auto& each) {
+      return testing::text_of(std::get<0>(each.param)) + (std::get<1>(each.param) ? "Frozen" : "");
+    });
+
+TEST(ReconstructionOf, AModelInLayersStoresThePlanesAboutTheirEdges) {
+  GridSpec spec{.mode = Mode::em3d, .cells = {20, 20, 20}, .spacing = {1, 1, 1}, .order = 4};
+  spec.pml = {{{10, 10}, {10, 10}, {10, 10}}};
+  const Grid grid(spec);
+  Problem problem{grid, {}, {}, 1e-10};
+  for (std::size_t c = 0; c < 3; ++c) {
+    problem.medium.eps_r[c].assign(static_cast<std::size_t>(grid.count()), 2);
+    problem.medium.sigma[c].assign(static_cast<std::size_t>(grid.count()), 0.001);
+  }
+  const NodeBox model{{10, 10, 10}, {30, 30, 30}};
+  const Reconstruction made =
+      reconstruction_of(problem, {.box = model, .components = grid.components()}, 100, Precision::f32);
+  EXPECT_EQ(made.shell.hollow.first, (Triple{12, 12, 12}));
+  EXPECT_EQ(made.shell.hollow.last, (Triple{29, 29, 29}));  // plane 30 is the edge
+  EXPECT_EQ(made.shell.box.first, (Triple{9, 9, 9}));       // 2M - 1 = 3 planes
+  EXPECT_EQ(made.shell.box.last, (Triple{32, 32, 32}));
+  EXPECT_EQ(made.shell.elements(), 3 * (23 * 23 * 23 - 17 * 17 * 17));
+  EXPECT_NEAR(made.growth, 0.001 * 1e-8 / (2 * 8.8541878128e-12), 1e-12);
+}
 
 class KeptRunOnEachDevice : public sonde::testing::EachDevice {
  protected:

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/maxwell/propagate/reversed_propagator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sonde/instruments/maxwell/propagate/stepper.h"
+
+namespace sonde::maxwell {
+namespace {
+
+GridSpec spec_of(GridSpec spec, const NodeBox& box) {
+  for (std::size_t axis = 0; axis < 3; ++axis) spec.cells[axis] = box.extent(axis);
+  spec.pml = {};
+  return spec;
+}
+
+/// Values on a grid, those in the box.
+std::vector<double> cut(std::vector<double> values, const Grid& grid, const NodeBox& box) {
+  if (values.empty() || box.count() == grid.count()) return values;
+  std::vector<double> made;
+  made.reserve(static_cast<std::size_t>(box.count()));
+  for (Index k = box.first[0]; k < box.last[0]; ++k)
+    for (Index j = box.first[1]; j < box.last[1]; ++j) {
+      const auto row = values.begin() + grid.index(k, j, box.first[2]);
+      made.insert(made.end(), row, row + box.extent(2));
+    }
+  return made;
+}
+
+/// Conductors, where all is zero, keep it.
+Coefficients reversed(const Problem& problem, const NodeBox& box) {
+  Coefficients made = coefficients(problem.medium, problem.grid, problem.dt, problem.loss);
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t i = 0; i < made.ca[c].size(); ++i) {
+      const double ca = made.ca[c][i];
+      made.ca[c][i] = ca == 0 ? 0 : 1 / ca;
+      made.cb[c][i] = ca == 0 ? 0 : -made.cb[c][i] / ca;
+    }
+    for (double& cq : made.cq[c]) cq = -cq;
+    for (auto* values : {&made.ca[c], &made.cb[c], &made.cq[c]}) *values = cut(std::move(*values), problem.grid, box);
+  }
+  return made;
+}
+
+std::vector<Point> inside(std::vector<Point> points, const Grid& whole, const Grid& part, const NodeBox& box) {
+  const Triple& n = whole.extents();
+  for (Point& point : points) {
+    std::vector<PointTap> taps;
+    for (const PointTap& tap : point.taps) {
+      const Index k = tap.node / (n[1] * n[2]), j = tap.node / n[2] % n[1], x = tap.node % n[2];
+      if (box.has_row(k, j) && x >= box.first[2] && x < box.last[2])
+        taps.push_back({part.index(k - box.first[0], j - box.first[1], x - box.first[2]), tap.weight});
+    }
+    point.taps = std::move(taps);
+  }
+  return points;
+}
+
+}  // namespace
+
+template <class T>
+struct ReversedPropagator<T>::Impl {
+  NodeBox box;
+  stepping::Stepper<T> fields;
+  stepping::Injections<T> sources;
+
+  Impl(const Propagator<T>& run, const NodeBox& in, const std::vector<Point>& points)
+      : box(in),
+        fields({Grid(spec_of(run.problem().grid.spec(), box)), {}, {}, run.problem().dt, run.problem().loss},
+               reversed(run.problem(), box), stepping::Sense::forward, run.threads()),
+        sources(fields.injections(inside(points, run.problem().grid, fields.problem.grid, box))) {
+    for (const Component c : fields.problem.grid.components())
+      for (Index k = 0; k < box.extent(0); ++k) {
+        for (Index j = 0; j < box.extent(1); ++j)
+          std::copy_n(run.row(c, box.first[0] + k, box.first[1] + j) + box.first[2], box.extent(2),
+                      fields.row_of(c, k, j));
+        fields.fill_ends(c, k);
+      }
+  }
+
+  /// In the planes of the box; what `after` writes has its images too.
+  [[nodiscard]] PlaneHooks local(const PlaneHooks& hooks) {
+    const auto moved = [this](const std::function<void(Index)>& hook, bool after, bool electric) {
+      if (!hook) return std::function<void(Index)>{};
+      return std::function<void(Index)>([this, &hook, after, electric](Index k) {
+        hook(k + box.first[0]);
+        for (const Component c : fields.problem.grid.components())
+          if (after && is_electric(c) == electric) fields.fill_ends(c, k);
+      });
+    };
+    return {.before_magnetic = moved(hooks.before_magnetic, false, false),
+            .after_magnetic = moved(hooks.after_magnetic, true, false),
+            .before_electric = moved(hooks.before_electric, false, true),
+            .after_electric = moved(hooks.after_electric, true, true)};
+  }
+};
+
+template <class T>
+ReversedPropagator<T>::ReversedPropagator(const Propagator<T>& run, const NodeBox& box,
+                                          const std::vector<Point>& sources)
+    : impl_(std::make_unique<Impl>(run, box, sources)) {}
+template <class T>
+ReversedPropagator<T>::~ReversedPropagator() = default;
+
+template <class T>
+void ReversedPropagator<T>::step(std::span<const double> amplitudes, const PlaneHooks& hooks) {
+  const PlaneHooks beside = impl_->local(hooks);
+  for (const bool electric : {true, false}) impl_->fields.half_step(electric, impl_->sources, amplitudes, beside);
+}
+
+template <class T>
+T* ReversedPropagator<T>::row(Component c, Index k, Index j) {
+  return impl_->fields.row_of(c, k - impl_->box.first[0], j - impl_->box.first[1]);
+}
+
+template <class T>
+std::size_t ReversedPropagator<T>::bytes_for(const GridSpec& of, const NodeBox& box) {
+  return Propagator<T>::bytes_for(Grid(spec_of(of, box)), 0).lasting;
+}
+
+template class ReversedPropagator<float>;
+template class ReversedPropagator<double>;
+
+}  // namespace sonde::maxwell
