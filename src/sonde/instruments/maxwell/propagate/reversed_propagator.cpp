@@ -15,6 +15,12 @@ GridSpec spec_of(GridSpec spec, const NodeBox& box) {
   return spec;
 }
 
+/// On plane 0 a grid has a wall: one more where the box does not begin at one.
+NodeBox widened(NodeBox box) {
+  for (Index& first : box.first) first = std::max<Index>(0, first - 1);
+  return box;
+}
+
 /// Values on a grid, those in the box.
 std::vector<double> cut(std::vector<double> values, const Grid& grid, const NodeBox& box) {
   if (values.empty() || box.count() == grid.count()) return values;
@@ -61,12 +67,13 @@ std::vector<Point> inside(std::vector<Point> points, const Grid& whole, const Gr
 
 template <class T>
 struct ReversedPropagator<T>::Impl {
-  NodeBox box;
+  NodeBox asked, box;
   stepping::Stepper<T> fields;
   stepping::Injections<T> sources;
 
   Impl(const Propagator<T>& run, const NodeBox& in, const std::vector<Point>& points)
-      : box(in),
+      : asked(in),
+        box(widened(in)),
         fields({Grid(spec_of(run.problem().grid.spec(), box)), {}, {}, run.problem().dt, run.problem().loss},
                reversed(run.problem(), box), stepping::Sense::forward, run.threads()),
         sources(fields.injections(inside(points, run.problem().grid, fields.problem.grid, box))) {
@@ -84,7 +91,7 @@ struct ReversedPropagator<T>::Impl {
     const auto moved = [this](const std::function<void(Index)>& hook, bool after, bool electric) {
       if (!hook) return std::function<void(Index)>{};
       return std::function<void(Index)>([this, &hook, after, electric](Index k) {
-        hook(k + box.first[0]);
+        if (k + box.first[0] >= asked.first[0]) hook(k + box.first[0]);
         for (const Component c : fields.problem.grid.components())
           if (after && is_electric(c) == electric) fields.fill_ends(c, k);
       });
@@ -111,12 +118,13 @@ void ReversedPropagator<T>::step(std::span<const double> amplitudes, const Plane
 
 template <class T>
 T* ReversedPropagator<T>::row(Component c, Index k, Index j) {
-  return impl_->fields.row_of(c, k - impl_->box.first[0], j - impl_->box.first[1]);
+  return impl_->fields.row_of(c, k - impl_->box.first[0], j - impl_->box.first[1]) + impl_->asked.first[2] -
+         impl_->box.first[2];
 }
 
 template <class T>
 std::size_t ReversedPropagator<T>::bytes_for(const GridSpec& of, const NodeBox& box) {
-  return Propagator<T>::bytes_for(Grid(spec_of(of, box)), 0).lasting;
+  return Propagator<T>::bytes_for(Grid(spec_of(of, widened(box))), 0).lasting;
 }
 
 template class ReversedPropagator<float>;
