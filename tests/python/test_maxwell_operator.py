@@ -159,6 +159,18 @@ def test_where_fields_are_kept_does_not_matter(mode, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("dtype, most", [("f32", 1e-3), ("f64", 1e-9)])
+def test_fields_taken_back_in_time_give_the_gradient(dtype, most):
+    r = np.random.default_rng(3).normal(size=(NT, 2, 3))
+    found, usual = (operator(dtype, maxwell.StorageOptions(mode)).linearize(medium(), wrt=("eps_r", "sigma", "mu_r")).vjp(r)
+                    for mode in ("reconstruct", "host"))
+    for name in ("eps_r", "sigma", "mu_r"):
+        np.testing.assert_allclose(getattr(found, name), getattr(usual, name), rtol=0, atol=most * np.abs(getattr(usual, name)).max())
+    lossy = maxwell.EMModel(medium().eps_r, 2.0)  # S/m
+    wrong("reconstruct: backwards in time loss makes rounding grow", "not_supported",
+          lambda: operator(dtype, maxwell.StorageOptions("reconstruct")).linearize(lossy).vjp(r))
+
+
 def test_bf16_costs_some_thousandths_of_the_gradient():
     r = np.random.default_rng(3).normal(size=(NT, 2, 3))
     packed, plain = (operator("f32", maxwell.StorageOptions(compression=each)).linearize(medium()).vjp(r).eps_r for each in ("bf16", False))

@@ -109,6 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
     Cases, MemoryOfAGradient,
     ::testing::Values(LimitedCase{"Disk", {}, StorageMode::disk},
                       LimitedCase{"Recompute", {.mode = StorageMode::recompute}, StorageMode::recompute},
+                      LimitedCase{"Reconstruct", {.mode = StorageMode::reconstruct}, StorageMode::reconstruct},
                       LimitedCase{
                           "Packed",
                           {.mode = StorageMode::host, .compression = Compression::automatic, .interval = std::nullopt},

@@ -47,12 +47,14 @@ std::size_t quarter_of_need(const Experiment& experiment) {
   return sizeof(float) * static_cast<std::size_t>(grid.count() * (experiment.steps + 1)) / 4;
 }
 
+Direction trial_gradient(const WaveCase& which, Precision precision, StorageMode mode) {
+  WaveTrial trial(which, precision, {.mode = mode});
+  return trial.transposed(trial.residual(10));
+}
+
 Index differences_of_trial(const WaveCase& which, StorageMode mode) {
-  const auto gradient = [&](const StorageSettings& storage) {
-    WaveTrial trial(which, Precision::f32, storage);
-    return trial.transposed(trial.residual(10));
-  };
-  const Direction host = gradient({.mode = StorageMode::host}), other = gradient({.mode = mode});
+  const Direction host = trial_gradient(which, Precision::f32, StorageMode::host);
+  const Direction other = trial_gradient(which, Precision::f32, mode);
   Index count = 0;
   for (std::size_t kind = 0; kind < host.size(); ++kind) count += different_bits(host[kind], other[kind]);
   return count;
@@ -119,6 +121,17 @@ std::vector<VerifyRow> check_storage(VerifySize size) {
       rows.push_back({fmt::format("storage.{}_{}", name, id_of(which)),
                       fmt::format("numbers of a gradient with other bits than from memory, {}", name),
                       static_cast<double>(differences_of_trial(which, mode)), 0});
+  for (const WaveCase& which : wave_cases(size)) {
+    if (which.poles > 0) continue;
+    for (const auto& [precision, name, limit] :
+         {std::tuple(Precision::f32, "f32", 1e-3), std::tuple(Precision::f64, "f64", 1e-9)})
+      rows.push_back({fmt::format("storage.reconstruct_{}_{}", id_of(which), name),
+                      "largest difference over largest value of a gradient by fields taken back in time, to that by "
+                      "stored ones",
+                      relative_difference(trial_gradient(which, precision, StorageMode::reconstruct),
+                                          trial_gradient(which, precision, StorageMode::host)),
+                      limit});
+  }
   return rows;
 }
 

@@ -34,7 +34,7 @@ constexpr GradientOf by_all(PaddingGradient padding) { return {.mu_r = true, .so
 Problem trial_problem(const WaveCase& which) {
   const bool flat = which.mode == Mode::tm2d;
   GridSpec spec{.mode = which.mode,
-                .cells = flat ? Triple{13, 1, 11} : Triple{8, 7, 9},
+                .cells = flat ? Triple{13, 1, 11} : Triple{8, 8, 9},
                 .spacing = {0.02, 0.025, 0.03},
                 .pml = {{{3, 0}, {flat ? 0 : 2, flat ? 0 : 3}, {4, 2}}},
                 .order = which.order};
