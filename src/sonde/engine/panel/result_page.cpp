@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -53,10 +54,20 @@ Value sliders(const Quantity& quantity, const std::vector<int>& shown) {
   return list;
 }
 
-std::vector<int> shown_axes(const ResultPanel& panel, const Quantity& quantity) {
+/// Rows and columns of a picture: the last two axes that have more than one element, else the last two.
+std::array<int, 2> picture_axes(const Quantity& quantity) {
   const auto rank = static_cast<int>(quantity.axes.size());
+  std::vector<int> long_ones;
+  for (int i = 0; i < rank; ++i)
+    if (quantity.axes[static_cast<std::size_t>(i)].size > 1) long_ones.push_back(i);
+  if (long_ones.size() < 2) return {rank - 2, rank - 1};
+  return {long_ones.end()[-2], long_ones.back()};
+}
+
+std::vector<int> shown_axes(const ResultPanel& panel, const Quantity& quantity) {
   if (panel.kind == ResultPanel::Kind::curves) return {panel.along, panel.family};
-  return {rank - 2, rank - 1};
+  const auto [row, col] = picture_axes(quantity);
+  return {row, col};
 }
 
 /// What is shown of a number: of complex ones phase (rad) and amplitude.
@@ -139,8 +150,9 @@ Value ResultView::options(std::size_t number) const {
     if (panel.family >= 0) options["family"] = axis_value(first.axes[static_cast<std::size_t>(panel.family)]);
     return options;
   }
-  options["rows"] = axis_value(first.axes[first.axes.size() - 2]);
-  options["cols"] = axis_value(first.axes[first.axes.size() - 1]);
+  const auto [row, col] = picture_axes(first);
+  options["rows"] = axis_value(first.axes[static_cast<std::size_t>(row)]);
+  options["cols"] = axis_value(first.axes[static_cast<std::size_t>(col)]);
   options["parts"] = Value::list();
   for (const PartText& part : parts_of(first)) {
     Value each;
@@ -221,7 +233,8 @@ void ResultView::show_image(const Command& command, std::size_t number, Outlet& 
   const Quantity& shown = quantity(panels_[number].quantities.front());
   const auto rank = static_cast<int>(shown.axes.size());
   Slice slice = slice_of(command, panels_[number], shown);
-  const Index rows = slice.count[rank - 2], cols = slice.count[rank - 1];
+  const auto [row_axis, col_axis] = picture_axes(shown);
+  const Index rows = slice.count[row_axis], cols = slice.count[col_axis];
   const Index rows_of = groups_of(rows, most_pixels), cols_of = groups_of(cols, most_pixels);
   // Of complex numbers the means are taken before their phase: that of a block that the phase wraps in is right too.
   std::vector<BlockMeans> planes(shown.complex() ? 2 : 1, BlockMeans(rows, cols, rows_of, cols_of));
@@ -233,11 +246,11 @@ void ResultView::show_image(const Command& command, std::size_t number, Outlet& 
   for (Index row = 0; row < rows; row += band) {
     Shape first, count;
     for (int i = 0; i < rank; ++i) {
-      first.append(i == rank - 2 ? row : slice.first[i]);
-      count.append(i == rank - 2 ? std::min(band, rows - row) : slice.count[i]);
+      first.append(i == row_axis ? row : slice.first[i]);
+      count.append(i == row_axis ? std::min(band, rows - row) : slice.count[i]);
     }
     const std::vector<std::vector<double>> values = planes_of(result_->read(shown, first, count));
-    for (std::size_t i = 0; i < planes.size(); ++i) planes[i].add(row, count[rank - 2], values[i]);
+    for (std::size_t i = 0; i < planes.size(); ++i) planes[i].add(row, count[row_axis], values[i]);
   }
   Value reply;
   reply["panel"] = number;
@@ -445,11 +458,12 @@ ResultPanel default_panel(const Quantity& quantity) {
     curves(0, -1);
     return panel;
   }
-  const Axis &rows = quantity.axes[static_cast<std::size_t>(rank - 2)], &cols = quantity.axes.back();
+  const auto [row, col] = picture_axes(quantity);
+  const Axis &rows = quantity.axes[static_cast<std::size_t>(row)], &cols = quantity.axes[static_cast<std::size_t>(col)];
   if (rows.even() && cols.even() && std::min(rows.size, cols.size) >= too_few) return panel;
   // Over the axis whose places say something, else over the longer one.
   const bool over_rows = rows.even() == cols.even() ? rows.size >= cols.size : cols.even();
-  over_rows ? curves(rank - 2, rank - 1) : curves(rank - 1, rank - 2);
+  over_rows ? curves(row, col) : curves(col, row);
   return panel;
 }
 

@@ -13,7 +13,7 @@ namespace sonde::panel {
 /// One panel of arrays of a result.
 struct ResultPanel {
   enum class Kind {
-    image,   ///< the last two axes of one quantity; the axes before them are chosen with sliders
+    image,   ///< the last two axes of one quantity that have several elements; sliders choose along the others
     curves,  ///< over one axis; one curve for each quantity, or for each element of a second axis of one quantity
     points,  ///< quantities of shape (points, 2): row and column, drawn as a map of them
   };
@@ -24,7 +24,7 @@ struct ResultPanel {
   int family = -1;  ///< curves: the axis with one curve for each element; -1: none
 };
 
-/// What fits a quantity: two axes are an image, one a curve. Where the last two axes are no picture, because the
+/// What fits a quantity: two axes are an image, one a curve. Where the axes of an image are no picture, because the
 /// elements of one are unevenly spaced or very few, there are curves over the uneven axis, else over the longer one,
 /// one for each element of the other.
 [[nodiscard]] ResultPanel default_panel(const Quantity& quantity);

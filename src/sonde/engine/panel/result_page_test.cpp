@@ -113,6 +113,23 @@ TEST_F(ResultPage, TakesAxesAndUnitsOfHdf5FromLabelsPixelSizesAndArraysOfTheirNa
   EXPECT_EQ(d11.axes[0].unit, "m^-1");
 }
 
+TEST_F(ResultPage, AnAxisOfOneElementIsNoSideOfAPicture) {
+  Hdf5Writer writer = writer_of(file("a.h5"));
+  writer.array("/Ey", ramp({3, 9, 1, 10}));
+  writer.describe("/Ey", {"time", "z", "y", "x"}, "V/m");
+  writer.finish();
+
+  const Page page = result_page(open("a.h5"));
+  const Value& options = panel(page, "Ey").options;
+  EXPECT_EQ(options.find("rows")->find("name")->as_text(), "z");
+  EXPECT_EQ(options.find("cols")->find("name")->as_text(), "x");
+  ASSERT_EQ(options.find("sliders")->size(), 1u);
+  EXPECT_EQ(options.find("sliders")->items()[0].find("name")->as_text(), "time");
+  const auto heard = show(page, "Ey", {2, 0, 0, 0});
+  EXPECT_EQ(heard->frames.at(0).rows, 9u);
+  EXPECT_EQ(heard->values(0).front(), 2 * 90);
+}
+
 Contents contents_of_a_scan() {
   Contents contents;
   contents.attribute("schema", std::string("sonde.test.result/1"));

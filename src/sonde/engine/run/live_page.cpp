@@ -50,13 +50,18 @@ struct LivePage::Shared {
     what["options"] = *told.find(id);
     for (const auto& outlet : outlets) outlet->event("panel/" + id, what);
   }
+  void take(LiveState state) {
+    if (!state.frames.empty()) {
+      frames = std::move(state.frames);
+      for (const auto& outlet : outlets)
+        for (const panel::Frame& frame : frames) outlet->send(frame);
+    }
+    tell(state.panels);
+  }
   void show(LiveState state) {
     const std::lock_guard lock(mutex);
-    frames = std::move(state.frames);
     wanted = false;
-    for (const auto& outlet : outlets)
-      for (const panel::Frame& frame : frames) outlet->send(frame);
-    tell(state.panels);
+    take(std::move(state));
   }
   void ask_to_stop() {
     stop = true;
@@ -186,9 +191,9 @@ std::vector<ChangeRequest> LivePage::requests() {
   return std::exchange(shared_->requests, {});
 }
 
-void LivePage::tell(const std::function<Value(const std::vector<ChangeRequest>& waiting)>& panels) {
+void LivePage::tell(const std::function<LiveState(const std::vector<ChangeRequest>& waiting)>& state) {
   const std::lock_guard lock(shared_->mutex);
-  shared_->tell(panels(shared_->requests));
+  shared_->take(state(shared_->requests));
 }
 
 void LivePage::refuse(const Error& error) {

@@ -20,7 +20,8 @@ struct ChangeRequest {
   [[nodiscard]] bool restart() const { return setting.empty(); }
 };
 
-/// Work as it stands: options of panels by their ids, which take the place of those before, and frames.
+/// Work as it stands: options of panels by their ids, which take the place of those before, and frames; without any,
+/// those that were shown last stay.
 struct LiveState {
   Value panels = Value::object();
   std::vector<panel::Frame> frames{};
@@ -90,9 +91,9 @@ class LivePage {
   [[nodiscard]] bool stop_asked() const;
   /// What was asked for since the last time, in order.
   [[nodiscard]] std::vector<ChangeRequest> requests();
-  /// Everybody sees these options of panels at once. `panels` knows the requests that still wait; what it touches is
-  /// what `accept` touches, never at the same time.
-  void tell(const std::function<Value(const std::vector<ChangeRequest>& waiting)>& panels);
+  /// Everybody sees this at once. `state` knows the requests that still wait; what it touches is what `accept` touches,
+  /// never at the same time.
+  void tell(const std::function<LiveState(const std::vector<ChangeRequest>& waiting)>& state);
   /// A request that cannot be met: everybody sees why.
   void refuse(const Error& error);
 

@@ -49,8 +49,8 @@ void Run::add_settings(const std::string& name, Value settings) {
   report_.add_options(name, std::move(settings));
 }
 
-std::shared_ptr<void> Run::live(std::function<Value()> panels) {
-  return watched_ != nullptr ? watched_->fill(std::move(panels)) : nullptr;
+std::shared_ptr<void> Run::live(std::function<LiveState()> state) {
+  return watched_ != nullptr ? watched_->fill(std::move(state)) : nullptr;
 }
 
 Budget Run::budget_of(Device device) {

@@ -18,6 +18,7 @@
 #include "sonde/engine/run/common_options.h"
 #include "sonde/engine/run/frames.h"
 #include "sonde/engine/run/input_arrays.h"
+#include "sonde/engine/run/live_page.h"
 
 namespace sonde {
 
@@ -131,9 +132,9 @@ class Run {
   /// themselves.
   [[nodiscard]] const Value& tables() const { return surroundings_.tables; }
   /// Where nobody watches by `live`, this does nothing. Else the panels of Verb::watched have, until the result ends,
-  /// the options that `panels` gives by their ids. It is called between two steps by the thread that counts them
+  /// the options and the frames that `state` gives. It is called between two steps by the thread that counts them
   /// (ProgressMeter), and by this thread in the end: what both touch is to be guarded.
-  [[nodiscard]] std::shared_ptr<void> live(std::function<Value()> panels);
+  [[nodiscard]] std::shared_ptr<void> live(std::function<LiveState()> state);
   /// For verbs with a page of their own: where `live` wants it.
   [[nodiscard]] std::optional<Index> live_port() const { return common_.live; }
   /// Adds settings of a run file, resolved, to the report and to what those see who watch.

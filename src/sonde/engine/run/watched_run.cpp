@@ -87,9 +87,9 @@ void WatchedRun::offer(bool now) {
     return state;
   });
   const double began_s = watch_.seconds();
-  if (!panels_ || !(now || panels_share_.may_show(began_s))) return;
-  const Value panels = panels_();
-  live_.tell([&](const std::vector<ChangeRequest>&) { return panels; });
+  if (!shown_ || !(now || panels_share_.may_show(began_s))) return;
+  const LiveState state = shown_();
+  live_.tell([&](const std::vector<ChangeRequest>&) { return state; });
   panels_share_.showed(began_s, watch_.seconds() - began_s);
 }
 
@@ -122,14 +122,14 @@ void WatchedRun::add_settings(const Value& settings) {
   offer(true);
 }
 
-std::shared_ptr<void> WatchedRun::fill(std::function<Value()> panels) {
+std::shared_ptr<void> WatchedRun::fill(std::function<LiveState()> state) {
   const std::lock_guard lock(mutex_);
-  panels_ = std::move(panels);
+  shown_ = std::move(state);
   offer(true);
   return {static_cast<void*>(this), [this](void*) {
             const std::lock_guard ending(mutex_);
             offer(true);
-            panels_ = nullptr;
+            shown_ = nullptr;
           }};
 }
 

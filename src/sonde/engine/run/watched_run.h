@@ -33,7 +33,7 @@ class WatchedRun {
   /// Of a run file, resolved.
   void add_settings(const Value& settings);
   /// Run::live().
-  [[nodiscard]] std::shared_ptr<void> fill(std::function<Value()> panels);
+  [[nodiscard]] std::shared_ptr<void> fill(std::function<LiveState()> state);
   void end_well();
   void end_by(const Error& error);
 
@@ -45,7 +45,7 @@ class WatchedRun {
 
   std::mutex mutex_;  // held while panels are made; the server never waits for it
   Value bar_ = Value::object(), facts_ = Value::list(), settings_ = Value::list();
-  std::function<Value()> panels_;
+  std::function<LiveState()> shown_;
   Stopwatch watch_;
   ShowingShare panels_share_;  // their own, so that costly panels leave the bar what it needs
   Cancel cancel_;

@@ -151,15 +151,17 @@ TEST(WatchedRun, PanelsOfAVerbAreShownToItsEnd) {
   work = [&](sonde::Run& run) {
     Index last = 0;
     const auto shown = run.live([&] {
-      Value panels;
-      panels["numbers"]["last"] = last;
-      return panels;
+      LiveState state;
+      state.panels["numbers"]["last"] = last;
+      state.frames = {panel::make_frame<float>(panel::FrameKind::image, 1, 1, std::array{static_cast<float>(last)})};
+      return state;
     });
     EXPECT_EQ(watch.client->panel("numbers").find("last")->as_whole(), 0);
     last = 7;
   };
   watch.start();
   EXPECT_EQ(watch.client->panel("numbers").find("last")->as_whole(), 7);
+  EXPECT_EQ(watch.client->frames.back().sum, 7);
 }
 
 TEST(WatchedRun, AnErrorIsShownWithItsReason) {
@@ -181,7 +183,7 @@ TEST(WatchedRun, ThoseWhoHearOfProgressHearItStill) {
 
 TEST(WatchedRun, ADryRunHasNoPage) {
   Watch watch;
-  work = [](sonde::Run& run) { EXPECT_EQ(run.live([] { return Value(); }), nullptr); };
+  work = [](sonde::Run& run) { EXPECT_EQ(run.live([] { return LiveState(); }), nullptr); };
   watch.start({{"dry_run", "true"}});
   EXPECT_EQ(watch.pages, 0);
 }

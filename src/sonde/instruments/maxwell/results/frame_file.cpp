@@ -68,7 +68,7 @@ FrameFile::FrameFile(const std::string& path, FrameSpec spec, const OutputRole& 
                                .chunk = {},
                                .filters = {},
                                .fill = {}});
-    file_.describe(path_of(c), {"frame", "z", "y", "x"}, unit_of(c));
+    file_.describe(path_of(c), {"time", "z", "y", "x"}, unit_of(c));
     file_.attribute(path_of(c), "offset_cells", offsets_of(c, spec_.sampling.centred));
   }
   for (std::size_t u = 0; u < 3; ++u) {
@@ -98,7 +98,7 @@ void FrameFile::close() {
   if (std::exchange(closed_, true)) return;
   const auto add_series = [&](const std::string& path, const std::vector<double>& values, const char* unit) {
     file_.array(path, Array::from(values, {spec_.frames}));
-    file_.describe(path, {"frame"}, unit);
+    file_.describe(path, {"time"}, unit);
   };
   add_series("/time", times_, "s");
   std::vector<double> earlier = times_;

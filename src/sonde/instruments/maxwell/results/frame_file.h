@@ -29,7 +29,7 @@ struct FrameSpec {
 };
 
 /// Frames of a run in one HDF5 file of schema sonde.maxwell.snapshots/1, written while it goes: for each component
-/// [frame][z][y][x] in V/m or A/m; `time` of E and `time_of_h` in s; `x`, `y`, `z` in m; the energy in the model in J
+/// [time][z][y][x] in V/m or A/m; `time` of E and `time_of_h` in s; `x`, `y`, `z` in m; the energy in the model in J
 /// (J/m in two dimensions). Nodes that are half a cell behind `x`, `y` or `z` have 0.5 in the attribute `offset_cells`
 /// (z, y, x). In memory: one plane. Appears under its name when it is complete.
 class FrameFile {

@@ -17,6 +17,7 @@
 #include "sonde/engine/figure/html_page.h"
 #include "sonde/engine/figure/image.h"
 #include "sonde/instruments/maxwell/invert/trace_filter.h"
+#include "sonde/instruments/maxwell/results/thinned_map.h"
 
 namespace sonde::maxwell {
 namespace {
@@ -89,12 +90,7 @@ class Sections {
     return {.zoom = 1, .pixel_size = 1 / pixels_per_m_, .unit = "m", .colour_bar = true, .value_unit = unit};
   }
   [[nodiscard]] Field section(const std::vector<double>& values) const {
-    const Triple& cells = grid_.cells;
-    Field made{.rows = cells[0], .cols = cells[2], .values = {}};
-    for (Index z = 0; z < cells[0]; ++z)
-      for (Index x = 0; x < cells[2]; ++x)
-        made.values.push_back(values[static_cast<std::size_t>((z * cells[1] + cells[1] / 2) * cells[2] + x)]);
-    return made;
+    return {.rows = grid_.cells[0], .cols = grid_.cells[2], .values = middle_section(grid_, values)};
   }
 
   const GridSpec& grid_;

@@ -33,6 +33,15 @@ HeightMap thinned_map(const std::vector<double>& x, const std::vector<double>& y
   return map;
 }
 
+std::vector<double> middle_section(const GridSpec& grid, const std::vector<double>& values) {
+  const Triple& cells = grid.cells;
+  std::vector<double> made;
+  for (Index z = 0; z < cells[0]; ++z)
+    for (Index x = 0; x < cells[2]; ++x)
+      made.push_back(values[static_cast<std::size_t>((z * cells[1] + cells[1] / 2) * cells[2] + x)]);
+  return made;
+}
+
 void set_axes(Facet& facet, HeightMap map, const std::array<std::string, 2>& names, bool downwards) {
   const auto [left, right] = ends_of(map.x);
   auto [low, high] = ends_of(map.y);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/figure/chart.h"
+#include "sonde/instruments/maxwell/grid/grid.h"
 
 namespace sonde::maxwell {
 
@@ -14,6 +15,9 @@ namespace sonde::maxwell {
 /// script of a chart holds each as text.
 [[nodiscard]] HeightMap thinned_map(const std::vector<double>& x, const std::vector<double>& y,
                                     const std::vector<double>& values);
+
+/// [z][x] of a model on its own cells: of one in three dimensions the middle section along the line.
+[[nodiscard]] std::vector<double> middle_section(const GridSpec& grid, const std::vector<double>& values);
 
 /// Puts the map into the facet, with axes in m that end where its outermost cells do.
 void set_axes(Facet& facet, HeightMap map, const std::array<std::string, 2>& names, bool downwards);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,6 +27,7 @@
 #include "sonde/instruments/maxwell/invert/inversion.h"
 #include "sonde/instruments/maxwell/results/inversion_page.h"
 #include "sonde/instruments/maxwell/results/inversion_result.h"
+#include "sonde/instruments/maxwell/results/live_inversion.h"
 #include "sonde/instruments/maxwell/run/experiment_run.h"
 #include "sonde/instruments/maxwell/run/inversion_inputs.h"
 #include "sonde/instruments/maxwell/run/native_run.h"
@@ -209,62 +209,6 @@ std::vector<KeptModel> get_kept(const CheckpointReader& checkpoint, std::size_t 
   return made;
 }
 
-/// What those see who watch: the objective of every iteration, and how each stage has ended.
-class LiveInversion {
- public:
-  static std::vector<panel::Panel> panels() {
-    return {{.id = "misfit", .type = "curves", .title = "Objective over its start"},
-            {.id = "stages", .type = "table", .title = "Stages"}};
-  }
-  void take(const Inversion& inversion) {
-    const std::lock_guard lock(mutex_);
-    history_ = inversion.history();
-    ends_ = inversion.ends();
-  }
-  Value options() {
-    const std::lock_guard lock(mutex_);
-    Value made;
-    made["misfit"] = curves();
-    made["stages"] = table();
-    return made;
-  }
-
- private:
-  [[nodiscard]] Value curves() const {
-    Value made;
-    made["x"]["name"] = "iteration";
-    made["log"]["y"] = true;
-    made["places"] = Value::list();
-    made["curves"] = Value::list();
-    const Index stages = history_.empty() ? 0 : history_.back().stage + 1;
-    for (std::size_t i = 0; i < history_.size(); ++i) made["places"].push_back(i);
-    for (Index stage = 0; stage < stages; ++stage) {
-      Value& curve = made["curves"].push_back(Value::object());
-      curve["name"] = fmt::format("stage {}", stage + 1);
-      curve["y"] = Value::list();
-      for (const InversionRow& row : history_)
-        curve["y"].push_back(row.stage == stage && row.objective > 0 ? Value(row.objective) : Value());
-    }
-    return made;
-  }
-  [[nodiscard]] Value table() const {
-    Value made;
-    made["columns"] = std::vector<std::string>{"stage", "misfit over its start", "ended because"};
-    made["rows"] = Value::list();
-    for (const StageEnd& end : ends_) {
-      Value& row = made["rows"].push_back(Value::list());
-      row.push_back(end.stage + 1);
-      row.push_back(fmt::format("{:.3g}", remaining_misfit(history_, end.stage)));
-      row.push_back(std::string(text_of(end.reason)));
-    }
-    return made;
-  }
-
-  std::mutex mutex_;
-  std::vector<InversionRow> history_;
-  std::vector<StageEnd> ends_;
-};
-
 class Inverting final : public LongWork {
  public:
   Inverting(Inversion& inversion, const Prepared& prepared, const CheckpointReader* from, const Ranks& ranks, Run& run)
@@ -272,7 +216,8 @@ class Inverting final : public LongWork {
         prepared_(prepared),
         ranks_(ranks),
         writes_(prepared.places.any() && !run.silent()),
-        shown_(run.silent() ? nullptr : run.live([this] { return live_.options(); })) {
+        live_(prepared.experiment.grid, prepared.unknowns),
+        shown_(run.silent() ? nullptr : run.live([this] { return live_.state(); })) {
     if (from == nullptr) return;
     inversion_.restore(*from);
     kept_ = get_kept(*from, prepared_.experiment.model.eps_r.size());

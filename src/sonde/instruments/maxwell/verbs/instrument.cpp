@@ -2,6 +2,7 @@
 #include "sonde/engine/run/instrument.h"
 
 #include "sonde/instruments/maxwell/bench/cases.h"
+#include "sonde/instruments/maxwell/results/arrange.h"
 #include "sonde/instruments/maxwell/verbs/demonstrate.h"
 #include "sonde/instruments/maxwell/verbs/verbs.h"
 
@@ -20,6 +21,7 @@ extern const Instrument instrument;
 const Instrument instrument{.name = "maxwell",
                             .verbs = verbs,
                             .bench_cases = [](ShowPage) { return sonde::maxwell::bench_cases(); },
-                            .demonstrate = demonstrate};
+                            .demonstrate = demonstrate,
+                            .arrange = arrange};
 
 }  // namespace sonde::maxwell

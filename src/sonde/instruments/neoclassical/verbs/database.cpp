@@ -177,7 +177,7 @@ Database solved(const Ranks& ranks, DatabaseBuild& build, PartFile* part, Run& r
   CoefficientTables so_far = tables_of(build.so_far());
   const auto shown = run.live([&] {
     const std::lock_guard lock(mutex);
-    return solved_so_far.options(so_far);
+    return LiveState{.panels = solved_so_far.options(so_far)};
   });
   if (shown)
     build.tell([&](const FinishedPoint& point) {

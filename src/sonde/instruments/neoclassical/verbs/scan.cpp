@@ -158,7 +158,7 @@ void run_scan(const ScanVerbOptions& options, Run& run) {
     LiveCoefficients solved_so_far;
     const auto shown = run.live([&] {
       const std::lock_guard lock(mutex);
-      return solved_so_far.options(tables_of(result));
+      return LiveState{.panels = solved_so_far.options(tables_of(result))};
     });
     scan.work.finished = [&](Index surface, Index which, const Point& point) {
       {

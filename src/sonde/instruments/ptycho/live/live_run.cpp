@@ -207,7 +207,7 @@ void LiveRun::tell_settings(const RunFile& run, const std::vector<Change>& chang
     for (const ChangeRequest& request : waiting)
       if (!request.restart()) set_changeable(settings_->file.tables(), request.setting, request.value);
     settings_->changes = changes;
-    return settings_->panels();
+    return LiveState{.panels = settings_->panels()};
   });
 }
 

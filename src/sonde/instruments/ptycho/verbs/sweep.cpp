@@ -272,7 +272,7 @@ void run_sweep(const SweepOptions& options, Run& run) {
   const bool measured = base.compute.transforms().value == FftEffort::measured;
   if (measured) load_fft_wisdom();
   LiveTrials live(sweep);
-  const auto shown = run.live([&] { return live.options(); });
+  const auto shown = run.live([&] { return LiveState{.panels = live.options()}; });
   sweep.run(at_once.value, [&](std::size_t trial, const TrialRecord& record) {
     run.say(line_of(record));
     live.take(trial, record);
