@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "sonde/engine/device/parallel.h"
 
@@ -18,11 +19,12 @@ MaterialsById materials_by_id(const GprmaxInput& input) {
   return by_id;
 }
 
-/// Of E along x, y, z of the file.
-std::array<const GprmaxMaterial*, 3> materials_of(const GprmaxObject& object, const MaterialsById& by_id,
-                                                  const Xyz& spacing) {
+/// Of E along x, y, z of the file; `number` counts those of voxels.
+std::array<const GprmaxMaterial*, 3> materials_of(const GprmaxObject& object, ObjectNumber number,
+                                                  const MaterialsById& by_id, const Xyz& spacing) {
   std::array<const GprmaxMaterial*, 3> made{};
-  made.fill(by_id.at(object.materials[0]));
+  made.fill(by_id.at(object.materials[number]));
+  if (std::holds_alternative<GprmaxVoxelBlock>(object.shape)) return made;
   if (object.materials.size() == 3)
     for (std::size_t u = 0; u < 3; ++u) made[u] = by_id.at(object.materials[u]);
   if (object.materials.size() == 2)
@@ -38,11 +40,13 @@ void for_each_in_plane(const Triple& first, const Triple& last, Index k, const B
     for (at[2] = first[2]; at[2] < last[2]; ++at[2]) body(at);
 }
 
-/// Those elements of a part that are in plane k.
+/// Those elements of a part that are in plane k, with their numbers.
 template <class Body>
 void for_each_of_part(const GprmaxPart& part, Index k, const Body& body) {
   for_each_in_plane(part.first, part.last, k, [&](const Triple& at) {
-    if (!part.contains || part.contains(at)) body(at);
+    if (part.contains && !part.contains(at)) return;
+    const Index further = part.further ? part.further(at) : 0;
+    if (further >= 0) body(at, part.number + static_cast<ObjectNumber>(further));
   });
 }
 
@@ -53,15 +57,20 @@ std::size_t place_of(const Grid& grid, const Triple& at) {
 }  // namespace
 
 GprmaxGeometry::GprmaxGeometry(const GprmaxInput& input, const GprmaxAxes& axes, const Grid& grid)
-    : grid_(&grid), parts_(parts_of(input, axes, grid)), poles_(most_poles(input)) {
+    : grid_(&grid), axes_(axes), parts_(parts_of(input, axes, grid)), poles_(most_poles(input)) {
   const MaterialsById by_id = materials_by_id(input);
   Paint& before = paints_.emplace_back();
   before.materials.fill(by_id.at("free_space"));
+  ObjectNumber rank = 0;
   for (const GprmaxObject& object : input.objects) {
-    Paint& paint = paints_.emplace_back();
-    const auto of_file = materials_of(object, by_id, input.spacing);
-    for (std::size_t u = 0; u < 3; ++u) paint.materials[place(axes.component(electric_components[u]))] = of_file[u];
-    paint.averaged = object.averaged && of_file[0]->averaged();
+    ++rank;
+    for (ObjectNumber number = 0; number < numbers_of(object); ++number) {
+      Paint& paint = paints_.emplace_back();
+      const auto of_file = materials_of(object, number, by_id, input.spacing);
+      for (std::size_t u = 0; u < 3; ++u) paint.materials[place(axes.component(electric_components[u]))] = of_file[u];
+      paint.averaged = object.averaged && of_file[0]->averaged();
+      paint.rank = rank;
+    }
   }
   fill_cells();
 }
@@ -71,7 +80,8 @@ void GprmaxGeometry::fill_cells() {
   parallel_for(grid_->extent(Axis::z), 1, [&](Index first, Index last, Worker&) {
     for (Index k = first; k < last; ++k)
       for (const GprmaxPart& part : parts_.cells)
-        for_each_of_part(part, k, [&](const Triple& at) { cells_[place_of(*grid_, at)] = part.number; });
+        for_each_of_part(part, k,
+                         [&](const Triple& at, ObjectNumber number) { cells_[place_of(*grid_, at)] = number; });
   });
 }
 
@@ -96,10 +106,12 @@ ComponentMedium GprmaxGeometry::medium() const {
       for (const Component c : grid_->components())
         for_each_in_plane({}, grid_->extents(), k, [&](const Triple& at) { fill_node(c, at, made); });
       for (const auto& [c, part] : parts_.nodes)
-        for_each_of_part(part, k, [&, c = c, number = part.number](const Triple& at) {
+        for_each_of_part(part, k, [&, c = c](const Triple& at, ObjectNumber number) {
           const std::array<ObjectNumber, 4> cells = around(c, at);
-          // All cells replaced since, or one by an object that sets the edge itself.
-          if (number < *std::min_element(cells.begin(), cells.end()) || number < last_rigid(cells)) return;
+          const ObjectNumber rank = paints_[number].rank;
+          const auto later = [&](ObjectNumber cell) { return paints_[cell].rank > rank; };
+          // All cells replaced since, or one by an object that sets the node itself.
+          if (std::ranges::all_of(cells, later) || later(last_rigid(c, cells))) return;
           set(c, place_of(*grid_, at), number, made);
         });
     }
@@ -120,17 +132,24 @@ std::array<ObjectNumber, 4> GprmaxGeometry::around(Component c, const Triple& at
   return {cells_[here], cells_[here - back[0]], cells_[here - back[1]], cells_[here - back[0] - back[1]]};
 }
 
-ObjectNumber GprmaxGeometry::last_rigid(const std::array<ObjectNumber, 4>& cells) const {
+ObjectNumber GprmaxGeometry::last_rigid(Component c, const std::array<ObjectNumber, 4>& cells) const {
+  // around() goes back along the slower axis of the arrays first, which need not be the one that is faster in the file.
+  std::array<std::size_t, 4> order{0, 1, 2, 3};
+  std::array<std::size_t, 2> sides{};
+  std::size_t count = 0;
+  for (std::size_t u = 0; u < 3; ++u)
+    if (!is_half(c, axes_.axis(u))) sides[count++] = dimension(axes_.axis(u));
+  if (count == 2 && sides[0] < sides[1]) std::swap(order[1], order[2]);
   ObjectNumber last = 0;
-  for (const ObjectNumber number : cells)
-    if (!paints_[number].averaged) last = std::max(last, number);
+  for (const std::size_t i : order)
+    if (const Paint& paint = paints_[cells[i]]; !paint.averaged && paint.rank > paints_[last].rank) last = cells[i];
   return last;
 }
 
 void GprmaxGeometry::fill_node(Component c, const Triple& at, ComponentMedium& made) const {
   const std::array<ObjectNumber, 4> cells = around(c, at);
   const std::size_t node = place_of(*grid_, at);
-  const ObjectNumber rigid = last_rigid(cells);
+  const ObjectNumber rigid = last_rigid(c, cells);
   if (rigid > 0)
     set(c, node, rigid, made);
   else if (std::all_of(cells.begin(), cells.end(), [&](ObjectNumber number) { return number == cells[0]; }))

@@ -30,21 +30,24 @@ class GprmaxGeometry {
   struct Paint {
     std::array<const GprmaxMaterial*, 3> materials{};  ///< of the arrays' x, y, z
     bool averaged = true;
+    ObjectNumber rank = 0;  ///< a larger one replaces a smaller one; equal for all materials of voxels
   };
 
   void fill_cells();
   /// The objects of the cells around a node: four at an E edge, two at an H face, each of these twice. At a wall those
   /// inside count for those outside.
   [[nodiscard]] std::array<ObjectNumber, 4> around(Component c, const Triple& at) const;
-  /// The last one that is not averaged, 0 if there is none.
-  [[nodiscard]] ObjectNumber last_rigid(const std::array<ObjectNumber, 4>& cells) const;
+  /// The last one that is not averaged, 0 if there is none; of cells of one rank the one further along x, then y, then
+  /// z of the file.
+  [[nodiscard]] ObjectNumber last_rigid(Component c, const std::array<ObjectNumber, 4>& cells) const;
   void fill_node(Component c, const Triple& at, ComponentMedium& made) const;
   void set(Component c, std::size_t node, ObjectNumber number, ComponentMedium& made) const;
   void set_mean(Component c, std::size_t node, const std::array<ObjectNumber, 4>& cells, ComponentMedium& made) const;
 
   const Grid* grid_;
+  GprmaxAxes axes_;
   GprmaxParts parts_;
-  std::vector<Paint> paints_;  // [object]
+  std::vector<Paint> paints_;  // [number]
   std::vector<ObjectNumber> cells_;
   std::size_t poles_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "sonde/instruments/maxwell/grid/component.h"
 #include "sonde/instruments/maxwell/grid/pml.h"
 #include "sonde/instruments/maxwell/read/gprmax_commands.h"
+#include "sonde/instruments/maxwell/read/gprmax_voxels.h"
 
 // What an input file of gprMax 3.1 says (Warren et al. 2016, Computer Physics Communications 209, 163; the user guide),
 // in its own axes: x, y, z in this order, other than the arrays of grid/. Lengths in m, times in s.
@@ -128,10 +130,19 @@ struct GprmaxSector {
   double low = 0, high = 0, radius = 0, start_degrees = 0, sweep_degrees = 0;
 };
 
+/// Cells of a geometry file, what is outside of the domain left out.
+struct GprmaxVoxelBlock {
+  Xyz low{};
+  std::shared_ptr<const GprmaxVoxels> voxels;
+};
+
 struct GprmaxObject {
-  std::variant<GprmaxBox, GprmaxSphere, GprmaxCylinder, GprmaxPlate, GprmaxEdge, GprmaxTriangle, GprmaxSector> shape;
-  std::vector<std::string> materials;  ///< ids: one, or those of E along x, y and z (of a plate: along its two axes)
-  bool averaged = true;                ///< false where there are several
+  std::variant<GprmaxBox, GprmaxSphere, GprmaxCylinder, GprmaxPlate, GprmaxEdge, GprmaxTriangle, GprmaxSector,
+               GprmaxVoxelBlock>
+      shape;
+  /// Ids: one, or those of E along x, y and z (of a plate: along its two axes). Of voxels by their numbers.
+  std::vector<std::string> materials;
+  bool averaged = true;  ///< false where there are several
 };
 
 struct GprmaxInput {
@@ -178,6 +189,7 @@ struct GprmaxInput {
 [[nodiscard]] GprmaxInput read_gprmax_input(const std::string& path);
 /// The same for a text; `name` stands for it in messages, and the files that it names are beside that.
 [[nodiscard]] GprmaxInput parse_gprmax_input(std::string_view text, const std::string& name,
-                                             const TextReader& read = read_input_text);
+                                             const TextReader& read = read_input_text,
+                                             const GprmaxVoxelReader& read_voxels = read_gprmax_voxels);
 
 }  // namespace sonde::maxwell

@@ -211,7 +211,11 @@ std::size_t gprmax_model_bytes(const GprmaxInput& input) {
   const std::size_t electric = flat ? 1 : 3, magnetic = flat ? 2 : 3;
   std::size_t cells = 1;
   for (const Index extent : input.cells) cells *= static_cast<std::size_t>(extent);
-  return cells * (sizeof(double) * (electric * (2 + 2 * most_poles(input)) + magnetic) + sizeof(ObjectNumber));
+  std::size_t voxels = 0;
+  for (const GprmaxObject& object : input.objects)
+    if (const auto* block = std::get_if<GprmaxVoxelBlock>(&object.shape))
+      voxels += sizeof(std::int16_t) * (block->voxels->cells.size() + block->voxels->nodes.size());
+  return voxels + cells * (sizeof(double) * (electric * (2 + 2 * most_poles(input)) + magnetic) + sizeof(ObjectNumber));
 }
 
 GprmaxAcquisition acquisition_of_run(const GprmaxModel& model, Index run) {

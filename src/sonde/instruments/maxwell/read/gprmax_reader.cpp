@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -28,7 +31,6 @@ constexpr std::array unsupported_commands = {"python",
                                              "add_dispersion_lorentz",
                                              "add_dispersion_drude",
                                              "transmission_line",
-                                             "geometry_objects_read",
                                              "geometry_objects_write",
                                              "pml_formulation",
                                              "taguchi",
@@ -114,8 +116,9 @@ constexpr bool at_least_these(std::size_t count) {
 
 class Reader {
  public:
-  Reader(std::vector<GprmaxCommand> commands, const std::string& name, const TextReader& read_text)
-      : commands_(std::move(commands)), read_text_(read_text) {
+  Reader(std::vector<GprmaxCommand> commands, const std::string& name, const TextReader& read_text,
+         const GprmaxVoxelReader& read_voxels)
+      : commands_(std::move(commands)), read_text_(read_text), read_voxels_(read_voxels) {
     made_.name = name;
     made_.materials = {{.id = "pec", .sigma = std::numeric_limits<double>::infinity()}, {.id = "free_space"}};
   }
@@ -280,6 +283,8 @@ class Reader {
     check(values, Needs::cells, [this, values] { require_rising(values, values.xyz(0), values.xyz(3), 1); });
   }
 
+  void geometry_objects_read(const GprmaxValues& values);
+
   void triangle(const GprmaxValues& values) {
     const GprmaxTriangle made{{values.xyz(0), values.xyz(3), values.xyz(6)}, values.at_least(0, 9, "thickness")};
     object(values, made, 10);
@@ -337,7 +342,7 @@ class Reader {
 
   /// Whether an id or an essential command may be missing because of what is wrong with this one.
   static bool may_define(const GprmaxCommand& command) {
-    constexpr std::array defining = {"material", "waveform", "excitation_file", "python", "geometry_objects_read"};
+    constexpr std::array defining = {"material", "waveform", "excitation_file", "python"};
     const bool unknown = rule_of(command.name) == nullptr && !place_in(unsupported_commands, command.name);
     return command.fault || unknown || place_in(defining, command.name);
   }
@@ -505,11 +510,22 @@ class Reader {
       throw values.error(fmt::format("more receivers than {}; expected a larger step", most_receivers));
   }
 
+  /// What reading the file that a value names gives; what is wrong there is told with the line of the command too.
+  template <class Read>
+  static auto from_file(const GprmaxValues& values, const Read& read, const std::string& path) {
+    try {
+      return read(path);
+    } catch (const Error& error) {
+      throw Error(error.kind(), values.error(error.message()).message()).hint(error.hint());
+    }
+  }
   template <class Shape>
   void object(const GprmaxValues& values, const Shape& shape, std::size_t numbers);
 
   std::vector<GprmaxCommand> commands_;
+  std::deque<GprmaxCommand> imported_;  // of materials files; others point at them
   const TextReader& read_text_;
+  const GprmaxVoxelReader& read_voxels_;
   GprmaxInput made_;
   std::vector<std::pair<const GprmaxCommand*, Error>> problems_;
   std::map<std::string, const GprmaxCommand*> first_;    // of those that may be given once
@@ -551,6 +567,7 @@ constexpr std::array rules = {
          &Reader::cylinder},
     Rule{"plate", any_of_these<7, 8>, "x1 y1 z1 x2 y2 z2 material, or two materials", false, &Reader::plate},
     Rule{"edge", any_of_these<7>, "x1 y1 z1 x2 y2 z2 material", false, &Reader::edge},
+    Rule{"geometry_objects_read", any_of_these<5>, "x y z file materials", false, &Reader::geometry_objects_read},
     Rule{"triangle", any_of_these<11, 12, 13>,
          "x1 y1 z1 x2 y2 z2 x3 y3 z3 thickness material [y|n], or three materials", false, &Reader::triangle},
     Rule{"cylindrical_sector", any_of_these<9, 10, 11>,
@@ -632,16 +649,46 @@ void Reader::excitation_file(const GprmaxValues& values) {
       throw values.error(fmt::format("fill = \"{}\"; expected 0 or extrapolate", values.word(2)));
   }
   const std::string path = beside(values.command().file, values.word(0));
-  std::string text;
-  try {
-    text = read_text_(path);
-  } catch (const Error& error) {
-    throw Error(error.kind(), values.error(error.message()).message()).hint(error.hint());
-  }
-  GprmaxExcitation read = parse_gprmax_excitation(text, path);
+  GprmaxExcitation read = parse_gprmax_excitation(from_file(values, read_text_, path), path);
   for (const std::string& id : read.ids) require_new_waveform(values, id);
   made_.excitation = std::move(read);
   made_.excitation.extrapolate = extrapolate;
+}
+
+/// The materials of the file get its name behind theirs, {name}, as gprMax gives it.
+void Reader::geometry_objects_read(const GprmaxValues& values) {
+  const Xyz low = values.xyz(0);
+  const auto voxels = std::make_shared<const GprmaxVoxels>(
+      from_file(values, read_voxels_, beside(values.command().file, values.word(3))));
+  const std::string path = beside(values.command().file, values.word(4));
+  const std::string text = from_file(values, read_text_, path);
+  const std::size_t before = made_.materials.size();
+  bool all_read = true;
+  for (GprmaxCommand& command : parse_gprmax_commands(text, path, read_text_)) {
+    imported_.push_back(std::move(command));
+    GprmaxCommand& one = imported_.back();
+    all_read &= attempt(one, [&] {
+      constexpr std::array allowed = {"material", "add_dispersion_debye"};
+      if (rule_of(one.name) != nullptr && !place_in(allowed, one.name))
+        throw GprmaxValues(one).error("it is no material; expected #material or #add_dispersion_debye");
+      if (!one.words.empty()) one.words.back() += "{" + std::filesystem::path(path).stem().string() + "}";
+      take(one);
+    });
+  }
+  definitions_hidden_ |= !all_read;
+  GprmaxObject made{GprmaxVoxelBlock{low, voxels}, {}, !voxels->nodes.empty()};
+  for (std::size_t i = before; i < made_.materials.size(); ++i) made.materials.push_back(made_.materials[i].id);
+  if (const Index most = voxels->largest(); all_read && most >= static_cast<Index>(made.materials.size()))
+    throw values.error(
+        fmt::format("{} has material {}; {} has {}", values.word(3), most, values.word(4), made.materials.size()));
+  check(values, Needs::cells, [this, values, voxels] {
+    require_plane(values, values.xyz(0));
+    for (std::size_t u = 0; u < 3; ++u)
+      if (rounded_half_down(voxels->spacing[u] / made_.spacing[u]) != 1)
+        throw values.error(fmt::format("{} has cells of {:.6g} m along {}; expected {:.6g} m as in the model",
+                                       values.word(3), voxels->spacing[u], xyz_letters[u], made_.spacing[u]));
+  });
+  if (!made.materials.empty()) made_.objects.push_back(std::move(made));
 }
 
 /// Materials follow after so many numbers: one, one with a flag, or several.
@@ -659,8 +706,9 @@ void Reader::object(const GprmaxValues& values, const Shape& shape, std::size_t 
 
 }  // namespace
 
-GprmaxInput parse_gprmax_input(std::string_view text, const std::string& name, const TextReader& read) {
-  return Reader(parse_gprmax_commands(text, name, read), name, read).read();
+GprmaxInput parse_gprmax_input(std::string_view text, const std::string& name, const TextReader& read,
+                               const GprmaxVoxelReader& read_voxels) {
+  return Reader(parse_gprmax_commands(text, name, read), name, read, read_voxels).read();
 }
 
 GprmaxInput read_gprmax_input(const std::string& path) { return parse_gprmax_input(read_input_text(path), path); }

@@ -61,8 +61,8 @@ class PartMaker {
   PartMaker(const GprmaxInput& input, const GprmaxAxes& axes, const Grid& grid)
       : spacing_(input.spacing), axes_(axes), grid_(grid) {
     for (const GprmaxObject& object : input.objects) {
-      ++number_;
       std::visit([this](const auto& shape) { add(shape); }, object.shape);
+      number_ += numbers_of(object);
     }
   }
 
@@ -160,6 +160,33 @@ class PartMaker {
     });
   }
 
+  void add(const GprmaxVoxelBlock& block) {
+    const XyzIndex low = planes(block.low);
+    const auto beyond = [&](Index more) {
+      Extent made{low, low};
+      for (std::size_t u = 0; u < 3; ++u) made.last[u] = std::min(low[u] + block.voxels->count[u] + more, extent(u));
+      return made;
+    };
+    const auto part = [&](const Extent& on, auto&& number_at) {
+      const auto in_block = [low, this_axes = axes_](const Triple& at) {
+        XyzIndex made = this_axes.to_file(at);
+        for (std::size_t u = 0; u < 3; ++u) made[u] -= low[u];
+        return made;
+      };
+      return GprmaxPart{
+          number_, axes_.to_arrays(on.first), axes_.to_arrays(on.last), {}, [in_block, number_at](const Triple& at) {
+            return Index{number_at(in_block(at))};
+          }};
+    };
+    parts.cells.push_back(part(beyond(0), [voxels = block.voxels](const XyzIndex& at) { return voxels->cell(at); }));
+    if (block.voxels->nodes.empty()) return;
+    for (const Component users : all_components)
+      if (const Component c = axes_.component(users); grid_.has(c))
+        parts.nodes.push_back({c, part(beyond(1), [voxels = block.voxels, users](const XyzIndex& at) {
+                                 return voxels->node(users, at);
+                               })});
+  }
+
   /// What is inside of a curve in a plane: cells above it, or its faces when it is thinner than half a cell.
   void add_slice(std::size_t normal, Index level, double thickness, const std::array<Xyz, 2>& bounds, Test contains) {
     Extent in_plane = cells_between(bounds[0], bounds[1]);
@@ -247,10 +274,15 @@ class PartMaker {
   Xyz spacing_;
   GprmaxAxes axes_;
   const Grid& grid_;
-  ObjectNumber number_ = 0;
+  ObjectNumber number_ = 1;
 };
 
 }  // namespace
+
+ObjectNumber numbers_of(const GprmaxObject& object) {
+  const bool voxels = std::holds_alternative<GprmaxVoxelBlock>(object.shape);
+  return voxels ? static_cast<ObjectNumber>(object.materials.size()) : 1;
+}
 
 GprmaxParts parts_of(const GprmaxInput& input, const GprmaxAxes& axes, const Grid& grid) {
   return std::move(PartMaker(input, axes, grid).parts);

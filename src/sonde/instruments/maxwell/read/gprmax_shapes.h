@@ -10,14 +10,17 @@
 
 namespace sonde::maxwell {
 
-/// Objects of an input from 1 on; 0 is the free space before them. A larger number replaces a smaller one.
+/// Objects of an input from 1 on, voxels with a number for each of their materials; 0 is the free space before them.
 using ObjectNumber = std::uint32_t;
+[[nodiscard]] ObjectNumber numbers_of(const GprmaxObject& object);
 
-/// Of the elements [first, last) of the arrays those for which `contains`, if there is one.
+/// Of the elements [first, last) of the arrays those for which `contains`, if there is one. Where `further` is there,
+/// number + further(at) is the number of the element, and a negative value leaves it out.
 struct GprmaxPart {
   ObjectNumber number = 0;
   Triple first{}, last{};
   std::function<bool(const Triple& at)> contains{};
+  std::function<Index(const Triple& at)> further{};
 };
 
 struct GprmaxParts {
@@ -26,7 +29,7 @@ struct GprmaxParts {
     GprmaxPart part;
   };
   std::vector<GprmaxPart> cells;  ///< of solids
-  std::vector<Nodes> nodes;       ///< of plates and edges, without those that the grid lacks
+  std::vector<Nodes> nodes;       ///< set by themselves: of plates, edges and voxels, without those that the grid lacks
 };
 
 /// In the order of the objects. A cell belongs to a curved object when its centre does.

@@ -63,12 +63,12 @@ NumberArray numbers_of(const Array& array, const std::string& what) {
   return {array.shape(), std::move(*values), !is_float(array.dtype())};
 }
 
-NumberArray read_numbers(const Hdf5File& file, const std::string& dataset) {
+Hdf5Dataset open_numbers(const Hdf5File& file, const std::string& dataset) {
   const std::string what = fmt::format("{}, {}", file.path(), dataset);
   if (!file.is_dataset(dataset))
     throw Error(ErrorKind::bad_file,
                 fmt::format("{}: no data set {}{}", file.path(), dataset, did_you_mean(dataset, file.datasets())));
-  const Hdf5Dataset opened = file.dataset(dataset);
+  Hdf5Dataset opened = file.dataset(dataset);
   const Hdf5DatasetInfo& info = opened.info();
   if (!info.dtype || *info.dtype == DType::c64 || *info.dtype == DType::c128)
     throw Error(ErrorKind::bad_file, fmt::format("{}: elements of type {}; expected real numbers", what,
@@ -80,7 +80,11 @@ NumberArray read_numbers(const Hdf5File& file, const std::string& dataset) {
                             .chunks = 0,
                             .file_bytes = File(file.path()).size() + (parts ? opened.source_bytes() : 0),
                             .packed = !info.filters.empty()});
-  return numbers_of(opened.read(), what);
+  return opened;
+}
+
+NumberArray read_numbers(const Hdf5File& file, const std::string& dataset) {
+  return numbers_of(open_numbers(file, dataset).read(), fmt::format("{}, {}", file.path(), dataset));
 }
 
 bool names_number_file(const std::string& text) { return number_file(text).has_value(); }

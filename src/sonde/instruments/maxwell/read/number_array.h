@@ -22,7 +22,10 @@ struct NumberArray {
 /// Throws Error(bad_input) beginning with `what` for complex elements.
 [[nodiscard]] NumberArray numbers_of(const Array& array, const std::string& what);
 
-/// A data set. Throws Error(bad_file) when it is not there, has no real numbers, or declares more than its file holds.
+/// A data set of real numbers, not read yet. Throws Error(bad_file) when it is not there, has other elements, or
+/// declares more than its file holds.
+[[nodiscard]] Hdf5Dataset open_numbers(const Hdf5File& file, const std::string& dataset);
+/// All of it. Throws what that throws.
 [[nodiscard]] NumberArray read_numbers(const Hdf5File& file, const std::string& dataset);
 
 /// What a text in a setting names: "FILE.npy", "FILE.npz" (its only array) or "FILE.npz:NAME", "FILE.h5:DATASET".
