@@ -670,7 +670,7 @@ void Reader::geometry_objects_read(const GprmaxValues& values) {
     all_read &= attempt(one, [&] {
       constexpr std::array allowed = {"material", "add_dispersion_debye"};
       if (rule_of(one.name) != nullptr && !place_in(allowed, one.name))
-        throw GprmaxValues(one).error("it is no material; expected #material or #add_dispersion_debye");
+        throw GprmaxValues(one).error("it is not a material; expected #material or #add_dispersion_debye");
       if (!one.words.empty()) one.words.back() += "{" + std::filesystem::path(path).stem().string() + "}";
       take(one);
     });

@@ -199,7 +199,7 @@ TEST(GprmaxGeometryFile, MayHaveMaterialsOnlyInItsMaterialsFile) {
   write_text(with.folder.file("more.txt"), "#box: 0 0 0 1 1 1 soil\n");
   write_text(with.folder.file("model.in"), block + "#geometry_objects_read: 0.01 0.01 0.01 parts.h5 more.txt\n");
   EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)read_gprmax_input(with.folder.file("model.in")); }),
-              HasSubstr("more.txt, line 1: #box: it is no material; expected #material or #add_dispersion_debye"));
+              HasSubstr("more.txt, line 1: #box: it is not a material; expected #material or #add_dispersion_debye"));
 }
 
 }  // namespace
