@@ -510,7 +510,7 @@ class Reader {
       throw values.error(fmt::format("more receivers than {}; expected a larger step", most_receivers));
   }
 
-  /// What reading the file that a value names gives; what is wrong there is told with the line of the command too.
+  /// What reading the file that a value names gives; what is wrong there is reported with the line of the command too.
   template <class Read>
   static auto from_file(const GprmaxValues& values, const Read& read, const std::string& path) {
     try {
