@@ -8,6 +8,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/run_files.h"
 #include "sonde/engine/report/provenance.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/maxwell/read/direction.h"
 #include "sonde/instruments/maxwell/results/records_chart.h"

@@ -15,6 +15,7 @@
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/run.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/maxwell/field/field_files.h"
 #include "sonde/instruments/maxwell/field/line_contents.h"
 #include "sonde/instruments/maxwell/field/processing.h"

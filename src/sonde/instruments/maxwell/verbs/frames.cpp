@@ -9,6 +9,7 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/output_ending.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/maxwell/verbs/run_parts.h"
 
 namespace sonde::maxwell {

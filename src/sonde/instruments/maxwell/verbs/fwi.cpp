@@ -24,6 +24,7 @@
 #include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/iterate.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/maxwell/invert/inversion.h"
 #include "sonde/instruments/maxwell/results/inversion_page.h"
 #include "sonde/instruments/maxwell/results/inversion_result.h"

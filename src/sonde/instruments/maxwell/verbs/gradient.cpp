@@ -11,6 +11,7 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/report/provenance.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/maxwell/results/gradient_result.h"
 #include "sonde/instruments/maxwell/run/gprmax_gradient.h"

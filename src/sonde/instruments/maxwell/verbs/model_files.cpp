@@ -7,6 +7,7 @@
 
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/paths.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/maxwell/results/geometry_view.h"
 #include "sonde/instruments/maxwell/verbs/run_parts.h"
 

@@ -8,6 +8,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/run/run.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/maxwell/results/geometry_view.h"
 #include "sonde/instruments/maxwell/results/gprmax_result.h"
 #include "sonde/instruments/maxwell/results/snapshot_chart.h"
@@ -27,7 +28,10 @@ struct PlotOptions {
                       {.help = "traces of gprMax (one run or merged), of sonde, or of a field format; snapshots of "
                                "`sonde maxwell run`; or a model of gprMax itself (.in)",
                        .metavar = "FILE.out|.h5|.dzt|.dt1|.rd3|.rd7|.sgy|.in"});
-    fields.add("output", output, {.help = "the picture", .metavar = "FILE.png|.pdf|.svg", .letter = 'o'});
+    fields.add("output", output,
+               {.help = "the picture; unset: FILE.png and FILE.pdf beside the input",
+                .metavar = "FILE.png|.pdf|.svg",
+                .letter = 'o'});
     source.describe(fields);
     fields.add("frame", frame,
                {.help = "which frame of snapshots, from 0; unset: up to six, evenly over the run", .min = 0});
@@ -56,21 +60,20 @@ Chart chart_of_frames(const PlotOptions& options, const Run& run) {
 }
 
 void run_plot(const PlotOptions& options, Run& run) {
-  (void)require_ending(options.output, "charts", chart_endings());
-  require_chart(options.output);
+  const std::string output = chart_place(options.output, options.input, run);
   const bool model = output_ending(options.input) == ".in", frames = !model && FrameReader::recognises(options.input);
   if (!frames) refuse(options.input, {{"frame", "frames"}}, run);
   if (model || frames) {
     refuse(options.input,
            {{"shot", "shots"}, {"channel", "channels"}, {"allow_truncated", "traces that can be cut off"}}, run);
-    return draw(model ? chart_of_model(options, run) : chart_of_frames(options, run), options.output, run);
+    return draw(model ? chart_of_model(options, run) : chart_of_frames(options, run), output, run);
   }
   const Reservation reserved = reserve_traces(options.input, run);
   const LineFile kind = line_file(options.input);
   options.source.require_meant_for(kind, options.input, run);
   draw(has_runs(kind) ? traces_chart(read_model_traces(options.input), options.source.choice().of_runs())
                       : line_chart(options.source.read(options.input)),
-       options.output, run);
+       output, run);
 }
 
 }  // namespace

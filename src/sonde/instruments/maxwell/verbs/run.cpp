@@ -13,6 +13,7 @@
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/run.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/maxwell/results/gprmax_result.h"
 #include "sonde/instruments/maxwell/run/gprmax_run.h"

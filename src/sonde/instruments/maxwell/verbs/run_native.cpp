@@ -9,6 +9,7 @@
 #include "sonde/engine/base/run_files.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/report/provenance.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/maxwell/results/records_chart.h"
 #include "sonde/instruments/maxwell/run/native_run.h"

@@ -32,7 +32,7 @@ void report_plan(const RunPlan& plan, const PlannedModel& model, bool force, Run
   for (const std::string& warning : plan.warnings) log_warning(warning);
   if (plan.highest_frequency > 0) {
     run.report().add_choice(
-        "cells per wavelength", Value(plan.cells_per_wavelength),
+        "cells per wavelength", Value(std::round(100 * plan.cells_per_wavelength) / 100),
         fmt::format(
             "at {:.4g} Hz, where the spectrum has fallen by 40 dB; phase velocity there {:+.2f} % along an axis, "
             "{:+.2f} % along the diagonal",
@@ -59,22 +59,6 @@ void simulate(Index cells, Index steps, Run& run, const std::function<void(Progr
   const double rate = static_cast<double>(cells) * static_cast<double>(steps) / watch.seconds();
   run.results()["run"]["cell_updates_per_s"] = rate;
   run.say(fmt::format("times     {:.3g} s, {:.4g} million cells per second", watch.seconds(), rate / 1e6));
-}
-
-void wrote(const std::string& path, Run& run) {
-  run.results()["files"].push_back(path);
-  run.say("wrote     " + path);
-}
-
-void require_plot(const std::string& path) {
-  if (path.empty()) return;
-  (void)require_ending(path, "charts", chart_endings());
-  require_chart(path);
-}
-
-void draw(const Chart& chart, const std::string& path, Run& run) {
-  const auto phase = run.report().phase("plot");
-  for (const std::string& file : write_chart(path, chart).all()) wrote(file, run);
 }
 
 }  // namespace sonde::maxwell

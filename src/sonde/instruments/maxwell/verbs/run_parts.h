@@ -87,8 +87,4 @@ void report_plan(const RunPlan& plan, const PlannedModel& model, bool force, Run
 /// Does that many steps of so many cells in `work`, shows progress and reports the rate.
 void simulate(Index cells, Index steps, Run& run, const std::function<void(ProgressMeter&)>& work);
 
-void wrote(const std::string& path, Run& run);
-void require_plot(const std::string& path);
-void draw(const Chart& chart, const std::string& path, Run& run);
-
 }  // namespace sonde::maxwell

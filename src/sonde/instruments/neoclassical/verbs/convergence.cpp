@@ -6,6 +6,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/neoclassical/results/study_result.h"
 #include "sonde/instruments/neoclassical/run/study_settings.h"
 #include "sonde/instruments/neoclassical/verbs/solve_settings.h"
@@ -43,12 +44,10 @@ void keep(const ConvergenceOptions& options, const StudyResult& result, const Su
     run.give(study_contents(result, surface, provenance_of(run_file, run)), output);
   }
   if (!output.empty()) {
-    run.results()["files"].push_back(output);
-    run.say("wrote     " + output);
+    wrote(output, run);
   }
   if (options.output.empty()) return;
   if (!options.draws_alone() && !options.plot) return;
-  const auto drawing = run.report().phase("plot");
   draw(study_chart(result), options.chart_path(), run);
 }
 

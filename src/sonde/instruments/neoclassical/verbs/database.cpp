@@ -228,7 +228,6 @@ void write_solved(const DatabaseOptions& options, const Ranks& ranks, DatabaseBu
                       part != nullptr ? "wrote     " + options.output : "solved  ", database.axes.count(),
                       build.point_seconds()));
   if (options.plot) {
-    const auto drawing = run.report().phase("plot");
     draw_coefficients(tables_of(database), options.output, run);
   }
   say_times(run);

@@ -8,6 +8,7 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/results/field_chart.h"
 #include "sonde/instruments/neoclassical/results/study_result.h"
@@ -27,7 +28,10 @@ struct PlotOptions {
     fields.positional(
         "input", input,
         {.help = "a result of run, scan, convergence or profile, or a database", .metavar = "RESULT.nc|.h5|.npz"});
-    fields.add("output", output, {.help = "the picture", .metavar = "FILE.png|.pdf|.svg", .letter = 'o'});
+    fields.add("output", output,
+               {.help = "the picture; unset: FILE.png and FILE.pdf beside the input",
+                .metavar = "FILE.png|.pdf|.svg",
+                .letter = 'o'});
     fields.add("quantity", quantity,
                {.help = "what is drawn: D11, D31, D33, onsager of a scan or a database; b of a run; convergence of a "
                         "study; fluxes, ambipolar, bootstrap of profiles; empty: all there is",
@@ -97,14 +101,12 @@ Chart chart_of(const PlotOptions& options) {
 }
 
 void run_plot(const PlotOptions& options, Run& run) {
-  (void)require_ending(options.output, "charts", chart_endings());
-  require_chart(options.output);
+  const std::string output = chart_place(options.output, options.input, run);
   auto reading = run.report().phase("read");
   run.require_room_for(options.input);
   const Chart chart = chart_of(options);
   reading.end();
-  const auto drawing = run.report().phase("plot");
-  during("drawing " + options.input, [&] { draw(chart, options.output, run); });
+  during("drawing " + options.input, [&] { draw(chart, output, run); });
 }
 
 }  // namespace

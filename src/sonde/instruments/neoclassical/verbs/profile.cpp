@@ -15,6 +15,7 @@
 #include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/neoclassical/database/database_file.h"
 #include "sonde/instruments/neoclassical/results/transport_result.h"
 #include "sonde/instruments/neoclassical/run/transport_settings.h"
@@ -385,7 +386,6 @@ void run_profile(const ProfileOptions& options, Run& run) {
   if (options.output.empty()) return say_times(run);
   run.say("wrote     " + options.output);
   if (const Chart chart = transport_chart(results, species, panels); !chart.facets.empty()) {
-    const auto drawing = run.report().phase("plot");
     draw(chart, chart_path(options.output), run);
   } else {
     run.say("note      no radius has a field: there is nothing to draw");

@@ -7,6 +7,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/memory/memory_plan.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/neoclassical/results/field_chart.h"
 #include "sonde/instruments/neoclassical/verbs/solve_settings.h"
 #include "sonde/instruments/neoclassical/verbs/verbs.h"
@@ -160,12 +161,9 @@ void run_run(const RunOptions& options, Run& run) {
   run.give(contents, run_file.output.path);
   writing.end();
   if (run_file.output.path.empty()) return end_run(run_file, run);
-  run.results()["files"].push_back(run_file.output.path);
-  run.say("wrote     " + run_file.output.path);
+  wrote(run_file.output.path, run);
   if (!run_file.output.plot) return end_run(run_file, run);
-  auto drawing = run.report().phase("plot");
   draw(field_chart(surface_field(prepared.surface, plan.surface())), field_chart_path(run_file.output.path), run);
-  drawing.end();
   end_run(run_file, run);
 }
 

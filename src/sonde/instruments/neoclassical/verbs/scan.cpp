@@ -201,7 +201,6 @@ void run_scan(const ScanVerbOptions& options, Run& run) {
   }
   if (result.precision != Precision::f64) say_fallback(result.fell_back(), run);
   if (run_file.output.plot) {
-    const auto drawing = run.report().phase("plot");
     draw_coefficients(tables_of(result), run_file.output.path, run);
   }
   end_run(run_file, run);

@@ -18,6 +18,7 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/report_role.h"
+#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/neoclassical/batch/smoke_solve.h"
 #include "sonde/instruments/neoclassical/geometry/resolution.h"
 #include "sonde/instruments/neoclassical/tabulate/fingerprint.h"
@@ -206,13 +207,6 @@ void say_fallback(Index fell_back, Run& run) {
   run.results()["points_in_f64"] = fell_back;
   if (fell_back > 0)
     run.say(fmt::format("note      {} points needed f64: precision_code of the file has them", fell_back));
-}
-
-void draw(const Chart& chart, const std::string& path, Run& run) {
-  for (const std::string& file : write_chart(path, chart).all()) {
-    run.results()["files"].push_back(file);
-    run.say("wrote     " + file);
-  }
 }
 
 namespace {

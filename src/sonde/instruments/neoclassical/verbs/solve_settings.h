@@ -98,9 +98,6 @@ void end_run(const neoclassical::RunFile& run_file, Run& run);
 /// Reports how many points of a table single precision did not suffice for, in words and in the results.
 void say_fallback(Index fell_back, Run& run);
 
-/// Draws a chart to `path` (write_chart()) and reports every file that was written.
-void draw(const Chart& chart, const std::string& path, Run& run);
-
 /// require_chart() for what draw_coefficients() will write.
 void require_coefficient_charts(const std::string& output, Index radii);
 
