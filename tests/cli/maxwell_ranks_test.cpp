@@ -137,10 +137,27 @@ TEST_F(MaxwellRanksInverting, EndWithOneMessage) {
   EXPECT_EQ(ended.err.find(said, first + 1), std::string::npos) << ended.err;
 }
 
-TEST_F(MaxwellRanks, DoNotShareAModelOfGprmax) {
+TEST_F(MaxwellRanks, ShareTheRunsOfAModelOfGprmax) {
+  const std::string lines = model(testing::sand_model("#snapshot: 0 0 0 0.3 0.3 0.005 0.01 0.01 0.005 1e-9 early\n"));
+  ASSERT_EQ(run({"maxwell", "run", lines, "-n", "5", "-o", file("one.out")}).status, 0);
+  const testing::Ended ended = run_together(3, {"maxwell", "run", lines, "-n", "5", "-o", file("by3.out")});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  for (const char* each : {"1", "2", "3", "4", "5", "_merged"})
+    for (const char* field : {"/rxs/rx1/Ez", "/rxs/rx1/Hx"})
+      EXPECT_EQ(numbers(file("by3" + std::string(each) + ".out"), field),
+                numbers(file("one" + std::string(each) + ".out"), field))
+          << each;
+  for (const char* each : {"1", "5"}) {
+    const std::string name = "_snaps" + std::string(each) + "/early.h5";
+    EXPECT_EQ(numbers(file("by3" + name), "/fields/Ez"), numbers(file("one" + name), "/fields/Ez"));
+    EXPECT_THAT(ended.err, HasSubstr("by3" + name));
+  }
+}
+
+TEST_F(MaxwellRanks, DoNotShareOneRunOfAModelOfGprmax) {
   const testing::Ended ended = run_together(2, {"maxwell", "run", model()});
-  EXPECT_EQ(ended.status, 8);
-  EXPECT_THAT(ended.err, HasSubstr("several processes share the shots of a native model; gprMax's has one"));
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("2 processes for one run of a model of gprMax"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
@@ -26,6 +27,22 @@ void check_interrupt(const Ranks& ranks) {
   if (!any_of(ranks, own.has_value())) return;
   if (own) throw Error(*own);
   throw Error(ErrorKind::interrupted, "another process was asked to stop");
+}
+
+std::vector<std::string> gather_lines(const Ranks& ranks, const std::vector<std::string>& lines) {
+  std::vector<std::int64_t> letters;
+  for (const std::string& line : lines) {
+    letters.insert(letters.end(), line.begin(), line.end());
+    letters.push_back('\n');
+  }
+  std::vector<std::string> made;
+  std::string line;
+  for (const std::int64_t letter : ranks.gather(std::span<const std::int64_t>(letters)))
+    if (letter == '\n')
+      made.push_back(std::exchange(line, {}));
+    else
+      line.push_back(static_cast<char>(letter));
+  return made;
 }
 
 }  // namespace sonde

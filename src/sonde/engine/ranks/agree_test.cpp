@@ -35,5 +35,16 @@ TEST(AgreeingRanks, StopTogetherWhenOneIsAskedTo) {
                                                    : "error: another process was asked to stop");
 }
 
+TEST(AgreeingRanks, RankZeroHasTheLinesOfAll) {
+  const Ranks ranks = Ranks::world();
+  std::vector<std::string> mine{"rank " + std::to_string(ranks.rank())}, all;
+  if (ranks.rank() == 0) mine.emplace_back();  // an empty line is one
+  for (int rank = 0; ranks.rank() == 0 && rank < ranks.size(); ++rank) {
+    all.push_back("rank " + std::to_string(rank));
+    if (rank == 0) all.emplace_back();
+  }
+  EXPECT_EQ(gather_lines(ranks, mine), all);
+}
+
 }  // namespace
 }  // namespace sonde

@@ -177,9 +177,8 @@ struct GprmaxRun::Impl {
     return shot;
   }
 
-  [[nodiscard]] GprmaxRecord run(Index which, const std::function<void()>& stepped, const Watch& watch) {
+  [[nodiscard]] GprmaxRecord record(Index which, std::span<const double> recorded) const {
     GprmaxRecord made{acquisition_of_run(model, which), {}};
-    const std::vector<double> recorded = waves.forward(shot_of(made.acquisition), stepped, watch);
     auto next = recorded.begin();
     for (const GprmaxReceiverPoint& receiver : made.acquisition.receivers) {
       auto& traces = made.traces.emplace_back();
@@ -209,8 +208,11 @@ Operator& GprmaxRun::waves() { return impl_->waves; }
 Shot GprmaxRun::shot(Index which) const { return impl_->shot_of(acquisition_of_run(impl_->model, which)); }
 double GprmaxRun::moment_of(const GprmaxSourcePoint& source) const { return impl_->moment_of(source); }
 std::size_t GprmaxRun::medium_bytes() const { return gprmax_model_bytes(impl_->input); }
-GprmaxRecord GprmaxRun::run(Index which, const std::function<void()>& stepped, const Watch& watch) {
-  return impl_->run(which, stepped, watch);
+std::vector<double> GprmaxRun::samples(Index which, const std::function<void()>& stepped, const Watch& watch) {
+  return impl_->waves.forward(shot(which), stepped, watch);
+}
+GprmaxRecord GprmaxRun::record(Index which, std::span<const double> samples) const {
+  return impl_->record(which, samples);
 }
 
 }  // namespace sonde::maxwell

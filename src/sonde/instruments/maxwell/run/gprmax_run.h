@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,12 @@ class GprmaxRun {
   /// Run 0, 1, ... with its sources and receivers moved; `stepped` is called after each inner step. The first one makes
   /// the factors. Ends between steps when asked to stop.
   /// Steps of the watch are samples of the traces: it sees the fields that gprMax records before its step n, at n.
-  [[nodiscard]] GprmaxRecord run(Index which, const std::function<void()>& stepped = {}, const Watch& watch = {});
+  [[nodiscard]] GprmaxRecord run(Index which, const std::function<void()>& stepped = {}, const Watch& watch = {}) {
+    return record(which, samples(which, stepped, watch));
+  }
+  /// The same in two steps, for several processes: the numbers that a run records, and their record.
+  [[nodiscard]] std::vector<double> samples(Index which, const std::function<void()>& stepped, const Watch& watch);
+  [[nodiscard]] GprmaxRecord record(Index which, std::span<const double> samples) const;
 
  private:
   struct Impl;

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/paths.h"
+#include "sonde/engine/ranks/agree.h"
+#include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/maxwell/results/geometry_view.h"
 #include "sonde/instruments/maxwell/verbs/run_parts.h"
@@ -57,9 +60,17 @@ void ModelFiles::add_to(Watch& watch, Index which, const GprmaxRun& run, Precisi
   };
 }
 
-void ModelFiles::finish_snapshots(Run& run) {
-  for (const auto& each : snapshots_)
-    for (const std::string& path : each->finish()) wrote(path, run);
+void ModelFiles::finish_snapshots(const Ranks& ranks, Run& run) {
+  std::vector<std::string> finished;
+  if (!all_succeed(ranks, [&] {
+        for (const auto& each : snapshots_)
+          for (std::string& path : each->finish()) finished.push_back(std::move(path));
+      }))
+    return;
+  finished = gather_lines(ranks, finished);
+  for (Index which = 0; which < runs_; ++which)
+    for (const std::string& path : finished)
+      if (fs::path(path).parent_path() == folder(which)) wrote(path, run);
 }
 
 void ModelFiles::write_views(const GprmaxModel& model, Run& run) const {

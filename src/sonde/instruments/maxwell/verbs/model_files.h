@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/run/run.h"
 #include "sonde/instruments/maxwell/results/model_snapshots.h"
 #include "sonde/instruments/maxwell/run/gprmax_run.h"
@@ -20,9 +21,9 @@ class ModelFiles {
   /// `input` must outlive this.
   ModelFiles(const GprmaxInput& input, Index runs, const std::string& traces);
 
-  /// Lets the snapshots of a run look too.
+  /// Lets the snapshots of a run look too. Of several processes each has those of its own runs.
   void add_to(Watch& watch, Index which, const GprmaxRun& run, Precision precision);
-  void finish_snapshots(Run& run);
+  void finish_snapshots(const Ranks& ranks, Run& run);
   void write_views(const GprmaxModel& model, Run& run) const;
 
  private:

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/run_files.h"
@@ -11,6 +13,7 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
+#include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/run.h"
 #include "sonde/engine/run/write_charts.h"
@@ -119,46 +122,85 @@ FramedRun framed(const GprmaxRun& gprmax, Precision precision) {
           .precision = precision};
 }
 
-void run_gprmax(const RunOptions& given, Run& run) {
-  refuse_tables(given, run);
-  refuse_ranks(run);
-  (void)run.device_for(given.frames.why_not_on_gpu());
-  auto preparing = run.report().phase("prepare");
-  const GprmaxInput input = read_gprmax_input(given.input);
-  if (given.geometry_only) return write_geometry(given, input, run);
-  RunOptions options = given;
-  if (options.output.empty()) options.output = usual_output(input, options.input, run);
+/// All that the runs of a model begin with.
+struct GprmaxJob {
+  GprmaxInput input;
+  RunOptions options;
+  std::optional<ModelFiles> files{};
+  std::optional<GprmaxRun> gprmax{};  ///< none where only the geometry is written
+  std::optional<Frames> frames{};
+  Reservation reserved{}, on_device{};
+};
+
+void prepare(const RunOptions& given, Run& run, GprmaxJob& job) {
+  job.input = read_gprmax_input(given.input);
+  if (given.geometry_only) {
+    if (!run.silent()) write_geometry(given, job.input, run);
+    return;
+  }
+  RunOptions& options = job.options = given;
+  if (options.output.empty()) options.output = usual_output(job.input, options.input, run);
   if (given.output.empty() || (writes_out(options) && options.runs > 1)) note_made_up_names();
-  require_outputs(options);
-  ModelFiles files(input, options.runs, options.output);
-  GprmaxRun gprmax = prepare_gprmax(options, input, options.runs, run);
-  Frames frames(options.frames, framed(gprmax, options.dtype), run);
-  preparing.end();
+  if (!run.silent()) require_outputs(options);
+  job.files.emplace(job.input, options.runs, options.output);
+  GprmaxRun& gprmax = job.gprmax.emplace(prepare_gprmax(options, job.input, options.runs, run));
+  job.frames.emplace(options.frames, framed(gprmax, options.dtype), run);
   RunPlan plan = gprmax.plan();
-  frames.report(plan.memory, run);
+  job.frames->report(plan.memory, run);
   report_plan(plan, planned(gprmax, options), options.force, run);
-  const Reservation reserved =
-      run.host_budget().reserve(plan.memory.peak_bytes, "the run of " + options.input, smaller_model());
-  const Reservation on_device = reserve_on_device(plan, options.input, run);
-  if (run.dry_run()) return;
-  std::vector<GprmaxRecord> records;
-  simulate(gprmax.cells(), gprmax.steps() * options.runs, run, [&](ProgressMeter& progress) {
-    for (Index i = 0; i < options.runs; ++i) {
-      Watch watch = i == 0 ? frames.watch() : Watch{};
-      files.add_to(watch, i, gprmax, options.dtype);
-      records.push_back(gprmax.run(
-          i, [&] { progress.advance(); }, watch));
-    }
+  job.reserved = run.host_budget().reserve(plan.memory.peak_bytes, "the run of " + options.input, smaller_model());
+  job.on_device = reserve_on_device(plan, options.input, run);
+}
+
+/// The runs by whichever process is free, the first by the one that has the frames, which gets all records. Nothing
+/// where another one has failed.
+std::optional<std::vector<GprmaxRecord>> records_of(GprmaxJob& job, const Ranks& ranks, Run& run) {
+  GprmaxRun& gprmax = *job.gprmax;
+  const Index runs = job.options.runs;
+  std::vector<GprmaxRecord> records(static_cast<std::size_t>(runs));
+  bool done = false;
+  simulate(gprmax.cells(), gprmax.steps() * runs, run, [&](ProgressMeter& progress) {
+    Index first = 0, next = 1;
+    const Desk desk{.next = [&](int rank) -> Piece {
+                      if (rank == 0 && first == 0) return {first++};
+                      return next < runs ? Piece{next++} : Piece{};
+                    },
+                    .receive =
+                        [&](int rank, std::span<const std::byte> found) {
+                          std::vector<double> numbers(found.size() / sizeof(double));
+                          std::memcpy(numbers.data(), found.data(), found.size());
+                          const auto which = static_cast<Index>(numbers.front());
+                          records[static_cast<std::size_t>(which)] =
+                              gprmax.record(which, std::span(numbers).subspan(1));
+                          if (rank != 0) progress.advance(gprmax.steps());
+                        }};
+    done = hand_out(ranks, desk, [&](const Piece& piece, const Deliver& deliver) {
+      const Index which = piece.front();
+      Watch watch = which == 0 ? job.frames->watch() : Watch{};
+      job.files->add_to(watch, which, gprmax, job.options.dtype);
+      std::vector<double> numbers = gprmax.samples(
+          which, [&] { progress.advance(); }, watch);
+      numbers.insert(numbers.begin(), static_cast<double>(which));
+      deliver(std::as_bytes(std::span(numbers)));
+    });
   });
+  if (!done) return std::nullopt;
+  return records;
+}
+
+void give_results(GprmaxJob& job, const std::vector<GprmaxRecord>& records, const Ranks& ranks, Run& run) {
+  const RunOptions& options = job.options;
+  const GprmaxRun& gprmax = *job.gprmax;
   std::vector<GprmaxOutput> outputs;
-  if (writes_out(options) || !options.plot.empty()) outputs = outputs_of(gprmax, records);
+  if (!run.silent() && (writes_out(options) || !options.plot.empty())) outputs = outputs_of(gprmax, records);
   {
     const auto writing = run.report().phase("write");
-    write_traces(options, gprmax, records, outputs, run);
-    frames.finish(run);
-    files.finish_snapshots(run);
+    if (!run.silent()) write_traces(options, gprmax, records, outputs, run);
+    if (!run.silent()) job.frames->finish(run);
+    job.files->finish_snapshots(ranks, run);
   }
-  files.write_views(gprmax.model(), run);
+  if (run.silent()) return;
+  job.files->write_views(gprmax.model(), run);
   Value& results = run.results();
   results["title"] = gprmax.model().title;
   results["iterations"] = gprmax.model().iterations;
@@ -166,6 +208,25 @@ void run_gprmax(const RunOptions& given, Run& run) {
   results["runs"] = options.runs;
   results["cells"] = gprmax.cells();
   if (!options.plot.empty()) draw(traces_chart(outputs.back(), {}), options.plot, run);
+}
+
+void run_gprmax(const RunOptions& given, Run& run) {
+  refuse_tables(given, run);
+  const Ranks ranks = join_ranks(run, "they share the runs");
+  const std::string alone = why_not_on_gpu(ranks);
+  (void)run.device_for(alone.empty() ? given.frames.why_not_on_gpu() : alone);
+  auto preparing = run.report().phase("prepare");
+  GprmaxJob job;
+  if (!all_succeed(ranks, [&] {
+        if (ranks.size() > 1 && given.runs == 1 && !given.geometry_only)
+          throw Error(ErrorKind::usage, fmt::format("{} processes for one run of a model of gprMax", ranks.size()))
+              .hint("ask for several with " + setting("runs") + ", or start one process, which uses all cores");
+        prepare(given, run, job);
+      }))
+    return;
+  preparing.end();
+  if (run.dry_run() || !job.gprmax) return;
+  if (const auto records = records_of(job, ranks, run)) give_results(job, *records, ranks, run);
 }
 
 void run_run(const RunOptions& options, Run& run) {
@@ -208,7 +269,8 @@ Verb run_verb() {
           "the records of one file are what gradients and inversions compare with. Sample n of them is E at "
           "(n + 1) dt and H at (n + 1/2) dt.\n\n"
           "With stencils of order 4, 6 or 8 waves keep their velocity on coarser cells; the traces have the file's "
-          "time step. " +
+          "time step. Several processes (`mpirun -n 4 sonde maxwell run ...`) share the shots, and the runs of a model "
+          "of gprMax, and write what one process writes. " +
           setting("plot") + " draws an A-scan of one run and a B-scan of several.\n\n" + setting("snapshots") +
           " writes the fields themselves as frames, for `sonde maxwell plot` and `sonde view`. #snapshot commands of "
           "a model write one file each into the folder MODEL_snaps: HDF5, or VTK ImageData where the name ends in "
