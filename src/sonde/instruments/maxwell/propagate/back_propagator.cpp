@@ -6,6 +6,7 @@
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/maxwell/propagate/back_sweep.h"
 #include "sonde/instruments/maxwell/propagate/device_back_sweep.h"
+#include "sonde/instruments/maxwell/propagate/grid_part.h"
 #include "sonde/instruments/maxwell/propagate/start_gradient.h"
 
 namespace sonde::maxwell {
@@ -46,7 +47,10 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
   Impl& at = *impl_;
   at.sums.make(wanted, at.poles.size());
   at.clear();
-  const Injections<T> injections = at.injections(shot.receivers);
+  const GridPart* const part = at.problem.part.get();
+  const Acquisition here =
+      part != nullptr ? Acquisition{part->read(shot.sources), part->injected(shot.receivers)} : shot;
+  const Injections<T> injections = at.injections(here.receivers);
   const std::vector<Index> bounds = at.parts();
   stepping::Residuals residuals{shot.receivers, residual};
   for (Index k = 0; k < at.lattice.extents[0]; ++k) {
@@ -56,14 +60,15 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
   for (Index n = steps - 1; n >= 0; --n) {
     check_interrupt();
     const std::span<double> gradient = sources.subspan(static_cast<std::size_t>(n) * count, count);
-    stepping::read_sources(at, shot.sources, true, gradient);
+    stepping::read_sources(at, here.sources, true, gradient);
     PlaneHooks hooks;
     const bool adds = wanted.any() && kept->begin_step(n);
     if (adds && wanted.electric()) hooks.before_electric = [&](Index k) { at.sums.add_plane(at, true, k, *kept); };
     if (adds && wanted.magnetic) hooks.after_magnetic = [&](Index k) { at.sums.add_plane(at, false, k, *kept); };
     at.step(bounds, injections, residuals.of_step(n), hooks);
-    stepping::read_sources(at, shot.sources, false, gradient);
+    stepping::read_sources(at, here.sources, false, gradient);
   }
+  if (part != nullptr) part->add_up(sources);
 }
 
 template <class T>

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "sonde/instruments/maxwell/grid/coefficients.h"
 #include "sonde/instruments/maxwell/grid/pml.h"
 
 namespace sonde::maxwell {
+
+class GridPart;
 
 /// All that fixes a step. E^n at n dt, H^{n-1/2} at (n - 1/2) dt. Step n: H^{n-1/2} -> H^{n+1/2} by E^n and the
 /// magnetic current at n dt, then E^n -> E^{n+1} by that H and the electric current at (n + 1/2) dt, then receivers
@@ -18,6 +21,7 @@ struct Problem {
   PmlProfiles pml;
   double dt = 0;  ///< s
   LossForm loss = LossForm::semi_implicit;
+  std::shared_ptr<const GridPart> part{};  ///< where this is one of several; points are still on the whole grid
 };
 
 /// A share of a point source or receiver, on the padded grid.

@@ -9,6 +9,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/maxwell/propagate/device_stepper.h"
+#include "sonde/instruments/maxwell/propagate/grid_part.h"
 #include "sonde/instruments/maxwell/propagate/stepper.h"
 
 namespace sonde::maxwell {
@@ -112,15 +113,19 @@ void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const do
   assert(amplitudes.size() == static_cast<std::size_t>(steps) * sources);
   assert(record.size() == static_cast<std::size_t>(steps) * receivers);
   if (device_) return run_on_device(shot, steps, amplitudes, record, beside);
-  const Injections<T> injections = impl_->injections(shot.sources);
+  const GridPart* const part = impl_->problem.part.get();
+  const Acquisition here =
+      part != nullptr ? Acquisition{part->injected(shot.sources), part->read(shot.receivers)} : shot;
+  const Injections<T> injections = impl_->injections(here.sources);
   const std::vector<Index> bounds = impl_->parts();
   for (Index n = 0; n < steps; ++n) {
     check_interrupt();
     if (beside.before) beside.before(n);
     impl_->step(bounds, injections, amplitudes.subspan(static_cast<std::size_t>(n) * sources, sources), beside.planes);
-    impl_->read(shot.receivers, record.subspan(static_cast<std::size_t>(n) * receivers, receivers));
+    impl_->read(here.receivers, record.subspan(static_cast<std::size_t>(n) * receivers, receivers));
     if (beside.after) beside.after(n, *this);
   }
+  if (part != nullptr) part->add_up(record);
 }
 
 template <class T>

@@ -2,8 +2,8 @@
 #include "sonde/instruments/maxwell/propagate/reversed_propagator.h"
 
 #include <algorithm>
-#include <utility>
 
+#include "sonde/instruments/maxwell/propagate/boxes.h"
 #include "sonde/instruments/maxwell/propagate/stepper.h"
 
 namespace sonde::maxwell {
@@ -21,19 +21,6 @@ NodeBox widened(NodeBox box) {
   return box;
 }
 
-/// Values on a grid, those in the box.
-std::vector<double> cut(std::vector<double> values, const Grid& grid, const NodeBox& box) {
-  if (values.empty() || box.count() == grid.count()) return values;
-  std::vector<double> made;
-  made.reserve(static_cast<std::size_t>(box.count()));
-  for (Index k = box.first[0]; k < box.last[0]; ++k)
-    for (Index j = box.first[1]; j < box.last[1]; ++j) {
-      const auto row = values.begin() + grid.index(k, j, box.first[2]);
-      made.insert(made.end(), row, row + box.extent(2));
-    }
-  return made;
-}
-
 /// Conductors, where all is zero, keep it.
 Coefficients reversed(const Problem& problem, const NodeBox& box) {
   Coefficients made = coefficients(problem.medium, problem.grid, problem.dt, problem.loss);
@@ -44,23 +31,9 @@ Coefficients reversed(const Problem& problem, const NodeBox& box) {
       made.cb[c][i] = ca == 0 ? 0 : -made.cb[c][i] / ca;
     }
     for (double& cq : made.cq[c]) cq = -cq;
-    for (auto* values : {&made.ca[c], &made.cb[c], &made.cq[c]}) *values = cut(std::move(*values), problem.grid, box);
+    for (auto* values : {&made.ca[c], &made.cb[c], &made.cq[c]}) *values = cut(*values, problem.grid, box);
   }
   return made;
-}
-
-std::vector<Point> inside(std::vector<Point> points, const Grid& whole, const Grid& part, const NodeBox& box) {
-  const Triple& n = whole.extents();
-  for (Point& point : points) {
-    std::vector<PointTap> taps;
-    for (const PointTap& tap : point.taps) {
-      const Index k = tap.node / (n[1] * n[2]), j = tap.node / n[2] % n[1], x = tap.node % n[2];
-      if (box.has_row(k, j) && x >= box.first[2] && x < box.last[2])
-        taps.push_back({part.index(k - box.first[0], j - box.first[1], x - box.first[2]), tap.weight});
-    }
-    point.taps = std::move(taps);
-  }
-  return points;
 }
 
 }  // namespace
@@ -76,7 +49,7 @@ struct ReversedPropagator<T>::Impl {
         box(widened(in)),
         fields({Grid(spec_of(run.problem().grid.spec(), box)), {}, {}, run.problem().dt, run.problem().loss},
                reversed(run.problem(), box), stepping::Sense::forward, run.threads()),
-        sources(fields.injections(inside(points, run.problem().grid, fields.problem.grid, box))) {
+        sources(fields.injections(points_in(box, run.problem().grid, points, fields.problem.grid, box.first))) {
     for (const Component c : fields.problem.grid.components())
       for (Index k = 0; k < box.extent(0); ++k) {
         for (Index j = 0; j < box.extent(1); ++j)

@@ -12,6 +12,7 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/maxwell/grid/stencil.h"
 #include "sonde/instruments/maxwell/propagate/denormals.h"
+#include "sonde/instruments/maxwell/propagate/halo.h"
 #include "sonde/instruments/maxwell/propagate/lattice.h"
 #include "sonde/instruments/maxwell/propagate/plane_hooks.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
@@ -163,6 +164,7 @@ struct Stepper {
     std::vector<T> laid_out;  ///< transposed: a row of what layers carry, zero between its ends
   };
   PerWorker<Scratch> scratch;
+  HaloBuffers<T> halos{};
 
   explicit Stepper(const Problem& p, Sense s = Sense::forward, Threads by = Threads::all)
       : Stepper(p, coefficients(p.medium, p.grid, p.dt, p.loss), s, by) {}
@@ -552,6 +554,12 @@ struct Stepper {
 
   void step(const std::vector<Index>& bounds, const Injections<T>& sources, std::span<const double> amplitudes,
             const PlaneHooks& hooks = {}) {
+    step_planes(bounds, sources, amplitudes, hooks);
+    if (problem.part) exchange_halos(*this, halos);
+  }
+
+  void step_planes(const std::vector<Index>& bounds, const Injections<T>& sources, std::span<const double> amplitudes,
+                   const PlaneHooks& hooks) {
     const auto count = static_cast<Index>(bounds.size()) - 1;
     if (count == 1) {
       Worker alone;
