@@ -44,6 +44,15 @@ PmlLine cut(const PmlLine& line, Index first, Index count) {
 
 }  // namespace
 
+void require_one_each(const Triple& parts, const Ranks& ranks) {
+  const Index count = parts[0] * parts[1] * parts[2];
+  if (count == ranks.size()) return;
+  throw Error(ErrorKind::usage, fmt::format("{} parts for {} {}: each takes one", count, ranks.size(),
+                                            ranks.size() == 1 ? "process" : "processes"))
+      .hint(*mpi_library() == '\0' ? "this program was built without MPI: configure it with -DSONDE_MPI=ON"
+                                   : fmt::format("start {} with `mpirun -n {}`", count, count));
+}
+
 GridPart::GridPart(const Grid& whole, const Triple& parts, const Ranks& ranks)
     : whole_(whole), parts_(parts), ranks_(ranks) {
   for (const Axis axis : all_axes) require_cells(whole, axis, parts[dimension(axis)]);
@@ -51,10 +60,7 @@ GridPart::GridPart(const Grid& whole, const Triple& parts, const Ranks& ranks)
   for (place[0] = 0; place[0] < parts[0]; ++place[0])
     for (place[1] = 0; place[1] < parts[1]; ++place[1])
       for (place[2] = 0; place[2] < parts[2]; ++place[2]) pieces_.push_back(piece(place));
-  if (const std::size_t count = pieces_.size(); count != static_cast<std::size_t>(ranks.size()))
-    throw Error(ErrorKind::usage, fmt::format("{} parts for {} {}: each takes one", count, ranks.size(),
-                                              ranks.size() == 1 ? "process" : "processes"))
-        .hint(fmt::format("start {} with `mpirun -n {}`", count, count));
+  require_one_each(parts, ranks);
 }
 
 GridPart::Piece GridPart::piece(const Triple& place) const {
@@ -73,7 +79,7 @@ GridPart::Piece GridPart::piece(const Triple& place) const {
     spec.pml[a] = {std::clamp<Index>(whole_.low(axis) - origin[a], 0, extent),
                    std::clamp<Index>(origin[a] + extent - (n - whole_.high(axis)), 0, extent)};
     spec.cells[a] = extent - spec.pml[a][0] - spec.pml[a][1];
-    if (spec.cells[a] < 1)
+    if (std::max(first, whole_.low(axis)) >= std::min(last, n - whole_.high(axis)))
       throw Error(ErrorKind::usage,
                   fmt::format("{} parts along {}: one has nothing but absorbing layers", parts_[a], letter(axis)))
           .hint("take fewer parts along it");

@@ -70,6 +70,9 @@ class GridPart {
   std::vector<Piece> pieces_;
 };
 
+/// Throws Error(usage) where there are not as many parts as ranks.
+void require_one_each(const Triple& parts, const Ranks& ranks);
+
 /// The part of a problem.
 [[nodiscard]] Problem part_of(const Problem& whole, std::shared_ptr<const GridPart> part);
 

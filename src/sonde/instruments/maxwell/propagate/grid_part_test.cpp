@@ -140,7 +140,9 @@ const GridSpec undivided_spec{.cells = {20, 1, 30}, .pml = {{{0, 0}, {0, 0}, {10
 
 TEST(APartOfAGrid, IsOneOfAsManyAsThereAreProcesses) {
   EXPECT_EQ(why_not(undivided_spec, {2, 1, 1}),
-            "error: 2 parts for 1 process: each takes one\nhint: start 2 with `mpirun -n 2`");
+            std::string("error: 2 parts for 1 process: each takes one\nhint: ") +
+                (*mpi_library() == '\0' ? "this program was built without MPI: configure it with -DSONDE_MPI=ON"
+                                        : "start 2 with `mpirun -n 2`"));
 }
 
 TEST(APartOfAGrid, HasAsManyCellsAsItsStencil) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -50,14 +51,14 @@ GprmaxGradientRun::GprmaxGradientRun(GprmaxRun& run, GprmaxOutput observed, cons
   const Shot shot = run.shot(0);
   // The lines of the run without a gradient are among those of the run with it.
   plan_.memory = {};
-  const std::size_t held =
-      plan_.memory.add("medium and traces",
-                       run.medium_bytes() + 3 * sizeof(double) * static_cast<std::size_t>(run.model().iterations) *
-                                                shot.points.receivers.size(),
-                       "float64");
+  const std::size_t held = plan_.memory.add(
+      "traces", 3 * sizeof(double) * static_cast<std::size_t>(run.model().iterations) * shot.points.receivers.size(),
+      "float64");
   plan_.memory.lasting_bytes = plan_.memory.peak_bytes = held;
+  const std::size_t dividing = run.add_medium(plan_.memory);
   storage_ = plan_gradient(run.waves(), of_, storage, shot.points.sources.size(), shot.points.receivers.size(), budgets,
                            plan_);
+  plan_.memory.peak_bytes = std::max(plan_.memory.peak_bytes, dividing);
   run.waves().prepare_gradient(of_, storage_, budgets);
 }
 

@@ -126,6 +126,7 @@ struct GprmaxRun::Impl {
             problem_of(model, options), model.pml, 0,
             {.dt = model.dt, .steps = model.iterations - 1, .precision = options.precision, .device = options.device}) {
     plan = plan_run(waves, highest_frequency());
+    divide(waves, options.processes, plan);
     plan.warnings = model.warnings;
     plan_memory();
   }
@@ -140,29 +141,39 @@ struct GprmaxRun::Impl {
     return highest;
   }
 
+  std::size_t add_medium(MemoryPlan& memory) const {
+    if (problem().part) return maxwell::add_medium(waves, memory);
+    const std::size_t medium = memory.add("medium", gprmax_model_bytes(input),
+                                          fmt::format("{} components, float64", problem().grid.components().size()));
+    memory.lasting_bytes += medium;
+    memory.peak_bytes += medium;
+    return 0;
+  }
+
   void plan_memory() {
     MemoryPlan& memory = plan.memory;
     std::size_t points = 0;
     for (const GprmaxReceiverPoint& receiver : model.acquisition.receivers) points += receiver.outputs.size();
-    const std::size_t medium = memory.add("medium", gprmax_model_bytes(input),
-                                          fmt::format("{} components, float64", problem().grid.components().size()));
+    const std::size_t dividing = add_medium(memory);
     // Of every run, as they are kept and as they are written.
     const std::size_t traces =
         memory.add("traces", 3 * sizeof(double) * static_cast<std::size_t>(runs * model.iterations) * points,
                    fmt::format("{} iterations of {} components, {} runs", model.iterations, points, runs));
-    memory.lasting_bytes = memory.peak_bytes = medium + traces;
+    memory.lasting_bytes += traces;
+    memory.peak_bytes += traces;
     waves.add_memory(memory, model.acquisition.sources.size(), points);
+    memory.peak_bytes = std::max(memory.peak_bytes, dividing);
     if (!waves.settings().device.is_cpu())
       waves.add_device_memory(plan.device_memory, model.acquisition.sources.size(), points);
   }
 
   /// A density is what the file's source gives; the propagator divides a moment by the volume of a cell.
   [[nodiscard]] double moment_of(const GprmaxSourcePoint& source) const {
-    return source.scale * (is_hard(source) ? 1 : problem().grid.cell_volume());
+    return source.scale * (is_hard(source) ? 1 : waves.grid().cell_volume());
   }
 
   [[nodiscard]] Shot shot_of(const GprmaxAcquisition& acquisition) const {
-    const Grid& grid = problem().grid;
+    const Grid& grid = waves.grid();
     const auto node = [&](const Triple& at) { return grid.index(at[0], at[1], at[2]); };
     const Waveforms waveforms(input, model.dt);
     Shot shot;
@@ -202,12 +213,12 @@ GprmaxRun::GprmaxRun(GprmaxRun&&) noexcept = default;
 
 const GprmaxModel& GprmaxRun::model() const { return impl_->model; }
 const RunPlan& GprmaxRun::plan() const { return impl_->plan; }
-Index GprmaxRun::cells() const { return impl_->problem().grid.count(); }
+Index GprmaxRun::cells() const { return impl_->waves.grid().count(); }
 Index GprmaxRun::steps() const { return impl_->waves.inner_steps(); }
 Operator& GprmaxRun::waves() { return impl_->waves; }
 Shot GprmaxRun::shot(Index which) const { return impl_->shot_of(acquisition_of_run(impl_->model, which)); }
 double GprmaxRun::moment_of(const GprmaxSourcePoint& source) const { return impl_->moment_of(source); }
-std::size_t GprmaxRun::medium_bytes() const { return gprmax_model_bytes(impl_->input); }
+std::size_t GprmaxRun::add_medium(MemoryPlan& memory) const { return impl_->add_medium(memory); }
 std::vector<double> GprmaxRun::samples(Index which, const std::function<void()>& stepped, const Watch& watch) {
   return impl_->waves.forward(shot(which), stepped, watch);
 }

@@ -11,6 +11,7 @@
 #include "sonde/instruments/maxwell/propagate/problem.h"
 #include "sonde/instruments/maxwell/read/gprmax_model.h"
 #include "sonde/instruments/maxwell/run/live_fields.h"
+#include "sonde/instruments/maxwell/run/processes.h"
 #include "sonde/instruments/maxwell/run/run_plan.h"
 
 namespace sonde::maxwell {
@@ -21,6 +22,7 @@ struct GprmaxRunOptions {
   Precision precision = Precision::f32;
   Index runs = 1;  ///< how many are made one after the other, whose traces are all kept
   Device device = Device::cpu();
+  Processes processes{};  ///< that have parts of the grid; runs are shared by who calls
 };
 
 /// Samples of one receiver, [iterations], by component in the axes of the file: sample n is E at n dt and H at (n -
@@ -54,7 +56,8 @@ class GprmaxRun {
   [[nodiscard]] Shot shot(Index which) const;
   /// Amplitude of a shot per sample of the source's waveform.
   [[nodiscard]] double moment_of(const GprmaxSourcePoint& source) const;
-  [[nodiscard]] std::size_t medium_bytes() const;
+  /// As the function of that name in run_plan.h.
+  [[nodiscard]] std::size_t add_medium(MemoryPlan& memory) const;
 
   /// Run 0, 1, ... with its sources and receivers moved; `stepped` is called after each inner step. The first one makes
   /// the factors. Ends between steps when asked to stop.

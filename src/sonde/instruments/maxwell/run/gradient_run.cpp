@@ -35,17 +35,19 @@ StoragePlan plan_gradient(const Operator& waves, const GradientOf& of, const Sto
 }
 
 GradientRun::GradientRun(Experiment experiment, ObservedData observed, const GradientOf& of,
-                         const StorageSettings& storage, const TierBudgets& budgets, const Ranks& ranks, Device device)
+                         const StorageSettings& storage, const TierBudgets& budgets, const Processes& processes,
+                         Device device)
     : experiment_(std::move(experiment)),
       observed_(std::move(observed)),
       of_(of),
-      ranks_(ranks),
+      processes_(processes),
       waves_(make_operator(experiment_, Threads::all, 0, device)),
       plan_(plan_run(waves_, highest_frequency(experiment_))) {
+  divide(waves_, processes_, plan_);
   std::size_t sources = 0, receivers = 0;
   for (const SurveyShot& shot : experiment_.shots) {
     std::vector<std::string> warnings;
-    (void)shot_on_grid({shot.sources, shot.receivers, {}}, waves_.problem().grid, warnings);
+    (void)shot_on_grid({shot.sources, shot.receivers, {}}, waves_.grid(), warnings);
     for (std::string& each : warnings)
       if (std::find(plan_.warnings.begin(), plan_.warnings.end(), each) == plan_.warnings.end())
         plan_.warnings.push_back(std::move(each));
@@ -55,10 +57,12 @@ GradientRun::GradientRun(Experiment experiment, ObservedData observed, const Gra
   MemoryPlan& memory = plan_.memory;
   const std::size_t elements = experiment_.model.eps_r.size();
   const std::size_t held =
-      memory.add("model and medium", experiment_bytes(experiment_), "float64") +
+      memory.add("model", given_bytes(experiment_), "with the signals of its sources, float64") +
       memory.add("records and gradient", sizeof(double) * (2 * observed_.samples.size() + 6 * elements), "float64");
   memory.lasting_bytes = memory.peak_bytes = held;
+  const std::size_t dividing = add_medium(waves_, memory);
   storage_ = plan_gradient(waves_, of_, storage, sources, receivers, budgets, plan_);
+  memory.peak_bytes = std::max(memory.peak_bytes, dividing);
   waves_.prepare_gradient(of_, storage_, budgets);
 }
 
@@ -68,11 +72,11 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
              receivers = static_cast<std::size_t>(observed_.receivers());
   TreeSum<NumberSum> sum(static_cast<Index>(shots));
   std::vector<double> sources;  // [shot of this rank][source][step]
-  const Share mine = share_of(ranks_, static_cast<Index>(shots));
+  const Share mine = share_of(processes_.of_shots(), static_cast<Index>(shots));
   for (auto s = static_cast<std::size_t>(mine.first); s < static_cast<std::size_t>(mine.last); ++s) {
     std::vector<std::string> said_before;
     const ShotGradient found = waves_.gradient(
-        shot_on_grid(experiment_.shots[s], waves_.problem().grid, said_before),
+        shot_on_grid(experiment_.shots[s], waves_.grid(), said_before),
         [&](std::span<const double> record, std::span<double> residual) {
           double value = 0;
           for (std::size_t r = 0; r < receivers; ++r)
@@ -84,8 +88,7 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
           return value;
         },
         stepped);
-    const ModelChange model =
-        gather_change(found.medium, experiment_.model.location, of_.padding, waves_.problem().grid);
+    const ModelChange model = gather_change(found.medium, experiment_.model.location, of_.padding, waves_.grid());
     NumberSum one{{found.value}};
     const auto append = [&](const std::vector<double>& part) {
       one.values.insert(one.values.end(), part.begin(), part.end());
@@ -94,7 +97,7 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
     for (const DebyePole& pole : found.poles) {
       // Located as eps_r and sigma are.
       const ModelChange by =
-          gather_change({pole.deps, pole.tau, {}}, experiment_.model.location, of_.padding, waves_.problem().grid);
+          gather_change({pole.deps, pole.tau, {}}, experiment_.model.location, of_.padding, waves_.grid());
       append(by.eps_r);
       append(by.sigma);
     }
@@ -102,8 +105,9 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
     sources.insert(sources.end(), found.sources.begin(), found.sources.end());
   }
   SurveyGradient made;
-  const std::vector<double> all = sum_over_ranks(sum, ranks_);
+  const std::vector<double> all = sum_over_ranks(sum, processes_.of_shots());
   made.misfit = all.front();
+  const bool here = all.size() > 1;  // of a divided grid rank 0 has it
   auto next = all.begin() + 1;
   const auto elements = static_cast<Index>(experiment_.model.eps_r.size());
   const auto take = [&](std::vector<double>& to) {
@@ -112,14 +116,14 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
   };
   for (const auto& [wanted, to] : {std::pair(of_.eps_r, &made.model.eps_r), std::pair(of_.sigma, &made.model.sigma),
                                    std::pair(of_.mu_r, &made.model.mu_r)})
-    if (wanted) take(*to);
-  for (std::size_t p = 0; of_.poles && p < experiment_.poles.size(); ++p) {
+    if (wanted && here) take(*to);
+  for (std::size_t p = 0; of_.poles && here && p < experiment_.poles.size(); ++p) {
     ModelPole& pole = made.poles.emplace_back();
     take(pole.deps);
     take(pole.tau);
   }
   if (!of_.sources) return made;
-  const std::vector<double> gathered = ranks_.gather(std::span<const double>(sources));
+  const std::vector<double> gathered = processes_.of_shots().gather(std::span<const double>(sources));
   const std::size_t each = gathered.size() / shots;
   for (auto it = gathered.begin(); each > 0 && it != gathered.end(); it += static_cast<Index>(each))
     made.sources.emplace_back(it, it + static_cast<Index>(each));
@@ -127,7 +131,7 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
 }
 
 Index GradientRun::shots_here() const {
-  const Share mine = share_of(ranks_, static_cast<Index>(experiment_.shots.size()));
+  const Share mine = share_of(processes_.of_shots(), static_cast<Index>(experiment_.shots.size()));
   return mine.last - mine.first;
 }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "sonde/engine/memory/tier.h"
-#include "sonde/engine/ranks/ranks.h"
 #include "sonde/instruments/maxwell/read/experiment.h"
 #include "sonde/instruments/maxwell/read/observed_data.h"
 #include "sonde/instruments/maxwell/run/operator.h"
@@ -27,27 +26,28 @@ class GradientRun {
   /// Throws what make_operator() and plan_storage() throw; `observed` is checked against the experiment
   /// (require_recorded_by()).
   GradientRun(Experiment experiment, ObservedData observed, const GradientOf& of, const StorageSettings& storage,
-              const TierBudgets& budgets, const Ranks& ranks = Ranks::alone(), Device device = Device::cpu());
+              const TierBudgets& budgets, const Processes& processes = {}, Device device = Device::cpu());
 
   [[nodiscard]] const Experiment& experiment() const { return experiment_; }
   [[nodiscard]] const RunPlan& plan() const { return plan_; }
   [[nodiscard]] const StoragePlan& storage() const { return storage_; }
   /// Cells with their layers, and inner steps of one shot, once forwards.
-  [[nodiscard]] Index cells() const { return waves_.problem().grid.count(); }
+  [[nodiscard]] Index cells() const { return waves_.grid().count(); }
   [[nodiscard]] Index steps() const { return waves_.inner_steps(); }
 
   /// Shots of this rank.
   [[nodiscard]] Index shots_here() const;
 
-  /// `stepped` is called after each step forwards. Several ranks share the shots; all get the gradient of the model,
-  /// rank 0 that of the sources.
+  /// `stepped` is called after each step forwards. Where several ranks share the shots, all get the gradient of the
+  /// model and rank 0 that of the sources; where they have parts of the grid, rank 0 that of the model and all the
+  /// other.
   [[nodiscard]] SurveyGradient run(const std::function<void()>& stepped = {});
 
  private:
   Experiment experiment_;
   ObservedData observed_;
   GradientOf of_;
-  Ranks ranks_;
+  Processes processes_;
   Operator waves_;
   RunPlan plan_;
   StoragePlan storage_;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 
-#include "sonde/engine/ranks/ranks.h"
 #include "sonde/instruments/maxwell/read/direction.h"
 #include "sonde/instruments/maxwell/read/experiment.h"
 #include "sonde/instruments/maxwell/read/observed_data.h"
@@ -13,7 +12,8 @@
 
 namespace sonde::maxwell {
 
-/// Bytes of an experiment and of its medium while that is made.
+/// Bytes of an experiment; and with its medium while that is made.
+[[nodiscard]] std::size_t given_bytes(const Experiment& experiment);
 [[nodiscard]] std::size_t experiment_bytes(const Experiment& experiment);
 
 /// The shots of an experiment: prepared once, then one after the other.
@@ -21,19 +21,20 @@ class NativeRun {
  public:
   enum class Kind { plain, linearised };
   /// Throws what make_operator() throws.
-  explicit NativeRun(Experiment experiment, Kind kind = Kind::plain, const Ranks& ranks = Ranks::alone(),
+  explicit NativeRun(Experiment experiment, Kind kind = Kind::plain, const Processes& processes = {},
                      Device device = Device::cpu());
 
   [[nodiscard]] const Experiment& experiment() const { return experiment_; }
   [[nodiscard]] const RunPlan& plan() const { return plan_; }
   /// Cells with their layers, and inner steps of one shot.
-  [[nodiscard]] Index cells() const { return waves_.problem().grid.count(); }
+  [[nodiscard]] Index cells() const { return waves_.grid().count(); }
   [[nodiscard]] Index steps() const { return waves_.inner_steps(); }
   /// Shots of this rank.
   [[nodiscard]] Index shots_here() const;
 
   /// The records of all shots; `stepped` is called after each inner step, and the first shot is watched. Ends between
-  /// steps when asked to stop. Several ranks share the shots; rank 0 has the first one and gets all records.
+  /// steps when asked to stop. Where several ranks share the shots, rank 0 has the first one and gets all records;
+  /// where they have parts of the grid, all get them.
   [[nodiscard]] ObservedData run(const std::function<void()>& stepped = {}, const Watch& first_shot = {});
   /// The change of the records along a change of the experiment, to first order.
   [[nodiscard]] ObservedData born(const Direction& direction, PaddingGradient padding,
@@ -43,7 +44,7 @@ class NativeRun {
   [[nodiscard]] ObservedData records(const std::function<std::vector<double>(std::size_t, const Shot&)>& record_of);
 
   Experiment experiment_;
-  Ranks ranks_;
+  Processes processes_;
   Operator waves_;
   RunPlan plan_;
 };

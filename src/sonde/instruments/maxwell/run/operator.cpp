@@ -15,6 +15,7 @@
 #include "sonde/instruments/maxwell/grid/stability.h"
 #include "sonde/instruments/maxwell/propagate/back_propagator.h"
 #include "sonde/instruments/maxwell/propagate/born_propagator.h"
+#include "sonde/instruments/maxwell/propagate/grid_part.h"
 #include "sonde/instruments/maxwell/propagate/propagator.h"
 #include "sonde/instruments/maxwell/propagate/second_back_propagator.h"
 #include "sonde/instruments/maxwell/run/series.h"
@@ -182,9 +183,61 @@ struct Operator::Impl {
       made.energy = std::move(sums.energy);
       made.poles = poles_of(sums);
       made.medium = medium_of(std::move(sums));
+      if (problem.part) gather(made);
     }
     if (of.sources) made.sources = series().gradient_of_amplitudes(shot.points.sources, sources);
     return made;
+  }
+
+  /// From all parts to rank 0.
+  void gather(ShotGradient& gradient) const {
+    std::vector<std::array<std::vector<double>, 3>*> groups{&gradient.energy, &gradient.medium.eps_r,
+                                                            &gradient.medium.sigma, &gradient.medium.mu_r};
+    for (DebyePole& pole : gradient.poles) groups.insert(groups.end(), {&pole.deps, &pole.tau});
+    for (auto* group : groups)
+      for (std::vector<double>& values : *group) values = problem.part->gathered(values);
+  }
+
+  /// Nodes of a part that have a gradient, on its arrays.
+  [[nodiscard]] static NodeBox box_of(const Grid& grid, NodeBox own, PaddingGradient padding) {
+    for (const Axis axis : all_axes) {
+      const std::size_t a = dimension(axis);
+      if (padding == PaddingGradient::exact) break;
+      own.first[a] = std::max(own.first[a], grid.low(axis));
+      own.last[a] = std::min(own.last[a], grid.low(axis) + grid.cells(axis));
+    }
+    return own;
+  }
+  [[nodiscard]] NodeBox box_here(PaddingGradient padding) const {
+    const Grid& grid = problem.grid;
+    return box_of(grid, problem.part ? problem.part->own() : NodeBox{{}, grid.extents()}, padding);
+  }
+  /// The largest of all parts: all ranks plan for it, and so the same.
+  [[nodiscard]] NodeBox largest_box(PaddingGradient padding) const {
+    if (!problem.part) return box_here(padding);
+    NodeBox most;
+    for (const GridPart::Piece& each : problem.part->pieces())
+      if (const NodeBox box = box_of(each.grid, each.own, padding); box.count() > most.count()) most = box;
+    return most;
+  }
+
+  /// The most that bytes(grid) are of any part; of the whole where it is not divided.
+  template <class Bytes>
+  [[nodiscard]] PropagatorBytes most_of(const Bytes& bytes) const {
+    if (!problem.part) return bytes(problem.grid);
+    PropagatorBytes made;
+    for (const GridPart::Piece& each : problem.part->pieces()) {
+      const PropagatorBytes here = bytes(each.grid);
+      made = {std::max(made.lasting, here.lasting), std::max(made.state, here.state),
+              std::max(made.in_preparation, here.in_preparation)};
+    }
+    return made;
+  }
+  [[nodiscard]] Index most_nodes() const {
+    Index most = problem.grid.count();
+    if (problem.part)
+      for (const GridPart::Piece& each : problem.part->pieces()) most = std::max(most, each.grid.count());
+    return most;
   }
 
   [[nodiscard]] std::vector<DebyePole> poles_of(const SweepSums& sums) const {
@@ -256,21 +309,28 @@ struct Operator::Impl {
 
   /// Adds what is held where the steps are computed.
   std::size_t add_fields(MemoryPlan& memory, const GradientOf* which) const {
-    const std::string cells = fmt::format("{} cells, at most", problem.grid.count());
+    const std::string cells = fmt::format("{} cells, at most", most_nodes());
     std::size_t held = memory.add("fields and factors", forward_bytes().lasting, cells);
     if (which == nullptr) return held;
     const std::size_t poles = problem.medium.poles.size();
-    const PropagatorBytes back =
-        settings.precision == Precision::f32
-            ? BackPropagator<float>::bytes_for(problem.grid, poles, wanted(*which), settings.device)
-            : BackPropagator<double>::bytes_for(problem.grid, poles, wanted(*which), settings.device);
+    const PropagatorBytes back = most_of([&](const Grid& grid) {
+      return settings.precision == Precision::f32
+                 ? BackPropagator<float>::bytes_for(grid, poles, wanted(*which), settings.device)
+                 : BackPropagator<double>::bytes_for(grid, poles, wanted(*which), settings.device);
+    });
     return held + memory.add("transposed fields and sums", back.lasting, cells);
+  }
+
+  [[nodiscard]] std::size_t halo_bytes() const {
+    return static_cast<std::size_t>(problem.part->halo_elements()) * element_bytes(settings.precision);
   }
 
   [[nodiscard]] PropagatorBytes forward_bytes() const {
     const std::size_t poles = problem.medium.poles.size();
-    return settings.precision == Precision::f32 ? Propagator<float>::bytes_for(problem.grid, poles, settings.device)
-                                                : Propagator<double>::bytes_for(problem.grid, poles, settings.device);
+    return most_of([&](const Grid& grid) {
+      return settings.precision == Precision::f32 ? Propagator<float>::bytes_for(grid, poles, settings.device)
+                                                  : Propagator<double>::bytes_for(grid, poles, settings.device);
+    });
   }
 };
 
@@ -283,7 +343,13 @@ Operator::~Operator() = default;
 Operator::Operator(Operator&&) noexcept = default;
 Operator& Operator::operator=(Operator&&) noexcept = default;
 
+void Operator::divide(const Triple& parts, const Ranks& ranks) {
+  Problem& problem = impl_->problem;
+  problem = part_of(problem, std::make_shared<GridPart>(problem.grid, parts, ranks));
+}
+
 const Problem& Operator::problem() const { return impl_->problem; }
+const Grid& Operator::grid() const { return impl_->problem.part ? impl_->problem.part->whole() : impl_->problem.grid; }
 const OperatorSettings& Operator::settings() const { return impl_->settings; }
 Index Operator::ratio() const { return impl_->ratio; }
 Index Operator::inner_steps() const { return impl_->inner_steps(); }
@@ -315,12 +381,7 @@ std::vector<double> Operator::born(const Shot& shot, const ComponentChange& chan
 StorageRequest Operator::storage_request(const GradientOf& of, double highest_frequency) const {
   const Grid& grid = impl_->problem.grid;
   StorageRequest made;
-  made.layout.box = {{}, grid.extents()};
-  for (const Axis axis : all_axes)
-    if (of.padding == PaddingGradient::frozen) {
-      made.layout.box.first[dimension(axis)] = grid.low(axis);
-      made.layout.box.last[dimension(axis)] = grid.low(axis) + grid.cells(axis);
-    }
+  made.layout.box = impl_->largest_box(of.padding);
   for (const Component c : grid.components())
     if (is_electric(c) ? of.eps_r || of.sigma || of.poles || of.energy : of.mu_r) made.layout.components.push_back(c);
   const bool both = impl_->problem.loss == LossForm::exponential || of.mu_r;
@@ -333,7 +394,10 @@ StorageRequest Operator::storage_request(const GradientOf& of, double highest_fr
   made.dt = impl_->settings.dt;
   made.highest_frequency = highest_frequency;
   made.state_bytes = impl_->forward_bytes().state;
-  made.reconstruction = reconstruction_of(impl_->problem, made.layout, made.steps, made.precision);
+  if (impl_->problem.part)
+    made.reconstruction.obstacle = "the grid is divided among processes";
+  else
+    made.reconstruction = reconstruction_of(impl_->problem, made.layout, made.steps, made.precision);
   return made;
 }
 
@@ -342,6 +406,7 @@ void Operator::prepare_gradient(const GradientOf& of, const StoragePlan& plan, c
     throw Error(ErrorKind::not_supported, "gradients of Debye poles are not computed on a GPU").hint("run on the CPU");
   impl_->of = of;
   impl_->plan = plan;
+  if (impl_->problem.part) impl_->plan.layout.box = impl_->box_here(of.padding);
   impl_->budgets = budgets;
   std::visit([&](auto& at) { impl_->prepare(at); }, impl_->machinery);
 }
@@ -360,8 +425,12 @@ ShotGradient Operator::hessian_product(const Shot& shot, const ComponentChange& 
 
 void Operator::add_memory(MemoryPlan& memory, std::size_t sources, std::size_t receivers, const GradientOf* of) const {
   const Grid& grid = impl_->problem.grid;
-  const auto nodes = static_cast<std::size_t>(grid.count());
+  const GridPart* const part = impl_->problem.part.get();
+  // Rank 0 has the gradient of the whole too.
+  const auto nodes = static_cast<std::size_t>(impl_->most_nodes() + (part != nullptr ? part->whole().count() : 0));
   std::size_t lasting = 0;
+  if (part != nullptr)
+    lasting += memory.add("halos", 2 * impl_->halo_bytes(), "E of neighbours' planes, sent and received");
   if (impl_->settings.device.is_cpu()) lasting += impl_->add_fields(memory, of);
   std::size_t most =
       memory.add("making factors", impl_->forward_bytes().in_preparation, "float64, before the first step");

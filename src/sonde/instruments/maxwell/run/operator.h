@@ -9,6 +9,7 @@
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/memory/memory_plan.h"
 #include "sonde/engine/memory/tier.h"
+#include "sonde/engine/ranks/ranks.h"
 #include "sonde/instruments/maxwell/grid/precision.h"
 #include "sonde/instruments/maxwell/propagate/problem.h"
 #include "sonde/instruments/maxwell/run/live_fields.h"
@@ -64,7 +65,13 @@ class Operator {
   Operator(Operator&&) noexcept;
   Operator& operator=(Operator&&) noexcept;
 
+  /// Of the problem what this rank of several has from now on. All of them make the same calls; points of shots stay
+  /// on the undivided grid, records come to every rank and gradients of the medium to rank 0. Of forward() and
+  /// gradient(), on the CPU. Throws what GridPart() throws.
+  void divide(const Triple& parts, const Ranks& ranks);
   [[nodiscard]] const Problem& problem() const;
+  /// Undivided.
+  [[nodiscard]] const Grid& grid() const;
   [[nodiscard]] const OperatorSettings& settings() const;
   /// Steps of the propagator in one of the survey, and of a whole run.
   [[nodiscard]] Index ratio() const;

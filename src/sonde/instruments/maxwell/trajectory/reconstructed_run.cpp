@@ -82,7 +82,7 @@ Reconstruction reconstruction_of(const Problem& problem, const SampleLayout& wan
     if (is_electric(c) ||
         (all && std::find(wanted.components.begin(), wanted.components.end(), c) != wanted.components.end()))
       made.shell.components.push_back(c);
-  const std::size_t element = precision == Precision::f32 ? sizeof(float) : sizeof(double);
+  const std::size_t element = element_bytes(precision);
   made.work_bytes = (precision == Precision::f32 ? ReversedPropagator<float>::bytes_for(grid.spec(), made.shell.box)
                                                  : ReversedPropagator<double>::bytes_for(grid.spec(), made.shell.box)) +
                     element * wanted.components.size() * static_cast<std::size_t>(wanted.box.count());

@@ -17,8 +17,6 @@ namespace {
 // Relative errors of a gradient, as measured (check "compression" of verify).
 constexpr double error_of_bf16 = 4e-4, error_of_interval = 1e-4;
 
-std::size_t element_bytes(const StorageRequest& request) { return request.precision == Precision::f32 ? 4 : 8; }
-
 Index bounded_interval(const StorageRequest& request, const StorageSettings& settings) {
   const Index asked = settings.interval.value_or(1);
   if (asked < 1) throw Error(ErrorKind::bad_input, fmt::format("sampling interval {}: expected at least 1", asked));
@@ -40,12 +38,12 @@ SampleLayout layout_of(const StorageRequest& request, Index interval) {
 
 std::size_t field_bytes(const StorageRequest& request) {
   return request.layout.components.size() * static_cast<std::size_t>(request.layout.box.count()) *
-         element_bytes(request);
+         element_bytes(request.precision);
 }
 
 /// Beside the samples themselves: the fields before a step, and what is converted or read from a file.
 std::size_t work_bytes(const StorageRequest& request, const SampleLayout& layout, bool in_place) {
-  const std::size_t sample = static_cast<std::size_t>(layout.elements()) * element_bytes(request);
+  const std::size_t sample = static_cast<std::size_t>(layout.elements()) * element_bytes(request.precision);
   return (layout.interval > 1 ? field_bytes(request) : 0) + (in_place ? 0 : 2 * sample);
 }
 
@@ -75,7 +73,8 @@ Room room_of(const StorageRequest& request, const StorageSettings& settings) {
 }
 
 std::size_t stored_bytes(const StorageRequest& request, const SampleLayout& layout, Encoding encoding) {
-  return static_cast<std::size_t>(layout.elements()) * (encoding == Encoding::bf16 ? 2 : element_bytes(request));
+  return static_cast<std::size_t>(layout.elements()) *
+         (encoding == Encoding::bf16 ? 2 : element_bytes(request.precision));
 }
 
 StoragePlan stored(const StorageRequest& request, StorageMode mode, Encoding encoding, Index interval) {
@@ -134,7 +133,7 @@ std::optional<StoragePlan> recomputed(const StorageRequest& request, const Room&
 /// Without a limit of its own: the least memory at which each step is computed twice.
 std::size_t bytes_of_one_repetition(const StorageRequest& request, Encoding encoding, Index interval) {
   const SampleLayout layout = layout_of(request, interval);
-  const std::size_t each = encoding == Encoding::bf16 ? 2 : element_bytes(request);
+  const std::size_t each = encoding == Encoding::bf16 ? 2 : element_bytes(request.precision);
   const double sample = static_cast<double>(layout.elements()) * static_cast<double>(each);
   const auto samples = static_cast<double>(layout.samples(request.steps));
   const double blocks = std::sqrt(samples * sample / std::max(1.0, static_cast<double>(request.state_bytes)));
@@ -299,8 +298,9 @@ StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& s
   std::optional<StoragePlan> plan = recomputed(request, within, way.encoding, way.interval);
   if (!plan) {
     StoragePlan least = stored(request, room.nearest(), way.encoding, way.interval);
-    const std::size_t samples = work_bytes(request, least.layout, way.encoding == Encoding::raw) +
-                                2 * static_cast<std::size_t>(least.layout.elements()) * element_bytes(request);
+    const std::size_t samples =
+        work_bytes(request, least.layout, way.encoding == Encoding::raw) +
+        2 * static_cast<std::size_t>(least.layout.elements()) * element_bytes(request.precision);
     least.host_bytes = request.state_bytes + (room.on_gpu ? 0 : samples);
     least.device_bytes = room.on_gpu ? samples : 0;
     refuse_memory(least, within);
