@@ -54,7 +54,7 @@ void run_born(const BornOptions& options, Run& run) {
     throw Error(ErrorKind::not_supported, options.input + ": linearised runs take native models and run files");
   if (options.direction.empty())
     throw Error(ErrorKind::usage, setting("direction") + " is missing").hint("give the changes of the model");
-  const Ranks ranks = join_ranks(run, ranks_share);
+  const Ranks ranks = join_ranks(options, "the shots", run);
   (void)run.device_for(why_not_on_gpu(ranks));
   auto preparing = run.report().phase("prepare");
   RunFile file;
@@ -65,7 +65,7 @@ void run_born(const BornOptions& options, Run& run) {
   Experiment experiment = experiment_of(options, file, run);
   run.require_room_for(options.direction);
   const Direction direction = read_direction(options.direction, experiment);
-  NativeRun native(std::move(experiment), NativeRun::Kind::linearised, ranks, run.device());
+  NativeRun native(std::move(experiment), NativeRun::Kind::linearised, {ranks}, run.device());
   preparing.end();
   report_plan(native.plan(), planned(native.experiment(), options, native.cells(), native.steps()), options.force, run);
   if (run.dry_run()) return;

@@ -423,7 +423,7 @@ void read_all(const FwiOptions& options, Run& run, Prepared& prepared, Equipment
 }
 
 void run_fwi(const FwiOptions& options, Run& run) {
-  const Ranks ranks = join_ranks(run, ranks_share);
+  const Ranks ranks = join_ranks(options, "the shots", run);
   (void)run.device_for("inversions run on the CPU");
   auto preparing = run.report().phase("prepare");
   Prepared prepared;

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/output_ending.h"
+#include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/engine/run/write_contents.h"
@@ -52,6 +54,7 @@ struct GradientOptions : ModelOptions {
                                      {"storage.bytes_limit_host"},
                                      {"storage.path", "storage_path"}});
     describe_computing(fields);
+    describe_parts(fields);
     fields.add("plot", plot, {.help = "draw the gradient as maps", .metavar = "FILE.png|.pdf|.svg"});
   }
   /// FieldInfo::check.
@@ -123,79 +126,119 @@ Reservation reserve_rest(const RunPlan& plan, const StoragePlan& storage, const 
                                    smaller_model());
 }
 
-void native_gradient(const GradientOptions& options, Run& run) {
-  const Ranks ranks = join_ranks(run, ranks_share);
-  (void)run.device_for(why_not_on_gpu(ranks));
-  auto preparing = run.report().phase("prepare");
+/// What a gradient begins with.
+struct GradientJob {
   RunFile file;
-  read_settings(options, run, file);
-  file.tables().take(run.settings());
-  const std::string output = output_of(options, run);
-  require_outputs(options, output);
-  if (file.data.file.empty())
+  std::string output;
+  ObservedData observed;
+  Experiment experiment;
+};
+
+void read_inputs(const GradientOptions& options, const Ranks& ranks, Run& run, GradientJob& job) {
+  (void)options.parts(ranks);
+  read_settings(options, run, job.file);
+  job.file.tables().take(run.settings());
+  job.output = output_of(options, run);
+  require_outputs(options, job.output);
+  if (job.file.data.file.empty())
     throw Error(ErrorKind::usage, setting("observed") + " is missing").hint("give the records to compare with");
   for (const char* key : {"data.weight", "data.mute", "data.noise"})
-    if (file.tables().is_set(key))
+    if (job.file.tables().is_set(key))
       throw Error(ErrorKind::not_supported, setting(key) + " has no meaning for a gradient of squares")
           .hint("leave it out; fwi weighs records");
-  ObservedData observed = read_data(file, run);
-  Experiment experiment = experiment_of(options, file, run);
-  if (options.of().poles && experiment.poles.empty())
+  job.observed = read_data(job.file, run);
+  job.experiment = experiment_of(options, job.file, run);
+  if (options.of().poles && job.experiment.poles.empty())
     throw Error(ErrorKind::bad_input, options.named() + ": no Debye poles to differentiate by");
-  require_recorded_by(experiment, observed, file.data.file);
-  StorageSettings storage = file.storage.settings();
-  storage.force = options.force;
-  GradientRun gradient(std::move(experiment), std::move(observed), options.of(), storage,
-                       budgets_of(storage, ranks, run), ranks, run.device());
-  preparing.end();
-  report_plan(gradient.plan(), planned(gradient.experiment(), options, gradient.cells(), gradient.steps()),
-              options.force, run);
+  require_recorded_by(job.experiment, job.observed, job.file.data.file);
+}
+
+struct HeldForGradient {
+  Reservation host, device;
+};
+
+/// Says what is planned, and reserves it unless this is a dry run.
+template <class AnyGradient>
+void take_memory(const AnyGradient& gradient, const PlannedModel& model, const GradientOptions& options, Run& run,
+                 HeldForGradient& held) {
+  report_plan(gradient.plan(), model, options.force, run);
   report_storage(gradient.storage(), run);
   if (run.dry_run()) return;
-  const Reservation reserved = reserve_rest(gradient.plan(), gradient.storage(), options, run);
-  const Reservation on_device =
-      reserve_on_device(gradient.plan(), options.named(), run, gradient.storage().device_bytes);
+  held.host = reserve_rest(gradient.plan(), gradient.storage(), options, run);
+  held.device = reserve_on_device(gradient.plan(), options.named(), run, gradient.storage().device_bytes);
+}
+
+void native_gradient(const GradientOptions& options, Run& run) {
+  const Ranks ranks = join_ranks(options, "the shots", run);
+  (void)run.device_for(why_not_on_gpu(ranks));
+  auto preparing = run.report().phase("prepare");
+  GradientJob job;
+  if (!all_succeed(ranks, [&] { read_inputs(options, ranks, run, job); })) return;
+  StorageSettings storage = job.file.storage.settings();
+  storage.force = options.force;
+  const TierBudgets budgets = budgets_of(storage, ranks, run);
+  std::optional<GradientRun> gradient;
+  HeldForGradient held;
+  const bool ready = all_succeed(ranks, [&] {
+    gradient.emplace(std::move(job.experiment), std::move(job.observed), options.of(), storage, budgets,
+                     processes_of(options, ranks), run.device());
+    take_memory(*gradient, planned(gradient->experiment(), options, gradient->cells(), gradient->steps()), options, run,
+                held);
+  });
+  preparing.end();
+  if (!ready || run.dry_run()) return;
   SurveyGradient made;
-  simulate(gradient.cells(), gradient.steps() * gradient.shots_here(), run,
-           [&](ProgressMeter& progress) { made = gradient.run([&] { progress.advance(); }); });
+  simulate(gradient->cells(), gradient->steps() * gradient->shots_here(), run,
+           [&](ProgressMeter& progress) { made = gradient->run([&] { progress.advance(); }); });
   if (run.silent()) return;
-  Contents contents = gradient_contents(gradient.experiment(), made);
-  contents.attribute("run_file", file.text());
-  give_gradient(std::move(contents), gradient.storage(), made.misfit, output, options, run);
+  Contents contents = gradient_contents(gradient->experiment(), made);
+  contents.attribute("run_file", job.file.text());
+  give_gradient(std::move(contents), gradient->storage(), made.misfit, job.output, options, run);
 }
 
 void gprmax_gradient(const GradientOptions& options, Run& run) {
   refuse_tables(options, run);
-  refuse_ranks(run);
-  if (options.of().poles)
-    throw Error(ErrorKind::not_supported, options.input + ": poles of a model of gprMax have no gradient")
-        .hint("take a native model");
-  (void)run.device();
+  const Ranks ranks = join_ranks(options, "nothing", run);
+  (void)run.device_for(why_not_on_gpu(ranks));
   auto preparing = run.report().phase("prepare");
   RunFile lent;
-  lent.tables().take(run.settings());
-  if (lent.data.file.empty())
-    throw Error(ErrorKind::usage, setting("observed") + " is missing").hint("give a result of gprMax to compare with");
-  const std::string output = output_of(options, run);
-  require_outputs(options, output);
-  const GprmaxInput input = read_gprmax_input(options.input);
-  GprmaxRun gprmax = prepare_gprmax(options, input, 1, run);
-  run.require_room_for(lent.data.file);
+  std::string output;
+  GprmaxInput input;
+  std::optional<GprmaxRun> gprmax;
+  const bool read = all_succeed(ranks, [&] {
+    if (ranks.size() > 1 && !options.parts(ranks))
+      throw Error(ErrorKind::usage, fmt::format("{} processes for the gradient of one run", ranks.size()))
+          .hint("divide the grid with " + setting("decompose") + ", or start one process, which uses all cores");
+    if (options.of().poles)
+      throw Error(ErrorKind::not_supported, options.input + ": poles of a model of gprMax have no gradient")
+          .hint("take a native model");
+    lent.tables().take(run.settings());
+    if (lent.data.file.empty())
+      throw Error(ErrorKind::usage, setting("observed") + " is missing")
+          .hint("give a result of gprMax to compare with");
+    output = output_of(options, run);
+    require_outputs(options, output);
+    input = read_gprmax_input(options.input);
+    gprmax.emplace(prepare_gprmax(options, input, 1, ranks, run));
+    run.require_room_for(lent.data.file);
+  });
+  if (!read) return;
   StorageSettings storage = lent.storage.settings();
   storage.force = options.force;
-  GprmaxGradientRun gradient(gprmax, read_gprmax_output(lent.data.file), lent.data.file, options.of(), storage,
-                             budgets_of(storage, Ranks::alone(), run));
+  const TierBudgets budgets = budgets_of(storage, ranks, run);
+  std::optional<GprmaxGradientRun> gradient;
+  HeldForGradient held;
+  const bool ready = all_succeed(ranks, [&] {
+    gradient.emplace(*gprmax, read_gprmax_output(lent.data.file), lent.data.file, options.of(), storage, budgets);
+    take_memory(*gradient, planned(*gprmax, options), options, run, held);
+  });
   preparing.end();
-  report_plan(gradient.plan(), planned(gprmax, options), options.force, run);
-  report_storage(gradient.storage(), run);
-  if (run.dry_run()) return;
-  const Reservation reserved = reserve_rest(gradient.plan(), gradient.storage(), options, run);
-  const Reservation on_device =
-      reserve_on_device(gradient.plan(), options.named(), run, gradient.storage().device_bytes);
+  if (!ready || run.dry_run()) return;
   GprmaxGradient made;
-  simulate(gprmax.cells(), gprmax.steps(), run,
-           [&](ProgressMeter& progress) { made = gradient.run([&] { progress.advance(); }); });
-  give_gradient(gradient_contents(gprmax.model(), made), gradient.storage(), made.misfit, output, options, run);
+  simulate(gprmax->cells(), gprmax->steps(), run,
+           [&](ProgressMeter& progress) { made = gradient->run([&] { progress.advance(); }); });
+  if (run.silent()) return;
+  give_gradient(gradient_contents(gprmax->model(), made), gradient->storage(), made.misfit, output, options, run);
 }
 
 void run_gradient(const GradientOptions& options, Run& run) {

@@ -2,15 +2,24 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/output_ending.h"
+#include "sonde/instruments/maxwell/propagate/grid_part.h"
 #include "sonde/instruments/maxwell/run/native_run.h"
 #include "sonde/instruments/maxwell/verbs/run_parts.h"
 
 namespace sonde::maxwell {
+namespace {
+
+constexpr Index most_parts = 1 << 20;  // along an axis: their product is no overflow
+
+}  // namespace
 
 void ModelOptions::describe_input(Fields& fields) {
   fields.positional(
@@ -57,12 +66,39 @@ std::string why_not_on_gpu(const Ranks& ranks) {
   return ranks.size() > 1 ? "several processes compute on the CPU" : "";
 }
 
-void refuse_ranks(Run& run) {
-  const Ranks ranks = Ranks::world();
-  if (ranks.rank() != 0) run.be_silent();
-  if (ranks.size() > 1)
-    throw Error(ErrorKind::not_supported, "several processes share the shots of a native model; gprMax's has one")
-        .hint("start one process, which uses all cores");
+Ranks join_ranks(const ModelOptions& options, const char* what, Run& run) {
+  return sonde::join_ranks(
+      run, options.decompose.empty() ? std::string("they share ") + what : "each has a part of the grid");
+}
+
+void ModelOptions::describe_parts(Fields& fields) {
+  fields.add(
+      "decompose", decompose,
+      {.help = "parts of the grid along x, y and z for processes that `mpirun` starts, one each: for models that "
+               "one machine cannot hold. Unset: processes share shots, or the runs of a model of gprMax",
+       .metavar = "PXxPYxPZ"});
+}
+
+std::optional<XyzIndex> ModelOptions::parts(const Ranks& ranks) const {
+  if (decompose.empty()) return std::nullopt;
+  XyzIndex made{};
+  const std::vector<std::string> words = split(decompose, 'x');
+  bool fits = words.size() == made.size();
+  for (std::size_t u = 0; fits && u < made.size(); ++u) {
+    const auto [end, status] = std::from_chars(words[u].data(), words[u].data() + words[u].size(), made[u]);
+    fits = status == std::errc() && end == words[u].data() + words[u].size() && made[u] >= 1 && made[u] <= most_parts;
+  }
+  if (!fits)
+    throw Error(ErrorKind::usage, fmt::format("{} = \"{}\"; expected parts along x, y and z, such as 2x1x2",
+                                              setting("decompose"), decompose));
+  require_one_each(made, ranks);
+  return ranks.size() > 1 ? std::optional(made) : std::nullopt;
+}
+
+Processes processes_of(const ModelOptions& options, const Ranks& ranks) {
+  Processes made{ranks};
+  if (const auto xyz = options.parts(ranks)) made.parts = GprmaxAxes{}.to_arrays(*xyz);
+  return made;
 }
 
 std::string smaller_model() { return "raise " + setting("memory") + ", or take larger cells"; }
@@ -116,7 +152,8 @@ PlannedModel planned(const GprmaxRun& gprmax, const ModelOptions& options) {
           .order = options.order};
 }
 
-GprmaxRun prepare_gprmax(const ModelOptions& options, const GprmaxInput& input, Index runs, Run& run) {
+GprmaxRun prepare_gprmax(const ModelOptions& options, const GprmaxInput& input, Index runs, const Ranks& ranks,
+                         Run& run) {
   if (input.num_threads && !run.given("threads")) set_thread_count(static_cast<int>(*input.num_threads));
   (void)run.host_budget().reserve(gprmax_model_bytes(input), "the model of " + options.input, smaller_model());
   GprmaxModel model = make_gprmax_model(input);
@@ -124,8 +161,14 @@ GprmaxRun prepare_gprmax(const ModelOptions& options, const GprmaxInput& input, 
   if (model.acquisition.receivers.empty())
     throw Error(ErrorKind::bad_input, options.input + ": no receiver, so nothing would be recorded").hint("add an #rx");
   (void)acquisition_of_run(model, runs - 1);
+  Processes processes{ranks};
+  if (const auto xyz = options.parts(ranks)) processes.parts = model.axes.to_arrays(*xyz);
   return GprmaxRun(input, std::move(model),
-                   {.order = options.order, .precision = options.dtype, .runs = runs, .device = run.device()});
+                   {.order = options.order,
+                    .precision = options.dtype,
+                    .runs = runs,
+                    .device = run.device(),
+                    .processes = processes});
 }
 
 void refuse_tables(const ModelOptions& options, const Run& run) {

@@ -132,8 +132,22 @@ struct GprmaxJob {
   Reservation reserved{}, on_device{};
 };
 
-void prepare(const RunOptions& given, Run& run, GprmaxJob& job) {
+void require_work_for(const Ranks& ranks, const RunOptions& options) {
+  const bool divided = options.parts(ranks).has_value();
+  if (divided && !options.frames.snapshots.empty())
+    throw Error(ErrorKind::not_supported, setting("snapshots") + " is of a grid that is not divided")
+        .hint("leave it out, or start one process");
+  if (ranks.size() > 1 && options.runs == 1 && !options.geometry_only && !divided)
+    throw Error(ErrorKind::usage, fmt::format("{} processes for one run of a model of gprMax", ranks.size()))
+        .hint("ask for several with " + setting("runs") + ", divide the grid with " + setting("decompose") +
+              ", or start one process, which uses all cores");
+}
+
+void prepare(const RunOptions& given, const Ranks& ranks, Run& run, GprmaxJob& job) {
   job.input = read_gprmax_input(given.input);
+  if (given.parts(ranks) && !job.input.snapshots.empty())
+    throw Error(ErrorKind::not_supported, given.input + ": #snapshot is of a grid that is not divided")
+        .hint("leave out " + setting("decompose") + ", or the command");
   if (given.geometry_only) {
     if (!run.silent()) write_geometry(given, job.input, run);
     return;
@@ -143,13 +157,23 @@ void prepare(const RunOptions& given, Run& run, GprmaxJob& job) {
   if (given.output.empty() || (writes_out(options) && options.runs > 1)) note_made_up_names();
   if (!run.silent()) require_outputs(options);
   job.files.emplace(job.input, options.runs, options.output);
-  GprmaxRun& gprmax = job.gprmax.emplace(prepare_gprmax(options, job.input, options.runs, run));
+  GprmaxRun& gprmax = job.gprmax.emplace(prepare_gprmax(options, job.input, options.runs, ranks, run));
   job.frames.emplace(options.frames, framed(gprmax, options.dtype), run);
   RunPlan plan = gprmax.plan();
   job.frames->report(plan.memory, run);
   report_plan(plan, planned(gprmax, options), options.force, run);
   job.reserved = run.host_budget().reserve(plan.memory.peak_bytes, "the run of " + options.input, smaller_model());
   job.on_device = reserve_on_device(plan, options.input, run);
+}
+
+/// One run after the other, each by all processes.
+std::vector<GprmaxRecord> divided_records(GprmaxJob& job, Run& run) {
+  std::vector<GprmaxRecord> records;
+  simulate(job.gprmax->cells(), job.gprmax->steps() * job.options.runs, run, [&](ProgressMeter& progress) {
+    for (Index which = 0; which < job.options.runs; ++which)
+      records.push_back(job.gprmax->run(which, [&] { progress.advance(); }));
+  });
+  return records;
 }
 
 /// The runs by whichever process is free, the first by the one that has the frames, which gets all records. Nothing
@@ -212,21 +236,22 @@ void give_results(GprmaxJob& job, const std::vector<GprmaxRecord>& records, cons
 
 void run_gprmax(const RunOptions& given, Run& run) {
   refuse_tables(given, run);
-  const Ranks ranks = join_ranks(run, "they share the runs");
+  const Ranks ranks = join_ranks(given, "the runs", run);
   const std::string alone = why_not_on_gpu(ranks);
   (void)run.device_for(alone.empty() ? given.frames.why_not_on_gpu() : alone);
   auto preparing = run.report().phase("prepare");
   GprmaxJob job;
   if (!all_succeed(ranks, [&] {
-        if (ranks.size() > 1 && given.runs == 1 && !given.geometry_only)
-          throw Error(ErrorKind::usage, fmt::format("{} processes for one run of a model of gprMax", ranks.size()))
-              .hint("ask for several with " + setting("runs") + ", or start one process, which uses all cores");
-        prepare(given, run, job);
+        require_work_for(ranks, given);
+        prepare(given, ranks, run, job);
       }))
     return;
   preparing.end();
   if (run.dry_run() || !job.gprmax) return;
-  if (const auto records = records_of(job, ranks, run)) give_results(job, *records, ranks, run);
+  if (given.parts(ranks))
+    give_results(job, divided_records(job, run), ranks, run);
+  else if (const auto records = records_of(job, ranks, run))
+    give_results(job, *records, ranks, run);
 }
 
 void run_run(const RunOptions& options, Run& run) {
@@ -248,6 +273,7 @@ void RunOptions::describe(Fields& fields) {
               .metavar = "N",
               .letter = 'n'});
   describe_computing(fields);
+  describe_parts(fields);
   fields.add("plot", plot,
              {.help = "draw the traces: an A-scan of one, a B-scan of several runs or of the receivers of the first "
                       "shot",
@@ -279,6 +305,7 @@ Verb run_verb() {
                     "One trace, for gprMax's own tools and as a picture"},
                    {"sonde maxwell run cylinder.in -n 60 -o cylinder.out --plot bscan.png",
                     "A line of 60 traces: cylinder1.out to cylinder60.out and cylinder_merged.out"},
+                   {"mpirun -n 4 sonde maxwell run large.in --decompose 2x2x1", "One large grid by four processes"},
                    {"sonde maxwell run model.in -o traces.h5 --order 8 --dtype f64", "As one file of arrays"},
                    {"sonde maxwell run model.in --snapshots frames.h5 --snapshot-every 20 --snapshot-step 2",
                     "Every 20th step of every second node as frames, with the energy"},

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/run_files.h"
 #include "sonde/engine/io/output_ending.h"
+#include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/engine/run/write_contents.h"
@@ -62,13 +64,8 @@ void give_records(const ObservedData& data, const NativeRun& native, const RunFi
   if (!output.empty()) wrote(output, run);
 }
 
-}  // namespace
-
-void run_native(const RunOptions& options, Run& run) {
-  const Ranks ranks = join_ranks(run, ranks_share);
-  const std::string alone = why_not_on_gpu(ranks);
-  (void)run.device_for(alone.empty() ? options.frames.why_not_on_gpu() : alone);
-  auto preparing = run.report().phase("prepare");
+void require_settings(const RunOptions& options, const Ranks& ranks, const Run& run) {
+  (void)options.parts(ranks);
   if (run.given("geometry_only"))
     throw Error(ErrorKind::usage, setting("geometry_only") + " is of models of gprMax").hint("leave it out");
   if (ranks.size() > 1 && run.given("snapshots"))
@@ -77,34 +74,50 @@ void run_native(const RunOptions& options, Run& run) {
   if (run.given("runs"))
     throw Error(ErrorKind::usage, setting("runs") + " repeats models of gprMax; a native model has shots")
         .hint("leave it out");
+}
+
+}  // namespace
+
+void run_native(const RunOptions& options, Run& run) {
+  const Ranks ranks = join_ranks(options, "the shots", run);
+  const std::string alone = why_not_on_gpu(ranks);
+  (void)run.device_for(alone.empty() ? options.frames.why_not_on_gpu() : alone);
+  auto preparing = run.report().phase("prepare");
   RunFile file;
-  read_settings(options, run, file);
-  const std::string output = output_of(options, file, run);
-  require_plot(options.plot);
-  if (!output.empty()) require_contents_path(output, {".h5", ".nc", ".npz"});
-  NativeRun native(experiment_of(options, file, run), NativeRun::Kind::plain, ranks, run.device());
-  Frames frames(options.frames, framed(native), run);
+  std::string output;
+  std::optional<NativeRun> native;
+  std::optional<Frames> frames;
+  Reservation reserved, on_device;
+  const bool ready = all_succeed(ranks, [&] {
+    require_settings(options, ranks, run);
+    read_settings(options, run, file);
+    output = output_of(options, file, run);
+    require_plot(options.plot);
+    if (!output.empty()) require_contents_path(output, {".h5", ".nc", ".npz"});
+    native.emplace(experiment_of(options, file, run), NativeRun::Kind::plain, processes_of(options, ranks),
+                   run.device());
+    frames.emplace(options.frames, framed(*native), run);
+    RunPlan plan = native->plan();
+    frames->report(plan.memory, run);
+    report_plan(plan, planned(native->experiment(), options, native->cells(), native->steps()), options.force, run);
+    reserved = run.host_budget().reserve(plan.memory.peak_bytes, "the run of " + options.named(), smaller_model());
+    on_device = reserve_on_device(plan, options.named(), run);
+  });
   preparing.end();
-  RunPlan plan = native.plan();
-  frames.report(plan.memory, run);
-  report_plan(plan, planned(native.experiment(), options, native.cells(), native.steps()), options.force, run);
-  const Reservation reserved =
-      run.host_budget().reserve(plan.memory.peak_bytes, "the run of " + options.named(), smaller_model());
-  const Reservation on_device = reserve_on_device(plan, options.named(), run);
-  if (run.dry_run()) return;
+  if (!ready || run.dry_run()) return;
   ObservedData data;
-  simulate(native.cells(), native.steps() * native.shots_here(), run,
-           [&](ProgressMeter& progress) { data = native.run([&] { progress.advance(); }, frames.watch()); });
+  simulate(native->cells(), native->steps() * native->shots_here(), run,
+           [&](ProgressMeter& progress) { data = native->run([&] { progress.advance(); }, frames->watch()); });
   if (run.silent()) return;
-  give_records(data, native, file, output, run);
-  frames.finish(run);
+  give_records(data, *native, file, output, run);
+  frames->finish(run);
   Value& results = run.results();
   results["title"] = data.title;
   results["steps"] = data.steps;
   results["dt_s"] = data.dt;
   results["shots"] = data.shots.size();
   results["receivers"] = data.receivers();
-  results["cells"] = native.cells();
+  results["cells"] = native->cells();
   if (!options.plot.empty()) draw(records_chart(data, {}), options.plot, run);
 }
 

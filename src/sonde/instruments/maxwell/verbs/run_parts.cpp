@@ -29,6 +29,10 @@ void report_plan(const RunPlan& plan, const PlannedModel& model, bool force, Run
                           plan.ratio == 1 ? fmt::format("of {:.5g} s, the file's own", plan.dt)
                                           : fmt::format("{} for each of {:.5g} s: stencils of order {} need them",
                                                         plan.ratio, model.dt, model.order));
+  if (!plan.parts.empty()) {
+    run.report().add_choice("parts", Value(plan.parts), plan.about_parts);
+    run.say("parts     " + plan.parts + ", " + plan.about_parts);
+  }
   for (const std::string& warning : plan.warnings) log_warning(warning);
   if (plan.highest_frequency > 0) {
     run.report().add_choice(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,13 @@ struct ModelOptions {
   Precision dtype = Precision::f32;
   PmlPreset pml_preset = PmlPreset::gprmax;
   bool force = false;
+  std::string decompose;
   void describe_input(Fields& fields);
   void describe_computing(Fields& fields);
+  void describe_parts(Fields& fields);
+  /// `decompose` along x, y, z; nothing where it is not set or 1x1x1. Throws Error(usage) for other texts and where it
+  /// is not one part for each rank.
+  [[nodiscard]] std::optional<XyzIndex> parts(const Ranks& ranks) const;
   /// What a user calls it.
   [[nodiscard]] std::string named() const { return input.empty() ? "the model" : input; }
 };
@@ -66,15 +72,16 @@ struct PlannedModel {
 [[nodiscard]] PlannedModel planned(const Experiment& experiment, const ModelOptions& options, Index cells, Index steps);
 [[nodiscard]] PlannedModel planned(const GprmaxRun& gprmax, const ModelOptions& options);
 /// The runs of a model of gprMax, which must record something and have space for all of them.
-[[nodiscard]] GprmaxRun prepare_gprmax(const ModelOptions& options, const GprmaxInput& input, Index runs, Run& run);
+[[nodiscard]] GprmaxRun prepare_gprmax(const ModelOptions& options, const GprmaxInput& input, Index runs,
+                                       const Ranks& ranks, Run& run);
+/// Of a native model.
+[[nodiscard]] Processes processes_of(const ModelOptions& options, const Ranks& ranks);
 /// Throws Error(usage) for settings of a run file, which have no meaning for a model of gprMax.
 void refuse_tables(const ModelOptions& options, const Run& run);
-/// In the report, of several ranks.
-inline constexpr const char* ranks_share = "they share the shots";
+/// All ranks of a run. In the report they share `what`, "the shots", unless the model says that they divide its grid.
+[[nodiscard]] Ranks join_ranks(const ModelOptions& options, const char* what, Run& run);
 /// Empty for one process.
 [[nodiscard]] std::string why_not_on_gpu(const Ranks& ranks);
-/// Throws Error(not_supported) where several were started: a model of gprMax is one shot.
-void refuse_ranks(Run& run);
 /// The remedy where memory is short.
 [[nodiscard]] std::string smaller_model();
 /// Says warnings, grid, steps, sampling and memory. Throws Error(bad_input) for cells that are too large, unless that
