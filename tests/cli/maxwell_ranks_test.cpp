@@ -83,7 +83,7 @@ TEST_F(MaxwellRanks, DivideTheGridOfAModelOfGprmax) {
                                    "--decompose", parts, "--force"})
                   .status,
               0);
-    for (const char* part : {"/gradient/eps_r_x", "/gradient/sigma_z"})
+    for (const char* part : {"/gradient/eps_r_Ex", "/gradient/sigma_Ez"})
       EXPECT_EQ(numbers(file("g.h5"), part), numbers(file("g1.h5"), part)) << part << " of " << parts;
   }
 }
