@@ -49,9 +49,9 @@ void divide(Operator& waves, const Processes& processes, RunPlan& plan) {
   const GridPart& part = *waves.problem().part;
   plan.parts = fmt::format("{}x{}x{}", parts[2], parts[1], parts[0]);
   plan.about_parts = fmt::format(
-      "of {} cells along x, y, z, a process each; E of {} planes beside each face comes from the neighbour, at most {} "
+      "of {} cells along x, y, z, a process each; E of {} beside each face comes from the neighbour, at most {} "
       "sent by a process in a step",
-      waves.grid().count(), part.halo(),
+      waves.grid().count(), part.halo() == 1 ? "the plane" : fmt::format("{} planes", part.halo()),
       format_bytes(static_cast<double>(static_cast<std::size_t>(part.halo_elements()) *
                                        element_bytes(waves.settings().precision))));
 }
