@@ -192,17 +192,21 @@ TEST_F(MaxwellRanksInverting, MakeTheModelOfOneProcess) {
 
 TEST_F(MaxwellRanksInverting, ContinueWhatAnotherNumberOfThemHasBegun) {
   ASSERT_EQ(run(words("whole", "20")).status, 0);
+  // One of them is asked to stop, behind a checkpoint: all do, and one says so.
   testing::python(
       "import os, signal, subprocess, sys, time\n"
       "job = subprocess.Popen(" +
           testing::words_together(3, words("broken", "20")) +
-          ", stderr=subprocess.DEVNULL)\n"
+          ", stderr=subprocess.PIPE, text=True)\n"
           "def rows():\n"
           "    path = sys.argv[1] + '/broken/history.csv'\n"
           "    return len(open(path).readlines()) - 2 if os.path.exists(path) else 0\n"
           "while rows() < 4: time.sleep(0.001)\n"
-          "job.send_signal(signal.SIGTERM)\n"
-          "assert job.wait() != 0\n"
+          "children = open(f'/proc/{job.pid}/task/{job.pid}/children').read().split()\n"
+          "os.kill(int(children[-1]), signal.SIGTERM)\n"
+          "said = job.communicate()[1]\n"
+          "assert job.returncode == 143, job.returncode\n"
+          "assert said.count('error: ') == 1 and '--resume continues from' in said, said\n"
           "assert not os.path.exists(sys.argv[1] + '/broken/result.h5')\n",
       folder_.path().string());
   ASSERT_EQ(run_together(2, words("broken", "20", {"--resume"})).status, 0);

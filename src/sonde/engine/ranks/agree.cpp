@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/engine/ranks/agree.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,14 +20,17 @@ bool any_of(const Ranks& ranks, bool here) {
 
 void check_interrupt(const Ranks& ranks) {
   std::optional<Error> own;
+  std::array<std::int64_t, 2> asked{};  // to stop, and of these by SIGTERM
   try {
     check_interrupt();
   } catch (const Error& error) {
     own = error;
   }
-  if (!any_of(ranks, own.has_value())) return;
+  if (own) asked = {1, own->kind() == ErrorKind::terminated ? 1 : 0};
+  ranks.all_reduce(std::span<std::int64_t>(asked));
+  if (asked[0] == 0) return;
   if (own) throw Error(*own);
-  throw Error(ErrorKind::interrupted, "another process was asked to stop");
+  throw Error(asked[1] > 0 ? ErrorKind::terminated : ErrorKind::interrupted, "another process was asked to stop");
 }
 
 std::vector<std::string> gather_lines(const Ranks& ranks, const std::vector<std::string>& lines) {

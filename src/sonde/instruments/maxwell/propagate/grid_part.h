@@ -17,8 +17,9 @@ namespace sonde::maxwell {
 /// planes of its neighbours. A step of the part is that of any grid, with conducting walls around the halo; then the
 /// neighbours' E replaces what the step has made of E in the halo. With a stencil of order 2M and E of 2M - 1 planes
 /// the H that own nodes need, M planes into the halo, is computed on both sides of a face rather than sent: one message
-/// to each neighbour and step, and H and E still go through memory together. Own nodes get the bits of an undivided
-/// run.
+/// to each neighbour and step, and H and E still go through memory together. Messages do not travel during work: of
+/// 200 x 200 x 200 cells in two parts a face is 0.2 % of the bytes that a step moves. Own nodes get the bits of an
+/// undivided run.
 class GridPart {
  public:
   /// Of `parts` along z, y, x; ranks count along x first. Throws Error(usage) where they are not as many as the ranks,

@@ -266,7 +266,13 @@ class Inverting final : public LongWork {
   }
 
   [[nodiscard]] bool any(bool said) const override { return any_of(ranks_, said); }
-  void check() const override { check_interrupt(ranks_); }
+  void check() const override {
+    stopped_together_ = true;
+    check_interrupt(ranks_);
+    stopped_together_ = false;
+  }
+  /// Whether all processes have thrown the same, so that one of them may speak.
+  [[nodiscard]] bool stopped_together() const { return stopped_together_; }
 
   [[nodiscard]] const std::vector<KeptModel>& kept() const { return kept_; }
   [[nodiscard]] const ModelChange& gradient() const { return gradient_; }
@@ -278,6 +284,7 @@ class Inverting final : public LongWork {
   const Prepared& prepared_;
   Ranks ranks_;
   bool writes_;  ///< one process does for all
+  mutable bool stopped_together_ = false;
   std::vector<KeptModel> kept_;
   ModelChange gradient_;
   LiveInversion live_;
@@ -392,10 +399,13 @@ std::unique_ptr<CheckpointReader> open_checkpoint(const FwiOptions& options, con
   return checkpoint;
 }
 
-void invert(Inversion& inversion, Inverting& work, const Prepared& prepared, Run& run) {
+/// False where another process says why all of them have stopped.
+bool invert(Inversion& inversion, Inverting& work, const Prepared& prepared, Run& run) {
   try {
     iterate(work, pace_of(prepared), run);
+    return true;
   } catch (Error& error) {
+    if (run.silent() && work.stopped_together()) return false;
     const bool stopped = error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated;
     if (stopped && prepared.places.any() && pace_of(prepared).checkpoints() && !inversion.history().empty())
       error.hint("the same command with " + setting("resume") + " continues from " + prepared.places.checkpoint());
@@ -442,7 +452,7 @@ void run_fwi(const FwiOptions& options, Run& run) {
   if (with.checkpoint) run.say(fmt::format("resuming  after {} iterations", work.done()));
   preparing.end();
   run.keep_results_of_failure();
-  invert(inversion, work, prepared, run);
+  if (!invert(inversion, work, prepared, run)) return;
   const InversionResult result = result_of(inversion, work, prepared, *with.waves);
   if (run.silent()) return;
   report_outcome(result, run);
