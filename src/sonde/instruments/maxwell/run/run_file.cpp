@@ -2,37 +2,36 @@
 #include "sonde/instruments/maxwell/run/run_file.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
-#include <map>
 #include <utility>
 #include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/engine/options/help.h"
+#include "sonde/engine/options/tables_page.h"
 #include "sonde/engine/options/toml.h"
 #include "sonde/instruments/maxwell/read/native_model.h"
 
 namespace sonde::maxwell {
 namespace {
 
-const std::map<std::string, std::string>& about() {
-  static const std::map<std::string, std::string> texts{
-      {"model",
-       "What the waves run through. A native model says all of an experiment; the tables here replace what they name."},
-      {"survey",
-       "Where is excited and recorded. Coordinates are in the order of the arrays: z downwards, x along the "
-       "line."},
-      {"source", "The signal of all sources."},
-      {"time", "Times of sources and records."},
-      {"grid", "How it is computed."},
-      {"data", "Records to compare with, for gradients and inversions."},
-      {"storage", "Where a gradient keeps the fields of its forward run."},
-      {"inversion", "What is sought, and how. The model above is the start."},
-      {"inversion.stage", "Frequencies one after the other, the low ones first; one table for each stage."},
-      {"output", "What is written. Relative paths of a run file start at its folder."}};
+const TablesGuide& guide() {
+  static const TablesGuide texts{
+      .about = {{"model",
+                 "What the waves run through. A native model says all of an experiment; the tables here replace what "
+                 "they name."},
+                {"survey",
+                 "Where is excited and recorded. Coordinates are in the order of the arrays: z downwards, x along the "
+                 "line."},
+                {"source", "The signal of all sources."},
+                {"time", "Times of sources and records."},
+                {"grid", "How it is computed."},
+                {"data", "Records to compare with, for gradients and inversions."},
+                {"storage", "Where a gradient keeps the fields of its forward run."},
+                {"inversion", "What is sought, and how. The model above is the start."},
+                {"inversion.stage", "Frequencies one after the other, the low ones first; one table for each stage."},
+                {"output", "What is written. Relative paths of a run file start at its folder."}}};
   return texts;
 }
 
@@ -145,35 +144,6 @@ class DraftMaker {
   ExperimentDraft draft_;
 };
 
-/// "key = value" as in a run file; nothing after the sign for unset ones.
-std::string shown(const Field& field) {
-  if (field.value().is_null()) return field.key + " = ";
-  Value one = Value::object();
-  one["t"][field.key] = field.value();
-  const std::string text = to_toml(one);
-  const std::size_t begin = text.find('\n') + 1;
-  return text.substr(begin, text.size() - begin - 1);
-}
-
-std::string commented(const Field& field, bool missing) {
-  std::string note = (missing ? "FILL IN: " : "") + field.info.help;
-  if (!field.info.unit.empty()) note += ", " + field.info.unit;
-  if (!field.choices.empty()) note += fmt::format(": {}", fmt::join(field.choices, " | "));
-  return fmt::format("{:<36} # {}\n", (field.origin == Origin::built_in ? "# " : "") + shown(field), note);
-}
-
-/// What each table has, of a list what an item has.
-template <class Body>
-void for_each_table(const Tables& tables, const Body& body) {
-  for (const Tables::Table& table : tables.all()) {
-    RunFile unset;
-    if (table.items.empty()) (void)unset.tables().append(table.name, "", "");
-    const Tables::Table& shown_table = table.items.empty() ? *unset.tables().find(table.name) : table;
-    for (const Tables::Item& item : shown_table.items)
-      body(table, table.list ? fmt::format("[[{}]]", table.name) : fmt::format("[{}]", table.name), item.fields);
-  }
-}
-
 }  // namespace
 
 RunFile::RunFile() {
@@ -208,15 +178,13 @@ Experiment make_experiment(const RunFile& run_file, const FindArray& find, std::
 }
 
 std::string run_file_reference() {
-  std::string text =
+  const std::string text =
       "# The run file of radar models\n\n"
       "Written by `sonde help --markdown` from the descriptions that read it. A run file is TOML; `sonde maxwell init` "
       "writes one with every key. `--set TABLE.KEY=VALUE` changes one of them. In Python the same tables are "
       "dictionaries, and arrays may take the place of files.\n";
-  for_each_table(RunFile().tables(), [&](const Tables::Table& table, const std::string& head, const Fields& fields) {
-    text += fmt::format("\n## {}\n\n{}\n\n", head, about().at(table.name)) + keys_markdown(fields);
-  });
-  return text;
+  RunFile unset;
+  return text + tables_markdown(unset.tables(), guide());
 }
 
 std::string commented_run_file(const RunFile& known, const std::set<std::string>& missing) {
@@ -224,11 +192,8 @@ std::string commented_run_file(const RunFile& known, const std::set<std::string>
       "# A radar model: `sonde maxwell run THIS_FILE --dry-run` says what it needs; the same without the flag runs\n"
       "# it. Lines behind # are the defaults: take the # away to change one.\n";
   if (!missing.empty()) text += "# Lines with FILL IN are needed, and nothing says them yet.\n";
-  for_each_table(known.tables(), [&](const Tables::Table& table, const std::string& head, const Fields& fields) {
-    text += fmt::format("\n# ---- {}\n{}{}\n", about().at(table.name), table.items.empty() ? "# " : "", head);
-    for (const Field& field : fields.all()) text += commented(field, missing.contains(table.name + "." + field.key));
-  });
-  return text;
+  RunFile unset;
+  return text + commented_tables(known.tables(), unset.tables(), guide(), missing);
 }
 
 }  // namespace sonde::maxwell

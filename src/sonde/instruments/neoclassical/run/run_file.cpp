@@ -9,7 +9,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/engine/options/help.h"
+#include "sonde/engine/options/tables_page.h"
 #include "sonde/engine/options/toml.h"
 
 namespace sonde::neoclassical {
@@ -116,15 +116,12 @@ std::vector<double> RunFile::scan_rho() const {
 }
 
 std::string run_file_reference() {
-  std::string text =
+  const std::string text =
       "# The run file of neoclassical transport\n\n"
       "Written by `sonde help --markdown` from the descriptions that read it. A run file is TOML; its tables are those "
       "of NTX. `--set TABLE.KEY=VALUE` changes one key.\n";
-  const RunFile run;
-  for (const std::string& name : run.tables().names())
-    text += fmt::format("\n## [{}]\n\n{}\n\n", name, about().at(name)) +
-            keys_markdown(run.tables().find(name)->items.front().fields);
-  return text;
+  RunFile unset;
+  return text + tables_markdown(unset.tables(), {.about = about()});
 }
 
 }  // namespace sonde::neoclassical
